@@ -1,4 +1,4 @@
-"""The public face of openhype for notebooks: `import openhype; openhype.score("responses.csv")`.
+"""The public face of openhype: `openhype.score("responses.csv")`, and `openhype.Client`.
 
 Names are loaded when first used, so that importing costs nothing.
 """
@@ -14,7 +14,23 @@ _HOMES = {
     "StaircaseRule": "backend.experiment.staircase",
     "equilibrium_accuracy": "backend.experiment.staircase",
     "modal_exposure": "backend.experiment.staircase",
+    "Client": "backend.client.client",
+    "Submission": "backend.client.submission",
+    "Result": "backend.client.submission",
     "OpenhypeError": "backend.foundation.errors",
+    "NotAllowed": "backend.foundation.errors",
+    "NotFound": "backend.foundation.errors",
+    "InvalidInput": "backend.foundation.errors",
+    "Conflict": "backend.foundation.errors",
+    "Unavailable": "backend.foundation.errors",
+    "TooMany": "backend.foundation.errors",
+    "LimitReached": "backend.client.errors",
+    "Refused": "backend.client.errors",
+    "Withdrawn": "backend.client.errors",
+    "PicturesMissing": "backend.client.errors",
+    "TimedOut": "backend.client.errors",
+    "JobFailed": "backend.client.errors",
+    "ServerFault": "backend.client.errors",
     "__version__": "backend",
 }
 __all__ = [name for name in _HOMES if name != "__version__"]

@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Callable, Collection
 from pathlib import Path
 from random import Random
-from typing import TypeVar
+from typing import Any
 
 from flask import Flask, Response, abort, request, send_file
 from werkzeug.exceptions import HTTPException
@@ -31,6 +31,8 @@ from backend.foundation.errors import (
 )
 from backend.foundation.printable import escaped
 from backend.foundation.timestamps import utc_now
+from backend.members.roles import RESEARCHER
+from backend.panels.api import PanelRefused, PanelUnreached, PanelUnsure
 from backend.recruitment.sync_thread import Watch
 from backend.stores.datadir import DataDir, Keys
 from backend.stores.store import Store
@@ -38,11 +40,24 @@ from backend.task import requests
 from backend.task.access import Clock
 from backend.task.picture_names import PictureNames, is_stored_name
 from backend.task.service import TaskService
-from backend.web import assets, dashboard_routes, headers, login, origins, results_routes
-from backend.web.proxies import behind_one_proxy
+from backend.uploads.local_uploads import LocalUploads
+from backend.uploads.uploads import Uploads
+from backend.web import (
+    assets,
+    authorisation,
+    console_routes,
+    dashboard_routes,
+    headers,
+    login,
+    origins,
+    results_routes,
+)
+from backend.web.bodies import body
+from backend.web.context import Context
+from backend.web.operations import JSON
+from backend.web.proxies import SignInHeader, behind_one_proxy
 from backend.web.session_limits import Openings
 
-T = TypeVar("T")
 log = logging.getLogger("openhype")
 
 _STATUS = {
@@ -55,6 +70,9 @@ _STATUS = {
     NotInstalled: 501,
     StoreFailed: 503,
     Unavailable: 503,
+    PanelRefused: 409,
+    PanelUnreached: 503,
+    PanelUnsure: 503,
 }
 _ASSET = re.compile(r"[a-z0-9][a-z0-9._-]{0,60}\.(js|css|html|svg)")
 _LONGEST_NAME = 128
@@ -87,6 +105,10 @@ def create_app(
     openings: Openings | None = None,
     behind_proxy: bool = False,
     read: Callable[[str, str], bytes | None] | None = None,
+    uploads: Uploads | None = None,
+    base_url: str | None = None,
+    publish: Callable[[str, Path], Any] | None = None,
+    proxy: SignInHeader | None = None,
 ) -> Flask:
     """Return the WSGI application over a store and a data directory.
 
@@ -102,34 +124,49 @@ def create_app(
         openings: limits the sessions that an address opens; None if requests do not show the address.
         behind_proxy: whether there is one proxy in front, whose X-Forwarded headers are trusted.
         read: reads a stimulus by study and name for the results pages; by default from the data directory.
+        uploads: what receives uploads; by default the data directory, if this server serves files.
+        base_url, publish, proxy: as in `Context`.
     """
     app = Flask(__name__, static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = requests.MAX_BODY_BYTES
     app.json.sort_keys = False
     app.url_map.merge_slashes = False
+    if uploads is None and "files" in serves:
+        uploads = LocalUploads(data)
+    context = Context(
+        store, data, keys, clock, uploads=uploads, base_url=base_url, publish=publish, proxy=proxy
+    )
+    authorise = authorisation.Authorisation(app, context)
+    authorise.declare(results_routes.OPERATIONS)
     task = TaskService.over(store, keys.hashing, clock, dice, watch)
     names = PictureNames(keys.hashing)
     _add_description(app)
     if "sessions" in serves:
         urls = _urls(names if "files" in serves else None)
-        _add_evaluator_routes(app, task, lambda: _check_key(keys), openings or Openings(0, 0), urls)
+        _add_evaluator_routes(
+            app, task, lambda: authorise.require(RESEARCHER), openings or Openings(0, 0), urls
+        )
         _add_study_page(app, task)
-        results_routes.add_status(app, store, lambda: _check_key(keys))
+        results_routes.add_status(app, store)
     if serves & {"sessions", "panel"}:
         _add_panel_routes(app, watch)
     if "scores" in serves:
-        results_routes.add_scores(app, store, data, lambda: _check_key(keys), clock)
+        results_routes.add_scores(app, store, data, clock)
     if "files" in serves:
         _add_pages(app, front)
         _add_files(app, data, names)
     if "results" in serves:
-        results_routes.add_pages(app, store, data, read or data.picture, keys, clock)
-        dashboard_routes.add_pages(app, store, keys, clock, lambda: _asset("dashboard.html"))
+        results_routes.add_pages(app, context, read or data.picture)
+        _add_member_routes(authorise)
+        dashboard_routes.add_pages(app, context, lambda: _asset("dashboard.html"))
+        console_routes.add_pages(app, lambda: _asset("console.html"), uploads.origins if uploads else ())
     app.before_request(_check_path)
-    app.before_request(lambda: _check_sender(allowed, knows_host))
+    app.before_request(lambda: _check_sender(authorise, allowed, knows_host))
+    app.before_request(authorise.check)
     app.register_error_handler(OpenhypeError, _refused)
     app.register_error_handler(HTTPException, _http_error)
     app.register_error_handler(Exception, _fault)
+    app.after_request(authorise.record)
     app.after_request(_with_headers)
     if behind_proxy:
         app.wsgi_app = behind_one_proxy(app.wsgi_app)
@@ -160,7 +197,7 @@ def _add_evaluator_routes(
 
     @app.post("/api/studies/<study>/sessions")
     def open_session(study: str) -> tuple[dict, int]:
-        opening = _body(requests.Opening)
+        opening = body(requests.Opening)
         if opening.simulated:
             check_key()
             reply = task.opening.open(study, opening)
@@ -173,61 +210,68 @@ def _add_evaluator_routes(
 
     @app.post("/api/studies/<study>/admission")
     def admit(study: str) -> dict:
-        visit = _body(requests.Admission)
+        visit = body(requests.Admission)
         openings.check(request.remote_addr)
         return task.opening.admit(study, visit.panel, visit.signature)
 
     @app.post("/api/studies/<study>/exit")
     def give_up(study: str) -> dict:
-        left = _body(requests.Exit)
+        left = body(requests.Exit)
         return task.opening.leave(study, left.outcome, left.panel, left.qualification_token, left.signature)
 
     @app.post("/api/sessions/<session>/resume")
     def resume(session: str) -> dict:
-        _body(requests.Resume)
-        return task.answering.resume(session, _token())
+        body(requests.Resume)
+        return task.answering.resume(session, authorisation.token())
 
     @app.post("/api/sessions/<session>/blocks")
     def begin_block(session: str) -> dict:
-        begun = _body(requests.BlockBegin)
+        begun = body(requests.BlockBegin)
         return task.answering.begin_block(
-            session, _token(), begun.lease, begun.block, begun.display, picture_url
+            session, authorisation.token(), begun.lease, begun.block, begun.display, picture_url
         )
 
     @app.post("/api/sessions/<session>/answers")
     def answer(session: str) -> dict:
-        token = _token()
-        return task.answering.answer(session, token, requests.posted(_body(requests.Answer)), picture_url)
+        token = authorisation.token()
+        return task.answering.answer(session, token, requests.posted(body(requests.Answer)), picture_url)
 
     @app.post("/api/sessions/<session>/questions")
     def answer_questions(session: str) -> dict:
-        return task.answering.answer_questions(session, _token(), _body(requests.QuestionAnswers))
+        return task.answering.answer_questions(session, authorisation.token(), body(requests.QuestionAnswers))
 
     @app.post("/api/sessions/<session>/end")
     def end(session: str) -> dict:
-        return task.answering.end(session, _token(), _body(requests.End).lease)
+        return task.answering.end(session, authorisation.token(), body(requests.End).lease)
 
     @app.post("/api/studies/<study>/waits")
     def wait(study: str) -> tuple[dict, int]:
-        begun = _body(requests.WaitBegin)
+        begun = body(requests.WaitBegin)
         return task.waiting.wait(study, begun.panel, begun.qualification_token, begun.signature), 201
 
     @app.post("/api/studies/<study>/waits/<wait>/signs")
     def sign(study: str, wait: str) -> dict:
-        token, told = _token(), _body(requests.Sign)
+        token, told = authorisation.token(), body(requests.Sign)
         return task.waiting.sign(study, wait, token, told.is_visible, told.is_here)
 
     @app.get("/api/sessions/<session>/debrief")
     def debrief(session: str) -> dict:
-        return task.answering.debrief(session, _token(), picture_url)
+        return task.answering.debrief(session, authorisation.token(), picture_url)
 
     @app.get("/api/sessions/<session>/withdrawal")
     def withdrawal(session: str) -> dict:
-        return task.withdrawing.withdrawal(session, _token())
+        return task.withdrawing.withdrawal(session, authorisation.token())
 
     @app.post("/api/sessions/<session>/withdrawal")
     def withdraw(session: str) -> dict:
-        return task.withdrawing.withdraw(session, _token())
+        return task.withdrawing.withdraw(session, authorisation.token())
+
+
+def _add_member_routes(authorise: authorisation.Authorisation) -> None:
+    from backend.web.route_modules import MODULES
+
+    for module in MODULES:
+        authorise.add(module)
 
 
 def _add_description(app: Flask) -> None:
@@ -351,12 +395,12 @@ def _check_path() -> None:
             abort(404)
 
 
-def _check_sender(allowed: Collection[str], knows_host: bool) -> None:
-    """Refuse a changing request that comes from another site's page or, of the API, is not declared as JSON.
+def _check_sender(authorise: authorisation.Authorisation, allowed: Collection[str], knows_host: bool) -> None:
+    """Refuse a changing request that comes from another site's page or, of the API, has no declared type.
 
     Raises:
         NotAllowed: `other_site`.
-        NotJson: the body is not declared as JSON.
+        NotJson: the body is not declared as what the route takes, which is JSON for most.
     """
     is_known = request.url_rule is not None and request.path not in _FROM_SERVERS
     if request.method not in origins.CHANGING or not is_known:
@@ -372,31 +416,13 @@ def _check_sender(allowed: Collection[str], knows_host: bool) -> None:
     if not request.path.startswith("/api/"):  # a form of the researcher's pages
         return
     is_bare = request.endpoint in _WITHOUT_BODY and not request.content_type
-    if not is_bare and request.mimetype != "application/json":
+    operation = authorise.operation()
+    media = operation.media if operation else JSON
+    if not is_bare and request.mimetype != media:
+        what = "JSON" if media == JSON else "bytes"
         raise NotJson(
-            "the body must be JSON, sent with the header 'Content-Type: application/json', not "
+            f"the body must be {what}, sent with the header 'Content-Type: {media}', not "
             f"{_one_line(request.content_type or '') or 'without a Content-Type'}"
-        )
-
-
-def _body(declared: type[T]) -> T:
-    return requests.parse(request.get_data(cache=False), declared)
-
-
-def _token() -> str:
-    """Return the token in X-Openhype-Token, or else that in Authorization, which CloudFront replaces."""
-    if token := request.headers.get(headers.TOKEN, "").strip():
-        return token
-    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-    if scheme != "Bearer" or not token:
-        raise NotAllowed(f"the header '{headers.TOKEN}: <token>' is missing", code="no_token")
-    return token.strip()
-
-
-def _check_key(keys: Keys) -> None:
-    if not login.is_key(keys, _token()):
-        raise NotAllowed(
-            "this is not the researcher's key; `openhype serve` prints where it lies", code="wrong_key"
         )
 
 
@@ -455,4 +481,4 @@ def _with_headers(reply: Response) -> Response:
 
 
 def _is_researchers() -> bool:
-    return any(request.path == path or request.path.startswith(f"{path}/") for path in login.PATHS)
+    return any(request.path == path or request.path.startswith(f"{path}/") for path in login.PAGES)

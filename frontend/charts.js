@@ -110,6 +110,21 @@ export function narrowing(points, { wanted, ends: [low, high], label }) {
 }
 
 /**
+ * Create a score with its interval on an axis; the text beside it states them in words.
+ * @param {number} score
+ * @param {number[]} ci
+ * @param {[number, number]} ends of the axis
+ */
+export function intervalBar(score, ci, [low, high]) {
+  const svg = element("svg", { class: "interval", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" });
+  const x = (/** @type {number} */ value) => (100 * (value - low)) / (high - low);
+  svg.append(element("line", { class: "grid", x1: "0", x2: "100", y1: "5", y2: "5" }));
+  svg.append(element("rect", { x: `${x(ci[0])}`, y: "3", width: `${Math.max(x(ci[1]) - x(ci[0]), 0.5)}`, height: "4" }));
+  svg.append(element("line", { class: "now", x1: `${x(score)}`, x2: `${x(score)}`, y1: "0", y2: "10" }));
+  return svg;
+}
+
+/**
  * @param {string} words
  * @param {Record<string, string>} attributes
  */

@@ -55,7 +55,7 @@ export async function command(path) {
  * Wait for `ms`, and until the page is visible.
  * @param {number} ms
  */
-function untilSeen(ms) {
+export function untilSeen(ms) {
   return new Promise((resolve) => {
     setTimeout(() => {
       if (!document.hidden) return resolve(undefined);

@@ -74,6 +74,7 @@ _UNKNOWN = (
     "AWS::CloudFront::",
     "AWS::Budgets::",
     "AWS::S3::BucketPolicy",
+    "AWS::Lambda::EventInvokeConfig",
     "AWS::Lambda::Url",
     "AWS::Lambda::Permission",
 )
@@ -121,12 +122,19 @@ def known_to_moto(template: dict[str, Any]) -> dict[str, Any]:
         name: part for name, part in template["Resources"].items() if not part["Type"].startswith(_UNKNOWN)
     }
     missing = set(template["Resources"]) - set(resources)
-    outputs = {
-        name: output
-        for name, output in template["Outputs"].items()
-        if not any(f'"{part}' in json.dumps(output) or f"${{{part}" in json.dumps(output) for part in missing)
-    }
-    return {**template, "Resources": resources, "Outputs": outputs}
+
+    def known(parts: Mapping[str, Any]) -> dict[str, Any]:
+        texts = {name: json.dumps(part) for name, part in parts.items()}
+        return {
+            name: part
+            for name, part in parts.items()
+            if not any(f'"{one}' in texts[name] or f"${{{one}" in texts[name] for one in missing)
+        }
+
+    for part in resources.values():
+        if variables := part["Properties"].get("Environment", {}).get("Variables"):
+            part["Properties"]["Environment"]["Variables"] = known(variables)
+    return {**template, "Resources": resources, "Outputs": known(template["Outputs"])}
 
 
 def _answers(url: str) -> bool:

@@ -37,8 +37,9 @@ def _write_types(node: list[str]) -> int:
 
     told = json.loads(openapi.document())
     of_api, of_dashboard = told["components"]["schemas"], openapi.schemas(dashboard_types.REPLIES.values())
-    if twice := of_api.keys() & of_dashboard.keys():
-        raise SystemExit(f"dashboard_types.py takes names that the API has: {', '.join(sorted(twice))}")
+    twice = of_api.keys() & of_dashboard.keys()
+    if differing := [name for name in sorted(twice) if of_api[name] != of_dashboard[name]]:
+        raise SystemExit(f"dashboard_types.py takes names that the API has: {', '.join(differing)}")
     of_api |= of_dashboard
     folder = ROOT / "types"
     folder.mkdir(exist_ok=True)

@@ -1,7 +1,8 @@
-"""The command `join`: a model joins a running tournament."""
+"""The command `join`: a model joins a running study."""
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +15,9 @@ from backend.commands.world import (
     say,
     store_options,
 )
+
+if TYPE_CHECKING:
+    from backend.experiment.records import Study
 
 
 @click.command()
@@ -31,7 +35,7 @@ from backend.commands.world import (
     "--equalise",
     multiple=True,
     metavar="LOSS",
-    help="As at the making of the study, if it was given there.",
+    help="Other losses than those that the pictures of the study went through.",
 )
 @click.option("--skip-bad", is_flag=True, help="Leave out files that cannot be read.")
 @click.option("--strict", is_flag=True, help="Refuse duplicates instead of leaving them out.")
@@ -48,7 +52,7 @@ def join(
     strict: bool,
     **_: Any,
 ) -> None:
-    """Add models to the tournament NAME, also while evaluators answer."""
+    """Add models to the study or tournament NAME, also while evaluators answer."""
     from backend.administration.join import Newcomer
     from backend.administration.join import join as run
     from backend.foundation.timestamps import utc_now
@@ -59,19 +63,41 @@ def join(
     def publish(study: str, folder: Path) -> None:
         upload_pictures(target, study, folder, progress_bar)
 
+    known = len(world.study(name).notes)
     for model, folder in models:
         study = run(
             world.store,
             world.data,
             name,
-            Newcomer(model, Path(folder), tuple(equalise), skip_bad, strict),
+            Newcomer(model, Path(folder), tuple(equalise) or None, skip_bad, strict),
             utc_now(),
             progress=progress_bar,
             publish=publish if target else None,
             say=say,
         )
         click.echo(f"{study.models[-1]} joined {name}, which has {len(study.models)} models now")
-    wanted = study.protocol.admission.evaluators
-    click.echo(
-        f"{wanted} finished sessions of all models together are wanted; those of before count in the scores"
-    )
+    for line in _what_follows(world, study, known):
+        click.echo(line)
+
+
+def _what_follows(world: World, study: "Study", known: int) -> Iterator[str]:
+    """Yield notes beyond the first `known` ones, what the study wants now, and what is left to decide."""
+    from backend.recruitment.approved_sessions import more_places
+    from backend.studies.tournament_counts import is_counted
+
+    for note in study.notes[known:]:
+        yield f"note: {note}"
+    if is_counted(study):
+        yield (
+            f"{study.protocol.admission.evaluators} finished sessions of all models together are "
+            "wanted; those of before count in the scores"
+        )
+    else:
+        whom = "group of models" if study.is_mixed else "model"
+        yield f"evaluators wanted: {study.evaluators_wanted:,}, {study.evaluators_a_group:,} for each {whom}"
+    if places := more_places(world.store, study):
+        yield (
+            f"the {places[0]:,} places at the panel stay as they are: `openhype recruit {study.name} "
+            f"--places {places[1]}` shows what it costs to recruit for all that is wanted "
+            "now, and does it with --yes"
+        )

@@ -19,7 +19,6 @@ from backend.commands.world import (
 )
 from backend.experiment.money import format_money
 from backend.experiment.records import Study
-from backend.foundation.errors import InvalidInput
 
 _STATE_LABELS = {
     "owed": "owed",
@@ -126,7 +125,7 @@ def pay(
 ) -> None:
     """Show what the evaluators of the study NAME are owed, and pay it with --yes."""
     from backend.foundation.timestamps import stamp, utc_now
-    from backend.payment import accounts
+    from backend.payment import accounts, study_payments
 
     study = world.study(name)
     if take_over:
@@ -138,40 +137,16 @@ def pay(
         accounts.set_budget(world.store, name, budget, fee, vat)
     for evaluator, fault in faults:
         accounts.broke_off(world.store, study, evaluator, fault)
-    if panel is None:
-        panel = "prolific" if study.protocol.admission.panel.name == "prolific" else "link"
+    panel = panel or study_payments.paid_by(study)
     if automatic is not None:
-        _set_automatic(world, study, panel, automatic)
+        study_payments.set_automatic(world.store, study, panel, automatic, utc_now())
     pay_by = _by_panel if panel == "prolific" else _by_hand
-    found = {"currency": study.protocol.pay.currency, **pay_by(world, study, **options)}
-    found["automatic"] = _automatic(world, study)
+    found = study_payments.status(world.store, study, pay_by(world, study, **options), panel)
     click.echo(json.dumps(found, indent=2) if as_json else _as_text(found))
     if options["yes"] and found["hindrances"]:
         for hindrance in found["hindrances"]:
             click.echo(f"openhype: {hindrance}", err=True)
         sys.exit(1)
-
-
-def _set_automatic(world: World, study: Study, panel: str, is_wanted: bool) -> None:
-    from backend.foundation.timestamps import utc_now
-    from backend.payment import automatic
-
-    if not is_wanted:
-        automatic.withdraw(world.store, study)
-    elif panel != "prolific":
-        raise InvalidInput(f"only Prolific pays automatically, and {study.name} is paid by a list")
-    else:
-        automatic.approve(world.store, study, utc_now())
-
-
-def _automatic(world: World, study: Study) -> dict[str, Any] | None:
-    """Return the approval of automatic payments, and the result of the latest run; None if there is none."""
-    from dataclasses import asdict
-
-    from backend.payment import automatic
-
-    approval = automatic.approval(world.store, study)
-    return asdict(approval) if approval else None
 
 
 def _by_panel(
@@ -185,32 +160,13 @@ def _by_panel(
     to_return: tuple[str, ...],
     **_: Any,
 ) -> dict[str, Any]:
-    from datetime import timedelta
-
     from backend.foundation.timestamps import utc_now
     from backend.panels.prolific import open_prolific
-    from backend.payment import accounts
-    from backend.payment import payer as paying
+    from backend.payment import study_payments
 
-    made = accounts.recruited(world.store, study.name) or {}
-    panel_study = panel_study or made.get("panel_study", "")
-    is_elsewhere = any(
-        one.panel_study for one in accounts.plain_accounts(world.store, study, utc_now()).values()
-    )
-    if not panel_study and not is_elsewhere:
-        raise InvalidInput(
-            f"nobody was recruited for {study.name} from Prolific; name its study there with --panel-study ID"
-        )
-    payer = paying.Payer(
-        world.store, study, open_prolific(), panel_study, utc_now, timedelta(hours=settle_hours),
-        releases_sent=release, progress=progress_bar,
-    )  # fmt: skip
-    hindrances = []
-    if yes:
-        for chosen, is_to_pay in ((to_approve, True), (to_return, False)):
-            for who in chosen:
-                payer.decide(who, is_to_pay)
-        hindrances = payer.run()
+    options = study_payments.PayOptions(panel_study or "", settle_hours, release, to_approve, to_return)
+    payer = study_payments.payer(world.store, study, open_prolific(), utc_now, options, progress_bar)
+    hindrances = study_payments.run(payer, options) if yes else []
     return {**payer.plan(), "hindrances": hindrances}
 
 

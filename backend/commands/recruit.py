@@ -3,18 +3,14 @@
 import json
 import os
 import threading
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
 from backend.commands.world import FEE_TYPE, World, amount, pass_world, store_options
-from backend.foundation.errors import InvalidInput, NotFound
 from backend.foundation.text_files import read_text
-from backend.recruitment.plan import FEE_PERCENT, VAT_PERCENT
-
-_ACTIONS = ("pause", "resume", "stop", "status", "watch")
+from backend.recruitment.plan import FEE_PERCENT
 
 
 def _flag(name: str, text: str) -> Any:
@@ -93,7 +89,7 @@ def recruit(
     elif action == "status":
         _show(world, study, as_json)
     else:
-        _change(world, study, {"resume": "start"}.get(action, action), options["slots"])
+        _change(world, study, action, options["slots"])
 
 
 def make_watch(world: World) -> Any:
@@ -116,68 +112,58 @@ def webhook_secret(world: World) -> str:
     return secret or world.data.secret("prolific-webhooks")
 
 
-def _recruit(world: World, study: Any, *, url: str | None, yes: bool, panel: str, budget: int | None,
-             rehearse: str | None, workspace: str, project: str, completion: str, is_signed: bool,
-             **terms: Any) -> None:  # fmt: skip
+def _recruit(
+    world: World,
+    study: Any,
+    *,
+    panel: str,
+    url: str | None,
+    yes: bool,
+    rehearse: str | None,
+    fee: str | None,
+    vat: str | None,
+    budget: int | None,
+    screen_out: int | None,
+    **terms: Any,
+) -> None:
     from backend.experiment.money import format_money
     from backend.recruitment import recruit as recruiting
+    from backend.recruitment import study_recruitment as recruitment
 
+    wish = recruitment.Wish(
+        url=url or "",
+        fee_percent=fee,
+        vat_percent=vat,
+        budget_usd_cents=budget,
+        screen_out_usd_cents=screen_out,
+        **terms,
+    )
     recruiting.check_panel(study, panel)
     state = recruiting.begun(world.store, study)
-    plan = _plan(study, state, **terms)
+    if state is None and (screen_out is None) != (wish.slots is None):
+        raise click.UsageError("--screen-out and --slots go together")
+    plan = recruitment.wanted(study, state, wish)
     click.echo("\n".join([f"{study.kind} {study.name} at {panel}", *plan.lines()]))
     if state is None:
-        _show_wallet(workspace, project)
-    elif budget is None:
-        budget = state["budget_usd_cents"]
-    if budget is not None:
-        click.echo(f"budget: {format_money(budget, plan.currency)}")
-    if not yes and rehearse is None:
-        click.echo("nothing was done; do it with --yes")
-        return
-    if state is None:
-        _check_url(url)
-    options = {
-        "budget_cents": budget, "by_server": completion == "server", "is_signed": is_signed,
-        "workspace": workspace, "project": project,
-    }  # fmt: skip
+        _show_wallet(wish.workspace, wish.project)
+    limit = recruitment.budget(state, wish)
+    if limit is not None:
+        click.echo(f"budget: {format_money(limit, plan.currency)}")
     if rehearse is not None:
-        _rehearse(world, study, plan, url or "", rehearse, options)
+        _rehearse(world, study, wish, rehearse)
+    elif yes:
+        _publish(world, study, wish)
     else:
-        _publish(world, study, plan, url or "", state, options)
-
-
-def _plan(study: Any, state: Mapping[str, Any] | None, *, places: int | None, fee: str | None,
-          vat: str | None, screen_out: int | None, slots: int | None) -> Any:  # fmt: skip
-    """Return the plan: as decided before, with the changes requested now."""
-    from dataclasses import replace
-
-    from backend.panels.api import ScreenOut
-    from backend.recruitment import recruit as recruiting
-    from backend.recruitment.plan import plan
-
-    if state is not None:
-        before = recruiting.planned(study, state, places)
-        if state["state"] == "decided":
-            before = replace(
-                before, fee_percent=fee or before.fee_percent, vat_percent=vat or before.vat_percent
-            )
-        if slots is not None and before.screen_out:
-            before = replace(before, screen_out=replace(before.screen_out, slots=slots))
-        return before
-    if (screen_out is None) != (slots is None):
-        raise click.UsageError("--screen-out and --slots go together")
-    terms = ScreenOut(screen_out, slots) if screen_out is not None else None
-    return plan(study, places, fee or FEE_PERCENT, vat or VAT_PERCENT, terms)
+        click.echo("nothing was done; do it with --yes")
 
 
 def _show_wallet(workspace: str, project: str) -> None:
     """Show which wallet would pay, if there is a token for the panel's API."""
     from backend.foundation.errors import OpenhypeError
-    from backend.panels.prolific import open_prolific
+    from backend.panels.prolific import has_token, open_prolific
     from backend.recruitment import panel_wallet
 
-    if not (os.environ.get("PROLIFIC_TOKEN") or os.environ.get("PROLIFIC_TOKEN_FILE")):
+    if not has_token():
         return
     try:
         click.echo(panel_wallet.choose(open_prolific(), workspace, project).line())
@@ -185,36 +171,25 @@ def _show_wallet(workspace: str, project: str) -> None:
         click.echo(f"note: {error}", err=True)
 
 
-def _publish(
-    world: World, study: Any, plan: Any, url: str, state: Mapping[str, Any] | None, options: dict[str, Any]
-) -> None:
-    from backend.panels.prolific import open_prolific
-    from backend.payment.accounts import set_budget
-    from backend.recruitment import recruit as recruiting
-
-    at_prolific = open_prolific()
-    if state is None:
-        recruiting.begin(world.store, at_prolific, study, plan, url, **options)
-    else:
-        changes = {"budget_usd_cents": options["budget_cents"]}
-        if state["state"] == "decided":
-            changes |= {"fee_percent": plan.fee_percent, "vat_percent": plan.vat_percent}
-            set_budget(world.store, study.name, fee_percent=plan.fee_percent, vat_percent=plan.vat_percent)
-        state = recruiting.update(world.store, study, **changes)
-        state = recruiting.begin(world.store, at_prolific, study, plan, state["url"])
-        if plan.screen_out and plan.screen_out.slots != state["screen_out"]["slots"]:
-            recruiting.set_slots(world.store, at_prolific, study, plan.screen_out.slots)
-        recruiting.grow(world.store, at_prolific, study, plan.places)
-    click.echo(f"published: {plan.places} places; next: openhype recruit {study.name} --status")
-
-
-def _rehearse(world: World, study: Any, plan: Any, url: str, email: str, options: dict[str, Any]) -> None:
+def _publish(world: World, study: Any, wish: Any) -> None:
     from backend.panels.prolific import open_prolific
     from backend.recruitment import recruit as recruiting
+    from backend.recruitment import study_recruitment as recruitment
 
-    at_prolific = open_prolific()
-    recruiting.prepare(world.store, at_prolific, study, plan, url, **options)
-    state = recruiting.rehearse(world.store, at_prolific, study, email)
+    if recruiting.begun(world.store, study) is None:
+        recruitment.check_url(wish.url)
+    state = recruitment.publish(world.store, open_prolific(), study, wish)
+    click.echo(f"published: {state['places']} places; next: openhype recruit {study.name} --status")
+
+
+def _rehearse(world: World, study: Any, wish: Any, email: str) -> None:
+    from backend.panels.prolific import open_prolific
+    from backend.recruitment import recruit as recruiting
+    from backend.recruitment import study_recruitment as recruitment
+
+    if recruiting.begun(world.store, study) is None:
+        recruitment.check_url(wish.url)
+    state = recruitment.rehearse(world.store, open_prolific(), study, wish, email)
     click.echo(
         f"rehearsal: log in at Prolific as the test participant and open {state['rehearsal']['url']}\n"
         "what is answered there counts as simulated: it is neither scored nor paid\n"
@@ -224,59 +199,29 @@ def _rehearse(world: World, study: Any, plan: Any, url: str, email: str, options
 
 def _subscribe(world: World, study: Any, server: str) -> None:
     from backend.panels.prolific import open_prolific
-    from backend.panels.prolific_webhooks import Webhooks
-    from backend.recruitment import recruit as recruiting
-    from backend.recruitment import webhooks
+    from backend.recruitment.study_recruitment import subscribe
 
-    workspace = recruiting.recruitment(world.store, study).get("workspace", "")
-    hooks = Webhooks(open_prolific().http)
     keep = lambda secret: world.data.keep_secret("prolific-webhooks", secret)  # noqa: E731
-    url = webhooks.subscribe(world.store, hooks, workspace, server, keep)
+    url = subscribe(world.store, open_prolific(), study, server, keep)
     click.echo(f"Prolific notifies {url} of each place that changes; restart `openhype serve`")
-
-
-def _check_url(url: str | None) -> None:
-    if not url:
-        raise InvalidInput("say where evaluators reach the server: --url https://…")
-    if not url.startswith(("https://", "http://127.0.0.1", "http://localhost")):
-        raise InvalidInput(f"evaluators must reach the server by https, not at {url!r}")
 
 
 def _change(world: World, study: Any, action: str, slots: int | None) -> None:
     from backend.panels.prolific import open_prolific
-    from backend.recruitment import recruit as recruiting
+    from backend.recruitment.study_recruitment import change
 
-    at_prolific = open_prolific()
-    if slots is not None:
-        recruiting.set_slots(world.store, at_prolific, study, slots)
-    state = recruiting.change(world.store, at_prolific, study, action)
+    state = change(world.store, open_prolific(), study, action, slots)
     click.echo(f"the recruitment for {study.name} is {state['state']}")
 
 
 def _show(world: World, study: Any, as_json: bool) -> None:
     from backend.panels.prolific import open_prolific
-    from backend.recruitment import recruit as recruiting
+    from backend.recruitment import study_recruitment as recruitment
     from backend.web.progress import panel_warnings
 
-    at_prolific = open_prolific()
-    data = recruiting.status(world.store, at_prolific, study)
-    data["webhooks"] = _hook(world, study, at_prolific)
+    data = recruitment.status(world.store, open_prolific(), study)
     data["warnings"] = panel_warnings(world.store, study)
     click.echo(json.dumps(data, indent=2) if as_json else "\n".join(_lines(data)))
-
-
-def _hook(world: World, study: Any, panel: Any) -> dict[str, Any] | None:
-    """Return the state of the webhooks; None if there is no subscription."""
-    from backend.panels.prolific_webhooks import Webhooks
-    from backend.recruitment import recruit as recruiting
-    from backend.recruitment import webhooks
-
-    workspace = recruiting.recruitment(world.store, study).get("workspace", "")
-    try:
-        hook = webhooks.status(world.store, Webhooks(panel.http), workspace)
-    except NotFound:
-        return None
-    return {"is_enabled": hook.is_enabled, "events": dict(hook.deliveries)}
 
 
 def _lines(data: dict[str, Any]) -> list[str]:

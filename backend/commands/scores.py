@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from backend.analysis.votes import Votes
     from backend.experiment.records import Study
     from backend.report.findings import FindingsOptions
+    from backend.responses.publication.terms import Terms
 
 
 @click.command()
@@ -105,23 +106,71 @@ def _findings(
     is_flag=True,
     help="2AFC, JND: also write pictures and shares of votes in the layout of the BAPPS data set.",
 )
+@click.option(
+    "--croissant",
+    is_flag=True,
+    help="Also write what publishing needs: croissant.json, the header of README.md by which `datasets` of "
+    "Hugging Face loads the tables, a model card for each model, CITATION.cff.",
+)
+@click.option(
+    "--creator",
+    "creators",
+    multiple=True,
+    metavar="NAME",
+    help="With --croissant: who made the data set, a person as `Lovelace, Ada` or an organisation; again for "
+    "each.",
+)
+@click.option("--license", "licence", metavar="ID|URL", help="With --croissant: such as CC-BY-4.0.")
+@click.option("--url", metavar="URL", help="With --croissant: where the data set is published.")
+@click.option(
+    "--release", metavar="X.Y.Z", help="With --croissant: version of the data set.  [default: 1.0.0]"
+)
 @SIMULATED
 @store_options
 @pass_world
-def export(world: World, name: str, out: Path, bapps: bool, simulated: bool) -> None:
+def export(
+    world: World, name: str, out: Path, bapps: bool, croissant: bool, simulated: bool, **declared: Any
+) -> None:
     """Write the answers of the study NAME as a Psych-DS data set."""
     from backend.responses.export import export as write
 
+    if not croissant and any(declared.values()):
+        raise click.UsageError("--creator, --license, --url and --release go with --croissant")
+    terms = _terms(**declared) if croissant else None
     study = world.study(name)
     votes = _votes(world, study, simulated) if bapps else None
     for path in write(world.store, study, out, simulated):
         click.echo(str(path))
     if votes is not None:
         _write_bapps(world, study, votes, out)
+    if terms is not None:
+        _publish(world, study, out, terms, simulated)
     others = world.store.finished(name, simulated=not simulated)[0]
     if others:
         kind, how = ("real", "without") if simulated else ("simulated", "with")
         click.echo(f"note: {others} {kind} sessions are not in it; export them {how} --simulated", err=True)
+
+
+def _terms(creators: tuple[str, ...], **declared: str | None) -> "Terms":
+    from backend.foundation.timestamps import utc_now
+    from backend.responses.publication.terms import terms_of
+
+    return terms_of(utc_now().date().isoformat(), creators, **declared)
+
+
+def _publish(world: World, study: "Study", out: Path, terms: "Terms", simulated: bool) -> None:
+    """Write what publishing needs beside an export; say what is missing in it."""
+    from backend.responses.publication.publish import publish_study
+
+    paths, is_scored = publish_study(world.store, study, out, terms, simulated)
+    for path in paths:
+        click.echo(str(path))
+    if terms.missing:
+        click.echo(f"note: nothing is said of {', '.join(terms.missing)}; publish with them", err=True)
+    if not terms.creators:
+        click.echo("note: there is no CITATION.cff without --creator", err=True)
+    if not is_scored:
+        click.echo("note: there are no model cards without scores of real evaluators", err=True)
 
 
 def _votes(world: World, study: "Study", simulated: bool) -> "Votes":

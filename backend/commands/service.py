@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from backend.commands.jobs import worker_beside
 from backend.commands.world import (
     SEED,
     Number,
@@ -22,6 +23,7 @@ from backend.commands.world import (
 )
 from backend.experiment.records import Study
 from backend.foundation.errors import InvalidInput
+from backend.uploads.limits import ALL_GB, EACH_GB, FREE_GB, GB, Quota
 from backend.web.session_limits import PER_HOUR, PER_MINUTE
 
 _WATCH_SECONDS = 2.0
@@ -41,6 +43,20 @@ def _session_limit(span: str, default: int, text: str) -> Callable:
     )
 
 
+def _upload_limit(option: str, default: int, text: str) -> Callable:
+    """An option of how much may be uploaded (GB), read by the worker as well."""
+    name = option.upper().replace("-", "_")
+    return click.option(
+        f"--{option}",
+        type=click.IntRange(0, 10**9 - 1),
+        default=default,
+        show_default=True,
+        envvar=f"OPENHYPE_{name}",
+        metavar="GB",
+        help=text,
+    )
+
+
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True)
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True)
@@ -50,6 +66,14 @@ def _session_limit(span: str, default: int, text: str) -> Callable:
     envvar="OPENHYPE_BEHIND_PROXY",
     show_envvar=True,
     help="Trust X-Forwarded-For, -Proto and -Host of one proxy in front.",
+)
+@click.option(
+    "--sign-in-header",
+    envvar="OPENHYPE_SIGN_IN_HEADER",
+    show_envvar=True,
+    metavar="NAME",
+    help="With --behind-proxy: the header in which the proxy names the member whom it has authenticated; it "
+    "counts only beside the proxy's secret (docs/access.md).",
 )
 @click.option(
     "--origin",
@@ -62,6 +86,14 @@ def _session_limit(span: str, default: int, text: str) -> Callable:
 )
 @_session_limit("minute", PER_MINUTE, "New sessions of one client address, at most; 0 for any number.")
 @_session_limit("hour", PER_HOUR, "The same in an hour.")
+@_upload_limit("upload-gb", EACH_GB, "What one member's uploads may have in all, and one archive unpacked.")
+@_upload_limit("uploads-gb", ALL_GB, "What all members' uploads may have.")
+@_upload_limit("free-gb", FREE_GB, "Disk space that uploads leave free.")
+@click.option(
+    "--no-worker",
+    is_flag=True,
+    help="Start no worker; `openhype work` does jobs, on this or another machine.",
+)
 @store_options
 @pass_world
 def serve(
@@ -69,12 +101,19 @@ def serve(
     host: str,
     port: int,
     behind_proxy: bool,
+    sign_in_header: str | None,
     origins: tuple[str, ...],
     per_minute: int,
     per_hour: int,
+    upload_gb: int,
+    uploads_gb: int,
+    free_gb: int,
+    no_worker: bool,
 ) -> None:
     """Serve the task page and the API on this machine."""
+    from backend.uploads.local_uploads import LocalUploads
     from backend.web.origins import parse_origin
+    from backend.web.proxies import sign_in_header as make_header
     from backend.web.server import listen
     from backend.web.session_limits import Openings
 
@@ -82,19 +121,34 @@ def serve(
         allowed = frozenset(map(parse_origin, origins))
     except InvalidInput as error:
         raise click.BadParameter(str(error), param_hint="'--origin'") from None
-    options = {"allowed": allowed, "openings": Openings(per_minute, per_hour)}
+    try:
+        proxy = make_header(sign_in_header, behind_proxy, world.data, os.environ)
+    except InvalidInput as error:
+        raise click.BadParameter(str(error), param_hint="'--sign-in-header'") from None
+    quota = Quota(upload_gb * GB, uploads_gb * GB, free_gb * GB)
+    for name, value in (("UPLOAD", upload_gb), ("UPLOADS", uploads_gb), ("FREE", free_gb)):
+        os.environ[f"OPENHYPE_{name}_GB"] = str(value)  # for the worker, which inherits it
+    uploads = LocalUploads(world.data, quota)
+    openings = Openings(per_minute, per_hour)
+    options = {"allowed": allowed, "openings": openings, "uploads": uploads, "proxy": proxy}
     with listen(host, port) as listening:
-        _serve(world, listening, behind_proxy=behind_proxy, **options)
+        _serve(world, listening, behind_proxy=behind_proxy, has_worker=not no_worker, **options)
 
 
 def _serve(
-    world: World, listening: Any, start_page: Any = None, behind_proxy: bool = False, **options: Any
+    world: World,
+    listening: Any,
+    start_page: Any = None,
+    behind_proxy: bool = False,
+    has_worker: bool = True,
+    **options: Any,
 ) -> None:
     """Serve on a socket that already listens, so that a port in use is reported before any work."""
     from backend.foundation.permissions import tighten
     from backend.handlers import create_app
     from backend.stores.opening import sqlite_path
     from backend.task.withdrawal import finish
+    from backend.web.proxies import SECRET, secret_place
     from backend.web.server import base_url, is_everywhere, make_server
     from backend.web.server import serve as run
 
@@ -110,6 +164,11 @@ def _serve(
     server = make_server(app, listening, behind_proxy=behind_proxy)
     base = base_url(listening)
     _print_addresses(world, listening, base, is_demo=start_page is not None)
+    if proxy := options.get("proxy"):
+        click.echo(
+            f"members are signed in by the proxy's header {proxy.name}; it counts only beside {SECRET}, with "
+            f"the secret in {secret_place(world.data, os.environ)}"
+        )
     if behind_proxy and is_everywhere(listening):
         click.echo(
             "note: a client that reaches this port without the proxy can claim any address; allow "
@@ -124,6 +183,10 @@ def _serve(
         if watch is not None:
             stack.callback(watch.stop)
             watch.start()
+        if has_worker:
+            worker = worker_beside(world, base)
+            stack.callback(worker.stop)
+            worker.start()
         run(server)
 
 
@@ -135,12 +198,12 @@ def _print_addresses(world: World, listening: Any, base: str, is_demo: bool) -> 
         click.echo(f"{study.kind} {study.name}: {base}/s/{study.name}")
     if not studies and not is_demo:
         click.echo(
-            f"no study yet in {world.data.root}: make one with `openhype create`, or try `openhype demo`; "
-            "it is served as soon as it is made"
+            f"no study yet in {world.data.root}: make one in the console or with `openhype create`, or try "
+            "`openhype demo`; it is served as soon as it is made"
         )
     if is_everywhere(listening):
         click.echo("other machines reach these pages by this machine's name in the place of the address")
-    click.echo(f"dashboard: {base}/dashboard; results: {base}/results")
+    click.echo(f"console: {base}/console; dashboard: {base}/dashboard; results: {base}/results")
     click.echo(f"researcher's key: {world.data.root / 'keys.json'}; stop with Ctrl-C")
 
 

@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from waitress.channel import HTTPChannel
 from waitress.server import BaseWSGIServer
 
+from backend.web.request_parser import Parser
+
 _SPARE_FILES = 256
 """File descriptors reserved for the database, images and panels."""
 _FULL = 0.9
@@ -24,6 +26,8 @@ _ACCEPTED_AT_ONCE = 64
 
 class Channel(HTTPChannel):
     """A connection of waitress's server that closes others when there are too many."""
+
+    parser_class = Parser
 
     def __init__(self, server, sock, addr, adj, map=None):
         super().__init__(server, sock, addr, adj, map)
@@ -37,8 +41,13 @@ class Channel(HTTPChannel):
         close_idle(server.active_channels, address, max(1, int(_CLOSED_SHARE * most)))
 
     def del_channel(self, map=None):
-        """Uncount a connection; waitress calls this once for each that it closes."""
+        """Uncount a connection; waitress calls this once for each that it closes.
+
+        A body that was received in part lies in a temporary file, which waitress leaves open.
+        """
         super().del_channel(map)
+        if self.request is not None:
+            self.request.close()
         held = self.server.held
         held[self.addr[0]] -= 1
         if not held[self.addr[0]]:

@@ -164,7 +164,10 @@ class StudyProgress(StudyLine):
 class WatchedStudy(StudyProgress):
     """Live view of a study: its progress and its scores so far."""
 
-    scores: Annotated[LiveScores | None, Meta(description="Null before the first session is finished")]
+    scores: Annotated[
+        LiveScores | None,
+        Meta(description="Null before the first session is finished, or while the first are computed"),
+    ]
 
 
 class Paused(TypedDict):

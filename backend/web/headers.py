@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import PurePath
 
 from backend.stimuli.media import TYPES
+from backend.task import requests
 
 _POLICY = (
     "default-src 'self'; img-src 'self' blob: data:; object-src 'none'; base-uri 'none'; "
@@ -41,8 +42,29 @@ RESULTS = {
 }
 """Headers of the results pages, which load nothing but the script that sends their forms."""
 
-TOKEN = "X-Openhype-Token"
-"""The header of a request's token; `Authorization` is CloudFront's in its requests to the functions."""
+_FOR_A_MINUTE = "public, max-age=60, stale-while-revalidate=600"
+DATA_FOR_ALL = {
+    "Access-Control-Allow-Origin": "*",
+    "Cache-Control": _FOR_A_MINUTE,
+    "Cross-Origin-Resource-Policy": "cross-origin",
+    "X-Content-Type-Options": "nosniff",
+}
+"""Headers of what is published for other sites' pages."""
+IMAGE_FOR_ALL = {**DATA_FOR_ALL, "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"}
+PAGE_FOR_ALL = {
+    "Content-Security-Policy": (
+        "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; form-action 'none'; base-uri 'none'; "
+        "frame-ancestors 'none'"
+    ),
+    "Cache-Control": _FOR_A_MINUTE,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+"""Headers of published pages, which have no script."""
+
+TOKEN = requests.TOKEN
 IMMUTABLE = "public, max-age=31536000, immutable"
 """For stimuli, and files that pages load (`assets.py`): different content has a different URL."""
 

@@ -1,59 +1,128 @@
-"""The researcher's login: the key is typed into a form once, then a cookie replaces it.
+"""Signing in: one for the results pages, the dashboard, the console and the API.
 
-The key never appears in a URL. The cookie holds a time and its HMAC under the key, so that the server
-stores nothing and changing the key ends every login. It is HttpOnly (any script could read a key that a
-script stores), SameSite=Strict, and sent to the researcher's pages only: evaluators' requests never
-carry it.
+A token, or the researcher's key, is typed into a form once, then a cookie replaces it. It never appears in a
+URL or a cookie. The cookie holds a time, the token's id, and their HMAC under the researcher's key, so that
+the server stores nothing, and changing that key ends every sign-in. The token is looked up at each request:
+once it is revoked or has expired, its cookies open nothing.
+
+The cookie is HttpOnly (any script could read a token that a script stores), SameSite=Strict, and sent to the
+paths of researchers and to the API only. There it stands behind a token in the request's header, and behind
+the member whom a trusted proxy names: evaluators' requests are authorised by their session's token alone.
 """
 
 import hmac
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
-from flask import Request, Response
+from flask import Response, after_this_request, request
 
+from backend.foundation.errors import NotAllowed
+from backend.foundation.timestamps import stamp
+from backend.members import access, audit_log
+from backend.members.access import KEY_HOLDER
+from backend.members.roles import Member
 from backend.stores.datadir import Keys
+from backend.web import headers
+from backend.web.context import Context
+from backend.web.operations import path_of
 
 PATH = "/results"
 DASHBOARD = "/dashboard"
-PATHS = (PATH, DASHBOARD)
-_COOKIE = "openhype_results"
+PAGES = (PATH, DASHBOARD)
+"""The pages of researchers that the server makes."""
+_PATHS = (*PAGES, "/api")
+COOKIE = "openhype_login"
 _LASTS = timedelta(hours=12)
+_OF_THE_KEY = "key"
+"""Stands in the cookie for the id of a token."""
 
 
-def is_key(keys: Keys, key: str) -> bool:
-    """Return whether this is the researcher's key, compared in constant time."""
-    return hmac.compare_digest(key.encode(), keys.researcher.encode())
+def header_token() -> str | None:
+    """Return the token in X-Openhype-Token, or else that in Authorization, which CloudFront replaces."""
+    if found := request.headers.get(headers.TOKEN, "").strip():
+        return found
+    scheme, _, found = request.headers.get("Authorization", "").partition(" ")
+    return found.strip() or None if scheme == "Bearer" else None
 
 
-def is_logged_in(request: Request, keys: Keys, now: datetime) -> bool:
-    """Return whether the browser has a valid login cookie that has not expired."""
-    until, _, seal = request.cookies.get(_COOKIE, "").partition(".")
-    if not hmac.compare_digest(seal.encode(), _seal(keys, until).encode()):
-        return False
-    return int(now.timestamp()) < int(until)
+def member(context: Context) -> Member:
+    """Return the member who made the current request.
 
-
-def log_in(reply: Response, request: Request, keys: Keys, now: datetime) -> None:
-    """Set the login cookie, for each of the researcher's pages."""
-    until = str(int((now + _LASTS).timestamp()))
-    for path in PATHS:
-        reply.set_cookie(
-            _COOKIE,
-            f"{until}.{_seal(keys, until)}",
-            max_age=int(_LASTS.total_seconds()),
-            path=path,
-            secure=request.is_secure,
-            httponly=True,
-            samesite="Strict",
+    Raises:
+        NotAllowed: `no_token`; `wrong_token`, `expired_token` or `revoked_token`; `unknown_member`.
+    """
+    named = context.proxy.member_in(request.headers) if context.proxy else None
+    if named is not None and headers.TOKEN not in request.headers:
+        return access.member_named(context.store, named)
+    text = header_token()
+    if text is not None:
+        return access.member_of(context.store, context.keys, text, context.clock())
+    found = _signed_in(context)
+    if found is None:
+        raise NotAllowed(
+            f"the header '{headers.TOKEN}: <token>' is missing, and nobody is signed in; sign in again",
+            code="no_token",
         )
+    return found
 
 
-def log_out(reply: Response) -> None:
-    """Delete the login cookie."""
-    for path in PATHS:
-        reply.delete_cookie(_COOKIE, path=path, httponly=True, samesite="Strict")
+def log_in(context: Context, found: Member) -> Member:
+    """Have the reply to the current request set the cookie that stands for a member's token.
+
+    Returns:
+        The member as the cookie's requests are of.
+    """
+    now = context.clock()
+    until = now + _LASTS
+    if found.expires_at is not None:
+        until = min(until, datetime.fromisoformat(found.expires_at))
+    at, key = str(int(until.timestamp())), found.token_id or _OF_THE_KEY
+    value, seconds = f"{at}.{key}.{_seal(context.keys, at, key)}", int((until - now).total_seconds())
+    is_secure, action = request.is_secure, f"{request.method} {path_of(request.url_rule.rule)}"
+    audit_log.write(context.store, now, found.name, found.token_id, action, "", 200)
+
+    @after_this_request
+    def set_cookie(reply: Response) -> Response:
+        for path in _PATHS:
+            reply.set_cookie(
+                COOKIE, value, seconds, path=path, secure=is_secure, httponly=True, samesite="Strict"
+            )
+        return reply
+
+    return _until(found, at)
 
 
-def _seal(keys: Keys, until: str) -> str:
-    return hmac.new(keys.researcher.encode(), f"openhype results {until}".encode(), sha256).hexdigest()
+def log_out() -> None:
+    """Have the reply to the current request delete the cookie."""
+
+    @after_this_request
+    def delete_cookie(reply: Response) -> Response:
+        for path in _PATHS:
+            reply.delete_cookie(COOKIE, path=path, httponly=True, samesite="Strict")
+        return reply
+
+
+def _signed_in(context: Context) -> Member | None:
+    """Return the member of the request's cookie, or None if it has none that is valid.
+
+    Raises:
+        NotAllowed: the token that it stands for was revoked, or has expired.
+    """
+    at, _, rest = request.cookies.get(COOKIE, "").partition(".")
+    key, _, seal = rest.partition(".")
+    if not hmac.compare_digest(seal.encode(), _seal(context.keys, at, key).encode()):
+        return None
+    now = context.clock()
+    if int(now.timestamp()) >= int(at):
+        return None
+    found = KEY_HOLDER if key == _OF_THE_KEY else access.member_by_token_id(context.store, key, now)
+    return _until(found, at)
+
+
+def _until(found: Member, at: str) -> Member:
+    until = stamp(datetime.fromtimestamp(int(at), UTC))
+    return Member(found.name, found.role, found.token_id, until, "cookie")
+
+
+def _seal(keys: Keys, at: str, key: str) -> str:
+    return hmac.new(keys.researcher.encode(), f"openhype login {at} {key}".encode(), sha256).hexdigest()

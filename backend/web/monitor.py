@@ -5,6 +5,7 @@ plans, scores are recomputed only if other sessions are finished than before, an
 a twentieth of the server's time.
 """
 
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -22,8 +23,11 @@ from backend.studies.withdrawals import withdrawn
 from backend.web.dashboard_types import LiveScores, StudyProgress, WatchedStudy
 from backend.web.progress import SessionStatus, panel_warnings, retained, simulated, summary
 
+log = logging.getLogger("openhype")
 _SHARE = 0.05
 _LEAST_SECONDS = 1.0
+_SCORES_S = 2.0
+"""Time for which a request waits for scores."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +48,9 @@ class Watch:
         self._known: dict[str, _Known] = {}
         self._finished: dict[str, str] = {}
         self._lock = threading.Lock()
-        self._progress = _RateLimited(timer)
-        self._scores = _RateLimited(timer)
+        self._progress = RateLimited(timer)
+        self._scores = RateLimited(timer)
+        self._latest, self._scoring = RateLimited(timer), threading.Lock()
 
     def progress(self, now: datetime) -> StudyProgress:
         """Return the study's progress, possibly some seconds old; `paused` is always current."""
@@ -61,6 +66,32 @@ class Watch:
             if self._study.kind == "study" and self._finished:
                 scores = self._scores.get(frozenset(self._finished), self._score)
         return {**progress, "scores": scores}
+
+    def with_latest_scores(self, now: datetime, wait_s: float = _SCORES_S) -> WatchedStudy:
+        """Return `with_scores`, with earlier scores, or None, if computing them takes longer than `wait_s`.
+
+        They are then computed meanwhile; a later call returns them.
+        """
+        progress = self.progress(now)
+        with self._lock:
+            finished = frozenset(self._finished)
+        if self._study.kind != "study" or not finished:
+            return {**progress, "scores": None}
+        if self._scoring.acquire(blocking=False):
+            thread = threading.Thread(
+                target=self._rescore, args=(finished,), name="openhype-scores", daemon=True
+            )
+            thread.start()
+            thread.join(wait_s)
+        return {**progress, "scores": self._latest.value}
+
+    def _rescore(self, finished: frozenset[str]) -> None:
+        try:
+            self._latest.get(finished, self._score)
+        except Exception as error:  # noqa: BLE001 - the outermost level of a thread
+            log.warning("the scores of %s could not be computed: %s", self._study.name, error)
+        finally:
+            self._scoring.release()
 
     def _compute_progress(self, now: datetime) -> dict[str, Any]:
         withdrawn_entries = list(withdrawn(self._store, self._study.name))
@@ -104,13 +135,16 @@ class Watch:
         return live_scores(self._store, self._study, ended)
 
 
-class _RateLimited:
-    """A value that is recomputed when its version changes, but takes at most a fixed share of the time."""
+class RateLimited:
+    """A value that is recomputed when its version changes, but takes at most a fixed share of the time.
+
+    `value` is the latest one; None before the first.
+    """
 
     def __init__(self, timer: Callable[[], float]):
         self._timer = timer
         self._version: Any = None
-        self._value: Any = None
+        self.value: Any = None
         self._not_before = float("-inf")
 
     def get(self, version: Any, make: Callable[[], Any]) -> Any:
@@ -118,7 +152,7 @@ class _RateLimited:
         began = self._timer()
         is_new = version is None or version != self._version
         if is_new and began >= self._not_before:
-            self._value, self._version = make(), version
+            self.value, self._version = make(), version
             ended = self._timer()
             self._not_before = ended + max(_LEAST_SECONDS, (ended - began) / _SHARE)
-        return self._value
+        return self.value

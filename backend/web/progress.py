@@ -93,7 +93,7 @@ def summary(
     flashes = MistimedFlashes()
     for status in statuses:
         cursor = status.cursor
-        states[study.group_label(status.models or study.models)][_state(study, cursor, now)] += 1
+        states[study.group_label(status.models or study.models)][state_of(study, cursor, now)] += 1
         flashes.add(status.browser, cursor)
         if cursor.state not in ("active", "returned"):
             earned = earned_usd_cents(study.protocol, cursor)
@@ -139,7 +139,8 @@ def as_text(data: dict[str, Any]) -> str:
     width = max(len(row["model"]) for row in data["models"])
     for row in data["models"]:
         states = ", ".join(f"{count} {state}" for state, count in row.items() if state != "model")
-        is_open = data["kind"] == "study" and not row["model"].startswith("before ")
+        is_past = row["model"].startswith("before ") or row["model"].endswith(" (withdrawn)")
+        is_open = data["kind"] == "study" and not is_past
         goal = f" of {data['evaluators_wanted']} wanted" if is_open else ""
         lines.append(f"  {row['model']:<{width}}  {states}{goal}")
     if data["mistimed"]["responses"]:
@@ -185,7 +186,8 @@ def _counts(states: Counter) -> dict[str, int]:
     return {state: states[state] for state in ("active", "abandoned", "ended", "returned", "finished")}
 
 
-def _state(study: Study, cursor: Cursor, now: datetime | None) -> str:
+def state_of(study: Study, cursor: Cursor, now: datetime | None) -> str:
+    """Return the state of a session, one of those that `progress` counts."""
     if cursor.state != "active" or now is None:
         return cursor.state
     idle = now - datetime.fromisoformat(cursor.last_at)

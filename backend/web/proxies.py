@@ -3,22 +3,86 @@
 A proxy reports the visitor's address, scheme and host in the headers X-Forwarded-For, -Proto and -Host.
 Anybody can send them, so they are trusted only if the researcher states that there is a proxy, and only
 the last value of each: the one added by this proxy.
+
+A proxy may also authenticate members (single sign-on), and name them in a header. Whoever reaches the server
+past the proxy could send that header too; therefore it counts only beside a secret that the proxy sends.
 """
 
+import hmac
 import re
+import secrets
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any
 
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from backend.foundation.errors import InvalidInput
+from backend.foundation.errors import InvalidInput, brief
+from backend.stores.datadir import DataDir
 
 VARIABLE = "OPENHYPE_BEHIND_PROXY"
 _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"", "0", "false", "no", "off"}
 _WITH_PORT = re.compile(r"\[(?P<six>[^\]]+)\](:[0-9]+)?|(?P<four>[0-9.]+):[0-9]+")
 
+SECRET = "X-Openhype-Proxy-Secret"
+"""The header by which a proxy shows that what it says of members is its own."""
+SIGN_IN_VARIABLE = "OPENHYPE_SIGN_IN_HEADER"
+SECRET_VARIABLE = "OPENHYPE_PROXY_SECRET"
+_SECRET_FILE = "proxy"
+_HEADER = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,63}")
+
 Application = Callable[[dict[str, Any], Callable], Iterable[bytes]]
+
+
+@dataclass(frozen=True)
+class SignInHeader:
+    """The header in which a proxy names members."""
+
+    name: str
+    secret: str
+
+    def member_in(self, headers: Mapping[str, str]) -> str | None:
+        """Return the name that the proxy gives, or None if it gives none, or another sender claims one."""
+        if not hmac.compare_digest(headers.get(SECRET, "").encode(), self.secret.encode()):
+            return None
+        return headers.get(self.name, "").strip() or None
+
+
+def sign_in_header(
+    name: str | None, is_behind_proxy: bool, data: DataDir, environment: Mapping[str, str]
+) -> SignInHeader | None:
+    """Return the header called `name` with its secret, which is made at first; None without a name.
+
+    The secret is OPENHYPE_PROXY_SECRET, or else in `proxy.secret` of the data directory.
+
+    Raises:
+        InvalidInput: `name` is not that of a header, or there is no proxy.
+    """
+    if not name:
+        return None
+    if not _HEADER.fullmatch(name):
+        raise InvalidInput(
+            f"a header's name must be letters, digits and hyphens, as in X-Forwarded-User, not {brief(name)}"
+        )
+    if not is_behind_proxy:
+        raise InvalidInput(
+            f"only a proxy can sign members in by the header {name}; add --behind-proxy (or {VARIABLE}=true)"
+        )
+    secret = environment.get(SECRET_VARIABLE, "").strip() or data.secret(_SECRET_FILE)
+    if not secret:
+        secret = secrets.token_urlsafe(32)
+        data.keep_secret(_SECRET_FILE, secret)
+    return SignInHeader(name, secret)
+
+
+def secret_place(data: DataDir, environment: Mapping[str, str]) -> str:
+    """Return where the secret of a sign-in header is, for a message."""
+    return (
+        SECRET_VARIABLE
+        if environment.get(SECRET_VARIABLE, "").strip()
+        else str(data.secret_file(_SECRET_FILE))
+    )
 
 
 def behind_one_proxy(app: Application) -> Application:

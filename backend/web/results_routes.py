@@ -6,31 +6,69 @@ Scores and pages are computed on request, and recomputed only when a session was
 import gzip
 import json
 from collections.abc import Callable
-from datetime import datetime
 from typing import Any
 
 from flask import Flask, Response, redirect, request
 
-from backend.foundation.errors import InvalidInput
-from backend.stores.datadir import DataDir, Keys
+from backend.foundation.errors import NotAllowed
+from backend.members import access
+from backend.members.roles import RESEARCHER
+from backend.stores.datadir import DataDir
 from backend.stores.store import Store
 from backend.task.service import Clock
-from backend.web import assets, login
+from backend.web import assets, login, queries
+from backend.web.authorisation import require
+from backend.web.context import Context
+from backend.web.operations import Operation, Operations
 from backend.web.results_cache import ResultsCache
 
+_TRUE_OR_FALSE = {"type": "string", "enum": ["true", "false"]}
+OPERATIONS: Operations = {
+    "GET /api/studies/{study}/status": Operation(
+        "How far a study is",
+        {
+            200: (
+                "Sessions by model and state, pay, wage; finished simulated sessions apart (`simulated`)",
+                dict[str, Any],
+            )
+        },
+        "403 404",
+        role=RESEARCHER,
+    ),
+    "GET /api/studies/{study}/scores": Operation(
+        "The scores of a study, computed now",
+        {
+            200: ("Scores, intervals, tests", dict[str, Any]),
+            304: ("No session was finished since that reply", None),
+        },
+        "400 403 404",
+        role=RESEARCHER,
+        parameters=(
+            ("full", "query", _TRUE_OR_FALSE, "`true`: with all findings of a report (`findings`)"),
+            (
+                "simulated",
+                "query",
+                _TRUE_OR_FALSE,
+                "`true`: of simulated sessions, rather than real ones; `simulated` in the reply says which",
+            ),
+            ("If-None-Match", "header", {"type": "string"}, "the ETag of an earlier reply"),
+        ),
+        headers=("ETag",),
+    ),
+}
 
-def add_status(app: Flask, store: Store, check_key: Callable[[], None]) -> None:
+
+def add_status(app: Flask, store: Store) -> None:
     """Add a study's progress to the API."""
 
     @app.get("/api/studies/<study>/status")
     def status(study: str) -> dict:
         from backend.web.progress import progress
 
-        check_key()
         return progress(store, store.study(study))
 
 
-def add_scores(app: Flask, store: Store, data: DataDir, check_key: Callable[[], None], clock: Clock) -> None:
+def add_scores(app: Flask, store: Store, data: DataDir, clock: Clock) -> None:
     """Add scores to the API; the full ones have the metrics that are kept with the study in `data`."""
     cache = ResultsCache()
 
@@ -41,8 +79,7 @@ def add_scores(app: Flask, store: Store, data: DataDir, check_key: Callable[[], 
         from backend.report.study_findings import study_findings
         from backend.responses.study_data import study_scores, version
 
-        check_key()
-        is_full, simulated = _asks("full"), _asks("simulated")
+        is_full, simulated = queries.truth_value("full"), queries.truth_value("simulated")
         found = store.study(study)
         tag = _tagged(version(store, found, simulated), stored.version(data, study) if is_full else "")
         reply = unchanged(tag)
@@ -61,27 +98,18 @@ def add_scores(app: Flask, store: Store, data: DataDir, check_key: Callable[[], 
         return reply
 
 
-def add_pages(
-    app: Flask,
-    store: Store,
-    data: DataDir,
-    read: Callable[[str, str], bytes | None],
-    keys: Keys,
-    clock: Clock,
-) -> None:
+def add_pages(app: Flask, context: Context, read: Callable[[str, str], bytes | None]) -> None:
     """Add the results pages: `/results`, the list of studies, and `/results/<study>`.
 
     Args:
-        data: has the metrics that are kept with studies.
         read: reads stimuli, as for `thumbnails.thumbnails`.
     """
+    store, data = context.store, context.data
     cache = ResultsCache()
 
     @app.get(login.PATH)
     def results() -> Response:
-        if not login.is_logged_in(request, keys, clock()):
-            return login_page("Results")
-        return _page("Results", studies=store.studies())
+        return login_first(context, "Results") or _page("Results", studies=store.studies())
 
     @app.get(f"{login.PATH}/<study>")
     def result(study: str) -> Response:
@@ -89,10 +117,10 @@ def add_pages(
         from backend.report.build import study_page
         from backend.responses.study_data import version
 
-        now = clock()
-        if not login.is_logged_in(request, keys, now):
-            return login_page("Results")
-        found, simulated = store.study(study), _asks("simulated")
+        if (asked := login_first(context, "Results")) is not None:
+            return asked
+        now = context.clock()
+        found, simulated = store.study(study), queries.truth_value("simulated")
         others = bool(store.finished(study, not simulated)[0])
         if others and not store.finished(study, simulated)[0]:
             return _nothing_yet(study, simulated)
@@ -113,27 +141,46 @@ def add_pages(
     @app.post(login.PATH, defaults={"study": ""})
     @app.post(f"{login.PATH}/<study>")
     def show_key(study: str) -> Response:
-        return enter(keys, clock(), "Results")
+        return enter(context, "Results")
 
     @app.post(f"{login.PATH}/<study>/leave")
     def leave(study: str) -> Response:
-        reply = redirect(f"{login.PATH}/{study}", 303)
-        login.log_out(reply)
-        return reply
+        login.log_out()
+        return redirect(f"{login.PATH}/{study}", 303)
 
 
-def enter(keys: Keys, now: datetime, title: str) -> Response:
-    """Log in a browser that sent the key with the form of `login_page`, or show the form again."""
-    if not login.is_key(keys, request.form.get("key", "").strip()):
-        return login_page(title, is_wrong=True)
-    reply = redirect(request.path, 303)
-    login.log_in(reply, request, keys, now)
-    return reply
+def enter(context: Context, title: str) -> Response:
+    """Sign in a browser that sent a token with the form of `login_page`, or show the form again."""
+    try:
+        found = access.member_of(
+            context.store, context.keys, request.form.get("key", "").strip(), context.clock()
+        )
+    except NotAllowed as refusal:
+        return login_page(title, refusal)
+    login.log_in(context, found)
+    return redirect(request.path, 303)
 
 
-def login_page(title: str, is_wrong: bool = False) -> Response:
-    """Return the login page."""
-    return _page(title, is_wrong=is_wrong, asks=True, status=403)
+def login_first(context: Context, title: str) -> Response | None:
+    """Return the login page unless a researcher is signed in."""
+    try:
+        require(context, RESEARCHER)
+    except NotAllowed as refusal:
+        return login_page(title, None if refusal.code == "no_token" else refusal)
+    return None
+
+
+def login_page(title: str, refusal: NotAllowed | None = None) -> Response:
+    """Return the login page.
+
+    Args:
+        refusal: why a token, or who is signed in, was refused.
+    """
+    problem = ""
+    if refusal is not None:
+        is_wrong = refusal.code == "wrong_token"
+        problem = "That is not the key, nor a valid token." if is_wrong else f"{_sentence(str(refusal))}."
+    return _page(title, problem=problem, asks=True, status=403)
 
 
 def refused(message: str, status: int) -> Response:
@@ -155,18 +202,6 @@ def _tagged(tag: str, metrics: str) -> str:
     return f"{tag}-{metrics}" if metrics else tag
 
 
-def _asks(name: str) -> bool:
-    """Return whether a query parameter is true.
-
-    Raises:
-        InvalidInput: it is neither true nor false.
-    """
-    value = request.args.get(name, "false")
-    if value not in ("true", "false"):
-        raise InvalidInput(f"{name} must be true or false, not {value!r}")
-    return value == "true"
-
-
 def _json(data: Any) -> bytes:
     return json.dumps(data, allow_nan=False).encode() + b"\n"
 
@@ -176,6 +211,11 @@ def _page(title: str, status: int = 200, **values: Any) -> Response:
 
     text = plain("login.html", title=title, script=_script(), **values)
     return Response(text, status, mimetype="text/html")
+
+
+def _sentence(message: str) -> str:
+    """Return an error's message as a sentence of a page, without the full stop."""
+    return message[:1].upper() + message[1:]
 
 
 def _script() -> str:

@@ -85,6 +85,7 @@ def make_server(
         max_request_body_size=4 * requests.MAX_BODY_BYTES,
         ident=None,
         asyncore_use_poll=True,
+        recv_bytes=262144,
         clear_untrusted_proxy_headers=not behind_proxy,
     )
     protect(server, one_address=not behind_proxy)
@@ -94,7 +95,7 @@ def make_server(
 def serve(server) -> None:
     """Serve until SIGINT or SIGTERM; open requests are completed."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    _log_times()
+    log_times()
     _keep_to_one_core()
     try:
         server.run()
@@ -118,7 +119,7 @@ def _why_not(error: OSError, host: str, port: int) -> str:
     return f"{host}:{port}: {reason(error)}"
 
 
-def _log_times() -> None:
+def log_times() -> None:
     """Log to stderr, each line with its time (UTC)."""
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(asctime)sZ %(message)s", "%Y-%m-%dT%H:%M:%S"))

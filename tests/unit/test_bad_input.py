@@ -88,6 +88,7 @@ USUAL = {
     "site": ["faces", "-o", "www"],
     "status": ["faces"],
     "upload": ["faces", "--images", "s3://bucket/p"],
+    "work": ["--until-idle"],
 }
 """What a command is called with besides the bad value; it ends soon, whatever the value."""
 EACH = 11
@@ -135,7 +136,7 @@ def environment(folder, tmp_path, monkeypatch):
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
-    monkeypatch.setattr("backend.commands.simulated_evaluators._SECONDS_TO_RETRY", 0.2)
+    monkeypatch.setattr("backend.administration.simulated_sessions._SECONDS_TO_RETRY", 0.2)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
 
@@ -169,12 +170,14 @@ def calls(name):
     command = main.get_command(None, name)
     usual = USUAL.get(name, [])
     for parameter in command.params:
+        if getattr(parameter, "hidden", False):  # between processes of ours
+            continue
         if isinstance(parameter, click.Argument):
             rest = usual[1:] if usual and not usual[0].startswith("-") else usual
             for value in tried(parameter):
                 yield [*rest, "--", value]
         elif parameter.is_flag:
-            if parameter.name not in ENDLESS and "--watch" not in parameter.opts:
+            if not {parameter.name, parameter.opts[0]} & {*ENDLESS, "--watch", *usual}:
                 yield [*usual, parameter.opts[0]]
         else:
             for value in tried(parameter):

@@ -259,7 +259,7 @@ def test_serve_tells_its_studies_or_how_to_make_one(images):
     run("create", "faces", *images)
     something, _, _ = served("--host", "0.0.0.0")
 
-    assert "make one with `openhype create`, or try `openhype demo`" in nothing
+    assert "or with `openhype create`, or try `openhype demo`" in nothing
     assert (status, faults) == (0, "")
     assert re.search(r"study faces: http://127\.0\.0\.1:\d+/s/faces\n", something)
     assert "other machines reach these pages by this machine's name" in something

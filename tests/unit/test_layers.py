@@ -13,11 +13,13 @@ ROOT = Path(__file__).resolve().parents[2]
 LAYERS = (
     {"backend"},  # the version
     {"backend.foundation"},
+    {"backend.client"},
     {"backend.experiment"},
     {"backend.analysis"},
     {"backend.scoring"},
     {"backend.stores", "backend.stimuli", "backend.panels"},
     {"backend.metrics"},
+    {"backend.members", "backend.uploads"},
     {"backend.studies"},
     {"backend.payment"},
     {"backend.recruitment"},
@@ -25,6 +27,8 @@ LAYERS = (
     {"backend.responses"},
     {"backend.report"},
     {"backend.administration"},
+    {"backend.standing"},
+    {"backend.jobs"},
     {"backend.web"},
     {"backend.handlers"},
     {"deploy"},

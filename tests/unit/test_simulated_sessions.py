@@ -30,7 +30,7 @@ def sessions(world, simulated, study="faces"):
 def test_without_the_researchers_key_nobody_opens_a_simulated_session(world, study, key):
     reply = world.open(simulated=True, key=key)
 
-    assert (reply.status_code, reply.json["error"]["code"]) == (403, "wrong_key" if key else "no_token")
+    assert (reply.status_code, reply.json["error"]["code"]) == (403, "wrong_token" if key else "no_token")
     assert sessions(world, True) == sessions(world, False) == []
 
 

@@ -16,7 +16,6 @@ from backend.cli import main
 from backend.foundation.errors import Conflict, InvalidInput, StoreFailed
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
-from backend.studies import pausing
 from backend.web import assets
 from deploy.api import from_environment
 from deploy.deployment import Deployment
@@ -409,7 +408,7 @@ def as_role(deployed, cloud, monkeypatch):
     return become
 
 
-@pytest.mark.parametrize("stage", ["Api", "Score"])
+@pytest.mark.parametrize("stage", ["Api", "Score", "Work"])
 def test_the_rights_of_a_function_are_for_its_own_table_keys_and_log(deployed, stage):
     table = boto3.client("dynamodb").describe_table(TableName=deployed.outputs["Table"])["Table"]
     keys = boto3.client("ssm").get_parameter(Name=deployed.keys_name)["Parameter"]
@@ -419,17 +418,22 @@ def test_the_rights_of_a_function_are_for_its_own_table_keys_and_log(deployed, s
 
     resources = {statement["Resource"] for statement in policy_of(role_of(f"{stage}Role"))["Statement"]}
 
-    thumbnails = {f"arn:aws:s3:::{deployed.outputs['Bucket']}/public/i/*"} if stage == "Score" else set()
-    assert resources == {table["TableArn"], keys["ARN"], log["arn"], *thumbnails}
+    bucket = f"arn:aws:s3:::{deployed.outputs['Bucket']}"
+    used = {bucket, f"{bucket}/public/i/*", f"{bucket}/uploads/*"}
+    besides = {
+        "Api": set(),
+        "Score": {*used, f"arn:aws:lambda:{aws.REGION}:{aws.ACCOUNT}:function:{NAME}-work"},
+        "Work": used,
+    }
+    assert resources == {table["TableArn"], keys["ARN"], log["arn"], *besides[stage]}
 
 
-@pytest.mark.parametrize("role", ["ApiRole", "ScoreRole"])
-def test_the_functions_role_reads_its_keys_and_nothing_in_the_bucket(deployed, as_role, tmp_path, role):
+def test_the_role_of_evaluators_reads_its_keys_and_nothing_in_the_bucket(deployed, as_role, tmp_path):
     environment = {
         "OPENHYPE_STORE": f"sqlite:///{tmp_path}/a.db",
         "OPENHYPE_KEYS": f"ssm:{deployed.keys_name}",
     }
-    as_role(role)
+    as_role("ApiRole")
 
     app = from_environment(environment, frozenset({"sessions"}))
 
@@ -438,28 +442,6 @@ def test_the_functions_role_reads_its_keys_and_nothing_in_the_bucket(deployed, a
     assert (status.status_code, status.json["error"]["code"]) == (404, "unknown_study")
     with pytest.raises(ClientError, match="AccessDenied"):
         boto3.client("s3").list_objects_v2(Bucket=deployed.outputs["Bucket"])
-
-
-def test_the_role_that_scores_writes_nothing_but_pauses(deployed, as_role):
-    item = {"p": {"S": "studies"}, "s": {"S": "faces"}}
-    role = role_of("ScoreRole")
-    policy = policy_of(role)
-    writing = [s for s in policy["Statement"] if {"dynamodb:PutItem"} & set(s["Action"])]
-    pauses = {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [f"book {pausing.BOOK}"]}}
-    assert [(s["Action"], s["Condition"]) for s in writing] == [(["dynamodb:PutItem"], pauses)]
-    # Moto looks at no condition: what is left is tried without the statement that has one.
-    policy["Statement"] = [s for s in policy["Statement"] if s not in writing]
-    boto3.client("iam").put_role_policy(
-        RoleName=role, PolicyName="openhype", PolicyDocument=json.dumps(policy)
-    )
-    as_role("ScoreRole")
-
-    table = boto3.client("dynamodb")
-    found = table.get_item(TableName=deployed.outputs["Table"], Key=item)
-
-    assert "Item" not in found
-    with pytest.raises(ClientError, match="AccessDenied"):
-        table.put_item(TableName=deployed.outputs["Table"], Item=item)
 
 
 def variables():

@@ -122,3 +122,34 @@ def test_the_notebook_fits_a_psychometric_function():
 
     assert 50 < found.threshold_ms < 900
     assert found.guess == 0.5
+
+
+def test_an_export_for_publication_names_what_is_missing(world, tmp_path):
+    world.add(studies.study(images=10, spare_images=0))
+    world.player().play()
+    world.player().play()
+    options = ["--data", str(world.data.root), "export", "faces", "-o", str(tmp_path / "out")]
+
+    bare = CliRunner().invoke(main, [*options, "--croissant"])
+    whole = CliRunner().invoke(
+        main,
+        [
+            *options,
+            "--croissant",
+            "--creator",
+            "Lovelace, Ada",
+            "--license",
+            "cc0-1.0",
+            "--url",
+            "https://x.example",
+        ],
+    )
+    alone = CliRunner().invoke(main, [*options, "--license", "MIT"])
+
+    assert "nothing is said of --creator, --license, --url" in bare.stderr
+    assert "there is no CITATION.cff without --creator" in bare.stderr
+    assert (whole.exit_code, whole.stderr) == (0, "")
+    assert str(tmp_path / "out" / "model-cards" / "gan.md") in whole.stdout.splitlines()
+    assert (tmp_path / "out" / "CITATION.cff").exists()
+    assert alone.exit_code == 2
+    assert "go with --croissant" in alone.stderr

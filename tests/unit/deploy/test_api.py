@@ -4,9 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+from flask import Flask
 
 from backend.foundation.errors import InvalidInput
 from deploy import api
+from deploy.work_calls import wake_after_jobs
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -45,6 +47,18 @@ def test_the_environment_names_other_addresses_of_the_pages(tmp_path):
 
     path, headers = "/api/studies/nobody/sessions", {"Origin": "https://faces.example"}
     assert http.post(path, json={"consent_version": "1"}, headers=headers).status_code == 404
+
+
+def test_the_environment_names_the_header_in_which_a_proxy_signs_members_in(tmp_path):
+    environment = {"OPENHYPE_STORE": "sqlite:///a.db", "OPENHYPE_DATA": str(tmp_path)}
+    environment |= {"OPENHYPE_SIGN_IN_HEADER": "X-User", "OPENHYPE_PROXY_SECRET": "s"}
+    headers = {"X-User": "eve", "X-Openhype-Proxy-Secret": "s"}
+
+    http = api.from_environment({**environment, "OPENHYPE_BEHIND_PROXY": "true"}).test_client()
+
+    assert http.get("/api/me", headers=headers).json["error"]["code"] == "unknown_member"
+    with pytest.raises(InvalidInput, match="OPENHYPE_BEHIND_PROXY"):
+        api.from_environment(environment)
 
 
 def test_the_environment_limits_sessions_by_address(tmp_path):
@@ -99,3 +113,60 @@ def test_a_path_is_whole_whatever_zappa_took_off_it(script_name, path):
     )
 
     assert [(environ["SCRIPT_NAME"], environ["PATH_INFO"]) for environ in seen] == [("", "/api/studies/s")]
+
+
+@pytest.mark.parametrize(
+    ("has_list", "method", "path", "status", "inner"),
+    [
+        (False, "GET", "/api/studies/a b/sessions", "307 Temporary Redirect", None),
+        (False, "POST", "/api/studies/faces/sessions", None, "/api/studies/faces/sessions"),
+        (False, "GET", "/api/studies/faces", None, "/api/studies/faces"),
+        (True, "GET", "/api/studies/faces/sessions/all", None, "/api/studies/faces/sessions"),
+        (True, "GET", "/api/studies/faces/sessions", None, "/api/studies/faces/sessions"),
+        (True, "POST", "/api/studies/faces/sessions/all", None, "/api/studies/faces/sessions/all"),
+    ],
+)
+def test_the_list_of_sessions_is_read_at_the_function_that_has_it(has_list, method, path, status, inner):
+    seen, started = [], []
+    environ = {"REQUEST_METHOD": method, "PATH_INFO": path, "QUERY_STRING": "limit=5"}
+
+    api.SessionLists(lambda environ, _: seen.append(environ["PATH_INFO"]) or [], has_list)(
+        environ, lambda *reply: started.append(reply)
+    )
+
+    assert seen == ([] if inner is None else [inner])
+    if status:
+        ((found, headers),) = started
+        assert (found, dict(headers)["Location"]) == (
+            status, "/api/studies/a%20b/sessions/all?limit=5",
+        )  # fmt: skip
+
+
+class Lambda:
+    """Takes invocations."""
+
+    def __init__(self):
+        self.invoked = []
+
+    def invoke(self, **arguments):
+        self.invoked.append(arguments)
+
+
+def test_the_worker_is_woken_when_a_job_was_enqueued():
+    app, client = Flask("enqueuing"), Lambda()
+    wake_after_jobs(app, "pilot-work", client)
+    app.add_url_rule("/done", "done", dict, methods=["POST"])
+    app.add_url_rule("/begun", "begun", lambda: ({}, 202), methods=["GET", "POST"])
+    http = app.test_client()
+
+    for answered in (
+        http.post("/done"),
+        http.get("/begun"),
+        http.post("/begun"),
+        http.post("/none/pictures"),
+    ):
+        assert answered.status_code in (200, 202, 404)
+
+    (one,) = client.invoked
+    assert (one["FunctionName"], one["InvocationType"]) == ("pilot-work", "Event")
+    assert json.loads(one["Payload"]) == {"task": "work"}

@@ -7,10 +7,11 @@ import boto3
 import pytest
 from click.testing import CliRunner
 
+from backend.administration import aws_costs as costs
 from backend.cli import main
 from backend.foundation.errors import InvalidInput
 from backend.stores.datadir import DataDir
-from deploy import bounds, costs
+from deploy import bounds
 from deploy.deployment import Deployment
 from tests import aws
 
@@ -117,7 +118,7 @@ def test_every_setting_is_a_parameter_of_its_template_and_documented():
     declared = {
         role: aws.template(name)["Parameters"] for role, name in (("data", "data"), ("service", "service"))
     }
-    text = (Path(costs.__file__).parents[1] / "docs" / "serverless.md").read_text("utf-8")
+    text = (Path(bounds.__file__).parents[1] / "docs" / "serverless.md").read_text("utf-8")
 
     for setting in bounds.SETTINGS.values():
         assert setting.parameter in declared[setting.role]
@@ -199,4 +200,4 @@ def test_bounds_lower_every_bill_but_that_of_pictures_and_none_above_what_comes(
 def test_the_page_of_costs_shows_what_the_command_says_of_strangers():
     said = CliRunner().invoke(main, ["costs", "--hostile"]).output
 
-    assert said in (Path(costs.__file__).parents[1] / "docs" / "costs.md").read_text("utf-8")
+    assert said in (Path(bounds.__file__).parents[1] / "docs" / "costs.md").read_text("utf-8")

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from backend.administration import aws_costs as costs
 from backend.cli import main
 from backend.experiment import protocol
 from backend.stores.dynamodb.client import connect, parse_url
-from deploy import costs
 
 from ..stores.dynamodb.test_store import play
 
@@ -71,3 +71,12 @@ def test_the_page_of_costs_is_what_the_command_says():
     said = CliRunner().invoke(main, ["costs"]).output
 
     assert said in page
+
+
+def test_an_upload_costs_what_the_docs_say():
+    prices = costs.prices()
+
+    requests, stored = costs.upload_usd(10**9, prices, days=0), costs.upload_usd(10**9, prices)
+
+    assert requests == pytest.approx(0.001, rel=0.1)  # a tenth of a cent
+    assert stored - requests == pytest.approx(0.005, rel=0.1)  # half a cent

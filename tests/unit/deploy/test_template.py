@@ -10,8 +10,8 @@ import pytest
 
 from backend.stores.dynamodb.session_records import TTL_ATTRIBUTE
 from backend.stores.dynamodb.store import table_definition
-from backend.studies import pausing
-from backend.web import headers
+from backend.uploads.uploads import EXPIRES
+from backend.web import headers, openapi
 from deploy import package, tasks, template
 from tests import aws, node
 from tests.cloudfront import Cloudfront
@@ -133,16 +133,93 @@ def test_no_role_may_do_more_than_it_is_told():
         assert statement.get("Principal") != "*", name
 
 
-def test_scores_are_computed_by_a_role_that_can_change_nothing_but_whether_a_study_is_paused():
-    (policy,) = RESOURCES["ScoreRole"]["Properties"]["Policies"]
-    writing = [
-        (s["Action"], s.get("Condition"))
-        for s in policy["PolicyDocument"]["Statement"]
-        if any(re.search("Put(?!LogEvents)|Update|Delete", action) for action in s["Action"])
+def allowed(role):
+    (policy,) = RESOURCES[role]["Properties"]["Policies"]
+    for statement in policy["PolicyDocument"]["Statement"]:
+        for action in statement["Action"]:
+            yield action, json.dumps(statement["Resource"])
+
+
+def test_members_routes_may_write_uploads_and_invoke_the_worker_but_publish_no_picture():
+    given = [*allowed("ScoreRole")]
+
+    places = {place for action, place in given if action in ("s3:PutObject", "s3:DeleteObject")}
+    invoked = [place for action, place in given if action == "lambda:InvokeFunction"]
+    assert len(places) == 1
+    assert "/uploads/*" in places.pop()
+    assert len(invoked) == 1
+    assert "${AWS::StackName}-work" in invoked[0]
+
+
+def test_the_worker_publishes_pictures_and_nothing_else_that_is_served():
+    places = {place for action, place in allowed("WorkRole") if action == "s3:PutObject"}
+
+    assert places == {json.dumps({"Fn::Sub": "arn:${AWS::Partition}:s3:::${Bucket}/public/i/*"})}
+
+
+def test_the_worker_is_invoked_by_its_schedule_and_has_the_time_of_a_job():
+    function = RESOURCES["WorkFunction"]["Properties"]
+    (rule,) = [part for name, part in RESOURCES.items() if name == "WorkSchedule"]
+    (target,) = rule["Properties"]["Targets"]
+    permissions = [
+        part["Properties"]["Principal"]
+        for part in RESOURCES.values()
+        if part["Type"] == "AWS::Lambda::Permission"
+        and part["Properties"]["FunctionName"] == {"Ref": "WorkFunction"}
     ]
 
-    paused = {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [f"book {pausing.BOOK}"]}}
-    assert writing == [(["dynamodb:PutItem"], paused)]
+    assert (function["Handler"], function["Timeout"]) == ("deploy.work.handle", 900)
+    assert function["Code"] == RESOURCES["ScoreFunction"]["Properties"]["Code"]
+    assert json.loads(target["Input"]) == {"task": "work"}
+    assert permissions == ["events.amazonaws.com"]
+
+
+def test_every_route_of_the_api_leads_to_a_function_that_serves_it(monkeypatch):
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
+    distribution = Cloudfront("no-bucket", {"panel": []})
+    of_members = ("/api/sign-", "/api/competitions", "/api/openapi.json")
+
+    def origin_of(path):
+        return distribution._behaviour(path)["TargetOriginId"]
+
+    found, expected = {}, {}
+    for name, operation in openapi.operations().items():
+        path = name.partition(" ")[2]
+        found[name] = origin_of(re.sub(r"\{\w+\}", "x1", path))
+        is_members = operation.role is not None or path.startswith(of_members)
+        expected[name] = "score" if is_members else "panel" if "/panels/" in path else "api"
+    expected["GET /api/studies/{study}/status"] = "api"
+    expected["GET /api/studies/{study}/sessions"] = "api"  # which sends the reader on
+    assert found == expected
+    assert origin_of("/api/studies/x1/sessions/all") == "score"
+
+
+def test_pages_of_members_reach_their_function_with_cookies_and_headers(monkeypatch):
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
+    distribution = Cloudfront("no-bucket", {})
+
+    for path in ("/console", "/console/studies/x", "/competitions/x", "/competitions/x/badge.svg"):
+        behaviour = distribution._behaviour(path)
+        assert behaviour["TargetOriginId"] == "score"
+        assert behaviour["OriginRequestPolicyId"] == "b689b0a8-53d0-40ab-baf2-68738e2966ac"
+
+
+def test_browsers_may_send_parts_to_the_bucket_with_what_the_urls_need():
+    bucket = aws.template("data")["Resources"]["Bucket"]["Properties"]
+    (rule,) = bucket["CorsConfiguration"]["CorsRules"]
+
+    assert rule["AllowedMethods"] == ["PUT"]
+    assert rule["AllowedHeaders"] == ["content-type", "x-amz-checksum-sha256"]
+
+
+def test_what_is_left_of_uploads_is_deleted_after_those_in_use_expired():
+    rules = aws.template("data")["Resources"]["Bucket"]["Properties"]["LifecycleConfiguration"]["Rules"]
+
+    assert [rule.get("Prefix") for rule in rules if "ExpirationInDays" in rule] == ["uploads/"]
+    assert all(rule.get("ExpirationInDays", 99) > EXPIRES.days for rule in rules)
+    assert [rule["AbortIncompleteMultipartUpload"]["DaysAfterInitiation"] for rule in rules[1:]] == [
+        EXPIRES.days
+    ]
 
 
 def test_only_cloudfront_may_call_the_functions_of_evaluators_and_scores():
@@ -191,7 +268,9 @@ def test_only_the_function_of_the_panel_can_read_the_panels_token():
 
 def test_schedules_run_tasks_that_exist_and_nobody_else_invokes_the_function():
     rules = {
-        name: part["Properties"] for name, part in RESOURCES.items() if part["Type"] == "AWS::Events::Rule"
+        name: part["Properties"]
+        for name, part in RESOURCES.items()
+        if part["Type"] == "AWS::Events::Rule" and name != "WorkSchedule"
     }
     inputs = [json.loads(target["Input"]) for rule in rules.values() for target in rule["Targets"]]
     permissions = [

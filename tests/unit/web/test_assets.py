@@ -61,11 +61,18 @@ def test_modules_alone_are_there_for_a_frame_without_an_origin(world, address, s
     assert (reply.status_code, reply.headers.get("Access-Control-Allow-Origin")) == (200, sent)
 
 
+@pytest.mark.parametrize("module", ["main.js", "wait.js", "withdraw_page.js"])
+def test_evaluators_load_nothing_of_the_console(module):
+    assert [name for name in graph(module) if name.startswith(("console", "study_live", "tar_stream"))] == []
+
+
 def test_what_only_plays_is_not_loaded_before_consent():
     assert graph("main.js") & {"playing.js", "trials.js", "presenter.js", "flash.js", "demo.js"} == set()
 
 
-@pytest.mark.parametrize("address", ["/", "/s/faces", "/s/nothing", "/timing.html", "/wait/faces", "/w/none"])
+@pytest.mark.parametrize(
+    "address", ["/", "/s/faces", "/s/nothing", "/timing.html", "/wait/faces", "/w/none", "/console"]
+)
 def test_everything_that_a_page_loads_is_there_and_is_kept_for_good(world, address):
     world.add(studies.study("faces", images=8))
     page = world.http.get(address)

@@ -26,7 +26,7 @@ def test_without_the_key_there_is_a_form_and_no_data(world, study, path):
 
     assert (page.status_code, data.status_code) == (403, 403)
     assert 'type="password"' in page.text
-    assert data.json["error"]["code"] == "no_key"
+    assert data.json["error"]["code"] == "no_token"
 
 
 def test_a_wrong_key_lets_nobody_in(world, study):
@@ -36,13 +36,13 @@ def test_a_wrong_key_lets_nobody_in(world, study):
     assert "Set-Cookie" not in reply.headers
 
 
-def test_the_cookie_is_the_results_pages_own_and_reaches_no_script_and_no_evaluator(world, study):
+def test_the_cookie_is_the_results_pages_own_and_reaches_no_script_and_no_page_of_evaluators(world, study):
     reply = world.http.post("/dashboard", data={"key": world.data.keys().researcher})
 
     cookies = reply.headers.getlist("Set-Cookie")
     assert all("HttpOnly" in cookie and "SameSite=Strict" in cookie for cookie in cookies)
     assert {part for cookie in cookies for part in cookie.split("; ") if part.startswith("Path=")} == {
-        "Path=/results", "Path=/dashboard",
+        "Path=/results", "Path=/dashboard", "Path=/api",
     }  # fmt: skip
     assert world.http.get("/results").status_code == 200
 

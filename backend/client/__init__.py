@@ -1,0 +1,1 @@
+"""The client of the API; it needs the standard library only."""

@@ -1,0 +1,212 @@
+"""Requests to a server, with the token in a header, by `urllib`: its proxies and certificates apply.
+
+The token is sent to the server's own address alone: no redirect to another one is followed, and parts of an
+upload that go to another host (S3) carry only the headers that the server named for them. Requests that may
+be repeated are sent again after a lost connection, 429, 502, 503 and 504; others never are.
+"""
+
+import hashlib
+import http.client
+import json
+import ssl
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn, TypeVar
+from urllib.error import HTTPError, URLError
+from urllib.parse import urljoin, urlsplit
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+from backend import __version__
+from backend.client.errors import error_of
+from backend.client.retries import Retries, stated_wait_s
+from backend.foundation.errors import InvalidInput, NotAllowed, OpenhypeError, Unavailable, brief
+
+T = TypeVar("T")
+
+_TIMEOUT_S = 60.0
+_MOST_REPLY_BYTES = 256 * 1024 * 1024
+_MOST_MESSAGE = 2000
+_TEMPORARY = (429, 502, 503, 504)
+_REDIRECTS = (301, 302, 303, 307, 308)
+_PORTS = {"http": 80, "https": 443}
+
+
+class _NoRedirects(HTTPRedirectHandler):
+    """Hands every redirect to the caller, since the headers of a request would go along with it."""
+
+    def redirect_request(self, *args: Any, **options: Any) -> None:
+        return None
+
+
+class Lost(Unavailable):
+    """The server could not be reached, or the connection broke; whether it acted is not known."""
+
+    code = "lost"
+
+
+class Connection:
+    """A server and the token by which it knows the caller."""
+
+    def __init__(self, url: str, token: str, retries: Retries | None = None, timeout_s: float = _TIMEOUT_S):
+        self.url = _address(url)
+        self._token = _checked(token)
+        self._retries = retries or Retries()
+        self._timeout_s = timeout_s
+        self._opener = build_opener(_NoRedirects)
+
+    def __repr__(self) -> str:
+        return f"Connection({self.url!r})"
+
+    def get(self, path: str, is_patient: bool = True) -> Any:
+        """Return the JSON of a path; unless `is_patient` is False, sent again if the connection is lost."""
+        return self._tried(lambda: self._json("GET", path, None), is_patient)
+
+    def post(self, path: str, body: Mapping[str, Any], repeatable: bool) -> Any:
+        """Post JSON and return the JSON of the reply.
+
+        Args:
+            repeatable: whether sending it twice does the same as sending it once.
+        """
+        data = json.dumps(body).encode()
+        return self._tried(lambda: self._json("POST", path, data), repeatable)
+
+    def put(self, url: str, content: bytes, headers: Mapping[str, str]) -> None:
+        """Put bytes to a path of the server, or to an address elsewhere; sent again if it does not arrive.
+
+        Args:
+            headers: those that the server named for this address.
+        """
+        target = urljoin(f"{self.url}/", url)
+        sent = {"Content-Type": "application/octet-stream", **headers}
+        if self._is_ours(target):
+            sent |= self._credentials()
+        self._tried(lambda: self._send(Request(target, content, sent, method="PUT")), is_repeatable=True)
+
+    def _tried(self, attempt: Callable[[], T], is_repeatable: bool) -> T:
+        """Return what `attempt` does, tried again after temporary failures if that does no harm."""
+        count, began = 0, None
+        while True:
+            try:
+                return attempt()
+            except (Lost, _Temporary) as error:
+                began = self._retries.clock() if began is None else began
+                stated_s = error.stated_s if isinstance(error, _Temporary) else None
+                if not is_repeatable or not self._retries.wait(count, began, stated_s):
+                    raise (error.error if isinstance(error, _Temporary) else error) from None
+                count += 1
+
+    def _json(self, verb: str, path: str, data: bytes | None) -> Any:
+        headers = {"Accept": "application/json", **self._credentials()}
+        if data is not None:
+            headers["Content-Type"] = "application/json"
+            # CloudFront's signature needs the digest
+            headers["X-Amz-Content-Sha256"] = hashlib.sha256(data).hexdigest()
+        content = self._send(Request(f"{self.url}{path}", data, headers, method=verb))
+        try:
+            return json.loads(content)
+        except ValueError:
+            raise InvalidInput(
+                f"{self.url} does not answer as openhype does; is the address right?"
+            ) from None
+
+    def _credentials(self) -> dict[str, str]:
+        # Authorization as well would be lost behind CloudFront, which sets its own
+        return {"X-Openhype-Token": self._token}
+
+    def _is_ours(self, url: str) -> bool:
+        return _origin(url) == _origin(self.url)
+
+    def _send(self, request: Request) -> bytes:
+        """Return the body of a successful reply.
+
+        Raises:
+            Lost: no reply came. _Temporary: one that asks to come back. OpenhypeError: any other refusal.
+        """
+        request.add_header("User-Agent", f"openhype/{__version__}")
+        host = urlsplit(request.full_url).netloc.rpartition("@")[2]
+        try:
+            with self._opener.open(request, timeout=self._timeout_s) as reply:
+                content = reply.read(_MOST_REPLY_BYTES + 1)
+                expected = reply.headers.get("Content-Length")
+        except HTTPError as error:
+            with error:
+                _refuse(error, host)
+        except (URLError, OSError, http.client.HTTPException) as error:
+            raise _unreached(error, host) from None
+        if len(content) > _MOST_REPLY_BYTES:
+            raise InvalidInput(f"{host} sent a reply of more than {_MOST_REPLY_BYTES} bytes")
+        if expected and expected.isdigit() and len(content) < int(expected):
+            raise Lost(f"the connection to {host} broke in the middle of a reply")
+        return content
+
+
+class _Temporary(Exception):
+    """A refusal that asks to come back; `error` is what it is if that does not help."""
+
+    def __init__(self, error: OpenhypeError, stated_s: float | None):
+        super().__init__(str(error))
+        self.error, self.stated_s = error, stated_s
+
+
+def _refuse(reply: HTTPError, host: str) -> NoReturn:
+    """Raise the error that an unsuccessful reply stands for."""
+    if reply.code in _REDIRECTS:
+        target = urlsplit(urljoin(reply.url, reply.headers.get("Location", "")))
+        place = f"{target.scheme}://{target.netloc.rpartition('@')[2]}"
+        raise InvalidInput(f"{host} redirects to {place}, where no token is sent; give that address instead")
+    details = _details(reply)
+    message = str(
+        details.get("message") or f"{host} answered {reply.code} {http.client.responses.get(reply.code, '')}"
+    )
+    error = error_of(
+        reply.code, str(details.get("code") or ""), message[:_MOST_MESSAGE], str(details.get("id") or "")
+    )
+    is_final = error.code == "limit_reached"
+    if reply.code in _TEMPORARY and not is_final:
+        raise _Temporary(error, stated_wait_s(reply.headers.get("Retry-After")))
+    raise error
+
+
+def _details(reply: HTTPError) -> Mapping[str, Any]:
+    """Return the error that the body of a reply describes; {} if it is none of openhype's."""
+    try:
+        body = json.loads(reply.read(1 << 20))
+        details = body["error"]
+    except (ValueError, OSError, http.client.HTTPException, KeyError, TypeError):
+        return {}
+    return details if isinstance(details, Mapping) else {}
+
+
+def _unreached(error: Exception, host: str) -> OpenhypeError:
+    cause = error.reason if isinstance(error, URLError) else error
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return NotAllowed(f"the certificate of {host} is not valid: {cause.verify_message}", "certificate")
+    what = str(cause) if str(cause) else type(cause).__name__
+    return Lost(f"{host} cannot be reached: {what}")
+
+
+def _address(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        is_one = parts.scheme in _PORTS and bool(parts.hostname) and parts.port != 0
+    except (ValueError, AttributeError):  # an invalid port or IPv6 address; no text
+        is_one = False
+    if not is_one or parts.query or parts.fragment or not url.isprintable():
+        raise InvalidInput(f"a server's address must be like https://study.example.org, not {brief(url)}")
+    if parts.username or parts.password:
+        raise InvalidInput("a server's address must be without a user's name and password")
+    return url.rstrip("/")
+
+
+def _checked(token: str) -> str:
+    """Return a token; its text is in no message."""
+    if not isinstance(token, str) or not token.strip():
+        raise InvalidInput("a token is missing; a researcher makes one with `openhype members`")
+    bare = token.strip()
+    if not bare.isascii() or not bare.isprintable() or " " in bare:
+        raise InvalidInput("the token must be one word of letters, digits, - and _")
+    return bare
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port or _PORTS.get(parts.scheme)

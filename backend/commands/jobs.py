@@ -1,0 +1,87 @@
+"""The command `work`: a worker that does jobs of the store, such as studies made from uploads."""
+
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from backend.commands.world import World, images_option, pass_world, server_url, store_options
+
+if TYPE_CHECKING:
+    from backend.jobs.beside import WorkerProcess
+
+_WAIT_S = {"sqlite": 1.0, "dynamodb": 5.0}
+"""Seconds between looks at an empty queue; each reads all jobs, which a table bills."""
+
+
+@click.command()
+@click.option("--until-idle", is_flag=True, help="End when no job waits.")
+@click.option(
+    "--url",
+    callback=server_url,
+    help="The running server of this store, for jobs that need one, such as simulated evaluators.",
+)
+@images_option("Where browsers get the pictures, if not from `openhype serve`; studies are uploaded there.")
+@click.option("--beside", type=int, hidden=True, metavar="PID", help="The server with which to end.")
+@store_options
+@pass_world
+def work(world: World, until_idle: bool, url: str | None, place: str | None, beside: int | None) -> None:
+    """Do jobs, such as making studies from uploads; `openhype serve` starts a worker by itself."""
+    from backend.foundation.child_processes import lower_priority
+    from backend.jobs import beside as process
+    from backend.jobs.worker import Worker
+    from backend.web.server import log_times
+
+    if not until_idle:
+        process.interrupt_once()
+        lower_priority()
+        log_times()
+    worker = Worker(
+        world.store,
+        world.data,
+        uploads=_uploads(world),
+        url=url,
+        publish=_publisher(place),
+        before_job=process.keeping_off(beside) if beside else lambda: None,
+    )
+    if beside:
+        process.end_with_input()
+    try:
+        if until_idle:
+            worker.clear_up()
+            while done := worker.run_once():
+                click.echo(
+                    f"job {done.id} ({done.kind}): {done.state}{f': {done.reason}' if done.reason else ''}"
+                )
+        else:
+            worker.run(threading.Event(), _WAIT_S[world.url.partition(":")[0]])
+    except KeyboardInterrupt:
+        return
+
+
+def worker_beside(world: World, url: str) -> "WorkerProcess":
+    """Return the worker of a server at `url`."""
+    from backend.jobs.beside import WorkerProcess
+
+    return WorkerProcess(["--data", str(world.data.root), "--store", world.url, "--url", url])
+
+
+def _uploads(world: World) -> Any:
+    """Return the uploads of this data directory."""
+    from backend.uploads.local_uploads import LocalUploads
+
+    return LocalUploads(world.data)
+
+
+def _publisher(place: str | None) -> Any:
+    if place is None:
+        return None
+    from deploy.s3_upload import parse_place, upload_pictures
+
+    target = parse_place(place)
+
+    def publish(study: str, folder: Path) -> None:
+        upload_pictures(target, study, folder, None)
+
+    return publish

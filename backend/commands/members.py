@@ -1,0 +1,175 @@
+"""The command `members`: people and programs that use the API, their tokens, and the audit log.
+
+Who can read the data directory is its owner: changes made here stand in the audit log as the owner's.
+"""
+
+import json
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import click
+
+from backend.commands.world import World, pass_world, store_options
+from backend.members import audit_log, memberships, tokens
+from backend.members.memberships import KEY_HOLDER
+from backend.members.roles import ROLES, SUBMITTER
+from backend.members.tokens import LONGEST_DAYS, Token
+
+_DAYS = 365
+
+
+@click.group(invoke_without_command=True)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@store_options
+@pass_world
+@click.pass_context
+def members(ctx: click.Context, world: World, as_json: bool) -> None:
+    """List the members with their tokens, or change them with one of the commands below."""
+    if ctx.invoked_subcommand is not None:
+        return
+    from backend.foundation.timestamps import stamp, utc_now
+
+    found = memberships.memberships(world.store) if world.has_store else []
+    given = tokens.tokens(world.store) if world.has_store else []
+    now = stamp(utc_now())
+    if as_json:
+        click.echo(json.dumps([_facts(each, given) for each in found], indent=2))
+        return
+    for each in found:
+        click.echo(f"{each.member}: {each.role}{', removed' if each.removed_at else ''}")
+        for token in given:
+            if token.membership == each.id:
+                click.echo(f"  {token.id} {token.label or 'without a label'}: {_state(token, now)}")
+    if len(found) < 2:
+        click.echo("the owner by the researcher's key only; add members with `openhype members add NAME`")
+
+
+@members.command()
+@click.argument("name")
+@click.option(
+    "--role",
+    type=click.Choice(ROLES),
+    default=SUBMITTER,
+    show_default=True,
+    help="Submitters send models; researchers also make, run and read studies; owners also manage members.",
+)
+@store_options
+@pass_world
+def add(world: World, name: str, role: str) -> None:
+    """Add the member NAME, such as ada@lab.example."""
+
+    def change(now: datetime) -> str:
+        memberships.add(world.store, name, role, KEY_HOLDER, now)
+        return f"{name} as {role}"
+
+    _recorded(world, "add", change)
+    click.echo(f"{name} is a {role}; make a token with `openhype members token {name}`")
+
+
+@members.command()
+@click.argument("name")
+@store_options
+@pass_world
+def remove(world: World, name: str) -> None:
+    """Remove the member NAME: all tokens and sign-ins end at once."""
+
+    def change(now: datetime) -> str:
+        ended = memberships.end(world.store, memberships.membership(world.store, name), now)
+        tokens.revoke_all(world.store, ended.id, now)
+        return ended.member
+
+    click.echo(f"{_recorded(world, 'remove', change)} is no member any more; the tokens open nothing")
+
+
+@members.command()
+@click.argument("name")
+@click.option("--label", default="", metavar="TEXT", help="What it is for.")
+@click.option(
+    "--days",
+    type=click.IntRange(1, LONGEST_DAYS),
+    default=_DAYS,
+    show_default=True,
+    help="After which it expires.",
+)
+@store_options
+@pass_world
+def token(world: World, name: str, label: str, days: int) -> None:
+    """Make a token of the member NAME, and print it.
+
+    It is not stored, and cannot be shown again.
+    """
+    made: list[tuple[Token, str]] = []
+
+    def change(now: datetime) -> str:
+        owner = memberships.membership(world.store, name)
+        made.append(tokens.issue(world.store, owner, label, days, KEY_HOLDER, now))
+        return f"{owner.member} {made[0][0].id}"
+
+    _recorded(world, "token", change)
+    ((given, text),) = made
+    click.echo(f"token {given.id} of {given.member}, until {given.expires_at}:", err=True)
+    click.echo(text)
+
+
+@members.command()
+@click.argument("token_id", metavar="TOKEN")
+@store_options
+@pass_world
+def revoke(world: World, token_id: str) -> None:
+    """Revoke a token, by its id: it ends at once, with its sign-ins."""
+
+    def change(now: datetime) -> str:
+        revoked = tokens.revoke(world.store, tokens.id_in(token_id) or token_id, now)
+        return f"{revoked.member} {revoked.id}"
+
+    click.echo(f"the token of {_recorded(world, 'revoke', change)} opens nothing any more")
+
+
+@members.command()
+@click.option("--limit", type=click.IntRange(1, audit_log.MOST), default=50, show_default=True)
+@click.option("--before", metavar="NEXT", help="Where the page begins, as the one before says.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@store_options
+@pass_world
+def audit(world: World, limit: int, before: str | None, as_json: bool) -> None:
+    """Show who changed what, the latest first."""
+    entries, following = audit_log.page(world.store, limit, before) if world.has_store else ([], None)
+    if as_json:
+        click.echo(json.dumps({"entries": [vars(entry) for entry in entries], "next": following}, indent=2))
+        return
+    for entry in entries:
+        status = "" if entry.status is None else f" {entry.status}"
+        click.echo(
+            f"{entry.at} {entry.member} {entry.token or '-'} {entry.action}{status} {entry.target}".rstrip()
+        )
+    if not entries:
+        click.echo("nobody has changed anything yet")
+    if following:
+        click.echo(f'more with --before "{following}"')
+
+
+def _recorded(world: World, name: str, change: Callable[[datetime], str]) -> str:
+    """Make a change, write it to the audit log, and return what it concerns."""
+    from backend.foundation.timestamps import utc_now
+
+    now = utc_now()
+    target = change(now)
+    audit_log.write(world.store, now, KEY_HOLDER, None, f"openhype members {name}", target, None)
+    return target
+
+
+def _facts(found: memberships.Membership, given: list[Token]) -> dict[str, Any]:
+    """Return a member with its tokens, as the API does."""
+    from backend.web.member_routes import member_facts, token_facts
+
+    return {
+        **member_facts(found),
+        "tokens": [token_facts(each) for each in given if each.membership == found.id],
+    }
+
+
+def _state(token: Token, now: str) -> str:
+    if token.revoked_at:
+        return f"revoked at {token.revoked_at}"
+    return f"{'expired at' if token.expires_at <= now else 'until'} {token.expires_at}"

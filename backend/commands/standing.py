@@ -1,0 +1,126 @@
+"""The command `stand`: a study takes in models that others submit, on terms."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from backend.commands.world import World, pass_world, store_options
+from backend.foundation.errors import NotFound
+
+if TYPE_CHECKING:
+    from backend.experiment.records import Study
+    from backend.standing.terms import Limit, Standing
+
+_NO = "none"
+
+
+def _limit(_: click.Context, __: click.Parameter, value: str | None) -> "Limit | str | None":
+    """Return a limit such as 5/7: five models in seven days."""
+    from backend.standing.terms import Limit
+
+    if value in (None, _NO):
+        return value
+    count, _, days = str(value).partition("/")
+    if not (count.isdecimal() and days.isdecimal() and len(count) < 6 and len(days) < 6):
+        raise click.BadParameter(f"must be COUNT/DAYS, such as 5/7, or {_NO!r}, not {value!r}")
+    return Limit(int(count), int(days))
+
+
+@click.command()
+@click.argument("name")
+@click.option("--title", help="What visitors read at the top.")
+@click.option("--about", help="Text for visitors; an empty line begins a paragraph.")
+@click.option("--opens", "opens_at", metavar="TIME", help="When submissions open: 2026-01-31, or 'none'.")
+@click.option("--closes", "closes_at", metavar="TIME", help="When they close.")
+@click.option("--embargo", "embargo_until", metavar="TIME", help="Publish nothing of any model before this.")
+@click.option(
+    "--limit",
+    callback=_limit,
+    metavar="COUNT/DAYS",
+    help="How many models of a submitter are judged, in how many days.",
+)
+@click.option(
+    "--counts", type=click.Choice(["best", "last"]), help="Which model of a submitter is in the table."
+)
+@click.option(
+    "--submitter",
+    "submitters",
+    multiple=True,
+    metavar="MEMBER",
+    help="Who may submit, repeatable; 'all' for every member.",
+)
+@click.option("--publish/--unpublish", "published", default=None, help="Whether anyone may see the page.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@store_options
+@pass_world
+def stand(world: World, name: str, as_json: bool, submitters: tuple[str, ...], **given: Any) -> None:
+    """Have the study NAME take in models that are submitted; show its terms and submissions."""
+    from backend.foundation.timestamps import utc_now
+    from backend.standing import terms
+    from backend.standing.terms import Terms
+
+    study = world.study(name)
+    try:
+        before = terms.standing(world.store, study).terms
+    except NotFound:
+        before = Terms(title=name)
+        given = {**given, "title": given["title"] or name}
+    changes = {key: None if value == _NO else value for key, value in given.items() if value is not None}
+    if submitters:
+        changes["submitters"] = terms.ALL if terms.ALL in submitters else submitters
+    if changes:
+        terms.stand(world.store, study, replace(before, **changes), utc_now())
+    record = terms.standing(world.store, study)
+    if as_json:
+        click.echo(json.dumps(_data(world, study, record), indent=2))
+        return
+    for line in _lines(world, study, record):
+        click.echo(line)
+
+
+def _lines(world: World, study: "Study", record: "Standing") -> Iterator[str]:
+    terms = record.terms
+    limit = f"{terms.limit.count} models in {terms.limit.days} days" if terms.limit else _NO
+    submitters = terms.submitters if isinstance(terms.submitters, str) else ", ".join(terms.submitters)
+    yield f"{study.name} takes in models: {terms.title}"
+    yield f"  opens: {terms.opens_at or 'at once'}; closes: {terms.closes_at or 'never'}"
+    yield f"  embargo until: {terms.embargo_until or _NO}"
+    yield f"  who may submit: {submitters}; limit of each: {limit}; in the table: the {terms.counts} of each"
+    where = f"/competitions/{study.name}" if terms.published else "not published (--publish)"
+    yield f"  page: {where}"
+    yield f"  protocol: {_data(world, study, record)['protocol_sha256']}"
+    for one in _submissions(world, study):
+        why = f": {one['reason']}" if one["reason"] else ""
+        yield f"  {one['created_at'][:10]}  {one['member']}  {one['model']}  {one['state']}{why}"
+
+
+def _data(world: World, study: "Study", record: "Standing") -> dict[str, Any]:
+    from backend.standing.protocol_hash import hash_of
+    from backend.standing.terms import plain_terms
+
+    return {
+        "study": study.name,
+        **plain_terms(record.terms),
+        "since": record.since,
+        "protocol_sha256": hash_of(record.protocol),
+        "submissions": [*_submissions(world, study)],
+    }
+
+
+def _submissions(world: World, study: "Study") -> Iterator[dict[str, Any]]:
+    from backend.standing import progress, states, submissions
+
+    found = progress.read(world.store, study)
+    for one in sorted(submissions.of_study(world.store, study), key=lambda one: one.created_at):
+        state = states.state_of(study, one, found, None)
+        yield {
+            "submission": one.id,
+            "member": one.member,
+            "model": one.model,
+            "created_at": one.created_at,
+            "state": state.state,
+            "reason": state.reason,
+        }

@@ -1,0 +1,131 @@
+"""Command that submits a model's pictures to a standing study of a server: `submit`."""
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from backend.commands.world import Number, pairs, server_url
+
+if TYPE_CHECKING:
+    from backend.client.submission import Result, Submission
+
+_UNITS = {"percent": ("%", 1), "ms": (" ms", 1), "log-odds": (" log-odds", 2)}
+"""How a unit is written, and the decimals of its scores."""
+
+
+@click.command()
+@click.argument("study")
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    required=True,
+    metavar="NAME=DIR",
+    callback=pairs("gan@4000=samples"),
+    help="A model and the folder of its pictures; again for each.",
+)
+@click.option(
+    "--url",
+    required=True,
+    envvar="OPENHYPE_URL",
+    show_envvar=True,
+    callback=server_url,
+    help="Address of the server, such as https://study.example.org.",
+)
+@click.option(
+    "--token-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    envvar="OPENHYPE_TOKEN_FILE",
+    show_envvar=True,
+    metavar="FILE",
+    help="File with the token, - for standard input; else the variable OPENHYPE_TOKEN.",
+)
+@click.option("--wait", is_flag=True, help="Wait for the scores.")
+@click.option(
+    "--timeout", type=Number(0), metavar="SECONDS", help="With --wait: how long.  [default: for ever]"
+)
+@click.option(
+    "--fail-under",
+    type=Number(-1e6, 1e6),
+    metavar="SCORE",
+    help="With --wait: end with status 1 if a score is below this one.",
+)
+@click.option(
+    "--simulated", is_flag=True, help="With --wait: the scores of simulated evaluators, to rehearse."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def submit(
+    study: str,
+    models: tuple[tuple[str, str], ...],
+    url: str,
+    token_file: Path | None,
+    wait: bool,
+    timeout: float | None,
+    fail_under: float | None,
+    simulated: bool,
+    as_json: bool,
+) -> None:
+    """Submit the pictures of models to the standing STUDY of a server.
+
+    Called again with the same pictures, it continues where it stopped, and submits nothing twice.
+    """
+    from backend.client.client import Client
+
+    if not wait and (timeout is not None or fail_under is not None):
+        raise click.UsageError("--timeout and --fail-under go with --wait")
+    client = Client(url, _token(token_file), simulated=simulated)
+    made = [client.submit(study, model=model, images=folder, progress=True) for model, folder in models]
+    if wait:
+        deadline = None if timeout is None else time.monotonic() + timeout
+        for each in made:
+            each.wait(None if deadline is None else max(0.0, deadline - time.monotonic()))
+    if as_json:
+        click.echo(json.dumps([each.data for each in made], indent=2, ensure_ascii=False))
+    else:
+        for each in made:
+            click.echo(_line(each))
+    for each in made if wait else ():
+        _check(each.result(0), each, fail_under)
+
+
+def _token(file: Path | None) -> str | None:
+    """Return the token in a file or on standard input; None if the environment has it.
+
+    It is no option of its own: every user of the machine can read the options of a running command.
+    """
+    from backend.client.client import environment_token, token_of
+
+    if file is not None and str(file) == "-":
+        return click.get_text_stream("stdin").readline().strip()
+    if file is not None:
+        return token_of(file)
+    if environment_token() or not sys.stdin.isatty():
+        return None
+    return click.prompt("Token", hide_input=True, err=True)
+
+
+def _line(submission: "Submission") -> str:
+    found, about = submission.so_far, f"{submission.model}: {submission.state}"
+    if found is not None:
+        unit, digits = _UNITS[found.unit]
+        ci = f" ({found.ci[0]:.{digits}f} to {found.ci[1]:.{digits}f})" if found.ci else ""
+        score = f"{found.score:.{digits}f}{unit}"
+        about += f", {score}{ci}, {found.evaluators} of {found.wanted} evaluators"
+    return f"{about}{f': {submission.reason}' if submission.reason else ''} [{submission.id}]"
+
+
+def _check(found: "Result", submission: "Submission", fail_under: float | None) -> None:
+    """Raise the error of a score that is too low."""
+    from backend.foundation.errors import OpenhypeError
+
+    if fail_under is not None and found.score < fail_under:
+        unit, digits = _UNITS[found.unit]
+        raise OpenhypeError(
+            f"{submission.model} has {found.score:.{digits}f}{unit}, less than the {fail_under:g}{unit} "
+            "asked for",
+            code="score_too_low",
+        )

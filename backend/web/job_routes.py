@@ -1,0 +1,78 @@
+"""Routes of jobs: what they do, how far they are, and their cancellation."""
+
+from typing import Any
+
+from flask import Flask, request
+
+from backend.foundation.errors import NotFound
+from backend.jobs import queue
+from backend.jobs.queue import Job
+from backend.members.roles import RESEARCHER, SUBMITTER
+from backend.stores.store import Store
+from backend.web.authorisation import caller
+from backend.web.bodies import body
+from backend.web.context import Context
+from backend.web.job_types import JobReply, Jobs, Nothing
+from backend.web.operations import Operation, Operations
+
+_STUDY = ("study", "query", {"type": "string"}, "only jobs about this study")
+OPERATIONS: Operations = {
+    "GET /api/jobs": Operation(
+        "Jobs, the newest first, without their results",
+        {200: ("The jobs", Jobs)},
+        "403",
+        role=RESEARCHER,
+        parameters=(_STUDY,),
+    ),
+    "GET /api/jobs/{job}": Operation(
+        "How far a job is, and what it gave; a submitter sees only its own",
+        {200: ("The job", JobReply)},
+        "403 404",
+        role=SUBMITTER,
+    ),
+    "POST /api/jobs/{job}/cancel": Operation(
+        "Cancel a job; one that runs stops within seconds",
+        {200: ("The job", JobReply)},
+        "400 403 404 409 415",
+        Nothing,
+        role=SUBMITTER,
+    ),
+}
+
+
+def add_routes(app: Flask, context: Context) -> None:
+    """Add the routes of jobs."""
+    store = context.store
+
+    @app.get("/api/jobs")
+    def list_jobs() -> dict:
+        return {"jobs": [reply_of(each) for each in queue.jobs(store, request.args.get("study"))]}
+
+    @app.get("/api/jobs/<job>")
+    def show_job(job: str) -> dict:
+        return reply_of(_visible(store, job))
+
+    @app.post("/api/jobs/<job>/cancel")
+    def cancel_job(job: str) -> dict:
+        body(Nothing)
+        _visible(store, job)
+        return reply_of(queue.cancel(store, job, context.clock()))
+
+
+def reply_of(job: Job) -> dict[str, Any]:
+    """Return what a reply says of a job."""
+    named = ("kind", "study", "member", "state", "progress", "reason", "result", "created_at", "updated_at")
+    facts = {name: getattr(job, name) for name in named}
+    return {"job": job.id, **facts, "reason": queue.reason_for(job, caller().may(RESEARCHER))}
+
+
+def _visible(store: Store, job_id: str) -> Job:
+    """Return a job that the caller may see.
+
+    Raises:
+        NotFound: there is none, or it is another member's.
+    """
+    found, member = queue.job(store, job_id), caller()
+    if not member.may(RESEARCHER) and found.member != member.name:
+        raise NotFound(f"there is no job {job_id!r}", code="unknown_job")
+    return found

@@ -1,0 +1,243 @@
+"""Requests and replies of the routes that recruit and pay, declared once. Amounts are in cents."""
+
+from typing import Annotated, Any, Literal, TypedDict
+
+from msgspec import Meta, Struct
+
+from backend.task.reply_types import Currency
+from backend.task.requests import Text
+from backend.web.study_types import At, Count, RecruitedFacts
+
+MOST_CENTS = 10**9
+Amount = Annotated[int, Meta(ge=0, le=MOST_CENTS)]
+Percent = Annotated[
+    str,
+    Meta(
+        pattern=r"^[0-9]{1,3}(\.[0-9]{1,6})?$",
+        description="Percent as text, such as `42.8`",
+        extra={"expected": "a number of percent as text, such as '42.8'"},
+    ),
+]
+Confirmation = Annotated[
+    str,
+    Meta(
+        max_length=64,
+        description="Names exactly what would be done, and for how much; valid while nothing of it changes",
+    ),
+]
+Names = Annotated[list[Text], Meta(max_length=200)]
+
+
+class RecruitWish(Struct):
+    """What is asked for; null for what was decided before, or else the default."""
+
+    confirmation: Confirmation
+    url: Annotated[
+        Annotated[str, Meta(max_length=300)] | None,
+        Meta(description="The server as evaluators reach it; null: this address"),
+    ] = None
+    places: Count | None = None
+    fee_percent: Percent | None = None
+    vat_percent: Percent | None = None
+    budget_usd_cents: Amount | None = None
+    completion: Literal["server", "code"] = "server"
+    is_signed: bool = False
+    screen_out_usd_cents: Amount | None = None
+    slots: Count | None = None
+    workspace: Text = ""
+    project: Text = ""
+
+
+class Rehearsal(Struct):
+    """As for recruiting, for a copy that test participants take part in."""
+
+    email: Annotated[Text, Meta(description="Of a test participant to make; empty if there is one")] = ""
+    url: Annotated[str, Meta(max_length=300)] | None = None
+    places: Count | None = None
+    completion: Literal["server", "code"] = "server"
+    workspace: Text = ""
+    project: Text = ""
+
+
+class RecruitmentChange(Struct):
+    action: Literal["pause", "resume", "stop"]
+    slots: Annotated[Count | None, Meta(description="Raise the screen-out slots to this first")] = None
+
+
+class WebhookWish(Struct):
+    url: Annotated[str, Meta(max_length=300, description="https address of the server")]
+
+
+class Wallet(TypedDict):
+    workspace: str
+    workspace_title: str
+    project: str
+    project_title: str
+    available_usd_cents: int
+    currency: str
+
+
+class RecruitPlan(TypedDict):
+    places: int
+    reward_usd_cents: int
+    minutes: float
+    wage_usd_cents_an_hour: float
+    least_wage_usd_cents_an_hour: int
+    largest_bonus_usd_cents: int
+    screen_out_usd_cents: int | None
+    slots: int | None
+    fee_percent: str
+    vat_percent: str
+    total_usd_cents: Annotated[int, Meta(description="At most, with fees")]
+    budget_usd_cents: int | None
+    currency: Currency
+    lines: Annotated[list[str], Meta(description="The plan in words, with what is to be said against it")]
+    wallet: Annotated[Wallet | None, Meta(description="What pays; null if it is decided, or not known")]
+
+
+class RecruitmentState(TypedDict):
+    recruited: RecruitedFacts | None
+    plan: Annotated[RecruitPlan | None, Meta(description="What is asked for would do this")]
+    confirmation: Annotated[str | None, Meta(description="For `POST …/recruit` with the same wishes")]
+    hindrance: Annotated[str | None, Meta(description="Why there is no plan")]
+    at_panel: Annotated[
+        dict[str, Any] | None,
+        Meta(description="Places by state, sessions and cost so far, as the panel has them now"),
+    ]
+    trouble: Annotated[str | None, Meta(description="Why the panel could not be asked")]
+    warnings: list[str]
+
+
+class RecruitDone(TypedDict):
+    recruited: RecruitedFacts
+
+
+class Subscribed(TypedDict):
+    url: Annotated[str, Meta(description="The address that the panel notifies")]
+
+
+class PaymentWish(Struct):
+    confirmation: Confirmation
+    approve: Annotated[
+        Names, Meta(description="Submissions without a session to pay: pseudonyms, reasons, or `all`")
+    ] = []
+    ask_return: Annotated[Names, Meta(description="Those whose people are asked to return the place")] = []
+    panel_study: Annotated[Text, Meta(description="The study at the panel, if it was not made here")] = ""
+    settle_hours: Annotated[float, Meta(ge=1, le=8760)] = 24
+    release: Annotated[
+        bool, Meta(description="Owe again what the panel took on and has not paid by then")
+    ] = False
+
+
+class BudgetWish(Struct):
+    """Null leaves a value as it is."""
+
+    budget_usd_cents: Amount | None = None
+    fee_percent: Percent | None = None
+    vat_percent: Percent | None = None
+
+
+class BrokeOff(Struct):
+    evaluator: Annotated[str, Meta(max_length=128, description="Pseudonym, or the session's id")]
+    reason: Annotated[str, Meta(min_length=1, max_length=100)]
+
+
+class Automatic(Struct):
+    automatic: bool
+
+
+class PaidByHand(Struct):
+    evaluator: Annotated[str, Meta(max_length=128)]
+    usd_cents: Annotated[Amount, Meta(description="What was paid: all that is owed")]
+
+
+class MarkPaid(Struct):
+    paid: Annotated[list[PaidByHand], Meta(min_length=1, max_length=1000)]
+
+
+class TakeOver(Struct):
+    confirm: Annotated[str, Meta(max_length=300, description="`paid_from`, the store that is lost")]
+
+
+class OwedLine(TypedDict):
+    evaluator: str
+    why: str
+    base_usd_cents: int
+    bonus_usd_cents: int
+    reward: str
+    bonus: str
+    at_panel: str
+    pays: Annotated[list[str], Meta(description="The parts that paying now would pay")]
+
+
+class UnmatchedLine(TypedDict):
+    """A submission for which nobody is owed a session."""
+
+    evaluator: str
+    why: str
+    reward: str
+    at_panel: str
+    completed_at: At
+    asked_to_return_at: At
+    pays: list[str]
+
+
+class AutomaticApproval(TypedDict):
+    approved_at: At
+    last_at: At
+    obstacles: list[str]
+
+
+class PaymentTotals(TypedDict):
+    """Of all that is owed, as far as it can be paid."""
+
+    to_pay_usd_cents: int
+    fees_usd_cents: int
+    total_usd_cents: int
+    fee_percent: str
+    vat_percent: str
+    budget_usd_cents: int | None
+    committed_usd_cents: Annotated[int, Meta(description="Paid, on its way, or reserved")]
+    undecided_usd_cents: Annotated[int, Meta(description="Reserved for submissions without a session")]
+    left_usd_cents: int | None
+
+
+class PaymentState(PaymentTotals):
+    study: str
+    currency: Currency
+    paid_by: Literal["prolific", "link"]
+    paid_from: Annotated[str, Meta(description="The store that pays, if the ledger here is a copy")]
+    evaluators: list[OwedLine]
+    unmatched: list[UnmatchedLine]
+    automatic: AutomaticApproval | None
+    now_usd_cents: Annotated[int, Meta(description="What paying now would pay within the budget")]
+    now_fees_usd_cents: int
+    now_total_usd_cents: Annotated[int, Meta(description="The same with fees: what is confirmed")]
+    pays: Annotated[int, Meta(description="How many people it would pay")]
+    asks_return: int
+    confirmation: Annotated[str | None, Meta(description="For `POST …/pay`; null if it cannot be paid here")]
+    trouble: Annotated[str | None, Meta(description="Why it cannot be paid here now")]
+
+
+class BudgetSet(TypedDict):
+    budget_usd_cents: int | None
+    fee_percent: str
+    vat_percent: str
+
+
+class OwedInPart(TypedDict):
+    evaluator: str
+    base_usd_cents: int
+    bonus_usd_cents: int
+
+
+class AutomaticState(TypedDict):
+    automatic: AutomaticApproval | None
+
+
+class Marked(TypedDict):
+    marked: Annotated[int, Meta(description="How many were not marked before")]
+
+
+class TakenOver(TypedDict):
+    paid_from: str

@@ -1,0 +1,207 @@
+"""Routes that plan studies: settings as forms need them, evaluators and cost of an aim, costs of AWS.
+
+And two that have the server compute what belongs to a study's pictures: metrics, and agreement with votes.
+"""
+
+from dataclasses import asdict
+from typing import Any
+
+from flask import Flask
+
+from backend.administration.setting_forms import fields, posted
+from backend.experiment.judgments import METHODS, method_named
+from backend.experiment.records import Study
+from backend.foundation.errors import InvalidInput
+from backend.jobs import queue
+from backend.members.roles import RESEARCHER
+from backend.recruitment.plan import FEE_PERCENT
+from backend.web.authorisation import caller
+from backend.web.bodies import body
+from backend.web.context import Context
+from backend.web.operations import Operation, Operations
+from backend.web.plan_types import (
+    AgreementWish,
+    Costs,
+    CostWish,
+    MetricsWish,
+    PlanMade,
+    PlanWish,
+    SettingFields,
+    StoredMetrics,
+)
+from backend.web.study_types import Enqueued
+
+_PATH = "/api/studies/{study}"
+OPERATIONS: Operations = {
+    "GET /api/settings/{method}": Operation(
+        "All settings for a method, or for `qualification`, as a form needs them",
+        {200: ("In the order of the documentation", SettingFields)},
+        "400",
+        role=RESEARCHER,
+    ),
+    "POST /api/plan": Operation(
+        "What a study takes as it is set, what its scores could tell, and what an aim needs",
+        {200: ("The plan; nothing is made", PlanMade)},
+        "400 404 415",
+        PlanWish,
+        role=RESEARCHER,
+        is_audited=False,
+    ),
+    "POST /api/costs": Operation(
+        "What studies cost on AWS",
+        {200: ("For HYPE-infinity and HYPE-time, each for each number of evaluators", Costs)},
+        "400 415",
+        CostWish,
+        role=RESEARCHER,
+        is_audited=False,
+    ),
+    f"POST {_PATH}/metrics": Operation(
+        "Compute metrics of a study's pictures from the built-in features, and keep them with it",
+        {202: ("They are being computed; they are the job's result", Enqueued)},
+        "400 404 415 503",
+        MetricsWish,
+        role=RESEARCHER,
+    ),
+    f"GET {_PATH}/metrics": Operation(
+        "The metrics that are kept with a study",
+        {200: ("One run for each extractor, the latest of each", StoredMetrics)},
+        "404",
+        role=RESEARCHER,
+    ),
+    f"POST {_PATH}/agree": Operation(
+        "Score distances that need no weights against the votes of a study of similarity",
+        {202: ("It is being computed; it is the job's result", Enqueued)},
+        "400 404 415 503",
+        AgreementWish,
+        role=RESEARCHER,
+    ),
+}
+
+
+def add_routes(app: Flask, context: Context) -> None:
+    """Add the routes."""
+    store = context.store
+
+    def enqueued(kind: str, study: str, args: dict) -> tuple[Enqueued, int]:
+        found = store.study(study)
+        facts = {"created_at": found.created_at, **args}
+        job = queue.enqueue(store, kind, found.name, caller().name, facts, context.clock())
+        return {"job": job.id}, 202
+
+    @app.get("/api/settings/<method>")
+    def settings(method: str) -> SettingFields:
+        found = [{**asdict(field), "choices": list(field.choices)} for field in fields(method)]
+        title = method_named(method).title if method in METHODS else "Qualification"
+        return {"method": method, "title": title, "settings": found}
+
+    @app.post("/api/plan")
+    def plan() -> PlanMade:
+        from backend.administration import study_plan
+
+        wanted = body(PlanWish)
+        study = study_plan.planned_study(wanted.method, wanted.models, posted(wanted.settings))
+        pilot = None if wanted.pilot is None else _pilot(store.study(wanted.pilot), study, wanted)
+        taken = study_plan.takes(study, wanted.fee_percent, wanted.vat_percent)
+        aim = study_plan.Aim(wanted.difference, wanted.level)
+        spreads = None if pilot is None else _spreads(pilot)
+        return {
+            "method": wanted.method,
+            "title": study_plan.title(study),
+            "models": wanted.models,
+            "study": taken,
+            "tells": (tells := study_plan.tells(study, aim, spreads)),
+            "aim": None if tells is None else _aim(study, wanted, pilot),
+            "warnings": study_plan.warnings(study.protocol, taken),
+        }
+
+    def _pilot(pilot: Study, study: Study, wanted: PlanWish) -> Any:
+        """Return the answers of a pilot, which must be of the study's method."""
+        from backend.responses.study_data import study_answers
+
+        if pilot.protocol.method != study.protocol.method:
+            raise InvalidInput(
+                f"the pilot must be of the method {study.protocol.method}, and {pilot.name} is of "
+                f"{pilot.protocol.method}"
+            )
+        return study_answers(store, pilot, wanted.pilot_simulated)
+
+    @app.post("/api/costs")
+    def costs() -> Costs:
+        from backend.administration import aws_costs as usage
+        from backend.experiment.protocol import INFINITY, TIME
+
+        wanted, prices = body(CostWish), usage.prices()
+        found = []
+        for name, protocol in (("infinity", INFINITY), ("time", TIME)):
+            for count in wanted.evaluators:
+                used = usage.of_study(protocol, count, wanted.pictures, prices["assumed"])
+                bill = usage.cost_usd(used, wanted.pictures, prices)
+                found.append(
+                    {
+                        "method": name,
+                        "evaluators": count,
+                        "pictures": wanted.pictures,
+                        "services": dict(bill),
+                        "total_usd": sum(bill.values()),
+                    }
+                )
+        return {"studies": found, "region": prices["region"], "as_of": str(prices["as_of"])}
+
+    @app.post("/api/studies/<study>/metrics")
+    def metrics(study: str) -> tuple[Enqueued, int]:
+        wanted = body(MetricsWish)
+        return enqueued("metrics", study, {name: getattr(wanted, name) for name in wanted.__struct_fields__})
+
+    @app.get("/api/studies/<study>/metrics")
+    def stored_metrics(study: str) -> StoredMetrics:
+        from backend.metrics.stored import stored_runs
+
+        return {"runs": stored_runs(context.data, store.study(study))}
+
+    @app.post("/api/studies/<study>/agree")
+    def agree(study: str) -> tuple[Enqueued, int]:
+        from backend.analysis.votes import KINDS
+
+        wanted, method = body(AgreementWish), store.study(study).protocol.method
+        if method not in KINDS:
+            raise InvalidInput(
+                f"metrics are scored against votes of the methods {' and '.join(KINDS)}, and {study} is of "
+                f"{method}"
+            )
+        return enqueued("agree", study, {name: getattr(wanted, name) for name in wanted.__struct_fields__})
+
+
+def _spreads(pilot: Any) -> Any:
+    from backend.analysis.spreads import spreads_of
+
+    return spreads_of(pilot)
+
+
+def _aim(study: Study, wanted: PlanWish, pilot: Any) -> dict[str, Any]:
+    """Return the plan for an aim: with the pay of the study's settings, and its number of models."""
+    from backend.report.notebook import plan
+
+    protocol = study.protocol
+    costs = {
+        "base_usd_cents": protocol.pay.base_usd_cents,
+        "right_usd_cents": protocol.pay.bonus_usd_cents,
+        "hourly_usd_cents": wanted.hourly_usd_cents or 0,
+        "image_seconds": wanted.image_seconds,
+        "base_seconds": wanted.base_seconds,
+        "at_once": wanted.at_once,
+    }
+    trials = protocol.stimuli.trials
+    is_even = protocol.method == "infinity" and trials >= 2 and trials % 2 == 0
+    return plan(
+        pilot,
+        None if pilot is not None else protocol.method,
+        width=wanted.width,
+        difference=wanted.difference,
+        power=wanted.power,
+        level=wanted.level,
+        models=max(len(study.models), 2) if wanted.difference is not None else len(study.models),
+        images=trials if is_even else None,
+        most_images=wanted.most_images,
+        fee=float(wanted.fee_percent or (FEE_PERCENT if protocol.admission.panel.pays else 0)),
+        **{name: value for name, value in costs.items() if value is not None},
+    )

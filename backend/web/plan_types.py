@@ -1,0 +1,176 @@
+"""Requests and replies of the routes that plan studies, declared once."""
+
+from typing import Annotated, Any, ClassVar, Literal, TypedDict
+
+from msgspec import Meta, Struct, field
+
+from backend.task.reply_types import Currency
+from backend.web.money_types import Percent
+
+Positive = Annotated[float, Meta(gt=0, le=1e6, extra={"expected": "a number above 0"})]
+Share = Annotated[float, Meta(ge=1e-6, le=1 - 1e-6, extra={"expected": "a number between 0 and 1"})]
+Cents = Annotated[float, Meta(ge=0, le=1e8)]
+Many = Annotated[int, Meta(ge=1, le=1_000_000)]
+Images = Annotated[int, Meta(ge=2, le=1_000_000)]
+
+
+class PlanWish(Struct):
+    """A study as it is set, and an aim; null for the default."""
+
+    allows_lines: ClassVar[bool] = True
+    method: Annotated[str, Meta(max_length=40, description="As of `create`, or `qualification`")] = "infinity"
+    models: Annotated[int, Meta(ge=1, le=1000)] = 1
+    settings: Annotated[dict[str, Any], Meta(max_length=200)] = {}
+    width: Annotated[
+        Positive | None, Meta(description="Of the interval of a score: percentage points, or ms")
+    ] = None
+    difference: Annotated[
+        Positive | None, Meta(description="Between two models, to be found significant")
+    ] = None
+    power: Share = 0.8
+    level: Share = 0.95
+    pilot: Annotated[
+        Annotated[str, Meta(max_length=128)] | None, Meta(description="A study to take SDs from")
+    ] = None
+    pilot_simulated: bool = False
+    most_images: Annotated[
+        Images, Meta(description="Pictures that an evaluator may be asked to judge, for the cheapest number")
+    ] = 200
+    fee_percent: Annotated[
+        Percent | None, Meta(description="The panel's fee; null: its higher one if it pays, else none")
+    ] = None
+    vat_percent: Percent = "0"
+    hourly_usd_cents: Annotated[
+        Cents | None, Meta(description="For the aim: pay for the time that pictures take")
+    ] = None
+    image_seconds: Positive | None = None
+    base_seconds: Annotated[float, Meta(ge=0, le=1e6)] | None = None
+    at_once: Many | None = None
+
+
+class StudyTakes(TypedDict):
+    """What a study takes as it is set; money in cents of its currency, and at most."""
+
+    sessions: Annotated[int, Meta(description="0 for a qualification, which has no number")]
+    evaluators_a_model: int
+    trials_a_session: int
+    minutes_a_session: float
+    hours: Annotated[float, Meta(description="Of all evaluators")]
+    base_usd_cents: int
+    largest_bonus_usd_cents: int
+    wage_usd_cents_an_hour: float
+    target_wage_usd_cents_an_hour: int
+    session_usd_cents: Annotated[int, Meta(description="With fees")]
+    pay_usd_cents: int
+    fees_usd_cents: int
+    total_usd_cents: int
+    fee_percent: str
+    vat_percent: str
+    currency: Currency
+
+
+class ScorePrecision(TypedDict):
+    """How precise the score of a model would be."""
+
+    model: Annotated[str, Meta(description="Whose evaluators are taken as an example")]
+    score: float
+    sd: float
+    width: Annotated[float | None, Meta(description="Of the interval of a score")]
+    power: Annotated[float | None, Meta(description="0 to 1, to find the difference")]
+
+
+class StudyTells(TypedDict):
+    """What scores could tell with as many evaluators as are set."""
+
+    unit: Literal["percent", "ms"]
+    level: float
+    difference: float
+    test: Literal["t", "tukey"]
+    evaluators: int
+    source: Literal["papers", "pilot"]
+    rows: list[ScorePrecision]
+
+
+class PlanMade(TypedDict):
+    method: str
+    title: str
+    models: int
+    study: StudyTakes
+    tells: Annotated[StudyTells | None, Meta(description="Null where spreads are not known")]
+    aim: Annotated[
+        dict[str, Any] | None,
+        Meta(description="What the aim needs, as `openhype plan --json` prints it; null as `tells`"),
+    ]
+    warnings: list[str]
+
+
+class CostWish(Struct):
+    """What studies take of AWS."""
+
+    pictures: Annotated[int, Meta(ge=2, le=10_000_000)] = 2000
+    evaluators: Annotated[
+        list[Annotated[int, Meta(ge=1, le=10_000_000)]], Meta(min_length=1, max_length=20)
+    ] = field(default_factory=lambda: [30, 1000])
+
+
+class SettingField(TypedDict):
+    """What a form needs of a setting."""
+
+    name: str
+    group: Annotated[str, Meta(description="Such as `stimuli`, `timing`, `pay`")]
+    kind: Literal["whole", "number", "truth_value", "choice", "text", "long_text", "list", "table"]
+    default: Any
+    written: Annotated[str, Meta(description="The default as text; a long text is described")]
+    low: float | None
+    high: float | None
+    choices: list[str]
+    is_open: Annotated[bool, Meta(description="Whether other values than the choices are taken")]
+    applies: Annotated[bool, Meta(description="Whether studies of the method use it")]
+    doc: str
+
+
+class SettingFields(TypedDict):
+    method: str
+    title: str
+    settings: list[SettingField]
+
+
+class StudyCosts(TypedDict):
+    """What a study costs on AWS, in US dollars."""
+
+    method: str
+    evaluators: int
+    pictures: int
+    services: dict[str, float]
+    total_usd: float
+
+
+class Costs(TypedDict):
+    studies: list[StudyCosts]
+    region: str
+    as_of: str
+
+
+class MetricsWish(Struct):
+    level: Share = 0.95
+    seed: Annotated[int, Meta(ge=0, le=2**31 - 1)] = 0
+    extrapolate: Annotated[
+        bool, Meta(description="Also extrapolate the Frechet distance to infinitely many pictures")
+    ] = False
+    skip_bad: bool = False
+
+
+class StoredMetrics(TypedDict):
+    runs: Annotated[
+        list[dict[str, Any]],
+        Meta(description="As `openhype metrics --json` gives them, with `computed_at`"),
+    ]
+
+
+class AgreementWish(Struct):
+    distances: Annotated[
+        list[Literal["l2", "psnr", "ssim", "ms-ssim"]],
+        Meta(max_length=4, description="Distances to score against people's votes"),
+    ] = field(default_factory=lambda: ["l2", "psnr", "ssim"])
+    level: Share = 0.95
+    simulated: bool = False

@@ -1,0 +1,112 @@
+"""Routes of a study's sessions: their list, and the withdrawal of one for its evaluator."""
+
+import threading
+import time
+from collections.abc import Callable
+
+from flask import Flask, Response
+
+from backend.experiment.records import Study
+from backend.foundation.errors import InvalidInput, NotFound
+from backend.foundation.timestamps import stamp
+from backend.members.roles import RESEARCHER
+from backend.studies.withdrawals import BOOK
+from backend.task.withdrawal import withdraw
+from backend.web.bodies import body
+from backend.web.context import Context
+from backend.web.downloads import Downloads
+from backend.web.monitor import RateLimited
+from backend.web.operations import Operation, Operations
+from backend.web.replying import polled
+from backend.web.results_cache import ResultsCache
+from backend.web.session_lines import session_lines
+from backend.web.study_types import NoFields, Sessions, WithdrawnSession
+
+_PATH = "/api/studies/{study}"
+_MOST_STUDIES = 16
+_FEW = 500
+"""Sessions of a study up to which the list is read anew for each request."""
+OPERATIONS: Operations = {
+    f"GET {_PATH}/sessions": Operation(
+        "The sessions of a study, without answers; of many, some seconds old at most",
+        {
+            200: ("The latest first; withdrawn ones at the end", Sessions),
+            304: ("Nothing has changed since that reply", None),
+        },
+        "404",
+        role=RESEARCHER,
+        parameters=(("If-None-Match", "header", {"type": "string"}, "the ETag of an earlier reply"),),
+        headers=("ETag",),
+    ),
+    f"POST {_PATH}/sessions/{{session}}/withdraw": Operation(
+        "Withdraw a session for its evaluator: its answers are deleted for good, what is owed stays",
+        {200: ("It is withdrawn, now or before", WithdrawnSession)},
+        "400 404 409 415 503",
+        NoFields,
+        role=RESEARCHER,
+    ),
+}
+
+
+class Lists:
+    """The lists of sessions of a server's studies, which take a small share of its time."""
+
+    def __init__(self, make: Callable[[Study], Sessions], timer: Callable[[], float]):
+        self._make, self._timer = make, timer
+        self._kept = ResultsCache(_MOST_STUDIES)
+        self._withdrawals = 0
+
+    def get(self, study: Study) -> Sessions:
+        """Return the list of a study, read anew if it is short or the last time is some seconds ago."""
+        version = f"{study.created_at} {study.version} {self._withdrawals}"
+        kept, lock = self._kept.get(study.name, version, lambda: (RateLimited(self._timer), threading.Lock()))
+        with lock:
+            if kept.value is not None and len(kept.value["sessions"]) > _FEW:
+                return kept.get(None, lambda: self._make(study))
+            kept.value = self._make(study)
+            return kept.value
+
+    def forget(self) -> None:
+        """Have the next list read anew."""
+        self._withdrawals += 1
+
+
+def add_routes(app: Flask, context: Context) -> None:
+    """Add the routes."""
+    store, clock = context.store, context.clock
+    downloads = Downloads(store, context.data)
+    lists = Lists(lambda study: {"sessions": session_lines(store, study, clock())}, time.monotonic)
+
+    @app.get("/api/studies/<study>/sessions")
+    def sessions_of_study(study: str) -> Response:
+        return polled(lists.get(store.study(study)))
+
+    @app.post("/api/studies/<study>/sessions/<session>/withdraw")
+    def withdraw_session(study: str, session: str) -> WithdrawnSession:
+        body(NoFields)
+        found = store.study(study)
+        _check_real(context, found, session)
+        entry = withdraw(store, found, session, stamp(clock()))
+        downloads.forget(found.name)
+        lists.forget()
+        owed = entry.data["base_usd_cents"] + entry.data["bonus_usd_cents"]
+        return {"session": session, "state": "withdrawn", "owed_usd_cents": owed}
+
+
+def _check_real(context: Context, study: Study, session: str) -> None:
+    """Raise NotFound unless a real session of a study is, or was, called `session`.
+
+    Another study's session does not exist here.
+    """
+    entry = context.store.entry(BOOK, session)
+    if entry is not None:
+        owner, simulated = entry.data["study"], False
+    else:
+        found = context.store.session(session)
+        owner, simulated = found.study, found.is_simulated
+    if owner != study.name:
+        raise NotFound(f"study {study.name} has no session {session!r}", code="unknown_session")
+    if simulated:
+        raise InvalidInput(
+            f"session {session} is simulated: nobody can withdraw it; simulated sessions are cleared together"
+        )

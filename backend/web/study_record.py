@@ -1,0 +1,159 @@
+"""What a page on a study needs at once, as plain data."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Literal
+
+from backend.administration.setting_list import PROTOCOLS
+from backend.experiment.judgments import judgment_of, method_named
+from backend.experiment.panel import PROLIFIC
+from backend.experiment.protocol import QUALIFICATION, to_json, values_of
+from backend.experiment.records import Study
+from backend.foundation.errors import NotFound
+from backend.panels.prolific import has_token
+from backend.payment.accounts import purse
+from backend.recruitment.recruit import begun as recruitment_begun
+from backend.standing.terms import standing
+from backend.stores.store import Store
+from backend.studies import lifecycle, tournament_counts
+from backend.studies.waiting_room import waiting_now
+from backend.task.eligibility import links_of
+from backend.web import login
+from backend.web.dashboard_types import StudyProgress
+from backend.web.study_types import PanelFacts, RecruitedFacts, StudyLinks, StudyListed, StudyRecord
+
+_LINE = ("study", "kind", "method", "title", "paused", "evaluators_wanted", "models", "simulated")
+
+
+def listed(store: Store, study: Study, progress: StudyProgress) -> StudyListed:
+    """Return a study's line in the list of studies."""
+    return {
+        **{name: progress[name] for name in _LINE},
+        "created_at": study.created_at,
+        "begun": lifecycle.is_begun(store, study),
+        "owed_usd_cents": progress["owed_usd_cents"],
+        "currency": progress["currency"],
+    }
+
+
+def record(store: Store, study: Study, progress: StudyProgress, base: str, now: datetime) -> StudyRecord:
+    """Return all that is told of a study.
+
+    Args:
+        base: the server's address, as evaluators reach it.
+    """
+    done, _ = store.finished(study.name)
+    return {
+        "study": study.name,
+        "kind": study.kind,
+        "method": study.protocol.method,
+        "title": method_named(study.protocol.method).title,
+        "models": list(study.models),
+        "classes": list(study.classes),
+        "created_at": study.created_at,
+        "begun_at": study.begun_at,
+        "begun": lifecycle.is_begun(store, study),
+        "paused": progress["paused"],
+        "finished": study.kind == "study" and done >= study.evaluators_wanted,
+        "evaluators_wanted": study.evaluators_a_group,
+        "sessions_wanted": study.evaluators_wanted,
+        "sessions_finished": done,
+        "sessions_simulated": store.finished(study.name, simulated=True)[0],
+        "sessions_withdrawn": progress["withdrawn"]["sessions"],
+        "waiting": waiting_now(store, study.name, now.timestamp()),
+        "currency": study.protocol.pay.currency,
+        "owed_usd_cents": progress["owed_usd_cents"],
+        "settings": to_json(study.protocol),
+        "settings_changed": _changed(study),
+        "notes": list(study.notes),
+        "warnings": progress["warnings"],
+        "links": links(store, study, base),
+        "panel": panel_facts(study),
+        "recruited": recruited(store, study),
+        "is_standing": _is_standing(store, study),
+        "join_problem": "is a qualification"
+        if study.kind == "qualification"
+        else judgment_of(study.protocol.method).join_problem(study),
+        "redraws": _redraws(study),
+        "paid_from": purse(store, study.name)[1].paid_from,
+        "qualification_of": [
+            other.name for other in store.studies() if other.protocol.admission.qualification == study.name
+        ],
+        "downloads": _downloads(study),
+    }
+
+
+def links(store: Store, study: Study, base: str) -> StudyLinks:
+    """Return the addresses of a study's pages."""
+    is_paid_to_wait = study.protocol.pay.retainer_usd_cents > 0
+    return {
+        "evaluators": f"{base}/s/{study.name}",
+        "wait": f"{base}/wait/{study.name}" if is_paid_to_wait else None,
+        "results": f"{base}{login.PATH}/{study.name}",
+        "dashboard": f"{base}{login.DASHBOARD}/{study.name}",
+        "private": {
+            "required": study.protocol.admission.panel.private_links,
+            "issued": sum(1 for _ in store.entries(links_of(study.name))),
+        },
+    }
+
+
+def panel_facts(study: Study) -> PanelFacts:
+    """Return what a researcher is told of the panel of a study."""
+    panel = study.protocol.admission.panel
+    recruits = panel.name == PROLIFIC.name
+    return {
+        "name": panel.name,
+        "pays": panel.pays,
+        "recruits": recruits,
+        "has_token": recruits and has_token(),
+        "caution": panel.caution,
+    }
+
+
+def recruited(store: Store, study: Study) -> RecruitedFacts | None:
+    """Return a study's recruitment without its codes, which anybody could enter; None if none was begun."""
+    state = recruitment_begun(store, study)
+    if state is None:
+        return None
+    seen: Mapping[str, Any] = state.get("at_panel") or {}
+    return {
+        "panel": study.protocol.admission.panel.name,
+        "state": state["state"],
+        "at_panel": seen.get("state", ""),
+        "places": state["places"],
+        "url": state["url"],
+        "budget_usd_cents": state.get("budget_usd_cents"),
+        "rehearsal_url": (state.get("rehearsal") or {}).get("url"),
+    }
+
+
+def _is_standing(store: Store, study: Study) -> bool:
+    try:
+        return bool(standing(store, study))
+    except NotFound:
+        return False
+
+
+def _redraws(study: Study) -> Literal["draw", "count"] | None:
+    if tournament_counts.is_counted(study):
+        return "count"
+    return "draw" if study.protocol.stimuli.draws_by_need else None
+
+
+def _changed(study: Study) -> list[str]:
+    default = QUALIFICATION if study.kind == "qualification" else PROTOCOLS[study.protocol.method]
+    before, now = values_of(default), values_of(study.protocol)
+    return [name for name, value in now.items() if name != "method" and value != before[name]]
+
+
+def _downloads(study: Study) -> list[str]:
+    if study.kind == "qualification":
+        return ["export.zip"]
+    found = ["report.zip", "export.zip", "responses.csv"]
+    if study.masks:
+        found.append("masks.png")
+    is_plain = not study.is_mixed and not study.protocol.timing.exposures_ms
+    if is_plain and judgment_of(study.protocol.method).name == "real_or_fake":
+        found.append("site.zip")
+    return found

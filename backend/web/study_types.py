@@ -1,0 +1,236 @@
+"""Requests and replies of the routes of one study, declared once."""
+
+from typing import Annotated, Any, ClassVar, Literal, TypedDict
+
+from msgspec import Meta, Struct
+
+from backend.task.reply_types import Currency, Method
+from backend.task.requests import Text, Whole
+from backend.web.dashboard_types import StudyLine
+
+_MOST_LINKS = 10_000
+_MOST_SETTINGS = 200
+
+Count = Annotated[int, Meta(ge=1, le=100_000)]
+Cents = Annotated[int, Meta(description="In cents of the study's currency")]
+Share = Annotated[float, Meta(ge=0, le=1)]
+At = Annotated[str, Meta(description="UTC, ISO 8601; empty if it has not happened")]
+Accuracy = Annotated[
+    Annotated[float, Meta(ge=0, le=1)] | Text,
+    Meta(
+        description="A share of right answers, or as text `dprime=1.2` or "
+        "`threshold=250,slope=3,lapse=0.02,guess=0.5`",
+        extra={"expected": "a number from 0 to 1 or a text such as 'dprime=1.2'"},
+    ),
+]
+Strength = Annotated[
+    Annotated[float, Meta(ge=-20, le=20)],
+    Meta(description="Log-odds", extra={"expected": "a number from -20 to 20"}),
+]
+
+
+class NoFields(Struct):
+    """An empty object."""
+
+
+class Settings(Struct):
+    """Settings to change, by name; values as numbers, truth values, lists or texts."""
+
+    allows_lines: ClassVar[bool] = True
+    settings: Annotated[dict[str, Any], Meta(max_length=_MOST_SETTINGS)]
+
+
+class Deletion(Struct):
+    confirm: Annotated[str, Meta(max_length=128, description="The study's name")]
+
+
+class LinksWanted(Struct):
+    count: Annotated[int, Meta(ge=1, le=_MOST_LINKS)]
+
+
+class Simulation(Struct):
+    evaluators: Annotated[
+        Count | None, Meta(description="Null: as many as the study wants, less those simulated before")
+    ] = None
+    accuracy: Annotated[dict[Text, Accuracy], Meta(description="By model, or `all`", max_length=1000)] = {}
+    strength: Annotated[
+        dict[Text, Strength],
+        Meta(description="In a tournament: how real a model looks, or `real`", max_length=1000),
+    ] = {}
+    sd: Annotated[float, Meta(ge=0, le=0.5)] = 0.0
+    seed: Whole | None = None
+
+
+class Drawing(Struct):
+    simulated: bool = False
+
+
+class RetentionWanted(Struct):
+    keep_days: Annotated[
+        Annotated[float, Meta(ge=0, le=36500)] | None,
+        Meta(description="Null: as the study is set; 0: nothing is deleted"),
+    ] = None
+
+
+class StudyListed(StudyLine):
+    """A study in the list, with what tells it from others."""
+
+    created_at: At
+    begun: bool
+    owed_usd_cents: int
+    currency: Currency
+
+
+class StudyLines(TypedDict):
+    studies: list[StudyListed]
+
+
+class PrivateLinks(TypedDict):
+    required: Annotated[bool, Meta(description="Whether a study admits people with private links only")]
+    issued: int
+
+
+class StudyLinks(TypedDict):
+    evaluators: Annotated[str, Meta(description="The open link to the task")]
+    wait: Annotated[str | None, Meta(description="Where people are paid to wait; null if nobody is")]
+    results: str
+    dashboard: str
+    private: PrivateLinks
+
+
+class PanelFacts(TypedDict):
+    name: str
+    pays: Annotated[bool, Meta(description="Whether evaluators are paid through it")]
+    recruits: Annotated[bool, Meta(description="Whether this server can recruit at it")]
+    has_token: Annotated[bool, Meta(description="Whether the server has a token for its API")]
+    caution: str
+
+
+class RecruitedFacts(TypedDict):
+    """A recruitment as it is stored; codes are left out."""
+
+    panel: str
+    state: Literal["decided", "published", "paused", "full", "stopped"]
+    at_panel: Annotated[str, Meta(description="As the panel was last read; may be empty")]
+    places: int
+    url: str
+    budget_usd_cents: int | None
+    rehearsal_url: str | None
+
+
+class StudyRecord(TypedDict):
+    """All that a page on a study needs at once."""
+
+    study: str
+    kind: Literal["study", "qualification"]
+    method: Method
+    title: Annotated[str, Meta(description="The method's name for display")]
+    models: list[str]
+    classes: list[str]
+    created_at: At
+    begun_at: At
+    begun: Annotated[bool, Meta(description="Whether settings stay as they are, for a person saw them")]
+    paused: bool
+    finished: Annotated[bool, Meta(description="Whether all sessions that are wanted are finished")]
+    evaluators_wanted: Annotated[int, Meta(description="Of each model or group of models")]
+    sessions_wanted: int
+    sessions_finished: int
+    sessions_simulated: Annotated[int, Meta(description="Finished simulated ones")]
+    sessions_withdrawn: int
+    waiting: Annotated[int, Meta(description="People who wait to be called")]
+    currency: Currency
+    owed_usd_cents: Annotated[int, Meta(description="What evaluators earned, paid or not, without fees")]
+    settings: Annotated[dict[str, Any], Meta(description="All settings, by name")]
+    settings_changed: Annotated[list[str], Meta(description="Those that differ from the method's defaults")]
+    notes: list[str]
+    warnings: list[str]
+    links: StudyLinks
+    panel: PanelFacts
+    recruited: RecruitedFacts | None
+    paid_from: Annotated[str, Meta(description="The store that pays, if this one's ledger is a copy")]
+    is_standing: Annotated[bool, Meta(description="Whether members may submit models to it")]
+    join_problem: Annotated[str, Meta(description="Why no model can join it, as a clause; empty if one can")]
+    redraws: Annotated[
+        Literal["draw", "count"] | None,
+        Meta(description="What `POST …/draw` does: find pictures to draw, or count a tournament"),
+    ]
+    qualification_of: Annotated[list[str], Meta(description="Studies that ask for this qualification")]
+    downloads: Annotated[list[str], Meta(description="Names of the files that this study has")]
+
+
+class PausedOrNot(TypedDict):
+    paused: bool
+    changed: bool
+
+
+class Called(TypedDict):
+    paused: bool
+    called: Annotated[int, Meta(description="People who waited")]
+
+
+class SettingChange(TypedDict):
+    setting: str
+    before: Any
+    after: Any
+
+
+class SettingsChanged(TypedDict):
+    changed: list[SettingChange]
+    cleared: Annotated[int, Meta(description="Simulated sessions of the settings before, removed")]
+    notes: Annotated[list[str], Meta(description="New notes for readers of the scores")]
+
+
+class Cleared(TypedDict):
+    cleared: int
+
+
+class Contents(TypedDict):
+    """What would be deleted."""
+
+    sessions: int
+    simulated: int
+    responses: int
+    files: int
+    hindrance: Annotated[str | None, Meta(description="Why it cannot be deleted now")]
+
+
+class Enqueued(TypedDict):
+    job: Annotated[str, Meta(description="A job; `GET /api/jobs/{job}` tells how far it is")]
+
+
+class Links(TypedDict):
+    links: Annotated[list[str], Meta(description="One a person; only their hashes are stored")]
+
+
+class SessionLine(TypedDict):
+    session: str
+    evaluator: Annotated[str, Meta(description="A random pseudonym")]
+    models: list[str]
+    state: Literal["active", "abandoned", "finished", "ended", "returned", "withdrawn"]
+    simulated: bool
+    opened_at: At
+    last_at: At
+    answers: int
+    language: str
+
+
+class Sessions(TypedDict):
+    sessions: list[SessionLine]
+
+
+class WithdrawnSession(TypedDict):
+    session: str
+    state: Literal["withdrawn"]
+    owed_usd_cents: Annotated[int, Meta(description="What stays owed for it")]
+
+
+class RetentionDue(TypedDict):
+    study: str
+    keep_days: float
+    due: Annotated[int, Meta(description="Sessions and waits with personal data that are old enough")]
+    text: str
+
+
+class RetentionDone(TypedDict):
+    study: str
+    deleted: int

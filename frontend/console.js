@@ -1,0 +1,158 @@
+// @ts-check
+/**
+ * The researcher's console: one page whose screens follow the path. A screen is a module, loaded when it is first
+ * shown, that exports `title(parameters)` and `show(main, parameters, context)`.
+ */
+
+import { SIGN_IN_CODES, makeConsoleApi } from "./console_api.js";
+import { actionButton, alertLine, el, explained, isAbort, link } from "./console_elements.js";
+import { found } from "./console_paths.js";
+import { signIn } from "./console_sign_in.js";
+import { notice } from "./screens.js";
+
+/**
+ * @typedef {{member: string, role: "submitter" | "researcher" | "owner", token: string | null, expires_at: string | null, by: "token" | "cookie" | "proxy"}} Me
+ *
+ * @typedef {object} Context what a screen may use
+ * @property {import("./console_api.js").Api} api
+ * @property {Me} me
+ * @property {(path: string, options?: {replace?: boolean}) => void} go shows another screen
+ * @property {AbortSignal} signal aborts when the screen is left
+ *
+ * @typedef {object} Screen
+ * @property {(parameters: Record<string, string>) => string} title heading and title of the page
+ * @property {(main: HTMLElement, parameters: Record<string, string>, context: Context) => Promise<unknown> | void} show
+ *   adds the screen to `main`, below the heading
+ */
+
+/** @type {[string, () => Promise<Screen>][]} every screen, by the pattern of its path */
+const SCREENS = [
+  ["/console", () => import("./console_home.js")],
+  ["/console/new", () => import("./console_new.js")],
+  ["/console/new/:draft", () => import("./console_new.js")],
+  ["/console/new/:draft/pictures", () => import("./console_pictures.js")],
+  ["/console/new/:draft/check", () => import("./console_check.js")],
+  ["/console/new/:draft/settings", () => import("./console_settings.js")],
+  ["/console/studies/:study", () => import("./console_study.js")],
+  ["/console/studies/:study/:section", () => import("./console_study.js")],
+  ["/console/submissions", () => import("./console_submissions.js")],
+  ["/console/people", () => import("./console_people.js")],
+  ["/console/audit", () => import("./console_audit.js")],
+];
+
+/** @type {{path: string, label: string, role: Me["role"], isOnly?: boolean}[]} what the bar leads to, and who may go there: members with the role and those above, or only those with it */
+const PAGES = [
+  { path: "/console", label: "Studies", role: "researcher" },
+  { path: "/console/new", label: "New study", role: "researcher" },
+  { path: "/console/submissions", label: "Submissions", role: "submitter", isOnly: true },
+  { path: "/console/people", label: "People", role: "researcher" },
+  { path: "/console/audit", label: "Audit log", role: "owner" },
+];
+
+const ROLES = ["submitter", "researcher", "owner"];
+
+const main = /** @type {HTMLElement} */ (document.getElementById("main"));
+const askForToken = (/** @type {string} */ reason) => signIn(reason, (token) => api.post("/api/sign-in", { token }));
+const api = makeConsoleApi({ signIn: askForToken });
+let leaving = new AbortController();
+/** @type {Me | null} */
+let me = null;
+
+addEventListener("popstate", () => void showPath(false));
+document.addEventListener("click", follow);
+void showPath(true);
+
+/**
+ * Show the screen of the present path.
+ * @param {boolean} isFirst whether the page has just been loaded
+ */
+async function showPath(isFirst) {
+  leaving.abort();
+  leaving = new AbortController();
+  const { signal } = leaving;
+  try {
+    me ??= await signedIn();
+    if (signal.aborted) return;
+    showBar(me);
+    const place = found(SCREENS, location.pathname);
+    if (!place) return fill(isFirst, "There is no such page", [el("p", {}, "The address may be mistyped, or what it showed may have been deleted."), el("p", {}, link("/console", "All studies"))]);
+    const screen = await place.entry();
+    if (signal.aborted) return;
+    fill(isFirst, screen.title(place.parameters), []);
+    await screen.show(main, place.parameters, { api, me, go, signal });
+  } catch (error) {
+    if (isAbort(error) || signal.aborted) return;
+    console.warn("the screen could not be shown:", error);
+    if (!main.querySelector("h1")) fill(isFirst, "This page cannot be shown now", []);
+    main.append(alertLine(explained(error)), el("div", { class: "actions" }, actionButton("Try again", () => showPath(false))));
+  }
+}
+
+/**
+ * Return who is signed in, after asking for a token if nobody is.
+ * @returns {Promise<Me>}
+ */
+async function signedIn() {
+  const { me: found, reason } = await api.get("/api/sign-in");
+  if (!found && SIGN_IN_CODES.includes(reason)) await askForToken(reason);
+  return found ?? api.get("/api/me");
+}
+
+/**
+ * @param {boolean} isFirst
+ * @param {string} title
+ * @param {Node[]} content
+ */
+function fill(isFirst, title, content) {
+  const heading = el("h1", { tabindex: "-1" }, title);
+  document.title = `${title} · openhype`;
+  notice("");
+  main.replaceChildren(heading, ...content);
+  if (isFirst) return;
+  scrollTo(0, 0);
+  heading.focus(); // as a browser does with a page that it loads
+}
+
+/**
+ * Show another screen of the console.
+ * @param {string} path
+ * @param {{replace?: boolean}} [options] `replace`: in place of the present entry of the history
+ */
+function go(path, { replace = false } = {}) {
+  if (replace) history.replaceState(null, "", path);
+  else history.pushState(null, "", path);
+  void showPath(false);
+}
+
+/**
+ * Follow a link within the console without loading the page again.
+ * @param {MouseEvent} event
+ */
+function follow(event) {
+  const target = event.target instanceof Element ? event.target.closest("a") : null;
+  if (!target || event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  const isConsole = target.origin === location.origin && /^\/console(\/|$)/.test(target.pathname);
+  if (!isConsole || target.target || target.hasAttribute("download") || (target.hash && target.pathname === location.pathname)) return;
+  event.preventDefault();
+  go(target.pathname + target.search);
+}
+
+/** @param {Me} signedIn */
+function showBar(signedIn) {
+  const pages = PAGES.filter(({ role, isOnly }) => role === signedIn.role || (!isOnly && ROLES.indexOf(signedIn.role) > ROLES.indexOf(role)));
+  const items = pages.map(({ path, label }) => {
+    const isHere = location.pathname === path;
+    return el("li", {}, link(path, label, isHere ? { "aria-current": "page" } : {}));
+  });
+  const who = el("span", { class: "quiet who" }, `${signedIn.member} (${signedIn.role})`);
+  const leave = signedIn.by === "cookie" ? [actionButton("Sign out", signOut, { className: "plain" })] : [];
+  const bar = /** @type {HTMLElement} */ (document.getElementById("bar"));
+  if (bar.dataset.shown === `${signedIn.member} ${location.pathname}`) return;
+  bar.dataset.shown = `${signedIn.member} ${location.pathname}`;
+  bar.replaceChildren(link("/console", "openhype", { class: "brand" }), el("nav", { "aria-label": "Console" }, el("ul", {}, ...items)), el("div", { class: "account" }, who, ...leave));
+}
+
+async function signOut() {
+  await api.post("/api/sign-out", {}, { again: true });
+  location.assign("/console");
+}

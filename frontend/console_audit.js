@@ -1,0 +1,53 @@
+// @ts-check
+/** The audit log: who changed what, and when; the newest first. */
+
+import { actionButton, el, table } from "./console_elements.js";
+import { counted, moment } from "./console_format.js";
+
+/**
+ * @typedef {import("../types/api.js").AuditLine} Entry
+ */
+
+const PAGE = 100;
+
+export function title() {
+  return "Audit log";
+}
+
+/**
+ * @param {HTMLElement} main
+ * @param {Record<string, string>} _parameters
+ * @param {import("./console.js").Context} context
+ */
+export async function show(main, _parameters, { api, signal }) {
+  const intro = el("p", { class: "quiet" }, "Every request of a member that changed something, or was refused. Times are those of your time zone.");
+  const wide = table("Audit log", ["Time", "Who", "Token", "What", "Status"], []);
+  const body = /** @type {HTMLElement} */ (wide.querySelector("tbody"));
+  const told = el("p", { class: "quiet told", role: "status" });
+  let before = "";
+  const more = actionButton("Show older entries", load);
+  main.append(intro, wide, told, el("div", { class: "actions" }, more));
+
+  async function load() {
+    /** @type {{entries: Entry[], next: string | null}} */
+    const { entries, next } = await api.get(`/api/audit?limit=${PAGE}${before ? `&before=${encodeURIComponent(before)}` : ""}`, { signal });
+    const wasFocused = document.activeElement === more;
+    body.append(...entries.map(row));
+    before = next ?? "";
+    more.hidden = !before;
+    const shown = counted(body.childElementCount, "entry", "entries");
+    told.textContent = before ? `${shown} shown.` : `${shown}: that is all.`;
+    if (more.hidden && wasFocused) wide.focus();
+  }
+
+  await load();
+}
+
+/** @param {Entry} entry */
+function row({ at, member, token, action, target, status }) {
+  const time = el("time", { datetime: at }, moment(at));
+  const isRefused = status !== null && status >= 400;
+  const state = el("span", { class: isRefused ? "wrong" : "" }, status === null ? "command" : isRefused ? `${status} refused` : `${status}`);
+  const what = target && !action.includes(target) ? `${action} (${target})` : action;
+  return el("tr", {}, el("th", { scope: "row" }, time), ...[member, token ?? "–", el("code", {}, what), state].map((cell) => el("td", {}, cell)));
+}

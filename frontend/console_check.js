@@ -1,0 +1,156 @@
+// @ts-check
+/**
+ * The third step to a new study: what the server found in the pictures. By whatever differs between the sides besides
+ * the pictures themselves, evaluators could tell them apart.
+ */
+
+import { openDraft, steps } from "./console_draft.js";
+import { actionButton, alertLine, el, link, progress, showJob, table } from "./console_elements.js";
+import { count, counted, sentence } from "./console_format.js";
+import { pathTo } from "./console_paths.js";
+
+/**
+ * @typedef {object} Audit
+ * @property {{side: string, files: number, pictures: number, classes: {class: string, pictures: number}[], formats?: Record<string, number>, short_side_px?: {smallest: number, median: number, largest: number} | null}[]} sides
+ * @property {{what: string, reals: string, models: string, remedy: string | null, sentence: string}[]} differences
+ * @property {{side: string, file: string, reason: string, thumbnail: string | null}[]} refused the first ones
+ * @property {number} refused_count
+ * @property {string[]} problems why no study can be made of the pictures as they are
+ * @property {string[]} notes
+ * @property {{equalise: string[]}} suggested
+ */
+
+/** @type {Map<string, {of: string, audit: Audit}>} the last audit of each draft, and of what it was */
+const found = new Map();
+
+export function title() {
+  return "Check of the pictures";
+}
+
+/**
+ * @param {HTMLElement} main
+ * @param {Record<string, string>} parameters
+ * @param {import("./console.js").Context} context
+ */
+export async function show(main, parameters, { api, go, signal }) {
+  const draft = await openDraft(api, parameters.draft);
+  const place = el("div", { class: "audit" });
+  main.append(steps(2, draft), place);
+
+  /** @param {boolean} isForced whether to check again what has not changed */
+  async function check(isForced) {
+    const of = JSON.stringify(audited(draft.body));
+    const known = found.get(draft.id);
+    if (!isForced && known?.of === of) return fill(known.audit);
+    const bar = progress("Check of the pictures");
+    const failure = alertLine();
+    place.replaceChildren(el("p", { role: "status" }, "The server reads every picture and compares the sides. For thousands of pictures that takes a few minutes."), bar.element, failure);
+    await draft.flush();
+    const { job } = await api.post("/api/audits", audited(draft.body), { again: true, signal });
+    const done = await api.job(job, (now) => showJob(bar, now), signal);
+    if (done.state === "done") {
+      found.set(draft.id, { of, audit: done.result });
+      return fill(done.result);
+    }
+    bar.element.remove();
+    failure.textContent = done.state === "cancelled" ? "The check was cancelled." : sentence(done.reason ?? "the check failed");
+    place.append(el("div", { class: "actions" }, link(pathTo`/console/new/${draft.id}/pictures`, "Change the pictures", { class: "button" }), actionButton("Check again", () => check(true))));
+  }
+
+  /** @param {Audit} audit */
+  function fill(audit) {
+    const equalised = draft.body.equalise ?? [];
+    const skips = Boolean(draft.body.skip_bad);
+    const change = (/** @type {import("./console_draft.js").StudyDraft} */ to) => async () => {
+      draft.change(to);
+      await check(true);
+      /** @type {HTMLElement | null} */ (main.querySelector("h1"))?.focus();
+    };
+    const isReady = !audit.problems.length && !audit.suggested.equalise.length;
+    const problems = audit.problems.length ? [el("section", {}, el("h2", {}, "What has to change first"), el("ul", { class: "warning" }, ...audit.problems.map((problem) => el("li", {}, sentence(problem)))))] : [];
+    place.replaceChildren(
+      ...problems,
+      el("section", {}, el("h2", {}, "What is there"), sidesTable(audit), ...audit.notes.map((note) => el("p", { class: "quiet" }, sentence(note)))),
+      differences(audit, equalised, change),
+      ...refusals(audit, skips, change),
+      el("div", { class: "actions" }, actionButton("Continue to the settings", () => go(pathTo`/console/new/${draft.id}/settings`), { primary: isReady }), link(pathTo`/console/new/${draft.id}/pictures`, "Change the pictures", { class: "button" })),
+      draft.state,
+    );
+  }
+
+  await check(false);
+}
+
+/**
+ * Return what of a draft the check depends on.
+ * @param {import("./console_draft.js").StudyDraft} body
+ */
+function audited({ name: _name, ...body }) {
+  return body;
+}
+
+/** @param {Audit} audit */
+function sidesTable({ sides }) {
+  const columns = [
+    { name: "Files", of: (/** @type {Audit["sides"][0]} */ side) => count(side.files) },
+    { name: "Pictures used", of: (/** @type {Audit["sides"][0]} */ side) => count(side.pictures) },
+    { name: "Formats", of: (/** @type {Audit["sides"][0]} */ { formats = {} }) => Object.entries(formats).map(([format, files]) => (Object.keys(formats).length > 1 ? `${count(files)} ${format}` : format)).join(", ") },
+    { name: "Shorter side", of: (/** @type {Audit["sides"][0]} */ { short_side_px: px }) => (px ? (px.smallest === px.largest ? `${px.median} px` : `${px.smallest} to ${px.largest} px`) : "") },
+    { name: "Classes", of: (/** @type {Audit["sides"][0]} */ { classes }) => classes.map((each) => `${each.class}: ${count(each.pictures)}`).join(", ") },
+  ];
+  const shown = columns.filter(({ of }) => sides.some((side) => of(side) !== ""));
+  return table("Files and pictures of each side", ["Side", ...shown.map(({ name }) => name)], sides.map((side) => [side.side, ...shown.map(({ of }) => of(side))]));
+}
+
+/**
+ * @param {Audit} audit
+ * @param {string[]} equalised steps that the draft has
+ * @param {(to: import("./console_draft.js").StudyDraft) => () => Promise<void>} change
+ */
+function differences({ differences: all, suggested }, equalised, change) {
+  const done = equalised.length
+    ? [el("p", {}, `Both sides go through the same steps: ${equalised.map(inWords).join(", then ")}.`), el("div", { class: "actions" }, actionButton("Do without these steps", change({ equalise: [] })))]
+    : [];
+  const isNew = suggested.equalise.join() !== equalised.join() && suggested.equalise.length > 0;
+  const offer = isNew
+    ? [
+        el("p", {}, `What can be made equal: ${suggested.equalise.map(inWords).join(", then ")}. Reals and fakes go through the same, so that neither can be told by it.`),
+        el("div", { class: "actions" }, actionButton("Make both sides equal and check again", change({ equalise: suggested.equalise }), { primary: true })),
+      ]
+    : [];
+  const told = all.length
+    ? [
+        el("p", {}, "Evaluators could tell real from fake by these, instead of by what the pictures show."),
+        table("Differences between the sides", ["What", "Reals", "Models"], all.map(({ what, reals, models }) => [what, reals, models])),
+        ...all.map((each) => el("p", { class: "quiet" }, sentence(each.sentence))),
+      ]
+    : [el("p", { class: "good" }, equalised.length ? "Nothing else was found by which the sides could be told apart." : "Nothing was found by which the sides could be told apart, but what the pictures show.")];
+  return el("section", {}, el("h2", {}, "What differs between the sides"), ...told, ...offer, ...done);
+}
+
+/** @param {string} step such as `jpeg:75` */
+function inWords(step) {
+  const [kind, value] = step.split(":");
+  if (kind === "jpeg") return `compress all as JPEG of quality ${value}`;
+  if (kind === "size") return `shrink all to ${value} px`;
+  return step;
+}
+
+/**
+ * @param {Audit} audit
+ * @param {boolean} skips
+ * @param {(to: import("./console_draft.js").StudyDraft) => () => Promise<void>} change
+ */
+function refusals({ refused, refused_count }, skips, change) {
+  if (!refused.length && !skips) return [];
+  const items = refused.map(({ side, file, reason, thumbnail }) => {
+    const image = thumbnail ? el("img", { src: thumbnail, alt: "", width: "96", height: "96" }) : el("div", { class: "no-picture", "aria-hidden": "true" }, "?");
+    return el("li", {}, image, el("div", {}, el("strong", {}, file), el("p", { class: "quiet" }, side ? `${side}: ${sentence(reason)}` : sentence(reason))));
+  });
+  const files = counted(refused_count, "file");
+  const told = skips
+    ? [el("p", {}, refused_count ? `Left out: ${files}.` : "Files that cannot be used are left out."), el("div", { class: "actions" }, actionButton("Do not leave files out", change({ skip_bad: false })))]
+    : [el("p", {}, "These files cannot be used. Duplicates are left out in any case; for all others, leave them out, or correct the folder and choose it again."), el("div", { class: "actions" }, actionButton(`Leave ${files} out and check again`, change({ skip_bad: true })))];
+  const more = refused_count > refused.length ? [el("p", { class: "quiet" }, `And ${counted(refused_count - refused.length, "other file")}.`)] : [];
+  return [el("section", {}, el("h2", {}, "Files that cannot be used"), ...told, el("ul", { class: "refused" }, ...items), ...more)];
+}

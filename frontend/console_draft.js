@@ -1,0 +1,136 @@
+// @ts-check
+/** A study that is being prepared: stored on the server at every change, so that a closed tab loses nothing. */
+
+import { el, explained, link } from "./console_elements.js";
+import { pathTo } from "./console_paths.js";
+
+const SAVE_AFTER_MS = 500;
+
+/**
+ * The body of `POST /api/studies`, any part of it.
+ * @typedef {object} StudyDraft
+ * @property {string} [name]
+ * @property {string} [kind]
+ * @property {string} [method]
+ * @property {string | null} [real] an upload
+ * @property {{model: string, upload: string}[]} [models]
+ * @property {{set: string, upload: string}[]} [items]
+ * @property {string | null} [practice]
+ * @property {string | null} [checks]
+ * @property {string | null} [masks]
+ * @property {Record<string, unknown>} [settings]
+ * @property {string[]} [equalise]
+ * @property {boolean} [skip_bad]
+ * @property {boolean} [strict]
+ * @property {string | Record<string, unknown>} [panel] in place of the setting
+ * @property {Record<string, any>[]} [pages]
+ * @property {Record<string, any>[]} [questions]
+ */
+
+/**
+ * @typedef {object} Draft
+ * @property {string} id
+ * @property {StudyDraft} body
+ * @property {(change: StudyDraft) => void} change stores the change soon
+ * @property {() => Promise<unknown>} flush stores what is not stored yet
+ * @property {HTMLElement} state says whether all is stored
+ */
+
+/** Drafts that were opened on this page, by their names: several screens and uploads change the same one. */
+const opened = /** @type {Map<string, Draft>} */ (new Map());
+
+/** Return a name that no other draft has. */
+export function newDraftName() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/**
+ * @param {import("./console_api.js").Api} api
+ * @param {string} id
+ * @returns {Promise<Draft>}
+ */
+export async function openDraft(api, id) {
+  const known = opened.get(id);
+  if (known) return known;
+  const { body } = await api.get(pathTo`/api/drafts/${id}`);
+  return keepDraft(api, id, body);
+}
+
+/**
+ * @param {import("./console_api.js").Api} api
+ * @param {string} id
+ * @param {StudyDraft} body
+ * @returns {Draft}
+ */
+export function keepDraft(api, id, body) {
+  const state = el("p", { class: "quiet saved", role: "status" });
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  let isChanged = false;
+  /** @type {Promise<unknown>} one at a time, so that the last change is the last to arrive */
+  let saving = Promise.resolve();
+  const save = async () => {
+    if (!isChanged) return;
+    isChanged = false;
+    try {
+      await api.post(pathTo`/api/drafts/${id}`, draft.body, { again: true });
+      state.textContent = isChanged ? "Saving…" : "Saved on the server";
+    } catch (error) {
+      isChanged = true;
+      state.textContent = `Not saved: ${explained(error)}`;
+      throw error;
+    }
+  };
+  /** @type {Draft} */
+  const draft = {
+    id,
+    body,
+    state,
+    change(change) {
+      draft.body = { ...draft.body, ...change };
+      isChanged = true;
+      state.textContent = "Saving…";
+      clearTimeout(timer);
+      timer = setTimeout(() => void draft.flush().catch(() => {}), SAVE_AFTER_MS);
+    },
+    flush() {
+      clearTimeout(timer);
+      saving = saving.catch(() => {}).then(save);
+      return saving;
+    },
+  };
+  opened.set(id, draft);
+  return draft;
+}
+
+/**
+ * Delete a draft; its uploads stay until they expire, or as long as a study uses them.
+ * @param {import("./console_api.js").Api} api
+ * @param {string} id
+ */
+export async function deleteDraft(api, id) {
+  opened.delete(id);
+  await api.post(pathTo`/api/drafts/${id}/delete`, {}, { again: true });
+}
+
+const STEPS = [
+  ["", "Name and method"],
+  ["/pictures", "Pictures"],
+  ["/check", "Check"],
+  ["/settings", "Settings and plan"],
+];
+
+/**
+ * Return the steps to a new study, with links to those that can be entered.
+ * @param {number} at the present one, from 0
+ * @param {Draft | null} draft null before there is one
+ */
+export function steps(at, draft) {
+  const items = STEPS.map(([path, name], i) => {
+    const isEntered = draft && (i < 2 || draft.body.method);
+    const place = isEntered ? link(`${pathTo`/console/new/${draft.id}`}${path}`, name) : el("span", {}, name);
+    if (i === at) place.setAttribute("aria-current", "step");
+    return el("li", { class: i < at ? "is-past" : "" }, place);
+  });
+  return el("nav", { class: "steps", "aria-label": "Steps to a new study" }, el("ol", {}, ...items));
+}

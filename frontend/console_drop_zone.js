@@ -1,0 +1,59 @@
+// @ts-check
+/** A place to drop pictures on, with buttons that do the same. */
+
+import { alertLine, el } from "./console_elements.js";
+import { chosen, dropped } from "./console_files.js";
+
+/** @typedef {import("./console_files.js").Handed} Handed */
+
+/**
+ * Return a place to drop pictures on, with buttons that do the same.
+ * @param {string} heading
+ * @param {boolean} isMany
+ * @param {(all: Handed[]) => unknown} onHanded
+ */
+export function dropZone(heading, isMany, onHanded) {
+  const problem = alertLine();
+  const zone = el("div", { class: "drop-zone" }, el("p", {}, isMany ? "Drop folders or zips here, or" : "Drop a folder or a zip here, or"), el("div", { class: "choosing" }, ...choosers(heading, (handed) => onHanded([handed]))), problem);
+  let inside = 0;
+  zone.addEventListener("dragenter", () => zone.classList.toggle("is-over", (inside += 1) > 0));
+  zone.addEventListener("dragleave", () => zone.classList.toggle("is-over", (inside -= 1) > 0));
+  zone.addEventListener("dragover", (event) => event.preventDefault());
+  zone.addEventListener("drop", async (event) => {
+    event.preventDefault();
+    inside = 0;
+    zone.classList.remove("is-over");
+    if (event.dataTransfer) await onHanded(await dropped(event.dataTransfer));
+  });
+  return { element: zone, fail: (/** @type {string} */ words) => (problem.textContent = words) };
+}
+
+/**
+ * Return buttons that choose a folder, or files.
+ * @param {string} what for whom the buttons are, for screen readers
+ * @param {(handed: Handed) => unknown} onChosen
+ */
+export function choosers(what, onChosen) {
+  return [
+    chooser("Choose a folder", what, { webkitdirectory: "" }, onChosen),
+    chooser("Choose files or a zip", what, { multiple: "", accept: "image/*,.zip" }, onChosen),
+  ];
+}
+
+/**
+ * @param {string} label
+ * @param {string} what
+ * @param {Record<string, string>} attributes
+ * @param {(handed: Handed) => unknown} onChosen
+ */
+function chooser(label, what, attributes, onChosen) {
+  const input = /** @type {HTMLInputElement} */ (el("input", { type: "file", hidden: "", ...attributes }));
+  const button = el("button", { type: "button", class: "plain" }, label, el("span", { class: "unseen" }, `: ${what}`));
+  button.addEventListener("click", () => input.click());
+  input.addEventListener("change", () => {
+    const handed = chosen(input.files ?? []);
+    input.value = ""; // so that the same folder can be chosen again
+    if (handed) void onChosen(handed);
+  });
+  return el("span", {}, button, input);
+}

@@ -1,0 +1,67 @@
+// @ts-check
+/** How the console writes numbers, sizes, times and messages; pure. */
+
+const BYTE_UNITS = ["bytes", "kB", "MB", "GB", "TB"];
+const MINUTE_S = 60;
+const HOUR_S = 3600;
+
+/** @param {number} number */
+export function count(number) {
+  return number.toLocaleString("en");
+}
+
+/**
+ * Return a number with its noun.
+ * @param {number} number
+ * @param {string} one the noun for one
+ * @param {string} [many] the noun for any other number; by default with an "s"
+ */
+export function counted(number, one, many = `${one}s`) {
+  return `${count(number)} ${number === 1 ? one : many}`;
+}
+
+/**
+ * Return a size in decimal units, with two or three digits.
+ * @param {number} bytes
+ */
+export function size(bytes) {
+  let unit = 0;
+  let number = bytes;
+  while (number >= 999.5 && unit < BYTE_UNITS.length - 1) {
+    number /= 1000;
+    unit += 1;
+  }
+  return `${unit && number < 9.95 ? number.toFixed(1) : Math.round(number)} ${BYTE_UNITS[unit]}`;
+}
+
+/**
+ * Return how long something still takes, rounded to what is of use.
+ * @param {number} seconds
+ */
+export function remaining(seconds) {
+  if (seconds < 10) return "a few seconds";
+  if (seconds < MINUTE_S) return `${10 * Math.ceil(seconds / 10)} seconds`;
+  if (seconds < HOUR_S) return counted(Math.ceil(seconds / MINUTE_S), "minute");
+  return counted(Math.ceil(seconds / HOUR_S), "hour");
+}
+
+/**
+ * Return a stored time (ISO 8601, UTC) in the time zone of the browser, to the minute.
+ * @param {string} iso
+ * @param {string} [timeZone] by default that of the browser
+ */
+export function moment(iso, timeZone) {
+  const at = new Date(iso);
+  if (Number.isNaN(at.getTime())) return iso;
+  return at.toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone });
+}
+
+/**
+ * Return a message of the server as a sentence: messages are written in lower case, without a full stop.
+ * @param {string} message
+ */
+export function sentence(message) {
+  const text = message.trim();
+  if (!text) return "";
+  return `${text[0].toUpperCase()}${text.slice(1)}${/[.!?…:]$/.test(text) ? "" : "."}`;
+}

@@ -1,0 +1,99 @@
+// @ts-check
+/** Forms that send one command, and questions before what cannot be undone. */
+
+import { alertLine, askInDialog, el, explained, field, isAbort } from "./console_elements.js";
+import { money } from "./screens.js";
+
+/**
+ * Return a form with one button. While the command is under way the button waits and keeps the focus; what came of
+ * it stands below.
+ * @param {Node[]} fields
+ * @param {string} label of the button
+ * @param {() => Promise<string | void>} run returns what is to be told, if anything
+ * @param {{isPrimary?: boolean, isInline?: boolean}} [look]
+ */
+export function commandForm(fields, label, run, { isPrimary = true, isInline = true } = {}) {
+  const button = el("button", { class: isPrimary ? "primary" : "" }, label);
+  const failure = alertLine();
+  const told = el("p", { class: "quiet told", role: "status" });
+  const form = el("form", { class: isInline ? "inline-form" : "" }, ...fields, el("div", { class: "actions" }, button), failure, told);
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    if (button.getAttribute("aria-disabled")) return;
+    button.setAttribute("aria-disabled", "true");
+    failure.textContent = told.textContent = "";
+    try {
+      told.textContent = (await run()) ?? "";
+    } catch (error) {
+      if (!isAbort(error)) failure.textContent = explained(error);
+    } finally {
+      button.removeAttribute("aria-disabled");
+    }
+  });
+  return form;
+}
+
+/**
+ * Return an amount with its currency's code, so that no dollar is taken for another.
+ * @param {number} cents
+ * @param {string} currency
+ */
+export function amount(cents, currency) {
+  return `${money(cents, currency)} (${currency})`;
+}
+
+/**
+ * Ask whether to do something, in a dialog whose button names what it does.
+ * @param {string} title
+ * @param {string} words
+ * @param {string} label
+ * @returns {Promise<boolean>}
+ */
+export async function isConfirmed(title, words, label) {
+  const choices = [{ label, value: "yes", primary: true }, { label: "Cancel", value: "" }];
+  return (await askInDialog(title, [el("p", {}, words)], choices)) === "yes";
+}
+
+/**
+ * Ask twice: first with everything that is to be known, then for exactly what will be done.
+ * @param {{title: string, content: Node[], label: string}} first
+ * @param {{title: string, words: string, label: string}} second
+ * @returns {Promise<boolean>}
+ */
+export async function isConfirmedTwice(first, second) {
+  const choices = [{ label: first.label, value: "yes", primary: true }, { label: "Cancel", value: "" }];
+  if ((await askInDialog(first.title, first.content, choices)) !== "yes") return false;
+  return isConfirmed(second.title, second.words, second.label);
+}
+
+/**
+ * Ask for a name to be typed before something is deleted for good.
+ * @param {string} title
+ * @param {Node[]} content
+ * @param {string} name
+ * @param {string} label
+ * @returns {Promise<boolean>}
+ */
+export function isTyped(title, content, name, label) {
+  return new Promise((resolve) => {
+    const input = /** @type {HTMLInputElement} */ (el("input", { type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false" }));
+    const typed = field(`Type ${name} to confirm`, input);
+    const cancel = el("button", { type: "button" }, "Cancel");
+    const form = el("form", { method: "dialog" }, typed.element, el("div", { class: "actions" }, el("button", { class: "primary" }, label), cancel));
+    const dialog = /** @type {HTMLDialogElement} */ (el("dialog", { class: "small", "aria-labelledby": "typed-title" }, el("h2", { id: "typed-title" }, title), ...content, form));
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      if (input.value === name) return dialog.close("yes");
+      typed.fail(`That is not ${name}.`);
+      input.focus();
+    });
+    cancel.addEventListener("click", () => dialog.close(""));
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      resolve(dialog.returnValue === "yes");
+    });
+    document.body.append(dialog);
+    dialog.showModal();
+    input.focus();
+  });
+}

@@ -1,0 +1,112 @@
+// @ts-check
+/** The console's first screen: studies, drafts, jobs under way, and what to do first on an empty server. */
+
+import { sessionBar } from "./charts.js";
+import { waited } from "./console_api.js";
+import { deleteDraft } from "./console_draft.js";
+import { actionButton, askInDialog, el, link, progress, showJob } from "./console_elements.js";
+import { moment } from "./console_format.js";
+import { methodOf } from "./console_methods.js";
+import { pathTo } from "./console_paths.js";
+import { broken, inWords } from "./dashboard_format.js";
+
+const EVERY_MS = 3000;
+const OPEN = ["queued", "running"];
+const JOBS = /** @type {Record<string, string>} */ ({ create: "Making the study", audit: "Checking pictures", join: "Adding a model", simulate: "Simulating evaluators", report: "Making a report", export: "Making an export" });
+
+/** @typedef {import("../types/api.js").StudyLine} StudyLine */
+
+export function title() {
+  return "Studies";
+}
+
+/**
+ * @param {HTMLElement} main
+ * @param {Record<string, string>} _parameters
+ * @param {import("./console.js").Context} context
+ */
+export async function show(main, _parameters, { api, me, go, signal }) {
+  if (me.role === "submitter") return go("/console/submissions", { replace: true });
+  const place = el("div", {});
+  main.append(place);
+  let shown = "";
+  for (;;) {
+    const [{ studies }, { drafts }, { jobs }] = await Promise.all([api.get("/api/studies", { signal }), api.get("/api/drafts", { signal }), api.get("/api/jobs", { signal })]);
+    const open = jobs.filter((/** @type {import("./console_api.js").Job} */ { state }) => OPEN.includes(state));
+    const now = JSON.stringify([studies, drafts, open]);
+    if (now !== shown) {
+      const focused = /** @type {HTMLElement | null} */ (place.contains(document.activeElement) ? document.activeElement : null)?.dataset.key;
+      place.replaceChildren(...content());
+      if (focused) /** @type {HTMLElement | null} */ (place.querySelector(`[data-key="${CSS.escape(focused)}"]`))?.focus();
+    }
+    shown = now;
+    await waited(EVERY_MS, signal);
+    while (document.hidden) await waited(EVERY_MS, signal);
+
+    function content() {
+      const isEmpty = !studies.length && !drafts.length;
+      return [
+        el("div", { class: "actions first" }, link("/console/new", isEmpty ? "Make the first study" : "New study", { class: "button primary", "data-key": "new" })),
+        ...(open.length ? [section("Under way", el("ul", { class: "lines" }, ...open.map(jobLine)))] : []),
+        ...(drafts.length ? [section("Drafts", el("ul", { class: "lines" }, ...drafts.map(draftLine)))] : []),
+        ...(studies.length ? [section("All studies", el("ul", { class: "studies" }, ...studies.map(studyCard)))] : []),
+        ...(isEmpty ? [firstSteps()] : []),
+      ];
+    }
+  }
+
+  /** @param {{draft: string, updated_at: string, body: import("./console_draft.js").StudyDraft}} stored */
+  function draftLine({ draft, updated_at, body }) {
+    const name = body.name || "Without a name";
+    const path = pathTo`/console/new/${draft}`;
+    const isStarted = Boolean(body.real || body.models?.length || body.items?.length);
+    const remove = actionButton("Delete", async () => {
+      const choices = [{ label: "Delete the draft", value: "delete" }, { label: "Keep it", value: "" }];
+      if ((await askInDialog(`Delete the draft ${name}?`, [el("p", {}, "No study is touched by it.")], choices)) !== "delete") return;
+      await deleteDraft(api, draft);
+      go("/console", { replace: true });
+    }, { className: "plain" });
+    remove.dataset.key = `delete ${draft}`;
+    remove.append(el("span", { class: "unseen" }, ` ${name}`));
+    const about = `${methodOf(body).title} · changed ${moment(updated_at)}`;
+    return el("li", {}, el("div", {}, link(isStarted ? `${path}/pictures` : path, name, { "data-key": draft }), el("p", { class: "quiet" }, about)), remove);
+  }
+}
+
+/**
+ * @param {string} heading
+ * @param {Node} content
+ */
+function section(heading, content) {
+  return el("section", {}, el("h2", {}, heading), content);
+}
+
+/** @param {import("./console_api.js").Job} job */
+function jobLine(job) {
+  const what = JOBS[job.kind] ?? job.kind;
+  const bar = progress(what);
+  showJob(bar, job);
+  return el("li", {}, el("div", { class: "job" }, el("strong", {}, job.study ? `${what}: ${job.study}` : what), bar.element));
+}
+
+/** @param {StudyLine} study */
+function studyCard(study) {
+  const sum = (/** @type {(row: StudyLine["models"][0]) => number} */ of) => study.models.reduce((total, row) => total + of(row), 0);
+  const wanted = study.kind === "qualification" ? 0 : study.evaluators_wanted * study.models.length;
+  const row = { finished: sum((one) => one.finished), active: sum((one) => one.active), ended: sum(broken), abandoned: 0 };
+  const { svg, update } = sessionBar();
+  update([row.finished, row.active, row.ended], wanted);
+  const state = [...(study.paused ? ["Paused"] : []), inWords(row, wanted), ...(study.simulated ? [`${study.simulated} simulated`] : [])].join(" · ");
+  const name = link(pathTo`/console/studies/${study.study}`, study.study, { "data-key": `study ${study.study}` });
+  return el("li", {}, el("h3", {}, name), el("p", { class: "quiet" }, study.kind === "qualification" ? "Qualification" : study.title), svg, el("span", { class: "quiet" }, state));
+}
+
+function firstSteps() {
+  const steps = [
+    ["Gather the pictures", "one folder of real ones, and one for each model, 50 pictures or more in each. Nothing has to be resized or renamed."],
+    ["Make a study", "the console checks the pictures, says what evaluators could tell the sides apart by, and what the study will cost."],
+    ["Try it", "let simulated evaluators answer, which count in no score; or take part yourself, and withdraw at the end."],
+    ["Invite evaluators", "by a link, or from a panel that pays them. The score appears while they answer."],
+  ];
+  return section("What to do first", el("ol", { class: "first-steps" }, ...steps.map(([what, how]) => el("li", {}, el("strong", {}, `${what}: `), how))));
+}

@@ -1,0 +1,111 @@
+// @ts-check
+/** Jobs of a study: what the server works on, how far it is, what came of it. Rows are updated in place. */
+
+import { actionButton, el, isAbort, progress, showJob } from "./console_elements.js";
+import { moment, sentence } from "./console_format.js";
+import { pathTo } from "./console_paths.js";
+import { watch } from "./console_watch.js";
+
+/** @typedef {import("./console_api.js").Job} Job */
+
+const KINDS = /** @type {Record<string, string>} */ ({
+  create: "Make the study from its pictures",
+  audit: "Compare the sides of the pictures",
+  join: "Take a submitted model into the study",
+  join_model: "Take a model into the study",
+  table: "Table of the competition",
+  simulate: "Simulated evaluators",
+  metrics: "Metrics of the pictures",
+  agree: "Distances against people’s votes",
+  pay: "Payment",
+  draw: "Which pictures need evaluators",
+  delete: "Delete the study",
+});
+const STATES = /** @type {Record<Job["state"], string>} */ ({ queued: "waiting", running: "under way", done: "done", failed: "failed", cancelled: "cancelled" });
+const OPEN = ["queued", "running"];
+const MOST_SHOWN = 8;
+
+/**
+ * Show the newest jobs of a study for as long as the screen is shown.
+ * @param {string} study
+ * @param {import("./console.js").Context} context
+ * @param {object} [options]
+ * @param {string[]} [options.kinds] the kinds of jobs to show; by default all
+ * @param {(job: Job) => void} [options.onEnd] called when a job ended while this was shown
+ */
+export function jobList(study, context, { kinds, onEnd = () => {} } = {}) {
+  const list = el("ul", { class: "jobs" });
+  const told = el("p", { class: "unseen", role: "status" });
+  const empty = el("p", { class: "quiet", hidden: "" }, "Nothing was asked of the server yet.");
+  /** @type {Map<string, ReturnType<typeof jobRow>>} */
+  const rows = new Map();
+  let isFirst = true;
+  void watch(
+    `/api/jobs?study=${encodeURIComponent(study)}`,
+    (/** @type {{jobs: Job[]}} */ { jobs }) => {
+      const shown = jobs.filter(({ kind }) => !kinds || kinds.includes(kind)).slice(0, MOST_SHOWN);
+      empty.hidden = shown.length > 0 || kinds !== undefined;
+      for (const job of [...shown].reverse()) {
+        const before = rows.get(job.job);
+        const row = before ?? jobRow(job, context);
+        if (!before) {
+          rows.set(job.job, row);
+          list.prepend(row.element);
+        }
+        const isNews = row.update(job) || (!before && !isFirst); // a short one may have ended before it was seen
+        if (isNews && !OPEN.includes(job.state)) {
+          told.textContent = `${nameOf(job)}: ${STATES[job.state]}`;
+          onEnd(job);
+        }
+      }
+      isFirst = false;
+    },
+    context,
+  ).catch((error) => isAbort(error) || console.warn("jobs are no longer watched:", error));
+  return el("div", {}, empty, list, told);
+}
+
+/** @param {Job} job */
+function nameOf({ kind }) {
+  return KINDS[kind] ?? kind;
+}
+
+/**
+ * @param {Job} first
+ * @param {import("./console.js").Context} context
+ */
+function jobRow(first, { api }) {
+  const name = nameOf(first);
+  const bar = progress(name);
+  const state = el("span", { class: "quiet" });
+  const reason = el("p", { class: "error" });
+  const cancel = actionButton("Cancel", () => api.post(pathTo`/api/jobs/${first.job}/cancel`), { className: "plain" });
+  cancel.setAttribute("aria-label", `Cancel: ${name}`);
+  const element = el("li", {}, el("div", { class: "row" }, el("span", { class: "model" }, name), state, cancel), bar.element, reason);
+  let shown = "";
+  return {
+    element,
+    /**
+     * Show the job; return whether its state changed while it was watched.
+     * @param {Job} job
+     */
+    update(job) {
+      const hasChanged = shown !== "" && shown !== job.state;
+      const isOpen = OPEN.includes(job.state);
+      shown = job.state;
+      state.textContent = `${STATES[job.state]} · ${moment(job.updated_at)} · ${job.member}`;
+      if (!isOpen && document.activeElement === cancel) focusOn(element);
+      cancel.hidden = bar.element.hidden = !isOpen;
+      if (isOpen) showJob(bar, job);
+      reason.textContent = job.reason ? sentence(job.reason) : "";
+      return hasChanged;
+    },
+  };
+}
+
+/** @param {HTMLElement} element */
+function focusOn(element) {
+  element.tabIndex = -1;
+  element.focus();
+}
+

@@ -1,0 +1,233 @@
+// @ts-check
+/** Members and their tokens: who may use this server, and as what. */
+
+import { actionButton, alertLine, askInDialog, el, explained, field } from "./console_elements.js";
+import { counted, moment } from "./console_format.js";
+import { pathTo } from "./console_paths.js";
+import { copier } from "./copy_button.js";
+
+/**
+ * @typedef {import("../types/api.js").TokenFacts} Token
+ * @typedef {import("../types/api.js").MemberLine} Member
+ * @typedef {import("./console.js").Context} Context
+ */
+
+const ROLES = /** @type {Record<string, string>} */ ({
+  submitter: "Sends models to standing studies, and sees its own submissions only.",
+  researcher: "Makes, runs, pays and deletes studies; manages submitters.",
+  owner: "May do everything, and decides who else may.",
+});
+const DAYS = 365;
+const MOST_DAYS = 3650;
+
+export function title() {
+  return "People";
+}
+
+/**
+ * @param {HTMLElement} main
+ * @param {Record<string, string>} _parameters
+ * @param {Context} context
+ */
+export async function show(main, _parameters, context) {
+  const { api, me, signal } = context;
+  const told = el("p", { class: "quiet told", role: "status" });
+  const list = el("ul", { class: "people" });
+  const removed = el("ul", { class: "people" });
+  const past = el("details", {}, el("summary", {}, "Removed"), removed);
+  /** @type {Map<string, ReturnType<typeof memberItem>>} */
+  const items = new Map();
+
+  /** @param {string} [words] what has been done */
+  async function refresh(words = "") {
+    /** @type {{members: Member[]}} */
+    const { members } = await api.get("/api/members", { signal });
+    for (const member of members) {
+      if (!items.has(member.member)) items.set(member.member, memberItem(member, context, refresh));
+      const item = /** @type {ReturnType<typeof memberItem>} */ (items.get(member.member));
+      item.update(member);
+      const home = member.removed_at ? removed : list;
+      if (item.element.parentElement !== home) home.append(item.element);
+    }
+    past.hidden = removed.childElementCount === 0;
+    told.textContent = words;
+  }
+
+  const intro = el("p", { class: "quiet" }, "Everybody here has a name, a role and tokens of their own. A token signs in to this console and to programs, and can be revoked at any time. ", ...(me.role === "owner" ? ["What was done is in the ", el("a", { href: "/console/audit" }, "audit log"), "."] : []));
+  main.append(intro, addForm(context, refresh), told, el("section", {}, el("h2", {}, "Members"), list), past);
+  await refresh();
+}
+
+/**
+ * @param {Context} context
+ * @param {(words: string) => Promise<void>} refresh
+ */
+function addForm({ api, me }, refresh) {
+  const input = /** @type {HTMLInputElement} */ (el("input", { type: "text", required: "", maxlength: "64", autocomplete: "off", autocapitalize: "off", spellcheck: "false", pattern: "[A-Za-z0-9][A-Za-z0-9._@+\\-]*" }));
+  const name = field("Name", input, "Letters, digits and . _ @ + - ; an e-mail address will do.");
+  const select = /** @type {HTMLSelectElement} */ (el("select"));
+  for (const name of me.role === "owner" ? Object.keys(ROLES) : ["submitter"]) select.append(el("option", { value: name }, name));
+  const role = field("Role", select, ROLES.submitter);
+  select.addEventListener("change", () => {
+    role.hint.textContent = ROLES[select.value];
+  });
+  const failure = alertLine();
+  const button = el("button", { class: "primary" }, "Add");
+  const form = el("form", { class: "inline-form" }, name.element, role.element, el("div", { class: "actions" }, button), failure);
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    if (button.getAttribute("aria-disabled")) return;
+    button.setAttribute("aria-disabled", "true");
+    failure.textContent = "";
+    try {
+      const member = input.value.trim();
+      await api.post("/api/members", { member, role: select.value });
+      input.value = "";
+      await refresh(`${member} was added. Make a token for them next.`);
+    } catch (error) {
+      failure.textContent = explained(error);
+      input.focus();
+    } finally {
+      button.removeAttribute("aria-disabled");
+    }
+  });
+  return el("section", {}, el("h2", {}, "Add somebody"), form);
+}
+
+/**
+ * @param {Member} first
+ * @param {Context} context
+ * @param {(words: string) => Promise<void>} refresh
+ */
+function memberItem(first, { api, me }, refresh) {
+  const { member } = first;
+  const heading = el("h3", { tabindex: "-1" }, member);
+  const facts = el("p", { class: "quiet" });
+  const rows = el("ul", { class: "tokens" });
+  const shown = el("div");
+  const create = tokenForm(member, (label, days) => makeToken(label, days));
+  const remove = actionButton("Remove", removeMember, { className: "plain" });
+  remove.setAttribute("aria-label", `Remove ${member}`);
+  const controls = el("div", { class: "row" }, create, remove);
+  const element = el("li", {}, heading, facts, rows, shown, controls);
+  /** @type {Map<string, ReturnType<typeof tokenRow>>} */
+  const known = new Map();
+
+  /**
+   * @param {string} label
+   * @param {number} days
+   */
+  async function makeToken(label, days) {
+    const made = await api.post(pathTo`/api/members/${member}/tokens`, { label, days });
+    const secret = newToken(member, made.secret, made.expires_at);
+    shown.replaceChildren(secret.element);
+    await refresh("");
+    secret.focus();
+  }
+
+  async function removeMember() {
+    const words = `${member} can no longer sign in, and every token of theirs stops working at once. What they did stays in the audit log.`;
+    if ((await askInDialog(`Remove ${member}?`, [el("p", {}, words)], [{ label: `Remove ${member}`, value: "yes", primary: true }, { label: "Cancel", value: "" }])) !== "yes") return;
+    await api.post(pathTo`/api/members/${member}/remove`);
+    shown.replaceChildren();
+    await refresh(`${member} was removed.`);
+    heading.focus();
+  }
+
+  return {
+    element,
+    /** @param {Member} now */
+    update(now) {
+      const by = now.created_by ? ` by ${now.created_by}` : "";
+      const since = now.created_at ? `added ${moment(now.created_at)}${by}` : "signs in with the researcher’s key";
+      facts.textContent = `${now.role} · ${now.removed_at ? `removed ${moment(now.removed_at)}` : since}`;
+      controls.hidden = now.removed_at !== null;
+      remove.hidden = now.member === me.member || !now.created_at;
+      for (const token of now.tokens) {
+        if (!known.has(token.token)) {
+          const row = tokenRow(token, async () => {
+            await api.post(pathTo`/api/tokens/${token.token}/revoke`);
+            await refresh(`The token ${token.label || token.token} of ${member} was revoked.`);
+            heading.focus();
+          });
+          known.set(token.token, row);
+          rows.append(row.element);
+        }
+        known.get(token.token)?.update(token);
+      }
+    },
+  };
+}
+
+/**
+ * @param {string} member
+ * @param {(label: string, days: number) => Promise<void>} make
+ */
+function tokenForm(member, make) {
+  const label = /** @type {HTMLInputElement} */ (el("input", { type: "text", maxlength: "64", autocomplete: "off" }));
+  const days = /** @type {HTMLInputElement} */ (el("input", { type: "number", class: "number", min: "1", max: `${MOST_DAYS}`, value: `${DAYS}`, required: "" }));
+  const failure = alertLine();
+  const button = el("button", { class: "primary" }, "Make the token");
+  const form = el("form", { class: "inline-form" }, field("What it is for", label, "Such as “laptop” or “training cluster”.").element, field("Days until it expires", days).element, el("div", { class: "actions" }, button), failure);
+  const summary = el("summary", { "aria-label": `New token for ${member}` }, "New token");
+  const whole = el("details", {}, summary, form);
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    if (button.getAttribute("aria-disabled")) return;
+    button.setAttribute("aria-disabled", "true");
+    failure.textContent = "";
+    try {
+      await make(label.value.trim(), Number(days.value));
+      label.value = "";
+      whole.removeAttribute("open");
+    } catch (error) {
+      failure.textContent = explained(error);
+    } finally {
+      button.removeAttribute("aria-disabled");
+    }
+  });
+  return whole;
+}
+
+/**
+ * Show a token that was just made; nothing can show it again.
+ * @param {string} member
+ * @param {string} secret
+ * @param {string | null} expires_at
+ */
+function newToken(member, secret, expires_at) {
+  const code = el("code", { class: "code secret", translate: "no" }, secret);
+  const { button, told } = copier(secret, code, { label: "Copy", copied: "Copied.", selected: "Selected: copy it with your keyboard." });
+  const until = expires_at ? `It expires on ${moment(expires_at)}.` : "It does not expire.";
+  const element = el("div", { class: "once", role: "group", "aria-label": `New token for ${member}` }, el("p", {}, el("strong", {}, `Copy this token for ${member} now: it is shown this once.`), ` ${until}`), code, button, told);
+  return { element, focus: () => button.focus() };
+}
+
+/**
+ * @param {Token} first
+ * @param {() => Promise<void>} revoke
+ */
+function tokenRow(first, revoke) {
+  const name = first.label || first.token;
+  const state = el("span", { class: "quiet" });
+  const button = actionButton("Revoke", revoke, { className: "plain" });
+  button.setAttribute("aria-label", `Revoke the token ${name}`);
+  const element = el("li", {}, el("span", { class: "model" }, name), state, button);
+  return {
+    element,
+    /** @param {Token} token */
+    update(token) {
+      state.textContent = stateOf(token);
+      button.hidden = token.revoked_at !== null;
+    },
+  };
+}
+
+/** @param {Token} token */
+function stateOf({ token, created_at, created_by, expires_at, revoked_at }) {
+  const made = `${token} · made ${moment(created_at)}${created_by ? ` by ${created_by}` : ""}`;
+  if (revoked_at) return `${made} · revoked ${moment(revoked_at)}`;
+  if (!expires_at) return `${made} · does not expire`;
+  const days = Math.ceil((Date.parse(expires_at) - Date.now()) / 86_400_000);
+  return `${made} · ${days > 0 ? `expires in ${counted(days, "day")}` : `expired ${moment(expires_at)}`}`;
+}

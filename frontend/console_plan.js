@@ -1,0 +1,152 @@
+// @ts-check
+/** The plan beside the settings, as the server computes it: evaluators, pay, time, intervals, and power. */
+
+import { el } from "./console_elements.js";
+import { count, counted, sentence } from "./console_format.js";
+import { money } from "./texts.js";
+
+/** Differences that are asked for at first, by the methods whose spread is known. */
+const DIFFERENCES = /** @type {Record<string, {unit: string, difference: string}>} */ ({
+  infinity: { unit: "percentage points", difference: "10" },
+  time: { unit: "ms", difference: "150" },
+});
+
+/** @typedef {import("../types/api.js").PlanMade} PlanMade */
+
+/**
+ * Return what to ask the server for.
+ * @param {string} method
+ * @param {number} models
+ * @param {Record<string, unknown>} settings
+ * @param {{difference: string, power: string, pilot?: string}} aim as typed; `pilot`: the study that tells how evaluators differ
+ */
+export function planWish(method, models, settings, { difference, power, pilot }) {
+  const wanted = Number(difference);
+  return { method, models, settings, ...(DIFFERENCES[method] && wanted > 0 ? { difference: wanted, power: Number(power) / 100 } : {}), ...(pilot ? { pilot } : {}) };
+}
+
+/**
+ * Return what a study takes and tells, as names and texts.
+ * @param {PlanMade} plan
+ * @returns {[string, string][]}
+ */
+export function factsOf({ models, study, tells }) {
+  const facts = study.sessions ? takes(study, models) : takesEach(study);
+  if (!tells) return facts;
+  const widths = tells.rows.flatMap(({ width }) => (width === null ? [] : [width]));
+  const powers = tells.rows.flatMap(({ power }) => (power === null ? [] : [power]));
+  const unit = tells.unit === "ms" ? "ms" : "percentage points";
+  const digits = tells.unit === "ms" ? 0 : 1;
+  if (widths.length) facts.push(["Interval of a score", `${Math.min(...widths).toFixed(digits)} to ${Math.max(...widths).toFixed(digits)} ${unit} wide, by the spread of the ${source(tells.source)} evaluators`]);
+  if (powers.length) facts.push(["Power", `${percent(Math.min(...powers))} to ${percent(Math.max(...powers))} to find a difference of ${tells.difference} ${unit} between two models`]);
+  return facts;
+}
+
+/**
+ * @param {PlanMade["study"]} study
+ * @param {number} models
+ * @returns {[string, string][]}
+ */
+function takes({ sessions, evaluators_a_model, trials_a_session, hours, total_usd_cents, fees_usd_cents, session_usd_cents, currency }, models) {
+  const fees = fees_usd_cents ? `, of which ${money(fees_usd_cents, currency)} are the panel’s fee` : "";
+  return [
+    ["Evaluators", models > 1 && sessions !== evaluators_a_model ? `${count(sessions)} in all, ${count(evaluators_a_model)} for each of ${models} models` : count(sessions)],
+    ["Answers", count(sessions * trials_a_session)],
+    ["Cost", total_usd_cents ? `at most ${money(total_usd_cents, currency)}${fees}; ${money(session_usd_cents, currency)} for each evaluator` : "nobody is paid"],
+    ["Working time", `${inHours(hours)} of all evaluators together`],
+  ];
+}
+
+/**
+ * @param {PlanMade["study"]} study one that as many people take part in as come
+ * @returns {[string, string][]}
+ */
+function takesEach({ trials_a_session, session_usd_cents, currency }) {
+  return [
+    ["Evaluators", "as many as come"],
+    ["Answers", `${count(trials_a_session)} of each`],
+    ["Cost", session_usd_cents ? `at most ${money(session_usd_cents, currency)} for each evaluator` : "nobody is paid"],
+  ];
+}
+
+/**
+ * Return how many evaluators of each model the aim needs, by the model whose evaluators differ the least and the most;
+ * null if the server cannot tell.
+ * @param {PlanMade} plan
+ * @returns {{least: number, most: number} | null}
+ */
+export function needed({ aim }) {
+  const evaluators = /** @type {{evaluators: number}[]} */ (aim?.rows ?? []).map((row) => row.evaluators);
+  return evaluators.length ? { least: Math.min(...evaluators), most: Math.max(...evaluators) } : null;
+}
+
+/**
+ * Return the plan's panel.
+ * @param {string} method
+ * @param {() => void} onAim called when another aim is typed
+ * @param {(evaluators: number) => void} onChosen called with a number of evaluators to set
+ * @param {string[]} [pilots] studies that can tell how evaluators differ
+ */
+export function planPanel(method, onAim, onChosen, pilots = []) {
+  const known = DIFFERENCES[method];
+  const facts = el("dl", { class: "plan-facts" });
+  const warnings = el("ul", { class: "warning", hidden: "" });
+  const problem = el("p", { class: "error", role: "alert" });
+  const difference = /** @type {HTMLInputElement} */ (el("input", { id: "aim-difference", type: "text", inputmode: "decimal", value: known?.difference ?? "" }));
+  const power = /** @type {HTMLSelectElement} */ (el("select", { id: "aim-power" }, ...["80", "90", "95"].map((share) => el("option", { value: share }, `${share}%`))));
+  const pilot = /** @type {HTMLSelectElement} */ (el("select", { id: "aim-pilot" }, ...[["", "the papers’"], ...pilots.map((name) => [name, name])].map(([value, words]) => el("option", { value }, words))));
+  const bySpread = pilots.length ? [el("label", { for: "aim-pilot" }, "Evaluators differ as"), pilot] : [];
+  const answer = el("p", { role: "status" });
+  const choose = /** @type {HTMLButtonElement} */ (el("button", { type: "button", class: "plain", hidden: "" }));
+  const assumptions = el("ul", {});
+  const more = el("details", { hidden: "" }, el("summary", {}, "What this assumes"), assumptions);
+  const aims = known
+    ? [
+        el("h3", {}, "To find a difference between two models"),
+        el("div", { class: "aims" }, el("label", { for: "aim-difference" }, `of so many ${known.unit}`), difference, el("label", { for: "aim-power" }, "with power"), power, ...bySpread),
+        answer,
+        choose,
+        more,
+      ]
+    : [];
+  for (const input of [difference, power, pilot]) input.addEventListener("input", onAim);
+  choose.addEventListener("click", () => onChosen(Number(choose.dataset.evaluators)));
+
+  return {
+    element: el("aside", { class: "plan", "aria-labelledby": "plan-title" }, el("h2", { id: "plan-title" }, "Plan"), problem, facts, warnings, ...aims),
+    aim: () => ({ difference: difference.value, power: power.value, pilot: pilot.value }),
+    /** @param {PlanMade} plan */
+    show(plan) {
+      problem.textContent = "";
+      facts.replaceChildren(...factsOf(plan).flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, text)]));
+      warnings.replaceChildren(...plan.warnings.map((words) => el("li", {}, sentence(words))));
+      warnings.hidden = !plan.warnings.length;
+      const evaluators = needed(plan);
+      answer.textContent = evaluators ? `${evaluators.least === evaluators.most ? count(evaluators.most) : `${count(evaluators.least)} to ${count(evaluators.most)}`} evaluators for each model are needed.` : "";
+      choose.hidden = !evaluators || evaluators.most === plan.study.evaluators_a_model;
+      choose.dataset.evaluators = `${evaluators?.most ?? ""}`;
+      choose.textContent = `Set ${counted(evaluators?.most ?? 0, "evaluator")}`;
+      assumptions.replaceChildren(.../** @type {string[]} */ (plan.aim?.assumptions ?? []).map((words) => el("li", {}, sentence(words))));
+      more.hidden = !evaluators;
+    },
+    /** @param {string} words */
+    fail(words) {
+      problem.textContent = words;
+    },
+  };
+}
+
+/** @param {string} name */
+function source(name) {
+  return name === "papers" ? "papers’" : "pilot’s";
+}
+
+/** @param {number} share */
+function percent(share) {
+  return share > 0.99 ? "over 99%" : `${Math.round(100 * share)}%`;
+}
+
+/** @param {number} hours */
+function inHours(hours) {
+  return hours < 1 ? counted(Math.ceil(60 * hours), "minute") : counted(hours < 10 ? Math.round(10 * hours) / 10 : Math.round(hours), "hour");
+}

@@ -1,0 +1,162 @@
+// @ts-check
+/** Which settings of a study stand first, how the others are grouped, and which of them an error is about; pure. */
+
+import { sentence } from "./console_format.js";
+
+/**
+ * @typedef {object} Setting as `GET /api/settings/{method}` describes it
+ * @property {string} name
+ * @property {string} doc
+ * @property {string} group
+ * @property {"whole" | "number" | "truth_value" | "choice" | "text" | "long_text" | "list" | "table"} kind
+ * @property {unknown} default
+ * @property {string} written the default as the command line takes it
+ * @property {number | null} low
+ * @property {number | null} high
+ * @property {string[]} choices
+ * @property {boolean} is_open whether other values than the choices are taken
+ * @property {boolean} applies whether studies of the method use it
+ */
+
+/** Those that most studies decide on, in this order. */
+const COMMON = ["evaluators", "images", "judgments_per_item", "exposures_ms", "size_px", "base_usd_cents", "bonus_usd_cents", "minutes", "contact", "title", "language", "panel"];
+
+/** Headings of the groups, in order. */
+const GROUPS = /** @type {Record<string, string>} */ ({
+  stimuli: "Pictures and trials",
+  contest: "Tournaments",
+  timing: "Flashes, masks and timing",
+  page: "The page that evaluators see",
+  follow_ups: "Questions after each answer",
+  unscored: "Practice and attention checks",
+  exclusion: "Leaving evaluators out",
+  pay: "Pay",
+  language: "Language and texts",
+  consent: "Consent and contact",
+  admission: "Who may take part",
+});
+
+/** Labels of the common settings; others are called by their names. */
+const LABELS = /** @type {Record<string, string>} */ ({
+  evaluators: "Evaluators for each model",
+  images: "Pictures that an evaluator judges",
+  judgments_per_item: "Judgments of each pair or triplet",
+  exposures_ms: "Exposures (ms)",
+  size_px: "Width and height of pictures (px)",
+  base_usd_cents: "Pay for taking part (cents)",
+  bonus_usd_cents: "Pay for each right answer (cents)",
+  minutes: "Minutes that a session takes",
+  contact: "Whom evaluators can write to",
+  title: "Title that evaluators see",
+  language: "Language",
+  panel: "Where evaluators come from",
+});
+
+/**
+ * Return the settings that stand first, and the others in groups with headings; those that a method does not use are
+ * left out.
+ * @param {Setting[]} all
+ */
+export function arranged(all) {
+  const settings = all.filter(({ applies }) => applies);
+  const isCommon = (/** @type {Setting} */ { name }) => COMMON.includes(name);
+  const common = settings.filter(isCommon).sort((a, b) => COMMON.indexOf(a.name) - COMMON.indexOf(b.name));
+  const others = settings.filter((setting) => !isCommon(setting));
+  const names = [...Object.keys(GROUPS), ...others.map(({ group }) => group)];
+  const groups = [...new Set(names)]
+    .map((group) => ({ heading: GROUPS[group] ?? group, settings: others.filter((setting) => setting.group === group) }))
+    .filter((group) => group.settings.length);
+  return { common, groups };
+}
+
+/** @param {string} name */
+export function labelOf(name) {
+  return LABELS[name] ?? name;
+}
+
+/**
+ * Return the setting that an error of the server is about: the one that its message names first; "" if none.
+ * @param {string} message
+ * @param {Iterable<string>} names of settings
+ */
+export function settingIn(message, names) {
+  const known = new Set(names);
+  return message.match(/[a-z][a-z0-9_]*/g)?.find((word) => known.has(word) && (word.includes("_") || isNamedAsSetting(message, word))) ?? "";
+}
+
+/**
+ * Return whether a word that is an ordinary one too (`images`, `title`) stands as the name of a setting.
+ * @param {string} message
+ * @param {string} word
+ */
+function isNamedAsSetting(message, word) {
+  return new RegExp(`(^|setting |: )${word}\\b|\\b${word}=`).test(message);
+}
+
+/**
+ * Return settings as the API takes them: without those that are empty, which keep their defaults.
+ * @param {Record<string, string>} values as typed
+ * @param {Setting[]} settings
+ */
+export function asSettings(values, settings) {
+  const isTable = new Set(settings.filter(({ kind }) => kind === "table").map(({ name }) => name));
+  const given = Object.entries(values).map(([name, text]) => [name, text.trim()]).filter(([, text]) => text !== "");
+  return Object.fromEntries(given.map(([name, text]) => [name, isTable.has(name) ? asTable(text) : text]));
+}
+
+/**
+ * Return a stored value as it is typed.
+ * @param {unknown} value
+ */
+export function asTyped(value) {
+  if (value === null || typeof value !== "object") return `${value ?? ""}`;
+  return Array.isArray(value) ? value.join(",") : Object.entries(value).map(([key, text]) => `${key} = ${text}`).join("\n");
+}
+
+/**
+ * Return a table from lines of the form `key = text`.
+ * @param {string} text
+ */
+function asTable(text) {
+  const lines = text.split("\n").filter((line) => line.trim());
+  return Object.fromEntries(lines.map((line) => [line.split("=")[0].trim(), line.slice(line.indexOf("=") + 1).trim()]));
+}
+
+/**
+ * Return what a field says of its values: the default, and the limits of numbers.
+ * @param {Setting} setting
+ */
+export function inShort({ kind, written, low, high }) {
+  const usual = kind === "truth_value" ? { true: "yes", false: "no" }[written] ?? "" : written;
+  const limits = low !== null && high !== null && ["whole", "number"].includes(kind) ? `From ${low} to ${high}.` : "";
+  return [usual && kind !== "long_text" ? sentence(`Default: ${usual}`) : "", limits].filter(Boolean).join(" ");
+}
+
+/**
+ * Return what is wrong with what was typed, as far as the field's kind tells; "" if nothing.
+ * @param {Setting} setting
+ * @param {string} typed
+ */
+export function problemOf({ kind, low, high }, typed) {
+  const text = typed.trim();
+  if (!text || (kind !== "whole" && kind !== "number")) return "";
+  const number = Number(text);
+  if (kind === "whole" && !Number.isInteger(number)) return "A whole number is expected here.";
+  if (!Number.isFinite(number)) return "A number is expected here.";
+  return (low !== null && number < low) || (high !== null && number > high) ? `It must be from ${low} to ${high}.` : "";
+}
+
+/**
+ * Return a panel as it is posted: its name, or its record from JSON.
+ * @param {string} typed
+ * @returns {string | Record<string, unknown>}
+ */
+export function panelOf(typed) {
+  const text = typed.trim();
+  if (!text.startsWith("{")) return text;
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`a panel's record must be an object of JSON: ${/** @type {Error} */ (error).message}`);
+  }
+}

@@ -1,0 +1,196 @@
+// @ts-check
+/** The last step to a new study: its settings, with the plan beside them, and its making. */
+
+import { Refused, waited } from "./console_api.js";
+import { deleteDraft, openDraft, steps } from "./console_draft.js";
+import { actionButton, alertLine, el, explained, field, isAbort, link, progress, showJob, withCode } from "./console_elements.js";
+import { sentence } from "./console_format.js";
+import { methodOf } from "./console_methods.js";
+import { pathTo } from "./console_paths.js";
+import { planPanel, planWish } from "./console_plan.js";
+import { questionnaire } from "./console_questionnaire.js";
+import { arranged, asSettings, asTyped, inShort, labelOf, panelOf, problemOf, settingIn } from "./console_setting_groups.js";
+
+/** @typedef {import("./console_setting_groups.js").Setting} Setting */
+/** @typedef {ReturnType<typeof field>} Field */
+
+const PLAN_AFTER_MS = 400;
+const TYPED_AS_RECORD = "panel"; // takes records beside its choices, which are not typed here
+
+export function title() {
+  return "Settings and plan";
+}
+
+/**
+ * @param {HTMLElement} main
+ * @param {Record<string, string>} parameters
+ * @param {import("./console.js").Context} context
+ */
+export async function show(main, parameters, { api, go, signal }) {
+  const draft = await openDraft(api, parameters.draft);
+  const { method, title: methodTitle } = methodOf(draft.body);
+  const { settings } = /** @type {{settings: Setting[]}} */ (await api.get(pathTo`/api/settings/${method}`, { signal }));
+  const { studies } = /** @type {{studies: import("../types/api.js").StudyListed[]}} */ (await api.get("/api/studies", { signal }));
+  const pilots = studies.filter((study) => study.method === method && study.kind === "study" && study.begun).map(({ study }) => study);
+  const { common, groups } = arranged(settings);
+  const typed = /** @type {Record<string, string>} */ (Object.fromEntries(Object.entries(draft.body.settings ?? {}).map(([name, value]) => [name, asTyped(value)])));
+  /** @type {Map<string, Field>} */
+  const fields = new Map();
+  const models = Math.max(1, draft.body.models?.length ?? 0);
+  const plan = planPanel(method, () => void replan(PLAN_AFTER_MS), setEvaluators, pilots);
+  const failure = alertLine();
+  const asked = questionnaire(draft.body, (change) => draft.change(change));
+  let planning = new AbortController();
+
+  const fieldsOf = (/** @type {Setting[]} */ some) => some.map((setting) => {
+    const made = settingField(setting, typed[setting.name] ?? "", (text) => {
+      typed[setting.name] = text;
+      made.fail(problemOf(setting, text));
+      draft.change({ settings: asSettings(typed, settings) });
+      void replan(PLAN_AFTER_MS);
+    });
+    fields.set(setting.name, made);
+    return made.element;
+  });
+
+  /**
+   * Show the error of a refused request at the field that it is about; return whether there is one.
+   * @param {unknown} error
+   */
+  function failAtField(error) {
+    if (error instanceof Refused && asked.fail(error.message)) return true;
+    const name = error instanceof Refused ? settingIn(error.message, fields.keys()) : "";
+    const about = fields.get(name);
+    if (!about) return false;
+    about.fail(sentence(/** @type {Refused} */ (error).message.replace(/^settings: /, "")));
+    about.element.closest("details")?.setAttribute("open", "");
+    return true;
+  }
+
+  /**
+   * Ask for the plan of what is typed, once typing rests.
+   * @param {number} after_ms
+   */
+  async function replan(after_ms) {
+    planning.abort();
+    planning = new AbortController();
+    const now = AbortSignal.any([signal, planning.signal]);
+    try {
+      await waited(after_ms, now);
+      plan.show(await api.post("/api/plan", planWish(method, models, asSettings(typed, settings), plan.aim()), { again: true, signal: now }));
+    } catch (error) {
+      if (isAbort(error)) return;
+      plan.fail(failAtField(error) ? "A setting cannot be so: see its field." : explained(error));
+    }
+  }
+
+  /** @param {number} evaluators */
+  function setEvaluators(evaluators) {
+    const input = fields.get("evaluators")?.input;
+    if (!input) return;
+    input.value = `${evaluators}`;
+    input.dispatchEvent(new Event("input"));
+    input.focus();
+  }
+
+  async function make() {
+    failure.textContent = "";
+    await draft.flush();
+    /** @type {string} */
+    let job;
+    try {
+      ({ job } = await api.post("/api/studies", draft.body, { again: true, signal })); // the same order again is the same job
+    } catch (error) {
+      if (!failAtField(error)) throw error;
+      main.querySelector("[aria-invalid]")?.scrollIntoView({ block: "center" });
+      /** @type {HTMLElement | null} */ (main.querySelector("[aria-invalid]"))?.focus();
+      return;
+    }
+    await followed(job);
+  }
+
+  /** @param {string} job */
+  async function followed(job) {
+    const bar = progress("Making the study");
+    const telling = el("p", { role: "status" }, "The study is being made. You can leave this page; it goes on.");
+    actions.hidden = true;
+    actions.after(telling, bar.element);
+    const done = await api.job(job, (now) => showJob(bar, now), signal);
+    if (done.state === "done") {
+      await deleteDraft(api, draft.id);
+      return go(pathTo`/console/studies/${draft.body.name ?? ""}`);
+    }
+    actions.hidden = false;
+    telling.remove();
+    bar.element.remove();
+    failure.textContent = done.state === "cancelled" ? "It was cancelled." : `The study was not made. ${sentence(done.reason ?? "")}`;
+    failAtField(new Refused("", done.reason ?? "", ""));
+  }
+
+  const more = groups.map(({ heading, settings: some }) => el("details", { class: "group" }, el("summary", {}, `${heading} (${some.length})`), el("div", { class: "questions" }, ...fieldsOf(some))));
+  const actions = el("div", { class: "actions" }, actionButton("Make the study", make, { primary: true, onError: (error) => (failure.textContent = explained(error)) }), link(pathTo`/console/new/${draft.id}/check`, "Back to the check", { class: "button" }));
+  const form = el("form", { class: "settings", novalidate: "" }, el("div", { class: "questions" }, ...fieldsOf(common)), el("h2", {}, "All other settings"), el("p", { class: "quiet" }, "What is left empty keeps its default, which is the paper’s where the paper has one."), ...more, ownPanel(draft), el("h2", {}, "Pages and questions of your own"), ...asked.elements);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  main.append(
+    steps(3, draft),
+    el("p", { class: "quiet" }, `${draft.body.name ?? ""} · ${methodTitle}`),
+    el("div", { class: "settings-and-plan" }, form, plan.element),
+    actions,
+    failure,
+    draft.state,
+  );
+  void replan(0);
+}
+
+/**
+ * @param {Setting} setting
+ * @param {string} value as typed; "" for the default
+ * @param {(text: string) => void} onChange
+ */
+function settingField(setting, value, onChange) {
+  const { name, doc } = setting;
+  const input = inputOf(setting);
+  input.value = value;
+  input.addEventListener("input", () => onChange(input.value));
+  const label = labelOf(name);
+  const hint = el("span", {}, ...(label === name ? [] : [el("code", {}, name), ": "]), ...withCode(sentence(doc)), ` ${inShort(setting)}`);
+  return field(label, input, hint);
+}
+
+/**
+ * Return the field of a panel that is none of the built-in ones.
+ * @param {import("./console_draft.js").Draft} draft
+ */
+function ownPanel(draft) {
+  const input = /** @type {HTMLTextAreaElement} */ (el("textarea", { rows: "6", spellcheck: "false", placeholder: '{"name": "campus", "evaluator": "person", "submission": "visit"}' }));
+  const { panel } = draft.body;
+  input.value = panel ? (typeof panel === "string" ? panel : JSON.stringify(panel, null, 2)) : "";
+  const { element, fail } = field("Its record, as JSON", input, "Which parameters its link carries, and how people return to it. It takes the place of the panel that is chosen above.");
+  input.addEventListener("input", () => {
+    fail("");
+    try {
+      draft.change({ panel: input.value.trim() ? panelOf(input.value) : undefined });
+    } catch (error) {
+      fail(explained(error));
+    }
+  });
+  return el("details", { class: "group" }, el("summary", {}, "A panel of your own"), element);
+}
+
+/**
+ * @param {Setting} setting
+ * @returns {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement}
+ */
+function inputOf({ name, kind, written, choices, is_open }) {
+  const id = `setting-${name}`;
+  if (kind === "long_text" || kind === "table") {
+    return /** @type {HTMLTextAreaElement} */ (el("textarea", { id, rows: "4", placeholder: kind === "table" ? "key = text, one on each line" : "" }));
+  }
+  const options = kind === "truth_value" ? [["true", "yes"], ["false", "no"]] : is_open && name !== TYPED_AS_RECORD ? [] : choices.map((choice) => [choice, choice]);
+  if (options.length) {
+    const usual = options.find(([value]) => value === written)?.[1] ?? written;
+    return /** @type {HTMLSelectElement} */ (el("select", { id }, ...[["", usual ? `Default (${usual})` : "Default"], ...options].map(([value, words]) => el("option", { value }, words))));
+  }
+  const keys = { whole: "numeric", number: "decimal" }[/** @type {string} */ (kind)] ?? "text";
+  return /** @type {HTMLInputElement} */ (el("input", { id, type: "text", autocomplete: "off", spellcheck: "false", placeholder: written, inputmode: keys }));
+}

@@ -1,0 +1,64 @@
+// @ts-check
+/** The page of one study: its name and state, and its parts, each a screen of its own. */
+
+import { el, link } from "./console_elements.js";
+import { pathTo } from "./console_paths.js";
+import { showOverview } from "./console_study_overview.js";
+import { showPay } from "./console_study_pay.js";
+import { showRecruit } from "./console_study_recruit.js";
+import { showScores } from "./console_study_scores.js";
+import { showSessions } from "./console_study_sessions.js";
+import { showSettings } from "./console_study_settings.js";
+import { showSubmissions } from "./console_study_submissions.js";
+
+/**
+ * @typedef {import("../types/api.js").StudyRecord} Study
+ * @typedef {import("./console.js").Context} Context
+ * @typedef {(into: HTMLElement, record: Study, context: Context) => Promise<unknown> | unknown} Section
+ */
+
+/** @type {Record<string, {label: string, show: Section, isFor?: (record: Study) => boolean}>} */
+const SECTIONS = {
+  "": { label: "Overview", show: showOverview },
+  scores: { label: "Scores", show: showScores, isFor: ({ kind }) => kind === "study" },
+  recruit: { label: "Recruit", show: showRecruit },
+  pay: { label: "Pay", show: showPay },
+  sessions: { label: "Sessions", show: showSessions },
+  submissions: { label: "Models", show: showSubmissions, isFor: ({ kind }) => kind === "study" },
+  settings: { label: "Settings", show: showSettings },
+};
+
+/** @param {Record<string, string>} parameters */
+export function title({ study, section = "" }) {
+  const label = Object.hasOwn(SECTIONS, section) && section ? SECTIONS[section].label : "";
+  return label ? `${study}: ${label.toLowerCase()}` : study;
+}
+
+/**
+ * @param {HTMLElement} main
+ * @param {Record<string, string>} parameters
+ * @param {Context} context
+ */
+export async function show(main, { study, section = "" }, context) {
+  if (!Object.hasOwn(SECTIONS, section)) {
+    main.append(el("p", {}, "A study has no such page."), el("p", {}, link(pathTo`/console/studies/${study}`, study)));
+    return;
+  }
+  /** @type {Study} */
+  const record = await context.api.get(pathTo`/api/studies/${study}/record`, { signal: context.signal });
+  main.append(el("p", { class: "quiet study-line" }, record.kind === "qualification" ? "Qualification" : record.title), navigation(record, section));
+  await SECTIONS[section].show(main, record, context);
+}
+
+/**
+ * @param {Study} record
+ * @param {string} here
+ */
+function navigation(record, here) {
+  const shown = Object.entries(SECTIONS).filter(([, { isFor }]) => !isFor || isFor(record));
+  const items = shown.map(([section, { label }]) => {
+    const path = section ? pathTo`/console/studies/${record.study}/${section}` : pathTo`/console/studies/${record.study}`;
+    return el("li", {}, link(path, label, section === here ? { "aria-current": "page" } : {}));
+  });
+  return el("nav", { class: "parts", "aria-label": `Pages of ${record.study}` }, el("ul", {}, ...items));
+}

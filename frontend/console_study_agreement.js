@@ -1,0 +1,72 @@
+// @ts-check
+/** How well distances between pictures agree with people's votes on triplets or pairs. */
+
+import { el, table, withCode } from "./console_elements.js";
+import { count, counted, sentence } from "./console_format.js";
+import { commandForm } from "./console_forms.js";
+import { jobList } from "./console_jobs.js";
+import { pathTo } from "./console_paths.js";
+
+/**
+ * @typedef {{metric?: string, column: string, score: number | null, ci: number[] | null}} Line
+ * @typedef {{items: number, votes: number | null, evaluators: number | null, human: (Line & {unbiased: number | null})[], metrics: Line[], remarks: string[]}} Agreement
+ * @typedef {import("./console_study.js").Study} Study
+ * @typedef {import("./console_study.js").Context} Context
+ */
+
+/** Distances that need no weights; those that are ticked at first, with `true`. */
+const DISTANCES = /** @type {[string, string, boolean][]} */ ([
+  ["l2", "L2", true],
+  ["psnr", "PSNR", true],
+  ["ssim", "SSIM", true],
+  ["ms-ssim", "MS-SSIM", false],
+]);
+
+/**
+ * @param {Study} record
+ * @param {boolean} isSimulated
+ * @param {Context} context
+ */
+export function agreementSection({ study }, isSimulated, context) {
+  const { api, signal } = context;
+  const found = el("div");
+  const boxes = DISTANCES.map(([name, label, isChosen]) => {
+    const box = /** @type {HTMLInputElement} */ (el("input", { type: "checkbox", value: name, ...(isChosen ? { checked: "" } : {}) }));
+    return { box, element: el("label", { class: "option" }, box, label) };
+  });
+  const show = async (/** @type {string} */ id) => {
+    const { result } = await api.get(pathTo`/api/jobs/${id}`, { signal });
+    if (result?.metrics) found.replaceChildren(...agreementView(result));
+  };
+  const form = commandForm([el("fieldset", {}, el("legend", {}, "Distances"), el("div", { class: "row" }, ...boxes.map(({ element }) => element)))], "Score them against the votes", async () => {
+    const distances = boxes.filter(({ box }) => box.checked).map(({ box }) => box.value);
+    if (!distances.length) throw new Error("choose a distance");
+    await api.post(pathTo`/api/studies/${study}/agree`, { distances, simulated: isSimulated });
+    return "The server is at work: see below.";
+  }, { isPrimary: false, isInline: false });
+  const list = jobList(study, context, { kinds: ["agree"], onEnd: ({ job, state }) => void (state === "done" && show(job)) });
+  void api.get(`/api/jobs?study=${encodeURIComponent(study)}`, { signal }).then(({ jobs }) => {
+    const last = jobs.find((/** @type {import("./console_api.js").Job} */ { kind, state }) => kind === "agree" && state === "done");
+    return last && show(last.job);
+  }).catch(() => {}); // the list below says what is wrong
+  const words = "How often a distance says what people said (2AFC), or how well it ranks the pairs that they saw as the same (JND). Networks such as LPIPS need files of weights: `openhype agree` scores these.";
+  return el("section", { class: "no-print" }, el("h2", {}, "Distances and people’s votes"), el("p", { class: "quiet" }, ...withCode(words)), found, form, list);
+}
+
+/** @param {Agreement} agreement */
+function agreementView({ items, votes, evaluators, human, metrics, remarks }) {
+  const columns = [...new Set([...metrics, ...human].map(({ column }) => column))];
+  const names = [...new Set(metrics.map(({ metric }) => metric ?? ""))];
+  const cells = (/** @type {Line[]} */ lines) => columns.map((column) => scoreWords(lines.find((line) => line.column === column)));
+  const rows = [...(human.length ? [["People with one another", ...cells(human.map((line) => ({ ...line, score: line.unbiased })))]] : []), ...names.map((name) => [name, ...cells(metrics.filter(({ metric }) => metric === name))])];
+  const of = `${counted(items, "item")}${votes === null ? "" : `, ${counted(votes, "vote")}`}${evaluators === null ? "" : `, ${count(evaluators)} evaluators`}. Percent, with 95% intervals.`;
+  const notes = remarks.length ? [el("ul", { class: "notes quiet" }, ...remarks.map((words) => el("li", {}, sentence(words))))] : [];
+  return [table("Distances against votes", ["Distance", ...columns], rows), el("p", { class: "quiet" }, of), ...notes];
+}
+
+/** @param {Line | undefined} line */
+function scoreWords(line) {
+  if (!line || line.score === null) return "–";
+  const span = line.ci ? el("span", { class: "quiet span" }, `${line.ci.map((end) => end.toFixed(1)).join(" to ")}`) : "";
+  return el("span", {}, line.score.toFixed(1), span);
+}

@@ -1,0 +1,263 @@
+// @ts-check
+/** What evaluators of a study are owed, and paying it: shown first, then confirmed twice. */
+
+import { actionButton, el, field, link, table } from "./console_elements.js";
+import { counted, moment, sentence } from "./console_format.js";
+import { amount, commandForm, isConfirmed, isConfirmedTwice, isTyped } from "./console_forms.js";
+import { jobList } from "./console_jobs.js";
+import { pathTo } from "./console_paths.js";
+import { facts, money } from "./screens.js";
+
+/**
+ * @typedef {import("../types/api.js").PaymentState} Payments
+ * @typedef {import("../types/api.js").OwedLine} Account
+ * @typedef {import("./console_study.js").Study} Study
+ * @typedef {import("./console_study.js").Context} Context
+ */
+
+const STATES = /** @type {{[state: string]: string}} */ ({
+  owed: "owed",
+  undecided: "the panel may pay the reward",
+  intended: "about to be paid",
+  handed_in: "handed in",
+  paying: "asked for, without an answer",
+  sent: "on its way",
+  confirmed: "paid",
+  none: "–",
+});
+const MOST_SHOWN = 200;
+const MARKED_AT_ONCE = 1000;
+
+/**
+ * @param {HTMLElement} main
+ * @param {Study} record
+ * @param {Context} context
+ */
+export async function showPay(main, record, context) {
+  const place = el("div");
+  const told = el("p", { class: "quiet told", role: "status", tabindex: "-1" });
+  main.append(told, place);
+
+  /** @param {string} [words] */
+  async function refresh(words = "") {
+    /** @type {Payments} */
+    const payments = await context.api.get(pathTo`/api/studies/${record.study}/payments`, { signal: context.signal });
+    place.replaceChildren(...paymentsView(record, payments, context, refresh));
+    told.textContent = words;
+    if (words) told.focus();
+  }
+
+  await refresh();
+}
+
+/**
+ * @param {Study} record
+ * @param {Payments} payments
+ * @param {Context} context
+ * @param {(words: string) => Promise<void>} refresh
+ */
+function paymentsView(record, payments, context, refresh) {
+  const { currency, evaluators, paid_by, pays, trouble } = payments;
+  const unpaid = evaluators.filter((row) => !isPaid(row));
+  const rows = [
+    ["To pay now", amount(payments.now_usd_cents, currency)],
+    ["Fees", amount(payments.now_fees_usd_cents, currency)],
+    ["Together", amount(payments.now_total_usd_cents, currency)],
+    ["To", people(pays)],
+    ["Paid or on its way before", amount(payments.committed_usd_cents, currency)],
+    ...(payments.budget_usd_cents === null ? [] : [["Budget", amount(payments.budget_usd_cents, currency)]]),
+    ...(payments.automatic ? [["Automatic payment", automaticWords(payments.automatic)]] : []),
+    ["How", paid_by === "prolific" ? "by Prolific" : "by you, from a list"],
+  ];
+  const nothing = el("p", {}, evaluators.length ? "Everybody was paid in full, or their payment is under way." : "Nobody is owed anything yet.");
+  const how = !pays && !unpaid.length ? nothing : paid_by === "prolific" ? payingAtPanel(record, payments, context, refresh) : payingByHand(record, payments, context, refresh);
+  return [
+    el("section", {}, el("h2", {}, "To pay"), facts(rows), ...(trouble ? [el("p", { class: "warning" }, sentence(trouble))] : []), how),
+    ...(unpaid.length ? [el("section", {}, el("h2", {}, "Not paid in full"), accounts(unpaid, currency))] : []),
+    ...(payments.unmatched.length ? [unmatchedSection(record, payments, context, refresh)] : []),
+    el("section", {}, el("h2", {}, "Other"), budget(record, payments, context, refresh), ...rareActions(record, payments, context, refresh)),
+    ...(paid_by === "prolific" ? [jobList(record.study, context, { kinds: ["pay"] })] : []),
+  ];
+}
+
+/**
+ * Return the button that pays through the panel.
+ * @param {Study} record
+ * @param {Payments} payments
+ * @param {Context} context
+ * @param {(words: string) => Promise<void>} refresh
+ */
+function payingAtPanel({ study }, payments, { api }, refresh) {
+  const { currency, pays, confirmation } = payments;
+  if (!confirmation || !pays) return el("p", {}, "Nothing can be paid now.");
+  const total = amount(payments.now_total_usd_cents, currency);
+  return actionButton(`Pay ${people(pays)}`, async () => {
+    if (!(await isPaymentConfirmed(study, payments))) return;
+    await api.post(pathTo`/api/studies/${study}/pay`, { confirmation }, { again: true });
+    await refresh(`Payment of ${total} for ${people(pays)} is under way: see below.`);
+  }, { primary: true });
+}
+
+/**
+ * Return the list of what is owed, and the button that marks it as paid.
+ * @param {Study} record
+ * @param {Payments} payments
+ * @param {Context} context
+ * @param {(words: string) => Promise<void>} refresh
+ */
+function payingByHand({ study }, payments, { api }, refresh) {
+  const { currency } = payments;
+  const due = payments.evaluators.filter((row) => row.pays.length);
+  const owed = (/** @type {Account} */ row) => (row.pays.includes("reward") ? row.base_usd_cents : 0) + (row.pays.includes("bonus") ? row.bonus_usd_cents : 0);
+  const total = amount(due.reduce((sum, row) => sum + owed(row), 0), currency);
+  const list = link(pathTo`/api/studies/${study}/payments.csv`, "Download the list", { class: "button", download: "" });
+  const mark = actionButton(`Mark ${people(due.length)} as paid`, async () => {
+    const first = { title: "Did you pay them all?", content: [facts([["People", people(due.length)], ["Together", total]])], label: "Continue" };
+    const second = { title: "Mark them as paid?", words: `${total} to ${people(due.length)} is recorded as paid by you. No list shows it as owed again.`, label: `Yes, ${total} was paid to ${people(due.length)}` };
+    if (!(await isConfirmedTwice(first, second))) return;
+    for (let i = 0; i < due.length; i += MARKED_AT_ONCE) {
+      const paid = due.slice(i, i + MARKED_AT_ONCE).map((row) => ({ evaluator: row.evaluator, usd_cents: owed(row) }));
+      await api.post(pathTo`/api/studies/${study}/payments/mark-paid`, { paid }, { again: true });
+    }
+    await refresh(`${total} to ${people(due.length)} is marked as paid.`);
+  });
+  return el("div", {}, el("p", {}, "No panel pays the people of this study: download the list, which has their completion codes, pay them, then mark them as paid."), el("div", { class: "row" }, list, ...(due.length ? [mark] : [])));
+}
+
+/**
+ * @param {Study} record
+ * @param {Payments} payments
+ * @param {Context} context
+ * @param {(words: string) => Promise<void>} refresh
+ */
+function budget({ study }, { currency, budget_usd_cents, paid_by, fee_percent, vat_percent }, { api }, refresh) {
+  const percent = (/** @type {string} */ value) => /** @type {HTMLInputElement} */ (el("input", { type: "text", inputmode: "decimal", class: "number", value }));
+  const [fee, vat] = [percent(fee_percent), percent(vat_percent)];
+  const most = /** @type {HTMLInputElement} */ (el("input", { type: "number", class: "number", min: "0", step: "0.01" }));
+  if (budget_usd_cents !== null) most.value = (budget_usd_cents / 100).toFixed(2);
+  const percents = paid_by === "prolific" ? [field("Fee of the panel, in percent", fee).element, field("VAT on the fee, in percent", vat).element] : [];
+  const form = commandForm([field(`Budget (${currency})`, most, "All that the study may cost, with fees. Nothing beyond it is ever paid.").element, ...percents], "Set the budget", async () => {
+    const wish = {
+      ...(most.value ? { budget_usd_cents: Math.round(100 * Number(most.value)) } : {}),
+      ...(fee.value.trim() ? { fee_percent: fee.value.trim() } : {}),
+      ...(vat.value.trim() ? { vat_percent: vat.value.trim() } : {}),
+    };
+    await api.post(pathTo`/api/studies/${study}/payments/budget`, wish, { again: true });
+    await refresh("It is set.");
+  }, { isPrimary: false });
+  return el("details", {}, el("summary", {}, paid_by === "prolific" ? "Budget and fee" : "Budget"), form);
+}
+
+/** @param {number} number */
+function people(number) {
+  return counted(number, "person", "people");
+}
+
+/**
+ * @param {Account[]} rows
+ * @param {string} currency
+ */
+function accounts(rows, currency) {
+  const cells = rows.slice(0, MOST_SHOWN).map((row) => [row.evaluator, row.why, money(row.base_usd_cents, currency), STATES[row.reward] ?? row.reward, money(row.bonus_usd_cents, currency), STATES[row.bonus] ?? row.bonus]);
+  return table("What evaluators are owed", ["Evaluator", "Why", "Base", "State", "Bonus", "State of the bonus"], cells);
+}
+
+/**
+ * Ask twice whether what a plan names is to be paid.
+ * @param {string} study
+ * @param {Payments} payments
+ */
+function isPaymentConfirmed(study, { now_usd_cents, now_fees_usd_cents, now_total_usd_cents, pays, asks_return, currency }) {
+  const total = amount(now_total_usd_cents, currency);
+  const asked = asks_return ? [["Asked to return their place", people(asks_return)]] : [];
+  const rows = [["Pay", amount(now_usd_cents, currency)], ["Fees", amount(now_fees_usd_cents, currency)], ["Together", total], ["To", people(pays)], ...asked];
+  const first = { title: `Pay the evaluators of ${study}?`, content: [facts(rows)], label: "Continue" };
+  const returns = asks_return ? ` ${people(asks_return)} are asked to return their place.` : "";
+  if (!pays) return isConfirmed(first.title, `${people(asks_return)} are asked to return their place. Nobody is paid.`, `Ask ${people(asks_return)} to return their place`);
+  const second = { title: "Pay now?", words: `${total} is paid for ${people(pays)}. Payments cannot be taken back.${returns}`, label: `Pay ${total} for ${people(pays)}` };
+  return isConfirmedTwice(first, second);
+}
+
+/**
+ * Return the submissions at the panel that no session belongs to, with what is to be done about each.
+ * @param {Study} record
+ * @param {Payments} payments
+ * @param {Context} context
+ * @param {(words: string) => Promise<void>} refresh
+ */
+function unmatchedSection({ study }, { unmatched }, { api, signal }, refresh) {
+  const shown = unmatched.slice(0, MOST_SHOWN);
+  const choices = shown.map(({ evaluator, asked_to_return_at }) => {
+    const options = [["", "leave it"], ["approve", "pay the reward"], ...(asked_to_return_at ? [] : [["ask_return", "ask to return the place"]])];
+    return /** @type {HTMLSelectElement} */ (el("select", { "aria-label": `What to do about ${evaluator}` }, ...options.map(([value, words]) => el("option", { value }, words))));
+  });
+  const rows = shown.map(({ evaluator, why, reward, completed_at, asked_to_return_at }, i) => [evaluator, why.replaceAll("_", " "), asked_to_return_at ? `asked to return on ${moment(asked_to_return_at)}` : STATES[reward] ?? reward, completed_at ? moment(completed_at) : "–", reward === "undecided" ? choices[i] : ""]);
+  const decide = actionButton("Show what this costs", async () => {
+    const chosen = (/** @type {string} */ what) => shown.map(({ evaluator }) => evaluator).filter((_, i) => choices[i].isConnected && choices[i].value === what);
+    const wish = { approve: chosen("approve"), ask_return: chosen("ask_return") };
+    if (!wish.approve.length && !wish.ask_return.length) throw new Error("choose what is to be done about at least one of them");
+    const query = new URLSearchParams(Object.entries(wish).flatMap(([name, evaluators]) => evaluators.map((evaluator) => [name, evaluator])));
+    /** @type {Payments} */
+    const plan = await api.get(`${pathTo`/api/studies/${study}/payments`}?${query}`, { signal });
+    if (!plan.confirmation) throw new Error(plan.trouble ?? "nothing can be paid now");
+    if (!(await isPaymentConfirmed(study, plan))) return;
+    await api.post(pathTo`/api/studies/${study}/pay`, { ...wish, confirmation: plan.confirmation }, { again: true });
+    await refresh("It is under way: see below.");
+  });
+  const words = "They hold a place at the panel, and handed in nothing that counts here. Nothing is done about them until you say so; what everybody else is owed is paid with them.";
+  return el("section", {}, el("h2", {}, "Without a session here"), el("p", { class: "quiet" }, words), table("Submissions at the panel without a session", ["Submission", "Why", "State", "Handed in", "What to do"], rows), decide);
+}
+
+/**
+ * Return what is seldom needed, each folded.
+ * @param {Study} record
+ * @param {Payments} payments
+ * @param {Context} context
+ * @param {(words: string) => Promise<void>} refresh
+ */
+function rareActions({ study, currency }, { paid_by, paid_from, automatic }, { api }, refresh) {
+  const path = pathTo`/api/studies/${study}/payments`;
+  const line = (/** @type {Record<string, string>} */ attributes) => /** @type {HTMLInputElement} */ (el("input", { type: "text", autocomplete: "off", spellcheck: "false", required: "", ...attributes }));
+  const evaluator = line({});
+  const reason = line({ maxlength: "100" });
+  const part = commandForm([field("Evaluator or session", evaluator).element, field("Reason", reason, "Kept in the books.").element], "Owe a part of the pay", async () => {
+    const owed = await api.post(`${path}/broke-off`, { evaluator: evaluator.value.trim(), reason: reason.value.trim() }, { again: true });
+    await refresh(`${owed.evaluator} is owed ${amount(owed.base_usd_cents + owed.bonus_usd_cents, currency)}.`);
+  }, { isPrimary: false });
+  const folded = [el("details", {}, el("summary", {}, "A session that broke off"), el("p", { class: "quiet" }, "If it broke off through no fault of its evaluator, a part is owed for what was answered."), part)];
+  if (paid_by === "prolific") {
+    const button = automatic
+      ? actionButton("No longer pay automatically", async () => {
+          await api.post(`${path}/automatic`, { automatic: false }, { again: true });
+          await refresh("Nothing is paid automatically from now on.");
+        })
+      : actionButton("Pay automatically", async () => {
+          const words = `From now on the function on AWS pays each hour, within the budget and without asking, whatever evaluators of ${study} are owed.`;
+          if (!(await isConfirmed("Pay automatically?", words, "Pay each hour"))) return;
+          await api.post(`${path}/automatic`, { automatic: true }, { again: true });
+          await refresh("The function on AWS pays each hour from now on.");
+        });
+    folded.push(el("details", {}, el("summary", {}, "Automatic payment"), el("p", { class: "quiet" }, "For studies on AWS whose functions have Prolific’s token. It needs a budget."), button));
+  }
+  if (paid_from) {
+    const button = actionButton("Pay from here", async () => {
+      const words = el("p", {}, "If the other store pays as well, people are paid twice, and that cannot be taken back. Do this only if that store is lost for good.");
+      if (!(await isTyped(`Pay ${study} from this store?`, [words], paid_from, "Pay from here"))) return;
+      await api.post(`${path}/take-over`, { confirm: paid_from }, { again: true });
+      await refresh("This store pays from now on.");
+    }, { className: "danger" });
+    folded.push(el("details", {}, el("summary", {}, "The store that pays is lost"), el("p", { class: "quiet" }, `The ledger here is a copy: ${paid_from} pays.`), button));
+  }
+  return folded;
+}
+
+/** @param {NonNullable<Payments["automatic"]>} approval */
+function automaticWords({ approved_at, last_at, obstacles }) {
+  const last = last_at ? `last run ${moment(last_at)}` : "no run yet";
+  return [`approved ${moment(approved_at)}`, last, ...obstacles].join("; ");
+}
+
+/** @param {Account} row */
+function isPaid({ reward, bonus }) {
+  return [reward, bonus].every((state) => state === "confirmed" || state === "none");
+}

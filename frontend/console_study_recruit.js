@@ -1,0 +1,209 @@
+// @ts-check
+/** Recruiting evaluators at a panel: what it costs, confirmed twice, and how it stands. */
+
+import { actionButton, alertLine, el, field } from "./console_elements.js";
+import { count, counted, sentence } from "./console_format.js";
+import { amount, commandForm, isConfirmed, isConfirmedTwice } from "./console_forms.js";
+import { pathTo } from "./console_paths.js";
+import { facts } from "./screens.js";
+
+/**
+ * @typedef {import("../types/api.js").RecruitmentState} State
+ * @typedef {import("../types/api.js").RecruitPlan} Plan
+ * @typedef {import("./console_study.js").Study} Study
+ * @typedef {import("./console_study.js").Context} Context
+ */
+
+const STATES = /** @type {{[state: string]: string}} */ ({
+  decided: "decided, not yet published",
+  published: "open at the panel",
+  paused: "paused at the panel",
+  full: "full: every place is taken",
+  stopped: "stopped for good",
+});
+
+/**
+ * @param {HTMLElement} main
+ * @param {Study} record
+ * @param {Context} context
+ */
+export async function showRecruit(main, record, context) {
+  const { study, panel } = record;
+  if (!panel.recruits) {
+    main.append(el("section", {}, el("h2", {}, "Recruit at a panel"), el("p", {}, "The people of this study come by its link, which you send them yourself: see Overview. To recruit at Prolific from here, make a study with the setting panel at prolific.")));
+    return;
+  }
+  if (!panel.has_token) {
+    main.append(el("section", {}, el("h2", {}, "Recruit at Prolific"), el("p", {}, "This server has no token for Prolific. Start it with PROLIFIC_TOKEN, then recruit from here.")));
+    return;
+  }
+  const place = el("div");
+  const told = el("p", { class: "quiet told", role: "status", tabindex: "-1" });
+  main.append(place, told);
+
+  /** @param {string} [words] */
+  async function refresh(words = "") {
+    /** @type {State} */
+    const state = await context.api.get(pathTo`/api/studies/${study}/recruitment`, { signal: context.signal });
+    place.replaceChildren(...(state.recruited ? [standing(record, state, context, refresh)] : []), wishes(record, state, context, refresh), state.recruited ? webhooks(record, context, refresh) : rehearsal(record, context, refresh));
+    told.textContent = words;
+    if (words) told.focus();
+  }
+
+  await refresh();
+}
+
+/**
+ * Return how a recruitment stands, with what changes it.
+ * @param {Study} record
+ * @param {State} state
+ * @param {Context} context
+ * @param {(words: string) => Promise<void>} refresh
+ */
+function standing({ study }, { recruited, at_panel, trouble, warnings }, { api }, refresh) {
+  const known = /** @type {NonNullable<State["recruited"]>} */ (recruited);
+  const path = pathTo`/api/studies/${study}/recruitment`;
+  const change = (/** @type {"pause" | "resume" | "stop"} */ action, /** @type {string} */ words) => async () => {
+    await api.post(path, { action }, { again: true });
+    await refresh(words);
+  };
+  const stop = async () => {
+    const words = "Nobody new can take a place, for good. Those who have begun can finish, and are paid.";
+    if (await isConfirmed(`Stop recruiting for ${study}?`, words, "Stop for good")) await change("stop", "Recruiting was stopped.")();
+  };
+  const buttons = {
+    decided: [],
+    published: [actionButton("Pause recruiting", change("pause", "Recruiting is paused.")), actionButton("Stop for good", stop)],
+    paused: [actionButton("Resume recruiting", change("resume", "Recruiting goes on.")), actionButton("Stop for good", stop)],
+    full: [actionButton("Stop for good", stop)],
+    stopped: [],
+  }[known.state];
+  const counts = (/** @type {{[what: string]: number} | undefined} */ of) => Object.entries(of ?? {}).map(([what, number]) => `${count(number)} ${what.replaceAll("_", " ")}`).join(", ") || "none";
+  const rows = [["State", STATES[known.state] ?? known.state], ["Places", count(known.places)]];
+  if (at_panel) {
+    const { currency } = at_panel;
+    rows.push(["Taken", counts(at_panel.submissions)], ["Sessions here", counts(at_panel.sessions)]);
+    rows.push(["Cost so far", amount(at_panel.cost_usd_cents, currency)], ["Budget", at_panel.budget_usd_cents === null ? "–" : amount(at_panel.budget_usd_cents, currency)]);
+  }
+  const notes = [...warnings, ...(trouble ? [trouble] : [])];
+  return el("section", {}, el("h2", {}, "Recruiting at Prolific"), facts(rows), ...(notes.length ? [el("ul", { class: "warning" }, ...notes.map((words) => el("li", {}, sentence(words))))] : []), el("div", { class: "row" }, ...buttons));
+}
+
+/**
+ * Return the form of what is wished for; its button shows what that costs, and asks twice.
+ * @param {Study} record
+ * @param {State} state
+ * @param {Context} context
+ * @param {(words: string) => Promise<void>} refresh
+ */
+function wishes({ study, currency, sessions_wanted }, { recruited, plan }, { api, signal }, refresh) {
+  const path = pathTo`/api/studies/${study}`;
+  const input = (/** @type {Record<string, string>} */ attributes) => /** @type {HTMLInputElement} */ (el("input", attributes));
+  const places = input({ type: "number", class: "number", min: "1", value: `${plan?.places ?? recruited?.places ?? sessions_wanted}`, required: "" });
+  const budget = input({ type: "number", class: "number", min: "0", step: "0.01" });
+  const fee = input({ type: "text", inputmode: "decimal", class: "number", value: plan?.fee_percent ?? "" });
+  const vat = input({ type: "text", inputmode: "decimal", class: "number", value: plan?.vat_percent ?? "" });
+  const url = input({ type: "url", value: recruited?.url ?? location.origin });
+  const screenOut = input({ type: "number", class: "number", min: "0", step: "0.01" });
+  const slots = input({ type: "number", class: "number", min: "1" });
+  const workspace = input({ type: "text", autocomplete: "off", spellcheck: "false" });
+  const project = input({ type: "text", autocomplete: "off", spellcheck: "false" });
+  const completion = /** @type {HTMLSelectElement} */ (el("select", {}, el("option", { value: "server" }, "this server"), el("option", { value: "code" }, "the person, by a code")));
+  const isSigned = input({ type: "checkbox" });
+  const once = recruited
+    ? [field("People whom the panel pays for being screened out", slots, "They can only grow; only if there are such slots.").element]
+    : [
+        field(`Paid for being screened out (${currency})`, screenOut, "By the panel itself. Empty: they are paid like everybody else.").element,
+        field("For how many people", slots).element,
+        field("Workspace", workspace, "Its id, if you have several.").element,
+        field("Project", project, "Its id, if there are several.").element,
+        field("Who reports that somebody is done", completion).element,
+        el("label", { class: "option" }, isSigned, "The panel signs links"),
+      ];
+  const terms = el("details", {}, el("summary", {}, "Fee, address and more"), field("Fee of the panel, in percent", fee).element, field("VAT on the fee, in percent", vat).element, field("Address of this server, as evaluators reach it", url).element, ...once);
+  const refused = alertLine();
+  const form = commandForm(
+    [field("Places", places, recruited ? "They can only grow." : "One a person.").element, field(`Budget (${currency})`, budget, "Empty: what the plan costs at most.").element, terms],
+    "Show the cost",
+    async () => {
+      refused.textContent = "";
+      const wish = {
+        places: Number(places.value),
+        ...(budget.value ? { budget_usd_cents: Math.round(100 * Number(budget.value)) } : {}),
+        ...(fee.value ? { fee_percent: fee.value } : {}),
+        ...(vat.value ? { vat_percent: vat.value } : {}),
+        ...(url.value ? { url: url.value } : {}),
+        ...(screenOut.value ? { screen_out_usd_cents: Math.round(100 * Number(screenOut.value)) } : {}),
+        ...(slots.value ? { slots: Number(slots.value) } : {}),
+        ...(workspace.value.trim() ? { workspace: workspace.value.trim() } : {}),
+        ...(project.value.trim() ? { project: project.value.trim() } : {}),
+        ...(completion.value === "code" ? { completion: completion.value } : {}),
+        ...(isSigned.checked ? { is_signed: true } : {}),
+      };
+      const query = new URLSearchParams(Object.entries(wish).map(([name, value]) => [name, `${value}`]));
+      /** @type {State} */
+      const asked = await api.get(`${path}/recruitment?${query}`, { signal });
+      if (!asked.plan || !asked.confirmation) return void (refused.textContent = sentence(asked.hindrance ?? "there is nothing to recruit"));
+      if (!(await isCostConfirmed(study, asked.plan))) return;
+      await api.post(`${path}/recruit`, { ...wish, confirmation: asked.confirmation }, { again: true });
+      await refresh(`Published: ${counted(asked.plan.places, "place")}.`);
+    },
+  );
+  return el("section", {}, el("h2", {}, recruited ? "More places, another budget" : "Recruit at Prolific"), form, refused);
+}
+
+/**
+ * Ask twice whether a plan is to be paid for.
+ * @param {string} study
+ * @param {Plan} plan
+ */
+function isCostConfirmed(study, plan) {
+  const { places, currency } = plan;
+  const total = amount(plan.total_usd_cents, currency);
+  const people = counted(places, "person", "people");
+  const rows = [
+    ["People", count(places)],
+    ["Each is paid", amount(plan.reward_usd_cents, currency)],
+    ["Bonus of each, at most", amount(plan.largest_bonus_usd_cents, currency)],
+    ["Wage", `${amount(plan.wage_usd_cents_an_hour, currency)} an hour for ${Math.round(plan.minutes)} minutes`],
+    ...(plan.screen_out_usd_cents === null ? [] : [["Screened out by the panel", `${counted(plan.slots ?? 0, "person", "people")} at most, ${amount(plan.screen_out_usd_cents, currency)} each`]]),
+    ["Fee and VAT", `${plan.fee_percent}% and ${plan.vat_percent}% of it`],
+    ["All together, at most", total],
+    ...(plan.budget_usd_cents === null ? [] : [["Budget", amount(plan.budget_usd_cents, currency)]]),
+    ...(plan.wallet ? [["Paid from", `${plan.wallet.workspace_title}, which has ${amount(plan.wallet.available_usd_cents, plan.wallet.currency)}`]] : []),
+  ];
+  const lines = el("details", {}, el("summary", {}, "The plan in words"), el("ul", { class: "notes" }, ...plan.lines.map((line) => el("li", {}, line))));
+  return isConfirmedTwice(
+    { title: `Recruit for ${study}: the cost`, content: [facts(rows), lines], label: "Continue" },
+    { title: "Recruit now?", words: `Prolific offers ${study} to ${people} at once. It costs ${total} at most, and what people have earned cannot be taken back.`, label: `Recruit ${people} for at most ${total}` },
+  );
+}
+
+/**
+ * @param {Study} record
+ * @param {Context} context
+ * @param {(words: string) => Promise<void>} refresh
+ */
+function webhooks({ study }, { api }, refresh) {
+  const url = /** @type {HTMLInputElement} */ (el("input", { type: "url", required: "", value: location.protocol === "https:" ? location.origin : "" }));
+  const form = commandForm([field("Address of this server, with https", url).element], "Have Prolific tell it", async () => {
+    const told = await api.post(pathTo`/api/studies/${study}/recruitment/webhooks`, { url: url.value }, { again: true });
+    await refresh(`Prolific tells ${told.url} of each place that changes, once the server has been started again.`);
+  }, { isPrimary: false });
+  return el("details", {}, el("summary", {}, "Learn of places at once"), el("p", { class: "quiet" }, "The server asks Prolific now and then how places stand. Prolific can tell it at once instead, if it reaches it by https."), form);
+}
+
+/**
+ * @param {Study} record
+ * @param {Context} context
+ * @param {(words: string) => Promise<void>} refresh
+ */
+function rehearsal({ study, recruited }, { api }, refresh) {
+  const email = /** @type {HTMLInputElement} */ (el("input", { type: "email", autocomplete: "off" }));
+  const form = commandForm([field("E-mail address of a test participant to make", email, "Empty if you have one at Prolific.").element], "Rehearse", async () => {
+    const done = await api.post(pathTo`/api/studies/${study}/recruitment/rehearsal`, { email: email.value.trim(), url: location.origin });
+    await refresh(`Log in at Prolific as the test participant, then open ${done.recruited.rehearsal_url}. What is answered there counts as simulated.`);
+  }, { isPrimary: false });
+  const address = recruited?.rehearsal_url ? [el("p", { class: "address" }, el("code", {}, recruited.rehearsal_url))] : [];
+  return el("section", {}, el("h2", {}, "Rehearse first"), el("p", { class: "quiet" }, "A copy is published for test participants alone. Their sessions count as simulated: they are neither scored nor paid."), ...address, form);
+}

@@ -1,0 +1,135 @@
+// @ts-check
+/** The scores of a study with their intervals and tests, what there is to download, and metrics of its pictures. */
+
+import { intervalBar, range } from "./charts.js";
+import { Refused } from "./console_api.js";
+import { downloads } from "./console_study_downloads.js";
+import { actionButton, el, explained, link, table } from "./console_elements.js";
+import { counted, moment, sentence } from "./console_format.js";
+import { pathTo } from "./console_paths.js";
+import { agreementSection } from "./console_study_agreement.js";
+import { metricsSection } from "./console_study_metrics.js";
+import { scored } from "./dashboard_format.js";
+
+/**
+ * @typedef {{model: string, score: number, ci: number[] | null, interval: {ci: number[]} | null, evaluators: number, responses: number}} Row
+ * @typedef {{a: string, b: string, difference: number, ci: number[], p: number}} Pair
+ * @typedef {{F: number, df: number[], p: number}} FTest
+ * @typedef {{method: string, unit: string, simulated: boolean, models: Row[], anova: FTest | null, pairs: Pair[], pairs_method?: string,
+ *   over_pictures: (FTest & {pairs: Pair[], advised: boolean}) | null, ttest?: {t: number, df: number, p: number} | null,
+ *   design: string, people: number, responses: number, warnings: string[], notes: string[]}} Scores
+ * @typedef {import("./console_study.js").Study} Study
+ * @typedef {import("./console_study.js").Context} Context
+ */
+
+const PAIRS = /** @type {{[method: string]: string}} */ ({ tukey: "Tukey’s test of all pairs" });
+
+/** Methods whose evaluators vote on distances. */
+const OF_VOTES = ["2afc", "jnd"];
+
+/**
+ * @param {HTMLElement} main
+ * @param {Study} record
+ * @param {Context} context
+ */
+export async function showScores(main, record, context) {
+  const { study } = record;
+  const isSimulated = new URLSearchParams(location.search).has("simulated");
+  const here = pathTo`/console/studies/${study}/scores`;
+  const other = isSimulated ? link(here, "Scores of people") : link(`${here}?simulated`, "Scores of simulated evaluators");
+  const found = await scoresOf(study, isSimulated, context);
+  const full = link(`${pathTo`/results/${study}`}${isSimulated ? "?simulated=true" : ""}`, "Full results");
+  const printing = actionButton("Print", () => print());
+  if (typeof found === "string") main.append(el("section", {}, el("p", {}, found), el("p", { class: "no-print" }, other)));
+  else main.append(...scoresView(study, found), el("div", { class: "row no-print" }, printing, full, other));
+  const compared = OF_VOTES.includes(record.method) ? agreementSection(record, isSimulated, context) : metricsSection(record, context);
+  main.append(downloads(record, isSimulated, context), ...(record.kind === "study" ? [compared] : []));
+}
+
+/**
+ * Return the scores, or in words why there are none.
+ * @param {string} study
+ * @param {boolean} isSimulated
+ * @param {Context} context
+ * @returns {Promise<Scores | string>}
+ */
+async function scoresOf(study, isSimulated, { api, signal }) {
+  try {
+    return await api.get(`${pathTo`/api/studies/${study}/scores`}?simulated=${isSimulated}`, { signal });
+  } catch (error) {
+    if (error instanceof Refused) return explained(error);
+    throw error;
+  }
+}
+
+/**
+ * @param {string} study
+ * @param {Scores} scores
+ */
+function scoresView(study, scores) {
+  const { models, unit, people, responses, simulated } = scores;
+  const axis = range(models.map((row) => ({ score: row.score, ci: intervalOf(row) })));
+  const rows = models.map((row) => {
+    const ci = intervalOf(row);
+    const drawn = ci ? el("div", {}, spanWords(ci, unit), intervalBar(row.score, ci, axis)) : "–";
+    return [row.model, scored(row.score, unit), drawn, `${row.evaluators}`, `${row.responses}`];
+  });
+  const who = simulated ? `${counted(people, "simulated evaluator")}` : counted(people, "evaluator");
+  const state = el("p", { class: simulated ? "warning simulated" : "quiet" }, ...(simulated ? [el("strong", {}, "Simulated."), " "] : []), `${who}, ${counted(responses, "answer")}, ${moment(new Date().toISOString())}`);
+  const section = el("section", { class: "score-table" }, el("h2", {}, simulated ? "Scores of simulated evaluators" : "Scores"), state, table(`Scores of ${study}`, ["Model", "Score", "95% interval", "Evaluators", "Answers"], rows));
+  const words = [...scores.warnings, ...scores.notes].map((text) => el("li", {}, sentence(text)));
+  if (words.length) section.append(el("ul", { class: "notes quiet" }, ...words));
+  return [section, ...testsView(scores)];
+}
+
+/** @param {Scores} scores */
+function testsView({ anova, ttest, pairs, pairs_method, over_pictures, unit }) {
+  /** @type {string[]} */
+  const lines = [];
+  if (anova) lines.push(`Analysis of variance: ${fTest(anova)}`);
+  if (ttest) lines.push(`Student’s t test: t(${digits(ttest.df)}) = ${ttest.t.toFixed(2)}, ${pWords(ttest.p)}`);
+  const isAdvised = over_pictures?.advised ?? false;
+  if (over_pictures && isAdvised) lines.push(`Over evaluators and pictures: ${fTest(over_pictures)}. Pictures matter here: these tests are the ones to report`);
+  if (!lines.length && !pairs?.length) return [];
+  const used = isAdvised && over_pictures ? over_pictures.pairs : pairs;
+  const name = isAdvised ? "Differences, over evaluators and pictures" : PAIRS[pairs_method ?? ""] ?? "Differences between models";
+  const rows = used.map(({ a, b, difference, ci, p }) => [`${a} − ${b}`, bare(difference, unit), ci ? spanWords(ci, unit) : "–", pWords(p).replace(/^p =? ?/, "")]);
+  const shown = rows.length ? [el("h3", {}, name), table(name, ["Pair", "Difference", "95% interval", "p"], rows)] : [];
+  return [el("section", {}, el("h2", {}, "Tests"), ...lines.map((line) => el("p", {}, sentence(line))), ...shown)];
+}
+
+/** @param {Row} row */
+function intervalOf({ interval, ci }) {
+  return interval ? interval.ci : ci;
+}
+
+/**
+ * @param {number} value
+ * @param {string} unit
+ */
+function bare(value, unit) {
+  return scored(value, unit).replace(/[% a-z]+$/, "").replace("-", "−");
+}
+
+/**
+ * @param {number[]} ci
+ * @param {string} unit
+ */
+function spanWords(ci, unit) {
+  return ci.map((end) => bare(end, unit)).join(" to ");
+}
+
+/** @param {FTest} test */
+function fTest({ F, df, p }) {
+  return `F(${df.map(digits).join(", ")}) = ${F.toFixed(2)}, ${pWords(p)}`;
+}
+
+/** @param {number} value */
+function digits(value) {
+  return Number.isInteger(value) ? `${value}` : value.toFixed(1);
+}
+
+/** @param {number} p */
+function pWords(p) {
+  return p < 0.001 ? "p < .001" : `p = ${p.toFixed(3).replace(/^0/, "")}`;
+}

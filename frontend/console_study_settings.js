@@ -1,0 +1,164 @@
+// @ts-check
+/** A study's settings, which can be changed until somebody has begun, and what removes things for good. */
+
+import { actionButton, el, explained, field, withCode } from "./console_elements.js";
+import { counted, sentence } from "./console_format.js";
+import { isConfirmed, isTyped } from "./console_forms.js";
+import { pathTo } from "./console_paths.js";
+import { panelOf } from "./console_setting_groups.js";
+
+/**
+ * @typedef {{name: string, doc: string, default: any}} Setting
+ * @typedef {import("./console_study.js").Study} Study
+ * @typedef {import("./console_study.js").Context} Context
+ */
+
+/**
+ * @param {HTMLElement} main
+ * @param {Study} record
+ * @param {Context} context
+ */
+export async function showSettings(main, record, context) {
+  const method = record.kind === "qualification" ? "qualification" : record.method;
+  /** @type {{settings: Setting[]}} */
+  const { settings } = await context.api.get(pathTo`/api/settings/${method}`, { signal: context.signal });
+  const notes = record.notes.length ? [el("section", {}, el("h2", {}, "Notes"), el("ul", { class: "notes quiet" }, ...record.notes.map((note) => el("li", {}, sentence(note)))))] : [];
+  main.append(settingList(record, settings, context), ...notes, removal(record, context));
+}
+
+/**
+ * @param {Study} record
+ * @param {Setting[]} settings
+ * @param {Context} context
+ */
+function settingList(record, settings, { api }) {
+  const { study } = record;
+  const filter = /** @type {HTMLInputElement} */ (el("input", { type: "search", autocomplete: "off", spellcheck: "false" }));
+  const told = el("p", { class: "quiet told", role: "status" });
+  const list = el("dl", { class: "setting-list" });
+  const rows = settings.map((setting) => settingRow(record, setting, change));
+  list.append(...rows.map(({ element }) => element));
+  const words = record.begun ? "Somebody has begun, so the settings stay as they are: answers under different settings cannot be one study." : "Nobody has begun: every setting can still be changed. Simulated sessions of before are then removed.";
+
+  /**
+   * @param {string} name
+   * @param {string} value
+   */
+  async function change(name, value) {
+    const found = await api.post(pathTo`/api/studies/${study}/set`, { settings: { [name]: name === "panel" ? panelOf(value) : value } });
+    const words = found.changed.map((/** @type {{setting: string}} */ { setting }) => `${setting} was changed.`);
+    told.textContent = [...(words.length ? words : [`${name} has this value already.`]), ...found.notes.map(sentence)].join(" ");
+  }
+
+  filter.addEventListener("input", () => {
+    const wanted = filter.value.trim().toLowerCase();
+    for (const { element, words } of rows) element.hidden = !words.includes(wanted);
+  });
+  return el("section", {}, el("h2", {}, "Settings"), el("p", { class: "quiet" }, words), field("Find a setting", filter).element, told, list);
+}
+
+/**
+ * @param {Study} record
+ * @param {Setting} setting
+ * @param {(name: string, value: string) => Promise<void>} change
+ */
+function settingRow({ settings, begun }, { name, doc }, change) {
+  let value = written(settings[name]);
+  const shown = el("span", { class: "setting-value" }, value || "–");
+  const button = actionButton("Change", async () => {
+    const wanted = await askForValue(name, doc, value, change);
+    if (wanted === null) return;
+    value = wanted;
+    shown.textContent = value || "–";
+  }, { className: "plain" });
+  button.setAttribute("aria-label", `Change ${name}`);
+  const element = el("div", {}, el("dt", {}, el("code", {}, name)), el("dd", {}, shown, ...(begun ? [] : [" ", button])), el("dd", { class: "quiet" }, ...withCode(sentence(doc))));
+  return { element, words: `${name} ${doc}`.toLowerCase() };
+}
+
+/**
+ * Ask for the value of a setting until the server takes it; null if nothing is to be changed.
+ * @param {string} name
+ * @param {string} doc
+ * @param {string} value
+ * @param {(name: string, value: string) => Promise<void>} change
+ * @returns {Promise<string | null>}
+ */
+function askForValue(name, doc, value, change) {
+  return new Promise((resolve) => {
+    const isLong = value.length > 60 || value.includes("\n");
+    const input = /** @type {HTMLInputElement | HTMLTextAreaElement} */ (isLong ? el("textarea", { rows: "8" }) : el("input", { type: "text", autocomplete: "off", spellcheck: "false" }));
+    input.value = value;
+    const asked = field(name, input, el("span", {}, ...withCode(sentence(doc))));
+    const save = el("button", { class: "primary" }, "Save");
+    const cancel = el("button", { type: "button" }, "Cancel");
+    const form = el("form", { method: "dialog" }, asked.element, el("div", { class: "actions" }, save, cancel));
+    const dialog = /** @type {HTMLDialogElement} */ (el("dialog", { class: "small", "aria-label": `Change ${name}` }, form));
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      if (save.getAttribute("aria-disabled")) return;
+      save.setAttribute("aria-disabled", "true");
+      asked.fail("");
+      try {
+        await change(name, input.value);
+        dialog.close("saved");
+      } catch (error) {
+        asked.fail(explained(error));
+        input.focus();
+      } finally {
+        save.removeAttribute("aria-disabled");
+      }
+    });
+    cancel.addEventListener("click", () => dialog.close(""));
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      resolve(dialog.returnValue === "saved" ? input.value : null);
+    });
+    document.body.append(dialog);
+    dialog.showModal();
+    input.focus();
+  });
+}
+
+/**
+ * @param {Study} record
+ * @param {Context} context
+ */
+function removal({ study, kind, settings }, { api, go }) {
+  const told = el("p", { class: "quiet told", role: "status" });
+  const clear = actionButton("Remove simulated sessions", async () => {
+    if (!(await isConfirmed(`Remove the simulated sessions of ${study}?`, "Sessions of people stay as they are.", "Remove them"))) return;
+    const { cleared } = await api.post(pathTo`/api/studies/${study}/clear`);
+    told.textContent = `${counted(cleared, "simulated session")} removed.`;
+  });
+  const remove = actionButton("Delete this study", async () => {
+    const { sessions, simulated, responses, files, hindrance } = await api.get(pathTo`/api/studies/${study}/contents`);
+    if (hindrance) throw new Error(hindrance);
+    const held = el("p", {}, `${counted(sessions, "session")} with ${counted(responses, "answer")}, ${counted(simulated, "simulated session")}, ${counted(files, "picture or mask", "pictures and masks")}.`);
+    const words = el("p", {}, "All this is deleted for good. What was owed and paid stays in the books. Download the data set before, if you may ever need it.");
+    if (!(await isTyped(`Delete the ${kind} ${study}?`, [held, words], study, "Delete it for good"))) return;
+    await api.post(pathTo`/api/studies/${study}/delete`, { confirm: study });
+    go("/console", { replace: true });
+  }, { className: "danger" });
+  const forget = actionButton("Delete personal data that are old enough", async () => {
+    const { due, text } = await api.get(pathTo`/api/studies/${study}/retention`);
+    if (!due) return void (told.textContent = sentence(text));
+    if (!(await isConfirmed("Delete personal data?", sentence(text), "Delete them for good"))) return;
+    const { deleted } = await api.post(pathTo`/api/studies/${study}/retention`, {}, { again: true });
+    told.textContent = `Personal data were deleted: ${counted(deleted, "session")}.`;
+  });
+  const isRetained = settings.keep_days > 0;
+  return el("section", {}, el("h2", {}, "Remove"), el("div", { class: "row" }, clear, ...(isRetained ? [forget] : []), remove), told);
+}
+
+/**
+ * Return a setting's value as it is typed.
+ * @param {any} value as JSON has it
+ * @returns {string}
+ */
+function written(value) {
+  if (value === null || value === undefined) return "";
+  if (Array.isArray(value)) return value.map((part) => (typeof part === "object" ? JSON.stringify(part) : `${part}`)).join(",");
+  if (typeof value !== "object") return `${value}`;
+  return value.name ?? Object.entries(value).map(([name, part]) => `${name}:${part}`).join(",");
+}

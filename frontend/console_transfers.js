@@ -1,0 +1,226 @@
+// @ts-check
+/**
+ * The pictures of a draft: one slot for the reals and for each model, with what is being sent for it. Sending goes on
+ * while other screens of the console are shown; after a reload, the same folder chosen again goes on.
+ */
+
+import { putPart, waitedOrOnline } from "./console_api.js";
+import { modelName } from "./console_files.js";
+import { pathTo } from "./console_paths.js";
+import { folderSource, makeUpload, zipSource } from "./console_upload.js";
+import { sha256Hex } from "./sha256.js";
+
+/**
+ * @typedef {"real" | "model" | "set" | "practice" | "checks" | "masks"} Kind
+ *
+ * @typedef {object} Slot
+ * @property {Kind} kind
+ * @property {string} name of a model or a set; "" of others
+ * @property {string | null} upload as the server calls it, once it has begun
+ * @property {import("./console_files.js").Handed | null} handed null after a reload
+ * @property {import("./console_upload.js").Upload | null} sending
+ * @property {import("./console_upload.js").Progress} progress
+ * @property {boolean} isLost whether the server has it no more
+ *
+ * @typedef {ReturnType<typeof makeTransfers>} Transfers
+ */
+
+const NOT_BEGUN = /** @type {import("./console_upload.js").Progress} */ ({ stage: "ready", done: 0, total: 0, left_s: null, problem: "" });
+
+/** @type {Map<string, Promise<Transfers>>} by the draft's name */
+const known = new Map();
+
+/**
+ * Return the transfers of a draft, the same for all screens.
+ * @param {import("./console_api.js").Api} api
+ * @param {import("./console_draft.js").Draft} draft
+ */
+export function transfersOf(api, draft) {
+  const found = known.get(draft.id) ?? restored(api, draft);
+  known.set(draft.id, found);
+  found.catch(() => known.delete(draft.id));
+  return found;
+}
+
+/**
+ * @param {import("./console_api.js").Api} api
+ * @param {import("./console_draft.js").Draft} draft
+ */
+async function restored(api, draft) {
+  const { real, models = [], items = [], practice, checks, masks } = draft.body;
+  const named = (/** @type {Kind} */ kind, /** @type {string | null | undefined} */ upload, name = "") => (upload ? [{ kind, upload, name }] : []);
+  const stored = [
+    ...named("real", real),
+    ...models.flatMap(({ model, upload }) => named("model", upload, model)),
+    ...items.flatMap(({ set, upload }) => named("set", upload, set)),
+    ...named("practice", practice),
+    ...named("checks", checks),
+    ...named("masks", masks),
+  ];
+  const transfers = makeTransfers(api, draft, await Promise.all(stored.map((each) => slotOnServer(api, each))));
+  addEventListener("beforeunload", (event) => transfers.isActive() && event.preventDefault());
+  return transfers;
+}
+
+/**
+ * @param {import("./console_api.js").Api} api
+ * @param {{kind: Kind, upload: string, name: string}} stored
+ * @returns {Promise<Slot>}
+ */
+async function slotOnServer(api, { kind, upload, name }) {
+  const slot = { kind, name, upload, handed: null, sending: null, progress: NOT_BEGUN, isLost: false };
+  try {
+    const { state } = await api.get(pathTo`/api/uploads/${upload}`);
+    return state === "complete" ? { ...slot, progress: { ...NOT_BEGUN, stage: "complete" } } : slot;
+  } catch (error) {
+    if (/** @type {{code?: string}} */ (error).code !== "unknown_upload") throw error;
+    return { ...slot, isLost: true };
+  }
+}
+
+/**
+ * @param {import("./console_api.js").Api} api
+ * @param {import("./console_draft.js").Draft} draft
+ * @param {Slot[]} slots
+ */
+export function makeTransfers(api, draft, slots) {
+  const listeners = /** @type {Set<(slot: Slot, isNew: boolean) => void>} */ (new Set());
+  /** @type {Slot[]} */
+  const queue = [];
+  let isBusy = false;
+
+  const tell = (/** @type {Slot} */ slot, isNew = false) => listeners.forEach((listener) => listener(slot, isNew));
+
+  function store() {
+    const of = (/** @type {Kind} */ kind) => slots.filter((slot) => slot.kind === kind && slot.upload);
+    const one = (/** @type {Kind} */ kind) => of(kind)[0]?.upload ?? null;
+    draft.change({
+      real: one("real"),
+      models: of("model").map(({ name, upload }) => ({ model: name, upload: /** @type {string} */ (upload) })),
+      items: of("set").map(({ name, upload }) => ({ set: name, upload: /** @type {string} */ (upload) })),
+      practice: one("practice"),
+      checks: one("checks"),
+      masks: one("masks"),
+    });
+  }
+
+  /**
+   * Send what was handed over in place of what the slot had.
+   * @param {Slot} slot
+   * @param {import("./console_files.js").Handed} handed
+   */
+  function fill(slot, handed) {
+    slot.sending?.pause();
+    const before = slot.upload;
+    const { items, isZip } = handed;
+    slot.handed = handed;
+    slot.isLost = false;
+    try {
+      const source = isZip ? zipSource(items[0].file) : folderSource(items);
+      slot.sending = makeUpload({
+        source,
+        api,
+        put: putPart,
+        hash: (bytes) => sha256Hex(bytes),
+        pause: waitedOrOnline,
+        onProgress(progress) {
+          if (slot.handed !== handed) return; // another folder was chosen meanwhile
+          slot.progress = progress;
+          tell(slot);
+        },
+        async onBegun(upload) {
+          if (slot.handed !== handed || !slots.includes(slot)) return;
+          if (before && before !== upload) void forget(before);
+          slot.upload = upload;
+          store();
+          await draft.flush();
+        },
+      });
+      slot.progress = { ...NOT_BEGUN, total: source.bytes };
+      start(slot);
+    } catch (error) {
+      slot.sending = null;
+      slot.progress = { ...NOT_BEGUN, stage: "failed", problem: error instanceof Error ? error.message : "" };
+    }
+    tell(slot);
+  }
+
+  /** @param {Slot} slot */
+  function start(slot) {
+    if (!queue.includes(slot)) queue.push(slot);
+    if (!isBusy) void work();
+  }
+
+  async function work() {
+    isBusy = true;
+    for (let slot = queue.shift(); slot; slot = queue.shift()) await slot.sending?.run();
+    isBusy = false;
+  }
+
+  /**
+   * Delete an upload that no slot has; what is left is deleted by the server when it expires.
+   * @param {string} upload
+   */
+  async function forget(upload) {
+    if (slots.some((slot) => slot.upload === upload)) return;
+    await api.post(pathTo`/api/uploads/${upload}/delete`, {}, { again: true }).catch((error) => console.warn("not deleted:", error));
+  }
+
+  /**
+   * Return a name that no other slot of the kind has.
+   * @param {Kind} kind
+   * @param {string} wanted
+   */
+  function freeName(kind, wanted) {
+    const taken = slots.filter((slot) => slot.kind === kind).map(({ name }) => name.toLowerCase());
+    const plain = modelName(wanted) || kind;
+    for (let i = 1; ; i += 1) {
+      const name = i === 1 ? plain : `${plain}-${i}`;
+      if (!taken.includes(name.toLowerCase())) return name;
+    }
+  }
+
+  return {
+    slots,
+    fill,
+    start,
+    /**
+     * Add what was handed over: to the slot that waits for it, or else as a new one.
+     * @param {Kind} kind
+     * @param {import("./console_files.js").Handed} handed
+     */
+    add(kind, handed) {
+      const isNamed = kind === "model" || kind === "set";
+      const waiting = slots.find((slot) => slot.kind === kind && (!isNamed || (slot.name === modelName(handed.name) && !slot.handed && slot.progress.stage !== "complete")));
+      const slot = waiting ?? { kind, name: isNamed ? freeName(kind, handed.name) : "", upload: null, handed: null, sending: null, progress: NOT_BEGUN, isLost: false };
+      if (!waiting) slots.push(slot);
+      if (!waiting) tell(slot, true);
+      fill(slot, handed);
+    },
+    /** @param {Slot} slot */
+    remove(slot) {
+      slot.sending?.pause();
+      slots.splice(slots.indexOf(slot), 1);
+      const { upload } = slot;
+      slot.handed = null;
+      store();
+      tell(slot);
+      if (upload) void draft.flush().then(() => forget(upload), () => {});
+    },
+    /** @param {Slot} slot @param {string} name */
+    rename(slot, name) {
+      slot.name = name;
+      store();
+    },
+    /**
+     * @param {(slot: Slot, isNew: boolean) => void} listener
+     * @param {AbortSignal} signal
+     */
+    listen(listener, signal) {
+      listeners.add(listener);
+      signal.addEventListener("abort", () => listeners.delete(listener));
+    },
+    /** Return whether something is being sent, which leaving the page would stop. */
+    isActive: () => slots.some(({ progress }) => ["reading", "sending", "waiting"].includes(progress.stage)),
+  };
+}

@@ -1,0 +1,280 @@
+"""The console's pages of one study, of people and of submissions: with a real server, worker and browser."""
+
+import threading
+from contextlib import contextmanager
+from fractions import Fraction
+
+import pytest
+from PIL import Image, ImageOps
+
+from backend.experiment.panel import PROLIFIC
+from backend.foundation.timestamps import utc_now
+from backend.jobs.worker import Worker
+from backend.members import memberships, tokens
+from backend.studies.pausing import is_paused
+from backend.uploads.local_uploads import LocalUploads
+from tests import prolific
+from tests.e2e.test_accessibility import violations
+from tests.unit.people import take_part_all
+
+FILLED = ".researcher > :is(section, .overview, .wide-table, div:not(:empty), .actions)"
+OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+SHIFTS = """window.shifts = 0; new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifts += entry.value;
+}).observe({type: "layout-shift"})"""
+NAME_OF_FOCUSED = """(() => {
+  const focused = document.activeElement;
+  return focused.ariaLabel || focused.labels?.[0]?.textContent || focused.textContent;
+})()"""
+FOCUSED = "document.activeElement.textContent"
+
+
+@pytest.fixture
+def desk(player, site):
+    site.create("faces", images=10, evaluators=4, base_usd_cents=100)
+    return player
+
+
+@contextmanager
+def worker(site):
+    """Do the jobs of the site's server while the block runs."""
+    until = threading.Event()
+    working = Worker(site.store, site.data, uploads=LocalUploads(site.data), url=site.url)
+    thread = threading.Thread(target=working.run, args=(until, 0.1), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        until.set()
+        thread.join(timeout=20)
+
+
+def sign_in(page, site, path, token=None):
+    page.goto(f"{site.url}{path}")
+    page.wait_for_selector("#token")
+    page.keyboard.type(token or site.data.keys().researcher)
+    page.keyboard.press("Enter")
+    page.wait_for_selector("dialog", state="detached")
+    page.wait_for_selector("main h1")
+
+
+def tab_to(page, words):
+    """Press Tab until the focus is on what has these words, from where it is."""
+    for _ in range(150):
+        page.keyboard.press("Tab")
+        if page.evaluate(NAME_OF_FOCUSED) == words:
+            return
+    raise AssertionError(f"Tab does not reach {words!r}")
+
+
+def press(page, words, key="Enter"):
+    tab_to(page, words)
+    page.keyboard.press(key)
+
+
+def run(site, evaluators, seed=0):
+    take_part_all(
+        site.url, site.store, site.store.study("faces"), site.data, evaluators, seed=seed, at_once=1
+    )
+
+
+def test_a_study_is_simulated_scored_printed_paused_and_deleted_by_keyboard(desk, site):
+    page = desk.page
+    with worker(site):
+        sign_in(page, site, "/console/studies/faces")
+        page.wait_for_selector(".tiles")
+        tab_to(page, "How many")
+        page.keyboard.type("3")
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".jobs li:has-text('done')", timeout=30000)
+        page.wait_for_selector("dt:text-is('Simulated')")
+        press(page, "Their scores")
+        page.wait_for_selector(".score-table")
+        told = page.inner_text(".score-table")
+        page.evaluate("window.print = () => (window.printed = true)")
+        press(page, "Print")
+        printed = page.evaluate("window.printed")
+        page.emulate_media(media="print")
+        on_paper = [
+            page.is_visible(each) for each in (".score-table", ".console-bar", ".parts", ".downloads")
+        ]
+        page.emulate_media(media="screen")
+        press(page, "Overview")
+        press(page, "Pause the study")
+        page.wait_for_selector("text=Let evaluators in")
+        paused, focused = is_paused(site.store, "faces"), page.evaluate(FOCUSED)
+        press(page, "Settings")
+        press(page, "Delete this study")
+        page.wait_for_selector("dialog input")
+        page.keyboard.type("face")
+        page.keyboard.press("Enter")
+        refused = page.inner_text("dialog .error")
+        page.keyboard.type("s")
+        page.keyboard.press("Enter")
+        page.wait_for_url(f"{site.url}/console")
+
+    assert "Simulated. 3 simulated evaluators, 30 answers" in told
+    assert "95% INTERVAL" in told.upper()
+    assert (printed, on_paper) == (True, [True, False, False, False])
+    assert (paused, focused) == (True, "Let evaluators in")
+    assert refused == "That is not faces."
+    assert [study.name for study in site.store.studies()] == []
+
+
+def test_recruiting_and_paying_name_the_cost_twice_before_anything_is_done(desk, site, monkeypatch):
+    page = desk.page
+    site.create("paid", images=4, evaluators=3, base_usd_cents=200, minutes=10, panel=PROLIFIC)
+    run(site, 2)
+    with prolific.running(fee=Fraction(428, 1000)) as fake:
+        for name, value in fake.environment().items():
+            monkeypatch.setenv(name, value)
+        sign_in(page, site, "/console/studies/paid/recruit")
+        told = []
+        for answer in ("Cancel", "Recruit 3 people for at most"):
+            made = len(fake.books.studies)
+            page.click("button:text-is('Show the cost')")
+            page.click("dialog button:text-is('Continue')")
+            page.wait_for_selector("dialog:has-text('Recruit now?')")
+            told.append(page.inner_text("dialog"))
+            page.click(f"dialog button:has-text('{answer}')")
+        page.wait_for_selector("dd:text-is('open at the panel')")
+        page.click("text=Pause recruiting")
+        page.wait_for_selector("text=Resume recruiting")
+    page.goto(f"{site.url}/console/studies/faces/pay")
+    page.click("text=Mark 2 people as paid")
+    page.click("dialog button:text-is('Continue')")
+    page.wait_for_selector("dialog button:has-text('was paid to 2 people')")
+    paid = page.inner_text("dialog")
+    page.click("dialog button:has-text('was paid to 2 people')")
+    page.wait_for_selector("text=Everybody was paid in full")
+
+    # $2.00 and 8 cents of bonus a person: 286 and 11.424, rounded up to 12, with the fee of 42.8%
+    assert told[0].startswith("Recruit now?")
+    assert "3 people" in told[0]
+    assert "$8.94 (USD)" in told[0]
+    assert (made, told[1], len(fake.books.studies)) == (0, told[0], 1)
+    assert "2 people" in paid
+
+
+def test_while_people_answer_nothing_moves_and_the_focus_stays(desk, site):
+    run(site, 2)
+    page = desk.page
+    page.set_viewport_size({"width": 1280, "height": 900})
+    sign_in(page, site, "/console/studies/faces")
+    page.wait_for_selector("svg.narrowing, .scores .value")
+    page.wait_for_timeout(600)
+    page.evaluate(SHIFTS)
+    tab_to(page, "How many")
+    page.keyboard.type("7")
+
+    run(site, 1, seed=1)
+    page.wait_for_selector(".tiles > :first-child .value:text-is('3')", timeout=20000)
+    page.wait_for_timeout(300)
+
+    assert page.evaluate("document.activeElement.value") == "7"
+    assert page.evaluate("window.shifts") == 0
+
+
+def mirrored(folder, out):
+    """Write the pictures of a folder mirrored: a study refuses those that it has."""
+    out.mkdir()
+    for path in folder.iterdir():
+        ImageOps.mirror(Image.open(path)).save(out / path.name)
+    return out
+
+
+def test_people_get_tokens_and_a_submitter_sees_its_own_submissions_only(desk, site, browser, tmp_path):
+    page = desk.page
+    site.create("arena", images=10, evaluators=4)
+    sign_in(page, site, "/console/people")
+    page.fill("input[pattern]", "ada")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("h3:text-is('ada')")
+    page.click("[aria-label='New token for ada']")
+    page.fill("li:has(h3:text-is('ada')) input[type=text]", "laptop")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".secret")
+    secret, focused = page.inner_text(".secret"), page.evaluate(FOCUSED)
+    page.goto(f"{site.url}/console/studies/arena/submissions")
+    page.click("text=Make it a standing study")
+    page.click("text=Let models join")
+    page.wait_for_selector("text=Saved.")
+    bob = other_submitter(site)
+
+    with worker(site):
+        hers = browser.new_page()
+        sign_in(hers, site, "/console", secret)
+        hers.wait_for_url(f"{site.url}/console/submissions")
+        hers.set_input_files(
+            ".submit input[webkitdirectory]", mirrored(site.folders / "gan", tmp_path / "own")
+        )
+        hers.fill(".submit input[type=text]", "gan@4000")
+        hers.click("button:text-is('Submit')")
+        hers.wait_for_selector(".submissions .state:has-text('evaluators judge it')", timeout=30000)
+        his = browser.new_page()
+        sign_in(his, site, "/console/submissions", bob)
+        his.wait_for_selector("text=You have submitted nothing yet.")
+        his.goto(f"{site.url}/console/studies/faces")
+        his.wait_for_selector(".error")
+        page.wait_for_selector(".submissions li:has-text('gan@4000 of ada')", timeout=20000)
+
+    page.goto(f"{site.url}/console/people")
+    page.click("[aria-label='Revoke the token laptop']")
+    page.wait_for_selector("text=revoked")
+    page.goto(f"{site.url}/console/audit")
+    page.wait_for_selector("tbody tr")
+    hers.reload()
+    hers.wait_for_selector("text=Your token was revoked")
+
+    assert secret.startswith("oh_")
+    assert focused == "Copy"
+    assert secret not in page.content()
+    assert "gan" not in his.inner_text("main")
+    assert "ada" in page.inner_text("tbody")
+
+
+def test_a_researcher_adds_a_model_and_sees_its_metrics(desk, site, tmp_path):
+    page, folder = desk.page, tmp_path / "pictures"
+    folder.mkdir()
+    for i in range(12):
+        Image.effect_noise((64, 64), 50 + i).convert("RGB").save(folder / f"{i}.png")
+    with worker(site):
+        sign_in(page, site, "/console/studies/faces/submissions")
+        page.click("text=Add a model")
+        page.set_input_files(".submit input[webkitdirectory]", folder)
+        page.fill(".submit input[type=text]", "dit")
+        page.click("button:text-is('Add the model')")
+        page.wait_for_selector(".names li:text-is('dit')", timeout=30000)
+        page.click(".parts a:text-is('Scores')")
+        page.click("text=Compute the metrics")
+        page.wait_for_selector(".metrics tbody tr:has-text('dit')", timeout=30000)
+
+    assert site.store.study("faces").models == ("gan", "dit")
+
+
+def other_submitter(site):
+    """Make another submitter, and return a token of theirs."""
+    now = utc_now()
+    bob = memberships.add(site.store, "bob", "submitter", "owner", now)
+    return tokens.issue(site.store, bob, "", 30, "owner", now)[1]
+
+
+def test_every_page_is_accessible_and_fits_light_and_dark_wide_and_narrow(desk, site):
+    run(site, 4)
+    page = desk.page
+    sign_in(page, site, "/console/people")
+    study = [f"studies/faces{each}" for each in ("", "/scores", "/recruit", "/pay", "/sessions", "/settings")]
+    found = {}
+
+    for path in ["people", "audit", "submissions", *study, "studies/faces/submissions"]:
+        page.set_viewport_size({"width": 1280, "height": 800})
+        page.goto(f"{site.url}/console/{path}")
+        page.wait_for_selector(
+            ".researcher > :is(section, .overview, .wide-table, div:not(:empty), .actions)"
+        )
+        for width, scheme in ((1280, "light"), (390, "dark")):
+            page.emulate_media(color_scheme=scheme)
+            page.set_viewport_size({"width": width, "height": 800})
+            found[path, width] = (violations(page), page.evaluate(OVERFLOW))
+
+    assert {path: broken for path, broken in found.items() if broken != ([], 0)} == {}

@@ -1,0 +1,210 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { Unreached, makeConsoleApi } from "../../frontend/console_api.js";
+import { counted, moment, remaining, sentence, size } from "../../frontend/console_format.js";
+import { found, parametersOf, pathTo } from "../../frontend/console_paths.js";
+import { METHODS, methodOf, ordered } from "../../frontend/console_methods.js";
+import { factsOf, needed, planWish } from "../../frontend/console_plan.js";
+import { placeOf } from "../../frontend/console_questionnaire.js";
+import { arranged, asSettings, asTyped, inShort, problemOf, settingIn } from "../../frontend/console_setting_groups.js";
+
+test("a path gives the parameters of its pattern, decoded", () => {
+  assert.deepEqual(parametersOf("/console/studies/:study", "/console/studies/a%20b%2Fc"), { study: "a b/c" });
+  assert.deepEqual(parametersOf("/console", "/console/"), {});
+  assert.equal(parametersOf("/console/studies/:study", "/console/studies"), null);
+  assert.equal(parametersOf("/console/studies/:study", "/console/people/x"), null);
+  assert.equal(parametersOf("/console/studies/:study", "/console/studies/%E0%A4%A"), null);
+});
+
+test("the first pattern that fits is taken, and paths are escaped", () => {
+  const table = [["/console/new", 1], ["/console/:page", 2]];
+
+  assert.deepEqual(found(table, "/console/new"), { entry: 1, parameters: {} });
+  assert.deepEqual(found(table, "/console/jobs"), { entry: 2, parameters: { page: "jobs" } });
+  assert.equal(found(table, "/console/jobs/1"), null);
+  assert.equal(pathTo`/console/studies/${"a/b?c"}/live`, "/console/studies/a%2Fb%3Fc/live");
+});
+
+test("numbers, sizes, times and messages are written for people", () => {
+  assert.deepEqual([0, 999, 1000, 12345678, 5e9, 999600].map(size), ["0 bytes", "999 bytes", "1.0 kB", "12 MB", "5.0 GB", "1.0 MB"]);
+  assert.deepEqual([1, 1500].map((n) => counted(n, "picture")), ["1 picture", "1,500 pictures"]);
+  assert.equal(counted(2, "study", "studies"), "2 studies");
+  assert.deepEqual([3, 41, 61, 7300].map(remaining), ["a few seconds", "50 seconds", "2 minutes", "3 hours"]);
+  assert.equal(moment("2026-11-24T18:05:00Z", "UTC"), "24 Nov 2026, 18:05");
+  assert.equal(moment("nonsense", "UTC"), "nonsense");
+  assert.equal(sentence("the name is taken; choose another"), "The name is taken; choose another.");
+  assert.equal(sentence(" "), "");
+});
+
+/**
+ * An API whose server gives these replies in order; null for no reply.
+ * @param {(Response | null)[]} replies
+ */
+function served(replies) {
+  const seen = { sent: [], pauses: [], signIns: [] };
+  const api = makeConsoleApi({
+    send: async (path, init) => {
+      seen.sent.push([init.method ?? "GET", path]);
+      const reply = replies.shift();
+      if (!reply) throw new TypeError("no network");
+      return reply;
+    },
+    pause: async (ms) => seen.pauses.push(ms),
+    random: () => 0.5,
+    signIn: async (reason) => seen.signIns.push(reason),
+  });
+  return { api, seen };
+}
+
+const good = (data) => Response.json(data);
+const refusal = (status, code, headers = {}) => Response.json({ error: { code, message: "no", id: "ab12" } }, { status, headers });
+
+test("reading is repeated until the server is reached, and given up with what to do", async () => {
+  const back = served([null, null, good({ n: 1 })]);
+  const gone = served([]);
+
+  assert.deepEqual(await back.api.get("/api/x"), { n: 1 });
+  assert.deepEqual(back.seen.pauses, [300, 600]);
+  await assert.rejects(gone.api.get("/api/x"), Unreached);
+  assert.equal(gone.seen.sent.length, 6);
+});
+
+test("a change whose reply is lost is not sent twice unless that does no harm", async () => {
+  const once = served([null, good({})]);
+  const twice = served([null, good({ n: 2 })]);
+
+  await assert.rejects(once.api.post("/api/pay"), /whether it was done/);
+  assert.equal(once.seen.sent.length, 1);
+  assert.deepEqual(await twice.api.post("/api/plan", {}, { again: true }), { n: 2 });
+});
+
+test("a busy server did nothing, so that the change is sent again when it asks for it", async () => {
+  const { api, seen } = served([refusal(429, "too_many", { "Retry-After": "7" }), good({ n: 3 })]);
+
+  assert.deepEqual(await api.post("/api/pay"), { n: 3 });
+  assert.deepEqual(seen.pauses, [7000]);
+});
+
+test("a sign-in that has ended is asked for once, and everything that waited goes on", async () => {
+  const { api, seen } = served([refusal(403, "expired_token"), refusal(403, "expired_token"), good({ a: 1 }), good({ b: 1 })]);
+
+  const both = await Promise.all([api.get("/api/a"), api.get("/api/b")]);
+
+  assert.deepEqual(both, [{ a: 1 }, { b: 1 }]);
+  assert.deepEqual(seen.signIns, ["expired_token"]);
+});
+
+test("a wrong token at the sign-in, and what a role may not do, are refusals with their id", async () => {
+  const { api, seen } = served([refusal(403, "wrong_token"), refusal(403, "not_permitted")]);
+
+  await assert.rejects(api.post("/api/sign-in", { token: "x" }), { code: "wrong_token", id: "ab12" });
+  await assert.rejects(api.get("/api/members"), { code: "not_permitted" });
+  assert.deepEqual(seen.signIns, []);
+});
+
+test("a job is followed to its end", async () => {
+  const job = (state) => good({ job: "j1", state, progress: null });
+  const { api, seen } = served([job("queued"), job("running"), job("done")]);
+  const states = [];
+
+  const last = await api.job("j1", ({ state }) => states.push(state));
+
+  assert.deepEqual(states, ["queued", "running", "done"]);
+  assert.equal(last.state, "done");
+  assert.equal(seen.sent.length, 3);
+});
+
+const setting = (name, more = {}) => ({ name, doc: "", group: "pay", kind: "whole", default: 1, written: "1", low: 0, high: 9, choices: [], is_open: false, applies: true, ...more });
+
+test("settings that most studies decide on stand first, others in groups, unused ones nowhere", () => {
+  const all = [setting("keep_days"), setting("images", { group: "stimuli" }), setting("evaluators"), setting("ties", { applies: false }), setting("new", { group: "later" })];
+
+  const { common, groups } = arranged(all);
+
+  assert.deepEqual(common.map(({ name }) => name), ["evaluators", "images"]);
+  assert.deepEqual(groups.map(({ heading, settings }) => [heading, ...settings.map(({ name }) => name)]), [["Pay", "keep_days"], ["later", "new"]]);
+});
+
+test("an error is shown at the setting that it names", () => {
+  const names = ["images", "title", "minutes", "size_px", "bonus_usd_cents", "debrief"];
+
+  assert.equal(settingIn("images must be from 2 to 10000, not 1", names), "images");
+  assert.equal(settingIn("setting images must be a whole number, not 'x'", names), "images");
+  assert.equal(settingIn("the study has 12 images; size_px must be from 16 to 4096, not 2", names), "size_px");
+  assert.equal(settingIn("study faces has 12 images of gan; a session needs 50", names), "");
+  assert.equal(settingIn("constructor must be known", names), "");
+});
+
+test("empty fields keep their defaults, tables are typed in lines and come back as such", () => {
+  const settings = [setting("images"), setting("texts", { kind: "table" })];
+  const typed = { images: " 40 ", title: "", texts: "a.b = One = two\n\nc=Three" };
+
+  const posted = asSettings(typed, settings);
+
+  assert.deepEqual(posted, { images: "40", texts: { "a.b": "One = two", c: "Three" } });
+  assert.equal(asTyped(posted.texts), "a.b = One = two\nc = Three");
+  assert.deepEqual([asTyped(true), asTyped([1, 2]), asTyped(null)], ["true", "1,2", ""]);
+});
+
+test("a field says its default and its limits", () => {
+  assert.equal(inShort(setting("images", { written: "100", low: 2, high: 10000 })), "Default: 100. From 2 to 10000.");
+  assert.equal(inShort(setting("ties", { kind: "truth_value", written: "false", low: null })), "Default: no.");
+  assert.equal(inShort(setting("consent_text", { kind: "long_text", written: "(a text)", low: null })), "");
+});
+
+test("the server is asked for the aim only where it knows how much evaluators differ", () => {
+  const aim = { difference: "10", power: "90" };
+
+  assert.deepEqual(planWish("infinity", 3, { images: "40" }, aim), { method: "infinity", models: 3, settings: { images: "40" }, difference: 10, power: 0.9 });
+  assert.deepEqual(planWish("pair", 3, {}, aim), { method: "pair", models: 3, settings: {} });
+  assert.deepEqual(planWish("time", 1, {}, { difference: "x", power: "80" }), { method: "time", models: 1, settings: {} });
+});
+
+test("a plan says what a study takes and tells", () => {
+  const study = { sessions: 90, evaluators_a_model: 30, trials_a_session: 100, hours: 15, total_usd_cents: 25740, fees_usd_cents: 7740, session_usd_cents: 286, currency: "USD" };
+  const tells = { unit: "percent", difference: 10, source: "papers", rows: [{ width: 4.938, power: 0.99927 }, { width: 9.59, power: 0.693 }, { width: null, power: null }] };
+  const aim = { rows: [{ evaluators: 11 }, { evaluators: 38 }] };
+
+  assert.deepEqual(factsOf({ models: 3, study, tells }), [
+    ["Evaluators", "90 in all, 30 for each of 3 models"],
+    ["Answers", "9,000"],
+    ["Cost", "at most $257.40, of which $77.40 are the panel’s fee; $2.86 for each evaluator"],
+    ["Working time", "15 hours of all evaluators together"],
+    ["Interval of a score", "4.9 to 9.6 percentage points wide, by the spread of the papers’ evaluators"],
+    ["Power", "69% to over 99% to find a difference of 10 percentage points between two models"],
+  ]);
+  assert.deepEqual(needed({ aim }), { least: 11, most: 38 });
+  assert.equal(needed({ aim: null }), null);
+  assert.deepEqual(factsOf({ models: 1, study: { ...study, total_usd_cents: 0, sessions: 30, hours: 0.4 }, tells: null }).map(([, text]) => text), ["30", "3,000", "nobody is paid", "24 minutes of all evaluators together"]);
+});
+
+test("what is typed is checked as far as the kind of its setting tells", () => {
+  assert.equal(problemOf(setting("images"), ""), "");
+  assert.equal(problemOf(setting("images"), "1.5"), "A whole number is expected here.");
+  assert.equal(problemOf(setting("images"), "10"), "It must be from 0 to 9.");
+  assert.equal(problemOf(setting("images", { kind: "number" }), "x"), "A number is expected here.");
+  assert.equal(problemOf(setting("contact", { kind: "text" }), "x"), "");
+});
+
+test("a qualification is a kind of study, and has no number of evaluators", () => {
+  const study = { sessions: 0, evaluators_a_model: 0, trials_a_session: 100, hours: 0, total_usd_cents: 0, fees_usd_cents: 0, session_usd_cents: 100, currency: "USD" };
+
+  assert.equal(methodOf(ordered("qualification")).method, "qualification");
+  assert.deepEqual(METHODS.map(({ method }) => methodOf(ordered(method)).method), METHODS.map(({ method }) => method));
+  assert.equal(methodOf({}).method, "infinity");
+  assert.deepEqual(factsOf({ models: 1, study, tells: null })[2], ["Cost", "at most $1.00 for each evaluator"]);
+});
+
+test("an error about a page or a question is shown at its field", () => {
+  const places = [
+    "pages: pages 1 lacks the entry text, a text",
+    "pages 2: title must be a line of text of 1 to 2000 characters, not ''",
+    "questions 1: a question's name must be 1 to 40 lower-case letters, digits and _, starting with a letter, not 'A B'",
+    "questions 3 if: no question is called 'a'",
+  ].map(placeOf);
+
+  assert.deepEqual(places.map((place) => [place?.list, place?.number, place?.part]), [["pages", 0, "text"], ["pages", 1, "title"], ["questions", 0, "name"], ["questions", 2, "if"]]);
+  assert.equal(places[3]?.words, "No question is called 'a'.");
+  assert.equal(placeOf("settings: images must be at least 2"), null);
+});

@@ -1,0 +1,229 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { test } from "node:test";
+
+import { Unreached } from "../../frontend/console_api.js";
+import { chosen, dropped, handed, modelName, subfolders } from "../../frontend/console_files.js";
+import { folderSource, makeUpload, zipSource } from "../../frontend/console_upload.js";
+
+const PART = 5 * 1024 * 1024;
+const sha256 = (data) => createHash("sha256").update(data).digest("hex");
+
+/** A server of uploads that keeps what it is sent; `cuts` answers PUTs in place of it, in order. */
+class Server {
+  received = new Map();
+  requests = [];
+  most = 0;
+  now = 0;
+
+  constructor(cuts = []) {
+    this.cuts = cuts;
+  }
+
+  state() {
+    const missing = this.begun.parts.map((_, i) => i).filter((i) => !this.received.has(i));
+    return { upload: "u1", state: this.isComplete ? "complete" : "receiving", missing };
+  }
+
+  async post(path, body) {
+    this.requests.push(path);
+    if (path === "/api/uploads") this.begun ??= body;
+    if (path.endsWith("/urls")) return { urls: body.parts.map((part) => ({ part, url: `/put/${part}`, headers: {} })) };
+    if (path.endsWith("/complete")) this.isComplete = this.state().missing.length === 0;
+    return this.state();
+  }
+
+  get = async () => this.state();
+
+  put = async (url, _headers, body, onSent, signal) => {
+    const cut = this.cuts.shift();
+    this.now += 1;
+    this.most = Math.max(this.most, this.now);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    this.now -= 1;
+    if (typeof cut === "function") cut();
+    if (signal.aborted) return { status: 0, code: "" };
+    if (typeof cut === "number") return { status: cut, code: "" };
+    if (typeof cut === "string") return { status: 400, code: cut };
+    const part = Number(url.split("/")[2]);
+    const data = Buffer.from(await body.arrayBuffer());
+    assert.equal(sha256(data), this.begun.parts[part]);
+    onSent(data.length);
+    this.received.set(part, data);
+    return { status: 200, code: "" };
+  };
+
+  whole() {
+    return Buffer.concat([...this.received].sort(([a], [b]) => a - b).map(([, data]) => data));
+  }
+}
+
+function sending(server, source) {
+  const seen = { progress: [], begun: [], pauses: [] };
+  const upload = makeUpload({
+    source,
+    api: server,
+    put: server.put,
+    hash: async (bytes) => sha256(bytes),
+    pause: async (ms) => seen.pauses.push(ms),
+    onProgress: (progress) => seen.progress.push(progress),
+    onBegun: (name) => seen.begun.push(name),
+    now: () => 0,
+    random: () => 0.5,
+  });
+  return { upload, seen };
+}
+
+const bytes = (length, value) => new File([Buffer.alloc(length, value)], `${value}.png`);
+const folder = () => folderSource([{ path: "b/1.png", file: bytes(2 * PART, 1) }, { path: "a.png", file: bytes(700, 2) }, { path: "c.png", file: bytes(PART, 3) }]);
+
+test("a folder arrives whole, at most three parts at a time", async () => {
+  const server = new Server();
+  const { upload, seen } = sending(server, folder());
+
+  assert.equal(await upload.run(), "u1");
+
+  const expected = folder();
+  assert.equal(sha256(server.whole()), sha256(Buffer.from(await expected.slice(0, expected.bytes).arrayBuffer())));
+  assert.equal(server.most, 3);
+  assert.deepEqual(seen.begun, ["u1"]);
+  assert.equal(seen.progress.at(-1).stage, "complete");
+  assert.ok(seen.progress.every(({ done, total }) => done <= total));
+});
+
+test("a zip is sent as it is", async () => {
+  const server = new Server();
+  const { upload } = sending(server, zipSource(bytes(PART + 5, 9)));
+
+  await upload.run();
+
+  assert.equal(server.begun.format, "zip");
+  assert.equal(server.whole().length, PART + 5);
+});
+
+test("a connection that is cut ten times, and a busy server, lose nothing", async () => {
+  const server = new Server([0, 0, 503, 0, 0, 429, 0, 0, 502, 0]);
+  const { upload, seen } = sending(server, folder());
+
+  assert.equal(await upload.run(), "u1");
+
+  assert.equal(server.state().missing.length, 0);
+  assert.equal(seen.pauses.length, 10);
+  assert.ok(seen.progress.some(({ stage }) => stage === "waiting"));
+});
+
+test("what is there already is not sent again after a reload", async () => {
+  const server = new Server();
+  await sending(server, folder()).upload.run();
+  const [kept] = server.received;
+  server.received = new Map([kept]);
+  server.isComplete = false;
+  const sent = [];
+  const put = server.put;
+  server.put = (url, ...rest) => (sent.push(url), put(url, ...rest));
+
+  await sending(server, folder()).upload.run();
+
+  assert.equal(sent.length, server.begun.parts.length - 1);
+  assert.ok(!sent.includes(`/put/${kept[0]}`));
+});
+
+test("paused, it stops; run again, it goes on without reading all again", async () => {
+  let stop = () => {};
+  const server = new Server([undefined, () => stop()]);
+  const { upload, seen } = sending(server, folder());
+  stop = () => upload.pause();
+
+  assert.equal(await upload.run(), null);
+  assert.equal(upload.progress.stage, "paused");
+  const before = seen.progress.filter(({ stage }) => stage === "reading").length;
+  assert.equal(await upload.run(), "u1");
+
+  assert.equal(seen.progress.filter(({ stage }) => stage === "reading").length, before);
+});
+
+test("the API out of reach is waited for", async () => {
+  const server = new Server();
+  const post = server.post.bind(server);
+  let failures = 3;
+  server.post = async (...all) => {
+    if (failures-- > 0) throw new Unreached("no");
+    return post(...all);
+  };
+  const { upload, seen } = sending(server, folder());
+
+  assert.equal(await upload.run(), "u1");
+  assert.deepEqual(seen.pauses, [500, 1000, 2000]);
+});
+
+test("an address that has expired is asked for again", async () => {
+  const server = new Server([403]);
+  const { upload } = sending(server, folder());
+
+  assert.equal(await upload.run(), "u1");
+  assert.equal(server.requests.filter((path) => path.endsWith("/urls")).length, 2);
+});
+
+test("a picture changed in the meantime, and a server that refuses, are said", async () => {
+  const changed = sending(new Server(["wrong_part"]), folder());
+  const refused = sending(new Server([413]), folder());
+  const broken = sending(new Server(Array(60).fill(500)), folder());
+
+  assert.equal(await changed.upload.run(), null);
+  assert.match(changed.upload.progress.problem, /was changed while it was being sent/);
+  await refused.upload.run();
+  assert.match(refused.upload.progress.problem, /status 413/);
+  await broken.upload.run();
+  assert.match(broken.upload.progress.problem, /several times/);
+});
+
+const inFolder = (path, data = "x") => {
+  const file = new File([data], path.slice(path.lastIndexOf("/") + 1));
+  Object.defineProperty(file, "webkitRelativePath", { value: path });
+  return file;
+};
+
+test("of a chosen folder the pictures are taken, with their paths within it", () => {
+  const { name, items, others, isZip } = chosen(["gan/cats/1.PNG", "gan/.DS_Store", "gan/cats/Thumbs.db", "gan/notes.txt", "gan/__MACOSX/._1.png", "gan/2.jpeg"].map((path) => inFolder(path)));
+
+  assert.equal(name, "gan");
+  assert.deepEqual(items.map(({ path }) => path), ["cats/1.PNG", "2.jpeg"]);
+  assert.deepEqual(others, ["notes.txt"]);
+  assert.equal(isZip, false);
+});
+
+test("a zip, loose pictures and nothing are told apart", () => {
+  assert.deepEqual([chosen([new File(["x"], "gan.zip")])].map(({ name, isZip }) => [name, isZip]), [["gan", true]]);
+  assert.deepEqual(chosen([new File(["x"], "1.png"), new File(["x"], "2.png")]).items.map(({ path }) => path), ["1.png", "2.png"]);
+  assert.equal(chosen([]), null);
+});
+
+test("folders within a folder are several models or classes, unless a picture lies beside them", () => {
+  const folders = handed("all", ["a/1.png", "a/x/2.png", "b/1.png"].map((path) => ({ path, file: inFolder(path) })));
+  const mixed = handed("all", ["a/1.png", "1.png"].map((path) => ({ path, file: inFolder(path) })));
+
+  assert.deepEqual(subfolders(folders).map(({ name, items }) => [name, items.map(({ path }) => path)]), [["a", ["1.png", "x/2.png"]], ["b", ["1.png"]]]);
+  assert.deepEqual(subfolders(mixed), []);
+});
+
+test("a dropped folder of more than a hundred pictures is read to its end", async () => {
+  const file = (name) => ({ name, isDirectory: false, file: (resolve) => resolve(new File(["x"], name)) });
+  const folderEntry = (name, entries) => ({
+    name,
+    isDirectory: true,
+    createReader() {
+      const left = [...entries];
+      return { readEntries: (resolve) => resolve(left.splice(0, 100)) };
+    },
+  });
+  const many = Array.from({ length: 250 }, (_, i) => file(`${i}.png`));
+  const entries = [folderEntry("gan", [folderEntry("cats", many), file("1.png")]), file("real.zip"), file("2.png")];
+
+  const found = await dropped({ items: entries.map((entry) => ({ webkitGetAsEntry: () => entry })) });
+
+  assert.deepEqual(found.map(({ name, items, isZip }) => [name, items.length, isZip]), [["gan", 251, false], ["real", 1, true], ["", 1, false]]);
+});
+
+test("a folder's name becomes a name that a model can have", () => {
+  assert.deepEqual(["stylegan2", "Modèle à 3", "_x/y ", "模型", "a".repeat(150)].map(modelName), ["stylegan2", "Modele a 3", "x-y", "", "a".repeat(100)]);
+});

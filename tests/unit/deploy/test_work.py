@@ -1,0 +1,94 @@
+"""The function that does jobs: within its time, with the deployment's keys, and never anything else."""
+
+import boto3
+import pytest
+
+from backend.foundation.timestamps import utc_now
+from backend.jobs import queue
+from deploy import work
+from deploy.bucket_uploads import BucketUploads
+from deploy.s3_upload import parse_place
+
+KEYS = '{"researcher": "r", "hashing": "00ff"}'
+
+
+class Context:
+    """Lambda's, with the time that is left."""
+
+    def __init__(self, *left_s):
+        self._left_s = list(left_s)
+
+    def get_remaining_time_in_millis(self):
+        return 1000 * (self._left_s.pop(0) if self._left_s else 0)
+
+
+@pytest.fixture
+def environment(cloud, tmp_path, monkeypatch):
+    boto3.client("ssm").put_parameter(Name="/openhype/pilot/keys", Type="SecureString", Value=KEYS)
+    variables = {
+        "OPENHYPE_STORE": "sqlite:///a.db",
+        "OPENHYPE_DATA": str(tmp_path / "data"),
+        "OPENHYPE_KEYS": "ssm:/openhype/pilot/keys",
+        "OPENHYPE_UPLOADS": "s3://pictures/uploads",
+        "OPENHYPE_IMAGES": "s3://pictures/public",
+    }
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    return variables
+
+
+def test_the_worker_has_the_deployments_keys_and_bucket(environment, tmp_path):
+    worker = work.make_worker(environment)
+    worker.store.close()
+
+    assert worker.data.keys().hashing == bytes.fromhex("00ff")
+    assert isinstance(worker.uploads, BucketUploads)
+    assert worker.publish is not None
+
+
+def test_jobs_are_done_until_the_time_is_nearly_over(environment):
+    worker = work.make_worker(environment)
+    for number in range(3):
+        queue.enqueue(worker.store, "no such kind", None, "ada", {"number": number}, utc_now())
+
+    first = work.handle({"task": "work"}, Context(800, 61, 59))
+    second = work.handle({"task": "work"}, Context(800, 700))
+
+    assert (first, second) == ({"jobs": 2, "expired": 0}, {"jobs": 1, "expired": 0})
+    assert {job.state for job in queue.jobs(worker.store)} == {"failed"}
+    worker.store.close()
+
+
+def held_by(work_):
+    images = work_.data.root / "images"
+    return {str(path.relative_to(images)): path.read_bytes() for path in images.rglob("*") if path.is_file()}
+
+
+def keys_of(client):
+    return [each["Key"] for each in client.list_objects_v2(Bucket="pictures").get("Contents", [])]
+
+
+@pytest.mark.parametrize("kind", ["join", "create", "delete"])
+def test_jobs_have_the_pictures_of_their_study_and_leave_none_behind(environment, kind):
+    client = boto3.client("s3")
+    client.create_bucket(Bucket="pictures", CreateBucketConfiguration={"LocationConstraint": "eu-central-1"})
+    for name in ("faces/a.png", "faces/b.png", "faces2/c.png"):
+        client.put_object(Bucket="pictures", Key=f"public/i/{name}", Body=name.encode())
+    worker, seen = work.make_worker(environment), []
+    queue.enqueue(worker.store, kind, "faces", "ada", {}, utc_now())
+    place = parse_place(environment["OPENHYPE_IMAGES"])
+    worker.find = lambda kind: work._with_pictures(kind, lambda w, _: seen.append(held_by(w)) or {}, place)
+
+    done = worker.run_once()
+    worker.store.close()
+
+    both = {"faces/a.png": b"faces/a.png", "faces/b.png": b"faces/b.png"}
+    assert (done.state, seen) == ("done", [both if kind == "join" else {}])
+    assert not (worker.data.root / "images").exists()
+    assert len(keys_of(client)) == (1 if kind == "delete" else 3)
+
+
+@pytest.mark.parametrize("event", [{}, {"task": "pay"}, {"requestContext": {}, "version": "2.0"}])
+def test_no_other_event_is_taken(environment, event):
+    with pytest.raises(ValueError, match="takes the task 'work' only"):
+        work.handle(event, Context(800))

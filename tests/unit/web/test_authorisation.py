@@ -1,0 +1,338 @@
+"""Every route with every role: who may call it, and what everybody else is told."""
+
+import re
+
+import pytest
+
+from backend.handlers import create_app
+from backend.members import memberships, tokens
+from backend.web import openapi
+from backend.web.operations import JSON, path_of
+
+from .. import sample_studies as studies
+from .members import as_member, signed_in, token, tokens_of_all
+
+ALL, SUBMITTER, RESEARCHER, OWNER = "all", "submitter", "researcher", "owner"
+TABLE = {
+    "GET /api/openapi.json": (ALL, 200),
+    # Evaluators, by their session's own token
+    "GET /api/studies/{study}": (ALL, 404),
+    "POST /api/studies/{study}/admission": (ALL, 404),
+    "POST /api/studies/{study}/sessions": (ALL, 400),
+    "POST /api/studies/{study}/exit": (ALL, 400),
+    "POST /api/studies/{study}/waits": (ALL, 404),
+    "POST /api/studies/{study}/waits/{wait}/signs": (ALL, 400),
+    "POST /api/sessions/{session}/resume": (ALL, 404),
+    "POST /api/sessions/{session}/blocks": (ALL, 400),
+    "POST /api/sessions/{session}/answers": (ALL, 400),
+    "POST /api/sessions/{session}/questions": (ALL, 400),
+    "POST /api/sessions/{session}/end": (ALL, 400),
+    "GET /api/sessions/{session}/debrief": (ALL, 404),
+    "GET /api/sessions/{session}/withdrawal": (ALL, 404),
+    "POST /api/sessions/{session}/withdrawal": (ALL, 404),
+    "POST /api/panels/prolific/events": (ALL, 403),
+    # Members
+    "POST /api/sign-in": (ALL, 400),
+    "GET /api/sign-in": (ALL, 200),
+    "POST /api/sign-out": (ALL, 200),
+    "GET /api/me": (SUBMITTER, 200),
+    "GET /api/members": (RESEARCHER, 200),
+    "POST /api/members": (RESEARCHER, 400),
+    "POST /api/members/{member}/remove": (RESEARCHER, 404),
+    "POST /api/members/{member}/tokens": (RESEARCHER, 404),
+    "POST /api/tokens/{token}/revoke": (SUBMITTER, 404),
+    "GET /api/audit": (OWNER, 200),
+    # Uploads
+    "POST /api/uploads": (SUBMITTER, 400),
+    "GET /api/uploads/{upload}": (SUBMITTER, 404),
+    "POST /api/uploads/{upload}/urls": (SUBMITTER, 400),
+    "PUT /api/uploads/{upload}/parts/{part}": (SUBMITTER, 404),
+    "POST /api/uploads/{upload}/complete": (SUBMITTER, 404),
+    "POST /api/uploads/{upload}/delete": (SUBMITTER, 404),
+    # Studies
+    "GET /api/studies/{study}/status": (RESEARCHER, 404),
+    "GET /api/studies/{study}/scores": (RESEARCHER, 404),
+    "GET /api/studies": (RESEARCHER, 200),
+    "GET /api/studies/{study}/record": (RESEARCHER, 404),
+    "GET /api/studies/{study}/live": (RESEARCHER, 404),
+    "GET /api/studies/{study}/sessions": (RESEARCHER, 404),
+    "POST /api/studies/{study}/pause": (RESEARCHER, 404),
+    "POST /api/studies/{study}/resume": (RESEARCHER, 404),
+    "POST /api/studies/{study}/call": (RESEARCHER, 404),
+    "POST /api/studies/{study}/set": (RESEARCHER, 400),
+    "POST /api/studies/{study}/clear": (RESEARCHER, 404),
+    "GET /api/studies/{study}/contents": (RESEARCHER, 404),
+    "POST /api/studies/{study}/delete": (RESEARCHER, 404),
+    "POST /api/studies/{study}/links": (RESEARCHER, 404),
+    "POST /api/studies/{study}/simulate": (RESEARCHER, 404),
+    "POST /api/studies/{study}/draw": (RESEARCHER, 404),
+    "POST /api/studies/{study}/sessions/{session}/withdraw": (RESEARCHER, 404),
+    "GET /api/studies/{study}/retention": (RESEARCHER, 404),
+    "POST /api/studies/{study}/retention": (RESEARCHER, 404),
+    "GET /api/studies/{study}/recruitment": (RESEARCHER, 404),
+    "POST /api/studies/{study}/recruit": (RESEARCHER, 404),
+    "POST /api/studies/{study}/recruitment": (RESEARCHER, 404),
+    "POST /api/studies/{study}/recruitment/rehearsal": (RESEARCHER, 404),
+    "POST /api/studies/{study}/recruitment/webhooks": (RESEARCHER, 404),
+    "GET /api/studies/{study}/payments": (RESEARCHER, 404),
+    "POST /api/studies/{study}/pay": (RESEARCHER, 404),
+    "GET /api/studies/{study}/payments.csv": (RESEARCHER, 404),
+    "POST /api/studies/{study}/payments/mark-paid": (RESEARCHER, 404),
+    "POST /api/studies/{study}/payments/budget": (RESEARCHER, 404),
+    "POST /api/studies/{study}/payments/broke-off": (RESEARCHER, 404),
+    "POST /api/studies/{study}/payments/automatic": (RESEARCHER, 404),
+    "POST /api/studies/{study}/payments/take-over": (RESEARCHER, 404),
+    "GET /api/studies/{study}/report.zip": (RESEARCHER, 404),
+    "GET /api/studies/{study}/export.zip": (RESEARCHER, 404),
+    "GET /api/studies/{study}/responses.csv": (RESEARCHER, 404),
+    "GET /api/studies/{study}/masks.png": (RESEARCHER, 404),
+    "GET /api/studies/{study}/site.zip": (RESEARCHER, 404),
+    "GET /api/settings/{method}": (RESEARCHER, 400),
+    "POST /api/plan": (RESEARCHER, 200),
+    "POST /api/costs": (RESEARCHER, 200),
+    "POST /api/studies/{study}/metrics": (RESEARCHER, 404),
+    "GET /api/studies/{study}/metrics": (RESEARCHER, 404),
+    "POST /api/studies/{study}/agree": (RESEARCHER, 404),
+    "POST /api/studies/{study}/models": (RESEARCHER, 404),
+    # Standing studies
+    # Jobs, drafts, standing studies
+    "POST /api/studies": (RESEARCHER, 400),
+    "POST /api/audits": (RESEARCHER, 400),
+    "GET /api/drafts": (RESEARCHER, 200),
+    "GET /api/drafts/{draft}": (RESEARCHER, 404),
+    "POST /api/drafts/{draft}": (RESEARCHER, 200),
+    "POST /api/drafts/{draft}/delete": (RESEARCHER, 200),
+    "GET /api/jobs": (RESEARCHER, 200),
+    "GET /api/jobs/{job}": (SUBMITTER, 404),
+    "POST /api/jobs/{job}/cancel": (SUBMITTER, 404),
+    "POST /api/studies/{study}/standing": (RESEARCHER, 400),
+    "GET /api/studies/{study}/standing": (RESEARCHER, 404),
+    "POST /api/studies/{study}/submissions": (SUBMITTER, 400),
+    "GET /api/studies/{study}/submissions": (SUBMITTER, 404),
+    "GET /api/submissions": (SUBMITTER, 200),
+    "GET /api/submissions/{submission}": (SUBMITTER, 404),
+    "POST /api/submissions/{submission}/pictures": (SUBMITTER, 400),
+    "POST /api/submissions/{submission}/withdraw": (SUBMITTER, 404),
+    "GET /api/competitions": (ALL, 200),
+    "GET /api/competitions/{study}": (ALL, 404),
+}
+"""By operation: the least role that may call it, and the status of an empty request for what is not there.
+
+A new route needs a row, written by hand: its declaration is what is tested.
+"""
+OF_SESSIONS = {name for name in TABLE if " /api/sessions/" in name}
+NOT_AUDITED = {
+    "POST /api/uploads/{upload}/urls",
+    "PUT /api/uploads/{upload}/parts/{part}",
+    "POST /api/plan",
+    "POST /api/costs",
+    "POST /api/drafts/{draft}",
+}
+"""Calls of members that change nothing; drafts while they are typed; parts of an upload that is audited."""
+RANK = {"submitter": 1, "researcher": 2, "owner": 3, "key": 3}
+WHY = {
+    "none": "no_token",
+    "wrong": "wrong_token",
+    "expired": "expired_token",
+    "revoked": "revoked_token",
+    "removed": "revoked_token",
+    "removed_and_expired": "revoked_token",
+}
+
+
+def call(http, name, headers=()):
+    """Make an empty request of an operation, for a study, session or member that is not there."""
+    verb, _, path = name.partition(" ")
+    operation = openapi.operations()[name]
+    body = {} if verb == "GET" else {"data": b"{}", "content_type": operation.media}
+    return http.open(re.sub(r"\{\w+\}", "nobody", path), method=verb, headers=dict(headers), **body)
+
+
+def outcome(reply):
+    if reply.status_code != 403:
+        return reply.status_code
+    return reply.json["error"]["code"]
+
+
+def wanted(name, who):
+    least, status = TABLE[name]
+    if least == ALL:
+        return status
+    if who in WHY:
+        return WHY[who]
+    return status if RANK[who] >= RANK[least] else "not_permitted"
+
+
+def test_every_route_of_the_api_has_a_row_and_every_row_a_route(world):
+    rules = {
+        f"{verb} {path_of(rule.rule)}"
+        for rule in world.app.url_map.iter_rules()
+        if rule.rule.startswith("/api/")
+        for verb in rule.methods - {"HEAD", "OPTIONS"}
+    }
+
+    assert set(TABLE) - rules == set(), "rows without a route"
+    assert rules - set(TABLE) == set(), "routes without a row in TABLE"
+    assert rules == set(openapi.operations())
+
+
+@pytest.mark.parametrize("who", [*RANK, *WHY])
+def test_every_route_is_open_to_its_roles_only(world, who):
+    headers = as_member(tokens_of_all(world)[who])
+    names = [name for name in TABLE if name not in OF_SESSIONS and not name.endswith("/signs")]
+
+    found = {name: outcome(call(world.http, name, headers)) for name in names}
+
+    expected = {name: wanted(name, who) for name in names} | {
+        "POST /api/panels/prolific/events": "no_webhooks"
+    }
+    assert found == expected
+
+
+@pytest.mark.parametrize("who", RANK)
+def test_every_route_is_open_to_the_same_roles_by_the_cookie(world, who):
+    http = signed_in(world, tokens_of_all(world)[who])
+    names = [name for name, (least, _) in TABLE.items() if least != ALL]
+
+    found = {name: outcome(call(http, name)) for name in names}
+
+    assert found == {name: wanted(name, who) for name in names}
+
+
+def test_no_member_is_let_into_a_session_by_a_members_token(world):
+    world.add(studies.study())
+    session = world.player().state["session"]
+    held = tokens_of_all(world)
+
+    for who in RANK:
+        for name in OF_SESSIONS:
+            verb, _, path = name.partition(" ")
+            body = {
+                "lease": 1,
+                "block": 0,
+                "when": "before",
+                "trial_index": 0,
+                "stimulus": "x",
+                "response": "real",
+            }
+            reply = world.http.open(
+                path.replace("{session}", session),
+                method=verb,
+                headers=as_member(held[who]),
+                **({} if verb == "GET" else {"json": body}),
+            )
+            assert (name, reply.status_code) == (name, 403)
+    assert world.store.cursor(session).version == 0
+
+
+def test_every_call_of_members_that_changes_something_is_audited():
+    found = openapi.operations().items()
+
+    assert {name for name, each in found if not each.is_audited} == NOT_AUDITED
+
+
+def test_a_route_for_bytes_or_json_declares_one_of_the_two():
+    assert {operation.media for operation in openapi.operations().values()} <= {
+        JSON,
+        "application/octet-stream",
+    }
+
+
+@pytest.mark.parametrize("how", ["revoked", "removed", "expired", "another key"])
+def test_the_cookie_ends_with_its_token_at_once(world, how, monkeypatch):
+    world.add(studies.study(images=8))
+    text = token(world, "ada", "researcher", days=1)
+    http = signed_in(world, text)
+    before = [http.get(path).status_code for path in ("/api/me", "/dashboard", "/results")]
+
+    if how == "revoked":
+        tokens.revoke(world.store, tokens.id_in(text), world.clock())
+    elif how == "removed":
+        memberships.end(world.store, memberships.membership(world.store, "ada"), world.clock())
+    elif how == "expired":
+        world.clock.move(days=1)
+    else:
+        monkeypatch.setenv("OPENHYPE_KEY", "another")
+        http.application = create_app(world.store, world.data, world.data.keys(), world.clock)
+    after = [
+        http.get(path).status_code for path in ("/api/me", "/dashboard", "/results", "/dashboard?as=json")
+    ]
+
+    assert (before, after) == ([200] * 3, [403] * 4)
+
+
+def test_a_token_that_expires_within_the_twelve_hours_ends_the_cookie_with_it(world):
+    text = token(world, "ada", "submitter", days=1)
+    world.clock.move(hours=20)
+    http = signed_in(world, text)
+
+    assert http.get("/api/me").json["expires_at"] == "2026-01-02T00:00:00.000Z"
+    assert 14_000 < int(re.search(r"Max-Age=(\d+)", sign_in(world, text).headers["Set-Cookie"])[1]) <= 14_400
+    world.clock.move(hours=4)
+    assert http.get("/api/me").json["error"]["code"] in ("no_token", "expired_token")
+
+
+def sign_in(world, text):
+    return world.app.test_client().post("/api/sign-in", json={"token": text})
+
+
+def test_researchers_open_the_pages_and_submitters_are_told_why_not(world):
+    world.add(studies.study(images=8))
+    researcher = signed_in(world, token(world, "ada", "researcher"))
+    submitter = signed_in(world, token(world, "bob", "submitter"))
+
+    assert [researcher.get(path).status_code for path in ("/results", "/dashboard")] == [200, 200]
+    for path in (
+        "/results",
+        "/dashboard",
+        "/results/faces",
+        "/dashboard/faces",
+        "/results/no",
+        "/dashboard/no",
+    ):
+        page = submitter.get(path)
+        assert (page.status_code, "bob is a submitter" in page.text) == (403, True)
+        assert "faces</a>" not in page.text
+    refused = [submitter.get("/dashboard?as=json"), submitter.post("/dashboard/faces/pause?as=json")]
+    assert [outcome(reply) for reply in refused] == ["not_permitted"] * 2
+
+
+def test_the_forms_of_the_pages_take_a_researchers_token(world):
+    http = world.app.test_client()
+
+    reply = http.post("/results", data={"key": token(world, "ada", "researcher")})
+
+    assert (reply.status_code, http.get("/api/me").json["member"]) == (303, "ada")
+
+
+def test_a_tokens_header_stands_before_the_cookie(world):
+    http = signed_in(world, token(world, "ada", "researcher"))
+
+    me = http.get("/api/me", headers=as_member(token(world, "bob", "submitter"))).json
+    wrong = http.get("/api/me", headers=as_member("wrong"))
+
+    assert (me["member"], me["by"]) == ("bob", "token")
+    assert outcome(wrong) == "wrong_token"
+
+
+def test_the_cookie_of_one_token_cannot_be_made_into_that_of_another(world):
+    ada, owner = token(world, "ada", "submitter"), token(world, "eve", "owner")
+    cookie = sign_in(world, ada).headers["Set-Cookie"].partition(";")[0].partition("=")[2]
+    at, _, seal = cookie.split(".")
+
+    for value in (
+        f"{at}.{tokens.id_in(owner)}.{seal}",
+        f"{at}.key.{seal}",
+        f"{int(at) + 1}.{tokens.id_in(ada)}.{seal}",
+    ):
+        http = world.app.test_client()
+        http.set_cookie("openhype_login", value, path="/api")
+        assert outcome(http.get("/api/me")) == "no_token"
+
+
+def test_who_signs_out_is_signed_in_nowhere(world):
+    http = signed_in(world, token(world, "ada", "researcher"))
+
+    http.post("/api/sign-out", json={})
+
+    assert [http.get(path).status_code for path in ("/api/me", "/results", "/dashboard")] == [403] * 3

@@ -1,0 +1,150 @@
+"""Settings as forms need them, plans of studies as they are set, and work on a study's pictures."""
+
+import pytest
+
+from backend.administration import setting_forms
+from backend.experiment import protocol as protocols
+from backend.foundation.errors import InvalidInput
+from backend.jobs.queue import jobs
+
+from .. import sample_studies as studies
+from .researcher import Researcher
+
+
+@pytest.fixture
+def me(world):
+    return Researcher(world)
+
+
+@pytest.mark.parametrize("method", [*setting_forms.PROTOCOLS])
+def test_every_documented_setting_is_a_field_whose_default_is_taken(me, method):
+    found = me.get(f"settings/{method}")["settings"]
+
+    assert [field["name"] for field in found] == [*protocols.documented_settings()]
+    protocol = setting_forms.PROTOCOLS[method]
+    for field in found:
+        name, value = field["name"], field["default"]
+        if field["applies"] and value not in (None, "") and field["group"] != "admission":
+            values = setting_forms.posted({name: value})
+            assert protocols.with_settings(protocol, values) == protocol, name
+
+
+@pytest.mark.parametrize("name", [*setting_forms.CHOICES])
+def test_choices_are_taken_and_others_are_not_unless_a_field_is_open(name):
+    needs = {"confidence_when": {"confidence": "5"}, "draw": {"draw_random_share": 0.5}}.get(name, {})
+    method = {"staircase": "time", "exposure_design": "exposures", "exposure_steps": "time"}.get(
+        name, "infinity"
+    )
+    base = setting_forms.PROTOCOLS[method]
+
+    for choice in setting_forms.CHOICES[name]:
+        made = protocols.with_settings(base, {**needs, name: choice})
+        value = protocols.value_of(made, name)
+        assert getattr(value, "name", value) == choice or name == "staircase"
+    wrong = {"image_format": "bmp"}.get(name, "none of these")
+    if name != "image_format":  # checked when pictures are written
+        with pytest.raises(InvalidInput, match=f"{name}|panel"):
+            protocols.with_settings(base, {**needs, name: wrong})
+
+
+def test_fields_tell_what_a_form_needs(me):
+    found = {field["name"]: field for field in me.get("settings/time")["settings"]}
+
+    assert {found["images"][key] for key in ("kind", "low", "high", "default")} == {"whole", 2, 5000, 150}
+    assert (found["staircase"]["kind"], found["staircase"]["is_open"]) == ("choice", True)
+    assert found["feedback"]["kind"] == "truth_value"
+    assert found["consent_text"]["kind"] == "long_text"
+    assert not found["ties"]["applies"]
+    assert "method must be one of" in me.get("settings/nonsense", 400)["error"]["message"]
+
+
+def test_a_plan_is_of_the_study_as_it_is_set(me):
+    settings = {
+        "evaluators": 20,
+        "images": 50,
+        "base_usd_cents": 100,
+        "bonus_usd_cents": 2,
+        "panel": "prolific",
+    }
+    made = me.post("plan", {"method": "infinity", "models": 3, "settings": settings})
+
+    # 60 sessions; a reward of $1.00 costs 100 + 42.8 -> 143, 50 bonuses of 2 cents as much
+    assert made["study"]["sessions"] == 60
+    assert made["study"]["total_usd_cents"] == 60 * (143 + 143)
+    assert made["study"]["pay_usd_cents"] == 60 * 200
+    assert made["study"]["hours"] == 10
+    assert (made["tells"]["test"], made["tells"]["evaluators"], len(made["tells"]["rows"])) == (
+        "tukey",
+        20,
+        6,
+    )
+    assert all(0 < row["power"] < 1 and row["width"] > 0 for row in made["tells"]["rows"])
+    assert made["aim"]["aim"]["models"] == 3
+    assert any("$6.00 an hour" in text for text in made["warnings"])
+
+
+def test_more_evaluators_tell_more(me):
+    few, many = (
+        me.post("plan", {"models": 2, "settings": {"evaluators": count}})["tells"]["rows"][0]
+        for count in (10, 90)
+    )
+
+    assert many["width"] == pytest.approx(few["width"] / 3)
+    assert many["power"] > few["power"]
+
+
+@pytest.mark.parametrize(
+    "method", ["time", "exposures", "2afc", "jnd", "pair", "tournament", "qualification"]
+)
+def test_every_method_can_be_planned(me, method):
+    made = me.post("plan", {"method": method, "models": 2})
+
+    assert (made["tells"] is None) == (method != "time")
+    assert made["study"]["currency"] == "USD"
+
+
+def test_a_pilot_gives_its_own_spreads(world, me):
+    world.add(studies.study(images=8, evaluators=5))
+    for seed in range(8):
+        world.player().play(lambda truth, seed=seed: (truth == "real") == (seed % 3 > 0))
+
+    made = me.post("plan", {"models": 2, "pilot": "faces"})
+
+    assert made["tells"]["source"] == "pilot"
+    assert {row["model"] for row in made["tells"]["rows"]} == {"gan", "vae"}
+    me.post("plan", {"pilot": "none"}, 404)
+    me.post("plan", {"method": "time", "pilot": "faces"}, 400)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"method": "x"}, {"models": 0}, {"models": 10**6}, {"settings": {"images": 7}},
+        {"settings": {"imges": 8}}, {"width": 0}, {"width": "nan"},
+        {"difference": -1}, {"level": 1}, {"power": 0}, {"fee_percent": 42.8},
+        {"fee_percent": "0.428.1"}, {"settings": [1]}, {"width": 1e-9}, {"difference": 1e-9},
+    ],
+)  # fmt: skip
+def test_a_plan_that_makes_no_sense_is_refused(me, body):
+    me.refused("plan", body, 400, "invalid")
+
+
+def test_costs_of_aws_are_those_of_the_command(me):
+    made = me.post("costs", {"pictures": 2000, "evaluators": [30]})
+
+    assert [study["method"] for study in made["studies"]] == ["infinity", "time"]
+    for study in made["studies"]:
+        assert study["total_usd"] == pytest.approx(sum(study["services"].values()))
+    me.refused("costs", {"evaluators": []}, 400, "invalid")
+
+
+def test_work_on_pictures_is_a_job_and_says_why_it_cannot_be_done(world, me):
+    world.add(studies.study(images=8, evaluators=2))
+
+    job = me.job("studies/faces/metrics", {"level": 0.9})
+
+    assert (job.state, job.kind) == ("failed", "metrics")  # this study has no pictures
+    assert "faces" in job.reason
+    me.refused("studies/faces/agree", {}, 400, "invalid")
+    me.refused("studies/faces/metrics", {"level": 1}, 400, "invalid")
+    assert len(jobs(world.store)) == 1

@@ -1,0 +1,173 @@
+"""Evaluators are recruited through the API as the cost was confirmed, once."""
+
+import threading
+from fractions import Fraction
+
+import pytest
+
+from tests import prolific
+
+from .. import sample_studies as studies
+from .researcher import Researcher
+
+URL = "https://study.example"
+
+
+@pytest.fixture
+def fake(monkeypatch):
+    with prolific.running(fee=Fraction(428, 1000)) as fake:
+        for name, value in fake.environment().items():
+            monkeypatch.setenv(name, value)
+        yield fake
+
+
+@pytest.fixture
+def me(world):
+    return Researcher(world)
+
+
+@pytest.fixture
+def study(world):
+    return world.add(studies.study(images=8, evaluators=3, base_usd_cents=200, minutes=10))
+
+
+def offered(me, query=f"url={URL}"):
+    found = me.get(f"studies/faces/recruitment?{query}")
+    assert found["hindrance"] is None
+    return found
+
+
+def made(fake):
+    return [fake.books.study(id) for id in fake.books.studies if fake.books.seen_study(id)]
+
+
+def test_the_cost_is_told_and_then_recruited_for_once(fake, me, study):
+    found = offered(me)
+    assert made(fake) == []
+    body = {"confirmation": found["confirmation"], "url": URL}
+
+    first = me.post("studies/faces/recruit", body)
+    again = me.post("studies/faces/recruit", body)  # a reply that was lost
+
+    # 6 places of $2.00 and 8 bonuses of 2 cents: 6 * (200 * 1.428 = 285.6 -> 286 + 16 * 1.428 -> 23)
+    assert (found["plan"]["places"], found["plan"]["total_usd_cents"]) == (6, 6 * (286 + 23))
+    assert found["plan"]["wallet"]["available_usd_cents"] > 0
+    (at_panel,) = made(fake)
+    assert (at_panel["status"], at_panel["total_available_places"]) == ("ACTIVE", 6)
+    assert first == again
+    assert first["recruited"]["state"] == "published"
+    assert "codes" not in first["recruited"]
+    record = me.get("studies/faces/record")
+    assert (record["recruited"], record["panel"]["has_token"]) == (first["recruited"], True)
+    state = me.get("studies/faces/recruitment")
+    assert (state["at_panel"]["at_panel"], state["at_panel"]["places"]) == ("active", 6)
+
+
+def test_many_at_once_make_one_study_at_the_panel(fake, me, study):
+    body = {"confirmation": offered(me)["confirmation"], "url": URL}
+    statuses = []
+
+    def send():
+        client = me.world.app.test_client()
+        reply = client.post("/api/studies/faces/recruit", json=body, headers=me.headers)
+        statuses.append(reply.status_code)
+
+    threads = [threading.Thread(target=send) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert statuses == [200] * 4
+    published = [each for each in made(fake) if each["status"] == "ACTIVE"]
+    assert [each["total_available_places"] for each in published] == [6]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"places": 5}, {"budget_usd_cents": 5000}, {"url": "https://other.example"}, {"fee_percent": "33"}],
+)
+def test_a_confirmation_is_for_what_was_asked_and_nothing_else(fake, me, study, other):
+    body = {"confirmation": offered(me)["confirmation"], "url": URL, **other}
+
+    me.refused("studies/faces/recruit", body, 409, "changed")
+    assert made(fake) == []
+
+
+def test_other_settings_change_what_is_confirmed(fake, me, study):
+    body = {"confirmation": offered(me)["confirmation"], "url": URL}
+    me.post("studies/faces/set", {"settings": {"base_usd_cents": 210}})
+
+    me.refused("studies/faces/recruit", body, 409, "changed")
+    assert made(fake) == []
+
+
+def test_places_grow_by_a_confirmation_of_their_own(fake, me, study):
+    me.post("studies/faces/recruit", {"confirmation": offered(me)["confirmation"], "url": URL})
+    query = f"url={URL}&places=8&budget_usd_cents=3000"
+
+    more = offered(me, query)
+    body = {"confirmation": more["confirmation"], "url": URL, "places": 8, "budget_usd_cents": 3000}
+    for _ in range(2):
+        me.post("studies/faces/recruit", body)
+
+    assert more["plan"]["total_usd_cents"] == 8 * (286 + 23)
+    assert [each["total_available_places"] for each in made(fake)] == [8]
+
+
+def test_a_plan_over_its_budget_is_not_begun(fake, me, study):
+    query = f"url={URL}&budget_usd_cents=1853"
+    body = {"confirmation": offered(me, query)["confirmation"], "url": URL, "budget_usd_cents": 1853}
+
+    assert "over the budget" in me.refused("studies/faces/recruit", body, 400, "invalid")
+    assert made(fake) == []
+
+
+def test_a_recruitment_is_paused_resumed_and_stopped(fake, me, study):
+    me.refused("studies/faces/recruitment", {"action": "pause"}, 404, "not_found")
+    me.post("studies/faces/recruit", {"confirmation": offered(me)["confirmation"], "url": URL})
+    states = []
+    for action in ("pause", "resume", "stop"):
+        states.append(me.post("studies/faces/recruitment", {"action": action})["recruited"]["state"])
+
+    assert states == ["paused", "published", "stopped"]
+    me.refused("studies/faces/recruitment", {"action": "resume"}, 409, "conflict")
+    me.refused("studies/faces/recruitment", {"action": "explode"}, 400, "invalid")
+
+
+def test_a_rehearsal_costs_nothing_and_tells_its_address(fake, me, study):
+    fake.books.workspace.features = frozenset({"test_participants"})
+    body = {"url": URL, "email": "tester@example.org"}
+
+    found = me.post("studies/faces/recruitment/rehearsal", body)["recruited"]
+
+    assert (found["state"], bool(found["rehearsal_url"])) == ("decided", True)
+
+
+def test_what_is_in_the_way_is_told(world, me, fake):
+    world.add(studies.study(images=8, minutes=10, base_usd_cents=0))
+    world.add(studies.study("link", images=8, panel="link"))
+    world.add(studies.study("paid", images=8, minutes=10, base_usd_cents=200))
+
+    assert "no base pay" in me.get(f"studies/faces/recruitment?url={URL}")["hindrance"]
+    assert "made for the panel link" in me.get(f"studies/link/recruitment?url={URL}")["hindrance"]
+    assert "by https" in me.get("studies/paid/recruitment?url=ftp://x")["hindrance"]
+    me.get("studies/faces/recruitment?places=nan", 400)
+    me.get("studies/faces/recruitment?fee_percent=1e1", 400)
+
+
+def test_without_a_token_there_is_a_plan_but_no_recruiting(me, study):
+    body = {"confirmation": offered(me)["confirmation"], "url": URL}
+
+    me.refused("studies/faces/recruit", body, 409, "no_panel_token")
+
+
+def test_a_panel_that_refuses_says_so_and_keeps_what_is_known(fake, me, study, monkeypatch):
+    me.post("studies/faces/recruit", {"confirmation": offered(me)["confirmation"], "url": URL})
+    monkeypatch.setenv("PROLIFIC_TOKEN", "another")
+
+    state = me.get("studies/faces/recruitment")
+
+    assert (state["recruited"]["state"], state["at_panel"]) == ("published", None)
+    assert "Prolific" in state["trouble"]
+    me.refused("studies/faces/recruitment", {"action": "stop"}, 409, "panel_token_refused")

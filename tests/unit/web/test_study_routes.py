@@ -1,0 +1,352 @@
+"""A study as its researcher sees and changes it through the API."""
+
+import dataclasses
+import threading
+import time
+
+import pytest
+
+from backend.experiment.panel import PRIVATE, PRIVATE_LINK
+from backend.foundation.errors import NotFound
+from backend.jobs.queue import jobs
+from backend.studies.waiting_room import begin
+from backend.web import session_routes
+from backend.web.monitor import Watch
+from backend.web.server import in_background
+
+from .. import sample_studies as studies
+from .researcher import Researcher
+
+SMALL = {"images": 8, "blocks": 1, "evaluators": 2}
+
+
+@pytest.fixture
+def me(world):
+    return Researcher(world)
+
+
+@pytest.fixture
+def study(world):
+    return world.add(studies.study(**SMALL))
+
+
+def test_the_list_and_the_record_tell_what_is_there(world, me, study):
+    world.player().play()
+    world.player().begin()
+
+    (line,) = me.get("studies")["studies"]
+    record = me.get("studies/faces/record")
+
+    assert (line["study"], line["kind"], line["begun"], line["paused"]) == ("faces", "study", True, False)
+    assert sum(row["finished"] for row in line["models"]) == 1
+    assert (record["sessions_finished"], record["sessions_wanted"], record["finished"]) == (1, 4, False)
+    assert record["begun"]
+    assert record["begun_at"]
+    assert record["settings"]["images"] == 8
+    assert {"images", "evaluators"} <= {*record["settings_changed"]}
+    assert record["links"]["evaluators"] == "http://localhost/s/faces"
+    assert record["panel"] == {
+        "name": study.protocol.admission.panel.name, "pays": True, "recruits": True, "has_token": False,
+        "caution": "",
+    }  # fmt: skip
+    assert record["recruited"] is None
+    assert record["owed_usd_cents"] == me.get("studies/faces/live")["owed_usd_cents"] > 0
+
+
+def test_what_has_not_changed_is_not_sent_again(world, me, study):
+    first = world.http.get("/api/studies/faces/sessions", headers=me.headers)
+
+    again = {**me.headers, "If-None-Match": first.headers["ETag"]}
+    assert world.http.get("/api/studies/faces/sessions", headers=again).status_code == 304
+    world.player()
+    assert world.http.get("/api/studies/faces/sessions", headers=again).status_code == 200
+
+
+def test_a_paused_study_admits_nobody_until_it_is_resumed(world, me, study):
+    assert me.post("studies/faces/pause") == {"paused": True, "changed": True}
+    assert me.post("studies/faces/pause") == {"paused": True, "changed": False}
+    assert world.open().status_code == 409
+    assert me.post("studies/faces/resume") == {"paused": False, "changed": True}
+    assert world.open().status_code == 201
+
+
+def test_calling_opens_a_study_and_tells_how_many_waited(world, me):
+    study = world.add(studies.study(retainer_usd_cents=5, **SMALL))
+    me.post("studies/faces/pause")
+    begin(world.store, study, "", {"PROLIFIC_PID": "p1"}, world.clock().timestamp())
+
+    assert me.get("studies/faces/record")["waiting"] == 1
+    assert me.post("studies/faces/call") == {"paused": False, "called": 1}
+
+
+def test_settings_change_until_somebody_begins(world, me, study):
+    world.simulate()
+    reply = me.post("studies/faces/set", {"settings": {"images": 10, "title": "Which?\nReal"}})
+
+    assert [(each["setting"], each["after"]) for each in reply["changed"]] == [
+        ("images", 10), ("title", "Which?\nReal"), ("consent_version", "2"),
+    ]  # fmt: skip
+    assert reply["cleared"] == 1
+    world.open(consent_version="2")
+    message = me.refused("studies/faces/set", {"settings": {"images": 12}}, 409, "conflict")
+    assert "settings stay as they are" in message
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"nonsense": 1}, "no setting is called 'nonsense'"),
+        ({"images": 10**400}, "images must be"),
+        ({"images": "nine"}, "images must be a whole number"),
+        ({"images": None}, "images must be a number, a text, true or false"),
+        ({"title": ["a"]}, "title must be a number, a text"),
+        ({"title": "\ud800"}, "half of a surrogate pair"),
+        ({"size_px": 128}, "size_px of study faces stays"),
+        ({"panel": {"name": "x", "nope": 1}}, "unknown entry 'nope'"),
+        ({"contact": "javascript://x"}, "contact must be"),
+        ({"images": {"$gt": 1}}, "images must be a number, a text"),
+    ],
+)
+def test_a_wrong_setting_is_named_and_nothing_changes(world, me, study, settings, told):
+    assert told in me.refused(
+        "studies/faces/set", {"settings": {"evaluators": 9, **settings}}, 400, "invalid"
+    )
+    assert world.store.study("faces") == study
+
+
+def test_no_setting_reads_a_file_of_the_server(world, me, study, tmp_path):
+    secret = tmp_path / "secret.txt"
+    secret.write_text("do not tell")
+
+    me.post("studies/faces/set", {"settings": {"consent_text": f"@{secret}"}})
+
+    assert world.store.study("faces").protocol.consent.consent_text == f"@{secret}"
+
+
+def test_clearing_removes_simulated_sessions_only(world, me, study):
+    world.player()
+    world.simulate()
+
+    assert me.post("studies/faces/clear") == {"cleared": 1}
+    assert [line["simulated"] for line in me.get("studies/faces/sessions")["sessions"]] == [False]
+
+
+def test_private_links_admit_one_person_each(world, me):
+    study = studies.study(**SMALL)
+    world.add(dataclasses.replace(study, protocol=study.protocol.changed(panel=PRIVATE)))
+
+    links = me.post("studies/faces/links", {"count": 2}, 201)["links"]
+
+    assert len({*links}) == 2
+    address, _, token = links[0].partition("=")
+    assert address == f"http://localhost/s/faces?{PRIVATE_LINK}"
+    assert world.open(panel={PRIVATE_LINK: token}).status_code == 201
+    assert world.open(panel={}).status_code == 403
+    assert me.get("studies/faces/record")["links"]["private"] == {"required": True, "issued": 2}
+    for count in (0, -1, 10**6, "2", 1.5):
+        me.refused("studies/faces/links", {"count": count}, 400, "invalid")
+
+
+def test_a_session_is_withdrawn_for_its_evaluator(world, me, study):
+    done = world.player()
+    done.play()
+    session = done.state["session"]
+
+    first = me.post(f"studies/faces/sessions/{session}/withdraw")
+    again = me.post(f"studies/faces/sessions/{session}/withdraw")
+
+    assert first == again
+    assert (
+        first["owed_usd_cents"] == 8 * study.protocol.pay.bonus_usd_cents + study.protocol.pay.base_usd_cents
+    )
+    with pytest.raises(NotFound, match="no session"):
+        world.store.session(session)
+    (line,) = me.get("studies/faces/sessions")["sessions"]
+    assert (line["state"], line["answers"]) == ("withdrawn", 0)
+    assert me.get("studies/faces/record")["sessions_withdrawn"] == 1
+
+
+def test_only_real_sessions_of_the_study_itself_are_withdrawn(world, me, study):
+    world.add(studies.study("dogs", **SMALL))
+    other = world.player("dogs").state["session"]
+    simulated = world.player(simulated=True).state["session"]
+
+    me.refused(f"studies/faces/sessions/{other}/withdraw", {}, 404, "unknown_session")
+    me.refused(f"studies/faces/sessions/{simulated}/withdraw", {}, 400, "invalid")
+    me.refused("studies/faces/sessions/none/withdraw", {}, 404, "unknown_session")
+    assert world.store.session(other)
+
+
+def test_deleting_needs_the_name_and_refuses_what_is_owed(world, me, study):
+    me.refused("studies/faces/delete", {"confirm": "face"}, 400, "invalid")
+    world.player().play()
+    assert "1 evaluator is owed" in me.get("studies/faces/contents")["hindrance"]
+    assert "1 evaluator is owed" in me.refused("studies/faces/delete", {"confirm": "faces"}, 409, "conflict")
+    assert me.get("studies")["studies"]
+
+
+def test_a_deleted_study_is_gone_at_once_and_its_sessions_soon(world, me, study):
+    session = world.player(simulated=True).state["session"]
+    assert me.get("studies/faces/contents") == {
+        "sessions": 0, "simulated": 1, "responses": 0, "files": 0, "hindrance": None,
+    }  # fmt: skip
+
+    job = me.post("studies/faces/delete", {"confirm": "faces"}, 202)["job"]
+
+    me.get("studies/faces/record", 404)
+    assert me.done(job).state == "done"
+    with pytest.raises(NotFound, match="no session"):
+        world.store.session(session)
+    me.refused("studies/faces/delete", {"confirm": "faces"}, 404, "unknown_study")
+
+
+def test_a_killed_deletion_goes_on_and_spares_a_new_study_of_the_name(world, me, study):
+    me.post("studies/faces/delete", {"confirm": "faces"}, 202)
+    again = me.post("studies/faces/delete", {"confirm": "faces"}, 202)["job"]
+    oldest = jobs(world.store)[-1].id
+    assert me.done(oldest).state == "done"
+    world.clock.move(minutes=1)
+    world.add(dataclasses.replace(study, created_at="2026-01-02T00:00:00+00:00"))
+
+    assert me.done(again).state == "done"
+    assert world.store.study("faces").created_at.startswith("2026-01-02")
+
+
+def test_personal_data_are_deleted_when_they_are_old_enough(world, me):
+    world.add(studies.study(keep_days=30, **SMALL))
+    world.player(panel={"PROLIFIC_PID": "somebody"}).play()
+    assert me.get("studies/faces/retention")["due"] == 0
+    world.clock.move(days=31)
+
+    assert me.get("studies/faces/retention")["due"] == 1
+    assert me.get("studies/faces/retention?keep_days=0")["due"] == 0
+    assert me.post("studies/faces/retention", {"keep_days": None}) == {"study": "faces", "deleted": 1}
+    ((session, _),) = world.store.sessions("faces")
+    assert session.panel == {}
+    for days in ("nan", "inf", "-1", "1e400", "x" * 50):
+        me.get(f"studies/faces/retention?keep_days={days}", 400)
+
+
+def test_simulated_evaluators_answer_the_server_itself(world, me, study):
+    with in_background(world.app) as url:
+        job = me.job("studies/faces/simulate", {"evaluators": 3, "accuracy": {"all": 0.9}, "seed": 7}, url)
+        rest = me.job("studies/faces/simulate", {}, url)
+
+    assert (job.state, job.result) == ("done", {"evaluators": 3}), job.reason
+    assert (rest.state, rest.result) == ("done", {"evaluators": 1}), rest.reason
+    assert world.store.finished("faces", simulated=True)[0] == 4
+    me.refused("studies/faces/simulate", {}, 409, "simulated_already")
+
+
+def test_a_killed_simulation_only_goes_on(world, me, study):
+    with in_background(world.app) as url:
+        name = me.post("studies/faces/simulate", {"evaluators": 2}, 202)["job"]
+        world.player(simulated=True).play()  # finished before its worker was killed
+
+        assert me.done(name, url).state == "done"
+
+    assert world.store.finished("faces", simulated=True)[0] == 2
+
+
+def test_a_simulation_without_a_server_says_so(me, study):
+    job = me.job("studies/faces/simulate", {"evaluators": 1})
+
+    assert (job.state, "need a server" in job.reason) == ("failed", True)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"evaluators": 0},
+        {"evaluators": 10**9},
+        {"accuracy": {"nobody": 0.5}},
+        {"accuracy": {"all": 2}},
+        {"accuracy": {"all": "dprime=x"}},
+        {"strength": {"gan": 1}},
+        {"sd": 1},
+        {"seed": -1},
+        {"accuracy": [0.5]},
+    ],
+)
+def test_a_simulation_that_makes_no_sense_is_refused_at_once(world, me, study, body):
+    me.refused("studies/faces/simulate", body, 400, "invalid")
+    assert jobs(world.store) == []
+
+
+def test_pictures_that_need_evaluators_are_found_by_a_job(world, me):
+    world.add(studies.study(draw="least-seen", **SMALL))
+    world.add(studies.study("plain", **SMALL))
+    world.player().play()
+
+    assert me.job("studies/faces/draw").result["sessions"] == 1
+    me.refused("studies/plain/draw", {}, 400, "invalid")
+
+
+class SlowWatch(Watch):
+    """Computes scores only once it may."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.may = threading.Event()
+
+    def _score(self):
+        self.may.wait(10)
+        return super()._score()
+
+
+def test_scores_that_take_long_are_told_later_and_hold_nothing_up(world, study):
+    for _ in range(2):
+        world.player().play()
+    watch = SlowWatch(world.store, study)
+
+    first = watch.with_latest_scores(world.clock(), wait_s=0.01)
+    again = watch.with_latest_scores(world.clock(), wait_s=0.01)
+    watch.may.set()
+    until = time.monotonic() + 10
+    while watch.with_latest_scores(world.clock(), wait_s=0.1)["scores"] is None:
+        assert time.monotonic() < until
+
+    assert (first["scores"], again["scores"]) == (None, None)
+    assert sum(row["finished"] for row in first["models"]) == 2
+
+
+def test_a_long_list_of_sessions_is_read_seldom_and_anew_after_a_withdrawal():
+    made, now = [], [0.0]
+
+    def make(study):
+        made.append(study)
+        now[0] += 1.0  # a second to read it
+        return {"sessions": [{}] * 501}
+
+    lists, study = session_routes.Lists(make, lambda: now[0]), studies.study()
+
+    for _ in range(5):
+        lists.get(study)
+        now[0] += 2
+    assert len(made) == 2  # the first, and one when it was known to be long
+    lists.forget()
+    lists.get(study)
+    assert len(made) == 3
+
+
+@pytest.mark.parametrize("path", ["record", "live", "sessions", "payments", "recruitment", "report.zip"])
+def test_an_unknown_study_is_not_found(me, path):
+    assert me.get(f"studies/none/{path}", 404)["error"]["code"] == "unknown_study"
+
+
+def test_a_study_is_told_changed_and_deleted_in_every_store(each_world):
+    me = Researcher(each_world)
+    each_world.store.url = None
+    each_world.add(studies.study(**SMALL))
+    me.post("studies/faces/set", {"settings": {"images": 10}})
+    played = each_world.player(simulated=True)
+    played.play()
+    me.post("studies/faces/pause")
+
+    record = me.get("studies/faces/record")
+    assert (record["settings"]["images"], record["sessions_simulated"], record["paused"]) == (10, 1, True)
+    assert len(me.get("studies/faces/sessions")["sessions"]) == 1
+    assert me.get("studies/faces/responses.csv?simulated=true").get_data().count(b"\n") == 11
+    job = me.job("studies/faces/delete", {"confirm": "faces"})
+    assert job.state == "done", job.reason
+    assert me.get("studies") == {"studies": []}
