@@ -2,15 +2,19 @@
 
 `deploy.api:app` is the complete application, for a WSGI server. The Lambda functions are parts of it:
 `sessions` serves sessions, responses and the page of each study, and needs only Flask, msgspec and boto3;
-`scores` serves scores, results pages and the dashboard, and also needs numpy, scipy, pillow and matplotlib.
+`scores` serves scores, results pages, the dashboard, the console and the routes of members, and also needs
+numpy, scipy, pillow and matplotlib.
 """
 
 import json
 import logging
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from backend.foundation.deadline import with_deadline
 from backend.foundation.errors import InvalidInput
@@ -20,8 +24,10 @@ from backend.recruitment.sync_thread import Watch
 from backend.stores.datadir import DataDir, Keys, parse_keys
 from backend.stores.opening import open_store, sqlite_path
 from backend.stores.store import Store
+from backend.uploads.limits import quota
+from backend.uploads.local_uploads import LocalUploads
 from backend.web.origins import parse_origin
-from backend.web.proxies import asks_for_proxy
+from backend.web.proxies import SIGN_IN_VARIABLE, asks_for_proxy, sign_in_header
 from backend.web.session_limits import PER_HOUR, PER_MINUTE, Openings
 
 log = logging.getLogger("openhype")
@@ -55,12 +61,24 @@ def from_environment(environment: Mapping[str, str], serves: frozenset[str] = EV
         "serves": serves,
     }
     if "files" in serves:
-        app = create_app(store, data, keys, openings=_openings(environment), **options)
+        options |= {
+            "openings": _openings(environment),
+            "uploads": LocalUploads(data, quota(environment)),
+            "proxy": sign_in_header(environment.get(SIGN_IN_VARIABLE), is_behind, data, environment),
+        }
+        app = create_app(store, data, keys, **options)
     else:
         # CloudFront requests functions by their own host names: public host and client are unknown.
         watch = _watch(environment, store)
-        read = _pictures(environment) if "results" in serves else None
-        app = create_app(store, data, keys, knows_host=False, watch=watch, read=read, **options)
+        if "results" in serves:
+            options["read"] = _pictures(environment)
+            options["uploads"] = bucket_uploads(environment, store, data)
+            options["publish"] = publisher(environment)
+        app = create_app(store, data, keys, knows_host=False, watch=watch, **options)
+        if function := environment.get("OPENHYPE_WORK_FUNCTION"):
+            from deploy.work_calls import wake_after_jobs
+
+            wake_after_jobs(app, function)
     if seconds := _request_seconds(environment):
         app.wsgi_app = with_deadline(app.wsgi_app, seconds)
     return app
@@ -114,6 +132,30 @@ def _pictures(environment: Mapping[str, str]) -> Callable[[str, str], bytes | No
     return BucketPictures(parse_place(environment["OPENHYPE_IMAGES"])).read
 
 
+def bucket_uploads(environment: Mapping[str, str], store: Store, data: DataDir) -> Any:
+    """Return what receives uploads in the bucket OPENHYPE_UPLOADS; None if that is not set.
+
+    Raises:
+        InvalidInput: it is not of the form s3://BUCKET/PREFIX, or a limit is not a number.
+    """
+    if not environment.get("OPENHYPE_UPLOADS"):
+        return None
+    from deploy.bucket_uploads import BucketUploads
+    from deploy.s3_upload import parse_place
+
+    place = parse_place(environment["OPENHYPE_UPLOADS"])
+    return BucketUploads(store, place, data.root / "scratch", quota(environment))
+
+
+def publisher(environment: Mapping[str, str]) -> Callable[[str, Path], Any] | None:
+    """Return what uploads a study's stimuli to the bucket OPENHYPE_IMAGES; None if that is not set."""
+    if not environment.get("OPENHYPE_IMAGES"):
+        return None
+    from deploy.s3_upload import parse_place, upload_pictures
+
+    return partial(upload_pictures, parse_place(environment["OPENHYPE_IMAGES"]))
+
+
 def _request_seconds(environment: Mapping[str, str]) -> int:
     """Return the time limit of a request (s); 0 for no limit.
 
@@ -152,7 +194,12 @@ def _keys(environment: Mapping[str, str], data: DataDir) -> Keys:
     source = environment.get("OPENHYPE_KEYS")
     if not source:
         return data.keys()
-    return parse_keys(_parameter("OPENHYPE_KEYS", source), f"the parameter {source.removeprefix(_FROM_SSM)}")
+    return parse_keys(keys_text(environment), f"the parameter {source.removeprefix(_FROM_SSM)}")
+
+
+def keys_text(environment: Mapping[str, str]) -> str:
+    """Return the content of the secure parameter that OPENHYPE_KEYS names."""
+    return _parameter("OPENHYPE_KEYS", environment.get("OPENHYPE_KEYS", ""))
 
 
 def _parameter(variable: str, source: str) -> str:
@@ -183,6 +230,31 @@ class WholePaths:
         return self._app({**environ, "SCRIPT_NAME": "", "PATH_INFO": path}, start_response)
 
 
+_LIST_OF_SESSIONS = re.compile(r"(/api/studies/[^/]+/sessions)(/all)?")
+
+
+class SessionLists:
+    """WSGI middleware for the list of a study's sessions, which members read where evaluators open them.
+
+    CloudFront chooses a function by the path alone. The function of evaluators sends who reads the list to
+    a path of the other one, which reads it as the list.
+    """
+
+    def __init__(self, app: Callable, has_list: bool):
+        self._app, self._has_list = app, has_list
+
+    def __call__(self, environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
+        found = _LIST_OF_SESSIONS.fullmatch(environ["PATH_INFO"])
+        if found is None or environ["REQUEST_METHOD"] != "GET":
+            return self._app(environ, start_response)
+        if self._has_list:
+            return self._app({**environ, "PATH_INFO": found[1]}, start_response)
+        query = environ.get("QUERY_STRING", "")
+        where = quote(found[1].encode("latin-1")) + "/all" + (f"?{query}" if query else "")
+        start_response("307 Temporary Redirect", [("Location", where), ("Cache-Control", "no-store")])
+        return [b""]
+
+
 def _of_evaluators(environment: Mapping[str, str]) -> frozenset[str]:
     """Return what a function with the package of evaluators' routes serves: with the token, events alone."""
     return frozenset({"panel" if environment.get("OPENHYPE_PANEL") else "sessions"})
@@ -190,8 +262,12 @@ def _of_evaluators(environment: Mapping[str, str]) -> frozenset[str]:
 
 APPS: Mapping[str, Callable[[], Callable]] = {
     "app": lambda: from_environment(os.environ),
-    "sessions": lambda: WholePaths(from_environment(os.environ, _of_evaluators(os.environ))),
-    "scores": lambda: WholePaths(from_environment(os.environ, frozenset({"scores", "results"}))),
+    "sessions": lambda: WholePaths(
+        SessionLists(from_environment(os.environ, _of_evaluators(os.environ)), has_list=False)
+    ),
+    "scores": lambda: WholePaths(
+        SessionLists(from_environment(os.environ, frozenset({"scores", "results"})), has_list=True)
+    ),
 }
 
 

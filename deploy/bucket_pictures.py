@@ -1,12 +1,20 @@
-"""Stimuli read from the bucket that serves them, for the results pages of a function."""
+"""Stimuli read from the bucket that serves them, for the results pages and jobs of functions."""
 
 import logging
+import os
+import secrets
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
 
-from deploy.s3_upload import Place
+from backend.foundation.errors import StoreFailed
+from deploy.s3_upload import Place, s3_client
 
 log = logging.getLogger("openhype")
 
 _TIMEOUT_S = 3
+_AT_ONCE = 16
 
 
 class BucketPictures:
@@ -34,3 +42,38 @@ class BucketPictures:
         except (ClientError, BotoCoreError) as error:  # a report is right without its thumbnails
             log.warning("no thumbnail of %s: %s", key, error)
             return None
+
+
+def fetch_pictures(place: Place, study: str, folder: Path, client: Any = None) -> int:
+    """Copy the stimuli and masks of a study into a new folder, whole or not at all; return their number.
+
+    Nothing is made if the bucket has none.
+
+    Raises:
+        StoreFailed: the bucket could not be read.
+    """
+    client = client or s3_client()
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    partial = folder.with_name(f".partial-{study}-{secrets.token_hex(8)}")
+    prefix = f"{place.prefix}i/{study}/"
+    try:
+        pages = client.get_paginator("list_objects_v2").paginate(Bucket=place.bucket, Prefix=prefix)
+        keys = [entry["Key"] for page in pages for entry in page.get("Contents", ())]
+        if not keys:
+            return 0
+        partial.mkdir(parents=True, mode=0o700)
+
+        def fetch(key: str) -> None:
+            body = client.get_object(Bucket=place.bucket, Key=key)["Body"].read()
+            (partial / key.removeprefix(prefix)).write_bytes(body)
+
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            for _ in pool.map(fetch, keys):
+                pass
+        os.rename(partial, folder)
+    except (BotoCoreError, ClientError) as error:
+        raise StoreFailed(f"{place}: {error}") from None
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return len(keys)

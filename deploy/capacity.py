@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import ceil
 
+from backend.administration import aws_costs as costs
 from backend.experiment.protocol import INFINITY
 from backend.stores.dynamodb.counters import quotas
 from backend.stores.dynamodb.keys import LISTS
-from deploy import costs
 
 ARRIVE_S, ANSWER_S, ANSWERS = 60, 3, 100
 PEOPLE = (1_000, 10_000, 100_000)

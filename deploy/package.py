@@ -36,20 +36,21 @@ STAGES: Mapping[str, tuple[str, ...]] = {
 }
 """Dependencies of each stage; their versions are those that openhype requires."""
 
-_COMMANDS = ("commands", "cli.py", "__main__.py", "stimuli/distortions", "stimuli/masks")
+_COMMANDS = ("commands", "cli.py", "__main__.py")
+_MAKING = ("stimuli/distortions", "stimuli/masks")
 _SCORES = ("analysis", "scoring.py", "responses", "report")
 _NUMERIC_METRICS = tuple(f"metrics/{part}" for part in ("calibration", "extractors", "pairs", "weights"))
 _LEFT_OUT: Mapping[str, tuple[str, ...]] = {
-    "api": (*_COMMANDS, *_SCORES, "administration", "metrics"),
+    "api": (*_COMMANDS, *_MAKING, *_SCORES, "administration", "jobs", "metrics", "standing"),
     "score": _COMMANDS,
-    "panel": (*_COMMANDS, *_SCORES, *_NUMERIC_METRICS),
+    "panel": (*_COMMANDS, *_MAKING, *_SCORES, *_NUMERIC_METRICS, "jobs", "standing"),
 }
 """Parts of `backend/` that a function never calls: commands and what makes stimuli, and without numpy also
-scores and reports."""
+scores, reports and jobs. The package of `score` is also that of the function `work`, which makes studies."""
 
 _MODULES: Mapping[str, tuple[str, ...]] = {
     "api": (),
-    "score": ("bucket_pictures.py", "s3_upload.py"),
+    "score": ("bucket_pictures.py", "bucket_uploads.py", "s3_upload.py", "work.py", "work_calls.py"),
     "panel": ("panel_calls.py", "tasks.py"),
 }
 """Modules of `deploy/` that only some functions need."""

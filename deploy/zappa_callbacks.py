@@ -75,7 +75,9 @@ def _walked(root: Path, needed: Iterable[str]) -> Iterator[Path]:
 
 def _top_levels(stage: str) -> set[str]:
     """Return the files and folders of the environment that the stage's dependencies consist of."""
-    wanted = [re.split(r"[^A-Za-z0-9_.-]", text)[0] for text in package.requirements(stage)]
+    from packaging.requirements import Requirement
+
+    wanted = [Requirement(text).name for text in package.requirements(stage)]
     found: dict[str, Distribution] = {}
     while wanted:
         name = wanted.pop()
@@ -87,11 +89,8 @@ def _top_levels(stage: str) -> set[str]:
             raise InvalidInput(
                 f"{name}, which the function {stage} needs, is not installed here; run: pip install {name}"
             ) from None
-        wanted += [
-            re.split(r"[^A-Za-z0-9_.-]", text)[0]
-            for text in found[name].requires or []
-            if "extra" not in text
-        ]
+        required = [Requirement(text) for text in found[name].requires or []]
+        wanted += [one.name for one in required if not one.marker or one.marker.evaluate({"extra": ""})]
     for name in package.RUNTIME_DEPENDENCIES:
         found[name] = distribution(name)
     return {file.parts[0] for each in found.values() for file in each.files or [] if file.parts[0] != ".."}

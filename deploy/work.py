@@ -1,0 +1,96 @@
+"""What the function `work` runs: jobs, one after the other, until none is left or its time is nearly over.
+
+Lambda ends an invocation after 15 minutes. A job that runs by then is taken again by the next one when its
+lease has expired, and fails after some tries (`backend.jobs.queue`), so that it ends in any case.
+"""
+
+import logging
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from backend.foundation.permissions import make_folder, private
+from backend.foundation.timestamps import utc_now
+from backend.jobs.queue import Job
+from backend.jobs.work import Work, runner
+from backend.jobs.worker import Runner, Worker
+from backend.stores.datadir import DataDir
+from backend.stores.opening import open_store
+from deploy import api
+from deploy.bucket_pictures import fetch_pictures
+from deploy.s3_upload import Place, parse_place, remove_pictures
+
+_READING = frozenset({"join", "metrics", "agree"})
+"""Kinds of jobs that read the pictures of their study."""
+_DELETING = "delete"
+LEAST_S = 60
+"""No job is begun with less time left than this."""
+log = logging.getLogger("openhype")
+
+
+def handle(event: Mapping[str, Any], context: Any) -> dict[str, int]:
+    """Do the jobs that wait; return how many were done, and how many uploads expired.
+
+    Raises:
+        ValueError: the event is not the one of the schedule.
+    """
+    if event.get("task") != "work":
+        raise ValueError("this function takes the task 'work' only")
+    worker = make_worker(os.environ)
+    done = 0
+    worker.clear_up()
+    while context.get_remaining_time_in_millis() > 1000 * LEAST_S and worker.run_once():
+        done += 1
+    expired = worker.uploads.expire(utc_now()) if worker.uploads else 0
+    return {"jobs": done, "expired": expired}
+
+
+def make_worker(environment: Mapping[str, str]) -> Worker:
+    """Return the worker that the environment variables configure.
+
+    Raises:
+        InvalidInput: a variable is missing, or has an invalid value.
+    """
+    data = DataDir(Path(environment["OPENHYPE_DATA"]))
+    _keep_keys(environment, data)
+    store = open_store(environment["OPENHYPE_STORE"], data.root)
+    place = parse_place(environment["OPENHYPE_IMAGES"])
+    return Worker(
+        store,
+        data,
+        find=lambda kind: _with_pictures(kind, runner(kind), place),
+        uploads=api.bucket_uploads(environment, store, data),
+        url=environment.get("OPENHYPE_URL"),
+        publish=api.publisher(environment),
+        say=log.info,
+    )
+
+
+def _with_pictures(kind: str, run: Runner, place: Place) -> Runner:
+    """Return a job with the study's pictures beside it, which the bucket has and an instance has not."""
+
+    def with_pictures(work: Work, job: Job) -> Mapping[str, Any]:
+        images = work.data.root / "images"
+        shutil.rmtree(images, ignore_errors=True)  # of a job before, whose study has changed perhaps
+        try:
+            if job.study and kind in _READING:
+                fetch_pictures(place, job.study, work.data.images(job.study))
+            result = run(work, job)
+            if job.study and kind == _DELETING:
+                remove_pictures(place, job.study)
+            return result
+        finally:
+            shutil.rmtree(images, ignore_errors=True)
+
+    return with_pictures
+
+
+def _keep_keys(environment: Mapping[str, str], data: DataDir) -> None:
+    """Store the deployment's keys in the data directory, which would otherwise get keys of its own."""
+    if not data.has_keys():
+        text = api.keys_text(environment)
+        make_folder(data.root, is_first=True)
+        with open(data.root / "keys.json", "x", opener=private) as file:
+            file.write(text)
