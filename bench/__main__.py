@@ -10,6 +10,7 @@ from pathlib import Path
 
 from bench import (
     answers,
+    creation,
     crowd,
     distortions,
     loading,
@@ -19,6 +20,7 @@ from bench import (
     pictures,
     presenters,
     statistics,
+    uploads,
 )
 
 RESULTS = Path(__file__).parent / "results.json"
@@ -30,6 +32,8 @@ BENCHMARKS = {
     "masks": masks,
     "package": package,
     "crowd": crowd,
+    "uploads": uploads,
+    "creation": creation,
     "statistics": statistics,
     "metrics": metrics,
     "presenters": presenters,
