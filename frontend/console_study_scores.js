@@ -37,13 +37,25 @@ export async function showScores(main, record, context) {
   const isSimulated = new URLSearchParams(location.search).has("simulated");
   const here = pathTo`/console/studies/${study}/scores`;
   const other = isSimulated ? link(here, "Scores of people") : link(`${here}?simulated`, "Scores of simulated evaluators");
-  const found = await scoresOf(study, isSimulated, context);
+  const found = nothingYet(record, isSimulated) || (await scoresOf(study, isSimulated, context));
   const full = link(`${pathTo`/results/${study}`}${isSimulated ? "?simulated=true" : ""}`, "Full results");
   const printing = actionButton("Print", () => print());
   if (typeof found === "string") main.append(el("section", {}, el("p", {}, found), el("p", { class: "no-print" }, other)));
   else main.append(...scoresView(study, found), el("div", { class: "row no-print" }, printing, full, other));
   const compared = OF_VOTES.includes(record.method) ? agreementSection(record, isSimulated, context) : metricsSection(record, context);
   main.append(downloads(record, isSimulated, context), ...(record.kind === "study" ? [compared] : []));
+}
+
+/**
+ * Return in words that no session is finished from which a score could be; "" if one is.
+ * @param {Study} record
+ * @param {boolean} isSimulated
+ */
+function nothingYet({ sessions_finished, sessions_simulated }, isSimulated) {
+  if (isSimulated) return sessions_simulated ? "" : "There are no simulated evaluators yet. Overview makes some.";
+  if (sessions_finished) return "";
+  const simulated = sessions_simulated ? ` ${counted(sessions_simulated, "simulated session")} can be looked at apart.` : "";
+  return `Nobody has finished a session yet. The first one brings the first score.${simulated}`;
 }
 
 /**

@@ -5,13 +5,16 @@ import { actionButton, el, explained, field, withCode } from "./console_elements
 import { counted, sentence } from "./console_format.js";
 import { isConfirmed, isTyped } from "./console_forms.js";
 import { pathTo } from "./console_paths.js";
-import { panelOf } from "./console_setting_groups.js";
+import { arranged, labelOf, panelOf } from "./console_setting_groups.js";
 
 /**
- * @typedef {{name: string, doc: string, default: any}} Setting
+ * @typedef {import("./console_setting_groups.js").Setting} Setting
  * @typedef {import("./console_study.js").Study} Study
  * @typedef {import("./console_study.js").Context} Context
  */
+
+/** Letters of a value above which it takes lines of its own. */
+const LONG = 60;
 
 /**
  * @param {HTMLElement} main
@@ -35,9 +38,9 @@ function settingList(record, settings, { api }) {
   const { study } = record;
   const filter = /** @type {HTMLInputElement} */ (el("input", { type: "search", autocomplete: "off", spellcheck: "false" }));
   const told = el("p", { class: "quiet told", role: "status" });
-  const list = el("dl", { class: "setting-list" });
-  const rows = settings.map((setting) => settingRow(record, setting, change));
-  list.append(...rows.map(({ element }) => element));
+  const { common, groups } = arranged(settings);
+  const first = settingGroup("", common, record, change);
+  const others = groups.map(({ heading, settings: some }) => settingGroup(heading, some, record, change));
   const words = record.begun ? "Somebody has begun, so the settings stay as they are: answers under different settings cannot be one study." : "Nobody has begun: every setting can still be changed. Simulated sessions of before are then removed.";
 
   /**
@@ -52,9 +55,33 @@ function settingList(record, settings, { api }) {
 
   filter.addEventListener("input", () => {
     const wanted = filter.value.trim().toLowerCase();
-    for (const { element, words } of rows) element.hidden = !words.includes(wanted);
+    for (const group of [first, ...others]) group.find(wanted);
   });
-  return el("section", {}, el("h2", {}, "Settings"), el("p", { class: "quiet" }, words), field("Find a setting", filter).element, told, list);
+  return el("section", {}, el("h2", {}, "Settings"), el("p", { class: "quiet" }, words), field("Find a setting", filter).element, told, first.element, ...others.map(({ element }) => element));
+}
+
+/**
+ * Return settings under a heading, which are folded unless one differs from its default; without a heading all are shown.
+ * @param {string} heading
+ * @param {Setting[]} settings
+ * @param {Study} record
+ * @param {(name: string, value: string) => Promise<void>} change
+ */
+function settingGroup(heading, settings, record, change) {
+  const rows = settings.map((setting) => settingRow(record, setting, change));
+  const list = el("dl", { class: "setting-list" }, ...rows.map(({ element }) => element));
+  const isChanged = settings.some(({ name }) => record.settings_changed.includes(name));
+  const element = heading ? el("details", { class: "group", ...(isChanged ? { open: "" } : {}) }, el("summary", {}, `${heading} (${settings.length})`), list) : list;
+  return {
+    element,
+    /** @param {string} wanted shown are settings that have it in their name or description; "" for all */
+    find(wanted) {
+      for (const row of rows) row.element.hidden = !row.words.includes(wanted);
+      const isFound = rows.some((row) => !row.element.hidden);
+      element.hidden = !isFound;
+      if (element instanceof HTMLDetailsElement) element.open = isFound && (wanted !== "" || isChanged);
+    },
+  };
 }
 
 /**
@@ -62,7 +89,10 @@ function settingList(record, settings, { api }) {
  * @param {Setting} setting
  * @param {(name: string, value: string) => Promise<void>} change
  */
-function settingRow({ settings, begun }, { name, doc }, change) {
+function settingRow({ settings, settings_changed, begun }, { name, doc }, change) {
+  const label = labelOf(name);
+  const heading = label === name ? [el("code", {}, name)] : [label, " ", el("code", { class: "quiet" }, name)];
+  const marked = settings_changed.includes(name) ? [" ", el("span", { class: "mark" }, "not the default")] : [];
   let value = written(settings[name]);
   const shown = el("span", { class: "setting-value" }, value || "–");
   const button = actionButton("Change", async () => {
@@ -72,8 +102,9 @@ function settingRow({ settings, begun }, { name, doc }, change) {
     shown.textContent = value || "–";
   }, { className: "plain" });
   button.setAttribute("aria-label", `Change ${name}`);
-  const element = el("div", {}, el("dt", {}, el("code", {}, name)), el("dd", {}, shown, ...(begun ? [] : [" ", button])), el("dd", { class: "quiet" }, ...withCode(sentence(doc))));
-  return { element, words: `${name} ${doc}`.toLowerCase() };
+  const about = el("dd", { class: "quiet" }, ...withCode(sentence(doc)));
+  const element = el("div", {}, el("dt", {}, ...heading), el("dd", { class: value.length > LONG ? "long" : "short" }, shown, ...marked, ...(begun ? [] : [" ", button])), about);
+  return { element, words: `${name} ${label} ${doc}`.toLowerCase() };
 }
 
 /**
@@ -86,7 +117,7 @@ function settingRow({ settings, begun }, { name, doc }, change) {
  */
 function askForValue(name, doc, value, change) {
   return new Promise((resolve) => {
-    const isLong = value.length > 60 || value.includes("\n");
+    const isLong = value.length > LONG || value.includes("\n");
     const input = /** @type {HTMLInputElement | HTMLTextAreaElement} */ (isLong ? el("textarea", { rows: "8" }) : el("input", { type: "text", autocomplete: "off", spellcheck: "false" }));
     input.value = value;
     const asked = field(name, input, el("span", {}, ...withCode(sentence(doc))));
