@@ -52,6 +52,30 @@ const LABELS = /** @type {Record<string, string>} */ ({
   panel: "Where evaluators come from",
 });
 
+/** What the common settings mean, for who knows no other; the others have the words of the command line. */
+const MEANINGS = /** @type {Record<string, string>} */ ({
+  evaluators: "How many people are to finish for each model.",
+  images: "One session has so many: pictures, half of them real; in pairs, tournaments and comparisons so many pairs or triplets.",
+  judgments_per_item: "How often each pair or triplet is to be judged, by different people; the number of evaluators follows from it.",
+  exposures_ms: "How long pictures are shown, such as 50, 100, 200; each time equally often.",
+  size_px: "Pictures of both sides are brought to this size.",
+  base_usd_cents: "Who finishes gets it, whatever the answers.",
+  bonus_usd_cents: "It comes on top of that.",
+  minutes: "Evaluators read it before they begin, and the wage an hour follows from it.",
+  contact: "An e-mail address, a web address or a text; it stands at the consent, with errors and at the end.",
+  title: "It stands above the first page.",
+  language: "“choose” lets each evaluator choose one.",
+  panel: "“link”: whoever has the link. “private”: a link for each person. The others are panels that recruit.",
+});
+
+/**
+ * Return what a setting means.
+ * @param {Setting} setting
+ */
+export function meaningOf({ name, doc }) {
+  return MEANINGS[name] ?? sentence(doc);
+}
+
 /**
  * Return the settings that stand first, and the others in groups with headings; those that a method does not use are
  * left out.

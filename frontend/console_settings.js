@@ -9,7 +9,7 @@ import { methodOf } from "./console_methods.js";
 import { pathTo } from "./console_paths.js";
 import { planPanel, planWish } from "./console_plan.js";
 import { questionnaire } from "./console_questionnaire.js";
-import { arranged, asSettings, asTyped, inShort, labelOf, panelOf, problemOf, settingIn } from "./console_setting_groups.js";
+import { arranged, asSettings, asTyped, inShort, labelOf, meaningOf, panelOf, problemOf, settingIn } from "./console_setting_groups.js";
 
 /** @typedef {import("./console_setting_groups.js").Setting} Setting */
 /** @typedef {ReturnType<typeof field>} Field */
@@ -148,12 +148,12 @@ export async function show(main, parameters, { api, go, signal }) {
  * @param {(text: string) => void} onChange
  */
 function settingField(setting, value, onChange) {
-  const { name, doc } = setting;
+  const { name } = setting;
   const input = inputOf(setting);
   input.value = value;
   input.addEventListener("input", () => onChange(input.value));
   const label = labelOf(name);
-  const hint = el("span", {}, ...(label === name ? [] : [el("code", {}, name), ": "]), ...withCode(sentence(doc)), ` ${inShort(setting)}`);
+  const hint = el("span", {}, ...withCode(meaningOf(setting)), ` ${inShort(setting)}`, ...(label === name ? [] : [" ", el("code", { class: "quiet" }, name)]));
   return field(label, input, hint);
 }
 

@@ -5,7 +5,7 @@ import { actionButton, el, explained, field, withCode } from "./console_elements
 import { counted, sentence } from "./console_format.js";
 import { isConfirmed, isTyped } from "./console_forms.js";
 import { pathTo } from "./console_paths.js";
-import { arranged, labelOf, panelOf } from "./console_setting_groups.js";
+import { arranged, inShort, labelOf, meaningOf, panelOf } from "./console_setting_groups.js";
 
 /**
  * @typedef {import("./console_setting_groups.js").Setting} Setting
@@ -89,38 +89,40 @@ function settingGroup(heading, settings, record, change) {
  * @param {Setting} setting
  * @param {(name: string, value: string) => Promise<void>} change
  */
-function settingRow({ settings, settings_changed, begun }, { name, doc }, change) {
+function settingRow({ settings, settings_changed, begun }, setting, change) {
+  const { name } = setting;
+  const meaning = meaningOf(setting);
   const label = labelOf(name);
   const heading = label === name ? [el("code", {}, name)] : [label, " ", el("code", { class: "quiet" }, name)];
   const marked = settings_changed.includes(name) ? [" ", el("span", { class: "mark" }, "not the default")] : [];
   let value = written(settings[name]);
   const shown = el("span", { class: "setting-value" }, value || "–");
   const button = actionButton("Change", async () => {
-    const wanted = await askForValue(name, doc, value, change);
+    const wanted = await askForValue(setting, value, change);
     if (wanted === null) return;
     value = wanted;
     shown.textContent = value || "–";
   }, { className: "plain" });
   button.setAttribute("aria-label", `Change ${name}`);
-  const about = el("dd", { class: "quiet" }, ...withCode(sentence(doc)));
+  const about = el("dd", { class: "quiet" }, ...withCode(meaning));
   const element = el("div", {}, el("dt", {}, ...heading), el("dd", { class: value.length > LONG ? "long" : "short" }, shown, ...marked, ...(begun ? [] : [" ", button])), about);
-  return { element, words: `${name} ${label} ${doc}`.toLowerCase() };
+  return { element, words: `${name} ${label} ${meaning}`.toLowerCase() };
 }
 
 /**
  * Ask for the value of a setting until the server takes it; null if nothing is to be changed.
- * @param {string} name
- * @param {string} doc
+ * @param {Setting} setting
  * @param {string} value
  * @param {(name: string, value: string) => Promise<void>} change
  * @returns {Promise<string | null>}
  */
-function askForValue(name, doc, value, change) {
+function askForValue(setting, value, change) {
+  const { name } = setting;
   return new Promise((resolve) => {
     const isLong = value.length > LONG || value.includes("\n");
     const input = /** @type {HTMLInputElement | HTMLTextAreaElement} */ (isLong ? el("textarea", { rows: "8" }) : el("input", { type: "text", autocomplete: "off", spellcheck: "false" }));
     input.value = value;
-    const asked = field(name, input, el("span", {}, ...withCode(sentence(doc))));
+    const asked = field(labelOf(name), input, el("span", {}, ...withCode(meaningOf(setting)), ` ${inShort(setting)}`));
     const save = el("button", { class: "primary" }, "Save");
     const cancel = el("button", { type: "button" }, "Cancel");
     const form = el("form", { method: "dialog" }, asked.element, el("div", { class: "actions" }, save, cancel));
