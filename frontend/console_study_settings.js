@@ -38,6 +38,7 @@ function settingList(record, settings, { api }) {
   const { study } = record;
   const filter = /** @type {HTMLInputElement} */ (el("input", { type: "search", autocomplete: "off", spellcheck: "false" }));
   const told = el("p", { class: "quiet told", role: "status" });
+  const nothing = el("p", { class: "quiet", role: "status" });
   const { common, groups } = arranged(settings);
   const first = settingGroup("", common, record, change);
   const others = groups.map(({ heading, settings: some }) => settingGroup(heading, some, record, change));
@@ -55,9 +56,10 @@ function settingList(record, settings, { api }) {
 
   filter.addEventListener("input", () => {
     const wanted = filter.value.trim().toLowerCase();
-    for (const group of [first, ...others]) group.find(wanted);
+    const isFound = [first, ...others].map((group) => group.find(wanted)).some(Boolean);
+    nothing.textContent = isFound ? "" : "No setting of this method has that in its name or description.";
   });
-  return el("section", {}, el("h2", {}, "Settings"), el("p", { class: "quiet" }, words), field("Find a setting", filter).element, told, first.element, ...others.map(({ element }) => element));
+  return el("section", {}, el("h2", {}, "Settings"), el("p", { class: "quiet" }, words), field("Find a setting", filter).element, told, nothing, first.element, ...others.map(({ element }) => element));
 }
 
 /**
@@ -74,12 +76,16 @@ function settingGroup(heading, settings, record, change) {
   const element = heading ? el("details", { class: "group", ...(isChanged ? { open: "" } : {}) }, el("summary", {}, `${heading} (${settings.length})`), list) : list;
   return {
     element,
-    /** @param {string} wanted shown are settings that have it in their name or description; "" for all */
+    /**
+     * Show only settings with a text in their name or description; return whether there are any.
+     * @param {string} wanted
+     */
     find(wanted) {
       for (const row of rows) row.element.hidden = !row.words.includes(wanted);
       const isFound = rows.some((row) => !row.element.hidden);
       element.hidden = !isFound;
       if (element instanceof HTMLDetailsElement) element.open = isFound && (wanted !== "" || isChanged);
+      return isFound;
     },
   };
 }
