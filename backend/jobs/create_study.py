@@ -79,25 +79,12 @@ def run(work: Work, mine: Job) -> dict[str, Any]:
 
 
 def unpack_all(work: Work, uploads: Mapping[str, str], root: Path) -> None:
-    """Unpack uploads into folders of `root`.
+    """Unpack uploads into folders of `root` as `unpack_upload` does; a bad archive is named by its folder."""
+    from backend.uploads.unpacking import unpack_upload
 
-    Raises:
-        InvalidInput: an archive that cannot be unpacked; names its folder.
-        NotFound: an upload that is no longer there.
-    """
-    import os
-
-    from backend.uploads.archives import unpack
-    from backend.uploads.limits import limits
-
-    if work.uploads is None:
-        raise InvalidInput("this worker has no uploads; start it where the server's data directory is")
     for folder, upload in work.progress(uploads.items(), len(uploads), "unpacking"):
-        into = root / folder
-        into.parent.mkdir(parents=True, exist_ok=True)
         try:
-            with work.uploads.archive(upload) as archive:
-                unpack(archive, work.uploads.upload(upload).format, into, limits(os.environ))
+            unpack_upload(work.uploads, upload, root / folder)
         except InvalidInput as error:
             raise InvalidInput(f"the archive of {folder}: {error}", code=error.code) from None
 

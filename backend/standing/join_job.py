@@ -4,7 +4,6 @@ It can be ended at any moment and run again: what a run did is seen from the stu
 has it not. A reason is worded for the submitter, who is to know nothing of others and of the reals' files.
 """
 
-import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from backend.administration.join import Newcomer, join_in_turn
 from backend.experiment.records import Study
-from backend.foundation.errors import Conflict, InvalidInput
+from backend.foundation.errors import InvalidInput
 from backend.foundation.timestamps import utc_now
 from backend.standing import names, submissions
 from backend.standing.submissions import Submission
 from backend.studies.closing import close_model
-from backend.uploads.archives import unpack
-from backend.uploads.limits import limits
+from backend.uploads.unpacking import unpack_upload
 
 if TYPE_CHECKING:
     from backend.jobs.queue import Job
@@ -45,7 +43,7 @@ def run(work: "Work", job: "Job") -> Mapping[str, Any]:
     try:
         _check_wanted(work, one)
         _check_name(study, one, is_holder)
-        _unpack(work, one, folder)
+        unpack_upload(work.uploads, one.upload, folder)
         study = _join(work, study, one, folder)
     except InvalidInput as refused:
         submissions.refuse(work.store, study, one, _for_submitter(str(refused), folder), utc_now())
@@ -75,14 +73,6 @@ def _check_name(study: Study, one: Submission, is_holder: bool) -> None:
     """Raise InvalidInput if the name is another model's or another submission's, whosever it is."""
     if not is_holder or one.called.casefold() in {model.casefold() for model in study.models}:
         raise InvalidInput(f"no model can be called {one.model} in this study; choose another name")
-
-
-def _unpack(work: "Work", one: Submission, folder: Path) -> None:
-    if work.uploads is None:
-        raise Conflict("this worker has no access to uploads; start one with the server's data directory")
-    upload = work.uploads.upload(one.upload)
-    with work.uploads.archive(one.upload) as archive:
-        unpack(archive, upload.format, folder, limits(os.environ))
 
 
 def _join(work: "Work", study: Study, one: Submission, folder: Path) -> Study:

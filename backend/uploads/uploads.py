@@ -26,6 +26,7 @@ MOST_URLS = 32
 """Most parts whose addresses one request gives."""
 EXPIRES = timedelta(days=7)
 """After the last part, completion or use."""
+UNKNOWN_UPLOAD = "unknown_upload"
 _ID = re.compile(r"[0-9a-f]{32}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
@@ -216,7 +217,7 @@ def unknown(id: str) -> NotFound:
     """Return the error of an upload that does not exist, or no longer."""
     return NotFound(
         f"there is no upload {id!r}; one that was not used for {EXPIRES.days} days is deleted",
-        code="unknown_upload",
+        code=UNKNOWN_UPLOAD,
     )
 
 

@@ -45,7 +45,7 @@ def test_a_study_is_made_from_uploads(orders, world):
     assert {path.name for path in world.data.images("faces").iterdir()} >= {
         stimulus.name for stimulus in world.store.stimuli("faces")
     }
-    assert [*(world.data.root / "jobs").iterdir()] == []
+    assert [path.name for path in (world.data.root / "jobs").iterdir()] == [".place"]
 
 
 def test_a_study_of_items_is_made_from_uploads(orders, world):
@@ -143,7 +143,7 @@ def test_too_few_pictures_and_broken_files_fail_with_reasons(orders, world):
     assert len(cut["result"]["files"]) == 7
     assert str(world.data.root) not in f"{few} {cut}"
     assert world.store.studies() == []
-    assert [*world.data.root.glob("images/*"), *world.data.root.glob("jobs/*")] == []
+    assert [*world.data.root.glob("images/*"), *world.data.root.glob("jobs/[!.]*")] == []
 
 
 def test_the_same_order_again_is_the_same_job_and_another_waits(orders, world):
