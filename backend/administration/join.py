@@ -16,7 +16,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -43,6 +43,8 @@ from backend.studies.tournament_counts import is_counted
 _NAMED = 3
 _TRIES, _WAIT_S = 20, 3.0
 """Of a model that joins while others do."""
+_PICTURES_MISSING = "pictures_missing"
+"""Code of a conflict that no waiting solves."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,8 @@ def join(
     if not there.is_dir():
         raise Conflict(
             f"the pictures of {name} are not in {there}; let the model join from the data directory that the "
-            "study was made in (--data DIR)"
+            "study was made in (--data DIR)",
+            code=_PICTURES_MISSING,
         )
     with data.making(name) as folder:
         _remove_left(store, data, study)
@@ -153,8 +156,11 @@ def join_in_turn(
     Another model may be joining the study at this moment.
     """
     for _ in range(_TRIES - 1):
-        with suppress(Conflict):
+        try:
             return join(store, data, name, newcomer, clock(), **options)
+        except Conflict as conflict:
+            if conflict.code == _PICTURES_MISSING:
+                raise
         time.sleep(_WAIT_S)
     return join(store, data, name, newcomer, clock(), **options)
 
@@ -311,7 +317,8 @@ def _pixels(path: Path) -> bytes:
             return hashlib.blake2b(shown.tobytes(), digest_size=16).digest()
     except FileNotFoundError:
         raise Conflict(
-            f"the picture {path.name} is missing in {path.parent}; restore it from a backup first"
+            f"the picture {path.name} is missing in {path.parent}; restore it from a backup first",
+            code=_PICTURES_MISSING,
         ) from None
 
 
