@@ -13,6 +13,7 @@ from typing import Any
 
 from backend.foundation.permissions import make_folder, private
 from backend.foundation.timestamps import utc_now
+from backend.jobs import queue
 from backend.jobs.queue import Job
 from backend.jobs.work import Work, runner
 from backend.jobs.worker import Runner, Worker
@@ -43,6 +44,7 @@ def handle(event: Mapping[str, Any], context: Any) -> dict[str, int]:
     worker.clear_up()
     while context.get_remaining_time_in_millis() > 1000 * LEAST_S and worker.run_once():
         done += 1
+    queue.forget(worker.store, utc_now())
     expired = worker.uploads.expire(utc_now()) if worker.uploads else 0
     return {"jobs": done, "expired": expired}
 

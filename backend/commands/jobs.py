@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from backend.jobs.beside import WorkerProcess
 
 _WAIT_S = {"sqlite": 1.0, "dynamodb": 5.0}
-"""Seconds between looks at an empty queue; each reads all jobs, which a table bills."""
+"""Seconds between looks at an empty queue; each is a read, which a table bills."""
 
 
 @click.command()
@@ -68,9 +68,17 @@ def worker_beside(world: World, url: str) -> "WorkerProcess":
 
 
 def _uploads(world: World) -> Any:
-    """Return the uploads of this data directory."""
+    """Return the uploads of this data directory.
+
+    Raises:
+        InvalidInput: a limit on what is unpacked is invalid; no archive is to be refused for that.
+    """
+    import os
+
+    from backend.uploads.limits import limits
     from backend.uploads.local_uploads import LocalUploads
 
+    limits(os.environ)
     return LocalUploads(world.data)
 
 

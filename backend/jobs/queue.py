@@ -1,8 +1,11 @@
 """The queue of jobs: one entry of the book `jobs` for each, changed by conditional writes only.
 
 A worker claims a job by a lease that it renews while it works. A job whose worker was killed is claimed
-again, so that every kind of job must be safe to run again. A result can be large, and workers read the whole
-book to find work: results are in a book of their own.
+again, so that every kind of job must be safe to run again.
+
+Workers look for work each second, and jobs are kept for a month: the book `open_jobs` lists the ids of those
+that wait or run. A job is listed before it is stored and removed after it has ended, so that a process that
+is killed in between leaves an id too many, never one too few. Results can be large, and have a book too.
 """
 
 import hashlib
@@ -12,19 +15,27 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from backend.foundation.errors import Conflict, NotFound
+from backend.foundation.errors import Conflict, NotFound, TooMany
 from backend.foundation.timestamps import stamp
 from backend.stores.store import RESTORES, Store
 from backend.stores.updates import update
 
-JOBS, RESULTS = "jobs", "job_results"
-"""Books of jobs and of their results, by the ids of jobs."""
+JOBS, OPEN_JOBS, RESULTS = "jobs", "open_jobs", "job_results"
+"""Books of jobs, of those that may be open, and of results, by the ids of jobs."""
+TIDIED = "jobs_tidied"
+"""The book whose one entry, `at`, has the time at which all jobs were last looked at by `forget`."""
 LEASE_S = 30
 """Seconds for which a claim holds unless it is renewed."""
+_LONG_OVER = timedelta(minutes=15)
+"""Time after its end at which a lease is over for whoever reads it: no two clocks differ by as much."""
 MAX_TRIES = 3
 """How often a job is begun whose worker is killed each time, for instance because memory runs out."""
+MOST_OPEN = 20
+"""Most open jobs of one submitter."""
 KEPT_DAYS = 30
 """Days after which a job that has ended is forgotten."""
+_TIDIED = timedelta(hours=1)
+"""Time between looks at all jobs for what is to be forgotten."""
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 OPEN = frozenset({"queued", "running"})
 _OF_THE_SERVER = "a fault of the server, of which its operator can read more"
@@ -57,6 +68,8 @@ class Job:
     """`what` is done, how many of `total` are `done`; None before it is known."""
     reason: str | None = None
     """Why it failed."""
+    is_reason_public: bool = False
+    """Whether a submitter may read the reason: it names no file of the server, and nothing of others."""
     result: Mapping[str, Any] | None = None
     lease: Lease | None = None
     tries: int = 0
@@ -91,6 +104,9 @@ def enqueue(
     at = stamp(now)
     name = secrets.token_hex(12) if key is None else _digest(kind, key)
     made = Job(name, kind, study, member, args, "queued", at, at)
+    if known := store.entry(JOBS, name):
+        return _job(known)
+    update(store, OPEN_JOBS, name, lambda _: {"at": at})
     return _job(update(store, JOBS, name, lambda data: _data(made) if data is None else None))
 
 
@@ -123,15 +139,32 @@ def jobs(store: Store, study: str | None = None) -> list[Job]:
 
 def open_jobs(store: Store) -> list[Job]:
     """Return the jobs that wait or run, oldest first."""
-    return sorted((each for each in map(_job, store.entries(JOBS)) if each.is_open), key=_age)
+    found = (store.entry(JOBS, listed.key) for listed in store.entries(OPEN_JOBS))
+    return sorted((each for each in map(_job, filter(None, found)) if each.is_open), key=_age)
+
+
+def check_room(store: Store, member: str) -> None:
+    """Check that a submitter may have one more job.
+
+    Raises:
+        TooMany: it has `MOST_OPEN` that wait or run.
+    """
+    count = sum(each.member == member for each in open_jobs(store))
+    if count >= MOST_OPEN:
+        raise TooMany(
+            f"{count} submissions of yours wait to be checked, the most there can be at a time; send these "
+            "pictures when one of them has been checked",
+            retry_after_s=LEASE_S,
+        )
 
 
 def reason_for(found: Job, is_researcher: bool) -> str | None:
     """Return why a job failed as a member may read it.
 
-    For a submitter it has no details: they may name files of the server, or what others do meanwhile.
+    A submitter reads no details that may name files of the server, or what others do meanwhile.
     """
-    return found.reason if is_researcher or found.reason is None else _OF_THE_SERVER
+    is_readable = is_researcher or found.is_reason_public or found.reason is None
+    return found.reason if is_readable else _OF_THE_SERVER
 
 
 def cancel(store: Store, job_id: str, now: datetime) -> Job:
@@ -157,15 +190,20 @@ def cancel(store: Store, job_id: str, now: datetime) -> Job:
     return _changed(store, job_id, rule)
 
 
-def claim(store: Store, job_id: str, worker: str, place: str, now: datetime) -> Job | None:
+def claim(
+    store: Store, job_id: str, worker: str, place: str, now: datetime, expired: Lease | None = None
+) -> Job | None:
     """Claim a job for a worker that holds its lock in `place`; return None if it cannot be had.
 
     It can if it waits, if its lease has expired, or if the lease is of the same place, since the worker that
     had the lock there has ended. A job that was begun too often fails, and one that was to stop is cancelled.
+
+    Args:
+        expired: a lease that was not renewed for `LEASE_S` by the worker's own measure of time.
     """
 
     def rule(before: Job) -> Job | None:
-        if not _is_free(before, place, now):
+        if not _is_free(before, place, now, expired):
             return None
         if before.is_to_stop:
             return _ended(before, "cancelled", now)
@@ -174,7 +212,7 @@ def claim(store: Store, job_id: str, worker: str, place: str, now: datetime) -> 
                 f"the process that did it was ended from outside {before.tries} times, perhaps for lack of "
                 "memory; try it with fewer or smaller files, or on a machine with more memory"
             )
-            return replace(_ended(before, "failed", now), reason=reason)
+            return replace(_ended(before, "failed", now), reason=reason, is_reason_public=True)
         lease = Lease(worker, place, _until(now))
         return replace(
             before, state="running", lease=lease, tries=before.tries + 1, progress=None, updated_at=stamp(now)
@@ -194,7 +232,7 @@ def void(store: Store, job_id: str, restored_at: str, now: datetime) -> Job:
         if not before.is_open or before.created_at > restored_at:
             return None
         reason = "the data were restored from a backup before it had ended; order it again if it is needed"
-        return replace(_ended(before, "failed", now), reason=reason)
+        return replace(_ended(before, "failed", now), reason=reason, is_reason_public=True)
 
     return _changed(store, job_id, rule)
 
@@ -222,6 +260,12 @@ def renew(
     return after if _is_held(after, worker) else None
 
 
+def has_to_stop(store: Store, job_id: str, worker: str) -> bool:
+    """Return whether a worker has to stop its job: it was cancelled, or another worker has it by now."""
+    entry = store.entry(JOBS, job_id)
+    return entry is None or (found := _job(entry)).is_to_stop or not _is_held(found, worker)
+
+
 def finish(store: Store, job_id: str, worker: str, result: Mapping[str, Any], now: datetime) -> Job:
     """Store the result of a job that is done."""
     update(store, RESULTS, job_id, lambda _: dict(result))
@@ -229,12 +273,18 @@ def finish(store: Store, job_id: str, worker: str, result: Mapping[str, Any], no
 
 
 def fail(
-    store: Store, job_id: str, worker: str, reason: str, details: Mapping[str, Any] | None, now: datetime
+    store: Store,
+    job_id: str,
+    worker: str,
+    reason: str,
+    details: Mapping[str, Any] | None,
+    is_public: bool,
+    now: datetime,
 ) -> Job:
     """Store why a job failed, and as its result `details`, if there are any."""
     if details:
         update(store, RESULTS, job_id, lambda _: dict(details))
-    return _end(store, job_id, worker, "failed", now, reason)
+    return _end(store, job_id, worker, "failed", now, reason, is_public)
 
 
 def stop(store: Store, job_id: str, worker: str, now: datetime) -> Job:
@@ -257,19 +307,49 @@ def give_back(store: Store, job_id: str, worker: str, now: datetime) -> Job:
 
 
 def forget(store: Store, now: datetime) -> None:
-    """Erase the jobs that ended more than `KEPT_DAYS` ago, and their results."""
-    before = stamp(now - timedelta(days=KEPT_DAYS))
-    for each in jobs(store):
+    """Erase the jobs that ended more than `KEPT_DAYS` ago, and their results.
+
+    It also sets right what killed processes left in the list of open jobs. All jobs are read, once an hour,
+    whichever worker calls it.
+    """
+    if not _is_time_to_tidy(store, now):
+        return
+    before, found = stamp(now - timedelta(days=KEPT_DAYS)), {each.id: each for each in jobs(store)}
+    for each in found.values():
         if not each.is_open and each.updated_at < before:
             store.erase_entry(RESULTS, each.id)
             store.erase_entry(JOBS, each.id)
+    listed = {entry.key: entry.data["at"] for entry in store.entries(OPEN_JOBS)}
+    for job_id, at in listed.items():
+        is_left = not found[job_id].is_open if job_id in found else at < before
+        if is_left:
+            store.erase_entry(OPEN_JOBS, job_id)
+    for each in found.values():
+        if each.is_open and each.id not in listed:
+            update(store, OPEN_JOBS, each.id, lambda _: {"at": stamp(now)})
 
 
-def _end(store: Store, job_id: str, worker: str, state: State, now: datetime, reason: str = "") -> Job:
+def _is_time_to_tidy(store: Store, now: datetime) -> bool:
+    last = store.entry(TIDIED, "at")
+    if last and abs(now - datetime.fromisoformat(last.data["at"])) < _TIDIED:
+        return False
+    update(store, TIDIED, "at", lambda _: {"at": stamp(now)})
+    return True
+
+
+def _end(
+    store: Store,
+    job_id: str,
+    worker: str,
+    state: State,
+    now: datetime,
+    reason: str = "",
+    is_public: bool = False,
+) -> Job:
     def rule(before: Job) -> Job | None:
         if not _is_held(before, worker):  # another worker has it by now, and will end it
             return None
-        return replace(_ended(before, state, now), reason=reason or None)
+        return replace(_ended(before, state, now), reason=reason or None, is_reason_public=is_public)
 
     return _changed(store, job_id, rule)
 
@@ -285,13 +365,17 @@ def _changed(store: Store, job_id: str, rule: Change) -> Job:
         after = rule(_read(job_id, data))
         return None if after is None else _data(after)
 
-    return _job(update(store, JOBS, job_id, change))
+    after = _job(update(store, JOBS, job_id, change))
+    if not after.is_open:
+        store.erase_entry(OPEN_JOBS, job_id)
+    return after
 
 
-def _is_free(before: Job, place: str, now: datetime) -> bool:
-    if before.state != "running" or before.lease is None:
+def _is_free(before: Job, place: str, now: datetime, expired: Lease | None) -> bool:
+    lease = before.lease
+    if before.state != "running" or lease is None:
         return before.state == "queued"
-    return before.lease.place == place or before.lease.until < stamp(now)
+    return lease.place == place or lease == expired or lease.until < stamp(now - _LONG_OVER)
 
 
 def _is_held(found: Job, worker: str) -> bool:

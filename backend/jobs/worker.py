@@ -9,21 +9,24 @@ import secrets
 import shutil
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backend.foundation.errors import NotFound, OpenhypeError, StoreFailed, Unavailable, reason
-from backend.foundation.permissions import make_folder
+from backend.foundation.permissions import make_folder, private
 from backend.foundation.timestamps import utc_now
-from backend.jobs import queue
+from backend.jobs import queue, turns
 from backend.jobs.locks import lock_of
-from backend.jobs.queue import Job
+from backend.jobs.queue import Job, Lease
 from backend.jobs.work import Failed, Work, runner
 from backend.stores.datadir import DataDir
 from backend.stores.store import Store
+from backend.uploads.uploads import UNKNOWN_UPLOAD
 
 if TYPE_CHECKING:
     from backend.uploads.uploads import Uploads
@@ -42,10 +45,11 @@ class Stopped(Exception):
 
 @dataclass
 class Worker:
-    """Does the jobs of a store, one at a time.
+    """Does the jobs of a store, one at a time; members take turns.
 
     Any number of workers may run on one store. Two on one data directory know of each other's end at once,
-    by locks; on different machines, by leases that expire.
+    by locks. On different machines, a lease has expired that another worker did not see renewed for its time:
+    it compares no clocks, which may differ or be set.
     """
 
     store: Store
@@ -55,6 +59,7 @@ class Worker:
     publish: Callable[[str, Path], Any] | None = None
     say: Callable[[str], Any] = log.info
     clock: Callable[[], datetime] = utc_now
+    elapsed_s: Callable[[], float] = time.monotonic
     find: Callable[[str], Runner] = runner
     before_job: Callable[[], Any] = lambda: None
     tick_s: float = _TICK_S
@@ -63,7 +68,8 @@ class Worker:
     def __post_init__(self) -> None:
         self.id = secrets.token_hex(8)
         self._folder = self.data.root / "jobs"
-        self._place = f"{socket.gethostname()}:{self._folder}"
+        self._seen: dict[str, tuple[Lease, float]] = {}
+        """Leases of other workers, and when each was first seen as it is."""
 
     def run(self, until: threading.Event, wait_s: float = _WAIT_S) -> None:
         """Do jobs as they come until the event is set; a job that is begun is ended before."""
@@ -77,15 +83,20 @@ class Worker:
                     queue.forget(self.store, self.clock())
                     idle_s = 0
             except (StoreFailed, Unavailable) as error:
-                log.warning("the queue could not be read: %s", error)
+                log.warning("no job could be taken: %s", error)
+            except OSError as error:  # a full disk, for instance, on which no lock can be made
+                log.warning("no job could be taken: %s", reason(error))
             until.wait(wait_s)
             idle_s += wait_s
 
     def run_once(self) -> Job | None:
         """Do one job, if there is one, and return it as it is afterwards."""
-        for candidate in queue.open_jobs(self.store):
+        waiting = queue.open_jobs(self.store)
+        self._seen = {each.id: self._first_seen(each, each.lease) for each in waiting if each.lease}
+        for candidate in turns.in_turn(self.store, waiting):
             with lock_of(self._folder, candidate.id) as is_ours:
                 if is_ours and (claimed := self._claim(candidate)):
+                    turns.note(self.store, claimed, waiting)
                     return self._done(claimed)
         return None
 
@@ -101,7 +112,27 @@ class Worker:
         if candidate.created_at <= restored_at:
             queue.void(self.store, candidate.id, restored_at, self.clock())
             return None
-        return queue.claim(self.store, candidate.id, self.id, self._place, self.clock())
+        expired = candidate.lease if self._has_expired(candidate.id) else None
+        return queue.claim(self.store, candidate.id, self.id, self._place, self.clock(), expired)
+
+    def _first_seen(self, running: Job, lease: Lease) -> tuple[Lease, float]:
+        """Return a job's lease, and when it was first seen as it is now."""
+        before = self._seen.get(running.id)
+        return before if before and before[0] == lease else (lease, self.elapsed_s())
+
+    def _has_expired(self, job_id: str) -> bool:
+        return job_id in self._seen and self.elapsed_s() - self._seen[job_id][1] > queue.LEASE_S
+
+    @cached_property
+    def _place(self) -> str:
+        """What workers that share the locks of this data directory have in common, and no others."""
+        path = self._folder / ".place"
+        with self.data.locked("jobs"):  # names of machines alone are not unique
+            if not path.exists():
+                make_folder(self._folder)
+                with open(path, "w", opener=private) as file:
+                    file.write(secrets.token_hex(8))
+            return f"{socket.gethostname()}:{path.read_text()}"
 
     def _done(self, job: Job) -> Job:
         """Do a claimed job and return it as it is afterwards."""
@@ -119,7 +150,7 @@ class Worker:
                 raise
             except Exception as error:  # noqa: BLE001 - the outermost level: whatever it is, the job failed
                 details = error.details if isinstance(error, Failed) else None
-                return self._stored(queue.fail, job, _why(job, error), details)
+                return self._stored(queue.fail, job, _why(job, error), details, _is_public(error))
             finally:
                 shutil.rmtree(folder, ignore_errors=True)
             return self._stored(queue.finish, job, result)
@@ -187,15 +218,18 @@ class _Beat:
                 log.warning("job %s: its progress could not be stored: %s", self._job.id, error)
 
     def _look(self) -> None:
-        try:
-            self._is_to_stop |= queue.job(self._worker.store, self._job.id).is_to_stop
-        except NotFound:
-            self._is_to_stop = True
+        worker = self._worker
+        self._is_to_stop |= queue.has_to_stop(worker.store, self._job.id, worker.id)
 
     def _renew(self, now: dict[str, Any] | None) -> None:
         worker = self._worker
         mine = queue.renew(worker.store, self._job.id, worker.id, now, worker.clock())
         self._is_to_stop |= mine is None or mine.is_to_stop
+
+
+def _is_public(error: Exception) -> bool:
+    """Return whether submitters may read what an error says: their pictures have to be sent again."""
+    return isinstance(error, NotFound) and error.code == UNKNOWN_UPLOAD
 
 
 def _why(job: Job, error: Exception) -> str:

@@ -9,6 +9,7 @@ import msgspec
 from flask import Flask
 
 from backend.administration.study_spec import StudySpec
+from backend.experiment.records import Study
 from backend.foundation.errors import Conflict, InvalidInput, NotFound
 from backend.foundation.names import clean
 from backend.foundation.timestamps import stamp
@@ -114,7 +115,7 @@ def _add_orders(app: Flask, context: Context) -> None:
 
         found, given = store.study(study), body(ModelGiven)
         args = {"created_at": found.created_at, **msgspec.to_builtins(given), "model": clean(given.model)}
-        before = next((each for each in queue.jobs(store, study) if each.is_open and _is(each, args)), None)
+        before = next((each for each in queue.open_jobs(store) if _is(each, found, args)), None)
         if before is None:
             check(found, args["model"])
             _check_uploads(context, {f"model {args['model']}": given.upload}, caller())
@@ -122,8 +123,8 @@ def _add_orders(app: Flask, context: Context) -> None:
         return {"job": before.id}, 202
 
 
-def _is(job: Job, args: dict[str, Any]) -> bool:
-    return job.member == caller().name and job.args == args
+def _is(job: Job, study: Study, args: dict[str, Any]) -> bool:
+    return (job.study, job.member, job.args) == (study.name, caller().name, args)
 
 
 def _ordered(name: str | None = None) -> StudyOrder:

@@ -106,7 +106,7 @@ OPERATIONS: Operations = {
     "POST /api/submissions/{submission}/pictures": Operation(
         "Have the pictures of a submission checked, which then joins the study; again, it changes nothing",
         {200: _SUBMISSION},
-        "400 404 409 415 503",
+        "400 404 409 415 429 503",
         PicturesGiven,
         role=SUBMITTER,
     ),
@@ -206,6 +206,8 @@ def add_routes(app: Flask, context: Context) -> None:
         desk.check_upload(one, given.upload)
         job = desk.job_of(found, one)
         is_failed = job is not None and job.state in FAILED_JOBS
+        if (is_failed or not one.upload) and not caller().may(RESEARCHER):
+            queue.check_room(store, one.member)
         one = submissions.give_pictures(store, found, record, one, given.upload, clock(), is_failed)
         return desk.view(found, record, one)
 

@@ -28,7 +28,7 @@ def test_sides_that_are_alike_have_no_differences(orders, world):
     assert (found["differences"], found["refused"], found["problems"]) == ([], [], [])
     assert found["suggested"] == {"equalise": []}
     assert world.store.studies() == []
-    assert [*world.data.root.glob("images/*"), *world.data.root.glob("jobs/*")] == []
+    assert [*world.data.root.glob("images/*"), *world.data.root.glob("jobs/[!.]*")] == []
 
 
 def test_what_differs_is_found_and_the_suggested_steps_help(orders):

@@ -5,13 +5,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from backend.foundation.errors import Conflict, NotFound
+from backend.foundation.errors import Conflict, NotFound, TooMany
 from backend.jobs import queue
 from backend.stores.opening import open_store
 from tests.dynamodb import moto
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-LATER = NOW + timedelta(seconds=queue.LEASE_S + 1)
+LATER = NOW + timedelta(minutes=16)
 
 
 @pytest.fixture(params=["sqlite", "dynamodb"])
@@ -79,10 +79,22 @@ def test_a_job_of_a_killed_worker_is_claimed_when_its_lease_has_expired(store):
     added = add(store)
     queue.claim(store, added.id, "w1", "here", NOW)
 
-    assert queue.claim(store, added.id, "w2", "there", NOW) is None
+    assert queue.claim(store, added.id, "w2", "there", NOW + timedelta(minutes=14)) is None
     assert queue.claim(store, added.id, "w2", "there", LATER).lease.worker == "w2"
     assert queue.renew(store, added.id, "w1", None, LATER) is None
     assert queue.finish(store, added.id, "w1", {"late": True}, LATER).state == "running"
+    assert queue.has_to_stop(store, added.id, "w1")
+    assert not queue.has_to_stop(store, added.id, "w2")
+
+
+def test_a_lease_that_was_not_renewed_is_no_longer_one_whatever_the_clocks_say(store):
+    added = add(store)
+    seen = queue.claim(store, added.id, "w1", "here", NOW).lease
+    an_hour_back = NOW - timedelta(hours=1)
+
+    assert queue.claim(store, added.id, "w2", "there", an_hour_back) is None
+    assert queue.claim(store, added.id, "w2", "there", an_hour_back, seen).lease.worker == "w2"
+    assert queue.claim(store, added.id, "w3", "elsewhere", an_hour_back, seen) is None
 
 
 def test_a_job_of_a_worker_of_the_same_place_is_claimed_at_once(one):
@@ -144,3 +156,102 @@ def test_jobs_that_ended_long_ago_are_forgotten(one):
 
     assert [each.id for each in queue.jobs(one)] == [still_open.id]
     assert list(one.entries(queue.RESULTS)) == []
+
+
+class Counting:
+    """A store that counts the entries that are read of it."""
+
+    def __init__(self, store):
+        self._store, self.read = store, 0
+
+    def __getattr__(self, name):
+        return getattr(self._store, name)
+
+    def entry(self, book, key):
+        self.read += 1
+        return self._store.entry(book, key)
+
+    def entries(self, book):
+        for entry in self._store.entries(book):
+            self.read += 1
+            yield entry
+
+
+def ended(store, count):
+    for _ in range(count):
+        queue.cancel(store, add(store).id, NOW)
+
+
+def test_looking_for_work_reads_no_job_that_has_ended(store):
+    ended(store, 30)
+    waiting, counting = add(store), Counting(store)
+
+    assert [each.id for each in queue.open_jobs(counting)] == [waiting.id]
+    assert counting.read == 2
+
+
+@pytest.mark.parametrize("end", ["finish", "fail", "stop", "cancel", "void", "tries"])
+def test_a_job_that_ended_in_any_way_is_not_looked_at_again(one, end):
+    added = add(one)
+    queue.claim(one, added.id, "w1", "here", NOW)
+    if end == "finish":
+        queue.finish(one, added.id, "w1", {}, NOW)
+    elif end == "fail":
+        queue.fail(one, added.id, "w1", "why", None, False, NOW)
+    elif end == "stop":
+        queue.stop(one, added.id, "w1", NOW)
+    elif end == "cancel":
+        queue.cancel(one, added.id, NOW)
+        queue.give_back(one, added.id, "w1", NOW)
+    elif end == "void":
+        queue.void(one, added.id, LATER.isoformat(), NOW)
+    else:
+        for i in range(queue.MAX_TRIES):
+            queue.claim(one, added.id, f"w{i}", "here", NOW)
+
+    assert list(one.entries(queue.OPEN_JOBS)) == []
+
+
+def test_what_killed_processes_left_in_the_list_of_open_jobs_is_set_right(one):
+    lost, over = add(one), add(one)
+    one.erase_entry(queue.OPEN_JOBS, lost.id)
+    queue.cancel(one, over.id, NOW)
+    for left, at in ((over.id, NOW), ("never-stored", NOW), ("being-stored", LATER)):
+        one.write_entry(queue.OPEN_JOBS, left, 0, {"at": at.isoformat()})
+
+    queue.forget(one, NOW + timedelta(days=queue.KEPT_DAYS, minutes=1))
+
+    listed = {entry.key for entry in one.entries(queue.OPEN_JOBS)}
+    assert listed == {lost.id, "being-stored"}
+    assert [each.id for each in queue.open_jobs(one)] == [lost.id]
+
+
+def test_all_jobs_are_looked_at_once_an_hour_by_all_workers_together(one):
+    ended(one, 5)
+    queue.forget(one, NOW)
+    counting = Counting(one)
+
+    queue.forget(counting, NOW + timedelta(minutes=59))
+
+    assert counting.read == 1
+
+
+def test_a_submitter_has_a_limited_number_of_open_jobs(one):
+    added = [add(one, n=n) for n in range(queue.MOST_OPEN)]
+
+    with pytest.raises(TooMany, match="20 submissions of yours wait to be checked, the most there can be"):
+        queue.check_room(one, "ana")
+    queue.check_room(one, "bob")
+    queue.cancel(one, added[0].id, NOW)
+    queue.check_room(one, "ana")
+
+
+@pytest.mark.parametrize(("is_public", "read"), [(True, "why"), (False, "a fault of the server")])
+def test_a_submitter_reads_a_reason_that_names_nothing_of_others(one, is_public, read):
+    added = add(one)
+    queue.claim(one, added.id, "w1", "here", NOW)
+
+    failed = queue.fail(one, added.id, "w1", "why", None, is_public, NOW)
+
+    assert queue.reason_for(failed, False).startswith(read)
+    assert queue.reason_for(failed, True) == "why"

@@ -55,7 +55,7 @@ def test_jobs_are_done_oldest_first_in_folders_of_their_own(store, worker, tmp_p
 
     assert [queue.job(store, each.id).result["n"] for each in done[:2]] == [1, 2]
     assert done[2] is None
-    assert [*(tmp_path / "jobs").iterdir()] == []
+    assert [path.name for path in (tmp_path / "jobs").iterdir()] == [".place"]
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_a_running_job_is_cancelled(store, worker, tmp_path):
     thread.join(10)
 
     assert queue.job(store, added.id).state == "cancelled"
-    assert [*(tmp_path / "jobs").iterdir()] == []
+    assert [path.name for path in (tmp_path / "jobs").iterdir()] == [".place"]
 
 
 def test_a_job_whose_worker_is_stopped_goes_back_to_the_queue(store, worker, tmp_path):
@@ -136,7 +136,7 @@ def test_a_job_whose_worker_is_stopped_goes_back_to_the_queue(store, worker, tmp
         worker(run).run_once()
 
     assert (queue.job(store, added.id).state, queue.job(store, added.id).tries) == ("queued", 0)
-    assert [*(tmp_path / "jobs").iterdir()] == []
+    assert [path.name for path in (tmp_path / "jobs").iterdir()] == [".place"]
 
 
 _TAKES_AND_HANGS = """
@@ -213,3 +213,78 @@ def test_a_job_from_before_a_restore_is_not_run(store, worker):
 
     assert ours.run_once().id == after.id
     assert "were restored from a backup" in queue.job(store, before.id).reason
+
+
+def other_machine(store, tmp_path, run, **options):
+    root = tmp_path / "other"
+    root.mkdir(exist_ok=True)
+    return Worker(store, DataDir(root), find=lambda _: run, tick_s=0.02, **options)
+
+
+def test_a_job_of_a_killed_worker_elsewhere_is_done_when_its_lease_was_not_renewed(store, worker, tmp_path):
+    """By the time that passes here: the clock of this machine is an hour behind."""
+    added, elapsed = add(store), [0.0]
+    queue.claim(store, added.id, "dead", "elsewhere", NOW)
+    ours = worker(lambda work, job: {}, clock=lambda: NOW.replace(year=2025), elapsed_s=lambda: elapsed[0])
+
+    at_first = ours.run_once()
+    elapsed[0] = queue.LEASE_S + 1
+
+    assert at_first is None
+    assert ours.run_once().id == added.id
+
+
+def test_a_job_that_is_done_elsewhere_is_not_taken_by_a_worker_whose_clock_is_ahead(store, worker):
+    added, elapsed = add(store), [0.0]
+    queue.claim(store, added.id, "alive", "elsewhere", NOW)
+    ahead = NOW.replace(minute=10)
+    ours = worker(lambda work, job: {}, clock=lambda: ahead, elapsed_s=lambda: elapsed[0])
+
+    for second in range(0, 120, 10):
+        elapsed[0] = float(second)
+        queue.renew(store, added.id, "alive", None, NOW.replace(minute=second // 60, second=second % 60))
+        assert ours.run_once() is None
+
+
+def test_a_worker_whose_job_another_has_by_now_stops_it(store, worker):
+    added = add(store)
+
+    def run(work, job):
+        queue.claim(store, job.id, "thief", "elsewhere", NOW.replace(year=2027))
+        for _ in work.progress(iter(int, 1), None, "for ever"):
+            time.sleep(0.001)
+
+    after = worker(run, clock=lambda: NOW).run_once()
+
+    assert (after.id, after.state, after.lease.worker) == (added.id, "running", "thief")
+
+
+def test_two_machines_of_one_name_are_two_places(store, worker, tmp_path):
+    ours, same, other = worker(dict), worker(dict), other_machine(store, tmp_path, dict)
+
+    assert ours._place == same._place != other._place
+
+
+def test_a_worker_goes_on_when_the_disk_is_full(store, worker, caplog):
+    stop, tries = threading.Event(), []
+    ours = worker(lambda work, job: {})
+
+    def full():
+        tries.append(1)
+        if len(tries) == 2:
+            stop.set()
+        raise OSError(28, "No space left on device")
+
+    ours.run_once = full
+    ours.run(stop, 0.01)
+
+    assert len(tries) == 2
+    assert "no job could be taken: the disk is full" in caplog.text
+
+
+def test_members_take_turns(store, worker):
+    for member in ("ana", "ana", "bob"):
+        queue.enqueue(store, "create", None, member, {}, NOW)
+    ours = worker(lambda work, job: {})
+
+    assert [ours.run_once().member for _ in range(3)] == ["ana", "bob", "ana"]

@@ -303,7 +303,6 @@ def test_a_fault_of_the_server_costs_no_try_and_is_mended_by_sending_again(site)
     site.ask(f"{path}/pictures", {"upload": upload})
     images = site.data.images("faces")
     images.rename(images.with_name("away"))
-    join_job._WAIT_S = 0.0
     site.worker.run_once()
     images.with_name("away").rename(images)
 
@@ -515,13 +514,13 @@ def test_what_is_withdrawn_while_it_is_checked_does_not_join_and_costs_nothing(s
     one = site.ask("/api/studies/faces/submissions", {"model": "gan", "digest": digest}).json
     path = f"/api/submissions/{one['submission']}"
     site.ask(f"{path}/pictures", {"upload": upload})
-    unpack = join_job.unpack
+    unpack_upload = join_job.unpack_upload
 
     def withdrawn_meanwhile(*given):
         assert site.ask(f"{path}/withdraw", {}).json["state"] == "withdrawn"
-        return unpack(*given)
+        return unpack_upload(*given)
 
-    monkeypatch.setattr(join_job, "unpack", withdrawn_meanwhile)
+    monkeypatch.setattr(join_job, "unpack_upload", withdrawn_meanwhile)
     before = sorted(each.name for each in site.data.images("faces").iterdir())
     done = site.worker.run_once()
 
@@ -697,3 +696,41 @@ def test_a_member_lists_its_own_submissions_and_the_studies_that_are_open_to_it(
     assert ann == {"studies": [], "submissions": []}
     assert [one["model"] for one in bob["submissions"]] == ["gan"]
     assert [(one["study"], one["limit"]["left"]) for one in bob["studies"]] == [("faces", 1)]
+
+
+def test_pictures_that_are_gone_before_they_were_checked_are_to_be_sent_again(site):
+    """As after a backup was restored, which has no uploads; the submitter reads that."""
+    site.stand()
+    upload, digest = site.upload(pictures(3))
+    one = site.ask("/api/studies/faces/submissions", {"model": "gan", "digest": digest}).json
+    path = f"/api/submissions/{one['submission']}"
+    site.ask(f"{path}/pictures", {"upload": upload})
+    site.uploads.delete(upload)
+    site.worker.run_once()
+
+    gone = site.ask(path).json
+    again = site.ask(f"{path}/pictures", {"upload": site.upload(pictures(3))[0]}).json
+    site.worker.run_once()
+
+    assert (gone["state"], gone["needs_pictures"]) == ("awaiting_pictures", True)
+    assert f"there is no upload '{upload}'" in gone["reason"]
+    assert again["state"] == "queued"
+    assert site.ask(path).json["state"] == "collecting"
+
+
+def test_a_submitter_has_a_limited_number_of_checks_at_a_time(site):
+    site.stand()
+    for number in range(queue.MOST_OPEN - 1):
+        queue.enqueue(site.store, "join", "faces", "ann@lab.example", {}, site.clock(), str(number))
+    paths = []
+    for model in ("last", "more"):
+        upload, digest = site.upload(pictures(len(model) + len(paths)))
+        one = site.ask("/api/studies/faces/submissions", {"model": model, "digest": digest}).json
+        paths.append((f"/api/submissions/{one['submission']}/pictures", {"upload": upload}))
+
+    last, more, last_again = (site.ask(*given) for given in (*paths, paths[0]))
+
+    assert (last.status_code, more.status_code, last_again.status_code) == (200, 429, 200)
+    assert "20 submissions of yours wait to be checked" in more.json["error"]["message"]
+    assert int(more.headers["Retry-After"]) == queue.LEASE_S
+    assert site.ask(*paths[1], member="owner").status_code == 200
