@@ -16,7 +16,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -141,6 +141,16 @@ def _remove_left(store: Store, data: DataDir, study: Study) -> None:
         for name in left["names"]:
             (data.images(study.name) / name).unlink(missing_ok=True)
     mark.unlink(missing_ok=True)
+
+
+def clear_joining(store: Store, data: DataDir) -> None:
+    """Remove the pictures left by joins that were killed before their study had the model."""
+    for mark in (data.root / "images").glob(".joining-*.json"):
+        name = mark.name.removeprefix(".joining-").removesuffix(".json")
+        with suppress(Conflict, NotFound):  # a model is joining at this moment, or the study was deleted
+            study = store.study(name)
+            with data.making(name):
+                _remove_left(store, data, study)
 
 
 def join_in_turn(

@@ -95,13 +95,20 @@ class Worker:
         self._seen = {each.id: self._first_seen(each, each.lease) for each in waiting if each.lease}
         for candidate in turns.in_turn(self.store, waiting):
             with lock_of(self._folder, candidate.id) as is_ours:
-                if is_ours and (claimed := self._claim(candidate)):
+                if not is_ours:
+                    continue
+                shutil.rmtree(self._folder / candidate.id, ignore_errors=True)  # left by a killed worker
+                if claimed := self._claim(candidate):
                     turns.note(self.store, claimed, waiting)
                     return self._done(claimed)
         return None
 
     def clear_up(self) -> None:
-        """Remove the folders of jobs whose worker was killed."""
+        """Remove the files of jobs whose worker was killed; one that is done again makes its own."""
+        from backend.administration.join import clear_joining
+
+        self.data.clear_making()
+        clear_joining(self.store, self.data)
         for folder in self._folder.glob("[!.]*"):
             with lock_of(self._folder, folder.name) as is_ours:
                 if is_ours:
@@ -138,22 +145,26 @@ class Worker:
         """Do a claimed job and return it as it is afterwards."""
         self.before_job()
         folder = self._folder / job.id
-        shutil.rmtree(folder, ignore_errors=True)  # left by a worker that was killed
         with _Beat(self, job) as beat:
             try:
-                make_folder(folder)
-                result = self.find(job.kind)(self._work(beat, folder), job)
-            except Stopped:
-                return self._stored(queue.stop, job)
+                write, *facts = self._tried(job, beat, folder)
+                shutil.rmtree(folder, ignore_errors=True)  # whoever reads that a job has ended finds no file
+                return self._stored(write, job, *facts)
             except (KeyboardInterrupt, SystemExit):
+                shutil.rmtree(folder, ignore_errors=True)
                 self._stored(queue.give_back, job)
                 raise
-            except Exception as error:  # noqa: BLE001 - the outermost level: whatever it is, the job failed
-                details = error.details if isinstance(error, Failed) else None
-                return self._stored(queue.fail, job, _why(job, error), details, _is_public(error))
-            finally:
-                shutil.rmtree(folder, ignore_errors=True)
-            return self._stored(queue.finish, job, result)
+
+    def _tried(self, job: Job, beat: "_Beat", folder: Path) -> tuple[Any, ...]:
+        """Return how a job ends: what stores it, and with which facts."""
+        try:
+            make_folder(folder)
+            return queue.finish, self.find(job.kind)(self._work(beat, folder), job)
+        except Stopped:
+            return (queue.stop,)
+        except Exception as error:  # noqa: BLE001 - the outermost level: whatever it is, the job failed
+            details = error.details if isinstance(error, Failed) else None
+            return queue.fail, _why(job, error), details, _is_public(error)
 
     def _work(self, beat: "_Beat", folder: Path) -> Work:
         return Work(

@@ -76,7 +76,7 @@ class DataDir:
             descriptor = os.open(folder, os.O_RDONLY)
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             try:
-                live = [other for other in images.glob(".partial-*") if other != folder and _is_live(other)]
+                live = [other for other in self._making() if other != folder and _is_live(other)]
                 if any(other.name.rpartition("-")[0] == f".partial-{study}" for other in live):
                     raise Conflict(f"another process is making a study {study} at this moment")
             except BaseException:
@@ -86,6 +86,16 @@ class DataDir:
             yield folder
         finally:
             _remove(folder, descriptor)
+
+    def clear_making(self) -> None:
+        """Remove the folders left by creations that crashed."""
+        if left := self._making():
+            with self.locked("making"):
+                for folder in left:
+                    _is_live(folder)
+
+    def _making(self) -> list[Path]:
+        return [*(self.root / "images").glob(".partial-*")]
 
     def metrics(self, study: str) -> Path:
         """Return the file of the automatic metrics that are kept with a study."""

@@ -1,5 +1,7 @@
 """The worker: what becomes of a job that is done, fails, is cancelled, or loses its worker."""
 
+import contextlib
+import json
 import os
 import subprocess
 import sys
@@ -13,10 +15,12 @@ from backend.foundation.errors import InvalidInput
 from backend.jobs import queue
 from backend.jobs.locks import lock_of
 from backend.jobs.work import KINDS, Failed, runner
-from backend.jobs.worker import Worker
+from backend.jobs.worker import Stopped, Worker
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
 from backend.stores.store import RESTORES
+
+from .. import sample_studies as studies
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -288,3 +292,55 @@ def test_members_take_turns(store, worker):
     ours = worker(lambda work, job: {})
 
     assert [ours.run_once().member for _ in range(3)] == ["ana", "bob", "ana"]
+
+
+@pytest.mark.parametrize("error", [None, Stopped(), InvalidInput("no"), KeyboardInterrupt()])
+def test_files_are_gone_before_a_job_is_said_to_have_ended(store, worker, tmp_path, error):
+    there = []
+
+    def clock():
+        there.append([path.name for path in (tmp_path / "jobs").glob("[!.]*")])
+        return NOW
+
+    def run(work, job):
+        (work.folder / "half").write_text("made")
+        if error:
+            raise error
+        return {}
+
+    add(store)
+    with contextlib.suppress(KeyboardInterrupt):
+        worker(run, clock=clock).run_once()
+
+    assert there[-1] == []
+
+
+def test_a_cancelled_job_whose_worker_was_killed_leaves_no_files(store, worker, tmp_path):
+    added, ours = add(store), worker(dict)
+    queue.claim(store, added.id, "dead", ours._place, NOW)
+    (tmp_path / "jobs" / added.id).mkdir()
+    (tmp_path / "images" / ".partial-faces-0123").mkdir(parents=True)
+    queue.cancel(store, added.id, NOW)
+
+    ours.run_once()
+    ours.clear_up()
+
+    assert queue.job(store, added.id).state == "cancelled"
+    assert [path.name for path in (tmp_path / "jobs").iterdir()] == [".place"]
+    assert [*(tmp_path / "images").iterdir()] == []
+
+
+def test_pictures_of_a_join_that_was_killed_are_removed_by_the_next_worker(store, worker, tmp_path):
+    study = studies.study()
+    store.add_study(study, studies.pool(study, each=3))
+    images = tmp_path / "images"
+    (images / "faces").mkdir(parents=True)
+    for name in ("old.png", "new.png"):
+        (images / "faces" / name).write_text("picture")
+    mark = images / ".joining-faces.json"
+    mark.write_text(json.dumps({"model": "newcomer", "names": ["new.png"]}))
+
+    worker(dict).clear_up()
+
+    assert [path.name for path in (images / "faces").iterdir()] == ["old.png"]
+    assert not mark.exists()
