@@ -12,7 +12,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -24,7 +24,7 @@ from backend.foundation.errors import Conflict, InvalidInput, NotFound
 from backend.foundation.timestamps import stamp
 from backend.stores import sqlite
 from backend.stores.datadir import DataDir
-from backend.stores.store import RESTORES
+from backend.stores.store import RESTORES, Store
 
 MANIFEST = "backup.json"
 _FORM = 1
@@ -98,10 +98,19 @@ def _write(
     return Backup(manifest["taken_at"], counts, len(files), copied)
 
 
-def restore(folder: Path, data: DataDir, now: datetime, progress: Progress | None = None) -> Backup:
+def restore(
+    folder: Path,
+    data: DataDir,
+    now: datetime,
+    progress: Progress | None = None,
+    prepare: Callable[[Store], Any] = lambda _: None,
+) -> Backup:
     """Restore the data directory `data` from a backup; each file's SHA-256 is verified.
 
     The restore is recorded in the database: payments may have been made after the backup was taken.
+
+    Args:
+        prepare: changes what is in the store before anybody else sees it.
 
     Raises:
         NotFound: `folder` holds no backup, or a file of it is missing.
@@ -123,7 +132,9 @@ def restore(folder: Path, data: DataDir, now: datetime, progress: Progress | Non
                 raise NotFound(f"{folder / place} is missing from the backup; take another backup")
             if _copied(folder / place, target) != files[place]:
                 raise InvalidInput(f"{folder / place} is damaged: its SHA-256 differs; take another backup")
-        sqlite.note_restore(fresh / "openhype.db", RESTORES, stamp(now), manifest["taken_at"])
+        with closing(sqlite.SqliteStore(fresh / "openhype.db")) as store:
+            store.write_entry(RESTORES, stamp(now), 0, {"taken_at": manifest["taken_at"]})
+            prepare(store)
         if root.exists():
             root.rmdir()
         fresh.rename(root)

@@ -39,8 +39,10 @@ def restore(world: World, folder: Path) -> None:
     """Make a new data directory (--data) from the backup in DIR."""
     from backend.administration.backup import restore as run
     from backend.foundation.timestamps import utc_now
+    from backend.jobs.queue import void_open
 
-    done = run(folder, world.data, utc_now(), progress_bar)
+    now = utc_now()
+    done = run(folder, world.data, now, progress_bar, lambda store: void_open(store, now))
     click.echo(f"{world.data.root}: {_counted(done.counts)}, as of {done.taken_at}")
     click.echo("note: what was paid after that is not in its ledger; read docs/backups.md before you pay")
 

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from backend.foundation.errors import Conflict, NotFound, TooMany
 from backend.foundation.timestamps import stamp
-from backend.stores.store import RESTORES, Store
+from backend.stores.store import Store
 from backend.stores.updates import update
 
 JOBS, OPEN_JOBS, RESULTS = "jobs", "open_jobs", "job_results"
@@ -222,24 +222,21 @@ def claim(
     return after if _is_held(after, worker) else None
 
 
-def void(store: Store, job_id: str, restored_at: str, now: datetime) -> Job:
-    """Fail a job of a store that was restored from a backup after the job was ordered.
+def void_open(store: Store, now: datetime) -> None:
+    """Fail the jobs that are open in a store that is being restored from a backup.
 
-    What it did, or others did since, is not known here: it might pay a second time.
+    What they did, or others did since, is not known here: they might pay a second time.
     """
+    reason = "the data were restored from a backup before it had ended; order it again if it is needed"
 
     def rule(before: Job) -> Job | None:
-        if not before.is_open or before.created_at > restored_at:
+        if not before.is_open:
             return None
-        reason = "the data were restored from a backup before it had ended; order it again if it is needed"
         return replace(_ended(before, "failed", now), reason=reason, is_reason_public=True)
 
-    return _changed(store, job_id, rule)
-
-
-def restored_at(store: Store) -> str:
-    """Return when a store was last restored from a backup; "" if it never was."""
-    return max((entry.key for entry in store.entries(RESTORES)), default="")
+    for each in jobs(store):
+        if each.is_open:
+            _changed(store, each.id, rule)
 
 
 def renew(

@@ -35,7 +35,7 @@ log = logging.getLogger("openhype.jobs")
 _TICK_S = 1.0
 _RENEWED_S = queue.LEASE_S / 3
 _WAIT_S = 1.0
-_FORGOTTEN_S = 3600.0
+_TIDIED_S = 3600.0
 Runner = Callable[[Work, Job], Mapping[str, Any]]
 
 
@@ -74,13 +74,13 @@ class Worker:
     def run(self, until: threading.Event, wait_s: float = _WAIT_S) -> None:
         """Do jobs as they come until the event is set; a job that is begun is ended before."""
         self.clear_up()
-        idle_s = _FORGOTTEN_S
+        idle_s = _TIDIED_S
         while not until.is_set():
             try:
                 if self.run_once():
                     continue
-                if idle_s >= _FORGOTTEN_S:
-                    queue.forget(self.store, self.clock())
+                if idle_s >= _TIDIED_S:
+                    self._tidy()
                     idle_s = 0
             except (StoreFailed, Unavailable) as error:
                 log.warning("no job could be taken: %s", error)
@@ -114,11 +114,13 @@ class Worker:
                 if is_ours:
                     shutil.rmtree(folder, ignore_errors=True)
 
+    def _tidy(self) -> None:
+        """Forget old jobs, and uploads that nobody used."""
+        queue.forget(self.store, self.clock())
+        if self.uploads is not None:
+            self.uploads.expire(self.clock())
+
     def _claim(self, candidate: Job) -> Job | None:
-        restored_at = queue.restored_at(self.store)
-        if candidate.created_at <= restored_at:
-            queue.void(self.store, candidate.id, restored_at, self.clock())
-            return None
         expired = candidate.lease if self._has_expired(candidate.id) else None
         return queue.claim(self.store, candidate.id, self.id, self._place, self.clock(), expired)
 

@@ -408,12 +408,6 @@ def pictures(path: Path) -> list[tuple[str, list[str]]]:
         ]
 
 
-def note_restore(path: Path, book: str, at: str, taken_at: str) -> None:
-    """Record in `book` of a database that it was restored at `at` from a backup of `taken_at`."""
-    with closing(SqliteStore(path)) as store:
-        store.write_entry(book, at, 0, {"taken_at": taken_at})
-
-
 def _commit_together(db: sqlite3.Connection, path: Path, jobs: list[tuple[Callable, Future, bool]]) -> bool:
     """Run all jobs in one transaction; a job that fails rolls back its own writes only.
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from backend.foundation.atomic_files import sync_folder
-from backend.foundation.errors import Conflict, StoreFailed, Unavailable, reason
+from backend.foundation.errors import Conflict, NotFound, StoreFailed, Unavailable, reason
 from backend.foundation.permissions import make_folder, private
 from backend.stores.datadir import DataDir
 from backend.uploads import uploads
@@ -137,7 +137,8 @@ class LocalUploads:
                     shutil.rmtree(folder, ignore_errors=True)
             elif uploads.is_id(folder.name):
                 if _age(folder / "used", now) > EXPIRES.total_seconds():
-                    count += self._removed(folder.name)
+                    with suppress(NotFound):  # another process deletes it
+                        count += self._removed(folder.name)
                 else:
                     _clean(folder / "parts", now)
         return count

@@ -1,16 +1,18 @@
 """The worker: what becomes of a job that is done, fails, is cancelled, or loses its worker."""
 
 import contextlib
+import hashlib
 import json
 import os
 import subprocess
 import sys
 import threading
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from backend.administration.backup import back_up, restore
 from backend.foundation.errors import InvalidInput
 from backend.jobs import queue
 from backend.jobs.locks import lock_of
@@ -18,7 +20,8 @@ from backend.jobs.work import KINDS, Failed, runner
 from backend.jobs.worker import Stopped, Worker
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
-from backend.stores.store import RESTORES
+from backend.uploads.limits import Quota
+from backend.uploads.local_uploads import LocalUploads
 
 from .. import sample_studies as studies
 
@@ -149,7 +152,6 @@ from pathlib import Path
 from backend.jobs.worker import Worker
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
-from backend.stores.store import RESTORES
 
 def run(work, job):
     (work.folder / "half").write_text("made")
@@ -208,15 +210,37 @@ def test_a_job_of_an_unknown_kind_fails(store, tmp_path):
     assert "no job is of the kind 'fly'" in Worker(store, DataDir(tmp_path)).run_once().reason
 
 
-def test_a_job_from_before_a_restore_is_not_run(store, worker):
-    """It may have been done since the backup, and paying is such a job."""
-    before = add(store)
-    store.write_entry(RESTORES, "2026-01-02T00:00:00.000Z", 0, {"taken_at": "2026-01-01T12:00:00.000Z"})
-    after = queue.enqueue(store, "create", None, "ana", {}, NOW.replace(day=3))
-    ours = worker(lambda work, job: {})
+@pytest.mark.parametrize("hours", [-48, 0, 48])
+def test_a_job_from_before_a_restore_is_not_run_and_later_ones_are(tmp_path, hours):
+    """It may have been done since the backup, and paying is such a job; the clock may have been wrong."""
+    place = tmp_path / "data"
+    with contextlib.closing(open_store("sqlite:///openhype.db", place)) as store:
+        waiting, running = add(store), add(store)
+        queue.claim(store, running.id, "w", "here", NOW)
+        back_up(place / "openhype.db", DataDir(place), tmp_path / "backup", NOW)
+    at, restored = NOW + timedelta(hours=hours), DataDir(tmp_path / "restored")
 
-    assert ours.run_once().id == after.id
-    assert "were restored from a backup" in queue.job(store, before.id).reason
+    restore(tmp_path / "backup", restored, at, prepare=lambda store: queue.void_open(store, at))
+
+    with contextlib.closing(open_store("sqlite:///openhype.db", restored.root)) as store:
+        after = add(store)
+        assert Worker(store, restored, find=lambda _: lambda work, job: {}).run_once().id == after.id
+        for before in (waiting, running):
+            assert "were restored from a backup" in queue.job(store, before.id).reason
+        assert queue.open_jobs(store) == []
+
+
+def test_uploads_that_nobody_used_are_deleted_though_nobody_sends_others(store, tmp_path):
+    """A server that gets no more uploads kept the last ones for ever."""
+    data, stop = DataDir(tmp_path), threading.Event()
+    uploads = LocalUploads(data, Quota(free=0))
+    uploads.begin("ana", "tar", 4, [hashlib.sha256(b"1234").hexdigest()], NOW)
+    ours = Worker(store, data, uploads, clock=lambda: NOW + timedelta(days=8))
+    ours.run_once = stop.set
+
+    ours.run(stop, 0.01)
+
+    assert [*(tmp_path / "uploads").iterdir()] == []
 
 
 def other_machine(store, tmp_path, run, **options):
