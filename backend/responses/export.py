@@ -3,7 +3,8 @@
 `data/study-<name>_data.csv` has the responses of finished sessions and is the file to score. Beside it are
 tables of evaluators and stimuli, computed from the same rows, responses that are not scored, and events
 (`codebook.FILES`). Rows are written one session at a time; only a few counts for each stimulus stay in
-memory. No panel id, key, secret, completion code or source path is exported.
+memory. No panel id, key, secret, completion code or source path is exported, and of a submitter's e-mail
+address only what stands before the @ (`published_names`).
 """
 
 import contextlib
@@ -30,6 +31,7 @@ from backend.experiment.records import FAKE, TEST, Study
 from backend.foundation.errors import Conflict
 from backend.responses import question_answers
 from backend.responses.codebook import FILES, columns_of, files_of
+from backend.responses.published_names import published_names, published_rows, published_study
 from backend.responses.readers import row_writer
 from backend.responses.study_data import scored_rows, study_rows
 from backend.stores.store import Store
@@ -87,7 +89,11 @@ def export(store: Store, study: Study, out: Path, simulated: bool = False) -> li
         for row in images.rows() if images.file in paths else ():
             write[images.file](row)
     asked = [answers] if study.questions else []
-    return [*paths.values(), *asked, *_write_about(study, name, simulated, out, paths[""], counts)]
+    return [
+        *paths.values(),
+        *asked,
+        *_write_about(published_study(study), name, simulated, out, paths[""], counts),
+    ]
 
 
 def write_responses(store: Store, study: Study, path: Path, simulated: bool = False) -> int:
@@ -99,7 +105,7 @@ def write_responses(store: Store, study: Study, path: Path, simulated: bool = Fa
     count = 0
     with _atomic(path) as file:
         write = row_writer(file, _columns(study, ""))
-        for row in scored_rows(store, study, simulated):
+        for row in published_rows(scored_rows(store, study, simulated), published_names(study)):
             write(row)
             count += 1
     return count
@@ -154,8 +160,10 @@ def _write_answers(
 ) -> dict[str, int]:
     """Write responses, evaluators, events; count the images; return counts of scored sessions, responses."""
     counts = {"sessions": 0, "responses": 0}
+    names = published_names(study)
     for which, file in (("scored", ""), ("unfinished", "unfinished"), ("replaced", "replaced")):
-        for _, group in groupby(study_rows(store, study, which, simulated), itemgetter("session")):
+        found = published_rows(study_rows(store, study, which, simulated), names)
+        for _, group in groupby(found, itemgetter("session")):
             rows = list(group)
             for row in rows:
                 write[file](row)

@@ -20,6 +20,7 @@ from backend.responses.publication.dataset_card import header
 from backend.responses.publication.model_card import model_card
 from backend.responses.publication.subject import RESPONSES, Subject
 from backend.responses.publication.terms import Terms
+from backend.responses.published_names import published_names, published_study
 from backend.responses.study_data import study_scores
 from backend.stores.store import Store
 
@@ -43,7 +44,7 @@ def publish(
     texts = {
         "croissant.json": _json(croissant(subject, terms)),
         "CITATION.cff": citation(subject, terms),
-        **(_model_cards(subject, terms, scores) if scores and not simulated else {}),
+        **(_model_cards(subject, terms, _published(scores, study)) if scores and not simulated else {}),
         "README.md": header(subject, terms) + readme,
         "dataset_description.json": _json(described | _declared(terms)),
         ".psychds-ignore": _ignored((out / ".psychds-ignore").read_text("utf-8")),
@@ -66,7 +67,7 @@ def _subject(study: Study, out: Path, simulated: bool) -> Subject:
     tables = tuple(_tables(study, out))
     by_name = {table.name: table for table in tables}
     return Subject(
-        study=study,
+        study=published_study(study),
         name=f"{study.name} (simulated)" if simulated else study.name,
         is_simulated=simulated,
         tables=tables,
@@ -99,6 +100,13 @@ def _model_cards(subject: Subject, terms: Terms, scores: Mapping[str, Any]) -> d
         f"model-cards/{keyword_of(str(row['model']))}.md": model_card(subject, terms, scores, row)
         for row in scores["models"]
     }
+
+
+def _published(scores: Mapping[str, Any], study: Study) -> dict[str, Any]:
+    """Return scores with the published names of models."""
+    names = published_names(study)
+    rows = [{**row, "model": names.get(row["model"], row["model"])} for row in scores["models"]]
+    return {**scores, "models": rows}
 
 
 def _declared(terms: Terms) -> dict[str, Any]:

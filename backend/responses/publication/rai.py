@@ -207,8 +207,8 @@ def _personal(subject: Subject) -> list[str]:
         )
     if study.joined:
         found.append(
-            "Names of models that joined the study can begin with the name of the member who submitted them, "
-            "such as an e-mail address; read them before publishing."
+            "Names of models that joined the study begin with the name of the member who submitted them; of "
+            "an e-mail address there is only what stands before the @."
         )
     return found
 

@@ -156,7 +156,7 @@ def test_who_publishes_is_warned_of_names_of_submitters_in_those_of_models(world
         notes.append(" ".join(described["rai:personalSensitiveInformation"]))
 
     assert "e-mail address" not in notes[0]
-    assert "the name of the member who submitted them, such as an e-mail address" in notes[1]
+    assert "begin with the name of the member who submitted them" in notes[1]
 
 
 def test_the_header_declares_types_by_which_pandas_reads_every_cell_as_written(world, faces, tmp_path):
