@@ -57,9 +57,8 @@ class Newcomer:
     """The losses that its pictures go through; None for those of the study, where they are known."""
     skip_bad: bool = False
     strict: bool = False
-    beside: frozenset[str] | None = None
-    """Whoever sees what is refused may know of these models alone, and that there are reals, but not which
-    pictures are; None for the researcher, who may know everything."""
+    is_submitted: bool = False
+    """Whether a refusal is read by a submitter, who may not learn whose a picture of the study is."""
 
 
 def join(
@@ -98,7 +97,7 @@ def join(
         _remove_left(store, data, study)
         new = folder / "pictures"
         stimuli, notes = _taken_in(study, store, replace(newcomer, model=model), new, progress, say)
-        _check_new(study, store, there, new, stimuli, newcomer.beside, progress)
+        _check_new(study, store, there, new, stimuli, newcomer.is_submitted, progress)
         with data.locked("publish"):  # else they could go to another study, if this one is deleted meanwhile
             store.study(name)
             before_storing()
@@ -279,26 +278,27 @@ def _check_new(
     there: Path,
     new: Path,
     stimuli: Sequence[Stimulus],
-    beside: frozenset[str] | None,
+    is_submitted: bool,
     progress: Any,
 ) -> None:
-    """Raise InvalidInput if a picture shows the same as one that the study has.
+    """Raise InvalidInput if a picture shows the same as one that the study has, whosever it is.
 
-    Their names say nothing of it, since they are made with another key. For a submitter, those of other
-    submitters are not looked at: that they are there, and how many, is not to be known.
+    Their names say nothing of it, since they are made with another key. A submitter gets one answer for
+    all of them. Were those of some not compared with, whoever takes part as an evaluator could submit what
+    was shown, and would learn from the answer whether it is one of those.
     """
     known = {_pixels(new / stimulus.name): stimulus for stimulus in stimuli}
-    names = [old for old in store.stimuli(study.name) if beside is None or _may_know(old, beside)]
+    names = [*store.stimuli(study.name)]
+    is_followed = progress is not None and not is_submitted  # the total would say how many others have
     same = [
         (known[pixels], old)
-        for old in (progress(names, len(names), "comparing") if progress else names)
+        for old in (progress(names, len(names), "comparing") if is_followed else names)
         if (pixels := _pixels(there / old.name)) in known
     ]
-    if same and beside is not None:
+    if same and is_submitted:
         raise InvalidInput(
-            f"some of the pictures show the same as pictures that study {study.name} has already, those of "
-            "the organisers or of another model of yours, and so are neither new nor certainly this model's; "
-            "submit others"
+            f"some of the pictures show the same as pictures that study {study.name} has already, so they "
+            "are not certainly this model's; submit others"
         )
     if same:
         shown = "; ".join(
@@ -310,11 +310,6 @@ def _check_new(
         raise InvalidInput(
             f"{len(same)} of the new pictures are in study {study.name} already: {shown}{more}"
         )
-
-
-def _may_know(old: Stimulus, beside: frozenset[str]) -> bool:
-    """Return whether a submitter may know that a picture is there: not if it is another submitter's."""
-    return not old.model or old.model in beside
 
 
 def _pixels(path: Path) -> bytes:

@@ -76,7 +76,7 @@ def _check_name(study: Study, one: Submission, is_holder: bool) -> None:
 
 
 def _join(work: "Work", study: Study, one: Submission, folder: Path) -> Study:
-    newcomer = Newcomer(one.called, folder, beside=_known_to(work, study, one))
+    newcomer = Newcomer(one.called, folder, is_submitted=one.called != one.model)
     return join_in_turn(
         work.store,
         work.data,
@@ -88,22 +88,6 @@ def _join(work: "Work", study: Study, one: Submission, folder: Path) -> Study:
         say=work.say,
         before_storing=lambda: _check_wanted(work, one),
     )
-
-
-def _known_to(work: "Work", study: Study, one: Submission) -> frozenset[str] | None:
-    """Return the models that a submitter may know of, its own and the organisers'; None for a researcher.
-
-    Were the reals alone compared with, a refusal would say that a picture is a real one to whoever submits
-    what was shown to an evaluator.
-    """
-    if one.called == one.model:
-        return None
-    others = {
-        each.called
-        for each in submissions.of_study(work.store, study)
-        if each.member != one.member and each.called != each.model
-    }
-    return frozenset({*study.models, one.called} - others)
 
 
 def _joined(work: "Work", study: Study, one: Submission) -> Mapping[str, Any]:

@@ -369,18 +369,48 @@ def test_real_pictures_are_refused_without_saying_which(site, made):
     assert "0.png" not in refused["reason"]
 
 
-def test_a_refusal_does_not_say_whether_a_picture_is_a_real_or_a_fake_of_the_organisers(site, made):
+def test_a_refusal_does_not_say_whose_a_picture_is(site, made):
+    """Whoever is an evaluator too could submit what was shown, and learn whether it was real."""
     site.stand()
+    own, others = pictures(21), pictures(22)
+    assert submitted(site, "own", 21)["state"] == "collecting"
+    assert submitted(site, "others", 22, "bob")["state"] == "collecting"
     reals, fakes = (
         {path.name: path.read_bytes() for path in (made.parent / side).iterdir()} for side in ("real", "base")
     )
 
     refused = [
-        site.submit(f"m{i}", {**pictures(9), "x.png": side["0.png"]}) for i, side in enumerate((reals, fakes))
+        site.submit(f"m{i}", {**pictures(30 + i), "x.png": side["0.png"]})
+        for i, side in enumerate((reals, fakes, own, others))
     ]
 
-    assert [each["state"] for each in refused] == ["refused", "refused"]
-    assert refused[0]["reason"] == refused[1]["reason"]
+    assert [each["state"] for each in refused] == ["refused"] * 4
+    assert len({each["reason"] for each in refused}) == 1
+
+
+def test_what_was_withdrawn_is_compared_with_too_since_it_was_shown(site):
+    site.stand()
+    withdrawn = submitted(site, "others", 22, "bob")
+    site.ask(f"/api/submissions/{withdrawn['submission']}/withdraw", {}, "bob")
+
+    refused = submitted(site, "copy", 22)
+
+    assert refused["state"] == "refused"
+
+
+def test_the_progress_of_a_check_does_not_say_how_many_pictures_others_have(site, monkeypatch):
+    site.stand()
+    submitted(site, "others", 22, "bob")
+    told = []
+    monkeypatch.setattr(
+        "backend.jobs.worker._Beat.progress",
+        lambda _, items, total=None, label="": told.append((label, total)) or iter(items),
+    )
+
+    submitted(site)
+
+    assert told
+    assert {total for _, total in told} <= {4, None}
 
 
 def test_nobody_submits_under_the_name_of_a_model_that_is_there(site):
