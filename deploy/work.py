@@ -41,8 +41,7 @@ def handle(event: Mapping[str, Any], context: Any) -> dict[str, int]:
         raise ValueError("this function takes the task 'work' only")
     worker = make_worker(os.environ)
     done = 0
-    worker.clear_up()
-    while context.get_remaining_time_in_millis() > 1000 * LEAST_S and worker.run_once():
+    for _ in worker.run_until_idle(lambda: context.get_remaining_time_in_millis() > 1000 * LEAST_S):
         done += 1
     queue.forget(worker.store, utc_now())
     expired = worker.uploads.expire(utc_now()) if worker.uploads else 0

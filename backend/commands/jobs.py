@@ -49,8 +49,7 @@ def work(world: World, until_idle: bool, url: str | None, place: str | None, bes
         process.end_with_input()
     try:
         if until_idle:
-            worker.clear_up()
-            while done := worker.run_once():
+            for done in worker.run_until_idle():
                 click.echo(
                     f"job {done.id} ({done.kind}): {done.state}{f': {done.reason}' if done.reason else ''}"
                 )

@@ -26,8 +26,6 @@ TIDIED = "jobs_tidied"
 """The book whose one entry, `at`, has the time at which all jobs were last looked at by `forget`."""
 LEASE_S = 30
 """Seconds for which a claim holds unless it is renewed."""
-_LONG_OVER = timedelta(minutes=15)
-"""Time after its end at which a lease is over for whoever reads it: no two clocks differ by as much."""
 MAX_TRIES = 3
 """How often a job is begun whose worker is killed each time, for instance because memory runs out."""
 MOST_OPEN = 20
@@ -49,7 +47,7 @@ class Lease:
     worker: str
     place: str
     """The data directory whose locks the worker holds; within one, a lock tells at once who is alive."""
-    until: str
+    renewals: int = 0
 
 
 @dataclass(frozen=True)
@@ -203,7 +201,7 @@ def claim(
     """
 
     def rule(before: Job) -> Job | None:
-        if not _is_free(before, place, now, expired):
+        if not _is_free(before, place, expired):
             return None
         if before.is_to_stop:
             return _ended(before, "cancelled", now)
@@ -213,7 +211,7 @@ def claim(
                 "memory; try it with fewer or smaller files, or on a machine with more memory"
             )
             return replace(_ended(before, "failed", now), reason=reason, is_reason_public=True)
-        lease = Lease(worker, place, _until(now))
+        lease = Lease(worker, place)
         return replace(
             before, state="running", lease=lease, tries=before.tries + 1, progress=None, updated_at=stamp(now)
         )
@@ -247,7 +245,7 @@ def renew(
     def rule(before: Job) -> Job | None:
         if not _is_held(before, worker) or before.lease is None:
             return None
-        lease = replace(before.lease, until=_until(now))
+        lease = replace(before.lease, renewals=before.lease.renewals + 1)
         return replace(before, lease=lease, progress=progress, updated_at=stamp(now))
 
     try:
@@ -368,19 +366,15 @@ def _changed(store: Store, job_id: str, rule: Change) -> Job:
     return after
 
 
-def _is_free(before: Job, place: str, now: datetime, expired: Lease | None) -> bool:
+def _is_free(before: Job, place: str, expired: Lease | None) -> bool:
     lease = before.lease
     if before.state != "running" or lease is None:
         return before.state == "queued"
-    return lease.place == place or lease == expired or lease.until < stamp(now - _LONG_OVER)
+    return lease.place == place or lease == expired
 
 
 def _is_held(found: Job, worker: str) -> bool:
     return found.state == "running" and found.lease is not None and found.lease.worker == worker
-
-
-def _until(now: datetime) -> str:
-    return stamp(now + timedelta(seconds=LEASE_S))
 
 
 def _age(found: Job) -> tuple[str, str]:

@@ -89,6 +89,25 @@ class Worker:
             until.wait(wait_s)
             idle_s += wait_s
 
+    def run_until_idle(self, may_go_on: Callable[[], bool] = lambda: True) -> Iterator[Job]:
+        """Do jobs until none waits, and yield each as it is afterwards.
+
+        If other machines do jobs at this moment, it watches whether their leases are renewed before it ends.
+        """
+        self.clear_up()
+        idle_since: float | None = None
+        while may_go_on():
+            if done := self.run_once():
+                idle_since = None
+                yield done
+                continue
+            now = self.elapsed_s()
+            idle_since = now if idle_since is None else idle_since
+            is_elsewhere = any(lease.place != self._place for lease, _ in self._seen.values())
+            if not is_elsewhere or now - idle_since > queue.LEASE_S + 2 * self.tick_s:
+                return
+            threading.Event().wait(self.tick_s)
+
     def run_once(self) -> Job | None:
         """Do one job, if there is one, and return it as it is afterwards."""
         waiting = queue.open_jobs(self.store)

@@ -265,7 +265,7 @@ def test_a_job_of_a_killed_worker_elsewhere_is_done_when_its_lease_was_not_renew
 def test_a_job_that_is_done_elsewhere_is_not_taken_by_a_worker_whose_clock_is_ahead(store, worker):
     added, elapsed = add(store), [0.0]
     queue.claim(store, added.id, "alive", "elsewhere", NOW)
-    ahead = NOW.replace(minute=10)
+    ahead = NOW.replace(hour=1)
     ours = worker(lambda work, job: {}, clock=lambda: ahead, elapsed_s=lambda: elapsed[0])
 
     for second in range(0, 120, 10):
@@ -278,7 +278,7 @@ def test_a_worker_whose_job_another_has_by_now_stops_it(store, worker):
     added = add(store)
 
     def run(work, job):
-        queue.claim(store, job.id, "thief", "elsewhere", NOW.replace(year=2027))
+        queue.claim(store, job.id, "thief", "elsewhere", NOW, queue.job(store, job.id).lease)
         for _ in work.progress(iter(int, 1), None, "for ever"):
             time.sleep(0.001)
 
@@ -311,8 +311,8 @@ def test_a_worker_goes_on_when_the_disk_is_full(store, worker, caplog):
 
 
 def test_members_take_turns(store, worker):
-    for member in ("ana", "ana", "bob"):
-        queue.enqueue(store, "create", None, member, {}, NOW)
+    for second, member in enumerate(("ana", "ana", "bob")):
+        queue.enqueue(store, "create", None, member, {}, NOW.replace(second=second))
     ours = worker(lambda work, job: {})
 
     assert [ours.run_once().member for _ in range(3)] == ["ana", "bob", "ana"]
@@ -368,3 +368,26 @@ def test_pictures_of_a_join_that_was_killed_are_removed_by_the_next_worker(store
 
     assert [path.name for path in (images / "faces").iterdir()] == ["old.png"]
     assert not mark.exists()
+
+
+class Minutes:
+    """Time that passes by ten seconds each time it is asked for."""
+
+    def __init__(self, store, renewed=None):
+        self.store, self.renewed, self.now = store, renewed, 0.0
+
+    def __call__(self):
+        self.now += 10
+        if self.renewed:
+            queue.renew(self.store, self.renewed, "w", None, NOW)
+        return self.now
+
+
+def test_a_run_until_idle_takes_over_what_was_left_elsewhere_and_leaves_what_is_done(store, worker):
+    left = add(store)
+    queue.claim(store, left.id, "w", "elsewhere", NOW)
+    alive = worker(lambda work, job: {}, elapsed_s=Minutes(store, renewed=left.id))
+    dead = worker(lambda work, job: {}, elapsed_s=Minutes(store))
+
+    assert [*alive.run_until_idle()] == []
+    assert [job.id for job in dead.run_until_idle()] == [left.id]
