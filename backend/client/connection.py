@@ -33,8 +33,10 @@ _PORTS = {"http": 80, "https": 443}
 class _NoRedirects(HTTPRedirectHandler):
     """Hands every redirect to the caller, since the headers of a request would go along with it."""
 
-    def redirect_request(self, *args: Any, **options: Any) -> None:
+    def http_error_302(self, *args: Any) -> None:
         return None
+
+    http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
 
 
 class Lost(Unavailable):
@@ -102,11 +104,12 @@ class Connection:
             headers["X-Amz-Content-Sha256"] = hashlib.sha256(data).hexdigest()
         content = self._send(Request(f"{self.url}{path}", data, headers, method=verb))
         try:
-            return json.loads(content)
-        except ValueError:
-            raise InvalidInput(
-                f"{self.url} does not answer as openhype does; is the address right?"
-            ) from None
+            reply = json.loads(content)
+        except (ValueError, RecursionError):
+            reply = None
+        if not isinstance(reply, dict):
+            raise InvalidInput(f"{self.url} does not answer as openhype does; is the address right?")
+        return reply
 
     def _credentials(self) -> dict[str, str]:
         # Authorization as well would be lost behind CloudFront, which sets its own
@@ -150,8 +153,7 @@ class _Temporary(Exception):
 def _refuse(reply: HTTPError, host: str) -> NoReturn:
     """Raise the error that an unsuccessful reply stands for."""
     if reply.code in _REDIRECTS:
-        target = urlsplit(urljoin(reply.url, reply.headers.get("Location", "")))
-        place = f"{target.scheme}://{target.netloc.rpartition('@')[2]}"
+        place = _place(reply)
         raise InvalidInput(f"{host} redirects to {place}, where no token is sent; give that address instead")
     details = _details(reply)
     message = str(
@@ -166,12 +168,21 @@ def _refuse(reply: HTTPError, host: str) -> NoReturn:
     raise error
 
 
+def _place(redirect: HTTPError) -> str:
+    """Return the server that a redirect leads to, without what may be secret in its address."""
+    try:
+        target = urlsplit(urljoin(redirect.url, redirect.headers.get("Location", "")))
+    except ValueError:
+        return "another address"
+    return f"{target.scheme}://{target.netloc.rpartition('@')[2]}"
+
+
 def _details(reply: HTTPError) -> Mapping[str, Any]:
     """Return the error that the body of a reply describes; {} if it is none of openhype's."""
     try:
         body = json.loads(reply.read(1 << 20))
         details = body["error"]
-    except (ValueError, OSError, http.client.HTTPException, KeyError, TypeError):
+    except (ValueError, RecursionError, OSError, http.client.HTTPException, KeyError, TypeError):
         return {}
     return details if isinstance(details, Mapping) else {}
 
@@ -187,10 +198,11 @@ def _unreached(error: Exception, host: str) -> OpenhypeError:
 def _address(url: str) -> str:
     try:
         parts = urlsplit(url)
-        is_one = parts.scheme in _PORTS and bool(parts.hostname) and parts.port != 0
-    except (ValueError, AttributeError):  # an invalid port or IPv6 address; no text
+        is_one = parts.scheme in _PORTS and bool(parts.hostname.encode("idna")) and parts.port != 0
+    except (ValueError, AttributeError):  # an invalid host, port or IPv6 address; no text
         is_one = False
-    if not is_one or parts.query or parts.fragment or not url.isprintable():
+    is_sendable = is_one and url.isprintable() and " " not in url and parts.path.isascii()
+    if not is_sendable or parts.query or parts.fragment:
         raise InvalidInput(f"a server's address must be like https://study.example.org, not {brief(url)}")
     if parts.username or parts.password:
         raise InvalidInput("a server's address must be without a user's name and password")

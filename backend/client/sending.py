@@ -42,6 +42,8 @@ class Archive:
             return b"".join(tar_stream.read(self.layout, start, stop, self._open))
         except tar_stream.FileChanged as error:
             raise InvalidInput(str(error)) from None
+        except OSError as error:
+            raise InvalidInput(f"{error.filename or 'a picture'} cannot be read: {error.strerror}") from None
 
     def _open(self, name: str) -> BinaryIO:
         return self.files[name].path.open("rb")

@@ -142,10 +142,19 @@ def test_a_refusal_of_something_else_is_told_by_its_status(time, body):
         to(server.url, time).get("/api/x")
 
 
-def test_an_answer_that_is_no_json_says_that_the_address_may_be_wrong(time):
+@pytest.mark.parametrize("body", [b"<html>hello", b"", b"null", b"[]", b'"ok"', b"[" * 100_000])
+def test_an_answer_of_something_else_says_that_the_address_may_be_wrong(time, body):
     with (
-        scripted(Answer(body=b"<html>hello")) as server,
+        scripted(Answer(body=body)) as server,
         pytest.raises(InvalidInput, match="is the address right"),
+    ):
+        to(server.url, time).get("/api/x")
+
+
+def test_a_redirect_to_what_is_no_address_is_refused_as_well(time):
+    with (
+        scripted(Answer(302, headers={"Location": "http://[x/"})) as server,
+        pytest.raises(InvalidInput, match="redirects to another address"),
     ):
         to(server.url, time).get("/api/x")
 
@@ -197,7 +206,11 @@ def test_a_token_that_is_none_is_refused_without_being_shown(token):
 
 
 @pytest.mark.parametrize(
-    "url", ["", "study.example.org", "ftp://x", "http://", "http://[x", "http://x:0", "http://x/?a", None, 3]
+    "url",
+    [
+        *("", "study.example.org", "ftp://x", "http://", "http://[x", "http://x:0", "http://x/?a", None, 3),
+        *("http://x/a b", "http://x/ä", "http://a..b", f"http://{'a' * 64}.org"),
+    ],
 )
 def test_an_address_that_is_none_is_refused(url):
     with pytest.raises(InvalidInput, match="a server's address must be like https"):
@@ -223,6 +236,7 @@ def test_a_password_in_the_address_is_refused_without_being_shown():
         ("", None),
         (None, None),
         ("9" * 400, 999999999.0),
+        ("Mon, 01 Jan 99999999999 00:00:00 GMT", None),
     ],
 )
 def test_retry_after_is_read_as_seconds_or_as_a_date(header, expected):

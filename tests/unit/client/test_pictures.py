@@ -9,6 +9,7 @@ from PIL import Image
 
 from backend.client.pictures import picture_files
 from backend.client.png import png_of_rgb
+from backend.client.sending import archive_of
 from backend.foundation.errors import InvalidInput, NotFound
 
 PIXELS = np.arange(5 * 7 * 3, dtype=np.uint8).reshape(5, 7, 3)
@@ -107,3 +108,12 @@ def test_a_folder_that_is_not_there_and_one_without_files_are_told_apart(tmp_pat
         taken(tmp_path)
     with pytest.raises(NotFound, match="picture 0: there is no file"):
         taken([tmp_path / "none.png"])
+
+
+def test_a_file_that_cannot_be_read_is_an_error_of_ours(tmp_path):
+    (tmp_path / "1.png").write_bytes(b"x")
+    with picture_files(tmp_path) as files:
+        (tmp_path / "1.png").unlink()
+
+        with pytest.raises(InvalidInput, match=r"1\.png cannot be read: No such file"):
+            archive_of(files)
