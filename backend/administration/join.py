@@ -247,10 +247,12 @@ def _notes(
         )
         return
     reals = [SourceFacts(**{**facts, "treatments": tuple(facts["treatments"])}) for facts in known.reals]
-    losses = parse_equalise(equalise)
+    is_alike = sorted(equalise) == sorted(known.equalise)
+    losses = parse_equalise(equalise if is_alike else ())  # those that both sides went through
     found = differences({None: reals, model: intake.reals}, study.protocol.stimuli.size_px, losses)
-    yield from (difference.note for difference in found)
-    if sorted(equalise) != sorted(known.equalise):
+    for difference in found:  # a step of --equalise would change the new pictures alone
+        yield difference.note.partition("; --equalise")[0]
+    if not is_alike:
         ours, theirs = (", ".join(steps) or "no loss" for steps in (equalise, known.equalise))
         yield f"{model}: its pictures went through {ours}, and those of the study through {theirs}"
 

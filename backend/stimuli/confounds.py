@@ -113,16 +113,20 @@ def _compression(
     ours, theirs = _quality(reals), _quality(fakes)
     if _is_lossy(reals) != _is_lossy(fakes) or (_is_lossy(reals) and _codec(reals) != _codec(fakes)):
         each = _formats(reals), _formats(fakes)
-        before, to = f"{each[0]} and the fakes of {model} {each[1]}", 90
+        before, enough = f"{each[0]} and the fakes of {model} {each[1]}", min(ours or 100, theirs or 100)
     elif ours and theirs and abs(ours - theirs) >= 8:
         each = f"JPEG of quality {ours}", f"JPEG of quality {theirs}"
-        before, to = f"{each[0]} and the fakes of {model} of {theirs}", min(ours, theirs)
+        before, enough = f"{each[0]} and the fakes of {model} of {theirs}", min(ours, theirs)
     elif ours and theirs and abs(_share(reals, "has_full_chroma") - _share(fakes, "has_full_chroma")) > 0.5:
         each = _chroma(reals), _chroma(fakes)
-        before, to = f"JPEG and so were the fakes of {model}, but only one side's colours were coarser", 90
+        before, enough = (
+            f"JPEG and so were the fakes of {model}, but only one side's colours were coarser",
+            100,
+        )
     else:
         return
-    is_done = bool(losses.jpeg_qualities)
+    is_done = any(quality <= enough for quality in losses.jpeg_qualities)  # a finer one keeps the traces
+    to = min(90, enough)
     if is_done:
         rest = f"both went through JPEG of quality {min(losses.jpeg_qualities)}"
         note = f"the reals were {before}; {rest}"

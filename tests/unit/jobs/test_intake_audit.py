@@ -46,23 +46,31 @@ def test_what_differs_is_found_and_the_suggested_steps_help(orders):
     again = orders.audit(**sides, equalise=found["suggested"]["equalise"])
 
     assert [(each["what"], each["model"], each["remedy"]) for each in found["differences"]] == [
-        ("Compression", "gan", "jpeg:90"),
+        ("Compression", "gan", "jpeg:60"),
         ("Sharpness", "vae", "size:16"),
     ]
     assert found["differences"][0]["models"] == "gan: PNG"
     assert "--" not in found["differences"][0]["sentence"]
-    assert found["suggested"] == {"equalise": ["size:16", "jpeg:90"]}
+    assert found["suggested"] == {"equalise": ["size:16", "jpeg:60"]}
     assert (again["differences"], again["suggested"]["equalise"]) == ([], [])
-    assert any("both went through JPEG of quality 90" in note for note in again["notes"])
+    assert any("both went through JPEG of quality 60" in note for note in again["notes"])
 
 
 def test_a_study_made_with_the_suggested_steps_notes_that_they_were_taken(orders, world):
-    sides = {"real": orders.sent(jpegs(0, 60)), "equalise": ["jpeg:90"]}
+    sides = {"real": orders.sent(jpegs(0, 60)), "equalise": ["jpeg:60"]}
 
     job = orders.done(orders.faces(**sides))
 
     assert job["state"] == "done", job
-    assert any("both went through JPEG of quality 90" in note for note in job["result"]["notes"])
+    assert any("both went through JPEG of quality 60" in note for note in job["result"]["notes"])
+
+
+def test_a_finer_loss_than_that_of_the_files_is_not_enough(orders):
+    """A JPEG of quality 60 that is compressed again at 95 has the traces of 60 still."""
+    found = orders.audit(real=orders.sent(jpegs(0, 60)), equalise=["jpeg:95"])
+
+    assert [each["remedy"] for each in found["differences"]] == ["jpeg:60"]
+    assert found["suggested"] == {"equalise": ["jpeg:60"]}
 
 
 def test_files_that_cannot_be_used_are_listed_and_shown_where_they_can_be(orders):

@@ -85,7 +85,7 @@ def test_differences_the_pipeline_cannot_hide_are_said(tmp_path):
     intake = take(tmp_path, real, {"gan": gan})
 
     assert any("the reals were JPEG and the fakes of gan PNG" in note for note in intake.notes)
-    assert any("--equalise jpeg:90" in note for note in intake.notes)
+    assert any("--equalise jpeg:75" in note for note in intake.notes)
     assert any("enlarged" in note and "--equalise size:8" in note for note in intake.notes)
 
 
