@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-from backend.administration import ledger_copies
+from backend.administration import intake_facts, ledger_copies
 from backend.experiment.records import Response, Session, Study
 from backend.experiment.session import Cursor
 from backend.foundation.errors import Conflict, NotFound
 from backend.payment import accounts
 from backend.stores.store import Store
 from backend.stores.updates import update
-from backend.studies import lifecycle, pausing, places_given_back, turns
+from backend.studies import lifecycle, pausing, places_given_back, standing_books, turns
 from backend.studies.withdrawals import BOOK as WITHDRAWN
 from backend.studies.withdrawals import withdrawn
 from backend.task.eligibility import PEOPLE, links_of
@@ -44,7 +44,8 @@ def copy(
     names: tuple[str, str] = ("another store", "another store"),
     moves: bool = False,
 ) -> Copied:
-    """Copy the study `name` with its pool, sessions, responses, admission, pause state and ledger.
+    """Copy the study `name` with its pool, sessions, responses, admission, pause state, ledger, and,
+    of a standing study, terms and submissions.
 
     Args:
         names: names of source and target for error messages about which of them pays.
@@ -57,6 +58,8 @@ def copy(
     """
     study = source.study(name)
     _copy_study(source, target, study)
+    intake_facts.copy(source, target, study)
+    standing_books.copy(source, target, study)
     if study.begun_at:  # before anything is there that could be paid twice
         ledger_copies.copy_ledger(source, target, name, names)
     ledger_copies.copy_withdrawals(source, target, name)
@@ -93,16 +96,31 @@ def _copy_study(source: Store, target: Store, study: Study) -> None:
         and existing.created_at == study.created_at
         and existing.settings_id != study.settings_id
     )
-    if not (is_same or is_revised) or list(target.stimuli(study.name)) != stimuli:
+    is_earlier = not is_same and _is_earlier(existing, study)
+    before = [each for each in stimuli if each.model in (None, *existing.models)] if is_earlier else stimuli
+    if not (is_same or is_revised or is_earlier) or list(target.stimuli(study.name)) != before:
         raise Conflict(
             f"the target has another study {study.name}, made at {existing.created_at}, and this one was "
-            f"made at {study.created_at}; nothing was copied"
+            f"made at {study.created_at}, or it was changed there since it was copied; nothing was copied"
         )
     if not is_same:
-        existing = replace(study, version=existing.version + 1, begun_at="")
-        target.change_study(existing)
+        existing = replace(study, version=existing.version + 1, begun_at=existing.begun_at)
+        target.add_stimuli(existing, [each for each in stimuli if each not in {*before}])
     if study.begun_at:
         lifecycle.begin(target, existing, study.begun_at)
+
+
+def _is_earlier(existing: Study, study: Study) -> bool:
+    """Return whether the target has the study from before models joined it or were closed."""
+    as_before = replace(
+        study,
+        models=study.models[: len(existing.models)],
+        joined=study.joined[: len(existing.joined)],
+        joined_at=study.joined_at[: len(existing.joined_at)],
+        closed=study.closed[: len(existing.closed)],
+        notes=study.notes[: len(existing.notes)],
+    )
+    return replace(existing, version=study.version, begun_at=study.begun_at) == as_before
 
 
 def _is_behind(target: Store, session: Session, cursor: Cursor, responses: list[Response]) -> bool:

@@ -44,6 +44,13 @@ def read(store: Store, study: Study) -> IntakeFacts | None:
     return IntakeFacts(tuple(entry.data["equalise"]), tuple(entry.data["reals"]))
 
 
+def copy(source: Store, target: Store, study: Study) -> None:
+    """Give the target the facts of a study."""
+    entry = source.entry(BOOK, study.name)
+    if entry is not None and entry.data["created_at"] == study.created_at:
+        update(target, BOOK, study.name, lambda _: entry.data)
+
+
 def erase(store: Store, study: Study) -> None:
     """Erase the facts of a study."""
     store.erase_entry(BOOK, study.name)

@@ -109,7 +109,7 @@ def submit(
     def rule(own: Sequence[Submission]) -> Sequence[Submission] | None:
         nonlocal is_new
         is_new = False
-        if any(one.id == made.id for one in own):
+        if _again(own, made):
             return None
         for one in own:
             if one.holds_name and one.model.casefold() == model.casefold():
@@ -128,12 +128,19 @@ def submit(
         is_new = True
         return [*own, made]
 
+    if known := _again(of_member(store, study, member), made):
+        return known, False
     if rule(of_member(store, study, member)) is not None:  # what is refused leaves nothing in the store
         names.claim(store, study, called, model, made.id, lambda other: _holds_name(store, study, other))
     # first, so that every submission can be found by its id; without a submission it is found by nobody
     update(store, SUBMISSION_IDS, made.id, lambda _: {"study": study.name, "member": member})
     after = _changed(store, study, member, rule)
-    return _found(after, made.id), is_new
+    return _again(after, made) or made, is_new
+
+
+def _again(own: Sequence[Submission], made: Submission) -> Submission | None:
+    """Return the submission of the model and pictures of `made`, also if another server made its id."""
+    return next((one for one in own if (one.model, one.digest) == (made.model, made.digest)), None)
 
 
 def of_member(store: Store, study: Study, member: str) -> tuple[Submission, ...]:

@@ -1,7 +1,11 @@
-"""The books of standing studies, whose rules are in `backend/standing/`; here so that deletion finds them."""
+"""The books of standing studies, whose rules are in `backend/standing/`; here for copies and deletion."""
+
+from collections.abc import Mapping
+from typing import Any
 
 from backend.experiment.records import Study
 from backend.stores.store import Store
+from backend.stores.updates import update
 
 STANDING = "standing"
 """The book of the terms on which models are submitted, by study."""
@@ -19,6 +23,62 @@ def submissions_of(study: str) -> str:
 def names_of(study: str) -> str:
     """Return the book of which submission has a name of a model, by the name in lower case."""
     return f"submission_names {study}"
+
+
+def copy(source: Store, target: Store, study: Study) -> None:
+    """Copy the terms and submissions of a study, unless those of the target have got further.
+
+    Tables are not copied, since they are made from the responses; pictures that were sent and wait to be
+    checked are in no store.
+    """
+    terms = source.entry(STANDING, study.name)
+    if terms is None or terms.data["created_at"] != study.created_at:
+        return
+    for entry in source.entries(submissions_of(study.name)):
+        if entry.data["created_at"] != study.created_at:
+            continue
+        for one in entry.data["submissions"]:
+            found = {"study": study.name, "member": entry.key}
+            update(target, SUBMISSION_IDS, one["id"], lambda _, found=found: found)
+        update(target, submissions_of(study.name), entry.key, lambda now, given=entry.data: _with(now, given))
+    for entry in source.entries(names_of(study.name)):
+
+        def named(now: Mapping[str, Any] | None, given: Mapping[str, Any] = entry.data) -> Any:
+            is_known = _is_of(now, given) and not source.entry(SUBMISSION_IDS, now["submission"])
+            return None if is_known else given
+
+        update(target, names_of(study.name), entry.key, named)
+    update(
+        target,
+        STANDING,
+        study.name,
+        lambda now: None if _changed_at(now) > _changed_at(terms.data) else terms.data,
+    )
+
+
+def _is_of(now: Mapping[str, Any] | None, given: Mapping[str, Any]) -> bool:
+    """Return whether an entry of the target is of the same study as that of the source."""
+    return now is not None and now["created_at"] == given["created_at"]
+
+
+def _changed_at(terms: Mapping[str, Any] | None) -> str:
+    if terms is None:
+        return ""
+    return terms["changes"][-1]["at"] if terms["changes"] else terms["since"]
+
+
+def _with(now: Mapping[str, Any] | None, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a member's submissions at the target and at the source, each as it is where it got furthest."""
+    known = {one["id"]: one for one in now["submissions"]} if now and _is_of(now, given) else {}
+    for one in given["submissions"]:
+        if one["id"] not in known or _how_far(one) > _how_far(known[one["id"]]):
+            known[one["id"]] = one
+    return {**given, "submissions": sorted(known.values(), key=lambda one: one["created_at"])}
+
+
+def _how_far(one: Mapping[str, Any]) -> tuple[int, int, bool]:
+    ends = sum(name in one for name in ("refused_at", "joined_at", "withdrawn_at"))
+    return ends, one["sent"], "checking_at" in one
 
 
 def erase(store: Store, study: Study) -> None:

@@ -11,9 +11,12 @@ from backend.administration.copy import copy
 from backend.cli import main
 from backend.commands.simulated_evaluators import simulate
 from backend.experiment import session as sessions
+from backend.experiment.records import FAKE, Stimulus
 from backend.foundation.errors import Conflict, NotFound
 from backend.payment import accounts
 from backend.responses.export import export
+from backend.standing import names, submissions
+from backend.standing.terms import Limit, Terms, stand, standing
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
 from backend.studies import lifecycle, pausing, places_given_back
@@ -278,6 +281,97 @@ def test_a_pause_that_was_changed_later_at_the_target_stays(pair):
     copy(source, target, "faces")
 
     assert pausing.is_paused(target, "faces") is False
+
+
+def submit(store, model, digest="0", key=b"k"):
+    study = store.study("faces")
+    given = (standing(store, study), "ann", model, digest * 64, LATER)
+    return submissions.submit(store, key, study, *given)
+
+
+def joins(store, model):
+    study = store.study("faces")
+    grown = dataclasses.replace(
+        study,
+        models=(*study.models, model),
+        joined=(*study.joined, len(study.models)),
+        joined_at=(*study.joined_at, AT),
+        notes=(*study.notes, f"{model} joined"),
+        version=study.version + 1,
+    )
+    store.add_stimuli(grown, [Stimulus(f"{i:029x}{len(study.models)}aa.png", FAKE, model) for i in range(9)])
+
+
+def test_terms_and_submissions_are_copied_and_the_same_pictures_are_the_same_submission(pair):
+    source, target = pair
+    made(source)
+    terms = Terms("Faces", limit=Limit(2, 7), published=True)
+    stand(source, source.study("faces"), terms, LATER)
+    one, _ = submit(source, "gan@1")
+
+    for _ in range(2):
+        copy(source, target, "faces")
+
+    study = target.study("faces")
+    assert standing(target, study) == standing(source, study)
+    assert submissions.of_study(target, study) == [one]
+    assert submissions.submission(target, one.id, "ann")[1] == one
+    assert names.holder(target, study, one.called) == one.id
+    assert submit(target, "gan@1", key=b"of another server") == (one, False)
+    with pytest.raises(Conflict, match="with other pictures"):
+        submit(target, "gan@1", "1")
+
+
+def test_a_copy_brings_along_what_was_submitted_joined_and_changed_since(pair):
+    source, target = pair
+    made(source)
+    lifecycle.begin(source, source.study("faces"), AT)
+    stand(source, source.study("faces"), Terms("Faces"), LATER)
+    one, _ = submit(source, "gan@1")
+    copy(source, target, "faces")
+
+    submissions.refuse(source, source.study("faces"), one, "too few", LATER)
+    two, _ = submit(source, "gan@1", "2")
+    joins(source, two.called)
+    submissions.joined(source, source.study("faces"), two, ["a note"], LATER)
+    stand(source, source.study("faces"), Terms("Faces again"), LATER.replace(hour=1))
+    for _ in range(2):
+        copy(source, target, "faces")
+
+    study = target.study("faces")
+    assert study.models == source.study("faces").models
+    assert list(target.stimuli("faces")) == list(source.stimuli("faces"))
+    assert submissions.of_study(target, study) == submissions.of_study(source, study)
+    assert names.holder(target, study, two.called) == two.id
+    assert standing(target, study).terms.title == "Faces again"
+
+
+def test_what_got_further_at_the_target_stays(pair):
+    source, target = pair
+    made(source)
+    stand(source, source.study("faces"), Terms("Faces"), LATER)
+    one, _ = submit(source, "gan@1")
+    copy(source, target, "faces")
+    study = target.study("faces")
+    submissions.refuse(target, study, one, "too few", LATER)
+    two, _ = submit(target, "gan@1", "2")
+    stand(target, study, Terms("Faces again"), LATER.replace(hour=1))
+
+    copy(source, target, "faces")
+
+    assert [each.reason for each in submissions.of_study(target, study)] == ["too few", ""]
+    assert names.holder(target, study, two.called) == two.id
+    assert standing(target, study).terms.title == "Faces again"
+
+
+def test_a_model_that_joined_at_the_target_alone_ends_a_copy(pair):
+    source, target = pair
+    made(source)
+    copy(source, target, "faces")
+    joins(target, "dit")
+
+    with pytest.raises(Conflict, match="or it was changed there since"):
+        copy(source, target, "faces")
 
 
 def test_participation_in_other_studies_at_the_target_stays(pair):
