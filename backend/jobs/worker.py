@@ -17,8 +17,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from backend.foundation.atomic_files import write_whole
 from backend.foundation.errors import NotFound, OpenhypeError, StoreFailed, Unavailable, reason
-from backend.foundation.permissions import make_folder, private
+from backend.foundation.permissions import make_folder
 from backend.foundation.timestamps import utc_now
 from backend.jobs import queue, turns
 from backend.jobs.locks import lock_of
@@ -158,8 +159,7 @@ class Worker:
         with self.data.locked("jobs"):  # names of machines alone are not unique
             if not path.exists():
                 make_folder(self._folder)
-                with open(path, "w", opener=private) as file:
-                    file.write(secrets.token_hex(8))
+                write_whole({path: secrets.token_hex(8).encode()})
             return f"{socket.gethostname()}:{path.read_text()}"
 
     def _done(self, job: Job) -> Job:
