@@ -10,11 +10,13 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from types import FrameType
 
 from backend.foundation.child_processes import environment_of_child
+from backend.foundation.errors import reason
 
 log = logging.getLogger("openhype.jobs")
 _ENDING_S = 10.0
@@ -62,16 +64,20 @@ class WorkerProcess:
         )
 
     def _watch(self) -> None:
-        wait_s, longest_s = _AGAIN_S
+        wait_s = 0.0
         while self._process is not None:
+            begun = time.monotonic()
             status = self._process.wait()
             if self._is_ending.is_set():
                 return
+            wait_s = wait_before_next(wait_s, time.monotonic() - begun)
             log.warning("the worker ended with status %d; another is started in %.0f s", status, wait_s)
-            if self._is_ending.wait(wait_s):
-                return
-            wait_s = min(2 * wait_s, longest_s)
-            self._process = self._started()
+            while not self._is_ending.wait(wait_s):
+                try:
+                    self._process = self._started()
+                    break
+                except OSError as error:  # too little memory, for instance
+                    log.warning("no worker could be started: %s", reason(error))
             if self._is_ending.is_set():
                 self._end(self._process)
 
@@ -86,6 +92,17 @@ class WorkerProcess:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+def wait_before_next(before_s: float, lived_s: float) -> float:
+    """Return the time (s) before a worker is started again: longer each time, unless the last one lived long.
+
+    Args:
+        before_s: the time before the last one was started.
+        lived_s: how long it lived.
+    """
+    shortest_s, longest_s = _AGAIN_S
+    return shortest_s if lived_s > longest_s else min(max(2 * before_s, shortest_s), longest_s)
 
 
 def end_with_input() -> None:
