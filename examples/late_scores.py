@@ -1,7 +1,8 @@
 """Scores of checkpoints that arrive hours after the pictures were made, remembered across restarts.
 
 The pictures of a step lie in a folder of their own, and `submissions.json` says what has become of them. So
-neither a training run that dies nor a server that is away loses a step, and no step is submitted twice.
+neither a training run that dies nor a server that is away loses a step, and no step is submitted twice. What
+the server refuses, such as a token that has expired, is logged and never ends the training.
 
 Needs openhype (`pip install --no-deps openhype` will do) and pillow.
 """
@@ -9,6 +10,7 @@ Needs openhype (`pip install --no-deps openhype` will do) and pillow.
 import json
 import logging
 import os
+import shutil
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -41,18 +43,38 @@ class LateScores:
             return
         partial, samples = self._folder / f".step-{step}", self._folder / f"step-{step}"
         if not samples.exists():
-            partial.mkdir(exist_ok=True)
+            shutil.rmtree(partial, ignore_errors=True)  # of a run that died while it wrote them
+            partial.mkdir()
             for index, image in enumerate(images):
                 Image.fromarray(image).save(partial / f"{index:05d}.png")
             partial.rename(samples)
         self._remember(step, submission=None, is_closed=False)
-        self._submit(step)
+        try:
+            self._submit(step)
+        except openhype.OpenhypeError as error:
+            _LOG.error("step %s: %s; submitting it later", step, error)
 
     def arrived(self) -> Iterator[tuple[int, openhype.Result]]:
         """Yield each score once, with its step; the server is asked every `look_every_s` seconds at most."""
         if time.monotonic() - self._looked_at < self._look_every_s:
             return
         self._looked_at = time.monotonic()
+        try:
+            yield from self._new()
+        except openhype.OpenhypeError as error:
+            _LOG.error("%s; looking again later", error)
+
+    def wait(self, timeout_s: float) -> Iterator[tuple[int, openhype.Result]]:
+        """Yield the scores that are still to come, for as long as `timeout_s`; raises what will not pass."""
+        deadline = time.monotonic() + timeout_s
+        while True:
+            yield from self._new()
+            left = deadline - time.monotonic()
+            if not self._open() or left <= 0:
+                return
+            time.sleep(min(self._look_every_s, left))
+
+    def _new(self) -> Iterator[tuple[int, openhype.Result]]:
         for step in self._open():
             try:
                 submission = self._submission(step)
@@ -62,21 +84,11 @@ class LateScores:
             except _AWAY as error:
                 _LOG.warning("%s; looking again later", error)
                 return
-            except (openhype.Refused, openhype.Withdrawn) as error:
+            except (openhype.Refused, openhype.Withdrawn, openhype.Conflict) as error:
                 _LOG.warning("step %s: %s", step, error)
             else:
                 yield step, result
             self._remember(step, is_closed=True)  # after the caller has logged it
-
-    def wait(self, timeout_s: float) -> Iterator[tuple[int, openhype.Result]]:
-        """Yield the scores that are still to come, for as long as `timeout_s`."""
-        deadline = time.monotonic() + timeout_s
-        while True:
-            yield from self.arrived()
-            left = deadline - time.monotonic()
-            if not self._open() or left <= 0:
-                return
-            time.sleep(min(self._look_every_s, left))
 
     def _open(self) -> list[int]:
         return sorted(int(step) for step, known in self._steps.items() if not known["is_closed"])
