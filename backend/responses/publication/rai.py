@@ -199,6 +199,10 @@ def _personal(subject: Subject) -> list[str]:
         "For each answer there are its time, the response time, the engine of the browser, the size of the "
         "picture and the rate of the display.",
     ]
+    if study.questions:
+        found.append(
+            "Answers to the study's own questions are in the data; together they may identify a person."
+        )
     if study.protocol.follow_ups.comment != NONE:
         found.append("Comments are in the evaluators' own words; read them before publishing.")
     if any(question.kind == TEXT for question in study.questions):

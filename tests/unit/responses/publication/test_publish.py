@@ -19,6 +19,7 @@ from backend.responses.publication.terms import Terms, creator_of, licence_of
 from backend.responses.study_data import study_scores
 
 from ... import sample_studies as studies
+from ...task.test_questions import asked_study, post
 
 TERMS = Terms(
     published_on="2026-11-24",
@@ -143,6 +144,23 @@ def test_nothing_personal_is_published(world, tmp_path):
     assert b"study" in everything
     for secret in (b"5f3c0ffee", b"su99", world.data.keys().researcher.encode()):
         assert secret not in everything
+
+
+def test_answers_about_a_person_are_called_personal_and_load(world, tmp_path):
+    study = world.add(asked_study(models=("gan",), evaluators=10))
+    player = world.player()
+    post(player, "before", {"glasses": "yes", "strength": 2})
+    player.play()
+    post(player, "after", {"effort": 6, "tools": ["eyes", "hair"], "why": "I am\nJane"})
+
+    publication_of(world, study, tmp_path / "out")
+
+    found = loaded(tmp_path / "out")
+    assert len(list(found.records("questions"))) == 1
+    described = json.loads((tmp_path / "out" / "croissant.json").read_text("utf-8"))
+    personal = " ".join(described["rai:personalSensitiveInformation"])
+    assert "Answers to the study's own questions are in the data" in personal
+    assert "in the evaluators' own words" in personal
 
 
 def test_who_publishes_is_warned_of_names_of_submitters_in_those_of_models(world, faces, tmp_path):
