@@ -46,10 +46,7 @@ def rai_fields(subject: Subject) -> dict[str, Any]:
         "rai:dataBiases": _biases(subject),
         "rai:dataLimitations": _limitations(subject),
         "rai:dataUseCases": _use_cases(subject),
-        "rai:dataSocialImpact": (
-            "Shows which generated pictures people take for real ones. That helps to judge the risk of "
-            "deception and to train people; it can also guide those who want generated pictures to deceive."
-        ),
+        "rai:dataSocialImpact": _social_impact(subject),
         "rai:dataReleaseMaintenancePlan": (
             "CHANGES.md says what each export contains. Sessions that evaluators withdraw are not in later "
             "exports; published copies have to be replaced by hand."
@@ -229,12 +226,13 @@ def _biases(subject: Subject) -> list[str]:
 
 
 def _limitations(subject: Subject) -> list[str]:
-    found = [
-        f"The scores hold for these pictures at this size and for these evaluators; they do not rank "
-        f"{listed(subject.study.models)} in general.",
-    ]
+    hold = "The scores hold for these pictures at this size and for these evaluators"
+    general = (
+        "" if subject.judgment.has_items else f"; they do not rank {listed(subject.study.models)} in general"
+    )
+    found = [f"{hold}{general}."]
     if subject.is_simulated:
-        found.insert(0, "Simulated: nothing in it says how real any picture looks.")
+        found.insert(0, "Simulated: nothing in it says how people see any picture.")
     elif subject.sessions < subject.study.evaluators_wanted:
         found.append(
             f"Incomplete: {subject.sessions} of {subject.study.evaluators_wanted} evaluators have finished."
@@ -248,11 +246,28 @@ def _limitations(subject: Subject) -> list[str]:
 def _use_cases(subject: Subject) -> list[str]:
     if subject.is_simulated:
         return ["Testing programs that read the data of a study. Not for conclusions about models or people."]
+    if subject.judgment.has_items:
+        return [
+            "Testing and training measures of the distance between pictures against people's answers.",
+            "Not for conclusions about single evaluators.",
+        ]
     return [
         "Scoring and comparing the models, studying which pictures are judged wrong, and testing statistical "
         "methods and automatic metrics against people's answers.",
         "Not for conclusions about single evaluators, nor for deciding whether a picture at hand is real.",
     ]
+
+
+def _social_impact(subject: Subject) -> str:
+    if subject.judgment.has_items:
+        return (
+            "Shows which differences between pictures these people saw. Measures trained on it see as they "
+            "did, and may neglect what matters to others."
+        )
+    return (
+        "Shows which generated pictures people take for real ones. That helps to judge the risk of deception "
+        "and to train people; it can also guide those who want generated pictures to deceive."
+    )
 
 
 def _sources(subject: Subject) -> str:

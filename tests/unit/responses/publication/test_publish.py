@@ -15,6 +15,8 @@ import yaml
 from backend.foundation.errors import InvalidInput
 from backend.responses.export import export, published
 from backend.responses.publication.publish import publish
+from backend.responses.publication.rai import rai_fields
+from backend.responses.publication.subject import Subject
 from backend.responses.publication.terms import Terms, creator_of, licence_of
 from backend.responses.study_data import study_scores
 
@@ -144,6 +146,19 @@ def test_nothing_personal_is_published(world, tmp_path):
     assert b"study" in everything
     for secret in (b"5f3c0ffee", b"su99", world.data.keys().researcher.encode()):
         assert secret not in everything
+
+
+@pytest.mark.parametrize("method", ["2afc", "jnd"])
+def test_judgments_of_similarity_are_not_said_to_be_about_what_is_real(method):
+    study = studies.study(method=method, models=("blur",))
+
+    fields = rai_fields(Subject(study, "closer", False, (), (), 4, "1.0"))
+
+    said = " ".join(
+        str(fields[name]) for name in ("rai:dataSocialImpact", "rai:dataUseCases", "rai:dataLimitations")
+    )
+    assert "between pictures" in said
+    assert not {"real", "rank", "models"} & set(said.replace(",", "").split())
 
 
 def test_answers_about_a_person_are_called_personal_and_load(world, tmp_path):
