@@ -196,6 +196,11 @@ def change(
     return _found(_changed(store, study, one.member, changed), one.id)
 
 
+def job_key(one: Submission) -> str:
+    """Return the key of the job that checks a submission's pictures as they were last handed over."""
+    return f"{one.id} {one.sent}"
+
+
 def give_pictures(
     store: Store, study: Study, standing: Standing, one: Submission, upload: str, now: datetime, again: bool
 ) -> Submission:

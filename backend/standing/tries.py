@@ -39,17 +39,16 @@ class Tries:
 
 def tries_of(own: Sequence[Counted], limit: Limit, now: datetime) -> Tries:
     """Return what is used of a limit by a submitter's submissions."""
-    since, awaited_since = stamp(now - timedelta(days=limit.days)), stamp(now - _AWAITED_FOR)
-    times = sorted(
-        one.pictures_at or one.created_at
-        for one in own
-        if one.is_try and (one.pictures_at > since if one.pictures_at else one.created_at > awaited_since)
-    )
-    left = max(limit.count - len(times), 0)
-    if left:
-        return Tries(len(times), left, None)
-    ends = datetime.fromisoformat(times[len(times) - limit.count]) + timedelta(days=limit.days)
-    return Tries(len(times), 0, stamp(ends))
+    ends = sorted(end for one in own if one.is_try and (end := _counts_until(one, limit)) > now)
+    left = max(limit.count - len(ends), 0)
+    return Tries(len(ends), left, None if left else stamp(ends[len(ends) - limit.count]))
+
+
+def _counts_until(one: Counted, limit: Limit) -> datetime:
+    """Return until when a submission counts, unless its pictures come before that."""
+    if one.pictures_at:
+        return datetime.fromisoformat(one.pictures_at) + timedelta(days=limit.days)
+    return datetime.fromisoformat(one.created_at) + _AWAITED_FOR
 
 
 def check_limit(own: Sequence[Counted], limit: Limit | None, now: datetime) -> None:

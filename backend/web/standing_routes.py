@@ -364,7 +364,7 @@ class _Desk:
             one.member,
             {"submission": one.id},
             self._context.clock(),
-            key=f"{one.id} {one.sent}",
+            key=submissions.job_key(one),
         )
         return JobState(job.state, job.updated_at, queue.reason_for(job, caller().may(RESEARCHER)))
 
