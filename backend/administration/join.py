@@ -76,7 +76,8 @@ def join(
 
     Args:
         publish: uploads the images (study, folder) to where browsers get them, if that is elsewhere.
-        before_storing: called before pictures are moved into their place; what it raises ends the join.
+        before_storing: called before pictures are moved into their place, and before the model is stored;
+            what it raises ends the join.
 
     Raises:
         NotFound: there is no such study.
@@ -107,6 +108,7 @@ def join(
                 if publish is not None:
                     publish(name, there)
                 notes = (*notes, *_flash_notes(study, stimuli, there))
+                before_storing()  # once more: what comes before may take minutes
                 return _grown(store, study, model, stimuli, (_dated(study, model, now), *notes), now)
 
 

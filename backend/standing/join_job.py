@@ -33,7 +33,9 @@ def run(work: "Work", job: "Job") -> Mapping[str, Any]:
         OpenhypeError: a fault of the server, such as a full disk; the submission stays as it was.
     """
     study, one = submissions.submission(work.store, job.args["submission"], None)
-    is_holder = names.holder(work.store, study, one.called) == one.id
+    is_holder = names.holder(work.store, study, one.called) == one.id and not _was_of_another(
+        work, study, one
+    )
     if is_holder and one.called in study.models:  # an earlier run ended after this
         return _joined(work, study, one)
     if one.withdrawn_at or one.refused_at or not one.upload:
@@ -73,6 +75,14 @@ def _check_name(study: Study, one: Submission, is_holder: bool) -> None:
     """Raise InvalidInput if the name is another model's or another submission's, whosever it is."""
     if not is_holder or one.called.casefold() in {model.casefold() for model in study.models}:
         raise InvalidInput(f"no model can be called {one.model} in this study; choose another name")
+
+
+def _was_of_another(work: "Work", study: Study, one: Submission) -> bool:
+    """Return whether another submission joined by this name: it was withdrawn too late to be kept out."""
+    return any(
+        other.joined_at and other.id != one.id and other.called.casefold() == one.called.casefold()
+        for other in submissions.of_study(work.store, study)
+    )
 
 
 def _join(work: "Work", study: Study, one: Submission, folder: Path) -> Study:

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 from PIL import Image
 
+from backend.administration import join
 from backend.cli import main
 from backend.client.tar_stream import digest_of, layout, part_ranges, read
 from backend.jobs import queue
@@ -246,7 +247,7 @@ def test_a_limit_holds_for_submissions_at_once_and_failures_cost_none(site):
     assert "2 of your models can be judged in 7 days" in message
     limit = site.ask("/api/studies/faces/submissions").json["limit"]
     assert (limit["used"], limit["left"]) == (2, 0)
-    assert limit["next_at"] is not None
+    assert limit["next_at"][:10] == "2026-01-02"  # a day after they were begun, if no pictures come
     assert site.ask("/api/studies/faces/submissions", member="bob").json["limit"]["left"] == 2
     site.clock.move(days=2)  # what never got pictures costs nothing
     assert site.ask("/api/studies/faces/submissions").json["limit"]["left"] == 2
@@ -559,6 +560,65 @@ def test_what_is_withdrawn_while_it_is_checked_does_not_join_and_costs_nothing(s
     assert sorted(each.name for each in site.data.images("faces").iterdir()) == before
     assert site.ask(path).json["try"] is None
     assert site.ask("/api/studies/faces/submissions").json["limit"]["left"] == 1
+
+
+def test_a_name_that_is_withdrawn_at_the_last_moment_gives_its_model_to_no_other_pictures(site, monkeypatch):
+    """Else those would have the score of the others, or none for ever, since their model is closed."""
+    site.stand()
+    first, second = site.upload(pictures(3)), site.upload(pictures(4))
+    path = "/api/studies/faces/submissions"
+    sent = []
+    grown = join._grown
+
+    def submitted_again_meanwhile(*given):
+        if len(sent) == 1:
+            assert site.ask(f"{sent[0]}/withdraw", {}).json["state"] == "withdrawn"
+            send(second)
+        return grown(*given)
+
+    def send(upload):
+        made = site.ask(path, {"model": "gan", "digest": upload[1]}).json
+        sent.append(f"/api/submissions/{made['submission']}")
+        assert site.ask(f"{sent[-1]}/pictures", {"upload": upload[0]}).status_code == 200
+
+    monkeypatch.setattr(join, "_grown", submitted_again_meanwhile)
+    send(first)
+    for _ in range(2):
+        site.worker.run_once()
+
+    assert site.store.study("faces").closed == ("ann@lab.example gan",)
+    assert site.ask(sent[0]).json["state"] == "withdrawn"
+    again = site.ask(sent[1]).json
+    assert again["state"] == "refused"
+    assert again["reason"] == "no model can be called gan in this study; choose another name"
+
+
+def test_what_is_withdrawn_while_pictures_are_published_does_not_join(site):
+    site.stand()
+    upload, digest = site.upload(pictures(3))
+    one = site.ask("/api/studies/faces/submissions", {"model": "gan", "digest": digest}).json
+    path = f"/api/submissions/{one['submission']}"
+    site.ask(f"{path}/pictures", {"upload": upload})
+    site.worker.publish = lambda *_: site.ask(f"{path}/withdraw", {})
+
+    site.worker.run_once()
+
+    assert site.store.study("faces").models == ("base",)
+    assert site.ask(path).json["state"] == "withdrawn"
+
+
+def test_the_command_says_that_a_check_failed(site):
+    site.stand()
+    upload, digest = site.upload(pictures(3))
+    one = site.ask("/api/studies/faces/submissions", {"model": "gan", "digest": digest}).json
+    site.ask(f"/api/submissions/{one['submission']}/pictures", {"upload": upload})
+    for stored in site.data.images("faces").iterdir():
+        stored.unlink()
+    site.worker.run_once()
+
+    shown = CliRunner().invoke(main, ["stand", "faces", "--data", str(site.data.root)])
+
+    assert "gan  awaiting_pictures: the check was not finished" in shown.output
 
 
 def test_a_failed_check_is_done_again_once_though_the_pictures_are_sent_twice_at_once(site):
