@@ -4,7 +4,7 @@ from typing import Any
 
 from flask import Flask, request
 
-from backend.foundation.errors import NotFound
+from backend.foundation.errors import InvalidInput, NotFound
 from backend.jobs import queue
 from backend.jobs.queue import Job
 from backend.members.roles import RESEARCHER, SUBMITTER
@@ -16,13 +16,14 @@ from backend.web.job_types import JobReply, Jobs, Nothing
 from backend.web.operations import Operation, Operations
 
 _STUDY = ("study", "query", {"type": "string"}, "only jobs about this study")
+_STATE = ("state", "query", {"type": "string", "enum": ["open"]}, "only jobs that wait or run")
 OPERATIONS: Operations = {
     "GET /api/jobs": Operation(
         "Jobs, the newest first, without their results",
         {200: ("The jobs", Jobs)},
-        "403",
+        "400 403",
         role=RESEARCHER,
-        parameters=(_STUDY,),
+        parameters=(_STUDY, _STATE),
     ),
     "GET /api/jobs/{job}": Operation(
         "How far a job is, and what it gave; a submitter sees only its own",
@@ -46,7 +47,13 @@ def add_routes(app: Flask, context: Context) -> None:
 
     @app.get("/api/jobs")
     def list_jobs() -> dict:
-        return {"jobs": [reply_of(each) for each in queue.jobs(store, request.args.get("study"))]}
+        study, state = request.args.get("study"), request.args.get("state")
+        if state not in (None, "open"):
+            raise InvalidInput(f"state must be 'open' or left out, not {state!r}")
+        if state is None:
+            return {"jobs": [reply_of(each) for each in queue.jobs(store, study)]}
+        listed = (each for each in reversed(queue.open_jobs(store)) if study in (None, each.study))
+        return {"jobs": [*map(reply_of, listed)]}
 
     @app.get("/api/jobs/<job>")
     def show_job(job: str) -> dict:

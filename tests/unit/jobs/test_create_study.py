@@ -231,3 +231,17 @@ def test_drafts_are_stored_by_member(orders, world):
 class _NoBeat:
     def progress(self, items, total=None, label=""):
         return items
+
+
+def test_jobs_that_wait_or_run_are_listed_by_themselves(orders, world):
+    """A page that shows them asks every few seconds, and jobs are kept for a month."""
+    ended = [orders.done(orders.faces(), "/audits")["job"] for _ in range(2)]
+    waiting = [orders.ordered(orders.faces(), "/audits"), orders.ordered(orders.faces())]
+
+    def listed(query):
+        return [job["job"] for job in orders.call("GET", f"/jobs{query}").json["jobs"]]
+
+    assert {*listed("?state=open")} == {*waiting}
+    assert {*listed("")} == {*ended, *waiting}
+    assert listed("?state=open&study=faces") == waiting[1:]
+    assert "state must be 'open'" in orders.call("GET", "/jobs?state=done").json["error"]["message"]
