@@ -108,7 +108,7 @@ def test_parts_go_to_the_bucket_and_make_up_the_archive(received, tmp_path):
     assert list((tmp_path / "scratch").iterdir()) == []
 
 
-def test_a_url_is_for_one_part_with_one_checksum(received):
+def test_a_url_is_for_one_part_of_one_length_with_one_checksum(received):
     begun = begin(received)
 
     (place,) = received.urls(begun.id, [1])
@@ -116,7 +116,7 @@ def test_a_url_is_for_one_part_with_one_checksum(received):
     expected = base64.b64encode(hashlib.sha256(PARTS[1]).digest()).decode()
     assert (place.part, place.headers) == (1, {"x-amz-checksum-sha256": expected})
     assert "partNumber=2" in place.url
-    assert "X-Amz-SignedHeaders=host%3Bx-amz-checksum-sha256" in place.url
+    assert "X-Amz-SignedHeaders=content-length%3Bhost%3Bx-amz-checksum-sha256" in place.url
     assert "X-Amz-Expires=3600" in place.url
     assert received.origins == ("/".join(place.url.split("/")[:3]),)
 
