@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 from scipy.stats import norm, t
 
+from backend.analysis.judgment_scores import scores_of
 from backend.analysis.rank_ranges import rank_ranges
+from backend.analysis.scores import Options
+from validate.studies import InfinityPopulation, multi_model_study
 
 
 def row(score, half, df=None, evaluators=30):
@@ -55,3 +58,55 @@ def test_all_true_ranks_are_within_their_ranges_as_often_as_said(evaluators):
 
     # 95% or more, less three standard errors of the simulation
     assert right / times >= 0.95 + norm.ppf(0.00135) * np.sqrt(0.95 * 0.05 / times)
+
+
+def pair_by_pair(rows, level):
+    """Return the ranges from the interval of each difference, computed by itself (Zou and Donner, 2008)."""
+    tail = (1 - level) / (len(rows) * (len(rows) - 1) / 2)
+
+    def halves(row):
+        df, (low, high) = row["interval"]["df"], row["interval"]["ci"]
+        student = norm if df is None else t(df)
+        wider = student.ppf(1 - tail / 2) / student.ppf((1 + level) / 2)
+        return wider * (row["score"] - low), wider * (high - row["score"])
+
+    ranges = []
+    for own in rows:
+        best, worst = 1, len(rows)
+        for other in rows:
+            if own is not other:
+                (below, above), (other_below, other_above) = halves(own), halves(other)
+                difference = own["score"] - other["score"]
+                best += difference + np.sqrt(above**2 + other_below**2) < 0
+                worst -= difference - np.sqrt(below**2 + other_above**2) > 0
+        ranges.append((int(best), int(worst)))
+    return ranges
+
+
+@pytest.mark.parametrize("models", [2, 3, 12, 20])
+def test_the_ranges_are_those_of_each_difference_computed_by_itself(models):
+    rng = np.random.default_rng(models)
+    for df in (1, 4, 29, None):
+        rows = []
+        for score in rng.uniform(0, 100, models):
+            ci = [score - rng.uniform(0, 9), score + rng.uniform(0, 9)]
+            own_df = None if df is None else df * float(rng.uniform(1, 2))
+            rows.append({"score": score, "evaluators": 30, "interval": {"ci": ci, "df": own_df}})
+
+        assert rank_ranges(rows, 0.95) == pair_by_pair(rows, 0.95)
+
+
+@pytest.mark.parametrize(
+    ("models", "evaluators", "rate", "studies"),
+    [(2, 2, 0.02, 60), (2, 30, 0.02, 150), (6, 3, 0.3, 60), (15, 30, 0.005, 20), (40, 2, 0.3, 5)],
+)
+def test_equal_models_are_apart_in_5_percent_of_studies_at_most(models, evaluators, rate, studies):
+    """Scored as studies are; at shares near 0 and with 2 evaluators, whose scores may well be equal."""
+    rng, population = np.random.default_rng(7), InfinityPopulation(rate, pool=40)
+    scores, right = scores_of("infinity"), 0
+    for _ in range(studies):
+        answers = multi_model_study(population, models, evaluators, rng)
+        ranges = rank_ranges(scores.model_rows(answers, Options(level=0.95)), 0.95)
+        right += all(each == (1, models) for each in ranges)
+
+    assert right / studies >= 0.95 + norm.ppf(0.00135) * np.sqrt(0.95 * 0.05 / studies)
