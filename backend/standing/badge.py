@@ -7,7 +7,7 @@ from typing import Any
 from backend.standing.wording import ranks, score
 
 _CHAR_PX, _PAD_PX, _HEIGHT_PX = 7.0, 9, 24
-_LONGEST = 60
+_LONGEST, _LONGEST_MODEL = 60, 40
 
 
 def badge(data: Mapping[str, Any], row: Mapping[str, Any]) -> str:
@@ -15,7 +15,8 @@ def badge(data: Mapping[str, Any], row: Mapping[str, Any]) -> str:
 
     Both halves have backgrounds of their own with white text: contrasts 9.7 and 7.0 to 1.
     """
-    left = _short(f"{data['title']}: {row['model']}")
+    model = _short(row["model"], _LONGEST_MODEL)
+    left = f"{_short(data['title'], _LONGEST - len(model))}: {model}"
     place = f", rank {ranks(row['ranks'])}" if row["ranks"] else ""
     right = f"{score(row['score'], data['unit'])}{place}"
     widths = [round(_CHAR_PX * len(text)) + 2 * _PAD_PX for text in (left, right)]
@@ -37,5 +38,5 @@ def badge(data: Mapping[str, Any], row: Mapping[str, Any]) -> str:
     )
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+def _short(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"

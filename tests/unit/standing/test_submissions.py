@@ -18,6 +18,7 @@ from backend.jobs import queue
 from backend.jobs.worker import Worker
 from backend.members import memberships, tokens
 from backend.standing import competition, join_job, submissions, table
+from backend.standing.badge import badge
 from backend.standing.terms import standing
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
@@ -605,6 +606,15 @@ def test_what_is_withdrawn_while_pictures_are_published_does_not_join(site):
 
     assert site.store.study("faces").models == ("base",)
     assert site.ask(path).json["state"] == "withdrawn"
+
+
+def test_a_badge_names_its_model_however_long_the_title_is():
+    data = {"title": "Faces " * 30, "unit": "percent", "method_title": "HYPE-infinity"}
+    row = {"model": "m" * 39 + "1", "ranks": [1, 2], "score": 41.3}
+
+    drawn = badge(data, row)
+
+    assert f">Faces Faces Faces F…: {row['model']}</text>" in drawn
 
 
 def test_the_command_says_that_a_check_failed(site):
