@@ -3,6 +3,8 @@
 import json
 import sys
 import time
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -80,16 +82,35 @@ def submit(
     client = Client(url, _token(token_file), simulated=simulated)
     made = [client.submit(study, model=model, images=folder, progress=True) for model, folder in models]
     if wait:
-        deadline = None if timeout is None else time.monotonic() + timeout
-        for each in made:
-            each.wait(None if deadline is None else max(0.0, deadline - time.monotonic()))
+        _wait(made, timeout)
     if as_json:
         click.echo(json.dumps([each.data for each in made], indent=2, ensure_ascii=False))
     else:
         for each in made:
             click.echo(_line(each))
     for each in made if wait else ():
-        _check(each.result(0), each, fail_under)
+        _check(_result(each, timeout), each, fail_under)
+
+
+def _wait(made: Sequence["Submission"], timeout: float | None) -> None:
+    """Wait for all; what one of them lacks is said once the others are printed."""
+    from backend.client.errors import PicturesMissing, TimedOut
+
+    deadline = None if timeout is None else time.monotonic() + timeout
+    for each in made:
+        with suppress(TimedOut, PicturesMissing):
+            each.wait(None if deadline is None else max(0.0, deadline - time.monotonic()))
+
+
+def _result(submission: "Submission", timeout: float | None) -> "Result":
+    from backend.client.errors import TimedOut
+
+    try:
+        return submission.result(0)
+    except TimedOut:
+        raise TimedOut(
+            f"{submission.model} is {submission.state}: there is no score after {timeout:g} s"
+        ) from None
 
 
 def _token(file: Path | None) -> str | None:
