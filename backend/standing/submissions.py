@@ -260,10 +260,22 @@ def joined(store: Store, study: Study, one: Submission, notes: Sequence[str], no
 
 
 def withdraw(store: Store, study: Study, one: Submission, now: datetime) -> Submission:
-    """Note that a submission is withdrawn; again, it changes nothing."""
+    """Note that a submission is withdrawn; again, it changes nothing.
+
+    Raises:
+        Conflict: `already_judged`, its check was begun in the meantime, after which a model cannot be taken
+            out of a study whose sessions show several.
+    """
 
     def rule(known: Submission) -> Submission | None:
-        return None if known.withdrawn_at or known.refused_at else replace(known, withdrawn_at=stamp(now))
+        if known.withdrawn_at or known.refused_at:
+            return None
+        if study.is_mixed and (known.checking_at, known.joined_at) != (one.checking_at, one.joined_at):
+            raise Conflict(
+                f"the pictures of {one.model} are being checked by now, and it can no longer be taken out",
+                code="already_judged",
+            )
+        return replace(known, withdrawn_at=stamp(now))
 
     return change(store, study, one, rule)
 

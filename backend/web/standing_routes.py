@@ -226,9 +226,9 @@ def add_routes(app: Flask, context: Context) -> None:
                 f"{one.model} is judged beside other models in each session, and can no longer be taken out",
                 code="already_judged",
             )
-        if state == COLLECTING:
-            found = close_model(store, found, one.called)
         one = submissions.withdraw(store, found, one, clock())
+        if one.withdrawn_at and one.joined_at:  # also if it joined just now
+            found = close_model(store, found, one.called)
         return desk.view(found, record, one)
 
     @app.get("/api/competitions")

@@ -113,6 +113,18 @@ def test_sessions_that_show_several_models_cannot_lose_one(world):
         close_model(world.store, study, "c")
 
 
+def test_what_sessions_are_to_show_beside_others_is_not_withdrawn_while_it_is_checked(world):
+    study = world.add(studies.study(images=8, models=("gan", "vae", "dit"), models_per_session=2))
+    record = stand(world.store, study, TERMS, world.clock())
+    one, _ = submissions.submit(world.store, KEY, study, record, "ann", "new", "0" * 64, world.clock())
+    begun = submissions.check_begun(world.store, study, one, world.clock())
+
+    with pytest.raises(Conflict, match="the pictures of new are being checked by now"):
+        submissions.withdraw(world.store, study, one, world.clock())
+
+    assert submissions.withdraw(world.store, study, begun, world.clock()).withdrawn_at
+
+
 def test_stand_shows_and_changes_terms(world):
     world.add(studies.study(images=8))
 

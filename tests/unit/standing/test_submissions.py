@@ -617,6 +617,27 @@ def test_a_badge_names_its_model_however_long_the_title_is():
     assert f">Faces Faces Faces F…: {row['model']}</text>" in drawn
 
 
+def test_what_joins_while_it_is_withdrawn_gets_no_evaluators(site, monkeypatch):
+    site.stand()
+    upload, digest = site.upload(pictures(3))
+    one = site.ask("/api/studies/faces/submissions", {"model": "gan", "digest": digest}).json
+    path = f"/api/submissions/{one['submission']}"
+    site.ask(f"{path}/pictures", {"upload": upload})
+    withdraw = submissions.withdraw
+
+    def after_it_joined(*given):
+        site.worker.run_once()
+        return withdraw(*given)
+
+    monkeypatch.setattr(submissions, "withdraw", after_it_joined)
+
+    assert site.ask(f"{path}/withdraw", {}).json["state"] == "withdrawn"
+
+    study = site.store.study("faces")
+    assert study.models == ("base", "ann@lab.example gan")
+    assert study.closed == ("ann@lab.example gan",)
+
+
 def test_the_command_says_that_a_check_failed(site):
     site.stand()
     upload, digest = site.upload(pictures(3))
