@@ -33,6 +33,8 @@ const SAVE_AFTER_MS = 500;
  * @property {StudyDraft} body
  * @property {(change: StudyDraft) => void} change stores the change soon
  * @property {() => Promise<unknown>} flush stores what is not stored yet
+ * @property {() => Promise<unknown>} close stores nothing more; resolves once nothing is on its way
+ * @property {AbortSignal} closed aborts when it was closed
  * @property {HTMLElement} state says whether all is stored
  */
 
@@ -67,10 +69,11 @@ export function keepDraft(api, id, body) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
   let isChanged = false;
+  const ended = new AbortController();
   /** @type {Promise<unknown>} one at a time, so that the last change is the last to arrive */
   let saving = Promise.resolve();
   const save = async () => {
-    if (!isChanged) return;
+    if (!isChanged || ended.signal.aborted) return;
     isChanged = false;
     try {
       await api.post(pathTo`/api/drafts/${id}`, draft.body, { again: true });
@@ -98,17 +101,25 @@ export function keepDraft(api, id, body) {
       saving = saving.catch(() => {}).then(save);
       return saving;
     },
+    close() {
+      ended.abort(); // an upload that begins later would bring it back
+      clearTimeout(timer);
+      return saving.catch(() => {});
+    },
+    closed: ended.signal,
   };
+  addEventListener("beforeunload", (event) => isChanged && !ended.signal.aborted && event.preventDefault());
   opened.set(id, draft);
   return draft;
 }
 
 /**
- * Delete a draft; its uploads stay until they expire, or as long as a study uses them.
+ * Delete a draft and end its sending; its uploads stay until they expire, or as long as a study uses them.
  * @param {import("./console_api.js").Api} api
  * @param {string} id
  */
 export async function deleteDraft(api, id) {
+  await opened.get(id)?.close();
   opened.delete(id);
   await api.post(pathTo`/api/drafts/${id}/delete`, {}, { again: true });
 }

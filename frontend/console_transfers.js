@@ -59,6 +59,10 @@ async function restored(api, draft) {
   ];
   const transfers = makeTransfers(api, draft, await Promise.all(stored.map((each) => slotOnServer(api, each))));
   addEventListener("beforeunload", (event) => transfers.isActive() && event.preventDefault());
+  draft.closed.addEventListener("abort", () => {
+    known.delete(draft.id);
+    transfers.stop();
+  });
   return transfers;
 }
 
@@ -130,10 +134,10 @@ export function makeTransfers(api, draft, slots) {
         },
         async onBegun(upload) {
           if (slot.handed !== handed || !slots.includes(slot)) return;
-          if (before && before !== upload) void forget(before);
           slot.upload = upload;
           store();
           await draft.flush();
+          if (before && before !== upload) void forget(before);
         },
       });
       slot.progress = { ...NOT_BEGUN, total: source.bytes };
@@ -153,7 +157,7 @@ export function makeTransfers(api, draft, slots) {
 
   async function work() {
     isBusy = true;
-    for (let slot = queue.shift(); slot; slot = queue.shift()) await slot.sending?.run();
+    for (let slot = queue.shift(); slot; slot = queue.shift()) if (slots.includes(slot)) await slot.sending?.run();
     isBusy = false;
   }
 
@@ -206,6 +210,10 @@ export function makeTransfers(api, draft, slots) {
       store();
       tell(slot);
       if (upload) void draft.flush().then(() => forget(upload), () => {});
+    },
+    /** End all sending; the slots are not to be used any more. */
+    stop() {
+      for (const slot of slots.splice(0)) slot.sending?.pause();
     },
     /** @param {Slot} slot @param {string} name */
     rename(slot, name) {
