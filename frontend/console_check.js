@@ -5,7 +5,7 @@
  */
 
 import { openDraft, steps } from "./console_draft.js";
-import { actionButton, alertLine, el, link, progress, showJob, table } from "./console_elements.js";
+import { actionButton, alertLine, el, explained, isAbort, link, progress, showJob, table } from "./console_elements.js";
 import { count, counted, sentence } from "./console_format.js";
 import { pathTo } from "./console_paths.js";
 
@@ -22,6 +22,8 @@ import { pathTo } from "./console_paths.js";
 
 /** @type {Map<string, {of: string, audit: Audit}>} the last audit of each draft, and of what it was */
 const found = new Map();
+/** @type {Map<string, {of: string, job: string}>} the audit of each draft that was last asked for */
+const asked = new Map();
 
 export function title() {
   return "Check of the pictures";
@@ -45,15 +47,23 @@ export async function show(main, parameters, { api, go, signal }) {
     const bar = progress("Check of the pictures");
     const failure = alertLine();
     place.replaceChildren(el("p", { role: "status" }, "The server reads every picture and compares the sides. For thousands of pictures that takes a few minutes."), bar.element, failure);
-    await draft.flush();
-    const { job } = await api.post("/api/audits", audited(draft.body), { again: true, signal });
-    const done = await api.job(job, (now) => showJob(bar, now), signal);
-    if (done.state === "done") {
-      found.set(draft.id, { of, audit: done.result });
-      return fill(done.result);
+    try {
+      await draft.flush();
+      if (isForced || asked.get(draft.id)?.of !== of) {
+        const { job } = await api.post("/api/audits", audited(draft.body), { again: true, signal });
+        asked.set(draft.id, { of, job });
+      }
+      const done = await api.job(asked.get(draft.id)?.job ?? "", (now) => showJob(bar, now), signal);
+      if (done.state === "done") {
+        found.set(draft.id, { of, audit: done.result });
+        return fill(done.result);
+      }
+      failure.textContent = done.state === "cancelled" ? "The check was cancelled." : sentence(done.reason ?? "the check failed");
+    } catch (error) {
+      if (isAbort(error)) throw error;
+      failure.textContent = explained(error);
     }
     bar.element.remove();
-    failure.textContent = done.state === "cancelled" ? "The check was cancelled." : sentence(done.reason ?? "the check failed");
     place.append(el("div", { class: "actions" }, link(pathTo`/console/new/${draft.id}/pictures`, "Change the pictures", { class: "button" }), actionButton("Check again", () => check(true))));
   }
 
