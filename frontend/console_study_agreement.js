@@ -9,7 +9,7 @@ import { pathTo } from "./console_paths.js";
 
 /**
  * @typedef {{metric?: string, column: string, score: number | null, ci: number[] | null}} Line
- * @typedef {{items: number, votes: number | null, evaluators: number | null, human: (Line & {unbiased: number | null})[], metrics: Line[], remarks: string[]}} Agreement
+ * @typedef {{items: number, votes: number | null, evaluators: number | null, human: (Line & {unbiased: number | null})[], metrics: Line[], remarks: string[], simulated: boolean}} Agreement
  * @typedef {import("./console_study.js").Study} Study
  * @typedef {import("./console_study.js").Context} Context
  */
@@ -36,7 +36,9 @@ export function agreementSection({ study }, isSimulated, context) {
   });
   const show = async (/** @type {string} */ id) => {
     const { result } = await api.get(pathTo`/api/jobs/${id}`, { signal });
-    if (result?.metrics) found.replaceChildren(...agreementView(result));
+    const isOfThese = result?.metrics !== undefined && result.simulated === isSimulated; // votes of people and of simulated evaluators stand apart
+    if (isOfThese) found.replaceChildren(...agreementView(result));
+    return isOfThese;
   };
   const form = commandForm([el("fieldset", {}, el("legend", {}, "Distances"), el("div", { class: "row" }, ...boxes.map(({ element }) => element)))], "Score them against the votes", async () => {
     const distances = boxes.filter(({ box }) => box.checked).map(({ box }) => box.value);
@@ -45,10 +47,11 @@ export function agreementSection({ study }, isSimulated, context) {
     return "The server is at work: see below.";
   }, { isPrimary: false, isInline: false });
   const list = jobList(study, context, { kinds: ["agree"], onEnd: ({ job, state }) => void (state === "done" && show(job)) });
-  void api.get(`/api/jobs?study=${encodeURIComponent(study)}`, { signal }).then(({ jobs }) => {
-    const last = jobs.find((/** @type {import("./console_api.js").Job} */ { kind, state }) => kind === "agree" && state === "done");
-    return last && show(last.job);
-  }).catch(() => {}); // the list below says what is wrong
+  const showLast = async () => {
+    const { jobs } = await api.get(`/api/jobs?study=${encodeURIComponent(study)}`, { signal });
+    for (const { job, kind, state } of jobs) if (kind === "agree" && state === "done" && (await show(job))) return;
+  };
+  void showLast().catch(() => {}); // the list below says what is wrong
   const words = "How often a distance says what people said (2AFC), or how well it ranks the pairs that they saw as the same (JND). Networks such as LPIPS need files of weights: `openhype agree` scores these.";
   return el("section", { class: "no-print" }, el("h2", {}, "Distances and people’s votes"), el("p", { class: "quiet" }, ...withCode(words)), found, form, list);
 }

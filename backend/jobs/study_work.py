@@ -88,7 +88,7 @@ def agree(work: Work, job: Job) -> dict[str, Any]:
     pictures = pictures_of_study(work.data, study, work.store.stimuli(study.name)).of(votes)
     arrays = distances_of(pictures, chosen, work.progress) if chosen else {}
     made = agreement_of(votes, {}, args["level"], arrays, {each.name: each.description for each in chosen})
-    return {**made.data, "remarks": list(made.remarks)}
+    return {**made.data, "simulated": args["simulated"], "remarks": list(made.remarks)}
 
 
 def study_of(work: Work, job: Job) -> Study:
