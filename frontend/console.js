@@ -51,8 +51,7 @@ const PAGES = [
 
 const ROLES = ["submitter", "researcher", "owner"];
 
-const main = /** @type {HTMLElement} */ (document.getElementById("main"));
-const askForToken = (/** @type {string} */ reason) => signIn(reason, (token) => api.post("/api/sign-in", { token }));
+let main = /** @type {HTMLElement} */ (document.getElementById("main"));
 const api = makeConsoleApi({ signIn: askForToken });
 let leaving = new AbortController();
 /** @type {Me | null} */
@@ -70,6 +69,7 @@ async function showPath(isFirst) {
   leaving.abort();
   leaving = new AbortController();
   const { signal } = leaving;
+  for (const dialog of document.querySelectorAll("dialog[open]:not(.sign-in)")) /** @type {HTMLDialogElement} */ (dialog).close(); // it asked about the screen that is left
   try {
     me ??= await signedIn();
     if (signal.aborted) return;
@@ -79,7 +79,7 @@ async function showPath(isFirst) {
     const screen = await place.entry();
     if (signal.aborted) return;
     fill(isFirst, screen.title(place.parameters), []);
-    await screen.show(main, place.parameters, { api, me, go, signal });
+    await screen.show(main, place.parameters, { api, me, go: (path, options) => void (signal.aborted || go(path, options)), signal });
   } catch (error) {
     if (isAbort(error) || signal.aborted) return;
     console.warn("the screen could not be shown:", error);
@@ -99,6 +99,20 @@ async function signedIn() {
 }
 
 /**
+ * Ask for a token. Whoever signs in as somebody else than before starts afresh: the screen is not theirs.
+ * @param {string} reason
+ */
+async function askForToken(reason) {
+  /** @type {Me | null} */
+  let now = null;
+  await signIn(reason, async (token) => (now = await api.post("/api/sign-in", { token })));
+  if (!me || me.member === /** @type {Me | null} */ (/** @type {unknown} */ (now))?.member) return;
+  location.assign("/console");
+  await new Promise(() => {}); // what waited for the sign-in is not sent in the other's name
+}
+
+/**
+ * Show a heading and content in a new `main`: what the screen before still adds to its own is not seen.
  * @param {boolean} isFirst
  * @param {string} title
  * @param {Node[]} content
@@ -107,7 +121,10 @@ function fill(isFirst, title, content) {
   const heading = el("h1", { tabindex: "-1" }, title);
   document.title = `${title} · openhype`;
   notice("");
-  main.replaceChildren(heading, ...content);
+  const before = main;
+  main = /** @type {HTMLElement} */ (before.cloneNode(false));
+  main.append(heading, ...content);
+  before.replaceWith(main);
   if (isFirst) return;
   scrollTo(0, 0);
   heading.focus(); // as a browser does with a page that it loads

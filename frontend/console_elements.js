@@ -162,7 +162,8 @@ export function showJob(shown, job) {
  */
 
 /**
- * Ask in a dialog; return the value of the button pressed, or null if the dialog was closed otherwise.
+ * Ask in a dialog; return the value of the button pressed, or null if the dialog was closed otherwise. The last button
+ * has the focus, so that an Enter that is held down confirms nothing.
  * @param {string} title
  * @param {(Node | string)[]} content
  * @param {Choice[]} choices the last one that closes without effect included, such as "Cancel" with the value ""
@@ -171,8 +172,8 @@ export function showJob(shown, job) {
 export function askInDialog(title, content, choices) {
   return new Promise((resolve) => {
     const dialog = /** @type {HTMLDialogElement} */ (el("dialog", { class: "small", "aria-labelledby": "dialog-title" }));
-    const buttons = choices.map(({ label, value, primary }) => {
-      const button = el("button", { type: "button", class: primary ? "primary" : "" }, label);
+    const buttons = choices.map(({ label, value, primary }, i) => {
+      const button = el("button", { type: "button", class: primary ? "primary" : "", ...(i === choices.length - 1 ? { autofocus: "" } : {}) }, label);
       button.addEventListener("click", () => dialog.close(`chosen:${value}`));
       return button;
     });

@@ -28,16 +28,22 @@ export function signIn(reason, send) {
     const form = el("form", { method: "dialog" }, token.element, failure, el("div", { class: "actions" }, button));
     const why = REASONS[reason] ? [el("p", { class: "warning" }, REASONS[reason])] : [];
     dialog.append(el("div", { class: "page" }, el("h1", { id: "sign-in-title" }, "Sign in to the console"), ...why, form));
+    let isDone = false;
     dialog.addEventListener("cancel", (event) => event.preventDefault()); // there is nothing to see behind it
+    dialog.addEventListener("close", () => {
+      if (!isDone) return dialog.showModal(); // browsers close a dialog at the second Escape in any case
+      dialog.remove();
+      resolve();
+    });
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
+      if (button.getAttribute("aria-disabled")) return;
       failure.textContent = "";
       button.setAttribute("aria-disabled", "true");
       try {
         await send(input.value.trim());
+        isDone = true;
         dialog.close();
-        dialog.remove();
-        resolve();
       } catch (error) {
         failure.textContent = explained(error);
         input.select();
