@@ -34,29 +34,41 @@ const MARKED_AT_ONCE = 1000;
  * @param {Context} context
  */
 export async function showPay(main, record, context) {
-  const place = el("div");
+  const due = el("div");
+  const other = el("div"); // apart, so that what is typed there outlasts a payment
   const told = el("p", { class: "quiet told", role: "status", tabindex: "-1" });
-  main.append(told, place);
+  main.append(told, due, other);
 
   /** @param {string} [words] */
-  async function refresh(words = "") {
+  async function refresh(words) {
     /** @type {Payments} */
     const payments = await context.api.get(pathTo`/api/studies/${record.study}/payments`, { signal: context.signal });
-    place.replaceChildren(...paymentsView(record, payments, context, refresh));
+    due.replaceChildren(...dueView(record, payments, context, refresh));
+    if (words === undefined) return payments;
     told.textContent = words;
-    if (words) told.focus();
+    told.focus();
+    return payments;
   }
 
-  await refresh();
+  /** @param {string} [words] */
+  async function refreshAll(words) {
+    const payments = await refresh(words);
+    other.replaceChildren(el("section", {}, el("h2", {}, "Other"), budget(record, payments, context, refreshAll), ...rareActions(record, payments, context, refreshAll)));
+    return payments;
+  }
+
+  const { paid_by } = await refreshAll();
+  if (paid_by === "prolific") main.append(jobList(record.study, context, { kinds: ["pay"], onEnd: () => void refresh().catch(() => {}) }));
 }
 
 /**
+ * Return what is owed, with what pays it.
  * @param {Study} record
  * @param {Payments} payments
  * @param {Context} context
- * @param {(words: string) => Promise<void>} refresh
+ * @param {(words: string) => Promise<unknown>} refresh
  */
-function paymentsView(record, payments, context, refresh) {
+function dueView(record, payments, context, refresh) {
   const { currency, evaluators, paid_by, pays, trouble } = payments;
   const unpaid = evaluators.filter((row) => !isPaid(row));
   const rows = [
@@ -75,8 +87,6 @@ function paymentsView(record, payments, context, refresh) {
     el("section", {}, el("h2", {}, "To pay"), facts(rows), ...(trouble ? [el("p", { class: "warning" }, sentence(trouble))] : []), how),
     ...(unpaid.length ? [el("section", {}, el("h2", {}, "Not paid in full"), accounts(unpaid, currency))] : []),
     ...(payments.unmatched.length ? [unmatchedSection(record, payments, context, refresh)] : []),
-    el("section", {}, el("h2", {}, "Other"), budget(record, payments, context, refresh), ...rareActions(record, payments, context, refresh)),
-    ...(paid_by === "prolific" ? [jobList(record.study, context, { kinds: ["pay"] })] : []),
   ];
 }
 
@@ -85,11 +95,11 @@ function paymentsView(record, payments, context, refresh) {
  * @param {Study} record
  * @param {Payments} payments
  * @param {Context} context
- * @param {(words: string) => Promise<void>} refresh
+ * @param {(words: string) => Promise<unknown>} refresh
  */
 function payingAtPanel({ study }, payments, { api }, refresh) {
   const { currency, pays, confirmation } = payments;
-  if (!confirmation || !pays) return el("p", {}, "Nothing can be paid now.");
+  if (!confirmation || !pays) return el("p", {}, "Nothing can be paid now: the list below says what is under way or undecided.");
   const total = amount(payments.now_total_usd_cents, currency);
   return actionButton(`Pay ${people(pays)}`, async () => {
     if (!(await isPaymentConfirmed(study, payments))) return;
@@ -103,7 +113,7 @@ function payingAtPanel({ study }, payments, { api }, refresh) {
  * @param {Study} record
  * @param {Payments} payments
  * @param {Context} context
- * @param {(words: string) => Promise<void>} refresh
+ * @param {(words: string) => Promise<unknown>} refresh
  */
 function payingByHand({ study }, payments, { api }, refresh) {
   const { currency } = payments;
@@ -128,7 +138,7 @@ function payingByHand({ study }, payments, { api }, refresh) {
  * @param {Study} record
  * @param {Payments} payments
  * @param {Context} context
- * @param {(words: string) => Promise<void>} refresh
+ * @param {(words: string) => Promise<unknown>} refresh
  */
 function budget({ study }, { currency, budget_usd_cents, paid_by, fee_percent, vat_percent }, { api }, refresh) {
   const percent = (/** @type {string} */ value) => /** @type {HTMLInputElement} */ (el("input", { type: "text", inputmode: "decimal", class: "number", value }));
@@ -183,7 +193,7 @@ function isPaymentConfirmed(study, { now_usd_cents, now_fees_usd_cents, now_tota
  * @param {Study} record
  * @param {Payments} payments
  * @param {Context} context
- * @param {(words: string) => Promise<void>} refresh
+ * @param {(words: string) => Promise<unknown>} refresh
  */
 function unmatchedSection({ study }, { unmatched }, { api, signal }, refresh) {
   const shown = unmatched.slice(0, MOST_SHOWN);
@@ -213,7 +223,7 @@ function unmatchedSection({ study }, { unmatched }, { api, signal }, refresh) {
  * @param {Study} record
  * @param {Payments} payments
  * @param {Context} context
- * @param {(words: string) => Promise<void>} refresh
+ * @param {(words: string) => Promise<unknown>} refresh
  */
 function rareActions({ study, currency }, { paid_by, paid_from, automatic }, { api }, refresh) {
   const path = pathTo`/api/studies/${study}/payments`;

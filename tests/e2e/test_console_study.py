@@ -1,5 +1,6 @@
 """The console's pages of one study, of people and of submissions: with a real server, worker and browser."""
 
+import dataclasses
 import threading
 from contextlib import contextmanager
 from fractions import Fraction
@@ -7,14 +8,19 @@ from fractions import Fraction
 import pytest
 from PIL import Image, ImageOps
 
+from backend.administration.create import create
+from backend.administration.study_spec import StudySpec
 from backend.experiment.panel import PROLIFIC
 from backend.foundation.timestamps import utc_now
 from backend.jobs.worker import Worker
 from backend.members import memberships, tokens
+from backend.panels.prolific import ProlificPanel
+from backend.payment import accounts
 from backend.studies.pausing import is_paused
 from backend.uploads.local_uploads import LocalUploads
 from tests import prolific
 from tests.e2e.test_accessibility import violations
+from tests.unit.payday import FEE, Payday
 from tests.unit.people import take_part_all
 
 FILLED = ".researcher > :is(section, .overview, .wide-table, div:not(:empty), .actions)"
@@ -278,3 +284,167 @@ def test_every_page_is_accessible_and_fits_light_and_dark_wide_and_narrow(desk, 
             found[path, width] = (violations(page), page.evaluate(OVERFLOW))
 
     assert {path: broken for path, broken in found.items() if broken != ([], 0)} == {}
+
+
+@pytest.fixture
+def payday(site, monkeypatch):
+    """People at the panel to whom the study `paid` owes money."""
+    with prolific.running(fee=FEE) as fake:
+        for name, value in fake.environment().items():
+            monkeypatch.setenv(name, value)
+        panel = ProlificPanel(fake.token, fake.environment()["OPENHYPE_PROLIFIC_URL"])
+        made = Payday(site.store, "paid", panel, fake.books)
+        terms = {"panel_study": made.panel_study, "state": "published", "places": 50, "url": "", "codes": {}}
+        site.store.write_entry("recruitment paid", "prolific", 0, {**terms, "budget_usd_cents": None})
+        made.everyone()
+        yield made
+
+
+def test_what_the_panel_paid_leaves_the_list_and_what_is_typed_stays(desk, site, payday):
+    page = desk.page
+    with worker(site):
+        sign_in(page, site, "/console/studies/paid/pay")
+        page.click("summary:text-is('A session that broke off')")
+        page.fill("details[open] input >> nth=0", "e010")
+        page.click("button:text-is('Pay 6 people')")
+        page.wait_for_selector("dialog:has-text('Pay the evaluators of paid?')")
+        focused = page.evaluate(FOCUSED)
+        page.click("dialog button:text-is('Continue')")
+        page.click("dialog button:has-text('for 6 people')")
+        page.wait_for_selector(".jobs li:has-text('done')", timeout=30000)
+        page.wait_for_selector("dd:text-is('0 people')", timeout=20000)
+
+    assert focused == "Cancel"  # a held Enter pays nobody
+    assert page.input_value("details[open] input >> nth=0") == "e010"
+    payday.check()
+
+
+def test_payments_are_made_automatic_and_taken_over_from_a_lost_store(desk, site, payday):
+    page = desk.page
+    sign_in(page, site, "/console/studies/paid/pay")
+    page.click("summary:text-is('Automatic payment')")
+    page.click("button:text-is('Pay automatically')")
+    page.click("dialog button:text-is('Pay each hour')")
+    page.wait_for_selector(".error:has-text('budget')")
+    page.click("summary:text-is('Budget and fee')")
+    page.fill("details[open] input[type=number]", "50")
+    page.click("text=Set the budget")
+    page.wait_for_selector("text=It is set.")
+    page.click("summary:text-is('Automatic payment')")
+    page.click("button:text-is('Pay automatically')")
+    page.click("dialog button:text-is('Pay each hour')")
+    page.wait_for_selector("dd:has-text('approved')")
+    automatic = page.inner_text("dd:has-text('approved')")
+    accounts.change_purse(site.store, "paid", lambda now: dataclasses.replace(now, paid_from="sqlite:///old"))
+    page.reload()
+    page.click("summary:text-is('The store that pays is lost')")
+    page.click("button:text-is('Pay from here')")
+    page.fill("dialog input", "sqlite:///old")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=This store pays from now on.")
+
+    assert "no run yet" in automatic
+    assert accounts.purse(site.store, "paid")[1].paid_from == ""
+
+
+def test_the_panel_is_asked_to_report_places_at_an_https_address(desk, site, monkeypatch):
+    page = desk.page
+    site.create("hired", images=4, evaluators=3, base_usd_cents=200, minutes=10, panel=PROLIFIC)
+    with prolific.running(fee=FEE) as fake:
+        for name, value in fake.environment().items():
+            monkeypatch.setenv(name, value)
+        sign_in(page, site, "/console/studies/hired/recruit")
+        page.click("text=Show the cost")
+        page.click("dialog button:text-is('Continue')")
+        page.click("dialog button:has-text('Recruit 3 people')")
+        page.click("summary:text-is('Learn of places at once')")
+        page.fill("details[open] input[type=url]", "http://lab.example")
+        page.click("text=Have Prolific tell it")
+        page.wait_for_selector("details[open] .error:has-text('https')")
+        page.fill("details[open] input[type=url]", "https://lab.example")
+        page.click("text=Have Prolific tell it")
+        page.wait_for_selector("text=once the server has been started again")
+
+
+def test_votes_of_simulated_evaluators_stand_apart_from_those_of_people(desk, site, tmp_path):
+    page = desk.page
+    for part, sigma in (("ref", 5), ("p0", 20), ("p1", 60)):
+        (tmp_path / "sets" / part).mkdir(parents=True)
+        for i in range(8):
+            picture = Image.effect_noise((64, 64), sigma + i).convert("RGB")
+            picture.save(tmp_path / "sets" / part / f"{i}.png")
+    settings = {"size_px": 64, "images": 6, "picture_checks": 2}
+    spec = StudySpec("sim", "study", "2afc", items=(("sets", tmp_path / "sets"),), settings=settings)
+    create(site.store, site.data, spec, utc_now())
+    with worker(site):
+        sign_in(page, site, "/console/studies/sim")
+        page.fill("label:text-is('How many') ~ input >> nth=-1", "2")
+        page.click("button:text-is('Simulate')")
+        page.wait_for_selector(".jobs li:has-text('done')", timeout=30000)
+        page.goto(f"{site.url}/console/studies/sim/scores?simulated")
+        page.click("text=Score them against the votes")
+        page.wait_for_selector("table:has-text('Distances against votes')", timeout=30000)
+        page.reload()
+        page.wait_for_selector("table:has-text('Distances against votes')")
+        page.click("a:text-is('Scores of people')")
+        page.wait_for_selector(".jobs li:has-text('done')")
+        page.wait_for_timeout(500)
+
+    assert page.locator("table:has-text('Distances against votes')").count() == 0
+
+
+def test_a_reply_that_comes_late_is_not_seen_on_another_screen(desk, site):
+    page = desk.page
+    sign_in(page, site, "/console/new")
+    page.fill("#name", "late")
+    page.click("text=Continue to the pictures")
+    page.wait_for_selector(".drop-zone")
+    (draft,) = site.store.entries("drafts")
+    page.goto(f"{site.url}/console/audit")
+    page.wait_for_selector("tbody tr")
+    late = []
+    page.route("**/api/drafts/*", lambda route: late.append(route))
+    page.evaluate("path => history.pushState(null, '', path)", f"/console/new/{draft.key}/pictures")
+    page.evaluate("dispatchEvent(new PopStateEvent('popstate'))")
+    page.wait_for_selector("h1:text-is('Pictures')")
+    page.go_back()
+    page.wait_for_selector("h1:text-is('Audit log')")
+    for route in late:
+        route.continue_()
+    page.wait_for_timeout(500)
+
+    assert late
+    assert page.locator(".drop-zone").count() == 0
+
+
+def test_a_dialog_leaves_with_its_screen_and_the_sign_in_stays(desk, site):
+    page = desk.page
+    page.goto(f"{site.url}/console/studies/faces")
+    page.wait_for_selector("#token")
+    for _ in range(3):
+        page.keyboard.press("Escape")
+    page.fill("#token", site.data.keys().researcher)
+    page.keyboard.press("Enter")
+    page.click(".parts a:text-is('Settings')")
+    page.click("button:text-is('Delete this study')")
+    page.wait_for_selector("dialog input")
+    page.go_back()
+    page.wait_for_selector("h1:text-is('faces')")
+
+    assert page.locator("dialog").count() == 0
+    assert site.store.study("faces")
+
+
+def test_another_member_who_signs_in_starts_afresh(desk, site, browser):
+    page = desk.page
+    bob = other_submitter(site)
+    sign_in(page, site, "/console/studies/faces/pay")
+    page.context.clear_cookies()
+    page.click("summary:text-is('Budget')")
+    page.fill("details[open] input[type=number]", "50")
+    page.click("text=Set the budget")
+    page.fill("dialog #token", bob)
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{site.url}/console/submissions")
+
+    assert "bob" in page.inner_text(".who")
