@@ -1,8 +1,10 @@
 // @ts-check
-/** Sends the pictures of one model while its form is shown, with progress. */
+/** The form of a model: its name, its pictures, and sending them with progress. */
 
 import { putPart, waitedOrOnline } from "./console_api.js";
-import { progress } from "./console_elements.js";
+import { dropZone } from "./console_drop_zone.js";
+import { actionButton, alertLine, el, explained, field, progress } from "./console_elements.js";
+import { modelName } from "./console_files.js";
 import { counted, remaining, size } from "./console_format.js";
 import { pathTo } from "./console_paths.js";
 import { folderSource, makeUpload, zipSource } from "./console_upload.js";
@@ -12,6 +14,42 @@ import { sha256Hex } from "./sha256.js";
  * @typedef {import("./console_files.js").Handed} Handed
  * @typedef {import("./console_upload.js").Progress} Progress
  */
+
+/**
+ * Return the parts of a form that sends a model. What is typed or chosen for another model meanwhile stays.
+ * @param {string} label of the button
+ * @param {string} hint about the name
+ * @param {(name: string, handed: Handed, sending: ReturnType<typeof sendingView>) => Promise<string>} send returns what is to be told
+ */
+export function modelForm(label, hint, send) {
+  const input = /** @type {HTMLInputElement} */ (el("input", { type: "text", maxlength: "100", autocomplete: "off", spellcheck: "false" }));
+  const name = field("Name of the model", input, hint);
+  const chosen = el("p", { class: "quiet", role: "status" });
+  const failure = alertLine();
+  const sending = sendingView();
+  /** @type {Handed | null} */
+  let handed = null;
+  const zone = dropZone("Pictures of the model", false, ([one]) => {
+    zone.fail(one?.items.length ? "" : "There are no pictures in it.");
+    if (!one?.items.length) return;
+    handed = one;
+    if (!input.value) input.value = modelName(one.name);
+    chosen.textContent = inShort(one);
+  });
+  const button = actionButton(label, async () => {
+    const [model, pictures] = [input.value.trim(), handed];
+    failure.textContent = "";
+    name.fail(model ? "" : "Give the model a name.");
+    if (!model) return input.focus();
+    if (!pictures) return void (failure.textContent = "Choose the pictures first.");
+    const told = await send(model, pictures, sending);
+    if (input.value.trim() === model) input.value = "";
+    if (handed !== pictures) return;
+    handed = null;
+    chosen.textContent = told;
+  }, { primary: true, onError: (error) => void (failure.textContent = explained(error)) });
+  return { name: name.element, pictures: [zone.element, chosen], sending: [sending.element, el("div", { class: "actions" }, button), failure] };
+}
 
 export function sendingView() {
   const bar = progress("Sending the pictures");
@@ -30,7 +68,6 @@ export function sendingView() {
       let refusal = null;
       /** @type {Progress | null} */
       let last = null;
-      bar.element.hidden = false;
       const upload = makeUpload({
         source: handed.isZip ? zipSource(handed.items[0].file) : folderSource(handed.items),
         api,
@@ -50,7 +87,11 @@ export function sendingView() {
           });
         },
       });
+      bar.element.hidden = false;
+      const warn = (/** @type {BeforeUnloadEvent} */ event) => event.preventDefault(); // leaving the page would stop it
+      addEventListener("beforeunload", warn);
       const name = await upload.run();
+      removeEventListener("beforeunload", warn);
       bar.element.hidden = true;
       if (refusal) throw refusal;
       if (!name) throw new Error(/** @type {Progress | null} */ (last)?.problem || "the pictures were not sent; choose them again");
@@ -63,7 +104,7 @@ export function sendingView() {
  * Return what was chosen, in words.
  * @param {Handed} handed
  */
-export function inShort({ isZip, name, items }) {
+function inShort({ isZip, name, items }) {
   return isZip ? `A zip: ${items[0].path}, ${size(items[0].file.size)}` : `${name || "Files"}: ${counted(items.length, "picture")}`;
 }
 

@@ -2,11 +2,10 @@
 /** A member's own submissions: what became of each, and a form that submits another model. */
 
 import { dropZone } from "./console_drop_zone.js";
-import { actionButton, alertLine, el, explained, field } from "./console_elements.js";
-import { modelName } from "./console_files.js";
+import { alertLine, el, explained, field } from "./console_elements.js";
 import { counted, moment } from "./console_format.js";
 import { pathTo } from "./console_paths.js";
-import { inShort, sendingView } from "./console_sending.js";
+import { modelForm, sendingView } from "./console_sending.js";
 import { submissionList } from "./console_submission_list.js";
 import { watch } from "./console_watch.js";
 
@@ -47,27 +46,10 @@ function submitForm(studies, context) {
   const wanted = new URLSearchParams(location.search).get("study");
   if (studies.some(({ study }) => study === wanted)) select.value = wanted ?? "";
   const terms = el("p", { class: "quiet" });
-  const name = /** @type {HTMLInputElement} */ (el("input", { type: "text", required: "", maxlength: "100", autocomplete: "off", spellcheck: "false" }));
-  const chosen = el("p", { class: "quiet", role: "status" });
-  const failure = alertLine();
-  /** @type {Handed | null} */
-  let handed = null;
-  const sending = sendingView();
-  const submit = actionButton("Submit", async () => {
-    failure.textContent = "";
-    if (!name.reportValidity()) return;
-    if (!handed) return void (failure.textContent = "Choose the pictures first.");
-    await submitted(sending, handed, context, (digest) => context.api.post(pathTo`/api/studies/${select.value}/submissions`, { model: name.value.trim(), digest }, { again: true }));
-    chosen.textContent = `${name.value.trim()} is submitted: its state stands below.`;
-    handed = null;
-    name.value = "";
-  }, { primary: true, onError: (error) => void (failure.textContent = explained(error)) });
-  const zone = dropZone("Pictures of the model", false, ([one]) => {
-    zone.fail(one?.items.length ? "" : "There are no pictures in it.");
-    if (!one?.items.length) return;
-    handed = one;
-    if (!name.value) name.value = modelName(one.name);
-    chosen.textContent = inShort(one);
+  const form = modelForm("Submit", "A name is taken once: another set of pictures needs another name, such as gan@4000.", async (model, handed, sending) => {
+    const path = pathTo`/api/studies/${select.value}/submissions`;
+    await submitted(sending, handed, context, (digest) => context.api.post(path, { model, digest }, { again: true }));
+    return `${model} is submitted: its state stands below.`;
   });
   const tell = () => {
     const study = studies.find((one) => one.study === select.value);
@@ -75,7 +57,7 @@ function submitForm(studies, context) {
   };
   select.addEventListener("change", tell);
   tell();
-  return el("section", { class: "submit" }, el("h2", {}, "Submit a model"), field("Study", select).element, terms, field("Name of the model", name, "A name is taken once: another set of pictures needs another name, such as gan@4000.").element, zone.element, chosen, sending.element, el("div", { class: "actions" }, submit), failure);
+  return el("section", { class: "submit" }, el("h2", {}, "Submit a model"), field("Study", select).element, terms, form.name, ...form.pictures, ...form.sending);
 }
 
 /**
