@@ -1,8 +1,9 @@
 // @ts-check
 /** Members and their tokens: who may use this server, and as what. */
 
-import { actionButton, alertLine, askInDialog, el, explained, field } from "./console_elements.js";
+import { actionButton, askInDialog, el, field } from "./console_elements.js";
 import { counted, moment } from "./console_format.js";
+import { commandForm } from "./console_forms.js";
 import { pathTo } from "./console_paths.js";
 import { copier } from "./copy_button.js";
 
@@ -71,25 +72,11 @@ function addForm({ api, me }, refresh) {
   select.addEventListener("change", () => {
     role.hint.textContent = ROLES[select.value];
   });
-  const failure = alertLine();
-  const button = el("button", { class: "primary" }, "Add");
-  const form = el("form", { class: "inline-form" }, name.element, role.element, el("div", { class: "actions" }, button), failure);
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    if (button.getAttribute("aria-disabled")) return;
-    button.setAttribute("aria-disabled", "true");
-    failure.textContent = "";
-    try {
-      const member = input.value.trim();
-      await api.post("/api/members", { member, role: select.value });
-      input.value = "";
-      await refresh(`${member} was added. Make a token for them next.`);
-    } catch (error) {
-      failure.textContent = explained(error);
-      input.focus();
-    } finally {
-      button.removeAttribute("aria-disabled");
-    }
+  const form = commandForm([name.element, role.element], "Add", async () => {
+    const member = input.value.trim();
+    await api.post("/api/members", { member, role: select.value });
+    input.value = "";
+    await refresh(`${member} was added. Make a token for them next.`);
   });
   return el("section", {}, el("h2", {}, "Add somebody"), form);
 }
@@ -166,26 +153,13 @@ function memberItem(first, { api, me }, refresh) {
 function tokenForm(member, make) {
   const label = /** @type {HTMLInputElement} */ (el("input", { type: "text", maxlength: "64", autocomplete: "off" }));
   const days = /** @type {HTMLInputElement} */ (el("input", { type: "number", class: "number", min: "1", max: `${MOST_DAYS}`, value: `${DAYS}`, required: "" }));
-  const failure = alertLine();
-  const button = el("button", { class: "primary" }, "Make the token");
-  const form = el("form", { class: "inline-form" }, field("What it is for", label, "Such as “laptop” or “training cluster”.").element, field("Days until it expires", days).element, el("div", { class: "actions" }, button), failure);
-  const summary = el("summary", { "aria-label": `New token for ${member}` }, "New token");
-  const whole = el("details", {}, summary, form);
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    if (button.getAttribute("aria-disabled")) return;
-    button.setAttribute("aria-disabled", "true");
-    failure.textContent = "";
-    try {
-      await make(label.value.trim(), Number(days.value));
-      label.value = "";
-      whole.removeAttribute("open");
-    } catch (error) {
-      failure.textContent = explained(error);
-    } finally {
-      button.removeAttribute("aria-disabled");
-    }
+  const fields = [field("What it is for", label, "Such as “laptop” or “training cluster”.").element, field("Days until it expires", days).element];
+  const form = commandForm(fields, "Make the token", async () => {
+    await make(label.value.trim(), Number(days.value));
+    label.value = "";
+    whole.removeAttribute("open");
   });
+  const whole = el("details", {}, el("summary", { "aria-label": `New token for ${member}` }, "New token"), form);
   return whole;
 }
 
