@@ -27,32 +27,18 @@ export function title() {
  */
 export async function show(main, _parameters, { api, me, go, signal }) {
   if (me.role === "submitter") return go("/console/submissions", { replace: true });
-  const place = el("div", {});
-  main.append(place);
-  let shown = "";
+  const places = ["first", "jobs", "drafts", "studies"].map(() => ({ element: el("div"), shown: "" }));
+  main.append(...places.map(({ element }) => element));
   for (;;) {
-    const [{ studies }, { drafts }, { jobs }] = await Promise.all([api.get("/api/studies", { signal }), api.get("/api/drafts", { signal }), api.get("/api/jobs", { signal })]);
+    const [{ studies }, { drafts }, { jobs }] = await Promise.all([api.get("/api/studies", { signal }), api.get("/api/drafts", { signal }), api.get("/api/jobs?state=open", { signal })]);
     const open = jobs.filter((/** @type {import("./console_api.js").Job} */ { state }) => OPEN.includes(state));
-    const now = JSON.stringify([studies, drafts, open]);
-    if (now !== shown) {
-      const focused = /** @type {HTMLElement | null} */ (place.contains(document.activeElement) ? document.activeElement : null)?.dataset.key;
-      place.replaceChildren(...content());
-      if (focused) /** @type {HTMLElement | null} */ (place.querySelector(`[data-key="${CSS.escape(focused)}"]`))?.focus();
-    }
-    shown = now;
+    const isEmpty = !studies.length && !drafts.length;
+    update(places[0], isEmpty, () => [el("div", { class: "actions first" }, link("/console/new", isEmpty ? "Make the first study" : "New study", { class: "button primary", "data-key": "new" }))]);
+    update(places[1], open, () => (open.length ? [section("Under way", el("ul", { class: "lines" }, ...open.map(jobLine)))] : []));
+    update(places[2], drafts, () => (drafts.length ? [section("Drafts", el("ul", { class: "lines" }, ...drafts.map(draftLine)))] : []));
+    update(places[3], [isEmpty, studies], () => (studies.length ? [section("All studies", el("ul", { class: "studies" }, ...studies.map(studyCard)))] : isEmpty ? [firstSteps()] : []));
     await waited(EVERY_MS, signal);
     while (document.hidden) await waited(EVERY_MS, signal);
-
-    function content() {
-      const isEmpty = !studies.length && !drafts.length;
-      return [
-        el("div", { class: "actions first" }, link("/console/new", isEmpty ? "Make the first study" : "New study", { class: "button primary", "data-key": "new" })),
-        ...(open.length ? [section("Under way", el("ul", { class: "lines" }, ...open.map(jobLine)))] : []),
-        ...(drafts.length ? [section("Drafts", el("ul", { class: "lines" }, ...drafts.map(draftLine)))] : []),
-        ...(studies.length ? [section("All studies", el("ul", { class: "studies" }, ...studies.map(studyCard)))] : []),
-        ...(isEmpty ? [firstSteps()] : []),
-      ];
-    }
   }
 
   /** @param {{draft: string, updated_at: string, body: import("./console_draft.js").StudyDraft}} stored */
@@ -71,6 +57,22 @@ export async function show(main, _parameters, { api, me, go, signal }) {
     const about = `${methodOf(body).title} · changed ${moment(updated_at)}`;
     return el("li", {}, el("div", {}, link(isStarted ? `${path}/pictures` : path, name, { "data-key": draft }), el("p", { class: "quiet" }, about)), remove);
   }
+}
+
+/**
+ * Show a part anew if its data have changed: a press on a card outlasts the progress of a job above it.
+ * @param {{element: HTMLElement, shown: string}} place
+ * @param {unknown} data
+ * @param {() => Node[]} content
+ */
+function update(place, data, content) {
+  const now = JSON.stringify(data);
+  if (now === place.shown) return;
+  place.shown = now;
+  const { element } = place;
+  const focused = /** @type {HTMLElement | null} */ (element.contains(document.activeElement) ? document.activeElement : null)?.dataset.key;
+  element.replaceChildren(...content());
+  if (focused) /** @type {HTMLElement | null} */ (element.querySelector(`[data-key="${CSS.escape(focused)}"]`))?.focus();
 }
 
 /**
