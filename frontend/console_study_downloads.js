@@ -25,7 +25,7 @@ const FILES = /** @type {{[file: string]: [string, string]}} */ ({
  * @param {boolean} isSimulated
  * @param {Context} context
  */
-export function downloads(record, isSimulated, { signal }) {
+export function downloads(record, isSimulated, context) {
   const options = /** @type {{[file: string]: Options}} */ ({ "report.zip": reportOptions(record), "export.zip": exportOptions(record) });
   const items = record.downloads.map((file) => {
     const [label, what] = FILES[file] ?? [file, ""];
@@ -34,7 +34,7 @@ export function downloads(record, isSimulated, { signal }) {
       const query = new URLSearchParams([...(isSimulated ? [["simulated", "true"]] : []), ...(asked?.query() ?? [])]);
       return `${pathTo`/api/studies/${record.study}/${file}`}${query.size ? `?${query}` : ""}`;
     };
-    return el("li", {}, downloadButton(label, path, signal), el("span", { class: "quiet" }, what), ...(asked ? [asked.element] : []));
+    return el("li", {}, downloadButton(label, path, context), el("span", { class: "quiet" }, what), ...(asked ? [asked.element] : []));
   });
   return el("section", { class: "no-print" }, el("h2", {}, "Download"), el("ul", { class: "downloads" }, ...items));
 }

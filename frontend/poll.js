@@ -12,7 +12,7 @@ const LONGEST_PAUSE_MS = 30000;
  * @param {object} hooks
  * @param {(data: Data) => void} hooks.onData called whenever the data have changed
  * @param {(isLost: boolean) => void} hooks.onTrouble
- * @param {() => void} hooks.onKeyNeeded the dashboard's sign-in has expired
+ * @param {() => void} hooks.onKeyNeeded the sign-in has expired, or what is looked at was deleted
  * @param {(path: string, init: RequestInit) => Promise<Response>} [hooks.send]
  * @param {(ms: number) => Promise<unknown>} [hooks.pause]
  * @param {() => boolean} [hooks.goesOn]
@@ -23,7 +23,7 @@ export async function lookOn(path, { onData, onTrouble, onKeyNeeded, send = (at,
   do {
     try {
       const reply = await send(path, { cache: "no-store", headers: tag ? { "If-None-Match": tag } : {} });
-      if (reply.status === 403) return onKeyNeeded();
+      if (reply.status === 403 || reply.status === 404) return onKeyNeeded();
       if (reply.status !== 304) {
         if (!reply.ok) throw new Error(`status ${reply.status}`);
         const data = await reply.json();
