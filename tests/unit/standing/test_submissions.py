@@ -795,6 +795,20 @@ def test_the_table_of_a_large_competition_is_made_by_the_worker(site, monkeypatc
     assert [row["model"] for row in site.ask("/api/competitions/faces").json["models"]] == ["base"]
 
 
+def test_the_table_is_made_again_after_the_clock_was_put_back(site):
+    site.stand()
+    submitted(site)
+    site.judge(4)
+    assert len(site.ask("/api/competitions/faces", member=None).json["models"]) == 2
+    site.clock.move(days=-1)
+    path = site.ask("/api/studies/faces/submissions").json["submissions"][0]["submission"]
+    study, one = submissions.submission(site.store, path, None)
+
+    submissions.withdraw(site.store, study, one, site.clock())
+
+    assert len(site.ask("/api/competitions/faces", member=None).json["models"]) == 1
+
+
 def test_who_asks_again_and_again_has_the_table_made_once(site, monkeypatch):
     site.stand()
     site.judge(2)
