@@ -66,9 +66,16 @@ def play(player, site, name="glimpse", before_flashes=lambda: None):
         while player.wait("question", "done") == "question":
             player.answer(next(keys))
             told.append(page.evaluate("window.openhype.lastTrial"))
-    # What a stall swallowed before its picture, nobody saw: the page shows it again, and tells once.
-    seen = {n: phases for n, phases in trace.sequences().items() if any(p.phase == PICTURE for p in phases)}
-    return told, seen
+    return told, seen(trace)
+
+
+def seen(trace):
+    """Return the sequences of a trace that reached their picture.
+
+    What a stall swallowed before its picture, nobody saw: the page shows it again, and tells once.
+    """
+    sequences = trace.sequences().items()
+    return {n: phases for n, phases in sequences if any(each.phase == PICTURE for each in phases)}
 
 
 def created(site, **settings):

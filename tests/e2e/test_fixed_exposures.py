@@ -7,7 +7,7 @@ import pytest
 
 from backend.experiment.session import is_scored
 
-from .test_exposures import COUNTDOWN_MS, MASK_MS, PICTURE, planned
+from .test_exposures import COUNTDOWN_MS, MASK_MS, PICTURE, planned, seen
 from .trace import frames_drawn, frames_shown, traced
 
 EXPOSURES = [50, 100, 500, None]
@@ -36,7 +36,7 @@ def play(player, *, ready="Ready?"):
         while player.wait("question", "done") == "question":
             player.answer(next(keys))
             told.append(page.evaluate("window.openhype.lastTrial"))
-    return told, trace.sequences()
+    return told, seen(trace)
 
 
 def checked(told, sequences, masks):

@@ -175,6 +175,7 @@ def test_results_with_thumbnails_are_shown_to_who_has_the_key(player, site):
     assert {(each["path"], each["httpOnly"], each["secure"]) for each in cookie} == {
         ("/results", True, True),
         ("/dashboard", True, True),
+        ("/api", True, True),
     }
     assert player.page.context.cookies() == []
     assert get(f"{site.url}/results/faces")[0] == 403
