@@ -32,6 +32,7 @@ _WORDS = (
     (r"`openhype qualification (\S+) …`", r"a study of the kind qualification, called \1"),
     (r"a file with a record \(--panel FILE\.toml\)", "a record"),
     (r"\bthe file lacks", "the study lacks"),
+    (r"\bstudy audit lacks", "the study lacks"),  # pictures are audited under a name of no study
     (r" in quotes\b", ""),
     (r"; all are listed in .*", ""),
     (r"in a study\.toml \(docs/study-file\.md\)", "(pages)"),

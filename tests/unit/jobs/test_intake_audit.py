@@ -108,10 +108,11 @@ def test_many_refused_files_are_counted_and_the_first_ones_listed(orders):
 
 
 def test_what_a_pool_lacks_and_folders_that_do_not_fit_are_problems(orders):
-    few = orders.audit(settings={"images": 100, "size_px": 16})
+    few = orders.audit(name="audit", settings={"images": 100, "size_px": 16})
     mixed = orders.audit(real=orders.sent({**noise(0), "cats/1.png": picture(77)}))
 
     assert len(few["problems"]) == 1
+    assert few["problems"][0].startswith("the study lacks")
     assert "gan" in few["problems"][0] or "real" in few["problems"][0]
     assert "has both files (0.png) and sub-folders with files (cats/1.png)" in mixed["problems"][0]
 
