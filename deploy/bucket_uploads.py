@@ -1,8 +1,8 @@
 """Uploads that browsers and programs send to an S3 bucket themselves, by presigned URLs of parts.
 
 Each upload is an S3 multipart upload. A URL is valid for one part of one length with one SHA-256: S3 refuses
-another length by the signature, and compares the hash with what it receives. The table's book `uploads` says whose an upload is; the bucket has the hashes of its parts
-and the archive, in `uploads/<id>/`.
+another length by the signature, and compares the hash with what it receives. The table's book `uploads` says
+whose an upload is; the bucket has the hashes of its parts and the archive, in `uploads/<id>/`.
 
 A function has no disk to speak of: `archive` copies the archive into a folder of the worker.
 """

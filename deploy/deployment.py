@@ -149,7 +149,7 @@ class Deployment:
         """
         outputs = self._stored.outputs()
         return [
-            *self._stored.plan(bounds.of_stack(self._bounds(), DATA)),
+            *self._stored.plan(self._data_parameters(self._bounds())),
             self._keys_change(),
             *self._panel_change(),
             *self._package_changes(packages, outputs.get("Bucket")),
@@ -162,7 +162,7 @@ class Deployment:
         """Carry out the plan, and return what is deployed, as `current` does."""
         report("table and bucket …")
         parameters = self._bounds()  # before the stacks exist: a new deployment has other defaults
-        self._stored.apply(bounds.of_stack(parameters, DATA))
+        self._stored.apply(self._data_parameters(parameters))
         outputs = self._stored.outputs()
         self._put_keys()
         self._put_panel()
@@ -174,6 +174,7 @@ class Deployment:
         page.upload_page(place, client=self._s3)
         report("functions and distribution (some minutes) …")
         self._service.apply(self._parameters(packages, outputs, parameters))
+        self._stored.apply(self._data_parameters(parameters))  # a new distribution's origins
         if self._removes_panel:
             self._remove_panel()
         # Only now: an update that fails is rolled back to the previous packages.
@@ -234,6 +235,12 @@ class Deployment:
         found |= self._settings
         bounds.check(found)
         return found
+
+    def _data_parameters(self, parameters: Mapping[str, str]) -> dict[str, str]:
+        """Return the parameters of the stack of data, with the origins at which the console is served."""
+        deployed = self._service.outputs()
+        origins = {deployed.get("Url"), f"https://{deployed['Address']}" if "Address" in deployed else None}
+        return {**bounds.of_stack(parameters, DATA), "Origins": ",".join(sorted(filter(None, origins)))}
 
     def _parameters(
         self, packages: Mapping[str, Package], outputs: Mapping[str, str], parameters: Mapping[str, str]

@@ -204,10 +204,12 @@ def test_pages_of_members_reach_their_function_with_cookies_and_headers(monkeypa
         assert behaviour["OriginRequestPolicyId"] == "b689b0a8-53d0-40ab-baf2-68738e2966ac"
 
 
-def test_browsers_may_send_parts_to_the_bucket_with_what_the_urls_need():
-    bucket = aws.template("data")["Resources"]["Bucket"]["Properties"]
+def test_pages_of_the_site_alone_may_send_parts_with_what_the_urls_need():
+    bucket = aws.template("data", HasOrigins=True)["Resources"]["Bucket"]["Properties"]
     (rule,) = bucket["CorsConfiguration"]["CorsRules"]
 
+    assert "CorsConfiguration" not in aws.template("data")["Resources"]["Bucket"]["Properties"]
+    assert rule["AllowedOrigins"] == {"Fn::Split": [",", {"Ref": "Origins"}]}
     assert rule["AllowedMethods"] == ["PUT"]
     assert rule["AllowedHeaders"] == ["content-type", "x-amz-checksum-sha256"]
 
