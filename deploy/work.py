@@ -55,6 +55,8 @@ def make_worker(environment: Mapping[str, str]) -> Worker:
         InvalidInput: a variable is missing, or has an invalid value.
     """
     data = DataDir(Path(environment["OPENHYPE_DATA"]))
+    # An instance does one invocation at a time: this is left by one that was ended.
+    shutil.rmtree(data.root / "scratch", ignore_errors=True)
     _keep_keys(environment, data)
     store = open_store(environment["OPENHYPE_STORE"], data.root)
     place = parse_place(environment["OPENHYPE_IMAGES"])

@@ -46,6 +46,16 @@ def test_the_worker_has_the_deployments_keys_and_bucket(environment, tmp_path):
     assert worker.publish is not None
 
 
+def test_an_archive_that_an_ended_invocation_left_does_not_fill_the_disk(environment, tmp_path):
+    left = tmp_path / "data" / "scratch" / "archive-1" / "archive"
+    left.parent.mkdir(parents=True)
+    left.write_bytes(b"zip")
+
+    work.handle({"task": "work"}, Context(800, 700))
+
+    assert not left.exists()
+
+
 def test_jobs_are_done_until_the_time_is_nearly_over(environment):
     worker = work.make_worker(environment)
     for number in range(3):
