@@ -138,6 +138,8 @@ def _deploy(world: World, deployment: Any, yes: bool) -> None:
     click.echo(f"the page is at {made['Url']}/s/STUDY; from here on, on this machine:")
     click.echo(f"  export OPENHYPE_STORE='dynamodb://{made['Table']}?region={made['Region']}'")
     click.echo(f"  export OPENHYPE_IMAGES=s3://{made['Bucket']}/public")
+    click.echo(f"the console is at {made['Url']}/console: sign in with the researcher's key in")
+    click.echo(f"{world.data.root / 'keys.json'}, or with a token of `openhype members token NAME`")
 
 
 def _cost_lines() -> list[str]:

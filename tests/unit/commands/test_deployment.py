@@ -64,6 +64,23 @@ def verbs(changes):
     return {change.verb for change in changes}
 
 
+def test_the_bucket_takes_uploads_from_pages_of_this_deployment_alone(cloud, tmp_path, packages):
+    def with_addresses(name):
+        template = aws.known_to_moto(aws.template(name, HasOrigins=True))
+        if name == "service":
+            values = {"Url": "https://hype.lab.example", "Address": "d1.cloudfront.net"}
+            template["Outputs"] = {key: {"Value": value} for key, value in values.items()}
+        return yaml.safe_dump(template, sort_keys=False)
+
+    one = deployment(tmp_path, text_of=with_addresses)
+
+    one.apply(packages, report=str)
+
+    # moto's CloudFormation sets no CORS rules; test_template.py checks that they take the parameter
+    assert one._stored.parameters()["Origins"] == "https://d1.cloudfront.net,https://hype.lab.example"
+    assert verbs(one.plan(packages)) == {"leave"}
+
+
 def objects(bucket):
     found = boto3.client("s3").list_objects_v2(Bucket=bucket).get("Contents", [])
     return {entry["Key"] for entry in found}
@@ -547,6 +564,7 @@ def test_the_command_changes_nothing_where_the_plan_is_empty(command, monkeypatc
 
     assert done.exit_code == 0, done.output
     assert "nothing to do\nthe page is at https://d1.cloudfront.net/s/STUDY" in done.output
+    assert "the console is at https://d1.cloudfront.net/console: sign in" in done.output
 
 
 def test_the_command_has_nothing_to_destroy_where_nothing_is(command):
