@@ -23,6 +23,8 @@ from tests.dynamodb import REGION, Emulator, dynalite
 from tests.unit import sample_studies as studies
 
 STARTS = 21
+_HANDLER = "deploy.entry_point.handle"
+"""What Lambda calls in both packages."""
 
 _FLOOR = """
 import os
@@ -120,7 +122,7 @@ def _first_reply_s(task: Path, environment: dict[str, str]) -> float:
     event = function.function_url_event("GET", "/api/studies/faces", {}, b"")
     began = time.perf_counter()
     process = subprocess.Popen(
-        [sys.executable, "-S", "-I", "-c", function.RUNTIME, str(task)],
+        [sys.executable, "-S", "-I", "-c", function.RUNTIME, str(task), _HANDLER],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         text=True, cwd=task, env=environment,
     )  # fmt: skip
