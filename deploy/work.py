@@ -26,6 +26,8 @@ from deploy.s3_upload import Place, parse_place, remove_pictures
 _READING = frozenset({"join", "metrics", "agree"})
 """Kinds of jobs that read the pictures of their study."""
 _DELETING = "delete"
+_PAYING = "pay"
+"""It needs the panel's token, which only the function `panel` may read: a worker that has it pays."""
 LEAST_S = 60
 """No job is begun with less time left than this."""
 log = logging.getLogger("openhype")
@@ -64,6 +66,7 @@ def make_worker(environment: Mapping[str, str]) -> Worker:
         store,
         data,
         find=lambda kind: _with_pictures(kind, runner(kind), place),
+        leaves=frozenset({_PAYING}),
         uploads=api.bucket_uploads(environment, store, data),
         url=environment.get("OPENHYPE_URL"),
         publish=api.publisher(environment),

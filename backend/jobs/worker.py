@@ -62,6 +62,8 @@ class Worker:
     clock: Callable[[], datetime] = utc_now
     elapsed_s: Callable[[], float] = time.monotonic
     find: Callable[[str], Runner] = runner
+    leaves: frozenset[str] = frozenset()
+    """Kinds of jobs that it leaves to other workers, since it lacks what they need."""
     before_job: Callable[[], Any] = lambda: None
     tick_s: float = _TICK_S
     """Seconds between looks at whether the job is to stop, and notes of its progress."""
@@ -111,7 +113,7 @@ class Worker:
 
     def run_once(self) -> Job | None:
         """Do one job, if there is one, and return it as it is afterwards."""
-        waiting = queue.open_jobs(self.store)
+        waiting = [each for each in queue.open_jobs(self.store) if each.kind not in self.leaves]
         self._seen = {each.id: self._first_seen(each, each.lease) for each in waiting if each.lease}
         for candidate in turns.in_turn(self.store, waiting):
             with lock_of(self._folder, candidate.id) as is_ours:

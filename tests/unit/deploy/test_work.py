@@ -78,6 +78,17 @@ def keys_of(client):
     return [each["Key"] for each in client.list_objects_v2(Bucket="pictures").get("Contents", [])]
 
 
+def test_payments_are_left_to_a_worker_that_has_the_panels_token(environment):
+    worker = work.make_worker(environment)
+    ordered = queue.enqueue(worker.store, "pay", "faces", "owner", {}, utc_now())
+
+    done = work.handle({"task": "work"}, Context(800, 700, 600))
+
+    assert done["jobs"] == 0
+    assert queue.job(worker.store, ordered.id).state == "queued"
+    worker.store.close()
+
+
 @pytest.mark.parametrize("kind", ["join", "create", "delete"])
 def test_jobs_have_the_pictures_of_their_study_and_leave_none_behind(environment, kind):
     client = boto3.client("s3")
