@@ -93,7 +93,7 @@ function submissionRow(first, isOwn, withdraw, others) {
       const hasChanged = shown !== "" && shown !== submission.state;
       shown = submission.state;
       state.textContent = `${sentence(STATES[submission.state] ?? submission.state).replace(/\.$/, "")}, since ${moment(submission.state_at)}`;
-      reason.textContent = submission.reason ? sentence(submission.reason) : "";
+      reason.textContent = submission.reason && !submission.result ? sentence(submission.reason) : ""; // the result says it with its numbers
       reason.className = submission.state === "refused" ? "error" : "quiet";
       result.textContent = resultOf(submission);
       const tries = submission.try === null ? "" : ` · try ${submission.try}`;
