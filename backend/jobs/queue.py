@@ -208,8 +208,8 @@ def claim(
         if before.tries >= MAX_TRIES:
             reason = (
                 f"the process that did it was ended from outside {before.tries} times, perhaps for lack of "
-                "memory, or on AWS because it took longer than 15 minutes; try it with fewer or smaller files, "
-                "or on a machine with more memory"
+                "memory, or on AWS because it took longer than 15 minutes; try it with fewer or smaller "
+                "files, or on a machine with more memory"
             )
             return replace(_ended(before, "failed", now), reason=reason, is_reason_public=True)
         lease = Lease(worker, place)
