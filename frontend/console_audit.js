@@ -44,10 +44,19 @@ export async function show(main, _parameters, { api, signal }) {
 }
 
 /** @param {Entry} entry */
-function row({ at, member, token, action, target, status }) {
+function row({ at, member, token, action, target, status, outcome }) {
   const time = el("time", { datetime: at }, moment(at));
-  const isRefused = status !== null && status >= 400;
-  const state = el("span", { class: isRefused ? "wrong" : "" }, status === null ? "command" : isRefused ? `${status} refused` : `${status}`);
+  const state = el("span", { class: outcome === "done" ? "" : "wrong" }, outcomeText(status, outcome));
   const what = target && !action.includes(target) ? `${action} (${target})` : action;
   return el("tr", {}, el("th", { scope: "row" }, time), ...[member, token ?? "–", el("code", {}, what), state].map((cell) => el("td", {}, cell)));
+}
+
+/**
+ * @param {Entry["status"]} status of the reply; null for a command
+ * @param {Entry["outcome"]} outcome
+ */
+function outcomeText(status, outcome) {
+  if (outcome === "unknown") return "unknown: under way, or the server ended before it was known";
+  const by = status === null ? "command" : `${status}`;
+  return outcome === "done" ? by : `${by} ${outcome}`;
 }

@@ -4,7 +4,8 @@ Who can read the data directory is its owner: changes made here stand in the aud
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
@@ -12,11 +13,18 @@ import click
 
 from backend.commands.world import World, pass_world, store_options
 from backend.members import audit_log, memberships, tokens
+from backend.members.audit_log import Change
 from backend.members.memberships import KEY_HOLDER
 from backend.members.roles import ROLES, SUBMITTER
 from backend.members.tokens import LONGEST_DAYS, Token
 
 _DAYS = 365
+_OUTCOMES = {
+    "done": "",
+    "refused": ": refused",
+    "failed": ": failed, perhaps in part",
+    "unknown": ": outcome unknown; it is under way, or the server ended before it was known",
+}
 
 
 @click.group(invoke_without_command=True)
@@ -58,12 +66,8 @@ def members(ctx: click.Context, world: World, as_json: bool) -> None:
 @pass_world
 def add(world: World, name: str, role: str) -> None:
     """Add the member NAME, such as ada@lab.example."""
-
-    def change(now: datetime) -> str:
+    with _recorded(world, "add", f"{name} as {role}") as (_, now):
         memberships.add(world.store, name, role, KEY_HOLDER, now)
-        return f"{name} as {role}"
-
-    _recorded(world, "add", change)
     click.echo(f"{name} is a {role}; make a token with `openhype members token {name}`")
 
 
@@ -73,13 +77,10 @@ def add(world: World, name: str, role: str) -> None:
 @pass_world
 def remove(world: World, name: str) -> None:
     """Remove the member NAME: all tokens and sign-ins end at once."""
-
-    def change(now: datetime) -> str:
+    with _recorded(world, "remove", name) as (_, now):
         ended = memberships.end(world.store, memberships.membership(world.store, name), now)
         tokens.revoke_all(world.store, ended.id, now)
-        return ended.member
-
-    click.echo(f"{_recorded(world, 'remove', change)} is no member any more; the tokens open nothing")
+    click.echo(f"{ended.member} is no member any more; the tokens open nothing")
 
 
 @members.command()
@@ -99,15 +100,10 @@ def token(world: World, name: str, label: str, days: int) -> None:
 
     It is not stored, and cannot be shown again.
     """
-    made: list[tuple[Token, str]] = []
-
-    def change(now: datetime) -> str:
+    with _recorded(world, "token", name) as (change, now):
         owner = memberships.membership(world.store, name)
-        made.append(tokens.issue(world.store, owner, label, days, KEY_HOLDER, now))
-        return f"{owner.member} {made[0][0].id}"
-
-    _recorded(world, "token", change)
-    ((given, text),) = made
+        given, text = tokens.issue(world.store, owner, label, days, KEY_HOLDER, now)
+        change.concerns(f"{owner.member} {given.id}")
     click.echo(f"token {given.id} of {given.member}, until {given.expires_at}:", err=True)
     click.echo(text)
 
@@ -118,12 +114,11 @@ def token(world: World, name: str, label: str, days: int) -> None:
 @pass_world
 def revoke(world: World, token_id: str) -> None:
     """Revoke a token, by its id: it ends at once, with its sign-ins."""
-
-    def change(now: datetime) -> str:
-        revoked = tokens.revoke(world.store, tokens.id_in(token_id) or token_id, now)
-        return f"{revoked.member} {revoked.id}"
-
-    click.echo(f"the token of {_recorded(world, 'revoke', change)} opens nothing any more")
+    which = tokens.id_in(token_id) or token_id
+    with _recorded(world, "revoke", which) as (change, now):
+        revoked = tokens.revoke(world.store, which, now)
+        change.concerns(f"{revoked.member} {revoked.id}")
+    click.echo(f"the token of {revoked.member} {revoked.id} opens nothing any more")
 
 
 @members.command()
@@ -140,23 +135,24 @@ def audit(world: World, limit: int, before: str | None, as_json: bool) -> None:
         return
     for entry in entries:
         status = "" if entry.status is None else f" {entry.status}"
-        click.echo(
+        text = (
             f"{entry.at} {entry.member} {entry.token or '-'} {entry.action}{status} {entry.target}".rstrip()
         )
+        click.echo(f"{text}{_OUTCOMES[entry.outcome]}")
     if not entries:
         click.echo("nobody has changed anything yet")
     if following:
         click.echo(f'more with --before "{following}"')
 
 
-def _recorded(world: World, name: str, change: Callable[[datetime], str]) -> str:
-    """Make a change, write it to the audit log, and return what it concerns."""
+@contextmanager
+def _recorded(world: World, name: str, target: str) -> Iterator[tuple[Change, datetime]]:
+    """Record what is changed within the context, at the time that is returned."""
     from backend.foundation.timestamps import utc_now
 
-    now = utc_now()
-    target = change(now)
-    audit_log.write(world.store, now, KEY_HOLDER, None, f"openhype members {name}", target, None)
-    return target
+    now, action = utc_now(), f"openhype members {name}"
+    with audit_log.recorded(world.store, now, KEY_HOLDER, None, action, target, None) as change:
+        yield change, now
 
 
 def _facts(found: memberships.Membership, given: list[Token]) -> dict[str, Any]:

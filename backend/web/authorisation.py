@@ -5,6 +5,7 @@ operation; a module with another rule is refused when the application is made.
 """
 
 import logging
+from datetime import datetime
 from typing import Protocol
 
 from flask import Flask, Response, g, request
@@ -12,6 +13,7 @@ from flask import Flask, Response, g, request
 from backend.foundation.errors import NotAllowed, OpenhypeError
 from backend.members import audit_log
 from backend.members.roles import Member
+from backend.stores.store import Store
 from backend.web import headers, login, origins
 from backend.web.context import Context
 from backend.web.operations import Operation, Operations, path_of
@@ -60,7 +62,7 @@ def require(context: Context, role: str) -> Member:
 
 def concerns(target: str) -> None:
     """Have the audit log name `target` as what the current request changes; by default the path's names."""
-    g.target = target
+    g.change.concerns(target)
 
 
 class Authorisation:
@@ -99,36 +101,43 @@ class Authorisation:
         return self._operations.get(f"{verb} {path_of(rule.rule)}")
 
     def check(self) -> None:
-        """Check the current request against its operation.
+        """Check the current request against its operation, and begin its entry in the audit log.
 
         Raises:
             NotAllowed: it carries no valid token, or one of a member without the role.
+            StoreFailed: the audit log cannot be written, so that nothing may be changed.
         """
         operation = self.operation()
         if operation is not None and operation.role is not None:
             self.require(operation.role)
+            if self._is_audited(operation):
+                g.change = audit_log.begin(*self._asked(g.member))
 
     def require(self, role: str) -> None:
         """Have the current request be that of a member with `role`; raises as `check` does."""
         require(self._context, role)
 
     def record(self, reply: Response) -> Response:
-        """Write the current request to the audit log, if a member made it and it changes something.
-
-        The change is made by now: if the log cannot be written, that is logged as an error.
-        """
-        operation, member = self.operation(), g.get("member")
-        if member is None or operation is None or not operation.role or not operation.is_audited:
-            return reply
-        if request.method not in origins.CHANGING:
-            return reply
-        target = g.get("target") or " ".join(map(str, (request.view_args or {}).values()))
-        action = f"{request.method} {path_of(request.url_rule.rule)}"
-        now = self._context.clock()
-        try:
-            audit_log.write(
-                self._context.store, now, member.name, member.token_id, action, target, reply.status_code
-            )
-        except OpenhypeError as error:
-            log.error("the audit log lacks %s of %s %s: %s", action, member.name, reply.status_code, error)
+        """Complete the entry of the current request, or write that of a member refused for the role."""
+        operation, change, member = self.operation(), g.get("change"), g.get("member")
+        if change is not None:
+            change.end(reply.status_code, audit_log.outcome_of(reply.status_code))
+        elif member is not None and operation is not None and self._is_audited(operation):
+            self._record_refusal(member, reply.status_code)
         return reply
+
+    def _record_refusal(self, member: Member, status: int) -> None:
+        try:
+            audit_log.write(*self._asked(member), status)
+        except OpenhypeError as error:
+            log.error("the audit log lacks a refusal (%s) of %s: %s", status, member.name, error)
+
+    def _is_audited(self, operation: Operation) -> bool:
+        is_of_members = operation.role is not None and operation.is_audited
+        return is_of_members and request.method in origins.CHANGING
+
+    def _asked(self, member: Member) -> tuple[Store, datetime, str, str | None, str, str]:
+        """Return the beginning of an entry: who asks for what, and when."""
+        action = f"{request.method} {path_of(request.url_rule.rule)}"
+        target = " ".join(map(str, (request.view_args or {}).values()))
+        return self._context.store, self._context.clock(), member.name, member.token_id, action, target

@@ -74,9 +74,9 @@ def add_pages(app: Flask, context: Context, page: Callable[[], Response]) -> Non
     def pause(study: str, is_to_pause: bool) -> Paused:
         member, now = require(context, RESEARCHER), clock()
         name = store.study(study).name
-        pausing.set_paused(store, name, is_to_pause, stamp(now))
         action = f"POST {login.DASHBOARD}/{{study}}/{'pause' if is_to_pause else 'resume'}"
-        audit_log.write(store, now, member.name, member.token_id, action, name, 200)
+        with audit_log.recorded(store, now, member.name, member.token_id, action, name, 200):
+            pausing.set_paused(store, name, is_to_pause, stamp(now))
         return {"paused": is_to_pause}
 
     @app.post(f"{login.DASHBOARD}/<study>/leave")

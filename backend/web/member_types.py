@@ -119,7 +119,14 @@ class AuditLine(TypedDict):
     token: str | None
     action: Annotated[str, Meta(description="The route, or the command")]
     target: Annotated[str, Meta(description="What was changed, if the route names it")]
-    status: Annotated[int | None, Meta(description="Of the reply; null for a command")]
+    status: Annotated[int | None, Meta(description="Of the reply; null for a command, or if it is unknown")]
+    outcome: Annotated[
+        Literal["done", "refused", "failed", "unknown"],
+        Meta(
+            description="`refused` changed nothing; `failed` may have been made in part; `unknown` is under "
+            "way, or the server ended before its outcome was known"
+        ),
+    ]
 
 
 class AuditPage(TypedDict):

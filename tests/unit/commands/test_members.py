@@ -1,6 +1,7 @@
 """`openhype members`, as an owner uses it in an empty folder; and what copies and deletion do to members."""
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 from click.testing import CliRunner
@@ -81,14 +82,32 @@ def test_what_is_changed_is_in_the_audit_log_by_pages():
         (("audit", "--before", "x"), "must be the `next` of an earlier page"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_one_line_and_recorded_nowhere(arguments, message):
+def test_what_cannot_be_done_is_said_in_one_line_and_recorded_as_refused(arguments, message):
     run("add", "bob")
 
     refused = run(*arguments)
 
     assert refused.exit_code != 0
     assert message in refused.stderr
-    assert len(json.loads(run("audit", "--json").stdout)["entries"]) == 1
+    entries = json.loads(run("audit", "--json").stdout)["entries"]
+    assert [entry["outcome"] for entry in entries] in (["done"], ["refused", "done"])
+
+
+def test_a_change_that_was_cut_off_is_shown_as_unknown(empty_folder):
+    run("add", "bob")
+    store = open_store("sqlite:///openhype.db", empty_folder / "openhype-data")
+    audit_log.begin(
+        store, datetime(2030, 1, 1, tzinfo=UTC), "ada", None, "POST /api/studies/{study}/pay", "faces"
+    )
+    store.close()
+
+    first, second = run("audit").stdout.splitlines()
+
+    assert first.endswith(
+        "ada - POST /api/studies/{study}/pay faces: outcome unknown; it is under way, or the server ended "
+        "before it was known"
+    )
+    assert second.endswith("owner - openhype members add bob as submitter")
 
 
 def test_a_backup_has_the_members_and_a_restored_server_takes_their_tokens(world, empty_folder):

@@ -1,11 +1,14 @@
-"""The audit log: pages from the latest entry down."""
+"""The audit log: an entry before each change, completed afterwards; pages from the latest entry down."""
 
+import signal
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from backend.foundation.errors import InvalidInput
-from backend.members import audit_log
+from backend.foundation.errors import InvalidInput, NotFound, StoreFailed
+from backend.members import audit_log, memberships
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -24,7 +27,7 @@ def test_pages_come_from_the_latest_down_with_every_entry_once(each_world):
 
     assert seen == [["t6", "t5", "t4"], ["t3", "t2", "t1"], ["t0"]]
     assert entries[0] == audit_log.AuditEntry(
-        "2026-01-01T00:00:00.000Z", "ada", None, "POST /api/x", "t0", 201
+        "2026-01-01T00:00:00.000Z", "ada", None, "POST /api/x", "t0", 201, "done"
     )
 
 
@@ -44,6 +47,84 @@ def test_a_target_is_stored_on_one_line_and_shortened(world):
 
     assert entry.target.startswith(r"a\n\x00\ud800b")
     assert len(entry.target) == 300
+
+
+def last(store):
+    ((entry, *_), _) = audit_log.page(store)
+    return entry.target, entry.status, entry.outcome
+
+
+def test_a_change_is_in_the_log_before_it_is_made_and_its_outcome_afterwards(each_world):
+    store = each_world.store
+
+    with audit_log.recorded(store, NOW, "ada", None, "POST /api/x", "", 201) as change:
+        begun = last(store)
+        change.concerns("t")
+        named = last(store)
+
+    assert [begun, named] == [("", None, "unknown"), ("t", None, "unknown")]
+    assert last(store) == ("t", 201, "done")
+
+
+def test_a_change_that_was_refused_is_told_from_one_that_failed_in_the_middle(world):
+    with pytest.raises(NotFound, match="no x"), record(world, "refused"):
+        raise NotFound("no x")
+    refused = last(world.store)
+    with pytest.raises(StoreFailed, match="full"), record(world, "failed"):
+        raise StoreFailed("full")
+
+    assert (refused, last(world.store)) == (("refused", None, "refused"), ("failed", None, "unknown"))
+
+
+def record(world, target):
+    world.clock.move(seconds=1)
+    return audit_log.recorded(world.store, world.clock(), "ada", None, "openhype x", target, None)
+
+
+@pytest.mark.parametrize(
+    ("status", "outcome"), [(None, "done"), (200, "done"), (304, "done"), (409, "refused"), (503, "failed")]
+)
+def test_an_entry_of_an_earlier_version_has_the_outcome_of_its_status(world, status, outcome):
+    at = "2026-01-01T00:00:00.000Z"
+    data = {"at": at, "member": "ada", "token": None, "action": "x", "target": "", "status": status}
+    world.store.write_entry("audit", f"{at} {'0' * 12}", 0, data)
+
+    assert last(world.store) == ("", status, outcome)
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from backend.handlers import create_app
+from backend.stores.datadir import DataDir
+from backend.stores.opening import open_store
+
+class Store:
+    def __init__(self, store):
+        self.store = store
+    def __getattr__(self, name):
+        return getattr(self.store, name)
+    def write_entry(self, book, *rest):
+        written = self.store.write_entry(book, *rest)
+        if book == "members":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return written
+
+data = DataDir(Path(sys.argv[1]))
+app = create_app(Store(open_store("sqlite:///openhype.db", data.root)), data, data.keys())
+headers = {"X-Openhype-Token": data.keys().researcher}
+app.test_client().post("/api/members", json={"member": "bob", "role": "submitter"}, headers=headers)
+"""
+
+
+def test_a_change_whose_server_was_killed_in_the_middle_is_in_the_log(world):
+    world.data.keys()
+
+    ended = subprocess.run([sys.executable, "-c", KILLED, str(world.data.root)], timeout=60)
+
+    assert ended.returncode == -signal.SIGKILL
+    assert memberships.membership(world.store, "bob").role == "submitter"
+    assert last(world.store) == ("bob as submitter", None, "unknown")
 
 
 @pytest.mark.parametrize("before", ["", "x", "\ud800", "\0", "2026-01-01T00:00:00.000Z"])

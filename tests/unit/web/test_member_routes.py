@@ -230,12 +230,12 @@ def test_the_audit_log_names_each_change_with_its_member_token_and_outcome(world
     entries = get(world, "audit", owner).json["entries"]
 
     assert [tuple(entry.values())[1:] for entry in reversed(entries[2:])] == [
-        ("owner", None, "POST /api/members", "bob as submitter", 201),
-        ("ada", id_, "POST /api/members", "bob as submitter", 409),
-        ("ada", id_, "POST /api/members", "eve as owner", 403),
-        ("ada", id_, "POST /api/members/{member}/remove", "nobody", 404),
-        ("cy", cy.split("_")[1], "POST /api/members/{member}/remove", "bob", 403),
-        ("ada", id_, "POST /api/sign-in", "", 200),
+        ("owner", None, "POST /api/members", "bob as submitter", 201, "done"),
+        ("ada", id_, "POST /api/members", "bob as submitter", 409, "refused"),
+        ("ada", id_, "POST /api/members", "eve as owner", 403, "refused"),
+        ("ada", id_, "POST /api/members/{member}/remove", "nobody", 404, "refused"),
+        ("cy", cy.split("_")[1], "POST /api/members/{member}/remove", "bob", 403, "refused"),
+        ("ada", id_, "POST /api/sign-in", "", 200, "done"),
     ]
     assert {(entry["member"], entry["action"], entry["target"]) for entry in entries[:2]} == {
         ("owner", "POST /api/sign-in", ""), ("owner", "POST /dashboard/{study}/pause", "faces"),
@@ -256,29 +256,46 @@ def test_the_audit_log_is_read_by_pages(world, owner):
 
 
 class FullForAudits:
-    """A store whose audit log cannot be written, as on a disk that has just become full."""
+    """A store whose audit log takes `room` more writes, as on a disk that becomes full."""
 
-    def __init__(self, store):
-        self._store = store
+    def __init__(self, store, room):
+        self._store, self._room = store, room
 
     def __getattr__(self, name):
         return getattr(self._store, name)
 
     def write_entry(self, book, *rest):
         if book == audit_log.BOOK:
-            raise StoreFailed("the disk is full")
+            if self._room == 0:
+                raise StoreFailed("the disk is full")
+            self._room -= 1
         return self._store.write_entry(book, *rest)
 
 
-def test_a_change_that_was_made_is_confirmed_though_the_audit_log_cannot_be_written(world, owner, caplog):
-    app = create_app(FullForAudits(world.store), world.data, world.data.keys(), world.clock)
-    body = {"member": "ada", "role": "submitter"}
+def test_nothing_is_changed_while_the_audit_log_cannot_be_written(world, owner, caplog):
+    reply = add_ada(world, owner, FullForAudits(world.store, 0))
 
+    assert (reply.status_code, reply.json["error"]["code"]) == (503, "store_failed")
+    assert memberships.past_or_present(world.store, "ada") is None
+
+
+@pytest.mark.parametrize(("room", "target"), [(1, ""), (2, "ada as submitter")])
+def test_a_change_that_was_made_is_confirmed_though_its_outcome_cannot_be_written(
+    world, owner, caplog, room, target
+):
     with caplog.at_level(logging.ERROR):
-        reply = app.test_client().post("/api/members", json=body, headers=as_member(owner))
+        reply = add_ada(world, owner, FullForAudits(world.store, room))
 
     assert reply.status_code == 201
-    assert "the audit log lacks POST /api/members" in caplog.text
+    assert "the audit log lacks the outcome of POST /api/members by owner" in caplog.text
+    (entry,) = get(world, "audit", owner).json["entries"]
+    assert (entry["target"], entry["status"], entry["outcome"]) == (target, None, "unknown")
+
+
+def add_ada(world, owner, store):
+    app = create_app(store, world.data, world.data.keys(), world.clock)
+    body = {"member": "ada", "role": "submitter"}
+    return app.test_client().post("/api/members", json=body, headers=as_member(owner))
 
 
 # Single sign-on
