@@ -58,17 +58,18 @@ def member_by_token_id(store: Store, token_id: str, now: datetime) -> Member:
 def member_named(store: Store, name: str) -> Member:
     """Return the member by a name that a trusted proxy has authenticated.
 
+    The member `owner` is whoever holds the researcher's key, not who has chosen that name at the proxy.
+
     Raises:
-        NotAllowed: `unknown_member`: nobody is a member by that name.
+        NotAllowed: `unknown_member`: nobody was added by that name.
     """
-    try:
-        found = memberships.membership(store, name)
-    except NotFound:
+    found = memberships.past_or_present(store, name)
+    if found is None or found.removed_at or found.member == memberships.KEY_HOLDER:
         raise NotAllowed(
             f"the sign-in in front of this server names {brief(name)}, who is not a member here; an owner "
             "adds members with `openhype members add NAME`",
             code="unknown_member",
-        ) from None
+        )
     return Member(found.member, found.role, by="proxy")
 
 
