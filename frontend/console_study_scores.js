@@ -24,6 +24,9 @@ import { scored } from "./dashboard_format.js";
 
 const PAIRS = /** @type {{[method: string]: string}} */ ({ tukey: "Tukey’s test of all pairs" });
 
+/** Pairs of models above which their differences are folded. */
+const MANY_PAIRS = 15;
+
 /** Methods whose evaluators vote on distances. */
 const OF_VOTES = ["2afc", "jnd"];
 
@@ -106,8 +109,17 @@ function testsView({ anova, ttest, pairs, pairs_method, over_pictures, unit }) {
   const used = isAdvised && over_pictures ? over_pictures.pairs : pairs;
   const name = isAdvised ? "Differences, over evaluators and pictures" : PAIRS[pairs_method ?? ""] ?? "Differences between models";
   const rows = used.map(({ a, b, difference, ci, p }) => [`${a} − ${b}`, bare(difference, unit), ci ? spanWords(ci, unit) : "–", pWords(p).replace(/^p =? ?/, "")]);
-  const shown = rows.length ? [el("h3", {}, name), table(name, ["Pair", "Difference", "95% interval", "p"], rows)] : [];
+  const shown = rows.length ? [el("h3", {}, name), ...foldedIfMany(table(name, ["Pair", "Difference", "95% interval", "p"], rows), rows.length)] : [];
   return [el("section", {}, el("h2", {}, "Tests"), ...lines.map((line) => el("p", {}, sentence(line))), ...shown)];
+}
+
+/**
+ * Return a table of pairs, folded if it is longer than a screen.
+ * @param {HTMLElement} pairs
+ * @param {number} count
+ */
+function foldedIfMany(pairs, count) {
+  return count > MANY_PAIRS ? [el("details", {}, el("summary", {}, `All ${counted(count, "pair")}`), pairs)] : [pairs];
 }
 
 /** @param {Row} row */

@@ -42,7 +42,7 @@ function settingList(record, settings, { api }) {
   const { common, groups } = arranged(settings);
   const first = settingGroup("", common, record, change);
   const others = groups.map(({ heading, settings: some }) => settingGroup(heading, some, record, change));
-  const words = record.begun ? "Somebody has begun, so the settings stay as they are: answers under different settings cannot be one study." : "Nobody has begun: every setting can still be changed. Simulated sessions of before are then removed.";
+  const words = record.begun ? "Somebody has begun, so the settings stay as they are: answers under different settings cannot be one study." : "Nobody has begun: every setting can still be changed. Existing simulated sessions are then removed.";
 
   /**
    * @param {string} name
