@@ -55,7 +55,7 @@ from backend.web import (
 from backend.web.bodies import body
 from backend.web.context import Context
 from backend.web.operations import JSON
-from backend.web.proxies import SignInHeader, behind_one_proxy
+from backend.web.proxies import PROXY, SignInHeader, behind_one_proxy
 from backend.web.session_limits import Openings
 
 log = logging.getLogger("openhype")
@@ -131,6 +131,7 @@ def create_app(
     app.config["MAX_CONTENT_LENGTH"] = requests.MAX_BODY_BYTES
     app.json.sort_keys = False
     app.url_map.merge_slashes = False
+    app.extensions[PROXY] = proxy
     if uploads is None and "files" in serves:
         uploads = LocalUploads(data)
     context = Context(

@@ -16,7 +16,7 @@ from backend.members.roles import Member
 from backend.stores.store import Store
 from backend.web import headers, login, origins
 from backend.web.context import Context
-from backend.web.operations import Operation, Operations, path_of
+from backend.web.operations import MEMBER, Operation, Operations, path_of
 
 log = logging.getLogger("openhype")
 
@@ -53,6 +53,7 @@ def require(context: Context, role: str) -> Member:
         NotAllowed: it carries no valid token, or one of a member without the role.
     """
     g.member = member = login.member(context)
+    request.environ[MEMBER] = member.name
     if not member.may(role):
         raise NotAllowed(
             f"this needs the role {role}, and {member.name} is a {member.role}", code="not_permitted"

@@ -9,11 +9,12 @@ needs to; a client that opens thousands and sends nothing only closes its own.
 import resource
 from collections import Counter
 from collections.abc import Mapping
+from functools import partial
 
 from waitress.channel import HTTPChannel
 from waitress.server import BaseWSGIServer
 
-from backend.web.request_parser import Parser
+from backend.web.request_parser import LongBodies, Parser
 
 _SPARE_FILES = 256
 """File descriptors reserved for the database, images and panels."""
@@ -27,10 +28,9 @@ _ACCEPTED_AT_ONCE = 64
 class Channel(HTTPChannel):
     """A connection of waitress's server that closes others when there are too many."""
 
-    parser_class = Parser
-
     def __init__(self, server, sock, addr, adj, map=None):
         super().__init__(server, sock, addr, adj, map)
+        self.parser_class = partial(Parser, server.long_bodies)
         most, address = adj.connection_limit, addr[0]
         server.accepted += 1
         server.held[address] += 1
@@ -54,12 +54,13 @@ class Channel(HTTPChannel):
             del held[self.addr[0]]
 
 
-def protect(server: BaseWSGIServer, one_address: bool = True) -> None:
+def protect(server: BaseWSGIServer, long_bodies: LongBodies, one_address: bool = True) -> None:
     """Make a server close excess connections, and accept all waiting ones in one turn of its event loop.
 
     waitress accepts one per turn, so that a thousand silent ones delay the next for a thousand turns.
 
     Args:
+        long_bodies: limits how many long bodies are received at once.
         one_address: whether to limit the share of connections of one address; all visitors behind a
             proxy have the proxy's.
     """
@@ -74,7 +75,7 @@ def protect(server: BaseWSGIServer, one_address: bool = True) -> None:
             if server.accepted == before:
                 return
 
-    server.accepted, server.held = 0, Counter()
+    server.accepted, server.held, server.long_bodies = 0, Counter(), long_bodies
     server.channel_class = Channel
     server.handle_accept = accept_waiting
 

@@ -8,6 +8,8 @@ from typing import Any
 
 JSON = "application/json"
 BYTES = "application/octet-stream"
+MEMBER = "openhype.member"
+"""The entry of a request's WSGI environment that names the member who was found to have sent it."""
 _PARAMETER = re.compile(r"<(?:[^:<>]+:)?(\w+)>")
 
 

@@ -27,6 +27,8 @@ _WITH_PORT = re.compile(r"\[(?P<six>[^\]]+)\](:[0-9]+)?|(?P<four>[0-9.]+):[0-9]+
 
 SECRET = "X-Openhype-Proxy-Secret"
 """The header by which a proxy shows that what it says of members is its own."""
+PROXY = "openhype_proxy"
+"""The name of a Flask application's extension that is its `SignInHeader`, or None."""
 SIGN_IN_VARIABLE = "OPENHYPE_SIGN_IN_HEADER"
 SECRET_VARIABLE = "OPENHYPE_PROXY_SECRET"
 _SECRET_FILE = "proxy"

@@ -1,29 +1,103 @@
 """waitress's parser of requests, which refuses a body that is too long when it has read the headers only.
 
 waitress writes a long body to a temporary file before the application sees the request, so that memory does
-not grow; how many are received at once is limited, since nobody has looked at their tokens by then.
+not grow. Nobody has looked at the request's token by then, and a slow body stays long: so how many are
+received at once is limited, in total, for one member, and for senders whom the application has not admitted
+before. The event loop, which must not wait for a store, looks only at what the application found earlier.
 """
 
-from typing import Any, ClassVar
-from weakref import WeakSet
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping
+from hashlib import sha256
+from threading import Lock
+from typing import Any
+from weakref import WeakKeyDictionary
 
 from waitress.adjustments import Adjustments
 from waitress.parser import HTTPRequestParser
 from waitress.utilities import Error
 
-from backend.task.requests import MAX_BODY_BYTES
+from backend.task.requests import MAX_BODY_BYTES, TOKEN
 from backend.web.body_limits import body_limit
+from backend.web.login import COOKIE
+from backend.web.operations import MEMBER
+from backend.web.proxies import SECRET, SignInHeader
 
 _MARGIN = 3 * MAX_BODY_BYTES
 """Bodies that are longer by so little are read, and refused by the application with a reason in JSON."""
-_AT_ONCE = 64
-"""Most long bodies that are received at once, from everybody."""
+_AT_ONCE, _OF_ONE, _OF_UNKNOWN = 64, 16, 8
+"""Most long bodies that are received at once: from everybody, from one member, and from all senders whom
+the application has not admitted before."""
+_MOST_REMEMBERED = 1024
+_SIGNED_IN = re.compile(rf"(?:^|; *){COOKIE}=([^;]*)")
+
+Application = Callable[[dict[str, Any], Callable], Iterable[bytes]]
 
 
 class Busy(Error):
     """Too many long bodies are being received."""
 
     code, reason = 503, "Service Unavailable"
+
+
+class LongBodies:
+    """The long bodies that are being received, and the members whom credentials were found to be of."""
+
+    def __init__(self, proxy: SignInHeader | None = None):
+        self._proxy = proxy
+        self._lock = Lock()
+        self._members: OrderedDict[bytes, str] = OrderedDict()
+        self._receiving: WeakKeyDictionary[Parser, str | None] = WeakKeyDictionary()
+
+    def __len__(self) -> int:
+        return len(self._receiving)
+
+    def learning(self, app: Application) -> Application:
+        """Return an application whose requests show which member a credential is of."""
+
+        def call(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
+            reply = app(environ, start_response)
+            if MEMBER in environ:
+                self._remember(self._credential(environ, "HTTP_"), environ[MEMBER])
+            return reply
+
+        return call
+
+    def receive(self, parser: "Parser") -> bool:
+        """Return whether the long body of a request may be received now; it is then, until `release`."""
+        with self._lock:
+            member = self._members.get(self._credential(parser.headers, ""))
+            own = sum(each == member for each in self._receiving.values())
+            most = _OF_UNKNOWN if member is None else _OF_ONE
+            if len(self._receiving) >= _AT_ONCE or own >= most:
+                return False
+            self._receiving[parser] = member
+            return True
+
+    def release(self, parser: "Parser") -> None:
+        """Have the body of a request no longer count."""
+        with self._lock:
+            self._receiving.pop(parser, None)
+
+    def _remember(self, credential: bytes, member: str) -> None:
+        with self._lock:
+            self._members[credential] = member
+            self._members.move_to_end(credential)
+            if len(self._members) > _MOST_REMEMBERED:
+                self._members.popitem(last=False)
+
+    def _credential(self, fields: Mapping[str, str], prefix: str) -> bytes:
+        """Return a hash of the header by which `login.member` finds who sent a request."""
+
+        def field(name: str) -> str:
+            return fields.get(f"{prefix}{name.upper().replace('-', '_')}", "")
+
+        name = field(self._proxy.name) if self._proxy else ""
+        named = f"{name} {field(SECRET)}" if name else ""
+        signed_in = _SIGNED_IN.search(field("Cookie"))
+        shown = field(TOKEN) or named or field("Authorization") or (signed_in[1] if signed_in else "")
+        return sha256(shown.encode("utf-8", "surrogatepass")).digest()
 
 
 class _Limited:
@@ -39,23 +113,21 @@ class _Limited:
 class Parser(HTTPRequestParser):
     """waitress's parser of a request, with a limit on the body that depends on the route."""
 
-    _receiving: ClassVar[WeakSet["Parser"]] = WeakSet()
-    """Those whose long body is being received or processed; a broken connection drops its own."""
+    def __init__(self, long_bodies: LongBodies, adj: Adjustments):
+        super().__init__(adj)
+        self._long_bodies = long_bodies
 
     def parse_header(self, header_plus: bytes) -> None:
         super().parse_header(header_plus)
         limit = body_limit(self.command, self.path)
         self.adj = _Limited(self.adj, limit + _MARGIN)
         is_long = self.chunked or self.content_length > MAX_BODY_BYTES + _MARGIN
-        if is_long and limit > MAX_BODY_BYTES:
-            if len(Parser._receiving) >= _AT_ONCE:
-                self.error = Busy(f"{_AT_ONCE} parts of uploads are being received; send it again later")
-                self.content_length, self.body_rcv = 0, None
-                self.connection_close = True
-            else:
-                Parser._receiving.add(self)
+        if is_long and limit > MAX_BODY_BYTES and not self._long_bodies.receive(self):
+            self.error = Busy("many parts of uploads are being received; send it again later")
+            self.content_length, self.body_rcv = 0, None
+            self.connection_close = True
 
     def close(self) -> None:
         """Forget a request that was answered."""
-        Parser._receiving.discard(self)
+        self._long_bodies.release(self)
         super().close()

@@ -16,6 +16,7 @@ from flask import Flask
 
 from backend.foundation.errors import InvalidInput, reason
 from backend.task import requests
+from backend.web.proxies import PROXY
 
 _THREADS = 16
 _BACKLOG = 2048
@@ -73,10 +74,12 @@ def make_server(
     from waitress.server import create_server
 
     from backend.web.connections import connection_limit, protect
+    from backend.web.request_parser import LongBodies
 
+    long_bodies = LongBodies(app.extensions.get(PROXY))
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     server = create_server(
-        app,
+        long_bodies.learning(app),
         sockets=[listening],
         threads=_THREADS,
         backlog=_BACKLOG,
@@ -88,7 +91,7 @@ def make_server(
         recv_bytes=262144,
         clear_untrusted_proxy_headers=not behind_proxy,
     )
-    protect(server, one_address=not behind_proxy)
+    protect(server, long_bodies, one_address=not behind_proxy)
     return server
 
 

@@ -5,7 +5,7 @@ import io
 import json
 import os
 import socket
-from contextlib import closing
+from contextlib import ExitStack, closing, contextmanager
 from urllib.parse import urlsplit
 
 import pytest
@@ -15,8 +15,11 @@ from backend.handlers import create_app
 from backend.uploads import archives
 from backend.uploads.limits import Limits, Quota
 from backend.uploads.local_uploads import LocalUploads
-from backend.web.request_parser import Parser
+from backend.web.proxies import SignInHeader
+from backend.web.request_parser import LongBodies
 from backend.web.server import in_background
+
+from .members import token as token_of
 
 FILES = {f"reals/cat {number}.png": os.urandom(900_000) for number in range(13)}
 MADE = layout((path, len(content)) for path, content in FILES.items())
@@ -34,6 +37,7 @@ BEGUN = {
     "parts": [hashlib.sha256(content).hexdigest() for content in PARTS],
 }
 OCTETS = "application/octet-stream"
+PART = f"/api/uploads/{'0' * 32}/parts/0"
 
 
 class Api:
@@ -179,11 +183,11 @@ def connection(served):
     return closing(socket.create_connection((place.hostname, place.port), timeout=10))
 
 
-def head(world, method, path, length):
+def head(world, method, path, length, token=None):
     fields = [
         f"{method} {path} HTTP/1.1",
         "Host: openhype",
-        f"X-Openhype-Token: {world.data.keys().researcher}",
+        f"X-Openhype-Token: {token or world.data.keys().researcher}",
         f"Content-Type: {OCTETS if method == 'PUT' else 'application/json'}",
         f"Content-Length: {length}",
         "Connection: close",
@@ -199,9 +203,9 @@ def reply_of(connected):
     return int(top.split()[1]), body
 
 
-def asked(served, world, method, path, content=b""):
+def asked(served, world, method, path, content=b"", token=None):
     with connection(served) as connected:
-        connected.sendall(head(world, method, path, len(content)) + content)
+        connected.sendall(head(world, method, path, len(content), token) + content)
         status, body = reply_of(connected)
         return status, json.loads(body)
 
@@ -261,20 +265,84 @@ def test_an_upload_whose_connection_is_cut_ten_times_is_complete_and_identical(s
     assert [each for each in (world.data.root / "uploads").rglob("*") if "partial" in each.name] == []
 
 
+@contextmanager
+def begun_parts(served, world, count, token=None):
+    """Have the server receive so many parts, all of which are slow."""
+    with ExitStack() as stack:
+        for _ in range(count):
+            each = stack.enter_context(connection(served))
+            each.sendall(head(world, "PUT", PART, PART_BYTES, token) + b"x")
+        asked(served, world, "GET", "/api/uploads/none")  # those before were read by then
+        yield
+    asked(served, world, "GET", "/api/uploads/none")
+
+
+def is_busy(served, world, token=None):
+    with connection(served) as connected:
+        connected.sendall(head(world, "PUT", PART, PART_BYTES, token))
+        connected.settimeout(0.5)
+        try:
+            return reply_of(connected)[0] == 503
+        except TimeoutError:
+            return False
+
+
 def test_only_so_many_long_bodies_are_received_at_once(served, world, monkeypatch):
     monkeypatch.setattr("backend.web.request_parser._AT_ONCE", 2)
-    path = f"/api/uploads/{'0' * 32}/parts/0"
-    waiting = [socket.create_connection((urlsplit(served).hostname, urlsplit(served).port)) for _ in range(2)]
-    for each in waiting:
-        each.sendall(head(world, "PUT", path, PART_BYTES) + b"x")
-    asked(served, world, "GET", "/api/uploads/none")  # those before were read by then
 
-    with connection(served) as connected:
-        connected.sendall(head(world, "PUT", path, PART_BYTES))
-        busy = reply_of(connected)[0]
-    for each in waiting:
-        each.close()
-    asked(served, world, "GET", "/api/uploads/none")
-    after = asked(served, world, "PUT", path, PARTS[0])[0]
+    with begun_parts(served, world, 2):
+        busy = is_busy(served, world)
+    after = asked(served, world, "PUT", PART, PARTS[0])[0]
 
-    assert (busy, after, len(Parser._receiving)) == (503, 404, 0)
+    assert (busy, after) == (True, 404)
+
+
+def test_one_members_slow_parts_leave_places_to_others(served, world, monkeypatch):
+    monkeypatch.setattr("backend.web.request_parser._OF_ONE", 2)
+    ada, again, bob = (token_of(world, name, "submitter") for name in ("ada", "ada", "bob"))
+    for each in (ada, again, bob):
+        asked(served, world, "GET", "/api/me", token=each)
+
+    with begun_parts(served, world, 2, ada):
+        busy = [is_busy(served, world, each) for each in (ada, again, bob)]
+
+    assert busy == [True, True, False]
+
+
+def test_strangers_share_a_few_places_for_long_bodies(served, world, monkeypatch):
+    monkeypatch.setattr("backend.web.request_parser._OF_UNKNOWN", 2)
+    ada = token_of(world, "ada", "submitter")
+    asked(served, world, "GET", "/api/me", token=ada)
+    asked(served, world, "GET", "/api/me", token="oh_wrong")
+
+    with begun_parts(served, world, 2, "made up"):
+        busy = [is_busy(served, world, each) for each in ("oh_wrong", "made up too", ada)]
+
+    assert busy == [True, True, False]
+
+
+def test_a_sign_in_is_known_by_its_cookie_and_a_proxys_member_by_its_headers():
+    known = LongBodies(SignInHeader("X-Forwarded-User", "secret"))
+
+    def shown(**fields):
+        found = known._credential({name.upper(): value for name, value in fields.items()}, "")
+        assert found == known._credential(
+            {f"HTTP_{name.upper()}": value for name, value in fields.items()}, "HTTP_"
+        )
+        return found
+
+    assert (
+        shown(cookie="a=b; openhype_login=x")
+        == shown(cookie="openhype_login=x; c=d")
+        == shown(authorization="x")
+    )
+    assert shown(cookie="not_openhype_login=x") == shown()
+    assert shown(x_forwarded_user="ada", cookie="openhype_login=x") == shown(x_forwarded_user="ada")
+    assert shown(x_openhype_token="x", x_forwarded_user="ada") == shown(x_openhype_token="x")
+    different = [
+        shown(),
+        shown(x_forwarded_user="ada"),
+        shown(x_forwarded_user="ada", x_openhype_proxy_secret="s"),
+    ]
+    assert len(set(different)) == 3
+    assert shown(cookie="openhype_login=x", x_openhype_proxy_secret="secret") == shown(authorization="x")
