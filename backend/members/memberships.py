@@ -87,6 +87,8 @@ def memberships(store: Store) -> list[Membership]:
 def add(store: Store, name: str, role: str, by: str, now: datetime) -> Membership:
     """Add a member; of two who add one name at once, one succeeds.
 
+    A name that was removed keeps its letters as they were, by which uploads and submissions are found.
+
     Raises:
         InvalidInput: the name is not one.
         Conflict: `member_taken`: somebody is a member by that name.
@@ -101,8 +103,9 @@ def add(store: Store, name: str, role: str, by: str, now: datetime) -> Membershi
                 f"{before.member} is a member already; choose another name, or remove that member first",
                 code="member_taken",
             )
-        store.write_entry(BOOK, name.lower(), entry.version if entry else 0, asdict(fresh))
-        return fresh
+        added = fresh if before is None else replace(fresh, member=before.member)
+        store.write_entry(BOOK, name.lower(), entry.version if entry else 0, asdict(added))
+        return added
 
     return retried(change, f"the member {name} is being changed from several places at once")
 

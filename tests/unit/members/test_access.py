@@ -127,6 +127,16 @@ def test_a_member_may_be_found_by_any_case_of_the_letters_and_added_once(store):
             memberships.add(store, name, "submitter", "owner", NOW)
 
 
+def test_a_name_that_is_added_again_keeps_its_letters(store):
+    issued(store, "Ada@lab.example")
+    memberships.end(store, memberships.membership(store, "ada@lab.example"), NOW)
+
+    added = memberships.add(store, "ada@lab.example", "researcher", "owner", NOW)
+
+    assert (added.member, added.role) == ("Ada@lab.example", "researcher")
+    assert memberships.membership(store, "ADA@lab.example") == added
+
+
 def test_who_is_no_member_is_refused_although_a_proxy_names_them(store):
     issued(store)
 
