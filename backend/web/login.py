@@ -33,6 +33,8 @@ PAGES = (PATH, DASHBOARD)
 _PATHS = (*PAGES, "/api")
 COOKIE = "openhype_login"
 _LASTS = timedelta(hours=12)
+_SKEW = timedelta(minutes=5)
+"""Most by which the clocks of two servers may differ."""
 _OF_THE_KEY = "key"
 """Stands in the cookie for the id of a token."""
 
@@ -113,7 +115,8 @@ def _signed_in(context: Context) -> Member | None:
     if not hmac.compare_digest(seal.encode(), _seal(context.keys, at, key).encode()):
         return None
     now = context.clock()
-    if int(now.timestamp()) >= int(at):
+    left = timedelta(seconds=int(at) - now.timestamp())
+    if not timedelta(0) < left <= _LASTS + _SKEW:  # more is left if the clock was put back
         return None
     found = KEY_HOLDER if key == _OF_THE_KEY else access.member_by_token_id(context.store, key, now)
     return _until(found, at)

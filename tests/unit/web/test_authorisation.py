@@ -120,6 +120,37 @@ TABLE = {
 
 A new route needs a row, written by hand: its declaration is what is tested.
 """
+PAGES = {
+    "GET /": ALL,
+    "GET /timing.html": ALL,
+    "GET /s/{study}": ALL,
+    "GET /i/{study}/{name}": ALL,
+    "GET /i/{study}/{session}/{name}": ALL,
+    "GET /w/{session}": ALL,
+    "GET /wait/{study}": ALL,
+    "GET /assets/{name}": ALL,
+    "GET /assets/{version}/{name}": ALL,
+    "GET /competitions": ALL,
+    "GET /competitions/{study}": ALL,
+    "GET /competitions/{study}/badge.svg": ALL,
+    # The console's page has no data, and those of results and dashboard take a token by a form.
+    "GET /console": ALL,
+    "GET /console/": ALL,
+    "GET /console/{path}": ALL,
+    "POST /results": ALL,
+    "POST /results/{study}": ALL,
+    "POST /results/{study}/leave": ALL,
+    "POST /dashboard": ALL,
+    "POST /dashboard/{study}": ALL,
+    "POST /dashboard/{study}/leave": ALL,
+    "GET /results": RESEARCHER,
+    "GET /results/{study}": RESEARCHER,
+    "GET /dashboard": RESEARCHER,
+    "GET /dashboard/{study}": RESEARCHER,
+    "POST /dashboard/{study}/pause": RESEARCHER,
+    "POST /dashboard/{study}/resume": RESEARCHER,
+}
+"""By route outside the API: the least role that may call it."""
 OF_SESSIONS = {name for name in TABLE if " /api/sessions/" in name}
 NOT_AUDITED = {
     "POST /api/uploads/{upload}/urls",
@@ -163,13 +194,36 @@ def wanted(name, who):
     return status if RANK[who] >= RANK[least] else "not_permitted"
 
 
-def test_every_route_of_the_api_has_a_row_and_every_row_a_route(world):
-    rules = {
+def rules_of(world):
+    return {
         f"{verb} {path_of(rule.rule)}"
         for rule in world.app.url_map.iter_rules()
-        if rule.rule.startswith("/api/")
         for verb in rule.methods - {"HEAD", "OPTIONS"}
     }
+
+
+def test_every_route_has_a_row(world):
+    assert rules_of(world) == {*TABLE, *PAGES}
+
+
+@pytest.mark.parametrize("who", [*RANK, *WHY])
+@pytest.mark.parametrize("query", ["", "?as=json"])
+def test_every_page_is_open_to_its_roles_only(world, who, query):
+    world.add(studies.study(images=8))
+    headers = as_member(tokens_of_all(world)[who])
+    names = [name for name, least in PAGES.items() if least == RESEARCHER]
+
+    found = {}
+    for name in names:
+        verb, _, path = name.partition(" ")
+        reply = world.http.open(path.replace("{study}", "faces") + query, method=verb, headers=headers)
+        found[name] = reply.status_code == 403
+
+    assert found == dict.fromkeys(names, RANK.get(who, 0) < RANK["researcher"])
+
+
+def test_every_route_of_the_api_has_a_row_and_every_row_a_route(world):
+    rules = {name for name in rules_of(world) if name.partition(" ")[2].startswith("/api/")}
 
     assert set(TABLE) - rules == set(), "rows without a route"
     assert rules - set(TABLE) == set(), "routes without a row in TABLE"
@@ -270,6 +324,15 @@ def test_a_token_that_expires_within_the_twelve_hours_ends_the_cookie_with_it(wo
     assert 14_000 < int(re.search(r"Max-Age=(\d+)", sign_in(world, text).headers["Set-Cookie"])[1]) <= 14_400
     world.clock.move(hours=4)
     assert http.get("/api/me").json["error"]["code"] in ("no_token", "expired_token")
+
+
+def test_a_cookie_opens_nothing_when_the_clock_was_put_back(world):
+    world.clock.move(days=300)
+    http = signed_in(world, world.data.keys().researcher)
+    before = http.get("/api/me").status_code
+    world.clock.move(hours=-1)
+
+    assert (before, outcome(http.get("/api/me"))) == (200, "no_token")
 
 
 def sign_in(world, text):
