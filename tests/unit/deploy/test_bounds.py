@@ -151,12 +151,12 @@ def test_a_new_deployment_is_bounded_and_an_existing_one_left_as_it_is(cloud, tm
         (stack,) = boto3.client("cloudformation").describe_stacks(StackName=f"{NAME}-data")["Stacks"]
         return {one["ParameterKey"]: one["ParameterValue"] for one in stack["Parameters"]}
 
-    warm = {"WarmWriteUnits": "", "WarmReadUnits": ""}
-    assert units() == {"MaxWriteUnits": "1500", "MaxReadUnits": "2000", **warm}
+    others = {"WarmWriteUnits": "", "WarmReadUnits": "", "Origins": ""}
+    assert units() == {"MaxWriteUnits": "1500", "MaxReadUnits": "2000", **others}
     deployment(tmp_path, settings={"MaxWriteUnits": "7"}).apply(packages, report=str)
     assert verbs(deployment(tmp_path).plan(packages)) == {"leave"}
     deployment(tmp_path, at_once=10_000).apply(packages, report=str)
-    assert units() == {"MaxWriteUnits": "15000", "MaxReadUnits": "20000", **warm}
+    assert units() == {"MaxWriteUnits": "15000", "MaxReadUnits": "20000", **others}
 
 
 @pytest.mark.parametrize("settings", [{"Domain": "a.b"}, {"MonthlyBudget": "5"}, {"AlarmMail": "a@b.c"}])
