@@ -13,6 +13,7 @@ from backend.experiment.judgments import judgment_of, method_named
 from backend.experiment.protocol import Protocol, new_protocol
 from backend.experiment.records import Study
 from backend.foundation.errors import InvalidInput
+from backend.panels.prolific import whole_minutes
 from backend.payment.ledger import Purse
 from backend.recruitment.plan import FEE_PERCENT, largest_bonus
 from backend.studies.retainer import minutes_in_budget
@@ -67,15 +68,17 @@ def takes(study: Study, fee_percent: str | None = None, vat_percent: str = "0") 
     waiting = minutes_in_budget(protocol) * purse.cost_usd_cents(protocol.pay.retainer_usd_cents)
     paid = minutes_in_budget(protocol) * protocol.pay.retainer_usd_cents + sessions * (base + bonus)
     total = sessions * each + waiting
+    minutes = protocol.consent.minutes
+    counted = whole_minutes(minutes) if protocol.admission.panel.pays else minutes
     return {
         "sessions": sessions,
         "evaluators_a_model": 0 if study.kind == QUALIFICATION else protocol.admission.evaluators,
         "trials_a_session": protocol.stimuli.trials,
-        "minutes_a_session": protocol.consent.minutes,
-        "hours": sessions * protocol.consent.minutes / 60,
+        "minutes_a_session": minutes,
+        "hours": sessions * minutes / 60,
         "base_usd_cents": base,
         "largest_bonus_usd_cents": bonus,
-        "wage_usd_cents_an_hour": base * 60 / protocol.consent.minutes,
+        "wage_usd_cents_an_hour": base * 60 / counted,
         "target_wage_usd_cents_an_hour": protocol.pay.target_wage_usd_cents,
         "session_usd_cents": each,
         "pay_usd_cents": paid,

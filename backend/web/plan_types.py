@@ -58,7 +58,7 @@ class StudyTakes(TypedDict):
     hours: Annotated[float, Meta(description="Of all evaluators")]
     base_usd_cents: int
     largest_bonus_usd_cents: int
-    wage_usd_cents_an_hour: float
+    wage_usd_cents_an_hour: Annotated[float, Meta(description="A panel that pays counts whole minutes")]
     target_wage_usd_cents_an_hour: int
     session_usd_cents: Annotated[int, Meta(description="With fees")]
     pay_usd_cents: int

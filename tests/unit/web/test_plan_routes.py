@@ -83,6 +83,19 @@ def test_a_plan_is_of_the_study_as_it_is_set(me):
     assert any("$6.00 an hour" in text for text in made["warnings"])
 
 
+def test_a_wage_is_checked_by_whole_minutes_where_a_panel_pays(me):
+    body = {"method": "infinity", "models": 1, "settings": {"base_usd_cents": 154, "minutes": 11.5}}
+
+    by_link = me.post("plan", body)
+    body["settings"]["panel"] = "prolific"
+    at_panel = me.post("plan", body)
+
+    assert by_link["study"]["wage_usd_cents_an_hour"] == pytest.approx(803.48, abs=0.01)
+    assert by_link["warnings"] == []
+    assert at_panel["study"]["wage_usd_cents_an_hour"] == 770
+    assert any("pays $7.70 an hour, and the least" in text for text in at_panel["warnings"])
+
+
 def test_more_evaluators_tell_more(me):
     few, many = (
         me.post("plan", {"models": 2, "settings": {"evaluators": count}})["tells"]["rows"][0]
