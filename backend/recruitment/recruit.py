@@ -9,7 +9,7 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 from backend.experiment.money import format_money
@@ -29,6 +29,7 @@ from backend.studies.lifecycle import recruitment_book as book
 
 OUTCOMES = ("done", "done_by_server", "no_consent", "unfit_device", "screened_out", "fault")
 _CODE_LENGTH = 10
+_PUBLISHED: tuple[StudyState, ...] = ("publishing", "active", "paused", "closed")
 
 
 def check_panel(study: Study, name: str) -> None:
@@ -120,12 +121,14 @@ def begin(
     Raises:
         InvalidInput: the plan exceeds the budget or the balance, is below the minimum wage, or differs
             from the wallet in currency or from the study in panel.
-        Conflict: the panel expects higher costs.
+        Conflict: the panel expects higher costs, or what was decided before costs more than `wanted`.
         PanelRefused, PanelUnsure, PanelUnreached: call again.
     """
     options = {"by_server": by_server, "is_signed": is_signed, "workspace": workspace, "project": project}
     state = prepare(store, panel, study, wanted, url, budget_cents=budget_cents, **options)
     if state["state"] == "decided":
+        _check_decided(study, state, wanted)
+        panel.set_places(state["panel_study"], state["places"])  # a draft may have been made with others
         _check_projected(panel, study, state)
         panel.change(state["panel_study"], "publish")
         state = update(store, study, state="published")
@@ -152,9 +155,6 @@ def prepare(
         wallet = panel_wallet.choose(panel, workspace, project)
         wanted = _checked(panel, study, wanted, wallet, budget_cents)
         _fix_settings(store, study)
-        set_budget(  # applies to payments, too
-            store, study.name, fee_percent=wanted.fee_percent, vat_percent=wanted.vat_percent
-        )
         data = {
             **_decision(study, wanted, url, wallet),
             "by_server": by_server,
@@ -164,6 +164,8 @@ def prepare(
         with suppress(Stale):  # decided by another process just now: that decision holds
             store.write_entry(book(study.name), panel.name, 0, data)
     state = recruitment(store, study)
+    if state["state"] == "decided":  # applies to payments, too
+        set_budget(store, study.name, fee_percent=state["fee_percent"], vat_percent=state["vat_percent"])
     if not state["panel_study"]:
         made = panel.create(_order(study, state))
         # If two processes created it, the first to record it wins; the other draft is never published.
@@ -206,25 +208,63 @@ def change(store: Store, panel: Panel, study: Study, action: str) -> Mapping[str
 def grow(store: Store, panel: Panel, study: Study, places: int, is_decided: bool = True) -> Mapping[str, Any]:
     """Raise the number of places, within the budget.
 
+    They are recorded first, so that no more are open than are recorded; `finish_growth` completes what was
+    interrupted after that.
+
     Args:
         is_decided: whether a person asked for more, rather than for what was decided before
             (`approved_sessions`).
 
     Raises:
         InvalidInput: fewer places than there are, or more than the budget pays for.
+        Conflict: the recruitment was stopped permanently.
     """
     check_paid_here(store, study.name)
-    state = recruitment(store, study)
+
+    def grown(now: Mapping[str, Any]) -> Mapping[str, Any]:
+        check_growth(study, now, places)
+        if places > affordable(study, now):
+            raise over_budget(study, now["budget_usd_cents"], planned(study, now, places))
+        changes = {"places": places, "is_growing": True}
+        if is_decided and now.get("approved_sessions") is not None:
+            changes["approved_sessions"] = now["approved_sessions"] + places - now["places"]
+        return changes if places > now["places"] else {}
+
+    return finish_growth(store, panel, study, _changed(store, study, grown))
+
+
+def finish_growth(store: Store, panel: Panel, study: Study, state: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Raise the places at the panel to the recorded number, unless that is done; return the recruitment."""
+    if not state.get("is_growing"):
+        return state
+    places = state["places"]
+    panel.set_places(state["panel_study"], places)
+    return _changed(store, study, lambda now: {"is_growing": now["places"] > places})
+
+
+def notice_published(store: Store, panel: Panel, study: Study) -> Mapping[str, Any] | None:
+    """Return a study's recruitment, None if there is none, after recording that it is published at the panel.
+
+    So it is if the process that published it ended before it recorded that.
+    """
+    state = begun(store, study)
+    if state is None or state["state"] != "decided" or not state["panel_study"]:
+        return state
+    is_published = panel.state(state["panel_study"]) in _PUBLISHED
+    return update(store, study, state="published") if is_published else state
+
+
+def check_growth(study: Study, state: Mapping[str, Any], places: int) -> None:
+    """Raise unless a published recruitment may have this number of places, whatever they cost.
+
+    Raises:
+        InvalidInput: fewer than there are.
+        Conflict: more, and it was stopped permanently.
+    """
     if places < state["places"]:
         raise InvalidInput(f"places can only grow: there are {state['places']}, and {places} were asked for")
-    if places > affordable(study, state):
-        raise _over_budget(study, state, planned(study, state, places))
-    changes = {"places": places}
-    if is_decided and state.get("approved_sessions") is not None:
-        changes["approved_sessions"] = state["approved_sessions"] + places - state["places"]
-    state = update(store, study, **changes)  # first, so that no more are open than are recorded
-    panel.set_places(state["panel_study"], places)
-    return state
+    if places > state["places"] and state["state"] == "stopped":
+        raise Conflict(f"the recruitment for {study.name} was stopped permanently")
 
 
 def set_slots(store: Store, panel: Panel, study: Study, slots: int) -> Mapping[str, Any]:
@@ -235,18 +275,30 @@ def set_slots(store: Store, panel: Panel, study: Study, slots: int) -> Mapping[s
         Conflict: screening out has no payment of its own.
     """
     check_paid_here(store, study.name)
-    state = recruitment(store, study)
-    if not state.get("screen_out"):
-        raise Conflict(f"the recruitment for {study.name} pays nothing for being screened out")
-    terms = replace(ScreenOut(**state["screen_out"]), slots=slots)
-    if slots < state["screen_out"]["slots"]:
-        raise InvalidInput(f"slots can only grow: there are {state['screen_out']['slots']}, not {slots}")
-    after = planned(study, {**state, "screen_out": asdict(terms)})
-    if after.total_cents > state["budget_usd_cents"]:
-        raise _over_budget(study, state, after)
-    state = update(store, study, screen_out=asdict(terms))
-    panel.set_slots(state["panel_study"], state["codes"]["screened_out"], terms)
+
+    def raised(now: Mapping[str, Any]) -> Mapping[str, Any]:
+        if not now.get("screen_out"):
+            raise Conflict(f"the recruitment for {study.name} pays nothing for being screened out")
+        if slots < now["screen_out"]["slots"]:
+            raise InvalidInput(f"slots can only grow: there are {now['screen_out']['slots']}, not {slots}")
+        changes = {"screen_out": {**now["screen_out"], "slots": slots}}
+        after = planned(study, {**now, **changes})
+        if after.total_cents > now["budget_usd_cents"]:
+            raise over_budget(study, now["budget_usd_cents"], after)
+        return changes
+
+    state = _changed(store, study, raised)
+    panel.set_slots(state["panel_study"], state["codes"]["screened_out"], ScreenOut(**state["screen_out"]))
     return state
+
+
+def over_budget(study: Study, budget_cents: int, wanted: Plan) -> InvalidInput:
+    """Return the error for a plan that costs more than a budget."""
+    budget = format_money(budget_cents, study.protocol.pay.currency)
+    return InvalidInput(
+        f"{wanted.places} places cost {wanted.money(wanted.total_cents)} at most, over the budget of "
+        f"{budget}; raise it with --budget"
+    )
 
 
 def affordable(study: Study, state: Mapping[str, Any]) -> int:
@@ -275,10 +327,15 @@ def _changed(
 def notice(store: Store, study: Study, at_panel: StudyState, is_stopped: bool, at: str) -> Mapping[str, Any]:
     """Record the state of the panel's study, and since when, if it has changed.
 
+    A study that is published there is published, even if the process that did it ended before it recorded
+    that.
+
     Args:
         is_stopped: it is closed though not all places were taken, so that a person stopped it there.
     """
     state, seen = recruitment(store, study), {"state": at_panel, "is_stopped": is_stopped}
+    if state["state"] == "decided" and at_panel in _PUBLISHED:
+        state = update(store, study, state="published")
     before = state.get("at_panel") or {}
     if {name: before.get(name) for name in seen} == seen:
         return state
@@ -359,6 +416,19 @@ def _fix_settings(store: Store, study: Study) -> None:
         raise Conflict(f"the settings of {study.name} were changed in the meantime; look at the plan again")
 
 
+def _check_decided(study: Study, state: Mapping[str, Any], wanted: Plan) -> None:
+    """Raise unless what was decided, perhaps by another process, costs no more than is wanted now."""
+    decided = planned(study, state)
+    if decided.total_cents > wanted.total_cents:
+        raise Conflict(
+            f"the recruitment for {study.name} was decided with {decided.places} places for at most "
+            f"{decided.money(decided.total_cents)}, not {wanted.places} for "
+            f"{wanted.money(wanted.total_cents)}; look at the plan again (nothing is published)"
+        )
+    if decided.total_cents > state["budget_usd_cents"]:
+        raise over_budget(study, state["budget_usd_cents"], decided)
+
+
 def _check_projected(panel: Panel, study: Study, state: Mapping[str, Any]) -> None:
     """Raise Conflict if the panel expects a higher fee or VAT, before anything is published."""
     try:
@@ -380,14 +450,6 @@ def _check_projected(panel: Panel, study: Study, state: Mapping[str, Any]) -> No
         f"Prolific reckons {wanted.money(cost.total_cents)} for the rewards with fees, and this plan "
         f"{wanted.money(wanted.rewards_cents)}; say what your account pays: --fee {fee:.1f} --vat {vat:.0f} "
         "(nothing is published)"
-    )
-
-
-def _over_budget(study: Study, state: Mapping[str, Any], wanted: Plan) -> InvalidInput:
-    budget = format_money(state["budget_usd_cents"], study.protocol.pay.currency)
-    return InvalidInput(
-        f"{wanted.places} places cost {wanted.money(wanted.total_cents)} at most, over the budget of "
-        f"{budget}; raise it with --budget"
     )
 
 

@@ -8,11 +8,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from backend.experiment.records import Study
-from backend.foundation.errors import InvalidInput, NotFound
+from backend.foundation.errors import Conflict, InvalidInput, NotFound
 from backend.panels.api import Panel, ScreenOut
 from backend.panels.prolific import ProlificPanel
 from backend.panels.prolific_webhooks import Webhooks
-from backend.payment.accounts import purse, set_budget
+from backend.payment.accounts import check_paid_here, purse
 from backend.recruitment import panel_wallet, recruit, webhooks
 from backend.recruitment.plan import FEE_PERCENT, VAT_PERCENT, Plan, plan
 from backend.stores.store import Store
@@ -46,9 +46,13 @@ def wanted(study: Study, state: Mapping[str, Any] | None, wish: Wish) -> Plan:
     """Return the plan: as decided before, with the changes asked for now.
 
     Raises:
-        InvalidInput: as for `plan.plan`, or an amount for screening out without slots.
+        InvalidInput: as for `plan.plan`, an amount for screening out without slots, or fewer places than
+            are published.
+        Conflict: more places, and the recruitment was stopped permanently.
     """
     if state is not None:
+        if state["state"] != "decided":
+            recruit.check_growth(study, state, wish.places or state["places"])
         before = recruit.planned(study, state, wish.places)
         if state["state"] == "decided":
             before = replace(
@@ -80,23 +84,37 @@ def check_url(url: str) -> None:
         raise InvalidInput(f"evaluators must reach the server by https, not at {url!r}")
 
 
-def publish(store: Store, panel: Panel, study: Study, wish: Wish) -> Mapping[str, Any]:
-    """Recruit as asked for and return the recruitment; again, or resumed, nothing is done twice.
+def publish(
+    store: Store, panel: Panel, study: Study, wish: Wish, confirmed_usd_cents: int | None = None
+) -> Mapping[str, Any]:
+    """Recruit as asked for and return the recruitment; resumed, nothing is done twice.
+
+    Args:
+        confirmed_usd_cents: the cost that was confirmed, if it was shown before.
 
     Raises:
         InvalidInput, Conflict, PanelRefused, PanelUnsure, PanelUnreached: as for `recruit.begin` and
-            `recruit.grow`.
+            `recruit.grow`; Conflict also for a higher cost than was confirmed.
     """
     recruit.check_panel(study, panel.name)
-    state = recruit.begun(store, study)
+    state = recruit.notice_published(store, panel, study)
     plan = wanted(study, state, wish)
+    if confirmed_usd_cents is not None and plan.total_cents > confirmed_usd_cents:
+        raise Conflict(
+            f"recruiting for {study.name} costs {plan.money(plan.total_cents)} at most by now, and "
+            f"{plan.money(confirmed_usd_cents)} was confirmed; look at the amounts again, and confirm those",
+            code="changed",
+        )
     if state is None:
         check_url(wish.url)
         return recruit.begin(store, panel, study, plan, wish.url, **_options(wish))
+    check_paid_here(store, study.name)
     changes: dict[str, Any] = {"budget_usd_cents": budget(state, wish)}
+    if plan.total_cents > changes["budget_usd_cents"]:
+        raise recruit.over_budget(study, changes["budget_usd_cents"], plan)
     if state["state"] == "decided":
-        changes |= {"fee_percent": plan.fee_percent, "vat_percent": plan.vat_percent}
-        set_budget(store, study.name, fee_percent=plan.fee_percent, vat_percent=plan.vat_percent)
+        terms = {"fee_percent": plan.fee_percent, "vat_percent": plan.vat_percent}
+        changes |= {"places": plan.places, **terms}
     recruit.update(store, study, **changes)
     state = recruit.begin(store, panel, study, plan, state["url"])
     if plan.screen_out and plan.screen_out.slots != state["screen_out"]["slots"]:

@@ -243,6 +243,8 @@ def _keep_wanted(store: Store, panel: Panel, study: Study, listed: list[Submissi
     if accounts.purse(store, study.name)[1].paid_from:
         return  # only the store that pays may admit more people
     state = recruit.recruitment(store, study)
+    if state["state"] in ("published", "full"):
+        state = recruit.finish_growth(store, panel, study, state)
     at_panel = panel.state(state["panel_study"])
     is_stopped = at_panel == "closed" and _ever_taken(listed) < state["places"]
     state = recruit.notice(store, study, at_panel, is_stopped, now)

@@ -3,7 +3,8 @@
 A confirmation is a hash over what would be done, its amount and currency, and the facts that it was computed
 from, among them the study and the confirmation that was accepted before. So it is valid only while nothing of
 that has changed, and is accepted once: the acceptance is one conditional write, in the book `confirmations`.
-Sent again, as after a lost reply, it gives what was accepted.
+Sent again, as after a lost reply, it gives what was accepted, while the settings are the same; what was
+carried out is noted, so that it is not done over what was decided since.
 """
 
 import hashlib
@@ -15,6 +16,7 @@ from typing import Any
 from backend.experiment.records import Study
 from backend.foundation.errors import Conflict
 from backend.stores.store import Entry, Stale, Store
+from backend.stores.updates import update
 
 BOOK = "confirmations"
 
@@ -55,7 +57,13 @@ def accept(
     offer = current()
     if _hash(study, action, offer, entry) != given:
         raise _changed(study)
-    accepted = {"created_at": study.created_at, "confirmation": given, "order": offer.order}
+    accepted = {
+        "created_at": study.created_at,
+        "settings_id": study.settings_id,
+        "confirmation": given,
+        "order": offer.order,
+        "is_carried_out": False,
+    }
     try:
         store.write_entry(BOOK, _key(study, action), entry.version if entry else 0, accepted)
     except Stale:
@@ -64,6 +72,21 @@ def accept(
             raise _changed(study) from None
         return entry.data["order"]
     return offer.order
+
+
+def is_carried_out(store: Store, study: Study, action: str, given: str) -> bool:
+    """Return whether a confirmation is the last one that was accepted, and its order was carried out."""
+    entry = _entry(store, study, action)
+    return _is_accepted(entry, study, given) and entry.data.get("is_carried_out", False)
+
+
+def note_carried_out(store: Store, study: Study, action: str, given: str) -> None:
+    """Store that the order of a confirmation was carried out, if none was accepted since."""
+
+    def rule(now: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+        return {**now, "is_carried_out": True} if now and now["confirmation"] == given else None
+
+    update(store, BOOK, _key(study, action), rule)
 
 
 def forget(store: Store, study: Study) -> None:
@@ -85,6 +108,7 @@ def _is_accepted(entry: Entry | None, study: Study, given: str) -> bool:
     return (
         entry is not None
         and entry.data["created_at"] == study.created_at
+        and entry.data["settings_id"] == study.settings_id
         and entry.data["confirmation"] == given
     )
 

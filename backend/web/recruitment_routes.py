@@ -145,8 +145,12 @@ def add_routes(app: Flask, context: Context) -> None:
         def current() -> Offer:
             return study_recruitment.offer(store, found, at_panel, wish)[0]
 
-        order = confirmations.accept(store, found, "recruit", wanted.confirmation, current)
-        study_recruitment.publish(store, at_panel, found, Wish(**order["wish"]))
+        asked = (store, found, "recruit", wanted.confirmation)
+        if not confirmations.is_carried_out(*asked):
+            order = confirmations.accept(*asked, current)
+            wish = Wish(**order["wish"])
+            study_recruitment.publish(store, at_panel, found, wish, order["total_usd_cents"])
+            confirmations.note_carried_out(*asked)
         return done(found)
 
     @app.post("/api/studies/<study>/recruitment")

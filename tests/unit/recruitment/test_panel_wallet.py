@@ -108,8 +108,9 @@ def test_a_fee_or_vat_that_the_plan_does_not_know_of_is_said_before_anything_is_
         begin(world.store, panel, study, plan(study), URL)
     (made,) = books.studies.values()
     assert made["status"] == "UNPUBLISHED"
-    recruit.update(world.store, study, fee_percent="50", vat_percent=str(100 * vat))
-    state = begin(world.store, panel, study, plan(study), URL)
+    terms = {"fee_percent": "50", "vat_percent": str(100 * vat), "budget_usd_cents": 10_000}
+    wanted = recruit.planned(study, recruit.update(world.store, study, **terms))
+    state = begin(world.store, panel, study, wanted, URL)
 
     assert (len(books.studies), state["state"]) == (1, "published")
 

@@ -6,9 +6,11 @@ from fractions import Fraction
 import pytest
 
 from backend.foundation.errors import Conflict, InvalidInput, NotFound
-from backend.panels.api import PanelUnsure
-from backend.recruitment import recruit
+from backend.panels.api import PanelRefused, PanelUnsure
+from backend.payment.accounts import purse
+from backend.recruitment import recruit, study_recruitment
 from backend.recruitment.recruit import begin, change, grow, plan
+from backend.recruitment.study_recruitment import Wish
 from tests.prolific import Books, Clock, Fake
 
 from .. import sample_studies as studies
@@ -159,6 +161,107 @@ def test_places_grow_within_the_budget_and_never_shrink(world, panel, books, stu
         grow(world.store, panel, study, 5)
     (made,) = books.studies.values()
     assert made["total_available_places"] == 7
+
+
+class Meanwhile:
+    """A panel at which another process raises the places before a call of this one arrives."""
+
+    name = "prolific"
+
+    def __init__(self, panel, change):
+        self._panel, self._change = panel, change
+
+    def __getattr__(self, name):
+        return getattr(self._panel, name)
+
+    def set_places(self, study, places):
+        change, self._change = self._change, lambda: None
+        change()
+        self._panel.set_places(study, places)
+
+
+def test_places_that_two_raise_at_once_are_recorded_as_the_panel_has_them(world, panel, books, study):
+    begin(world.store, panel, study, plan(study), URL, budget_cents=20 * 309)
+    both = Meanwhile(panel, lambda: grow(world.store, panel, study, 12))
+
+    with pytest.raises(PanelRefused, match="can only be increased"):
+        grow(world.store, both, study, 8)
+
+    (made,) = books.studies.values()
+    assert (recruit.begun(world.store, study)["places"], made["total_available_places"]) == (12, 12)
+
+
+def test_a_raise_that_another_overtook_does_not_lower_what_is_recorded(world, panel, books, study):
+    begin(world.store, panel, study, plan(study), URL, budget_cents=20 * 309)
+
+    class Overtaken:
+        """A store in which another process raises the places before the first write."""
+
+        is_first = True
+
+        def __getattr__(self, name):
+            return getattr(world.store, name)
+
+        def write_entry(self, *args):
+            if self.is_first:
+                self.is_first = False
+                grow(world.store, panel, study, 12)
+            return world.store.write_entry(*args)
+
+    with pytest.raises(InvalidInput, match="can only grow: there are 12, and 8 were asked for"):
+        grow(Overtaken(), panel, study, 8)
+
+    assert recruit.begun(world.store, study)["places"] == 12
+
+
+def test_a_recruitment_that_was_stopped_does_not_grow(world, panel, books, study):
+    begin(world.store, panel, study, plan(study), URL, budget_cents=20 * 309)
+    change(world.store, panel, study, "stop")
+
+    with pytest.raises(Conflict, match="was stopped permanently"):
+        grow(world.store, panel, study, 8)
+
+    (made,) = books.studies.values()
+    assert (made["status"], made["total_available_places"]) == ("AWAITING REVIEW", 6)
+
+
+def test_a_draft_that_costs_more_than_is_wanted_now_is_not_published(world, panel, books, study):
+    recruit.prepare(world.store, panel, study, plan(study, 6), URL)
+
+    with pytest.raises(Conflict, match=r"decided with 6 places for at most \$18.54, not 2 for \$6.18"):
+        begin(world.store, panel, study, plan(study, 2), URL)
+
+    (made,) = books.studies.values()
+    assert made["status"] == "UNPUBLISHED"
+
+
+def test_the_fee_of_payments_is_that_of_the_decision_which_holds(world, panel, study):
+    first = plan(study, fee_percent="42.8")
+
+    class Overtaken(type(panel)):
+        """A panel whose balance is read while another process decides."""
+
+        def __init__(self):
+            self.__dict__ = panel.__dict__
+
+        def balance(self, workspace):
+            recruit.prepare(world.store, panel, study, first, URL)
+            return panel.balance(workspace)
+
+    recruit.prepare(world.store, Overtaken(), study, plan(study, fee_percent="10"), URL)
+
+    assert purse(world.store, study.name)[1].fee_percent == "42.8"
+
+
+def test_what_was_published_before_its_process_died_counts_as_published(world, panel, books, study):
+    state = recruit.prepare(world.store, panel, study, plan(study), URL)
+    panel.change(state["panel_study"], "publish")
+
+    with pytest.raises(InvalidInput, match="can only grow: there are 6, and 2 were asked for"):
+        study_recruitment.publish(world.store, panel, study, Wish(places=2))
+
+    state = recruit.begun(world.store, study)
+    assert (state["state"], state["places"]) == ("published", 6)
 
 
 def test_a_recruitment_is_paused_resumed_and_stopped_for_good(world, panel, books, study):

@@ -332,6 +332,51 @@ def test_a_place_is_added_where_the_panel_has_closed_and_a_session_is_lacking(re
     assert recruit.recruitment(recruited.world.store, recruited.study)["state"] == "full"
 
 
+class Busy:
+    """A panel that is too busy to raise places, once."""
+
+    is_busy = True
+
+    def __init__(self, panel):
+        self._panel = panel
+
+    def __getattr__(self, name):
+        return getattr(self._panel, name)
+
+    def set_places(self, study, places):
+        if self.is_busy:
+            self.is_busy = False
+            raise PanelUnreached("too busy")
+        self._panel.set_places(study, places)
+
+
+def test_a_place_that_the_panel_was_too_busy_to_add_is_added_later(recruited):
+    places = fill(recruited)
+    recruited.books.give_back(places[1].id)
+    panel = recruited.panel
+    recruited.panel = Busy(panel)
+    with pytest.raises(PanelUnreached, match="too busy"):
+        recruited.reconcile()
+
+    recruited.reconcile()
+
+    assert places_at_the_panel(recruited) == 5
+    state = recruit.recruitment(recruited.world.store, recruited.study)
+    assert (state["places"], state["at_panel"]["is_stopped"]) == (5, False)
+    recruited.arrive()[1].play()
+    recruited.reconcile()
+    assert recruited.taken() == {"gan": 2, "vae": 2}
+
+
+def test_a_study_that_was_published_just_before_its_process_died_is_kept_in_agreement(recruited):
+    recruit.update(recruited.world.store, recruited.study, state="decided")
+    fill(recruited)
+
+    recruited.reconcile()
+
+    assert recruit.recruitment(recruited.world.store, recruited.study)["state"] == "full"
+
+
 def test_no_place_is_added_over_the_budget(recruited):
     recruit.update(recruited.world.store, recruited.study, budget_usd_cents=4 * 309)
     places = fill(recruited)

@@ -5,6 +5,10 @@ from fractions import Fraction
 
 import pytest
 
+from backend.recruitment import study_recruitment
+from backend.recruitment.plan import plan
+from backend.recruitment.recruit import prepare
+from backend.recruitment.study_recruitment import Wish
 from tests import prolific
 
 from .. import sample_studies as studies
@@ -142,6 +146,102 @@ def test_a_rehearsal_costs_nothing_and_tells_its_address(fake, me, study):
     found = me.post("studies/faces/recruitment/rehearsal", body)["recruited"]
 
     assert (found["state"], bool(found["rehearsal_url"])) == ("decided", True)
+
+
+def rehearsed(fake, me):
+    fake.books.workspace.features = frozenset({"test_participants"})
+    me.post("studies/faces/recruitment/rehearsal", {"url": URL, "email": "tester@example.org"})
+
+
+def published(fake):
+    return [each for each in made(fake) if each["status"] == "ACTIVE" and not each["is_test"]]
+
+
+def test_fewer_places_than_were_rehearsed_are_published_if_those_were_confirmed(fake, me, study):
+    rehearsed(fake, me)
+    query = f"url={URL}&places=2"
+    found = offered(me, query)
+
+    state = me.post("studies/faces/recruit", {"confirmation": found["confirmation"], "url": URL, "places": 2})
+
+    assert (found["plan"]["places"], found["plan"]["total_usd_cents"]) == (2, 2 * (286 + 23))
+    assert state["recruited"]["places"] == 2
+    assert [each["total_available_places"] for each in published(fake)] == [2]
+
+
+def test_a_higher_fee_than_was_rehearsed_is_published_within_the_budget_only(fake, me, study):
+    fake.books.fee = fake.books.workspace.fee = Fraction(60, 100)
+    rehearsed(fake, me)
+    body = {"url": URL, "fee_percent": "60"}
+    found = offered(me, f"url={URL}&fee_percent=60")
+
+    refused = me.refused(
+        "studies/faces/recruit", {**body, "confirmation": found["confirmation"]}, 400, "invalid"
+    )
+
+    assert "over the budget of $18.54" in refused
+    assert published(fake) == []
+    more = offered(me, f"url={URL}&fee_percent=60&budget_usd_cents=3000")
+    me.post(
+        "studies/faces/recruit",
+        {**body, "confirmation": more["confirmation"], "budget_usd_cents": 3000},
+    )
+    assert len(published(fake)) == 1
+
+
+def test_a_confirmation_that_failed_is_for_the_settings_that_it_was_given_out_for(fake, me, study):
+    fake.books.workspace.balance = 100
+    body = {"confirmation": offered(me)["confirmation"], "url": URL}
+    assert "add money" in me.refused("studies/faces/recruit", body, 400, "invalid")
+    fake.books.workspace.balance = None
+    me.post("studies/faces/set", {"settings": {"base_usd_cents": 1000}})
+
+    me.refused("studies/faces/recruit", body, 409, "changed")
+    assert made(fake) == []
+
+
+def test_what_was_carried_out_is_not_done_over_what_was_decided_since(fake, me, study):
+    query = f"url={URL}&budget_usd_cents=2000"
+    body = {"confirmation": offered(me, query)["confirmation"], "url": URL, "budget_usd_cents": 2000}
+    me.post("studies/faces/recruit", body)
+    more = Wish(places=8, budget_usd_cents=3000)
+    study_recruitment.publish(me.world.store, fake.panel(), study, more)  # as `openhype recruit` does
+
+    again = me.post("studies/faces/recruit", body)["recruited"]
+
+    assert (again["places"], again["budget_usd_cents"]) == (8, 3000)
+
+
+def test_a_confirmed_cost_is_not_exceeded_by_what_was_decided_since(fake, me, study):
+    fake.books.workspace.balance = 100
+    body = {"confirmation": offered(me)["confirmation"], "url": URL}
+    me.refused("studies/faces/recruit", body, 400, "invalid")
+    fake.books.workspace.balance = None
+    prepare(me.world.store, fake.panel(), study, plan(study, 6, fee_percent="60"), URL)
+
+    refused = me.refused("studies/faces/recruit", body, 409, "changed")
+
+    assert "costs $20.76 at most by now, and $18.54 was confirmed" in refused
+    assert published(fake) == []
+
+
+def test_a_recruitment_that_was_stopped_takes_in_nobody_more(fake, me, study):
+    me.post("studies/faces/recruit", {"confirmation": offered(me)["confirmation"], "url": URL})
+    me.post("studies/faces/recruitment", {"action": "stop"})
+
+    found = me.get(f"studies/faces/recruitment?url={URL}&places=8&budget_usd_cents=5000")
+
+    assert (found["plan"], found["confirmation"]) == (None, None)
+    assert "was stopped permanently" in found["hindrance"]
+
+
+def test_fewer_places_than_are_published_are_not_offered(fake, me, study):
+    me.post("studies/faces/recruit", {"confirmation": offered(me)["confirmation"], "url": URL})
+
+    found = me.get(f"studies/faces/recruitment?url={URL}&places=2")
+
+    assert (found["plan"], found["confirmation"]) == (None, None)
+    assert "places can only grow: there are 6, and 2 were asked for" in found["hindrance"]
 
 
 def test_what_is_in_the_way_is_told(world, me, fake):
