@@ -19,7 +19,7 @@ from backend.jobs.study_orders import StudyOrder, study_order, worded
 from backend.members.roles import RESEARCHER, Member
 from backend.stores.updates import update
 from backend.uploads import uploads
-from backend.web.authorisation import caller
+from backend.web.authorisation import caller, concerns
 from backend.web.bodies import body
 from backend.web.context import Context
 from backend.web.job_types import DraftReply, Drafts, Enqueued, ModelGiven, Nothing, StudyBody, plain
@@ -92,7 +92,7 @@ def _add_orders(app: Flask, context: Context) -> None:
         from backend.jobs import create_study
 
         ordered, member = _ordered(), caller()
-        _checked(ordered)
+        concerns(_checked(ordered).name)
         before = create_study.ordered_before(store, member.name, ordered, clock())
         if before is None:
             _check(context, ordered, member)

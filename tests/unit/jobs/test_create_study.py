@@ -6,6 +6,7 @@ import pytest
 
 from backend.jobs import create_study, queue
 from backend.jobs.worker import Worker
+from backend.members import audit_log
 
 from .ordered import Orders, noise, picture
 
@@ -46,6 +47,15 @@ def test_a_study_is_made_from_uploads(orders, world):
         stimulus.name for stimulus in world.store.stimuli("faces")
     }
     assert [path.name for path in (world.data.root / "jobs").iterdir()] == [".place"]
+
+
+def test_the_audit_log_names_the_study_that_is_ordered(orders, world):
+    orders.call("POST", "/studies", orders.faces())
+    refused(orders, orders.faces(method="no such method"))
+
+    entries, _ = audit_log.page(world.store, 10)
+    ordered = [(each.target, each.outcome) for each in entries if each.action == "POST /api/studies"]
+    assert sorted(ordered) == [("", "refused"), ("faces", "done")]
 
 
 def test_a_study_of_items_is_made_from_uploads(orders, world):
