@@ -8,6 +8,7 @@ An account is listed until it is marked as paid; the list may be written any num
 
 import csv
 import io
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -106,7 +107,7 @@ def mark_paid(store: Store, study: Study, path: Path, clock: Callable[[], dateti
     Raises:
         InvalidInput: a row names nobody, or another amount than is owed; then nothing is marked.
     """
-    return _mark(store, study, clock, lambda by_name: _rows(path, by_name))
+    return _mark(store, study, clock, lambda known: _rows(path, known))
 
 
 def mark_amounts(
@@ -124,24 +125,53 @@ def mark_amounts(
         store,
         study,
         clock,
-        lambda by_name: [
-            _key(f"paid[{i}]", name, str(amount), by_name) for i, (name, amount) in enumerate(paid)
+        lambda known: [
+            known.take(f"paid[{i}]", name, str(amount), "") for i, (name, amount) in enumerate(paid)
         ],
     )
 
 
-_ByName = Mapping[str, tuple[str, Account]]
+class _Accounts:
+    """The accounts that rows of a list are about, each taken by one row at most.
+
+    Somebody who waited in stretches and took part has several, perhaps of the same amount.
+    """
+
+    def __init__(self, known: Mapping[str, Account]):
+        self._of: dict[str, dict[str, Account]] = defaultdict(dict)
+        for key, account in sorted(known.items(), key=lambda item: not _is_owed(item[1])):  # owed ones first
+            self._of[account.evaluator][key] = account
+
+    def take(self, where: str, name: str, usd_cents: str | None, code: str) -> str:
+        """Return the key of an evaluator's account.
+
+        Args:
+            code: the completion code of the row, which tells accounts of one amount apart; "" if it has none.
+
+        Raises:
+            InvalidInput: nothing is owed to anybody of the name, or another amount.
+        """
+        own = self._of.get(name)
+        if not own:
+            raise InvalidInput(f"{where}: no evaluator {name!r} is owed")
+        fitting = [key for key, account in own.items() if usd_cents == str(_total(account))]
+        if fitting:  # of several, that of the code; a spreadsheet may have changed how it is written
+            key = next((key for key in fitting if escape_formula(own[key].code) == code), fitting[0])
+            del own[key]
+            return key
+        each = " and ".join(f"{_total(account)}" for account in own.values())
+        raise InvalidInput(f"{where}: {name} is owed {each} cents, not {usd_cents!r}")
 
 
 def _mark(
-    store: Store, study: Study, clock: Callable[[], datetime], chosen: Callable[[_ByName], list[str]]
+    store: Store, study: Study, clock: Callable[[], datetime], chosen: Callable[[_Accounts], list[str]]
 ) -> int:
     """Mark the accounts whose keys `chosen` returns as paid; return how many were not marked before."""
     check_paid_here(store, study.name)
     enter_all(store, study, clock())
     known = by_hand(store, study, clock())
     marked = 0
-    for key in chosen({account.evaluator: (key, account) for key, account in known.items()}):
+    for key in chosen(_Accounts(known)):
         was_marked = False
 
         def rule(now: Account) -> Account | None:
@@ -155,15 +185,15 @@ def _mark(
     return marked
 
 
-def _rows(path: Path, by_name: _ByName) -> list[str]:
+def _rows(path: Path, known: _Accounts) -> list[str]:
     """Return the keys of the accounts that a file names."""
     try:
-        return _keys(path, by_name)
+        return _keys(path, known)
     except csv.Error as error:
         raise InvalidInput(f"{path.name} must be CSV; {error}") from None
 
 
-def _keys(path: Path, by_name: _ByName) -> list[str]:
+def _keys(path: Path, known: _Accounts) -> list[str]:
     reader = csv.DictReader(io.StringIO(read_text(path), newline=""))
     missing = [name for name in ("evaluator", "usd_cents") if name not in (reader.fieldnames or ())]
     if missing:
@@ -172,19 +202,14 @@ def _keys(path: Path, by_name: _ByName) -> list[str]:
             f"what is owed does; {', '.join(missing)} missing"
         )
     return [
-        _key(f"{path.name} line {number}", row["evaluator"] or "", row["usd_cents"], by_name)
+        known.take(
+            f"{path.name} line {number}",
+            row["evaluator"] or "",
+            row["usd_cents"],
+            row.get("completion_code") or "",
+        )
         for number, row in enumerate(reader, start=2)
     ]
-
-
-def _key(where: str, name: str, usd_cents: str | None, by_name: _ByName) -> str:
-    """Return the key of an evaluator's account; raise InvalidInput if another amount is owed."""
-    key, account = by_name.get(name, ("", None))
-    if account is None:
-        raise InvalidInput(f"{where}: no evaluator {name!r} is owed")
-    if usd_cents != str(_total(account)):
-        raise InvalidInput(f"{where}: {account.evaluator} is owed {_total(account)} cents, not {usd_cents!r}")
-    return key
 
 
 def _is_owed(account: Account) -> bool:

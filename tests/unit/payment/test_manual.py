@@ -8,6 +8,7 @@ import pytest
 
 from backend.foundation.errors import InvalidInput
 from backend.payment import accounts, manual
+from backend.payment.ledger import waited_account
 
 from ..memory import MemoryStore
 from ..payday import Payday
@@ -52,6 +53,40 @@ def test_who_is_marked_as_paid_is_not_listed_again(payday, tmp_path):
 
     assert marked == [1, 0]
     assert [row["evaluator"] for row in written(payday, tmp_path / "owed.csv")] == ["e002"]
+
+
+def waited(payday, number, usd_cents):
+    """Have e001 be owed for a stretch of waiting, too."""
+    owed = waited_account(f"w1 {number}", "e001", usd_cents, "2026-01-01T00:00:00Z", "CODE001", ("", "", ""))
+    payday.store.write_entry(accounts.ledger_of("faces"), owed.key, 0, dataclasses.asdict(owed))
+
+
+@pytest.mark.parametrize("stretches", [(110,), (110, 110), (60, 110), (60, 60)])
+def test_somebody_with_several_accounts_is_marked_in_all_of_them_and_listed_in_none(
+    payday, tmp_path, stretches
+):
+    for number, usd_cents in enumerate(stretches):
+        waited(payday, number, usd_cents)
+    rows = written(payday, tmp_path / "owed.csv")
+
+    marked = [manual.mark_paid(payday.store, payday.study, tmp_path / "owed.csv", clock) for _ in "12"]
+
+    assert sorted(int(row["usd_cents"]) for row in rows) == sorted([110, 114, *stretches])
+    assert marked == [len(stretches) + 2, 0]
+    assert written(payday, tmp_path / "owed.csv") == []
+
+
+def test_of_several_accounts_only_those_are_marked_that_were_paid(payday, tmp_path):
+    waited(payday, 0, 60)
+    waited(payday, 1, 60)
+
+    marked = manual.mark_amounts(payday.store, payday.study, [("e001", 60)], clock)
+
+    left = [(row["evaluator"], row["usd_cents"]) for row in written(payday, tmp_path / "owed.csv")]
+    assert marked == 1
+    assert sorted(left) == [("e001", "110"), ("e001", "60"), ("e002", "114")]
+    with pytest.raises(InvalidInput, match=r"paid\[2\]: e001 is owed 110 cents, not '60'"):
+        manual.mark_amounts(payday.store, payday.study, [("e001", 60)] * 3, clock)
 
 
 @pytest.mark.parametrize(
