@@ -218,6 +218,7 @@ class ProlificPanel:
         self._transition(submission, {"action": "COMPLETE", "completion_code": code}, "complete", _DONE)
 
     def approve(self, submissions: Sequence[str]) -> None:
+        refused: PanelRefused | None = None
         for first in range(0, len(submissions), _APPROVED_AT_ONCE):
             ids = [_id(id) for id in submissions[first : first + _APPROVED_AT_ONCE]]
             try:
@@ -226,8 +227,21 @@ class ProlificPanel:
             except TokenRefused:
                 raise
             except PanelRefused:  # one that cannot be approved must not block the others
-                for id in ids:
-                    self._transition(id, {"action": "APPROVE"}, "approve", _PAID)
+                refused = self._approve_each(ids) or refused
+        if refused is not None:
+            raise refused
+
+    def _approve_each(self, ids: Sequence[str]) -> PanelRefused | None:
+        """Approve submissions one by one; return why one could not be, if so."""
+        refused = None
+        for id in ids:
+            try:
+                self._transition(id, {"action": "APPROVE"}, "approve", _PAID)
+            except TokenRefused:
+                raise
+            except PanelRefused as error:
+                refused = error
+        return refused
 
     def ask_to_return(self, submission: str, reason: str) -> None:
         path = f"submissions/{_id(submission)}/request-return/"

@@ -219,11 +219,15 @@ def test_many_are_approved_in_few_calls_and_later(panel, books, study):
     assert {one.status for one in panel.submissions(study)} == {"approved"}
 
 
-def test_one_that_is_not_there_does_not_keep_the_others_from_their_reward(panel, books, study, place):
+@pytest.mark.parametrize("is_first", [True, False])
+def test_one_that_is_not_there_does_not_keep_the_others_from_their_reward(
+    panel, books, study, place, is_first
+):
     books.submit(place.id, "DONE7")
+    given = ["0" * 24, place.id] if is_first else [place.id, "0" * 24]
 
     with pytest.raises(NotThere, match="no submission with that id"):
-        panel.approve([place.id, "0" * 24])
+        panel.approve(given)
 
     assert books.paid() == {(place.id, "reward"): 100}
 
