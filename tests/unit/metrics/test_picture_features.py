@@ -160,7 +160,8 @@ def test_a_killed_run_goes_on_where_it_was_and_two_at_once_agree(tmp_path):
     texts = [each.communicate(timeout=60)[0] for each in both]
 
     assert [each.returncode for each in both] == [0, 0]
-    assert all(1 <= text.count("batch") <= 6 for text in texts)  # 24 pictures at most, in batches of 4
+    # 24 pictures at most, in batches of 4; one that begins late finds what the other has done
+    assert max(text.count("batch") for text in texts) <= 6
     means = Means()
     found = features_of([many / f"{i}.png" for i in range(80)], means, tmp_path / "cache")
     assert means.batches == []
