@@ -30,10 +30,12 @@ replies, sys.stdout = os.fdopen(os.dup(1), "w"), sys.stderr
 os.dup2(2, 1)
 sys.path.insert(0, sys.argv[1])
 from importlib import import_module
+class Context:
+    get_remaining_time_in_millis = staticmethod(lambda: 600_000)
 module, _, name = sys.argv[2].rpartition(".")
 handle = getattr(import_module(module), name)
 for line in sys.stdin:
-    replies.write(json.dumps(handle(json.loads(line), None)) + "\\n")
+    replies.write(json.dumps(handle(json.loads(line), Context)) + "\\n")
     replies.flush()
 """
 

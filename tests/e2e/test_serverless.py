@@ -1,11 +1,19 @@
 """A session on the zips that are shipped: files from a bucket, the API from functions, answers in a table."""
 
+import shutil
 import urllib.request
 
 import boto3
+import numpy as np
 import pytest
+from PIL import Image
 
+from backend.administration.simulated_evaluators import simulate
+from backend.client.client import Client
 from backend.experiment.session import is_scored
+from backend.foundation.timestamps import utc_now
+from backend.members import memberships, tokens
+from backend.standing.terms import Terms, stand
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
 from backend.studies.pausing import is_paused
@@ -17,6 +25,7 @@ from deploy.template import PUBLIC
 from tests import aws
 from tests.cloudfront import Cloudfront, serving
 from tests.function import Function
+from tests.s3_checksums import listing_checksums
 from tests.unit.people import take_part_all
 
 from .conftest import Site
@@ -42,21 +51,24 @@ def site(tmp_path, folders, cloud, table):
     store, data = open_store(table, tmp_path), DataDir(tmp_path)
     data.keys()
     made = CloudSite(store, data, folders)
-    environment = {
-        **aws.environment(cloud),
-        "OPENHYPE_STORE": table,
-        "OPENHYPE_DATA": str(tmp_path),
-        "OPENHYPE_IMAGES": f"s3://{PLACE.bucket}/public",
-        "MPLCONFIGDIR": str(tmp_path / "matplotlib"),
-    }
-    running = {
-        "api": [Function("api", environment) for _ in range(INSTANCES)],
-        "score": [Function("score", environment)],
-    }
-    with serving(Cloudfront(PLACE.bucket, running)) as made.url:
-        yield made
-    for instance in (*running["api"], *running["score"]):
-        instance.close()
+    with listing_checksums(cloud) as s3:
+        made.environment = {
+            **aws.environment(cloud),
+            "AWS_ENDPOINT_URL_S3": s3,
+            "OPENHYPE_STORE": table,
+            "OPENHYPE_DATA": str(tmp_path),
+            "OPENHYPE_IMAGES": f"s3://{PLACE.bucket}/public",
+            "OPENHYPE_UPLOADS": f"s3://{PLACE.bucket}/uploads",
+            "MPLCONFIGDIR": str(tmp_path / "matplotlib"),
+        }
+        running = {
+            "api": [Function("api", made.environment) for _ in range(INSTANCES)],
+            "score": [Function("score", made.environment)],
+        }
+        with serving(Cloudfront(PLACE.bucket, running)) as made.url:
+            yield made
+        for instance in (*running["api"], *running["score"]):
+            instance.close()
     store.close()
 
 
@@ -210,3 +222,37 @@ def test_the_smoke_check_passes_but_for_the_cache_that_is_not_here(site, capsys)
     assert len(lines) == 12
     ((_, cursor),) = site.store.sessions("faces")
     assert (cursor.state, cursor.trial_index) == ("active", 3)  # nothing finished is left behind
+
+
+def test_training_code_sends_a_model_through_the_bucket_and_it_is_judged(site, tmp_path):
+    """By presigned parts, taken in by the function that does jobs, and with a score at the end."""
+    site.create("faces", images=10, evaluators=2)
+    now = utc_now()
+    stand(site.store, site.store.study("faces"), Terms("Faces"), now)
+    ada = memberships.add(site.store, "ada", "submitter", "owner", now)
+    _, token = tokens.issue(site.store, ada, "laptop", 1, "owner", now)
+    rng, samples = np.random.default_rng(3), tmp_path / "samples"
+    samples.mkdir()
+    for number in range(30):
+        Image.fromarray(rng.integers(0, 256, (64, 64, 3), np.uint8)).save(samples / f"{number}.png")
+    client = Client(site.url, token, patience=0, simulated=True)
+    kept = {"OPENHYPE_DATA": str(tmp_path / "worker"), "OPENHYPE_KEY": ""}
+    shutil.copytree(tmp_path, tmp_path / "worker", ignore=lambda _, names: {*names} - {"keys.json"})
+
+    sent = client.submit("faces", model="gan@1", images=samples)
+    again = client.submit("faces", model="gan@1", images=samples)
+    worker = Function("score", {**site.environment, **kept}, handler="deploy.work.handle")
+    done = worker.invoke({"task": "work"})
+    worker.close()
+
+    assert (sent.id, done["jobs"]) == (again.id, 1)
+    assert sent.status()["state"] == "collecting"
+    study = site.store.study("faces")
+    assert study.models == ("gan", "ada gan@1")
+    joined = [each for each in site.store.stimuli("faces") if each.model == "ada gan@1"]
+    assert len(joined) == 30
+    status, headers_, picture = get(f"{site.url}/i/faces/{joined[0].name}")
+    assert (status, headers_["Content-Type"], len(picture) > 500) == (200, "image/webp", True)
+    simulate(site.store, "faces", {}, url=site.url, key=site.data.keys().researcher, evaluators=8, seed=1)
+    result = sent.result(timeout=20)
+    assert (result.unit, result.evaluators >= 2) == ("percent", True)
