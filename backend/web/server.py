@@ -76,7 +76,8 @@ def make_server(
     from backend.web.connections import connection_limit, protect
     from backend.web.request_parser import LongBodies
 
-    long_bodies = LongBodies(app.extensions.get(PROXY))
+    extensions = getattr(app, "extensions", {})  # an application that wraps another has none
+    long_bodies = LongBodies(extensions.get(PROXY))
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     server = create_server(
         long_bodies.learning(app),
