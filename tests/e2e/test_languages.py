@@ -1,6 +1,7 @@
 """Studies in other languages, on a phone: played to their end, accessible, and with no English left."""
 
 import re
+import time
 
 import pytest
 
@@ -117,6 +118,9 @@ def test_what_is_asked_after_an_answer_leaves_no_english_either(phone, site, lan
 
     texts = catalogue(language)
     assert set(headings) == {texts[f"followup.{key}"] for key in ("confidence", "where", "why")}
+    until = time.monotonic() + 20
+    while not site.stored("faces")[2] and time.monotonic() < until:  # the answer is on its way
+        phone.wait_for_timeout(20)
     assert site.stored("faces")[2][0].response == "fake"
 
 
