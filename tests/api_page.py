@@ -23,11 +23,12 @@ _GROUPS = (
 _OTHERS = "Others"
 _WHO = {"session": "a session's token", "withdrawal": "a withdrawal link's token", "wait": "a wait's token"}
 _VALUES = {
-    "action": "pause", "approve": ["all"], "confirm": "faces", "confirmation": "9f86d081884c7d65…",
-    "consent_version": "1", "digest": "0" * 64, "email": "tester@lab.example", "evaluator": "e1f2a3b4",
-    "label": "laptop", "lease": 1, "member": "ada", "method": "infinity", "model": "gan", "name": "faces",
-    "reason": "browser crash", "role": "submitter", "settings": {"evaluators": 40}, "token": "oh_…",
-    "upload": "3f1c…", "url": "https://study.example", "usd_cents": 110,
+    "action": "pause", "approve": ["all"], "budget_usd_cents": 25_000, "bytes": 5_242_880, "confirm": "faces",
+    "confirmation": "9f86d081884c7d65…", "consent_version": "1", "digest": "0" * 64,
+    "email": "tester@lab.example", "evaluator": "e1f2a3b4", "keep_days": 365, "label": "laptop", "lease": 1,
+    "level": 0.95, "member": "ada", "method": "infinity", "model": "gan", "name": "faces", "pictures": 1000,
+    "reason": "browser crash", "role": "submitter", "settings": {"evaluators": 40}, "title": "Faces 2026",
+    "token": "oh_…", "upload": "3f1c…", "url": "https://study.example", "usd_cents": 110,
 }  # fmt: skip
 """Of fields, by name, where the type alone would give nothing to learn from."""
 
@@ -75,7 +76,7 @@ def _row(name, operation):
 
 def _value(name, node):
     kind = _inner(node)
-    if name in _VALUES and not isinstance(kind, inspect.LiteralType):
+    if name in _VALUES and (not isinstance(kind, inspect.LiteralType) or _VALUES[name] in kind.values):
         return _VALUES[name]
     match kind:
         case inspect.BoolType():

@@ -3,10 +3,15 @@
 from typing import TypeVar
 
 from flask import request
+from msgspec import Struct
 
 from backend.task import requests
 
 T = TypeVar("T")
+
+
+class NoFields(Struct, frozen=True):
+    """The body of a request that says all by its path: `{}`."""
 
 
 def body(declared: type[T], limit: int = requests.MAX_BODY_BYTES) -> T:

@@ -1,5 +1,7 @@
 """Routes of files to download: report, data set, responses, masks, demo. The server computes none of them."""
 
+import hashlib
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,16 +14,15 @@ from backend.stores.store import Store
 from backend.web import queries
 from backend.web.context import Context
 from backend.web.downloads import Downloads
-from backend.web.operations import Operation, Operations
+from backend.web.operations import SINCE, TRUE_OR_FALSE, UNCHANGED, Operation, Operations
 
 _PATH = "/api/studies/{study}"
 _SIMULATED = (
     "simulated",
     "query",
-    {"type": "string", "enum": ["true", "false"]},
+    TRUE_OR_FALSE,
     "`true`: of simulated sessions, instead of real ones",
 )
-_SINCE = ("If-None-Match", "header", {"type": "string"}, "the ETag of an earlier reply")
 _NUMBER = {"type": "number"}
 _TEXT = {"type": "string", "maxLength": 300}
 _NAMES = {"type": "array", "items": _TEXT, "maxItems": 50}
@@ -31,10 +32,10 @@ MEDIA = {"zip": "application/zip", "csv": "text/csv", "png": "image/png"}
 def _operation(summary: str, what: str, media: str, *parameters: tuple) -> Operation:
     return Operation(
         summary,
-        {200: (what, None), 304: ("It is as in that reply", None)},
+        {200: (what, None), **UNCHANGED},
         "400 404 501 503",
         role=RESEARCHER,
-        parameters=(*parameters, _SINCE),
+        parameters=(*parameters, SINCE),
         headers=("ETag", "Content-Disposition"),
         reply_media=media,
     )
@@ -72,7 +73,7 @@ OPERATIONS: Operations = {
         (
             "croissant",
             "query",
-            {"type": "string", "enum": ["true", "false"]},
+            TRUE_OR_FALSE,
             "`false`: without croissant.json, the header for `datasets`, model cards and CITATION.cff",
         ),
         ("creator", "query", _NAMES, "Who made the data set: `Lovelace, Ada`; again for each"),
@@ -82,7 +83,7 @@ OPERATIONS: Operations = {
         (
             "bapps",
             "query",
-            {"type": "string", "enum": ["true", "false"]},
+            TRUE_OR_FALSE,
             "2AFC, JND: `true`: also pictures and votes in the layout of BAPPS",
         ),
     ),
@@ -192,9 +193,6 @@ def _declared() -> dict[str, Any]:
 
 def _shortened(options: Mapping[str, Any]) -> tuple[str]:
     """Return options as a short text that differs whenever they do."""
-    import hashlib
-    import json
-
     return (hashlib.blake2b(json.dumps(options, sort_keys=True).encode(), digest_size=8).hexdigest(),)
 
 

@@ -20,9 +20,9 @@ from backend.members.roles import RESEARCHER, Member
 from backend.stores.updates import update
 from backend.uploads import uploads
 from backend.web.authorisation import caller, concerns
-from backend.web.bodies import body
+from backend.web.bodies import NoFields, body
 from backend.web.context import Context
-from backend.web.job_types import DraftReply, Drafts, Enqueued, ModelGiven, Nothing, StudyBody, plain
+from backend.web.job_types import DraftReply, Drafts, Enqueued, ModelGiven, StudyBody, plain
 from backend.web.operations import Operation, Operations
 
 DRAFTS = "drafts"
@@ -72,7 +72,7 @@ OPERATIONS: Operations = {
         "Delete a draft; again, it changes nothing",
         {200: ("It is deleted", dict[str, Any])},
         "400 403 404 415",
-        Nothing,
+        NoFields,
         role=RESEARCHER,
     ),
 }
@@ -209,7 +209,7 @@ def _add_drafts(app: Flask, context: Context) -> None:
 
     @app.post("/api/drafts/<draft>/delete")
     def delete_draft(draft: str) -> dict:
-        body(Nothing)
+        body(NoFields)
         store.erase_entry(DRAFTS, _own(draft))
         return {}
 

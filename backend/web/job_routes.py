@@ -1,18 +1,20 @@
 """Routes of jobs: what they do, how far they are, and their cancellation."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from flask import Flask, request
 
+from backend.experiment.records import Study
 from backend.foundation.errors import InvalidInput, NotFound
 from backend.jobs import queue
 from backend.jobs.queue import Job
 from backend.members.roles import RESEARCHER, SUBMITTER
 from backend.stores.store import Store
 from backend.web.authorisation import caller
-from backend.web.bodies import body
+from backend.web.bodies import NoFields, body
 from backend.web.context import Context
-from backend.web.job_types import JobReply, Jobs, Nothing
+from backend.web.job_types import Enqueued, JobReply, Jobs
 from backend.web.operations import Operation, Operations
 
 _STUDY = ("study", "query", {"type": "string"}, "only jobs about this study")
@@ -35,7 +37,7 @@ OPERATIONS: Operations = {
         "Cancel a job; one that runs stops within seconds",
         {200: ("The job", JobReply)},
         "400 403 404 409 415",
-        Nothing,
+        NoFields,
         role=SUBMITTER,
     ),
 }
@@ -61,9 +63,19 @@ def add_routes(app: Flask, context: Context) -> None:
 
     @app.post("/api/jobs/<job>/cancel")
     def cancel_job(job: str) -> dict:
-        body(Nothing)
+        body(NoFields)
         _visible(store, job)
         return reply_of(queue.cancel(store, job, context.clock()))
+
+
+def enqueued(context: Context, kind: str, study: Study, args: Mapping[str, Any]) -> tuple[Enqueued, int]:
+    """Enqueue a job of the caller's on a study, and return the reply.
+
+    The study's date is among the job's arguments, so that it is not done on a later study of the same name.
+    """
+    facts = {"created_at": study.created_at, **args}
+    job = queue.enqueue(context.store, kind, study.name, caller().name, facts, context.clock())
+    return {"job": job.id}, 202
 
 
 def reply_of(job: Job) -> dict[str, Any]:

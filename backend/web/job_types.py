@@ -43,11 +43,7 @@ class Jobs(TypedDict):
 class Enqueued(TypedDict):
     """A job was enqueued."""
 
-    job: str
-
-
-class Nothing(Struct):
-    """An empty body."""
+    job: Annotated[str, Meta(description="A job; `GET /api/jobs/{job}` tells how far it is")]
 
 
 class ModelPictures(Struct, forbid_unknown_fields=True):

@@ -6,14 +6,14 @@ may revoke tokens of their own.
 
 from flask import Flask, request
 
-from backend.foundation.errors import Conflict, InvalidInput, NotAllowed, brief
+from backend.foundation.errors import Conflict, NotAllowed, brief
 from backend.members import access, audit_log, memberships, tokens
 from backend.members.memberships import Membership, no_member
 from backend.members.roles import OWNER, RESEARCHER, SUBMITTER, Member
 from backend.members.tokens import Token, no_token
-from backend.web import login
+from backend.web import login, queries
 from backend.web.authorisation import caller, concerns
-from backend.web.bodies import body
+from backend.web.bodies import NoFields, body
 from backend.web.context import Context
 from backend.web.member_types import (
     AuditPage,
@@ -24,7 +24,6 @@ from backend.web.member_types import (
     Members,
     NewMember,
     NewToken,
-    NoFields,
     SignedIn,
     SignIn,
     TokenFacts,
@@ -183,7 +182,8 @@ def add_routes(app: Flask, context: Context) -> None:
 
     @app.get("/api/audit")
     def audit() -> AuditPage:
-        entries, following = audit_log.page(store, _limit(), request.args.get("before"))
+        limit = queries.whole("limit", 1, audit_log.MOST) or 100
+        entries, following = audit_log.page(store, limit, request.args.get("before"))
         return {"entries": [vars(entry) for entry in entries], "next": following}
 
 
@@ -197,13 +197,6 @@ def _managed(context: Context, caller: Member, name: str) -> Membership:
     if not caller.may_manage(found.role):
         raise no_member(name)
     return found
-
-
-def _limit() -> int:
-    text = request.args.get("limit", "100")
-    if not (text.isascii() and text.isdigit() and len(text) <= 9):
-        raise InvalidInput(f"limit must be from 1 to {audit_log.MOST}, not {brief(text)}")
-    return int(text)
 
 
 def _me(member: Member) -> Me:

@@ -37,10 +37,6 @@ class SignIn(Struct, frozen=True):
     token: Secret
 
 
-class NoFields(Struct, frozen=True):
-    """Request without fields."""
-
-
 class NewMember(Struct, frozen=True):
     """Request to add a member."""
 

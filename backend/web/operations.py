@@ -10,6 +10,12 @@ JSON = "application/json"
 BYTES = "application/octet-stream"
 MEMBER = "openhype.member"
 """The entry of a request's WSGI environment that names the member who was found to have sent it."""
+TRUE_OR_FALSE = {"type": "string", "enum": ["true", "false"]}
+"""Of a parameter that `queries.truth_value` reads."""
+SINCE = ("If-None-Match", "header", {"type": "string"}, "the ETag of an earlier reply")
+"""The parameter of routes whose replies have an ETag."""
+UNCHANGED: dict[int, tuple[str, Any]] = {304: ("Nothing has changed since that reply", None)}
+"""Their reply to who has the latest one already."""
 _PARAMETER = re.compile(r"<(?:[^:<>]+:)?(\w+)>")
 
 

@@ -22,6 +22,7 @@ from backend.web import queries
 from backend.web.authorisation import caller
 from backend.web.bodies import body
 from backend.web.context import Context
+from backend.web.job_types import Enqueued
 from backend.web.money_types import (
     Automatic,
     AutomaticState,
@@ -36,9 +37,8 @@ from backend.web.money_types import (
     TakenOver,
     TakeOver,
 )
-from backend.web.operations import Operation, Operations
+from backend.web.operations import TRUE_OR_FALSE, Operation, Operations
 from backend.web.recruitment_routes import panel
-from backend.web.study_types import Enqueued
 
 _PATH = "/api/studies/{study}"
 _NAMES = {"type": "array", "items": {"type": "string"}, "maxItems": 200}
@@ -58,7 +58,7 @@ OPERATIONS: Operations = {
             (
                 "release",
                 "query",
-                {"type": "string", "enum": ["true", "false"]},
+                TRUE_OR_FALSE,
                 "Owe again what it has not paid by then",
             ),
         ),

@@ -6,18 +6,19 @@ And two that have the server compute what belongs to a study's pictures: metrics
 from dataclasses import asdict
 from typing import Any
 
+import msgspec
 from flask import Flask
 
 from backend.administration.setting_forms import fields, posted
 from backend.experiment.judgments import METHODS, method_named
 from backend.experiment.records import Study
 from backend.foundation.errors import InvalidInput
-from backend.jobs import queue
 from backend.members.roles import RESEARCHER
 from backend.recruitment.plan import FEE_PERCENT
-from backend.web.authorisation import caller
 from backend.web.bodies import body
 from backend.web.context import Context
+from backend.web.job_routes import enqueued
+from backend.web.job_types import Enqueued
 from backend.web.operations import Operation, Operations
 from backend.web.plan_types import (
     AgreementWish,
@@ -29,7 +30,6 @@ from backend.web.plan_types import (
     SettingFields,
     StoredMetrics,
 )
-from backend.web.study_types import Enqueued
 
 _PATH = "/api/studies/{study}"
 OPERATIONS: Operations = {
@@ -81,12 +81,6 @@ OPERATIONS: Operations = {
 def add_routes(app: Flask, context: Context) -> None:
     """Add the routes."""
     store = context.store
-
-    def enqueued(kind: str, study: str, args: dict) -> tuple[Enqueued, int]:
-        found = store.study(study)
-        facts = {"created_at": found.created_at, **args}
-        job = queue.enqueue(store, kind, found.name, caller().name, facts, context.clock())
-        return {"job": job.id}, 202
 
     @app.get("/api/settings/<method>")
     def settings(method: str) -> SettingFields:
@@ -150,7 +144,7 @@ def add_routes(app: Flask, context: Context) -> None:
     @app.post("/api/studies/<study>/metrics")
     def metrics(study: str) -> tuple[Enqueued, int]:
         wanted = body(MetricsWish)
-        return enqueued("metrics", study, {name: getattr(wanted, name) for name in wanted.__struct_fields__})
+        return enqueued(context, "metrics", store.study(study), msgspec.structs.asdict(wanted))
 
     @app.get("/api/studies/<study>/metrics")
     def stored_metrics(study: str) -> StoredMetrics:
@@ -162,13 +156,14 @@ def add_routes(app: Flask, context: Context) -> None:
     def agree(study: str) -> tuple[Enqueued, int]:
         from backend.analysis.votes import KINDS
 
-        wanted, method = body(AgreementWish), store.study(study).protocol.method
+        wanted, found = body(AgreementWish), store.study(study)
+        method = found.protocol.method
         if method not in KINDS:
             raise InvalidInput(
                 f"metrics are scored against votes of the methods {' and '.join(KINDS)}, and {study} is of "
                 f"{method}"
             )
-        return enqueued("agree", study, {name: getattr(wanted, name) for name in wanted.__struct_fields__})
+        return enqueued(context, "agree", found, msgspec.structs.asdict(wanted))
 
 
 def _spreads(pilot: Any) -> Any:

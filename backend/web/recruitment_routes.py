@@ -24,7 +24,7 @@ from backend.web.money_types import (
     Subscribed,
     WebhookWish,
 )
-from backend.web.operations import Operation, Operations
+from backend.web.operations import TRUE_OR_FALSE, Operation, Operations
 from backend.web.progress import panel_warnings
 from backend.web.study_record import recruited
 from backend.web.study_routes import base_url
@@ -46,12 +46,7 @@ OPERATIONS: Operations = {
             ("vat_percent", "query", _TEXT, "VAT on the fee"),
             ("budget_usd_cents", "query", _CENTS, "Maximum total cost; by default the plan's"),
             ("completion", "query", {"type": "string", "enum": ["server", "code"]}, "Who reports completion"),
-            (
-                "is_signed",
-                "query",
-                {"type": "string", "enum": ["true", "false"]},
-                "Have the panel sign links",
-            ),
+            ("is_signed", "query", TRUE_OR_FALSE, "Have the panel sign links"),
             ("screen_out_usd_cents", "query", _CENTS, "What the panel pays for being screened out"),
             ("slots", "query", _WHOLE, "For how many people"),
             ("workspace", "query", _TEXT, "The workspace that pays, if there are several"),

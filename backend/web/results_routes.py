@@ -19,10 +19,9 @@ from backend.task.service import Clock
 from backend.web import assets, login, queries
 from backend.web.authorisation import require
 from backend.web.context import Context
-from backend.web.operations import Operation, Operations
+from backend.web.operations import SINCE, TRUE_OR_FALSE, Operation, Operations
 from backend.web.results_cache import ResultsCache
 
-_TRUE_OR_FALSE = {"type": "string", "enum": ["true", "false"]}
 OPERATIONS: Operations = {
     "GET /api/studies/{study}/status": Operation(
         "How far a study is",
@@ -44,14 +43,14 @@ OPERATIONS: Operations = {
         "400 403 404",
         role=RESEARCHER,
         parameters=(
-            ("full", "query", _TRUE_OR_FALSE, "`true`: with all findings of a report (`findings`)"),
+            ("full", "query", TRUE_OR_FALSE, "`true`: with all findings of a report (`findings`)"),
             (
                 "simulated",
                 "query",
-                _TRUE_OR_FALSE,
+                TRUE_OR_FALSE,
                 "`true`: of simulated sessions, rather than real ones; `simulated` in the reply says which",
             ),
-            ("If-None-Match", "header", {"type": "string"}, "the ETag of an earlier reply"),
+            SINCE,
         ),
         headers=("ETag",),
     ),

@@ -12,15 +12,15 @@ from backend.foundation.timestamps import stamp
 from backend.members.roles import RESEARCHER
 from backend.studies.withdrawals import BOOK
 from backend.task.withdrawal import withdraw
-from backend.web.bodies import body
+from backend.web.bodies import NoFields, body
 from backend.web.context import Context
 from backend.web.downloads import Downloads
 from backend.web.monitor import RateLimited
-from backend.web.operations import Operation, Operations
+from backend.web.operations import SINCE, UNCHANGED, Operation, Operations
 from backend.web.replying import polled
 from backend.web.results_cache import ResultsCache
 from backend.web.session_lines import session_lines
-from backend.web.study_types import NoFields, Sessions, WithdrawnSession
+from backend.web.study_types import Sessions, WithdrawnSession
 
 _PATH = "/api/studies/{study}"
 _MOST_STUDIES = 16
@@ -29,13 +29,10 @@ _FEW = 500
 OPERATIONS: Operations = {
     f"GET {_PATH}/sessions": Operation(
         "The sessions of a study, without answers; of many, some seconds old at most",
-        {
-            200: ("The latest first; withdrawn ones at the end", Sessions),
-            304: ("Nothing has changed since that reply", None),
-        },
+        {200: ("The latest first; withdrawn ones at the end", Sessions), **UNCHANGED},
         "404",
         role=RESEARCHER,
-        parameters=(("If-None-Match", "header", {"type": "string"}, "the ETag of an earlier reply"),),
+        parameters=(SINCE,),
         headers=("ETag",),
     ),
     f"POST {_PATH}/sessions/{{session}}/withdraw": Operation(

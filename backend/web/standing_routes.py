@@ -39,11 +39,11 @@ from backend.standing.terms import Limit, Standing, Terms, plain_terms, stand, s
 from backend.standing.tries import number_of, tries_of
 from backend.studies.closing import close_model
 from backend.uploads import uploads
-from backend.web import headers
+from backend.web import headers, queries
 from backend.web.authorisation import caller
-from backend.web.bodies import body
+from backend.web.bodies import NoFields, body
 from backend.web.context import Context
-from backend.web.operations import Operation, Operations
+from backend.web.operations import TRUE_OR_FALSE, Operation, Operations
 from backend.web.standing_types import (
     MAX_TERMS_BYTES,
     CompetitionFacts,
@@ -55,14 +55,13 @@ from backend.web.standing_types import (
     SubmissionGiven,
     SubmissionList,
     TermsGiven,
-    WithdrawalOfSubmission,
 )
 
 JOIN, TABLE = "join", "table"
 _SIMULATED = (
     "simulated",
     "query",
-    {"type": "string", "enum": ["true", "false"]},
+    TRUE_OR_FALSE,
     "Have simulated evaluators counted in place of real ones, for a rehearsal",
 )
 _SUBMISSION = ("The submission", SubmissionFacts)
@@ -114,7 +113,7 @@ OPERATIONS: Operations = {
         "Withdraw a submission that is not scored yet; again, it changes nothing",
         {200: _SUBMISSION},
         "400 404 409 415 503",
-        WithdrawalOfSubmission,
+        NoFields,
         role=SUBMITTER,
     ),
     "GET /api/competitions": Operation(
@@ -193,11 +192,9 @@ def add_routes(app: Flask, context: Context) -> None:
 
     @app.get("/api/submissions/<submission>")
     def show_submission(submission: str) -> dict:
-        simulated = request.args.get("simulated", "false")
-        if simulated not in ("true", "false"):
-            raise InvalidInput(f"simulated must be true or false, not {simulated!r}")
+        simulated = queries.truth_value("simulated")
         found, record, one = desk.submission(submission)
-        return desk.view(found, record, one, simulated == "true")
+        return desk.view(found, record, one, simulated)
 
     @app.post("/api/submissions/<submission>/pictures")
     def give_submitted_pictures(submission: str) -> dict:
@@ -213,7 +210,7 @@ def add_routes(app: Flask, context: Context) -> None:
 
     @app.post("/api/submissions/<submission>/withdraw")
     def withdraw_submission(submission: str) -> dict:
-        body(WithdrawalOfSubmission)
+        body(NoFields)
         found, record, one = desk.submission(submission)
         state = desk.state(found, one).state
         if state == SCORED:

@@ -59,10 +59,6 @@ class PicturesGiven(Struct, frozen=True):
     upload: Annotated[str, Meta(min_length=1, max_length=64)]
 
 
-class WithdrawalOfSubmission(Struct, frozen=True):
-    """Request to withdraw a submission; without fields."""
-
-
 class LimitFacts(TypedDict):
     """How many models of a submitter are judged within any period of so many days."""
 

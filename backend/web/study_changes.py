@@ -5,19 +5,19 @@ from flask import Flask
 from backend.administration import clear, delete, retention, simulated_evaluators
 from backend.administration.setting_forms import posted
 from backend.experiment.protocol import to_json
-from backend.experiment.records import Study
 from backend.foundation.errors import Conflict, InvalidInput
 from backend.foundation.timestamps import stamp
-from backend.jobs import queue
 from backend.members.roles import RESEARCHER
 from backend.studies import tournament_counts
 from backend.studies.pausing import set_paused
 from backend.studies.waiting_room import waiting_now
 from backend.task.eligibility import issue_links
-from backend.web.authorisation import caller
-from backend.web.bodies import body
+from backend.web import queries
+from backend.web.bodies import NoFields, body
 from backend.web.context import Context
 from backend.web.downloads import Downloads
+from backend.web.job_routes import enqueued
+from backend.web.job_types import Enqueued
 from backend.web.operations import Operation, Operations
 from backend.web.study_routes import base_url
 from backend.web.study_types import (
@@ -26,10 +26,8 @@ from backend.web.study_types import (
     Contents,
     Deletion,
     Drawing,
-    Enqueued,
     Links,
     LinksWanted,
-    NoFields,
     PausedOrNot,
     RetentionDone,
     RetentionDue,
@@ -140,11 +138,6 @@ def add_routes(app: Flask, context: Context) -> None:
     store, data, clock = context.store, context.data, context.clock
     downloads = Downloads(store, data)
 
-    def enqueued(kind: str, study: Study, args: dict) -> tuple[Enqueued, int]:
-        facts = {"created_at": study.created_at, **args}
-        job = queue.enqueue(store, kind, study.name, caller().name, facts, clock())
-        return {"job": job.id}, 202
-
     def paused(study: str, is_to_pause: bool) -> PausedOrNot:
         body(NoFields)
         name = store.study(study).name
@@ -200,7 +193,7 @@ def add_routes(app: Flask, context: Context) -> None:
             raise InvalidInput(f"confirm must be the name of the study, {found.name}: nothing was deleted")
         marked = delete.mark(store, found, clock())
         downloads.forget(found.name)
-        return enqueued("delete", marked, {})
+        return enqueued(context, "delete", marked, {})
 
     @app.post("/api/studies/<study>/links")
     def private_links(study: str) -> tuple[Links, int]:
@@ -234,18 +227,18 @@ def add_routes(app: Flask, context: Context) -> None:
             "evaluators": count,
             "until": store.finished(found.name, simulated=True)[0] + count,
         }
-        return enqueued("simulate", found, args)
+        return enqueued(context, "simulate", found, args)
 
     @app.post("/api/studies/<study>/draw")
     def draw(study: str) -> tuple[Enqueued, int]:
         found, wanted = store.study(study), body(Drawing)
         if not (found.protocol.stimuli.draws_by_need or tournament_counts.is_counted(found)):
             raise InvalidInput(f"study {found.name} draws all its pictures at random")
-        return enqueued("draw", found, {"simulated": wanted.simulated})
+        return enqueued(context, "draw", found, {"simulated": wanted.simulated})
 
     @app.get("/api/studies/<study>/retention")
     def retention_due(study: str) -> RetentionDue:
-        due = retention.due(store, store.study(study), clock(), _keep_days())
+        due = retention.due(store, store.study(study), clock(), queries.number("keep_days", 0, 36500))
         (text,) = retention.lines([due])
         return {"study": due.study, "keep_days": due.keep_days, "due": len(due), "text": text}
 
@@ -256,10 +249,3 @@ def add_routes(app: Flask, context: Context) -> None:
         retention.apply(store, due, clock())
         downloads.forget(found.name)
         return {"study": found.name, "deleted": len(due)}
-
-
-def _keep_days() -> float | None:
-    """Return the query parameter `keep_days`; None if it is not given."""
-    from backend.web.queries import number
-
-    return number("keep_days", 0, 36500)

@@ -8,21 +8,19 @@ from backend.web import study_record
 from backend.web.context import Context
 from backend.web.dashboard_types import WatchedStudy
 from backend.web.monitor import Watch
-from backend.web.operations import Operation, Operations
+from backend.web.operations import SINCE, UNCHANGED, Operation, Operations
 from backend.web.replying import polled
 from backend.web.results_cache import ResultsCache
 from backend.web.study_types import StudyLines, StudyRecord
 
 _MOST_STUDIES = 64
-_UNCHANGED = {304: ("Nothing has changed since that reply", None)}
-_SINCE = (("If-None-Match", "header", {"type": "string"}, "the ETag of an earlier reply"),)
 OPERATIONS: Operations = {
     "GET /api/studies": Operation(
         "The studies, with their sessions by state",
-        {200: ("In the order of their names", StudyLines), **_UNCHANGED},
+        {200: ("In the order of their names", StudyLines), **UNCHANGED},
         "",
         role=RESEARCHER,
-        parameters=_SINCE,
+        parameters=(SINCE,),
         headers=("ETag",),
     ),
     "GET /api/studies/{study}/record": Operation(
@@ -33,10 +31,10 @@ OPERATIONS: Operations = {
     ),
     "GET /api/studies/{study}/live": Operation(
         "How far a study is, and its scores so far; some seconds old at most",
-        {200: ("Progress and scores", WatchedStudy), **_UNCHANGED},
+        {200: ("Progress and scores", WatchedStudy), **UNCHANGED},
         "404",
         role=RESEARCHER,
-        parameters=_SINCE,
+        parameters=(SINCE,),
         headers=("ETag",),
     ),
 }

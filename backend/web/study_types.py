@@ -29,10 +29,6 @@ Strength = Annotated[
 ]
 
 
-class NoFields(Struct):
-    """An empty object."""
-
-
 class Settings(Struct):
     """Settings to change, by name; values as numbers, truth values, lists or texts."""
 
@@ -192,10 +188,6 @@ class Contents(TypedDict):
     responses: int
     files: int
     hindrance: Annotated[str | None, Meta(description="Why it cannot be deleted now")]
-
-
-class Enqueued(TypedDict):
-    job: Annotated[str, Meta(description="A job; `GET /api/jobs/{job}` tells how far it is")]
 
 
 class Links(TypedDict):

@@ -13,7 +13,7 @@ from backend.task.requests import Whole
 from backend.uploads import uploads
 from backend.uploads.uploads import MOST_PARTS, MOST_URLS, Upload, Uploads
 from backend.web.authorisation import caller
-from backend.web.bodies import body
+from backend.web.bodies import NoFields, body
 from backend.web.body_limits import MAX_LIST_BYTES
 from backend.web.context import Context
 from backend.web.operations import BYTES, Operation, Operations
@@ -47,10 +47,6 @@ class UploadState(TypedDict):
     part_bytes: int
     missing: Annotated[list[int], Meta(description="Numbers of parts still to be sent, from 0")]
     expires_at: str
-
-
-class NothingMore(Struct, frozen=True):
-    """A request that says all by its path: `{}`."""
 
 
 class PartsWanted(Struct, frozen=True):
@@ -105,14 +101,14 @@ OPERATIONS: Operations = {
         "Close an upload whose parts are all there; again, it changes nothing",
         {200: _STATE},
         "400 403 404 409 413 415 503",
-        NothingMore,
+        NoFields,
         role=SUBMITTER,
     ),
     "POST /api/uploads/{upload}/delete": Operation(
         "Delete an upload",
         {200: ("It is deleted", dict[str, str])},
         "400 403 404 409 413 415",
-        NothingMore,
+        NoFields,
         role=SUBMITTER,
     ),
 }
@@ -159,13 +155,13 @@ def add_routes(app: Flask, context: Context) -> None:
 
     @app.post("/api/uploads/<upload>/complete")
     def complete_upload(upload: str) -> dict:
-        body(NothingMore)
+        body(NoFields)
         own(upload)
         return _state(received().complete(upload, context.clock()))
 
     @app.post("/api/uploads/<upload>/delete")
     def delete_upload(upload: str) -> dict:
-        body(NothingMore)
+        body(NoFields)
         own(upload)
         received().delete(upload)
         return {"upload": upload}
