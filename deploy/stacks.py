@@ -16,7 +16,6 @@ DATA, SERVICE = "data", "service"
 """Roles of a stack: table and bucket; functions and distribution."""
 _CAPABILITIES = ["CAPABILITY_IAM"]
 _NO_UPDATES = "No updates"
-_STEADY = ("CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE")
 _NEVER_WORKED = (
     "ROLLBACK_COMPLETE",
     "ROLLBACK_FAILED",

@@ -15,7 +15,7 @@ const SVG = "http://www.w3.org/2000/svg";
  * @param {number} frame_ms
  * @returns {{from_ms: number, count: number}[]} all bins from the first to the last that is not empty
  */
-export function binned(gaps_ms, frame_ms) {
+function binned(gaps_ms, frame_ms) {
   const step = frame_ms / 10;
   const places = gaps_ms.map((gap) => Math.round(gap / step));
   const first = Math.min(...places);

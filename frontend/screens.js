@@ -150,7 +150,7 @@ export function showWaiting(title, words) {
  * @param {import("./judgment.js").Judgment} judgment
  * @returns {Answers}
  */
-export function answerButtons({ choices, pictures }) {
+function answerButtons({ choices, pictures }) {
   const buttons = choices.map(({ answer, label, keys }) => ({ button: choice(label, keys[0]), answer, confidence: null }));
   const elements = buttons.map(({ button }) => button);
   return {

@@ -7,8 +7,6 @@
  * held together by tests/unit/tar_vectors.json.
  */
 
-import { sha256Hex } from "./sha256.js";
-
 export const PART_BYTES = 5 * 1024 * 1024;
 const MOST_FILE_BYTES = 8 ** 11 - 1;
 const MOST_PATH_BYTES = 1024;
@@ -49,7 +47,7 @@ export function layout(files) {
  * @param {string} path
  * @param {number} size
  */
-export function unsendable(path, size) {
+function unsendable(path, size) {
   if (UNSENDABLE.test(path)) return `${path} cannot be sent: its name has a control character, a backslash, or no valid text`;
   if (path.split("/").some((part) => ["", ".", ".."].includes(part))) return `${path} cannot be sent: a path must be relative, as in cats/1.png`;
   if (encoder.encode(path).length > MOST_PATH_BYTES) return `${path.slice(0, 80)}… cannot be sent: its path is longer than ${MOST_PATH_BYTES} bytes`;
@@ -103,17 +101,6 @@ export function pieces({ entries, size }, start, stop, fileOf) {
  */
 export function partRanges(size, partBytes = PART_BYTES) {
   return Array.from({ length: Math.ceil(size / partBytes) }, (_, i) => [i * partBytes, Math.min((i + 1) * partBytes, size)]);
-}
-
-/**
- * Return the digest of an upload: SHA-256 of the SHA-256 of its parts; hexadecimal.
- * @param {string[]} parts hexadecimal
- * @param {SubtleCrypto} [subtle]
- */
-export function digestOf(parts, subtle) {
-  const raw = new Uint8Array(32 * parts.length);
-  parts.forEach((part, i) => raw.set(part.match(/../g)?.map((digits) => parseInt(digits, 16)) ?? [], 32 * i));
-  return sha256Hex(raw, subtle);
 }
 
 /**

@@ -149,11 +149,6 @@ class Question:
             raise InvalidEntry("max", f"max must be at least min, {self.min:g}, not {self.max:g}")
 
 
-def own_entries(kind: str) -> tuple[str, ...]:
-    """Return the names of the entries that only questions of this kind have."""
-    return _OWN_ENTRIES[kind]
-
-
 def other_kinds_entries(kind: str) -> dict[str, str]:
     """Return the entries that questions of this kind do not have, each with the kinds that have it."""
     others: dict[str, str] = {}

@@ -21,7 +21,7 @@ from backend.analysis.quality import evaluator_table
 from backend.analysis.response_table import Answers
 from backend.analysis.scores import Options, groups_of
 from backend.analysis.unscored_rows import attention
-from backend.experiment.judgments import judgment_of, method_named
+from backend.experiment.judgments import judgment_of
 from backend.foundation.errors import InvalidInput
 from backend.report import (
     attention as attention_section,
@@ -167,9 +167,3 @@ def shared_findings(answers: Answers, scores: Mapping[str, Any]) -> dict[str, An
         "attrition": None,  # responses do not show dropouts; a store does (`study_findings.py`)
         "mistimed": None,  # nor which flashes were replaced
     }
-
-
-def check_real_or_fake(method: str, what: str) -> None:
-    """Raise InvalidInput if a method asks for another judgment, for what only real or fake has."""
-    if judgment_of(method).name != "real_or_fake":
-        raise InvalidInput(f"{what} for real or fake; these responses are of {method_named(method).title}")

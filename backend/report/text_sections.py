@@ -85,10 +85,6 @@ def real_or_fake_sections(scores: Mapping[str, Any]) -> dict[str, Iterable[str]]
     }
 
 
-def _level(scores: Mapping[str, Any]) -> str:
-    return f"{100 * scores['settings']['level']:g}%"
-
-
 def level_of(scores: Mapping[str, Any]) -> str:
     """Return the confidence level of the intervals, such as `95%`."""
     return f"{100 * scores['settings']['level']:g}%"

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { hex, sha256, sha256Hex } from "../../frontend/sha256.js";
-import { PART_BYTES, digestOf, header, layout, partRanges, pieces } from "../../frontend/tar_stream.js";
+import { PART_BYTES, header, layout, partRanges, pieces } from "../../frontend/tar_stream.js";
 
 const vectors = JSON.parse(readFileSync(new URL("./tar_vectors.json", import.meta.url), "utf8"));
 const nodeSha256 = (data) => createHash("sha256").update(data).digest("hex");
@@ -38,7 +38,6 @@ for (const vector of vectors.archives) {
     const parts = [];
     for (const [start, stop] of partRanges(made.size, vector.part_bytes)) parts.push(nodeSha256(await bytesOf(made, start, stop)));
     assert.deepEqual(parts, vector.parts);
-    assert.equal(await digestOf(parts), vector.digest);
     for (const { range, sha256: expected } of vector.ranges) assert.equal(nodeSha256(await bytesOf(made, ...range)), expected);
   });
 }

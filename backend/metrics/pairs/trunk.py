@@ -9,7 +9,6 @@ whose rows are copied in runs of a pixel's channels.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 
@@ -117,7 +116,6 @@ VGG = Net(
     "900f1b297688ae9574f804c3bd51b018bc6aeecc83c02ae263d49c229ae490fe",
 )
 NETS: Mapping[str, Net] = {net.name: net for net in (ALEX, VGG)}
-NetName = Literal["alex", "vgg"]
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from backend.report.judgment_report import FindingsOptions, JudgmentReport
 from backend.report.text_tables import SIMULATED
 
 _DIGITS = 2
-_UNIT = "log-odds"
 
 
 class MoreRealReport(JudgmentReport):
