@@ -24,7 +24,7 @@ class Server {
 
 const handed = (name, text) => ({ name, items: [{ path: "a.png", file: new File([text], "a.png") }], others: [], isZip: false });
 const begun = ({ requests }) => requests.filter((path) => path === "/api/uploads").length;
-const soon = () => new Promise((resolve) => setTimeout(resolve, 30));
+const soon = () => new Promise((resolve) => setTimeout(resolve, 100));
 
 function held(server) {
   let release = () => {};

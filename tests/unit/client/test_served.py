@@ -17,7 +17,7 @@ from backend.client.pictures import picture_files
 from backend.client.retries import Retries
 from backend.client.sending import archive_of, send
 
-from .served import Served, write_pictures
+from .served import SOON_S, Served, write_pictures
 
 ROOT = Path(__file__).resolve().parents[3]
 WORKFLOW = ROOT / "examples" / "ci" / "human-evaluation.yml"
@@ -62,12 +62,12 @@ def submitted(served, *arguments, member="ada", **environment):
         },
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=2 * SOON_S,
     )
 
 
 def until_joined(client, model):
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + SOON_S
     while {one.model: one.state for one in client.submissions("faces")}[model] != "collecting":
         assert time.monotonic() < deadline
         time.sleep(0.1)
@@ -105,7 +105,7 @@ def test_pictures_that_are_too_few_are_refused_with_the_servers_reason_and_cost_
     submission = client.submit("faces", model="few", images=few)
 
     with pytest.raises(openhype.Refused, match=r"few was refused: .*3"):
-        submission.result(timeout=60)
+        submission.result(timeout=SOON_S)
     assert submission.status()["try"] is None
 
 
@@ -165,7 +165,7 @@ def test_the_command_submits_waits_and_fails_under_a_score(served):
     assert "there is no score after 0 s" in first.stderr
     until_joined(client_of(served, "ada"), "cli")
     served.run("simulate", "faces", "--evaluators", "4", "--url", served.url)
-    arguments = ("faces", "--model", "cli=more", "--simulated", "--wait", "--timeout", "60")
+    arguments = ("faces", "--model", "cli=more", "--simulated", "--wait", "--timeout", str(SOON_S))
     passed = submitted(served, *arguments, "--fail-under", "-1")
     failed = submitted(served, *arguments, "--fail-under", "100.5")
     assert (passed.returncode, passed.stderr) == (0, "")
@@ -191,6 +191,9 @@ def test_the_ci_job_runs_its_command_with_names_from_the_environment(served):
     shell = step["run"].replace("samples", "new").replace("--timeout 20000", "--timeout 0")
 
     assert "${{" not in step["run"]  # a tag with quotes in it would be a command
+    client = client_of(served, "ada")
+    client.submit("faces", model="gan@1", images=served.folder / "new")
+    until_joined(client, "gan@1")
     done = subprocess.run(
         ["bash", "-eo", "pipefail", "-c", shell],
         cwd=served.folder,

@@ -16,16 +16,15 @@ import pytest
 
 import openhype
 
-from ..client.served import Served, write_pictures
+from ..client.served import SOON_S, Served, write_pictures
 
 ROOT = Path(__file__).resolve().parents[3]
 STEPS = (20, 40, 60)
-_SOON_S = 60
 
 
 def until(is_so):
     """Wait until something is so; return it."""
-    deadline = time.monotonic() + _SOON_S
+    deadline = time.monotonic() + SOON_S
     while not (found := is_so()):
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -54,7 +53,18 @@ def started(served, token):
     return subprocess.Popen(
         [
             *(sys.executable, str(ROOT / "examples" / "pytorch_loop.py"), "--study", "faces", "--rehearse"),
-            *("--steps", "60", "--every", "20", "--samples", "12", "--look-every", "0.3", "--wait", "60"),
+            *(
+                "--steps",
+                "60",
+                "--every",
+                "20",
+                "--samples",
+                "12",
+                "--look-every",
+                "0.3",
+                "--wait",
+                str(SOON_S),
+            ),
         ],
         cwd=served.folder,
         env={
@@ -86,7 +96,7 @@ def test_nothing_is_lost_or_doubled_when_the_server_is_killed(served):
     served.run("simulate", "faces", "--evaluators", "8", "--url", served.url)
     served.kill()
     served.start()
-    scores, complaints = loop.communicate(timeout=_SOON_S)
+    scores, complaints = loop.communicate(timeout=SOON_S)
 
     assert loop.returncode == 0, complaints
     logged = [json.loads(line) for line in scores.splitlines()]
@@ -100,7 +110,7 @@ def test_nothing_is_lost_or_doubled_when_the_server_is_killed(served):
     # all that was remembered is lost: the same pictures are the same submissions
     before = [one.id for one in client.submissions("faces")]
     book.unlink()
-    scores, complaints = started(served, token).communicate(timeout=_SOON_S)
+    scores, complaints = started(served, token).communicate(timeout=SOON_S)
 
     assert [json.loads(line) for line in scores.splitlines()] == sorted(logged, key=lambda row: row["step"])
     assert [one.id for one in client.submissions("faces")] == before
