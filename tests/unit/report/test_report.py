@@ -246,7 +246,7 @@ def test_whatever_the_exposures_there_is_a_page(rows):
 
 def test_forty_models_are_drawn_as_a_matrix_and_a_bundle():
     models = {f"model {i}": i / 80 for i in range(40)}
-    report = report_of(answered.infinity(models, evaluators=3, images=20))
+    report = report_of(answered.infinity(models, evaluators=2, images=2))
 
     text = page.html(report)
     assert "780 pairs" in text
