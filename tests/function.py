@@ -1,12 +1,14 @@
-"""The zips as Lambda would run them: unpacked in an empty place, under an interpreter that has nothing else.
+"""The zips as Lambda would run them: unpacked in a place of their own, without anything else installed.
 
-`packages()` builds each stage once and keeps it under `build/packages` for as long as its code stays the
-same. `Function` is one running instance, which is sent events as Lambda sends them.
+`built` makes the zip of each stage once, and keeps it under `build/packages` for as long as its code stays
+the same; `unpacked` unpacks it once beside it, for all instances. `Function` is one running instance, which
+is sent events as Lambda sends them.
 """
 
 import base64
 import fcntl
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -48,7 +50,27 @@ def built(stage: str) -> package.Package:
         made = package.build(stage, BUILT)
         for older in set(BUILT.glob(f"{stage}-*.zip")) - {made.path}:
             older.unlink()
+            shutil.rmtree(_unpacked_place(older), ignore_errors=True)
         return made
+
+
+def unpacked(stage: str) -> Path:
+    """Return the folder of a stage's unpacked zip, which its instances share: on Lambda it is read-only."""
+    archive = built(stage).path
+    place = _unpacked_place(archive)
+    with (BUILT / f".{stage}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not place.is_dir():
+            partial = place.with_suffix(".partial")
+            shutil.rmtree(partial, ignore_errors=True)  # left by a process that was killed
+            with zipfile.ZipFile(archive) as opened:
+                opened.extractall(partial)
+            partial.rename(place)
+    return place
+
+
+def _unpacked_place(archive: Path) -> Path:
+    return archive.with_suffix(".unpacked")
 
 
 class Function:
@@ -61,9 +83,7 @@ class Function:
         """
         handler = handler or package.settings(stage)["lambda_handler"]
         self._folder = tempfile.TemporaryDirectory(prefix="openhype-task-")
-        task = Path(self._folder.name) / "task"
-        with zipfile.ZipFile(built(stage).path) as archive:
-            archive.extractall(task)
+        task = unpacked(stage)
         self._log = (Path(self._folder.name) / "log").open("w+")
         self._lock = threading.Lock()
         self._process = subprocess.Popen(

@@ -252,10 +252,7 @@ print(all(callable(runner(kind)) for kind in KINDS))
 
 
 def test_the_package_of_scores_has_what_jobs_need(tmp_path):
-    with zipfile.ZipFile(function.built("score").path) as archive:
-        archive.extractall(tmp_path)
-
-    command = [sys.executable, "-S", "-I", "-c", KINDS_OF_JOBS, str(tmp_path)]
+    command = [sys.executable, "-S", "-I", "-c", KINDS_OF_JOBS, str(function.unpacked("score"))]
     found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
 
     assert (found.stdout, found.stderr) == ("True\n", "")

@@ -21,10 +21,29 @@ ENVIRONMENT = Path(sys.prefix)
 ZAPPA = "import sys; from zappa.cli import handle; sys.exit(handle())"
 
 
-@pytest.fixture
-def project(tmp_path):
-    """A copy of the project as a checkout has it, with what people leave in one."""
-    folder = tmp_path / "checkout"
+@pytest.fixture(scope="module")
+def deployed(tmp_path_factory):
+    """What plain Zappa makes of a checkout in an empty account: the package, and the functions there."""
+    project = checkout(tmp_path_factory.mktemp("zappa") / "checkout")
+    settings = json.loads((project / "zappa_settings.json").read_text())
+    role = f"arn:aws:iam::{aws.ACCOUNT}:role/openhype-zappa"
+    settings["base"] |= {"s3_bucket": "packages", "aws_region": aws.REGION, "role_arn": role}
+    settings["base"]["delete_local_zip"] = False
+    (project / "zappa_settings.json").write_text(json.dumps(settings))
+    account = {"AWS_ACCESS_KEY_ID": "emulator", "AWS_SECRET_ACCESS_KEY": "emulator"}
+    with aws.moto_server() as url:
+        session = boto3.Session("emulator", "emulator", region_name=aws.REGION)
+        client = lambda name: session.client(name, endpoint_url=url)  # noqa: E731
+        trust = json.dumps({"Version": "2012-10-17", "Statement": []})
+        client("iam").create_role(RoleName="openhype-zappa", AssumeRolePolicyDocument=trust)
+        done = zappa(project, "deploy", "api", AWS_ENDPOINT_URL=url, **account)
+        assert done.returncode == 0, done.stderr
+        (package,) = project.glob("openhype-zappa-api-*.zip")
+        return package, role, client("lambda").list_functions()["Functions"]
+
+
+def checkout(folder):
+    """Make a copy of the project as a checkout has it, with what people leave in one."""
     for name in ("backend", "deploy", "docs", "frontend", "tests"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copyfile(ROOT / "zappa_settings.json", folder / "zappa_settings.json")
@@ -51,32 +70,19 @@ def files_in(package):
         return {entry.filename: entry.CRC for entry in archive.infolist()}
 
 
-def test_plain_zappa_packs_what_openhype_deploy_ships(project, tmp_path):
-    done = zappa(project, "package", "api", "-o", str(tmp_path / "api.zip"))
+def test_plain_zappa_packs_what_openhype_deploy_ships(deployed):
+    package, _, _ = deployed
 
-    assert done.returncode == 0, done.stderr
-    made, ours = files_in(tmp_path / "api.zip"), files_in(function.built("api").path)
+    made, ours = files_in(package), files_in(function.built("api").path)
+
     assert made.keys() == ours.keys()
     sources = [name for name in ours if not name.endswith(".pyc") and name != "zappa_settings.py"]
     assert [name for name in sources if made[name] != ours[name]] == []
 
 
-def test_plain_zappa_deploys_the_guarded_handler_under_names_of_its_own(project, tmp_path):
-    settings = json.loads((project / "zappa_settings.json").read_text())
-    role = f"arn:aws:iam::{aws.ACCOUNT}:role/openhype-zappa"
-    settings["base"] |= {"s3_bucket": "packages", "aws_region": aws.REGION, "role_arn": role}
-    (project / "zappa_settings.json").write_text(json.dumps(settings))
-    account = {"AWS_ACCESS_KEY_ID": "emulator", "AWS_SECRET_ACCESS_KEY": "emulator"}
-    with aws.moto_server() as url:
-        session = boto3.Session("emulator", "emulator", region_name=aws.REGION)
-        client = lambda name: session.client(name, endpoint_url=url)  # noqa: E731
-        trust = json.dumps({"Version": "2012-10-17", "Statement": []})
-        client("iam").create_role(RoleName="openhype-zappa", AssumeRolePolicyDocument=trust)
+def test_plain_zappa_deploys_the_guarded_handler_under_names_of_its_own(deployed):
+    _, role, (made,) = deployed
 
-        done = zappa(project, "deploy", "api", AWS_ENDPOINT_URL=url, **account)
-
-        assert done.returncode == 0, done.stderr
-        (made,) = client("lambda").list_functions()["Functions"]
     assert made["FunctionName"] == "openhype-zappa-api"
     assert made["Handler"] == "deploy.entry_point.handle"
     assert (made["MemorySize"], made["Timeout"], made["Role"]) == (512, 15, role)
