@@ -41,11 +41,14 @@ class Channel(HTTPChannel):
         close_idle(server.active_channels, address, max(1, int(_CLOSED_SHARE * most)))
 
     def del_channel(self, map=None):
-        """Uncount a connection; waitress calls this once for each that it closes.
+        """Uncount a connection; waitress calls this again for one that its sender has reset.
 
         A body that was received in part lies in a temporary file, which waitress leaves open.
         """
+        is_counted = self._fileno is not None
         super().del_channel(map)
+        if not is_counted:
+            return
         if self.request is not None:
             self.request.close()
         held = self.server.held

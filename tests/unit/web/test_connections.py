@@ -3,7 +3,9 @@
 import http.client
 import resource
 import socket
+import struct
 import threading
+import time
 from contextlib import ExitStack, closing, contextmanager
 
 import pytest
@@ -84,6 +86,29 @@ def test_a_connection_that_another_address_keeps_open_stays():
         other.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         other.settimeout(5)
         assert other.recv(100).startswith(b"HTTP/1.1 200")
+
+
+RESET = struct.pack("ii", 1, 0)
+"""SO_LINGER by which closing a socket resets its connection."""
+
+
+def test_connections_that_are_reset_are_counted_like_others():
+    with served() as (server, *_), ExitStack() as stack:
+        for first in (b"", b"GET / HTTP/1.1\r\nHost: x\r\n", b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"):
+            with connect(server, "127.0.0.2", first) as made:
+                assert eventually(lambda: len(server.active_channels) == 1)
+                made.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+            assert eventually(lambda: not server.held), dict(server.held)
+        stack.enter_context(connect(server, "127.0.0.2"))
+
+        assert eventually(lambda: server.held == {"127.0.0.2": 1}), dict(server.held)
+
+
+def eventually(is_so, seconds=5):
+    until = time.monotonic() + seconds
+    while not is_so() and time.monotonic() < until:
+        time.sleep(0.005)
+    return is_so()
 
 
 def test_the_limit_fits_the_files_that_the_system_allows():
