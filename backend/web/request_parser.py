@@ -117,6 +117,17 @@ class Parser(HTTPRequestParser):
         super().__init__(adj)
         self._long_bodies = long_bodies
 
+    def received(self, data: bytes) -> int:
+        """Take in bytes of a request; return how many of them belong to it.
+
+        A request that others follow before its reply is the last of its connection: waitress has the thread
+        that answers them wait until enough of the replies is read, which a sender need not do.
+        """
+        count = super().received(data)
+        if self.completed and data[count:].strip():
+            self.headers["CONNECTION"] = "close"
+        return count
+
     def parse_header(self, header_plus: bytes) -> None:
         super().parse_header(header_plus)
         limit = body_limit(self.command, self.path)

@@ -28,6 +28,7 @@ def served():
 
     app.add_url_rule("/", "page", lambda: "page")
     app.add_url_rule("/slow", "slow", slow)
+    app.add_url_rule("/long", "long", lambda: bytes(9_000_000))
     server = make_server(app, listen("127.0.0.1", 0), LIMIT)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
@@ -86,6 +87,29 @@ def test_a_connection_that_another_address_keeps_open_stays():
         other.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         other.settimeout(5)
         assert other.recv(100).startswith(b"HTTP/1.1 200")
+
+
+def test_senders_that_read_no_replies_hold_no_threads():
+    page = b"GET /long HTTP/1.1\r\nHost: x\r\n\r\n"
+    with served() as (server, *_), ExitStack() as stack:
+        for number in range(2 * len(server.task_dispatcher.threads)):
+            stack.enter_context(connect(server, f"127.0.0.{number + 2}", page * 4))
+
+        assert [get(server) for _ in range(5)] == [b"page"] * 5
+
+
+def test_requests_that_do_not_wait_for_a_reply_end_the_connection_after_the_first():
+    page = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+    with served() as (server, *_), ExitStack() as stack:
+        eager = stack.enter_context(connect(server, "127.0.0.2", page * 3))
+        patient = stack.enter_context(connect(server, "127.0.0.3", page + b"\r\n"))
+        eager.settimeout(5)
+
+        replies = b"".join(iter(lambda: eager.recv(65536), b""))
+        assert (replies.count(b"HTTP/1.1 200"), replies.count(b"Connection: close")) == (1, 1)
+        for _ in range(2):
+            assert b"close" not in patient.recv(65536)
+            patient.sendall(page)
 
 
 RESET = struct.pack("ii", 1, 0)
