@@ -30,6 +30,7 @@ _AT_ONCE, _OF_ONE, _OF_UNKNOWN = 64, 16, 8
 """Most long bodies that are received at once: from everybody, from one member, and from all senders whom
 the application has not admitted before."""
 _MOST_REMEMBERED = 1024
+_RETRY_AFTER_S = "5"
 _SIGNED_IN = re.compile(rf"(?:^|; *){COOKIE}=([^;]*)")
 
 Application = Callable[[dict[str, Any], Callable], Iterable[bytes]]
@@ -39,6 +40,11 @@ class Busy(Error):
     """Too many long bodies are being received."""
 
     code, reason = 503, "Service Unavailable"
+
+    def to_response(self, ident: str | None = None) -> tuple[str, list[tuple[str, str]], bytes]:
+        """Return status, headers and body of the reply."""
+        status, fields, body = super().to_response(ident)
+        return status, [*fields, ("Retry-After", _RETRY_AFTER_S)], body
 
 
 class LongBodies:
@@ -136,7 +142,8 @@ class Parser(HTTPRequestParser):
         if is_long and limit > MAX_BODY_BYTES and not self._long_bodies.receive(self):
             self.error = Busy("many parts of uploads are being received; send it again later")
             self.content_length, self.body_rcv = 0, None
-            self.connection_close = True
+        if self.error or self.content_length >= self.adj.max_request_body_size:
+            self.expect_continue = False  # waitress would have the refused body sent, and wait for it
 
     def close(self) -> None:
         """Forget a request that was answered."""

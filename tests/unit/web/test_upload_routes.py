@@ -229,6 +229,25 @@ def test_a_body_over_the_limit_is_refused_before_it_is_sent(served, world):
             assert (path, reply_of(connected)[0]) == (path, 413)
 
 
+def test_a_sender_that_asks_first_is_not_told_to_send_what_is_refused(served, world, monkeypatch):
+    """curl asks so before bodies of more than 1 MB."""
+    asking = b"Expect: 100-continue\r\n\r\n"
+
+    def first_reply(length, sent=b""):
+        with connection(served) as connected:
+            connected.sendall(head(world, "PUT", PART, length)[:-2] + asking)
+            first = connected.recv(65536).split(b"\r\n")[0].decode()
+            if sent:
+                connected.sendall(sent)
+                return first, reply_of(connected)[0]
+            return first
+
+    assert first_reply(PART_BYTES, PARTS[0]) == ("HTTP/1.1 100 Continue", 404)
+    assert first_reply(10**9) == "HTTP/1.1 413 Request Entity Too Large"
+    monkeypatch.setattr("backend.web.request_parser._AT_ONCE", 0)
+    assert first_reply(PART_BYTES) == "HTTP/1.1 503 Service Unavailable"
+
+
 def test_a_body_without_a_stated_length_is_refused_at_the_limit(served, world):
     with connection(served) as connected:
         chunked = head(world, "POST", "/api/studies/faces/sessions", 0).replace(
@@ -282,7 +301,8 @@ def is_busy(served, world, token=None):
         connected.sendall(head(world, "PUT", PART, PART_BYTES, token))
         connected.settimeout(0.5)
         try:
-            return reply_of(connected)[0] == 503
+            top = connected.recv(65536)
+            return top.startswith(b"HTTP/1.1 503") and b"Retry-After: 5" in top
         except TimeoutError:
             return False
 
