@@ -32,6 +32,7 @@ from backend.foundation.errors import (
 from backend.foundation.printable import escaped
 from backend.foundation.timestamps import utc_now
 from backend.members.roles import RESEARCHER
+from backend.members.tokens import without_secrets
 from backend.panels.api import PanelRefused, PanelUnreached, PanelUnsure
 from backend.recruitment.sync_thread import Watch
 from backend.stores.datadir import DataDir, Keys
@@ -466,7 +467,8 @@ def _requested() -> str:
 
 
 def _one_line(text: str) -> str:
-    """Return text from a visitor in a form safe for a log: short, with control characters escaped."""
+    """Return text from a visitor in a form safe for a log: short, without control characters and tokens."""
+    text = without_secrets(text)
     return escaped(text if len(text) <= _LONGEST_LOGGED else f"{text[:_LONGEST_LOGGED]}...")
 
 

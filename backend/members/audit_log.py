@@ -18,6 +18,7 @@ from typing import Any, Literal
 from backend.foundation.errors import Conflict, InvalidInput, NotAllowed, NotFound, OpenhypeError, brief
 from backend.foundation.printable import escaped
 from backend.foundation.timestamps import stamp
+from backend.members.tokens import without_secrets
 from backend.stores.store import Store
 
 log = logging.getLogger("openhype")
@@ -144,4 +145,4 @@ def _entry(data: Mapping[str, Any]) -> AuditEntry:
 
 
 def _shown(target: str) -> str:
-    return escaped(target)[:_LONGEST_TARGET]
+    return escaped(without_secrets(target))[:_LONGEST_TARGET]

@@ -21,6 +21,7 @@ BOOK = "tokens"
 LONGEST_DAYS = 3650
 LONGEST_LABEL = 64
 _TEXT = re.compile(r"oh_(?P<id>[0-9a-f]{12})_[A-Za-z0-9_-]{43}")
+_SHOWN = r"oh_\g<id>_…"
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,11 @@ def id_in(text: str) -> str | None:
     """Return the id in a token's text, or None if the text is not of a token's form."""
     found = _TEXT.fullmatch(text)
     return found["id"] if found else None
+
+
+def without_secrets(text: str) -> str:
+    """Return a text for a log, with the secrets of tokens in it left out."""
+    return _TEXT.sub(_SHOWN, text)
 
 
 def issue(

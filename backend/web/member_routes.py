@@ -172,13 +172,13 @@ def add_routes(app: Flask, context: Context) -> None:
     @app.post("/api/tokens/<token>/revoke")
     def revoke(token: str) -> TokenFacts:
         body(NoFields)
-        found = tokens.token(store, token)
+        found = tokens.token(store, tokens.id_in(token) or token)
         owner = memberships.past_or_present(store, found.member)
         is_own = found.member == caller().name
         if not is_own and (owner is None or not caller().may_manage(owner.role)):
             raise no_token(token)
         concerns(f"{found.member} {found.id}")
-        return token_facts(tokens.revoke(store, token, context.clock()))
+        return token_facts(tokens.revoke(store, found.id, context.clock()))
 
     @app.get("/api/audit")
     def audit() -> AuditPage:

@@ -94,6 +94,24 @@ def test_everybody_may_revoke_an_own_token(world):
     assert get(world, "me", other).status_code == 200
 
 
+def test_no_tokens_secret_is_logged_that_somebody_gives_in_place_of_a_name(world, owner, caplog):
+    leaked, other = token(world, "bob", "submitter"), token(world, "eve", "submitter")
+
+    replies = [
+        post(world, f"tokens/{leaked}/revoke", owner),
+        post(world, f"tokens/{other}/revoke", leaked),
+        post(world, f"tokens/oh_000000000000_{'s' * 43}/revoke", owner),
+        post(world, f"members/{other}/remove", owner),
+        get(world, f"jobs/{'x' * 60}{other}", owner),
+    ]
+
+    assert [reply.status_code for reply in replies] == [200, 403, 404, 404, 404]
+    assert get(world, "me", leaked).json["error"]["code"] == "revoked_token"
+    logged = caplog.text + get(world, "audit", owner).text
+    assert f"POST /api/members/{other[:16]}…/remove 404" in caplog.text
+    assert [text for text in (leaked[16:], other[16:], "s" * 43) if text in logged] == []
+
+
 def test_of_two_who_add_one_member_at_once_one_is_told_that_it_is_taken(world, owner):
     gate, replies = threading.Barrier(6), []
 
