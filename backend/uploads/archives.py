@@ -90,7 +90,7 @@ def _chosen(reader: ArchiveReader, file: BinaryIO, limits: Limits) -> tuple[dict
             raise bad_archive(f"it unpacks to more than {limits.bytes / GB:.3g} GB")
         paths.append(path)
         chosen[path] = entry
-    check_collisions(paths)
+    check_collisions(paths, limits.files)
     if not chosen:
         raise bad_archive("it holds no files")
     return chosen, skipped

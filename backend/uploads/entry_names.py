@@ -11,7 +11,10 @@ from collections.abc import Iterable
 
 from backend.foundation.errors import InvalidInput
 from backend.foundation.printable import escaped
+from backend.uploads.archive_entries import bad_archive
 
+LONGEST_STATED = 2048
+"""Most bytes of a name in an archive, with steps such as `./` that its path is without."""
 _MOST_PATH_BYTES, _MOST_NAME_BYTES, _MOST_FOLDERS = 1024, 255, 16
 _DRIVE = re.compile(r"[A-Za-z]:")
 _UNSTORABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -46,11 +49,15 @@ def safe_path(name: str) -> str:
     path = "/".join(steps)
     is_long = any(len(step.encode()) > _MOST_NAME_BYTES for step in steps)
     if is_long or len(path.encode()) > _MOST_PATH_BYTES:
-        raise refused(
-            name,
-            f"has a name of more than {_MOST_NAME_BYTES} bytes, or a path of more than {_MOST_PATH_BYTES}",
-        )
+        raise too_long(name)
     return path
+
+
+def too_long(name: str) -> InvalidInput:
+    """Return the error of an entry whose name or path is too long."""
+    return refused(
+        name, f"has a name of more than {_MOST_NAME_BYTES} bytes, or a path of more than {_MOST_PATH_BYTES}"
+    )
 
 
 def is_skipped(path: str) -> bool:
@@ -59,8 +66,11 @@ def is_skipped(path: str) -> bool:
     return any(step.lower() in _SKIPPED for step in steps) or steps[-1].startswith("._")
 
 
-def check_collisions(paths: Iterable[str]) -> None:
+def check_collisions(paths: Iterable[str], most_folders: int) -> None:
     """Check that no two files have one path, on file systems with and without upper and lower case.
+
+    Args:
+        most_folders: in which the files may lie; each takes memory here, and an inode of the disk.
 
     Raises:
         InvalidInput: `bad_archive`.
@@ -76,6 +86,8 @@ def check_collisions(paths: Iterable[str]) -> None:
             path, key = cut, _folded(cut)
             if folders.setdefault(key, path) != path:
                 raise refused(path, _same(path, folders[key]))
+            if len(folders) > most_folders:
+                raise bad_archive(f"its files lie in more than {most_folders} folders")
     if both := files.keys() & folders.keys():
         raise refused(files[min(both)], "is a file, and another entry lies in it as in a folder")
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from backend.uploads.archive_entries import ArchiveEntry, bad_archive, exactly
-from backend.uploads.entry_names import refused
+from backend.uploads.entry_names import LONGEST_STATED, refused, too_long
 from backend.uploads.limits import Limits
 
 _CHUNK = 256 * 1024
@@ -116,6 +116,8 @@ def _entry(file: BinaryIO, at: int, directory: _Directory) -> tuple[ArchiveEntry
     text = exactly(file, name_bytes, "its directory")
     extra = exactly(file, extra_bytes, "its directory")
     name = _name(text, bool(flags & _UTF8))
+    if name_bytes > LONGEST_STATED:
+        raise too_long(name)
     size, packed, offset = _large(extra, size, packed, offset, name)
     following = at + _ENTRY.size + name_bytes + extra_bytes + comment_bytes
     mode = attributes >> 16 if made_by >> 8 in (_UNIX, _MACOS) else 0

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tarfile
 import zipfile
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -199,6 +200,14 @@ def test_too_many_files_are_refused(tmp_path, format):
 
 
 @pytest.mark.parametrize("format", MADE)
+def test_too_many_folders_are_refused(tmp_path, format):
+    files = {f"{number}/{'/'.join('abcdefghij')}/1.png": b"" for number in range(5)}
+
+    refuse(tmp_path, MADE[format](files), format, r"its files lie in more than 50 folders")
+    assert unpacked(tmp_path, MADE[format](files), format, replace(MOST, files=55))[0].files == 5
+
+
+@pytest.mark.parametrize("format", MADE)
 def test_a_file_of_too_many_bytes_is_refused(tmp_path, format):
     refuse(tmp_path, MADE[format]({"a.png": bytes(10_000_001)}), format, r"'a\.png' has 10000001 bytes")
 
@@ -208,6 +217,14 @@ def test_an_archive_that_the_disk_cannot_hold_is_refused(tmp_path, format):
     limits = Limits(free=10**18)
 
     refuse(tmp_path, MADE[format]({"a.png": PNG}), format, r"are to stay free", limits, StoreFailed)
+
+
+def test_a_zip_of_endless_names_is_refused_at_the_first(tmp_path):
+    """The directory of a zip is read whole, so that long names would fill the memory."""
+    entries = [{"name": b"x" * 2049}, {"name": b"../y"}]
+
+    refuse(tmp_path, raw_zip(entries), "zip", r"has a name of more than 255 bytes")
+    refuse(tmp_path, raw_zip(entries[::-1]), "zip", r"has a name of more than 255 bytes")
 
 
 def test_a_zip_bomb_is_refused_before_anything_is_written(tmp_path):
