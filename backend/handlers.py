@@ -140,6 +140,7 @@ def create_app(
     )
     authorise = authorisation.Authorisation(app, context)
     authorise.declare(results_routes.OPERATIONS)
+    authorise.declare(dashboard_routes.OPERATIONS)
     task = TaskService.over(store, keys.hashing, clock, dice, watch)
     names = PictureNames(keys.hashing)
     _add_description(app)

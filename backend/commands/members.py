@@ -151,7 +151,7 @@ def _recorded(world: World, name: str, target: str) -> Iterator[tuple[Change, da
     from backend.foundation.timestamps import utc_now
 
     now, action = utc_now(), f"openhype members {name}"
-    with audit_log.recorded(world.store, now, KEY_HOLDER, None, action, target, None) as change:
+    with audit_log.recorded(world.store, now, KEY_HOLDER, None, action, target) as change:
         yield change, now
 
 

@@ -97,20 +97,16 @@ def write(
 
 @contextmanager
 def recorded(
-    store: Store, now: datetime, member: str, token: str | None, action: str, target: str, status: int | None
+    store: Store, now: datetime, member: str, token: str | None, action: str, target: str
 ) -> Iterator[Change]:
-    """Record the change that is made within the context.
-
-    Args:
-        status: of the reply if the change succeeds; None for a command.
-    """
+    """Record the change that a command makes within the context."""
     change = begin(store, now, member, token, action, target)
     try:
         yield change
     except _REFUSALS:
         change.end(None, "refused")
         raise
-    change.end(status, "done")
+    change.end(None, "done")
 
 
 def outcome_of(status: int) -> Outcome:

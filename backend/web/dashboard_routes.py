@@ -10,7 +10,6 @@ from flask import Flask, Response, redirect, request
 
 from backend.experiment.records import Study
 from backend.foundation.timestamps import stamp
-from backend.members import audit_log
 from backend.members.roles import RESEARCHER
 from backend.studies import pausing
 from backend.web import headers, login, results_routes
@@ -18,6 +17,7 @@ from backend.web.authorisation import require
 from backend.web.context import Context
 from backend.web.dashboard_types import Paused, StudyLine, StudyProgress
 from backend.web.monitor import Watch
+from backend.web.operations import Operation, Operations
 from backend.web.replying import polled
 from backend.web.results_cache import ResultsCache
 
@@ -29,6 +29,13 @@ _HEADERS = {
     ),
 }
 _MOST_STUDIES = 64
+OPERATIONS: Operations = {
+    f"POST {login.DASHBOARD}/{{study}}/{name}": Operation(
+        summary, {200: ("How it is now", Paused)}, "403 404", role=RESEARCHER
+    )
+    for name, summary in (("pause", "Open no new sessions"), ("resume", "Let a paused study go on"))
+}
+"""What the page's button does: authorised, and written to the audit log, as routes of the API are."""
 
 
 def add_pages(app: Flask, context: Context, page: Callable[[], Response]) -> None:
@@ -69,15 +76,15 @@ def add_pages(app: Flask, context: Context, page: Callable[[], Response]) -> Non
     def show_key_to_dashboard(study: str) -> Response:
         return results_routes.enter(context, "Dashboard")
 
-    @app.post(f"{login.DASHBOARD}/<study>/pause", defaults={"is_to_pause": True})
-    @app.post(f"{login.DASHBOARD}/<study>/resume", defaults={"is_to_pause": False})
-    def pause(study: str, is_to_pause: bool) -> Paused:
-        member, now = require(context, RESEARCHER), clock()
-        name = store.study(study).name
-        action = f"POST {login.DASHBOARD}/{{study}}/{'pause' if is_to_pause else 'resume'}"
-        with audit_log.recorded(store, now, member.name, member.token_id, action, name, 200):
-            pausing.set_paused(store, name, is_to_pause, stamp(now))
-        return {"paused": is_to_pause}
+    @app.post(f"{login.DASHBOARD}/<study>/pause")
+    def pause_by_button(study: str) -> Paused:
+        pausing.set_paused(store, store.study(study).name, True, stamp(clock()))
+        return {"paused": True}
+
+    @app.post(f"{login.DASHBOARD}/<study>/resume")
+    def resume_by_button(study: str) -> Paused:
+        pausing.set_paused(store, store.study(study).name, False, stamp(clock()))
+        return {"paused": False}
 
     @app.post(f"{login.DASHBOARD}/<study>/leave")
     def leave_dashboard(study: str) -> Response:

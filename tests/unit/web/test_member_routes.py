@@ -240,6 +240,8 @@ def test_the_audit_log_names_each_change_with_its_member_token_and_outcome(world
         lambda: post(world, "members/bob/remove", "wrong"),
         lambda: get(world, "members", ada),
         lambda: signed_in(world, ada),
+        lambda: world.http.post("/dashboard/faces/pause?as=json", headers=as_member(cy)),
+        lambda: world.http.post("/dashboard/nobody/resume", headers=as_member(ada)),
         lambda: signed_in(world, owner).post("/dashboard/faces/pause"),
     ):
         world.clock.move(seconds=1)
@@ -254,6 +256,8 @@ def test_the_audit_log_names_each_change_with_its_member_token_and_outcome(world
         ("ada", id_, "POST /api/members/{member}/remove", "nobody", 404, "refused"),
         ("cy", cy.split("_")[1], "POST /api/members/{member}/remove", "bob", 403, "refused"),
         ("ada", id_, "POST /api/sign-in", "", 200, "done"),
+        ("cy", cy.split("_")[1], "POST /dashboard/{study}/pause", "faces", 403, "refused"),
+        ("ada", id_, "POST /dashboard/{study}/resume", "nobody", 404, "refused"),
     ]
     assert {(entry["member"], entry["action"], entry["target"]) for entry in entries[:2]} == {
         ("owner", "POST /api/sign-in", ""), ("owner", "POST /dashboard/{study}/pause", "faces"),
