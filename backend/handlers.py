@@ -55,6 +55,7 @@ from backend.web import (
 )
 from backend.web.bodies import body
 from backend.web.context import Context
+from backend.web.downloads import Downloads
 from backend.web.operations import JSON
 from backend.web.proxies import PROXY, SignInHeader, behind_one_proxy
 from backend.web.session_limits import Openings
@@ -147,7 +148,12 @@ def create_app(
     if "sessions" in serves:
         urls = _urls(names if "files" in serves else None)
         _add_evaluator_routes(
-            app, task, lambda: authorise.require(RESEARCHER), openings or Openings(0, 0), urls
+            app,
+            task,
+            lambda: authorise.require(RESEARCHER),
+            openings or Openings(0, 0),
+            urls,
+            Downloads(store, data).forget,
         )
         _add_study_page(app, task)
         results_routes.add_status(app, store)
@@ -192,7 +198,12 @@ def _urls(names: PictureNames | None) -> PictureUrl:
 
 
 def _add_evaluator_routes(
-    app: Flask, task: TaskService, check_key: Callable[[], None], openings: Openings, picture_url: PictureUrl
+    app: Flask,
+    task: TaskService,
+    check_key: Callable[[], None],
+    openings: Openings,
+    picture_url: PictureUrl,
+    forget_downloads: Callable[[str], None],
 ) -> None:
     @app.get("/api/studies/<study>")
     def study(study: str) -> dict:
@@ -267,7 +278,9 @@ def _add_evaluator_routes(
 
     @app.post("/api/sessions/<session>/withdrawal")
     def withdraw(session: str) -> dict:
-        return task.withdrawing.withdraw(session, authorisation.token())
+        done = task.withdrawing.withdraw(session, authorisation.token())
+        forget_downloads(done["study"])
+        return done
 
 
 def _add_member_routes(authorise: authorisation.Authorisation) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 
 from backend.experiment.records import Study
 from backend.foundation.child_processes import lower_priority
-from backend.foundation.errors import InvalidInput, NotFound, OpenhypeError
+from backend.foundation.errors import InvalidInput, NotFound, OpenhypeError, Unavailable
 from backend.foundation.timestamps import utc_now
 from backend.stores.datadir import DataDir
 from backend.stores.store import Store
@@ -33,11 +33,22 @@ def write(store: Store, data: DataDir, study: Study, kind: str, options: Options
     Raises:
         InvalidInput: the study has no such file, for example since no session is finished yet.
         NotInstalled: a package that the file needs is missing.
+        Unavailable: `being_made`: somebody withdrew meanwhile, so that it is to be made again.
     """
-    with tempfile.TemporaryDirectory(dir=out.parent, prefix=".making-") as folder:
-        partial_file = Path(folder) / out.name
-        KINDS[kind](store, data, study, options, partial_file)
-        os.replace(partial_file, out)
+    try:
+        with tempfile.TemporaryDirectory(dir=out.parent, prefix=".making-") as folder:
+            partial_file = Path(folder) / out.name
+            KINDS[kind](store, data, study, options, partial_file)
+            os.replace(partial_file, out)
+    except FileNotFoundError:
+        if out.parent.is_dir():
+            raise
+        raise removed(study, kind) from None
+
+
+def removed(study: Study, kind: str) -> Unavailable:
+    """Return the error of a file that was removed, since it had answers that were withdrawn just now."""
+    return Unavailable(f"{kind} of study {study.name} is being made anew; ask again", code="being_made")
 
 
 def _report(store: Store, data: DataDir, study: Study, options: Options, out: Path) -> None:

@@ -13,6 +13,7 @@ from backend.responses.study_data import version
 from backend.stores.store import Store
 from backend.web import queries
 from backend.web.context import Context
+from backend.web.download_files import removed
 from backend.web.downloads import Downloads
 from backend.web.operations import SINCE, TRUE_OR_FALSE, UNCHANGED, Operation, Operations
 
@@ -124,15 +125,18 @@ def add_routes(app: Flask, context: Context) -> None:
             reply = Response(status=304)
         else:
             path = downloads.get(found, kind, options, tag)
-            reply = send_file(
-                path,
-                mimetype=MEDIA[kind.rpartition(".")[2]],
-                as_attachment=True,
-                download_name=f"{found.name}-{kind}",
-                etag=False,
-                conditional=True,
-                last_modified=None,
-            )
+            try:
+                reply = send_file(
+                    path,
+                    mimetype=MEDIA[kind.rpartition(".")[2]],
+                    as_attachment=True,
+                    download_name=f"{found.name}-{kind}",
+                    etag=False,
+                    conditional=True,
+                    last_modified=None,
+                )
+            except FileNotFoundError:
+                raise removed(found, kind) from None
         reply.set_etag(tag)
         reply.headers["Cache-Control"] = "private, no-cache"
         return reply

@@ -9,6 +9,8 @@ import pytest
 
 from backend.experiment.response_columns import COLUMNS
 from backend.foundation.errors import Unavailable
+from backend.task.withdrawal import secret_of
+from backend.web import download_files
 from backend.web.downloads import Downloads
 
 from .. import sample_studies as studies
@@ -108,6 +110,44 @@ def test_withdrawn_answers_are_in_no_file_from_then_on(me, here, study):
 
     assert [*me.world.data.cache("downloads").glob("*/*")] == []
     assert session.evaluator not in me.get("studies/faces/responses.csv").get_data(as_text=True)
+
+
+def test_what_an_evaluator_withdraws_is_in_no_file_from_then_on(me, here, study):
+    ((session, _), *_) = me.world.store.sessions("faces")
+    me.get("studies/faces/responses.csv")
+    headers = {"X-Openhype-Token": secret_of(me.world.data.keys().hashing, session.id)}
+
+    reply = me.world.http.post(f"/api/sessions/{session.id}/withdrawal", headers=headers)
+
+    assert (reply.status_code, [*me.world.data.cache("downloads").glob("*/*")]) == (200, [])
+
+
+@pytest.mark.parametrize("when", ["begun", "written"])
+def test_a_file_that_is_removed_while_it_is_made_is_asked_for_again(me, here, study, monkeypatch, when):
+    def write(store, data, study, options, out):
+        if when == "written":
+            out.write_text("answers that were withdrawn")
+        Downloads(store, data).forget(study.name)
+        out.write_text("answers that were withdrawn")
+
+    with monkeypatch.context() as changed:
+        changed.setitem(download_files.KINDS, "responses.csv", write)
+        reply = me.get("studies/faces/responses.csv", 503)
+    made = me.get("studies/faces/responses.csv")
+
+    assert (reply["error"]["code"], len(rows(made))) == ("being_made", 32)
+
+
+def test_a_file_that_is_removed_before_it_is_sent_is_asked_for_again(me, here, study, monkeypatch):
+    get = Downloads.get
+
+    def removed(*asked):
+        get(*asked).unlink()
+        return get(*asked).with_name("gone.csv")
+
+    monkeypatch.setattr(Downloads, "get", removed)
+
+    assert me.get("studies/faces/responses.csv", 503)["error"]["code"] == "being_made"
 
 
 def test_files_are_removed_after_their_time(world, here, study):
