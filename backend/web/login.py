@@ -44,7 +44,7 @@ def header_token() -> str | None:
     if found := request.headers.get(headers.TOKEN, "").strip():
         return found
     scheme, _, found = request.headers.get("Authorization", "").partition(" ")
-    return found.strip() or None if scheme == "Bearer" else None
+    return found.strip() or None if scheme.lower() == "bearer" else None
 
 
 def member(context: Context) -> Member:

@@ -378,6 +378,14 @@ def test_a_tokens_header_stands_before_the_cookie(world):
     assert outcome(wrong) == "wrong_token"
 
 
+@pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
+def test_a_token_is_also_taken_as_a_bearer_token(world, scheme):
+    """Names of schemes are the same in upper and lower case (RFC 9110, 11.1)."""
+    headers = {"Authorization": f"{scheme} {token(world, 'ada', 'submitter')}"}
+
+    assert world.http.get("/api/me", headers=headers).json["member"] == "ada"
+
+
 def test_the_cookie_of_one_token_cannot_be_made_into_that_of_another(world):
     ada, owner = token(world, "ada", "submitter"), token(world, "eve", "owner")
     cookie = sign_in(world, ada).headers["Set-Cookie"].partition(";")[0].partition("=")[2]
