@@ -16,7 +16,8 @@ from typing import Any
 from backend.client.png import png_of_rgb
 from backend.foundation.errors import InvalidInput, NotFound, brief
 
-_LEFT_OUT = {"__MACOSX", "Thumbs.db", "desktop.ini"}
+_LEFT_OUT = {"__macosx", "thumbs.db", "desktop.ini"}
+"""Names in lower case, as in `stimuli/folders.py`."""
 _MAGIC = (
     (b"\x89PNG\r\n\x1a\n", ".png"),
     (b"\xff\xd8\xff", ".jpg"),
@@ -64,20 +65,43 @@ def _of_folder(folder: Path) -> tuple[PictureFile, ...]:
     if not folder.is_dir():
         what = "a file, not a folder" if folder.exists() else "not there"
         raise NotFound(f"images must be a folder or an iterable of pictures; {folder} is {what}")
-    found = []
-    for parent, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not _is_left_out(name)]
-        for name in names:
-            path = Path(parent, name)
-            if not _is_left_out(name) and path.is_file():
-                found.append(PictureFile(path.relative_to(folder).as_posix(), path, path.stat().st_size))
+    found = [
+        PictureFile(path.relative_to(folder).as_posix(), path, size) for path, size in _files_in(folder, ())
+    ]
     if not found:
         raise InvalidInput(f"there are no files in {folder}")
     return tuple(found)
 
 
+def _files_in(folder: Path, above: tuple[Path, ...]) -> Iterator[tuple[Path, int]]:
+    """Yield the files of a folder and their lengths (bytes); links are followed, as `openhype create` does.
+
+    Args:
+        above: the folders that it is in, without links.
+
+    Raises:
+        InvalidInput: something would be left out without a word, such as a folder that cannot be read.
+    """
+    try:
+        here = folder.resolve()
+        if here in above:
+            raise InvalidInput(f"{folder} is a link back to a folder that it is in")
+        for name in os.listdir(folder):
+            path = folder / name
+            if _is_left_out(name):
+                continue
+            if path.is_dir():
+                yield from _files_in(path, (*above, here))
+            elif path.is_file():
+                yield path, path.stat().st_size
+            elif path.is_symlink() and not path.exists():
+                raise InvalidInput(f"{path} is a link that leads nowhere; mend it, or remove it")
+    except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle
+        raise InvalidInput(f"{folder} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+
+
 def _is_left_out(name: str) -> bool:
-    return name.startswith(".") or name in _LEFT_OUT
+    return name.startswith(".") or name.lower() in _LEFT_OUT
 
 
 def _written(image: Any, index: int, folder: Path) -> PictureFile:

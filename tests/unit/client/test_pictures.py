@@ -61,12 +61,57 @@ def test_paths_are_sent_as_they_lie_there(tmp_path):
 
 
 def test_a_folder_gives_its_files_with_their_sub_folders_and_without_hidden_ones(tmp_path):
-    for name in ("b/1.png", "a/1.png", ".git/x", "a/.DS_Store", "__MACOSX/1.png", "Thumbs.db"):
+    for name in ("b/1.png", "a/1.png", ".git/x", "a/.DS_Store", "__MACOSX/1.png", "THUMBS.DB"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(name.encode())
     os.mkfifo(tmp_path / "pipe.png")
 
     assert sorted(name for name, _, _ in taken(str(tmp_path))) == ["a/1.png", "b/1.png"]
+
+
+def test_links_to_folders_and_files_are_followed_as_create_does(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "1.png").write_bytes(b"1")
+    images = tmp_path / "images"
+    (images / "dogs").mkdir(parents=True)
+    (images / "cats").symlink_to(tmp_path / "elsewhere", target_is_directory=True)
+    (images / "dogs" / "1.png").symlink_to(tmp_path / "elsewhere" / "1.png")
+
+    assert sorted(taken(images)) == [("cats/1.png", b"1", 1), ("dogs/1.png", b"1", 1)]
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("nowhere.png", "link.* is a link that leads nowhere"),
+        (".", "link.* is a link back to a folder that it is in"),
+        ("..", "link.* is a link back to a folder that it is in"),
+        ("link", "link.* (is a link that leads nowhere|cannot be read)"),
+    ],
+)
+def test_a_link_that_gives_no_pictures_is_refused_and_not_left_out(tmp_path, target, message):
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images" / "1.png").write_bytes(b"1")
+    (tmp_path / "images" / "link").symlink_to(target)
+
+    with pytest.raises(InvalidInput, match=message):
+        taken(tmp_path / "images")
+
+
+def test_a_folder_that_cannot_be_read_is_refused_and_not_left_out(tmp_path, monkeypatch):
+    (tmp_path / "cats").mkdir()
+    (tmp_path / "1.png").write_bytes(b"1")
+    listed = os.listdir
+
+    def refusing(folder):
+        if str(folder).endswith("cats"):
+            raise PermissionError(13, "Permission denied", str(folder))
+        return listed(folder)
+
+    monkeypatch.setattr(os, "listdir", refusing)
+
+    with pytest.raises(InvalidInput, match="cats cannot be read: Permission denied"):
+        taken(tmp_path)
 
 
 def test_pictures_of_an_iterable_are_gone_afterwards():
