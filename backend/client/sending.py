@@ -10,11 +10,13 @@ from backend.client import tar_stream
 from backend.client.connection import Connection
 from backend.client.pictures import PictureFile
 from backend.client.progress import Progress
-from backend.foundation.errors import Conflict, InvalidInput, NotAllowed, NotFound, OpenhypeError
+from backend.foundation.errors import InvalidInput, NotAllowed, OpenhypeError
 
 _URLS_AT_ONCE = 32
 _ROUNDS = 4
 """How often parts that are missing at the end are sent again before giving up."""
+_SENT_AGAIN = ("unknown_upload", "not_found", "parts_missing", "wrong_part")
+"""Codes of what sending again helps against: it expired, parts are missing, one was damaged on its way."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,17 @@ class Archive:
     def ranges(self) -> list[tuple[int, int]]:
         """First byte and end of each part."""
         return tar_stream.part_ranges(self.layout.size)
+
+    def part(self, number: int) -> bytes:
+        """Return a part.
+
+        Raises:
+            InvalidInput: it is not what was hashed, since a file has changed.
+        """
+        content = self.read(*self.ranges[number])
+        if hashlib.sha256(content).hexdigest() != self.parts[number]:
+            raise InvalidInput("a file has changed while it was sent; submit it again")
+        return content
 
     def read(self, start: int, stop: int) -> bytes:
         """Return a range of the archive."""
@@ -72,8 +85,8 @@ def send(connection: Connection, archive: Archive, progress: Progress) -> str:
     for attempt in range(_ROUNDS):
         try:
             return _send(connection, archive, progress)
-        except (NotFound, Conflict) as error:  # it expired meanwhile, or parts of it are missing again
-            if attempt == _ROUNDS - 1 or error.code not in ("unknown_upload", "not_found", "parts_missing"):
+        except OpenhypeError as error:
+            if attempt == _ROUNDS - 1 or error.code not in _SENT_AGAIN:
                 raise
     raise AssertionError("the last attempt returns or raises")
 
@@ -107,9 +120,9 @@ def _send_parts(
     progress(done, archive.layout.size)
     for first in range(0, len(missing), _URLS_AT_ONCE):
         for target in _targets(connection, path, missing[first : first + _URLS_AT_ONCE]):
-            start, stop = ranges[target["part"]]
-            _put(connection, path, target, archive.read(start, stop))
-            done += stop - start
+            content = archive.part(target["part"])
+            _put(connection, path, target, content)
+            done += len(content)
             progress(done, archive.layout.size)
 
 
@@ -125,7 +138,3 @@ def _put(connection: Connection, path: str, target: Mapping[str, Any], content: 
             raise
         (fresh,) = _targets(connection, path, [target["part"]])
         connection.put(fresh["url"], content, fresh["headers"])
-    except OpenhypeError as error:
-        if error.code == "wrong_part":
-            raise InvalidInput("a file has changed while it was sent; submit it again") from None
-        raise
