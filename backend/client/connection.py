@@ -8,6 +8,7 @@ be repeated are sent again after a lost connection, 429, 502, 503 and 504; other
 import hashlib
 import http.client
 import json
+import logging
 import ssl
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn, TypeVar
@@ -28,6 +29,9 @@ _MOST_MESSAGE = 2000
 _TEMPORARY = (429, 502, 503, 504)
 _REDIRECTS = (301, 302, 303, 307, 308)
 _PORTS = {"http": 80, "https": 443}
+_NO_TLS = ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE")
+"""How OpenSSL calls an answer that is none of TLS."""
+_LOG = logging.getLogger("openhype")
 
 
 class _NoRedirects(HTTPRedirectHandler):
@@ -77,7 +81,7 @@ class Connection:
         Args:
             headers: those that the server named for this address.
         """
-        target = urljoin(f"{self.url}/", url)
+        target = f"{self.url}{url}" if url.startswith("/") else url
         sent = {"Content-Type": "application/octet-stream", **headers}
         if self._is_ours(target):
             sent |= self._credentials()
@@ -89,11 +93,16 @@ class Connection:
         while True:
             try:
                 return attempt()
-            except (Lost, _Temporary) as error:
+            except (Lost, _Temporary) as failure:
                 began = self._retries.clock() if began is None else began
-                stated_s = error.stated_s if isinstance(error, _Temporary) else None
-                if not is_repeatable or not self._retries.wait(count, began, stated_s):
-                    raise (error.error if isinstance(error, _Temporary) else error) from None
+                stated_s = failure.stated_s if isinstance(failure, _Temporary) else None
+                error = failure.error if isinstance(failure, _Temporary) else failure
+                pause_s = self._retries.pause_s(count, began, stated_s) if is_repeatable else None
+                if pause_s is None:
+                    raise error from None
+                if not count:
+                    _LOG.warning("%s; trying again for up to %g s", error, self._retries.patience_s)
+                self._retries.sleep(pause_s)
                 count += 1
 
     def _json(self, verb: str, path: str, data: bytes | None) -> Any:
@@ -189,6 +198,8 @@ def _details(reply: HTTPError) -> Mapping[str, Any]:
 
 def _unreached(error: Exception, host: str) -> OpenhypeError:
     cause = error.reason if isinstance(error, URLError) else error
+    if isinstance(cause, ssl.SSLError) and cause.reason in _NO_TLS:
+        return InvalidInput(f"{host} answers without encryption; is its address http:// and not https://?")
     if isinstance(cause, ssl.SSLCertVerificationError):
         return NotAllowed(f"the certificate of {host} is not valid: {cause.verify_message}", "certificate")
     what = str(cause) if str(cause) else type(cause).__name__

@@ -27,8 +27,8 @@ class Retries:
     draw: Callable[[], float] = random.random
     """Returns a number from 0 to below 1."""
 
-    def wait(self, attempt: int, began: float, stated_s: float | None) -> bool:
-        """Wait before the attempt after `attempt` (0 is the first); return False if patience is over.
+    def pause_s(self, attempt: int, began: float, stated_s: float | None) -> float | None:
+        """Return the wait before the attempt after `attempt` (0 is the first); None if patience is over.
 
         Args:
             began: when the first attempt failed, by the clock.
@@ -38,10 +38,7 @@ class Retries:
         pause = self.draw() * bound + self.first_s / 10
         if stated_s is not None:
             pause += min(stated_s, _LONGEST_STATED_S)
-        if self.clock() - began + pause > self.patience_s:
-            return False
-        self.sleep(pause)
-        return True
+        return pause if self.clock() - began + pause <= self.patience_s else None
 
 
 def stated_wait_s(header: str | None, now: datetime | None = None) -> float | None:

@@ -95,6 +95,22 @@ def test_patience_ends_with_the_servers_own_reason(time):
     assert len(server.seen) > 3
 
 
+def test_whoever_waits_is_told_once_for_what(time, caplog):
+    with scripted(*[refusal(503, "unavailable", "away for a moment")] * 2, Answer()) as server:
+        to(server.url, time).get("/api/x")
+
+    (told,) = caplog.records
+    assert (told.name, told.levelname) == ("openhype", "WARNING")
+    assert told.getMessage() == "away for a moment; trying again for up to 100 s"
+
+
+def test_a_server_without_encryption_is_not_waited_for_to_have_it(time):
+    with scripted(Answer(400)) as server, pytest.raises(InvalidInput, match=r"127\.0\.0\.1.* http://"):
+        to(server.url.replace("http:", "https:"), time).get("/api/x")
+
+    assert time.slept == []
+
+
 def test_a_server_that_is_not_there_is_named(time):
     port = closed_port()
     with pytest.raises(Unavailable, match=rf"127\.0\.0\.1:{port} cannot be reached"):
@@ -186,6 +202,16 @@ def test_the_token_goes_in_a_header_to_the_server_and_to_no_other(time):
     assert TOKEN not in str(headers)
     assert headers["X-Amz-Checksum"] == "c"
     assert body == b"123"
+
+
+def test_a_part_goes_to_the_server_below_the_path_of_its_address(time):
+    with scripted(Answer(), Answer()) as server:
+        connection = to(f"{server.url}/openhype/", time)
+        connection.get("/api/x")
+        connection.put("/api/uploads/u/parts/0", b"123", {})
+
+    assert [path for _, path, _, _ in server.seen] == ["/openhype/api/x", "/openhype/api/uploads/u/parts/0"]
+    assert all(headers["X-Openhype-Token"] == TOKEN for _, _, headers, _ in server.seen)
 
 
 def test_the_token_is_in_no_text(time):
