@@ -92,7 +92,7 @@ class Client:
 
     def submission(self, submission: str) -> Submission:
         """Return a submission by its id, as the server has it now."""
-        found = self._handle({"submission": submission})
+        found = self._submission({"submission": submission})
         found.status()
         return found
 
@@ -108,28 +108,40 @@ class Client:
         real: Any = None,
         models: Mapping[str, Any] | None = None,
         items: Mapping[str, Any] | None = None,
+        practice: Any = None,
+        checks: Any = None,
         masks: Any = None,
         method: str = "infinity",
+        kind: str = "study",
         equalise: Sequence[str] = (),
         skip_bad: bool = False,
+        strict: bool = False,
+        pages: Sequence[Mapping[str, Any]] = (),
+        questions: Sequence[Mapping[str, Any]] = (),
         progress: Progress | bool | None = None,
         **settings: Any,
     ) -> Job:
         """Have the server make a study; return once the pictures are with it. Needs a researcher's token.
 
+        Called again with the same arguments, it gives the same job.
+
         Args:
             real, models, items, masks: pictures as in `submit`; models and items by name.
-            settings: as of `openhype create --set`.
+            practice, checks: folders with sub-folders `real` and `fake`.
+            kind: `study` or `qualification`.
+            pages, questions: as in a study.toml.
+            settings: as of `openhype create --set`, and `panel`.
         """
-        sides = {"real": real, "masks": masks}
+        sides = {"real": real, "practice": practice, "checks": checks, "masks": masks}
         sent = {
-            side: self._upload(images, progress, side) for side, images in sides.items() if images is not None
+            side: None if given is None else self._upload(given, progress, side)
+            for side, given in sides.items()
         }
         body = {
             "name": name,
+            "kind": kind,
             "method": method,
-            "real": sent.get("real"),
-            "masks": sent.get("masks"),
+            **sent,
             "models": [
                 {"model": model, "upload": self._upload(images, progress, model)}
                 for model, images in (models or {}).items()
@@ -139,10 +151,13 @@ class Client:
                 for each, images in (items or {}).items()
             ],
             "settings": settings,
-            "equalise": list(equalise),
+            "equalise": [*equalise],
             "skip_bad": skip_bad,
+            "strict": strict,
+            "pages": [*map(dict, pages)],
+            "questions": [*map(dict, questions)],
         }
-        made = self._connection.post("/api/studies", body, repeatable=False)
+        made = self._connection.post("/api/studies", body, repeatable=True)
         return Job(self._connection, made["job"], self._waiting)
 
     def job(self, job: str) -> Job:
@@ -160,6 +175,13 @@ class Client:
         return self._connection.get(f"{_study(study)}/scores")
 
     def _handle(self, data: Mapping[str, Any]) -> Submission:
+        """Return the handle of a submission that a reply describes."""
+        found = self._submission(data)
+        if self._is_rehearsal:  # the reply has the score of real evaluators
+            found.status()
+        return found
+
+    def _submission(self, data: Mapping[str, Any]) -> Submission:
         return Submission(self._connection, data, self._waiting, self._is_rehearsal)
 
     def _upload(self, images: Any, progress: Progress | bool | None, label: str) -> str:

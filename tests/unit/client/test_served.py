@@ -122,19 +122,27 @@ def test_what_the_server_refuses_has_its_own_error(served):
         client.submit("faces", model="a\nb", images=served.folder / "new")
 
 
-def test_a_researcher_creates_a_study(served):
+def test_a_researcher_creates_a_study_with_all_that_an_order_may_have(served):
     client = openhype.Client(served.url, served.key)
+    for seed, truth in enumerate(("real", "fake"), start=20):
+        write_pictures(served.folder / "practice" / truth, 3, seed)
+    order = {
+        "real": served.folder / "real",
+        "models": {"gan": served.folder / "gan"},
+        "practice": served.folder / "practice",
+        "strict": True,
+        "questions": [{"name": "age", "text": "How old are you?", "kind": "number", "when": "after"}],
+        "panel": "private",
+        "images": 10,
+        "spare_images": 0,
+        "practice_images": 4,
+    }
 
-    job = client.create(
-        "other",
-        real=served.folder / "real",
-        models={"gan": served.folder / "gan"},
-        images=10,
-        spare_images=0,
-    )
+    job = client.create("other", **order)
 
     assert job.result(timeout=60)["models"] == ["gan"]
     assert client.status("other")["method"] == "infinity"
+    assert client.create("other", **order).id == job.id
 
 
 def test_an_upload_goes_on_after_the_server_was_killed(served, tmp_path):
