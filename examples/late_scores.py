@@ -4,7 +4,7 @@ The pictures of a step lie in a folder of their own, and `submissions.json` says
 neither a training run that dies nor a server that is away loses a step, and no step is submitted twice. What
 the server refuses, such as a token that has expired, is logged and never ends the training.
 
-Needs openhype (`pip install --no-deps openhype` will do) and pillow.
+Needs openhype (its wheel with `pip install --no-deps` will do) and pillow.
 """
 
 import json
