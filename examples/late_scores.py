@@ -36,6 +36,7 @@ class LateScores:
         self._book = self._folder / "submissions.json"
         self._steps: dict[str, dict] = json.loads(self._book.read_text()) if self._book.exists() else {}
         self._looked_at = -look_every_s
+        self._failed: dict[int, openhype.OpenhypeError] = {}  # of the latest look
 
     def add(self, step: int, images: Iterable) -> None:
         """Write pictures (numpy arrays, uint8, height x width x 3) and submit them; a known step is left."""
@@ -59,22 +60,26 @@ class LateScores:
         if time.monotonic() - self._looked_at < self._look_every_s:
             return
         self._looked_at = time.monotonic()
-        try:
-            yield from self._new()
-        except openhype.OpenhypeError as error:
-            _LOG.error("%s; looking again later", error)
+        yield from self._new()
 
     def wait(self, timeout_s: float) -> Iterator[tuple[int, openhype.Result]]:
-        """Yield the scores that are still to come, for as long as `timeout_s`; raises what will not pass."""
+        """Yield the scores that are still to come, for as long as `timeout_s`.
+
+        Steps that the server refuses, other than for their pictures, are tried again for as long as there are
+        others to wait for; then the first such error is raised.
+        """
         deadline = time.monotonic() + timeout_s
         while True:
             yield from self._new()
             left = deadline - time.monotonic()
-            if not self._open() or left <= 0:
-                return
+            if not set(self._open()) - self._failed.keys() or left <= 0:
+                break
             time.sleep(min(self._look_every_s, left))
+        for error in self._failed.values():
+            raise error
 
     def _new(self) -> Iterator[tuple[int, openhype.Result]]:
+        before, self._failed = self._failed, {}
         for step in self._open():
             try:
                 submission = self._submission(step)
@@ -84,7 +89,12 @@ class LateScores:
             except _AWAY as error:
                 _LOG.warning("%s; looking again later", error)
                 return
-            except (openhype.Refused, openhype.Withdrawn, openhype.Conflict) as error:
+            except openhype.OpenhypeError as error:
+                if not _is_final(error):
+                    self._failed[step] = error
+                    if str(error) != str(before.get(step)):
+                        _LOG.error("step %s: %s; trying again later", step, error)
+                    continue
                 _LOG.warning("step %s: %s", step, error)
             else:
                 yield step, result
@@ -116,3 +126,8 @@ class LateScores:
         partial = self._book.with_suffix(".partial")
         partial.write_text(json.dumps(self._steps, indent=2))
         os.replace(partial, self._book)
+
+
+def _is_final(error: openhype.OpenhypeError) -> bool:
+    """Return whether a step will never have a score; other refusals, such as of a full quota, may pass."""
+    return isinstance(error, (openhype.Refused, openhype.Withdrawn)) or error.code == "model_taken"

@@ -72,6 +72,31 @@ def test_a_name_that_is_taken_holds_up_no_other_step(late_scores, tmp_path, capl
     assert "gan@20 was submitted with other pictures" in caplog.text
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        openhype.NotFound("there is no submission 's1'", "unknown_submission"),
+        openhype.InvalidInput("there are no files in step-20"),
+        openhype.Conflict("you have 200 uploads, the most that are possible at a time", "quota"),
+    ],
+)
+def test_a_step_that_cannot_be_submitted_holds_up_no_other_and_is_raised_in_the_end(
+    late_scores, tmp_path, caplog, error
+):
+    scores = late_scores.LateScores(Client(error, "gan@20"), "faces", "gan", tmp_path, 0.0)
+    scores.add(20, IMAGES)
+    scores.add(40, IMAGES)
+
+    assert [step for step, _ in scores.arrived()] == [40]
+
+    assert f"step 20: {error}" in caplog.text
+    scores.add(60, IMAGES)
+    waiting = scores.wait(60)
+    assert next(waiting)[0] == 60
+    with pytest.raises(type(error), match=str(error)):
+        next(waiting)
+
+
 def test_pictures_left_by_a_run_that_died_are_not_mixed_with_new_ones(late_scores, tmp_path):
     left = tmp_path / ".step-20"
     left.mkdir()
