@@ -17,7 +17,10 @@ import openhype
 
 
 class HumanEvaluation(Callback):
-    """Submits samples every `every` optimiser steps, from the first process alone."""
+    """Submits samples every `every` optimiser steps, from the first process alone.
+
+    A batch may take several steps, as in a GAN with two optimisers: what counts is the first batch after.
+    """
 
     def __init__(
         self,
@@ -30,6 +33,10 @@ class HumanEvaluation(Callback):
         self._scores, self._sample, self._every, self._wait_s = scores, sample, every, wait_s
         self._sampled_at = 0
 
+    def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """Count from where the training begins, such as at a checkpoint."""
+        self._sampled_at = trainer.global_step
+
     def on_train_batch_end(
         self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
@@ -37,7 +44,7 @@ class HumanEvaluation(Callback):
         step = trainer.global_step
         if not trainer.is_global_zero:
             return
-        if step % self._every == 0 and step != self._sampled_at:  # several batches may make one step
+        if step // self._every > self._sampled_at // self._every:
             self._sampled_at = step
             self._scores.add(step, self._sample(pl_module))
         self._log(trainer, self._scores.arrived())

@@ -68,7 +68,11 @@ def run(folder, **options):
     return sorted(client.made), logger.rows
 
 
-found = {"lightning": run("one", accumulate_grad_batches=2), "other": run("two", is_global_zero=False)}
+found = {
+    "lightning": run("one", accumulate_grad_batches=2),
+    "other": run("two", is_global_zero=False),
+    "gan": run("three", optimisers=3, global_step=7),
+}
 for kind in ("wandb", "trackio"):
     log = tracking.logger(kind, "openhype", "gan")
     for step in (30, 10, 20):
@@ -98,6 +102,8 @@ def test_late_scores_are_logged_once_at_their_steps(tmp_path):
     assert sorted(rows) == [[2, 2.0], [6, 6.0]]
     assert "gan@4 was refused: too few" in done.stderr
     assert found["other"] == [[], []]
+    # from step 7 on, three at a time, the first batch at or after each second step
+    assert found["gan"][0] == sorted(f"gan@{7 + 3 * batch}" for batch in range(1, 13))
     assert found["wandb"] == [[30, 30.0], [10, 10.0], [20, 20.0]]
     assert found["defined"] == {"human/step": None, "human/*": "human/step"}
     assert found["trackio"] == [[30, 30.0], [10, 10.0], [20, 20.0]]
