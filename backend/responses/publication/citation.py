@@ -25,12 +25,16 @@ _METHOD = {
 }
 """The paper of the method, for studies of real or fake."""
 
+_NEWER = frozenset({"CDLA-Permissive-2.0"})
+"""Known licences that are not in the list of the format's schema, which is SPDX's of 2021-05-14."""
+
 
 def citation(subject: Subject, terms: Terms) -> str:
     """Return the file's text; '' while nobody is named as creator, without whom the format is not valid."""
     if not terms.creators:
         return ""
     licence = terms.licence
+    spdx = licence.spdx if licence and licence.spdx not in _NEWER else ""
     entries: dict[str, Any] = {
         "cff-version": "1.2.0",
         "message": "If you use these data, please cite them as below.",
@@ -40,8 +44,8 @@ def citation(subject: Subject, terms: Terms) -> str:
         "authors": [_author(creator) for creator in terms.creators],
         "version": terms.release,
         "date-released": terms.published_on,
-        "license": licence.spdx if licence else "",
-        "license-url": licence.url if licence and not licence.spdx else "",
+        "license": spdx,
+        "license-url": licence.url if licence and not spdx else "",
         "url": terms.url,
         "keywords": ["HYPE", "human evaluation", "generative models"],
         "references": [_METHOD] if subject.judgment.name == "real_or_fake" else [],

@@ -27,7 +27,7 @@ _HUB_LICENCES = {
 """Licences of data by their SPDX identifier, with their name on the Hugging Face Hub
 (huggingface.co/docs/hub/repositories-licenses)."""
 _SPDX = "https://spdx.org/licenses/"
-_SEMANTIC_VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
+_SEMANTIC_VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)", re.ASCII)
 _LONGEST = 500
 
 
@@ -96,7 +96,7 @@ def terms_of(
     """Return terms from texts, as a researcher gives them; errors as for `creator_of` and `licence_of`."""
     return Terms(
         published_on,
-        tuple(map(creator_of, creators)),
+        tuple(dict.fromkeys(map(creator_of, creators))),
         licence_of(licence) if licence else None,
         url or "",
         release or Terms.release,

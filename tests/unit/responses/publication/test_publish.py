@@ -17,7 +17,7 @@ from backend.responses.export import export, published
 from backend.responses.publication.publish import publish
 from backend.responses.publication.rai import rai_fields
 from backend.responses.publication.subject import Subject
-from backend.responses.publication.terms import Terms, creator_of, licence_of
+from backend.responses.publication.terms import Terms, creator_of, licence_of, terms_of
 from backend.responses.study_data import study_scores
 
 from ... import sample_studies as studies
@@ -271,6 +271,17 @@ def test_the_citation_is_of_the_format_and_names_its_authors(world, faces, tmp_p
     assert "Lovelace, Ada and {Lab of \\{Vision\\} \\& Co\\_}" in bibtex
 
 
+def test_a_citation_names_a_licence_only_as_its_schema_knows_it(world, faces, tmp_path):
+    declared = terms_of("2026-11-24", ["Lab", "Lab"], "CDLA-Permissive-2.0")  # younger than the schema's list
+    publication_of(world, faces, tmp_path / "out", declared)
+
+    cited = yaml.safe_load((tmp_path / "out" / "CITATION.cff").read_text("utf-8"))
+
+    assert "license" not in cited
+    assert cited["license-url"] == "https://spdx.org/licenses/CDLA-Permissive-2.0"
+    assert cited["authors"] == [{"name": "Lab"}]  # the schema wants each once
+
+
 def test_simulated_answers_are_called_so_and_score_no_model(world, tmp_path):
     study = world.add(studies.study(images=10, spare_images=0))
     world.player(simulated=True).play()
@@ -317,7 +328,7 @@ def test_a_licence_that_is_none_is_refused(text):
         licence_of(text)
 
 
-@pytest.mark.parametrize("release", ["1", "1.0", "01.0.0", "1.0.0-a", "v1.0.0"])
+@pytest.mark.parametrize("release", ["1", "1.0", "01.0.0", "1.0.0-a", "v1.0.0", "1.\u0661.0"])
 def test_a_release_that_is_none_is_refused(release):
     with pytest.raises(InvalidInput, match=r"MAJOR\.MINOR\.PATCH"):
         Terms("2026-11-24", release=release)
