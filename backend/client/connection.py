@@ -202,7 +202,7 @@ def _unreached(error: Exception, host: str) -> OpenhypeError:
         return InvalidInput(f"{host} answers without encryption; is its address http:// and not https://?")
     if isinstance(cause, ssl.SSLCertVerificationError):
         return NotAllowed(f"the certificate of {host} is not valid: {cause.verify_message}", "certificate")
-    what = str(cause) if str(cause) else type(cause).__name__
+    what = getattr(cause, "strerror", None) or str(cause) or type(cause).__name__
     return Lost(f"{host} cannot be reached: {what}")
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from backend.commands.world import Number, pairs, server_url
 
@@ -44,7 +45,7 @@ _UNITS = {"percent": ("%", 1), "ms": (" ms", 1), "log-odds": (" log-odds", 2)}
     envvar="OPENHYPE_TOKEN_FILE",
     show_envvar=True,
     metavar="FILE",
-    help="File with the token, - for standard input; else the variable OPENHYPE_TOKEN.",
+    help="File with the token, - for standard input; without it, the variable OPENHYPE_TOKEN counts first.",
 )
 @click.option("--wait", is_flag=True, help="Wait for the scores.")
 @click.option(
@@ -108,9 +109,8 @@ def _result(submission: "Submission", timeout: float | None) -> "Result":
     try:
         return submission.result(0)
     except TimedOut:
-        raise TimedOut(
-            f"{submission.model} is {submission.state}: there is no score after {timeout:g} s"
-        ) from None
+        after = "yet" if timeout is None else f"after {timeout:g} s"
+        raise TimedOut(f"{submission.model} is {submission.state}: there is no score {after}") from None
 
 
 def _token(file: Path | None) -> str | None:
@@ -120,10 +120,9 @@ def _token(file: Path | None) -> str | None:
     """
     from backend.client.client import environment_token, token_of
 
-    if file is not None and str(file) == "-":
-        return click.get_text_stream("stdin").readline().strip()
-    if file is not None:
-        return token_of(file)
+    source = click.get_current_context().get_parameter_source("token_file")
+    if file is not None and source is ParameterSource.COMMANDLINE:
+        return sys.stdin.readline().strip() if str(file) == "-" else token_of(file)
     if environment_token() or not sys.stdin.isatty():
         return None
     return click.prompt("Token", hide_input=True, err=True)
