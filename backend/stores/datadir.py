@@ -105,6 +105,10 @@ class DataDir:
         """Return the cache folder for results of the kind `what`."""
         return self.root / "cache" / what
 
+    def downloads(self, study: str) -> Path:
+        """Return the folder of files that were made for downloading, which are kept for some minutes."""
+        return self.cache("downloads") / study
+
     @contextmanager
     def locked(self, what: str) -> Iterator[None]:
         """Hold the lock named `what` against other processes on this machine."""

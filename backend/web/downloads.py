@@ -56,7 +56,7 @@ class Downloads:
         """
         facts = json.dumps([study.created_at, study.version, kind, options, version], sort_keys=True)
         name = hashlib.blake2b(facts.encode(), digest_size=16).hexdigest()
-        path = self._folder / study.name / f"{name}-{kind}"
+        path = self._data.downloads(study.name) / f"{name}-{kind}"
         with self._lock:
             self._sweep()
             if path.exists():
@@ -81,7 +81,7 @@ class Downloads:
 
     def forget(self, study: str) -> None:
         """Remove the files of a study, for example since somebody withdrew."""
-        shutil.rmtree(self._folder / study, ignore_errors=True)
+        shutil.rmtree(self._data.downloads(study), ignore_errors=True)
 
     def _begin(self, study: Study, kind: str, options: Mapping[str, Any], path: Path) -> "_Making":
         if sum(not making.is_over for making in self._made.values()) >= _AT_ONCE:

@@ -89,11 +89,16 @@ def test_everything_of_a_study_goes_and_a_running_server_says_that_there_is_none
 
 def test_another_study_is_left_alone(world, study):
     world.add(studies.study("hands", images=8))
+    for name in ("faces", "hands"):  # files that a server made for downloading have answers in them
+        world.data.downloads(name).mkdir(parents=True)
+        (world.data.downloads(name) / "1-responses.csv").write_text("answers")
     world.player("hands").play()
     set_paused(world.store, "hands", True, "2026")
 
     removed(world)
 
+    assert not world.data.downloads("faces").exists()
+    assert world.data.downloads("hands").exists()
     assert world.store.finished("hands")[0] == 1
     assert world.http.get("/api/studies/hands").json["paused"] is True
 
