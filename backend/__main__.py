@@ -12,6 +12,11 @@ def run() -> None:
     except KeyboardInterrupt:
         sys.stderr.write("openhype: interrupted\n")
         sys.exit(130)
+    except ModuleNotFoundError as error:  # installed with --no-deps
+        from backend.foundation.optional_packages import not_installed
+
+        sys.stderr.write(f"openhype: {not_installed('the command', error.name or str(error))}\n")
+        sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -100,3 +100,18 @@ def test_it_imports_submits_and_waits_with_the_standard_library_alone():
         picture = Image.open(io.BytesIO(archive.extractfile(member).read()))
     assert member.name == "000000.png"
     assert np.asarray(picture).tobytes() == bytes(range(18))
+
+
+def test_the_command_says_what_it_needs_besides():
+    program = "import sys; sys.path.insert(0, sys.argv.pop(1)); from backend.__main__ import run; run()"
+
+    found = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", program, str(ROOT), "submit"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+    assert found.returncode == 1
+    assert found.stderr.startswith("openhype: the command needs click, which is not installed; run: ")
+    assert found.stderr.count("\n") == 1
