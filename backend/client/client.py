@@ -9,9 +9,8 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
-from backend.client.connection import Connection
+from backend.client.connection import Connection, segment
 from backend.client.pictures import picture_files
 from backend.client.progress import Progress, progress_of
 from backend.client.retries import Retries
@@ -86,7 +85,7 @@ class Client:
             )
             if data["needs_pictures"]:
                 upload = self._send(archive, progress, model)
-                path = f"/api/submissions/{quote(data['submission'], safe='')}/pictures"
+                path = f"/api/submissions/{segment(data['submission'])}/pictures"
                 data = self._connection.post(path, {"upload": upload}, repeatable=True)
         return self._handle(data)
 
@@ -216,4 +215,4 @@ def token_of(path: Path) -> str:
 
 
 def _study(name: str) -> str:
-    return f"/api/studies/{quote(name, safe='')}"
+    return f"/api/studies/{segment(name)}"

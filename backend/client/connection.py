@@ -13,7 +13,7 @@ import ssl
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn, TypeVar
 from urllib.error import HTTPError, URLError
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import quote, urljoin, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from backend import __version__
@@ -204,6 +204,17 @@ def _unreached(error: Exception, host: str) -> OpenhypeError:
         return NotAllowed(f"the certificate of {host} is not valid: {cause.verify_message}", "certificate")
     what = getattr(cause, "strerror", None) or str(cause) or type(cause).__name__
     return Lost(f"{host} cannot be reached: {what}")
+
+
+def segment(name: str) -> str:
+    """Return a name or an id as a segment of a path; one that is no valid text names nothing there is.
+
+    Raises:
+        InvalidInput: it is no text, or empty.
+    """
+    if not isinstance(name, str) or not name:
+        raise InvalidInput(f"the name of a study, or an id, must be a text, not {brief(name)}")
+    return quote(name, safe="", errors="backslashreplace")
 
 
 def _address(url: str) -> str:

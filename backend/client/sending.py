@@ -4,10 +4,9 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
-from urllib.parse import quote
 
 from backend.client import tar_stream
-from backend.client.connection import Connection
+from backend.client.connection import Connection, segment
 from backend.client.pictures import PictureFile
 from backend.client.progress import Progress
 from backend.foundation.errors import InvalidInput, NotAllowed, OpenhypeError
@@ -93,7 +92,7 @@ def send(connection: Connection, archive: Archive, progress: Progress) -> str:
 
 def _send(connection: Connection, archive: Archive, progress: Progress) -> str:
     upload = _begin(connection, archive)
-    path = f"/api/uploads/{quote(upload['upload'], safe='')}"
+    path = f"/api/uploads/{segment(upload['upload'])}"
     if upload["state"] != "complete":
         _send_parts(connection, archive, path, upload["missing"], progress)
         connection.post(f"{path}/complete", {}, repeatable=True)

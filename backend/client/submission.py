@@ -4,9 +4,8 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote
 
-from backend.client.connection import Connection
+from backend.client.connection import Connection, segment
 from backend.client.errors import JobFailed, PicturesMissing, Refused, TimedOut, Withdrawn
 from backend.foundation.errors import TooMany, Unavailable
 
@@ -181,7 +180,7 @@ class Submission:
 
 
 def _path_of(submission: str) -> str:
-    return f"/api/submissions/{quote(submission, safe='')}"
+    return f"/api/submissions/{segment(submission)}"
 
 
 class Job:
@@ -221,5 +220,5 @@ class Job:
         return self._read(is_patient=False)["state"] in ("done", "failed", "cancelled")
 
     def _read(self, is_patient: bool) -> dict[str, Any]:
-        self._data = dict(self._connection.get(f"/api/jobs/{quote(self.id, safe='')}", is_patient))
+        self._data = dict(self._connection.get(f"/api/jobs/{segment(self.id)}", is_patient))
         return dict(self._data)

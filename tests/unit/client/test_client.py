@@ -1,9 +1,11 @@
 """Calls of the client, against a server that answers as a test says."""
 
+import pytest
+
 import openhype
 from backend.client.retries import Retries
 
-from .scripted_server import Answer, scripted
+from .scripted_server import Answer, refusal, scripted
 
 AT_ONCE = Retries(10.0, sleep=lambda _: None)
 
@@ -39,3 +41,24 @@ def test_a_rehearsal_never_gives_the_score_of_real_evaluators(tmp_path):
 
     assert (submitted.result(0).score, listed.result(0).score) == (90.0, 90.0)
     assert [path.partition("?")[2] for _, path, _, _ in server.seen] == ["", "simulated=true"] * 2
+
+
+@pytest.mark.parametrize("name", ["", None, 3, b"faces"])
+def test_what_can_be_no_name_is_refused_before_anything_is_asked(name):
+    with scripted() as server:
+        client = client_of(server)
+        for call in (client.status, client.submission, client.job, client.submissions):
+            with pytest.raises(openhype.InvalidInput, match="must be a text"):
+                call(name)
+
+
+def test_a_name_is_one_segment_of_the_path_whatever_is_in_it():
+    names = {"a/b?c#d": "a%2Fb%3Fc%23d", "é": "%C3%A9", "\ud800": "%5Cud800"}
+    with scripted(*[refusal(404, "unknown_study")] * len(names)) as server:
+        for name in names:
+            with pytest.raises(openhype.NotFound):
+                client_of(server).status(name)
+
+    assert [path for _, path, _, _ in server.seen] == [
+        f"/api/studies/{sent}/status" for sent in names.values()
+    ]
