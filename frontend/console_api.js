@@ -197,7 +197,7 @@ export function waited(ms, signal) {
  * @param {Blob} body
  * @param {(bytes: number) => void} onSent
  * @param {AbortSignal} signal
- * @returns {Promise<{status: number, code: string}>} status 0 if the server was not reached
+ * @returns {Promise<import("./console_upload.js").Reply>} status 0 if the server was not reached
  */
 export function putPart(url, headers, body, onSent, signal) {
   return new Promise((resolve) => {
@@ -216,7 +216,7 @@ export function putPart(url, headers, body, onSent, signal) {
     request.addEventListener("loadend", () => {
       clearTimeout(timer);
       signal.removeEventListener("abort", stop);
-      resolve({ status: request.status, code: codeIn(request.responseText) });
+      resolve({ status: request.status, ...refusalIn(request.responseText) });
     });
     signal.addEventListener("abort", stop, { once: true });
     request.open("PUT", url);
@@ -227,11 +227,12 @@ export function putPart(url, headers, body, onSent, signal) {
 }
 
 /** @param {string} text */
-function codeIn(text) {
+function refusalIn(text) {
   try {
-    return JSON.parse(text).error?.code ?? "";
+    const { code = "", message = "" } = JSON.parse(text).error ?? {};
+    return { code, message };
   } catch {
-    return ""; // not our server's
+    return { code: "", message: "" }; // not our server's
   }
 }
 

@@ -14,6 +14,8 @@ const SHORTEST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 15000;
 const TRIES = 8; // failures in a row that are not the network's
 const RECENT_MS = 20000;
+const LOST = "The connection is lost. It goes on by itself once the server can be reached.";
+const BUSY = "The server takes no pictures at the moment. It goes on by itself once it does.";
 const RETRIED = [0, 408, 425, 429, 500, 502, 503, 504];
 
 /**
@@ -31,6 +33,7 @@ const RETRIED = [0, 408, 425, 429, 500, 502, 503, 504];
  * @typedef {object} Reply
  * @property {number} status 0 if the server was not reached
  * @property {string} code of a refusal, or ""
+ * @property {string} message of a refusal, or ""
  *
  * @typedef {"ready" | "reading" | "sending" | "waiting" | "paused" | "complete" | "failed"} Stage
  *
@@ -209,7 +212,7 @@ export function makeUpload({ source, api, put, hash, pause, onProgress, onBegun,
         inFlight.set(part, bytes);
         tellSent();
       };
-      const { status, code } = await put(url, headers, body, onSent, signal);
+      const { status, code, message } = await put(url, headers, body, onSent, signal);
       inFlight.delete(part);
       signal.throwIfAborted();
       if (status >= 200 && status < 300) {
@@ -217,9 +220,10 @@ export function makeUpload({ source, api, put, hash, pause, onProgress, onBegun,
         return tellSent();
       }
       if (code === "wrong_part") throw new Error("a picture was changed while it was being sent; choose the folder again");
-      if (status !== 403 && !RETRIED.includes(status)) throw new Error(`the server refused a part of the pictures (status ${status})`);
-      if (status !== 0 && failures >= TRIES) throw new Error("the server did not take the pictures although it was asked several times; try again later");
-      await wait(failures, signal);
+      if (status === 0) await body.arrayBuffer(); // browsers send no file that has changed, as if the connection were lost; this says so
+      if (status !== 403 && !RETRIED.includes(status)) throw new Error(message || `the server refused a part of the pictures (status ${status})`);
+      if (status !== 0 && failures >= TRIES) throw new Error(message || "the server did not take the pictures although it was asked several times; try again later");
+      await wait(failures, signal, status ? BUSY : LOST);
       if (status !== 403) continue; // signed out, or the address has expired: a new one comes with a valid sign-in
       [{ url, headers }] = (await asked(`${path}/urls`, { parts: [part] }, signal)).urls;
     }
@@ -228,9 +232,10 @@ export function makeUpload({ source, api, put, hash, pause, onProgress, onBegun,
   /**
    * @param {number} failures
    * @param {AbortSignal} signal
+   * @param {string} [problem]
    */
-  async function wait(failures, signal) {
-    tell({ stage: "waiting", left_s: null, problem: "The connection is lost. It goes on by itself once the server can be reached." });
+  async function wait(failures, signal, problem = LOST) {
+    tell({ stage: "waiting", left_s: null, problem });
     await pause(Math.min(SHORTEST_PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS) * (0.5 + random()), signal);
     signal.throwIfAborted();
   }

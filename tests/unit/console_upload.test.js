@@ -42,15 +42,16 @@ class Server {
     await new Promise((resolve) => setTimeout(resolve, 1));
     this.now -= 1;
     if (typeof cut === "function") cut();
-    if (signal.aborted) return { status: 0, code: "" };
-    if (typeof cut === "number") return { status: cut, code: "" };
-    if (typeof cut === "string") return { status: 400, code: cut };
+    if (signal.aborted) return { status: 0, code: "", message: "" };
+    if (typeof cut === "object") return cut;
+    if (typeof cut === "number") return { status: cut, code: "", message: "" };
+    if (typeof cut === "string") return { status: 400, code: cut, message: "" };
     const part = Number(url.split("/")[2]);
     const data = Buffer.from(await body.arrayBuffer());
     assert.equal(sha256(data), this.begun.parts[part]);
     onSent(data.length);
     this.received.set(part, data);
-    return { status: 200, code: "" };
+    return { status: 200, code: "", message: "" };
   };
 
   whole() {
@@ -175,6 +176,33 @@ test("a picture changed in the meantime, and a server that refuses, are said", a
   assert.match(refused.upload.progress.problem, /status 413/);
   await broken.upload.run();
   assert.match(broken.upload.progress.problem, /several times/);
+});
+
+test("a file that can no longer be read is said, not taken for a lost connection", async () => {
+  const source = folder();
+  let isChanged = false;
+  const slice = (start, stop) => {
+    const part = source.slice(start, stop);
+    if (isChanged) part.arrayBuffer = async () => Promise.reject(new DOMException("changed", "NotReadableError"));
+    return part;
+  };
+  const server = new Server([0]);
+  const { upload } = sending(server, { ...source, slice });
+  const begin = server.post.bind(server);
+  server.post = (path, body) => ((isChanged = path === "/api/uploads" || isChanged), begin(path, body));
+
+  assert.equal(await upload.run(), null);
+
+  assert.match(upload.progress.problem, /can no longer be read/);
+});
+
+test("why the server takes no part is said in its own words", async () => {
+  const full = { status: 503, code: "disk_full", message: "0.01 GB more do not fit on the server's disk" };
+  const { upload } = sending(new Server(Array(60).fill(full)), folder());
+
+  await upload.run();
+
+  assert.equal(upload.progress.problem, full.message);
 });
 
 const inFolder = (path, data = "x") => {
