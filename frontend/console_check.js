@@ -4,9 +4,12 @@
  * the pictures themselves, evaluators could tell them apart.
  */
 
+import { Unreached } from "./console_api.js";
 import { openDraft, steps } from "./console_draft.js";
 import { actionButton, alertLine, el, explained, isAbort, link, progress, showJob, table } from "./console_elements.js";
 import { count, counted, sentence } from "./console_format.js";
+import { methodOf } from "./console_methods.js";
+import { checkedOf, orderOf } from "./console_order.js";
 import { pathTo } from "./console_paths.js";
 
 /**
@@ -36,21 +39,24 @@ export function title() {
  */
 export async function show(main, parameters, { api, go, signal }) {
   const draft = await openDraft(api, parameters.draft);
+  const { settings } = await api.get(pathTo`/api/settings/${methodOf(draft.body).method}`, { signal });
   const place = el("div", { class: "audit" });
   main.append(steps(2, draft), place);
 
   /** @param {boolean} isForced whether to check again what has not changed */
   async function check(isForced) {
-    const of = JSON.stringify(audited(draft.body));
+    const wanted = checkedOf(orderOf(draft.body, settings));
+    const of = JSON.stringify(wanted);
     const known = found.get(draft.id);
     if (!isForced && known?.of === of) return fill(known.audit);
     const bar = progress("Check of the pictures");
     const failure = alertLine();
+    let isOver = true;
     place.replaceChildren(el("p", { role: "status" }, "The server reads every picture and compares the sides. For thousands of pictures that takes a few minutes."), bar.element, failure);
     try {
       await draft.flush();
       if (isForced || asked.get(draft.id)?.of !== of) {
-        const { job } = await api.post("/api/audits", audited(draft.body), { again: true, signal });
+        const { job } = await api.post("/api/audits", wanted, { again: true, signal });
         asked.set(draft.id, { of, job });
       }
       const done = await api.job(asked.get(draft.id)?.job ?? "", (now) => showJob(bar, now), signal);
@@ -62,9 +68,10 @@ export async function show(main, parameters, { api, go, signal }) {
     } catch (error) {
       if (isAbort(error)) throw error;
       failure.textContent = explained(error);
+      isOver = !(error instanceof Unreached);
     }
     bar.element.remove();
-    place.append(el("div", { class: "actions" }, link(pathTo`/console/new/${draft.id}/pictures`, "Change the pictures", { class: "button" }), actionButton("Check again", () => check(true))));
+    place.append(el("div", { class: "actions" }, link(pathTo`/console/new/${draft.id}/pictures`, "Change the pictures", { class: "button" }), actionButton("Check again", () => check(isOver))));
   }
 
   /** @param {Audit} audit */
@@ -89,14 +96,6 @@ export async function show(main, parameters, { api, go, signal }) {
   }
 
   await check(false);
-}
-
-/**
- * Return what of a draft the check depends on.
- * @param {import("./console_draft.js").StudyDraft} body
- */
-function audited({ name: _name, ...body }) {
-  return body;
 }
 
 /** @param {Audit} audit */

@@ -27,11 +27,14 @@ const SAVE_AFTER_MS = 500;
  * @property {Record<string, any>[]} [questions]
  */
 
+/** @typedef {StudyDraft | ((body: StudyDraft) => StudyDraft)} Change entries that take the place of those of the same name, or how they follow from what is stored */
+
 /**
  * @typedef {object} Draft
  * @property {string} id
  * @property {StudyDraft} body
- * @property {(change: StudyDraft) => void} change stores the change soon
+ * @property {(change: Change) => void} change stores the change soon
+ * @property {() => Promise<unknown>} renew stores what is not stored yet, and takes over what other tabs stored
  * @property {() => Promise<unknown>} flush stores what is not stored yet
  * @property {() => Promise<unknown>} close stores nothing more; resolves once nothing is on its way
  * @property {AbortSignal} closed aborts when it was closed
@@ -53,33 +56,45 @@ export function newDraftName() {
  */
 export async function openDraft(api, id) {
   const known = opened.get(id);
-  if (known) return known;
-  const { body } = await api.get(pathTo`/api/drafts/${id}`);
-  return keepDraft(api, id, body);
+  if (!known) {
+    const { body } = await api.get(pathTo`/api/drafts/${id}`);
+    return opened.get(id) ?? keepDraft(api, id, body);
+  }
+  await known.renew();
+  return known;
 }
 
 /**
+ * Return a draft. Other tabs may change it too: only what is changed here is stored, in what the server has then.
  * @param {import("./console_api.js").Api} api
  * @param {string} id
- * @param {StudyDraft} body
+ * @param {StudyDraft | null} stored null for a new draft
  * @returns {Draft}
  */
-export function keepDraft(api, id, body) {
+export function keepDraft(api, id, stored) {
+  const path = pathTo`/api/drafts/${id}`;
   const state = el("p", { class: "quiet saved", role: "status" });
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
-  let isChanged = false;
+  /** @type {Change[]} those that are not stored yet */
+  let changes = [];
+  let isNew = stored === null;
   const ended = new AbortController();
   /** @type {Promise<unknown>} one at a time, so that the last change is the last to arrive */
   let saving = Promise.resolve();
   const save = async () => {
-    if (!isChanged || ended.signal.aborted) return;
-    isChanged = false;
+    if (!changes.length || ended.signal.aborted) return;
+    const now = changes;
+    changes = [];
     try {
-      await api.post(pathTo`/api/drafts/${id}`, draft.body, { again: true });
-      state.textContent = isChanged ? "Saving…" : "Saved on the server";
+      const before = isNew ? {} : (await api.get(path)).body;
+      const body = changed(before, now);
+      await api.post(path, body, { again: true });
+      isNew = false;
+      draft.body = changed(body, changes);
+      state.textContent = changes.length ? "Saving…" : "Saved on the server";
     } catch (error) {
-      isChanged = true;
+      changes = [...now, ...changes];
       state.textContent = `Not saved: ${explained(error)}`;
       throw error;
     }
@@ -87,11 +102,11 @@ export function keepDraft(api, id, body) {
   /** @type {Draft} */
   const draft = {
     id,
-    body,
+    body: stored ?? {},
     state,
     change(change) {
-      draft.body = { ...draft.body, ...change };
-      isChanged = true;
+      draft.body = changed(draft.body, [change]);
+      changes.push(change);
       state.textContent = "Saving…";
       clearTimeout(timer);
       timer = setTimeout(() => void draft.flush().catch(() => {}), SAVE_AFTER_MS);
@@ -101,6 +116,11 @@ export function keepDraft(api, id, body) {
       saving = saving.catch(() => {}).then(save);
       return saving;
     },
+    async renew() {
+      await draft.flush().catch(() => {}); // what is refused can be corrected only on the screen that is opened
+      const { body } = await api.get(path);
+      draft.body = changed(body, changes);
+    },
     close() {
       ended.abort(); // an upload that begins later would bring it back
       clearTimeout(timer);
@@ -108,9 +128,18 @@ export function keepDraft(api, id, body) {
     },
     closed: ended.signal,
   };
-  addEventListener("beforeunload", (event) => isChanged && !ended.signal.aborted && event.preventDefault());
+  addEventListener("beforeunload", (event) => changes.length && !ended.signal.aborted && event.preventDefault());
   opened.set(id, draft);
   return draft;
+}
+
+/**
+ * @param {StudyDraft} body
+ * @param {Change[]} changes
+ * @returns {StudyDraft}
+ */
+function changed(body, changes) {
+  return changes.reduce((/** @type {StudyDraft} */ now, change) => ({ ...now, ...(typeof change === "function" ? change(now) : change) }), body);
 }
 
 /**

@@ -39,7 +39,7 @@ export async function show(main, parameters, { api, go, signal }) {
     const problem = problemOf(input.value, taken);
     name.fail(problem);
     if (problem) return input.focus();
-    const stored = draft ?? keepDraft(api, newDraftName(), {});
+    const stored = draft ?? keepDraft(api, newDraftName(), null);
     stored.change({ name: input.value, ...ordered(method.value()) });
     await stored.flush();
     go(pathTo`/console/new/${stored.id}/pictures`);

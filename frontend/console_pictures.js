@@ -85,6 +85,11 @@ export async function show(main, parameters, { api, go, signal }) {
     return answer === "models" ? inside : answer === "classes" ? [folder] : [];
   }
 
+  /** Return the slots that are shown: those of another method, chosen before, are not ordered. */
+  function shown() {
+    return transfers.slots.filter(({ kind }) => lists.has(kind));
+  }
+
   /** @param {Slot} slot */
   function addRow(slot) {
     const made = row(slot, transfers, (words) => (spoken.textContent = words));
@@ -96,7 +101,7 @@ export async function show(main, parameters, { api, go, signal }) {
 
   /** @param {Slot} slot */
   function update(slot) {
-    if (transfers.slots.includes(slot)) (rows.get(slot) ?? addRow(slot)).update();
+    if (shown().includes(slot)) (rows.get(slot) ?? addRow(slot)).update();
     for (const [kind, zone] of zones) zone.element.hidden = transfers.slots.some((each) => each.kind === kind && isSingle(kind) && isFilled(each));
     for (const [other, { item }] of rows) {
       if (transfers.slots.includes(other)) continue;
@@ -114,7 +119,9 @@ export async function show(main, parameters, { api, go, signal }) {
       ];
   const missing = alertLine();
   const onward = async () => {
-    missing.textContent = stillMissing(transfers.slots, method.hasItems);
+    const wrong = [...rows.values()].find(({ check }) => !check());
+    missing.textContent = wrong ? "A name has to change first." : stillMissing(shown(), method.hasItems);
+    if (wrong) return wrong.item.querySelector("input")?.focus();
     if (missing.textContent) return;
     await draft.flush();
     go(pathTo`/console/new/${draft.id}/check`);
@@ -135,8 +142,6 @@ function stillMissing(slots, hasItems) {
   if (hasItems && !slots.some(({ kind }) => kind === "set")) return "Choose the pictures of a set first.";
   if (!hasItems && !slots.some(({ kind }) => kind === "real")) return "Choose the real pictures first.";
   if (!hasItems && !slots.some(({ kind }) => kind === "model")) return "Choose the pictures of a model first.";
-  const wrong = slots.find(({ kind, name }) => ["model", "set"].includes(kind) && !MODEL.test(name));
-  if (wrong) return `A name cannot be “${wrong.name}”: use letters, digits, spaces and . _ @ + -`;
   const open = slots.filter(({ progress }) => progress.stage !== "complete");
   const stopped = open.filter(({ progress }) => !["reading", "sending", "waiting"].includes(progress.stage));
   if (stopped.length) return `Not all pictures are on the server: see ${stopped.map(named).join(", ")}.`;
@@ -169,7 +174,8 @@ function named({ kind, name }) {
  */
 function row(slot, transfers, say) {
   const isNamed = slot.kind === "model" || slot.kind === "set";
-  const heading = isNamed ? nameField(slot, transfers) : el("strong", {}, { real: "Reals", practice: "Practice", checks: "Attention checks", masks: "Masks", model: "", set: "" }[slot.kind]);
+  const naming = isNamed ? nameField(slot, transfers) : null;
+  const heading = naming?.element ?? el("strong", {}, { real: "Reals", practice: "Practice", checks: "Attention checks", masks: "Masks", model: "", set: "" }[slot.kind]);
   const bar = /** @type {HTMLProgressElement} */ (el("progress", { class: "loading", max: "1", "aria-label": `Sent of ${named(slot)}` }));
   const words = el("p", { class: "quiet progress-words" });
   const others = el("p", { class: "quiet others" });
@@ -208,7 +214,7 @@ function row(slot, transfers, say) {
     stage = progress.stage;
   }
 
-  return { item, update };
+  return { item, update, check: () => naming?.check() ?? true };
 }
 
 /**
@@ -219,15 +225,22 @@ function nameField(slot, transfers) {
   const input = /** @type {HTMLInputElement} */ (el("input", { type: "text", "aria-label": slot.kind === "set" ? "Name of the set" : "Name of the model", maxlength: "100", spellcheck: "false" }));
   input.value = slot.name;
   const problem = el("p", { class: "error", role: "alert" });
-  input.addEventListener("input", () => {
+  /** Return whether the name can be had; say why not. */
+  function check() {
     const name = input.value.trim();
     const isTaken = transfers.slots.some((other) => other !== slot && other.kind === slot.kind && other.name.toLowerCase() === name.toLowerCase());
     problem.textContent = !MODEL.test(name) ? "Use letters, digits, spaces and . _ @ + -" : isTaken ? "Another one is called so." : "";
     if (problem.textContent) input.setAttribute("aria-invalid", "true");
     else input.removeAttribute("aria-invalid");
-    if (!problem.textContent) transfers.rename(slot, name);
+    return !problem.textContent;
+  }
+
+  input.addEventListener("input", () => {
+    check();
+    const name = input.value.trim();
+    if (MODEL.test(name)) transfers.rename(slot, name);
   });
-  return el("div", { class: "field slot-name" }, input, problem);
+  return { element: el("div", { class: "field slot-name" }, input, problem), check };
 }
 
 /** @param {Slot} slot */
@@ -261,7 +274,7 @@ function previewsOf(handed) {
   return items.filter((_, i) => i % every === 0).slice(0, PREVIEWS).map(({ file }) => {
     const image = /** @type {HTMLImageElement} */ (el("img", { alt: "", decoding: "async" }));
     image.src = URL.createObjectURL(file);
-    image.addEventListener("load", () => URL.revokeObjectURL(image.src));
+    for (const name of ["load", "error"]) image.addEventListener(name, () => URL.revokeObjectURL(image.src));
     image.addEventListener("error", () => image.remove());
     return image;
   });

@@ -6,6 +6,7 @@ import { deleteDraft, openDraft, steps } from "./console_draft.js";
 import { actionButton, alertLine, el, explained, field, isAbort, link, progress, showJob, withCode } from "./console_elements.js";
 import { sentence } from "./console_format.js";
 import { methodOf } from "./console_methods.js";
+import { orderOf } from "./console_order.js";
 import { pathTo } from "./console_paths.js";
 import { planPanel, planWish } from "./console_plan.js";
 import { questionnaire } from "./console_questionnaire.js";
@@ -16,6 +17,9 @@ import { arranged, asSettings, asTyped, inShort, labelOf, meaningOf, panelOf, pr
 
 const PLAN_AFTER_MS = 400;
 const TYPED_AS_RECORD = "panel"; // takes records beside its choices, which are not typed here
+
+/** @type {Map<string, string>} the job that makes the study of a draft */
+const making = new Map();
 
 export function title() {
   return "Settings and plan";
@@ -33,20 +37,22 @@ export async function show(main, parameters, { api, go, signal }) {
   const { studies } = /** @type {{studies: import("../types/api.js").StudyListed[]}} */ (await api.get("/api/studies", { signal }));
   const pilots = studies.filter((study) => study.method === method && study.kind === "study" && study.begun).map(({ study }) => study);
   const { common, groups } = arranged(settings);
-  const typed = /** @type {Record<string, string>} */ (Object.fromEntries(Object.entries(draft.body.settings ?? {}).map(([name, value]) => [name, asTyped(value)])));
+  const given = draft.body.settings ?? {};
   /** @type {Map<string, Field>} */
   const fields = new Map();
-  const models = Math.max(1, draft.body.models?.length ?? 0);
+  /** @type {Set<Field>} those that show why the server refused the settings */
+  const refused = new Set();
+  const order = () => orderOf(draft.body, settings);
+  const models = Math.max(1, order().models?.length ?? 0);
   const plan = planPanel(method, () => void replan(PLAN_AFTER_MS), setEvaluators, pilots);
   const failure = alertLine();
   const asked = questionnaire(draft.body, (change) => draft.change(change));
   let planning = new AbortController();
 
   const fieldsOf = (/** @type {Setting[]} */ some) => some.map((setting) => {
-    const made = settingField(setting, typed[setting.name] ?? "", (text) => {
-      typed[setting.name] = text;
+    const made = settingField(setting, asTyped(given[setting.name]), (text) => {
       made.fail(problemOf(setting, text));
-      draft.change({ settings: asSettings(typed, settings) });
+      draft.change(({ settings: others = {} }) => ({ settings: { ...without(others, setting.name), ...asSettings({ [setting.name]: text }, settings) } }));
       void replan(PLAN_AFTER_MS);
     });
     fields.set(setting.name, made);
@@ -63,8 +69,15 @@ export async function show(main, parameters, { api, go, signal }) {
     const about = fields.get(name);
     if (!about) return false;
     about.fail(sentence(/** @type {Refused} */ (error).message.replace(/^settings: /, "")));
+    refused.add(about);
     about.element.closest("details")?.setAttribute("open", "");
     return true;
+  }
+
+  /** Forget why settings were refused before: it may have been about two fields, of which the other one was changed. */
+  function forgive() {
+    for (const { fail } of refused) fail("");
+    refused.clear();
   }
 
   /**
@@ -77,9 +90,12 @@ export async function show(main, parameters, { api, go, signal }) {
     const now = AbortSignal.any([signal, planning.signal]);
     try {
       await waited(after_ms, now);
-      plan.show(await api.post("/api/plan", planWish(method, models, asSettings(typed, settings), plan.aim()), { again: true, signal: now }));
+      const made = await api.post("/api/plan", planWish(method, models, order().settings ?? {}, plan.aim()), { again: true, signal: now });
+      forgive();
+      plan.show(made);
     } catch (error) {
       if (isAbort(error)) return;
+      if (error instanceof Refused) forgive();
       plan.fail(failAtField(error) ? "A setting cannot be so: see its field." : explained(error));
     }
   }
@@ -95,11 +111,15 @@ export async function show(main, parameters, { api, go, signal }) {
 
   async function make() {
     failure.textContent = "";
+    if (!panel.isValid()) {
+      panel.element.setAttribute("open", "");
+      return panel.input.focus();
+    }
     await draft.flush();
     /** @type {string} */
     let job;
     try {
-      ({ job } = await api.post("/api/studies", draft.body, { again: true, signal })); // the same order again is the same job
+      ({ job } = await api.post("/api/studies", order(), { again: true, signal })); // the same order again is the same job
     } catch (error) {
       if (!failAtField(error)) throw error;
       main.querySelector("[aria-invalid]")?.scrollIntoView({ block: "center" });
@@ -112,24 +132,35 @@ export async function show(main, parameters, { api, go, signal }) {
   /** @param {string} job */
   async function followed(job) {
     const bar = progress("Making the study");
-    const telling = el("p", { role: "status" }, "The study is being made. You can leave this page; it goes on.");
-    actions.hidden = true;
+    const telling = el("p", { role: "status", tabindex: "-1" }, "The study is being made. You can go to other pages of the console; it goes on.");
+    const name = draft.body.name ?? "";
+    making.set(draft.id, job);
     actions.after(telling, bar.element);
-    const done = await api.job(job, (now) => showJob(bar, now), signal);
-    if (done.state === "done") {
-      await deleteDraft(api, draft.id);
-      return go(pathTo`/console/studies/${draft.body.name ?? ""}`);
+    telling.focus();
+    actions.hidden = true;
+    /** @type {import("./console_api.js").Job} */
+    let done;
+    try {
+      done = await api.job(job, (now) => showJob(bar, now)); // also when the screen is left: the draft goes once its study is there
+      if (done.state === "done") {
+        await deleteDraft(api, draft.id);
+        return go(pathTo`/console/studies/${name}`);
+      }
+    } finally {
+      actions.hidden = false;
+      if (document.activeElement === telling) actions.querySelector("button")?.focus();
+      telling.remove();
+      bar.element.remove();
     }
-    actions.hidden = false;
-    telling.remove();
-    bar.element.remove();
+    making.delete(draft.id);
     failure.textContent = done.state === "cancelled" ? "It was cancelled." : `The study was not made. ${sentence(done.reason ?? "")}`;
     failAtField(new Refused("", done.reason ?? "", ""));
   }
 
+  const panel = ownPanel(draft);
   const more = groups.map(({ heading, settings: some }) => el("details", { class: "group" }, el("summary", {}, `${heading} (${some.length})`), el("div", { class: "questions" }, ...fieldsOf(some))));
   const actions = el("div", { class: "actions" }, actionButton("Make the study", make, { primary: true, onError: (error) => (failure.textContent = explained(error)) }), link(pathTo`/console/new/${draft.id}/check`, "Back to the check", { class: "button" }));
-  const form = el("form", { class: "settings", novalidate: "" }, el("div", { class: "questions" }, ...fieldsOf(common)), el("h2", {}, "All other settings"), el("p", { class: "quiet" }, "What is left empty keeps its default, which is the paper’s where the paper has one."), ...more, ownPanel(draft), el("h2", {}, "Pages and questions of your own"), ...asked.elements);
+  const form = el("form", { class: "settings", novalidate: "" }, el("div", { class: "questions" }, ...fieldsOf(common)), el("h2", {}, "All other settings"), el("p", { class: "quiet" }, "What is left empty keeps its default, which is the paper’s where the paper has one."), ...more, panel.element, el("h2", {}, "Pages and questions of your own"), ...asked.elements);
   form.addEventListener("submit", (event) => event.preventDefault());
   main.append(
     steps(3, draft),
@@ -140,6 +171,17 @@ export async function show(main, parameters, { api, go, signal }) {
     draft.state,
   );
   void replan(0);
+  const job = making.get(draft.id);
+  if (job) await followed(job);
+}
+
+/**
+ * @param {Record<string, unknown>} settings
+ * @param {string} name
+ */
+function without({ ...settings }, name) {
+  delete settings[name];
+  return settings;
 }
 
 /**
@@ -174,7 +216,11 @@ function ownPanel(draft) {
       fail(explained(error));
     }
   });
-  return el("details", { class: "group" }, el("summary", {}, "A panel of your own"), element);
+  return {
+    element: el("details", { class: "group" }, el("summary", {}, "A panel of your own"), element),
+    input,
+    isValid: () => !input.matches("[aria-invalid]"),
+  };
 }
 
 /**

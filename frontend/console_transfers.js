@@ -22,6 +22,7 @@ import { sha256Hex } from "./sha256.js";
  * @property {import("./console_upload.js").Progress} progress
  * @property {boolean} isLost whether the server has it no more
  *
+ * @typedef {{kind: Kind, upload: string, name: string}} Stored pictures of a draft, as it is stored
  * @typedef {ReturnType<typeof makeTransfers>} Transfers
  */
 
@@ -35,21 +36,21 @@ const known = new Map();
  * @param {import("./console_api.js").Api} api
  * @param {import("./console_draft.js").Draft} draft
  */
-export function transfersOf(api, draft) {
-  const found = known.get(draft.id) ?? restored(api, draft);
-  known.set(draft.id, found);
-  found.catch(() => known.delete(draft.id));
-  return found;
+export async function transfersOf(api, draft) {
+  const found = known.get(draft.id);
+  if (found) await found.then((transfers) => transfers.renew());
+  else known.set(draft.id, restored(api, draft));
+  known.get(draft.id)?.catch(() => known.delete(draft.id));
+  return /** @type {Promise<Transfers>} */ (known.get(draft.id));
 }
 
 /**
- * @param {import("./console_api.js").Api} api
- * @param {import("./console_draft.js").Draft} draft
+ * @param {import("./console_draft.js").StudyDraft} body
+ * @returns {Stored[]}
  */
-async function restored(api, draft) {
-  const { real, models = [], items = [], practice, checks, masks } = draft.body;
+function storedIn({ real, models = [], items = [], practice, checks, masks }) {
   const named = (/** @type {Kind} */ kind, /** @type {string | null | undefined} */ upload, name = "") => (upload ? [{ kind, upload, name }] : []);
-  const stored = [
+  return [
     ...named("real", real),
     ...models.flatMap(({ model, upload }) => named("model", upload, model)),
     ...items.flatMap(({ set, upload }) => named("set", upload, set)),
@@ -57,7 +58,14 @@ async function restored(api, draft) {
     ...named("checks", checks),
     ...named("masks", masks),
   ];
-  const transfers = makeTransfers(api, draft, await Promise.all(stored.map((each) => slotOnServer(api, each))));
+}
+
+/**
+ * @param {import("./console_api.js").Api} api
+ * @param {import("./console_draft.js").Draft} draft
+ */
+async function restored(api, draft) {
+  const transfers = makeTransfers(api, draft, await Promise.all(storedIn(draft.body).map((each) => slotOnServer(api, each))));
   addEventListener("beforeunload", (event) => transfers.isActive() && event.preventDefault());
   draft.closed.addEventListener("abort", () => {
     known.delete(draft.id);
@@ -68,7 +76,7 @@ async function restored(api, draft) {
 
 /**
  * @param {import("./console_api.js").Api} api
- * @param {{kind: Kind, upload: string, name: string}} stored
+ * @param {Stored} stored
  * @returns {Promise<Slot>}
  */
 async function slotOnServer(api, { kind, upload, name }) {
@@ -95,17 +103,16 @@ export function makeTransfers(api, draft, slots) {
 
   const tell = (/** @type {Slot} */ slot, isNew = false) => listeners.forEach((listener) => listener(slot, isNew));
 
-  function store() {
-    const of = (/** @type {Kind} */ kind) => slots.filter((slot) => slot.kind === kind && slot.upload);
-    const one = (/** @type {Kind} */ kind) => of(kind)[0]?.upload ?? null;
-    draft.change({
-      real: one("real"),
-      models: of("model").map(({ name, upload }) => ({ model: name, upload: /** @type {string} */ (upload) })),
-      items: of("set").map(({ name, upload }) => ({ set: name, upload: /** @type {string} */ (upload) })),
-      practice: one("practice"),
-      checks: one("checks"),
-      masks: one("masks"),
-    });
+  /** @type {Set<string | null>} uploads that a slot has or had: a stored one that is none of them is of another tab */
+  const ours = new Set(slots.map(({ upload }) => upload));
+
+  /** @param {Kind} kind */
+  function store(kind) {
+    const filled = () => slots.filter((slot) => slot.kind === kind && slot.upload).map(({ name, upload }) => ({ name, upload: /** @type {string} */ (upload) }));
+    const isTheirs = (/** @type {{upload: string}} */ { upload }) => !ours.has(upload);
+    if (kind === "model") draft.change(({ models = [] }) => ({ models: [...filled().map(({ name, upload }) => ({ model: name, upload })), ...models.filter(isTheirs)] }));
+    else if (kind === "set") draft.change(({ items = [] }) => ({ items: [...filled().map(({ name, upload }) => ({ set: name, upload })), ...items.filter(isTheirs)] }));
+    else draft.change({ [kind]: filled()[0]?.upload ?? null });
   }
 
   /**
@@ -135,7 +142,8 @@ export function makeTransfers(api, draft, slots) {
         async onBegun(upload) {
           if (slot.handed !== handed || !slots.includes(slot)) return;
           slot.upload = upload;
-          store();
+          ours.add(upload);
+          store(slot.kind);
           await draft.flush();
           if (before && before !== upload) void forget(before);
         },
@@ -152,6 +160,8 @@ export function makeTransfers(api, draft, slots) {
   /** @param {Slot} slot */
   function start(slot) {
     if (!queue.includes(slot)) queue.push(slot);
+    slot.progress = { ...slot.progress, stage: "ready", problem: "" };
+    tell(slot);
     if (!isBusy) void work();
   }
 
@@ -162,12 +172,19 @@ export function makeTransfers(api, draft, slots) {
   }
 
   /**
-   * Delete an upload that no slot has; what is left is deleted by the server when it expires.
+   * Delete an upload that no draft has: the same pictures chosen for two are one upload. What is left is deleted by the
+   * server when it expires.
    * @param {string} upload
    */
   async function forget(upload) {
-    if (slots.some((slot) => slot.upload === upload)) return;
-    await api.post(pathTo`/api/uploads/${upload}/delete`, {}, { again: true }).catch((error) => console.warn("not deleted:", error));
+    try {
+      const { drafts } = await api.get("/api/drafts");
+      if (slots.some((slot) => slot.upload === upload)) return;
+      if (drafts.some((/** @type {{body: import("./console_draft.js").StudyDraft}} */ { body }) => storedIn(body).some((each) => each.upload === upload))) return;
+      await api.post(pathTo`/api/uploads/${upload}/delete`, {}, { again: true });
+    } catch (error) {
+      console.warn("not deleted:", error);
+    }
   }
 
   /**
@@ -207,9 +224,26 @@ export function makeTransfers(api, draft, slots) {
       slots.splice(slots.indexOf(slot), 1);
       const { upload } = slot;
       slot.handed = null;
-      store();
+      store(slot.kind);
       tell(slot);
       if (upload) void draft.flush().then(() => forget(upload), () => {});
+    },
+    /** Take over what other tabs did to the pictures. */
+    async renew() {
+      const stored = storedIn(draft.body);
+      for (const slot of slots.filter(({ kind, upload }) => upload && !stored.some((each) => each.kind === kind && each.upload === upload))) {
+        slot.sending?.pause();
+        slots.splice(slots.indexOf(slot), 1);
+      }
+      for (const slot of slots) {
+        const same = stored.filter(({ kind, upload }) => kind === slot.kind && upload === slot.upload);
+        if (same.length && !same.some(({ name }) => name === slot.name)) slot.name = same[0].name;
+      }
+      const isNew = (/** @type {Stored} */ each) => !slots.some(({ kind, upload }) => kind === each.kind && upload === each.upload);
+      for (const slot of await Promise.all(stored.filter(isNew).map((each) => slotOnServer(api, each)))) {
+        slots.push(slot);
+        ours.add(slot.upload);
+      }
     },
     /** End all sending; the slots are not to be used any more. */
     stop() {
@@ -218,7 +252,7 @@ export function makeTransfers(api, draft, slots) {
     /** @param {Slot} slot @param {string} name */
     rename(slot, name) {
       slot.name = name;
-      store();
+      store(slot.kind);
     },
     /**
      * @param {(slot: Slot, isNew: boolean) => void} listener

@@ -5,6 +5,7 @@ import { Unreached, makeConsoleApi } from "../../frontend/console_api.js";
 import { counted, moment, remaining, sentence, size } from "../../frontend/console_format.js";
 import { found, parametersOf, pathTo } from "../../frontend/console_paths.js";
 import { METHODS, methodOf, ordered } from "../../frontend/console_methods.js";
+import { checkedOf, orderOf } from "../../frontend/console_order.js";
 import { factsOf, needed, planWish } from "../../frontend/console_plan.js";
 import { placeOf } from "../../frontend/console_questionnaire.js";
 import { arranged, asSettings, asTyped, inShort, problemOf, settingIn } from "../../frontend/console_setting_groups.js";
@@ -207,4 +208,16 @@ test("an error about a page or a question is shown at its field", () => {
   assert.deepEqual(places.map((place) => [place?.list, place?.number, place?.part]), [["pages", 0, "text"], ["pages", 1, "title"], ["questions", 0, "name"], ["questions", 2, "if"]]);
   assert.equal(places[3]?.words, "No question is called 'a'.");
   assert.equal(placeOf("settings: images must be at least 2"), null);
+});
+
+test("what was given for another method stays in the draft, and is not ordered", () => {
+  const draft = { name: "faces", kind: "study", method: "2afc", real: "r", models: [{ model: "gan", upload: "g" }], items: [{ set: "blur", upload: "b" }], equalise: ["jpeg:75"], settings: { exposures_ms: "50", title: "T" }, pages: [{ title: "", text: "" }] };
+  const settings = [setting("exposures_ms", { applies: false }), setting("title")];
+
+  const similarity = orderOf(draft, settings);
+  const sides = orderOf({ ...draft, method: "infinity" }, settings);
+
+  assert.deepEqual(JSON.parse(JSON.stringify(similarity)), { name: "faces", kind: "study", method: "2afc", items: draft.items, settings: { title: "T" }, pages: draft.pages });
+  assert.deepEqual(Object.keys(sides).sort(), ["equalise", "kind", "method", "models", "name", "pages", "real", "settings"]);
+  assert.deepEqual(Object.keys(checkedOf(sides)).sort(), ["equalise", "kind", "method", "models", "real", "settings"]);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 
-import { deleteDraft, keepDraft } from "../../frontend/console_draft.js";
+import { deleteDraft, keepDraft, openDraft } from "../../frontend/console_draft.js";
 import { makeTransfers, transfersOf } from "../../frontend/console_transfers.js";
 
 before(() => {
@@ -9,16 +9,27 @@ before(() => {
   globalThis.document ??= { createElement: () => ({ setAttribute() {}, append() {}, textContent: "" }) };
 });
 
-/** A server that has every upload at once; `hold` keeps the replies to the beginning of uploads back until it is resolved. */
+/**
+ * A server that stores drafts, and has every upload at once; `hold` keeps the replies to the beginning of uploads back
+ * until it is resolved.
+ */
 class Server {
   requests = [];
+  drafts = new Map();
   hold = Promise.resolve();
 
   post = async (path, body) => {
     this.requests.push(path);
+    if (/^\/api\/drafts\/[^/]+$/.test(path)) this.drafts.set(path, structuredClone(body));
     if (path !== "/api/uploads") return {};
     await this.hold;
     return { upload: `of-${body.bytes}-${body.parts[0].slice(0, 4)}`, state: "complete", missing: [] };
+  };
+
+  get = async (path) => {
+    if (path === "/api/drafts") return { drafts: [...this.drafts.values()].map((body) => ({ body })) };
+    if (path.startsWith("/api/uploads/")) return { state: "complete" };
+    return { body: structuredClone(this.drafts.get(path)) };
   };
 }
 
@@ -35,7 +46,7 @@ function held(server) {
 test("pictures that are removed before their turn are never sent", async () => {
   const server = new Server();
   const release = held(server);
-  const transfers = makeTransfers(server, keepDraft(server, "d1", {}), []);
+  const transfers = makeTransfers(server, keepDraft(server, "d1", null), []);
 
   transfers.add("model", handed("gan", "one"));
   transfers.add("model", handed("dit", "two"));
@@ -50,7 +61,7 @@ test("pictures that are removed before their turn are never sent", async () => {
 
 test("an upload is deleted once the draft names another in its place", async () => {
   const server = new Server();
-  const draft = keepDraft(server, "d2", {});
+  const draft = keepDraft(server, "d2", null);
   const transfers = makeTransfers(server, draft, []);
   transfers.add("real", handed("real", "one"));
   await soon();
@@ -66,7 +77,7 @@ test("an upload is deleted once the draft names another in its place", async () 
 test("a draft that is deleted while its pictures are sent stays deleted", async () => {
   const server = new Server();
   const release = held(server);
-  const draft = keepDraft(server, "d3", {});
+  const draft = keepDraft(server, "d3", null);
   const transfers = await transfersOf(server, draft);
   transfers.add("real", handed("real", "one"));
   await soon();
@@ -79,4 +90,77 @@ test("a draft that is deleted while its pictures are sent stays deleted", async 
 
   assert.deepEqual(server.requests, ["/api/uploads", "/api/drafts/d3/delete"]);
   assert.deepEqual(transfers.slots, []);
+});
+
+test("pictures that another draft has too are not deleted with those of this one", async () => {
+  const server = new Server();
+  const draft = keepDraft(server, "d4", null);
+  const transfers = makeTransfers(server, draft, []);
+  transfers.add("real", handed("real", "one"));
+  await soon();
+  server.drafts.set("/api/drafts/other", { real: draft.body.real });
+
+  transfers.remove(transfers.slots[0]);
+  await soon();
+
+  assert.deepEqual(server.drafts.get("/api/drafts/d4"), { real: null });
+  assert.deepEqual(server.requests.filter((path) => path.endsWith("/delete")), []);
+});
+
+test("two tabs change one draft, and neither undoes what the other did", async () => {
+  const server = new Server();
+  const one = keepDraft(server, "d5", null);
+  const pictures = makeTransfers(server, one, []);
+  one.change({ name: "faces", method: "time" });
+  await one.flush();
+  const other = keepDraft(server, "d5", structuredClone(one.body));
+  const pictures2 = makeTransfers(server, other, []);
+
+  pictures.add("real", handed("real", "one"));
+  pictures.add("model", handed("gan", "two"));
+  await soon();
+  other.change({ name: "faces-2" });
+  pictures2.add("model", handed("dit", "three"));
+  await soon();
+  pictures.rename(pictures.slots[1], "gan-1");
+  await one.flush();
+  await other.renew();
+  await pictures2.renew();
+
+  const { name, real, models } = server.drafts.get("/api/drafts/d5");
+  assert.deepEqual([name, typeof real, models.map(({ model }) => model).sort()], ["faces-2", "string", ["dit", "gan-1"]]);
+  assert.deepEqual(pictures2.slots.map((slot) => [slot.kind, slot.name]).sort(), [["model", "dit"], ["model", "gan-1"], ["real", ""]]);
+});
+
+test("what another tab removed is gone when the pictures are shown again", async () => {
+  const server = new Server();
+  const draft = keepDraft(server, "d6", null);
+  const transfers = await transfersOf(server, draft);
+  transfers.add("real", handed("real", "one"));
+  transfers.add("model", handed("gan", "two"));
+  await soon();
+  await draft.flush();
+
+  server.drafts.set("/api/drafts/d6", { ...draft.body, models: [] });
+  await openDraft(server, "d6");
+  await transfersOf(server, draft);
+
+  assert.deepEqual(transfers.slots.map(({ kind }) => kind), ["real"]);
+});
+
+test("pictures that wait for others say so when they are to go on", async () => {
+  const server = new Server();
+  const transfers = makeTransfers(server, keepDraft(server, "d7", null), []);
+  transfers.add("model", handed("gan", "one"));
+  await soon();
+  const release = held(server);
+  transfers.add("model", handed("dit", "two"));
+  transfers.slots[0].progress = { ...transfers.slots[0].progress, stage: "paused" };
+
+  transfers.start(transfers.slots[0]);
+
+  assert.equal(transfers.slots[0].progress.stage, "ready");
+  release();
+  await soon();
+  assert.deepEqual(transfers.slots.map(({ progress }) => progress.stage), ["complete", "complete"]);
 });
