@@ -1,9 +1,27 @@
 // @ts-check
-/** How the console writes numbers, sizes, times and messages; pure. */
+/** How the console writes numbers, sizes, times, messages, and what jobs do; pure. */
 
 const BYTE_UNITS = ["bytes", "kB", "MB", "GB", "TB"];
+const JOBS = /** @type {Record<string, string>} */ ({
+  create: "Make the study from its pictures",
+  audit: "Compare the sides of the pictures",
+  join: "Take a submitted model into the study",
+  join_model: "Take a model into the study",
+  table: "Table of the competition",
+  simulate: "Simulated evaluators",
+  metrics: "Metrics of the pictures",
+  agree: "Distances against people’s votes",
+  pay: "Payment",
+  draw: "Which pictures need evaluators",
+  delete: "Delete the study",
+});
 const MINUTE_S = 60;
 const HOUR_S = 3600;
+
+/** @param {string} kind of a job */
+export function jobName(kind) {
+  return JOBS[kind] ?? kind;
+}
 
 /** @param {number} number */
 export function count(number) {

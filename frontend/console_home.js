@@ -2,19 +2,17 @@
 /** The console's first screen: studies, drafts, jobs under way, and what to do first on an empty server. */
 
 import { sessionBar } from "./charts.js";
-import { waited } from "./console_api.js";
 import { deleteDraft } from "./console_draft.js";
 import { actionButton, askInDialog, el, link, progress, showJob } from "./console_elements.js";
-import { moment } from "./console_format.js";
+import { jobName, moment } from "./console_format.js";
 import { methodOf } from "./console_methods.js";
 import { pathTo } from "./console_paths.js";
+import { watch } from "./console_watch.js";
 import { broken, inWords } from "./dashboard_format.js";
 
-const EVERY_MS = 3000;
-const OPEN = ["queued", "running"];
-const JOBS = /** @type {Record<string, string>} */ ({ create: "Making the study", audit: "Checking pictures", join: "Adding a model", simulate: "Simulating evaluators", report: "Making a report", export: "Making an export" });
-
 /** @typedef {import("../types/api.js").StudyLine} StudyLine */
+/** @typedef {{draft: string, updated_at: string, body: import("./console_draft.js").StudyDraft}} DraftLine */
+/** @typedef {{studies: StudyLine[], drafts: DraftLine[], jobs: import("./console_api.js").Job[]}} Shown */
 
 export function title() {
   return "Studies";
@@ -25,23 +23,27 @@ export function title() {
  * @param {Record<string, string>} _parameters
  * @param {import("./console.js").Context} context
  */
-export async function show(main, _parameters, { api, me, go, signal }) {
+export async function show(main, _parameters, context) {
+  const { api, me, go } = context;
   if (me.role === "submitter") return go("/console/submissions", { replace: true });
   const places = ["first", "jobs", "drafts", "studies"].map(() => ({ element: el("div"), shown: "" }));
-  main.append(...places.map(({ element }) => element));
-  for (;;) {
-    const [{ studies }, { drafts }, { jobs }] = await Promise.all([api.get("/api/studies", { signal }), api.get("/api/drafts", { signal }), api.get("/api/jobs?state=open", { signal })]);
-    const open = jobs.filter((/** @type {import("./console_api.js").Job} */ { state }) => OPEN.includes(state));
+  /** @type {Partial<Shown>} */
+  const known = {};
+  await Promise.all(["/api/studies", "/api/drafts", "/api/jobs?state=open"].map((path) => watch(path, seen, context)));
+
+  /** @param {Partial<Shown>} data */
+  function seen(data) {
+    const { studies, drafts, jobs } = Object.assign(known, data);
+    if (!studies || !drafts || !jobs) return; // all at once, so that nothing moves
+    if (!places[0].shown) main.append(...places.map(({ element }) => element));
     const isEmpty = !studies.length && !drafts.length;
     update(places[0], isEmpty, () => [el("div", { class: "actions first" }, link("/console/new", isEmpty ? "Make the first study" : "New study", { class: "button primary", "data-key": "new" }))]);
-    update(places[1], open, () => (open.length ? [section("Under way", el("ul", { class: "lines" }, ...open.map(jobLine)))] : []));
+    update(places[1], jobs, () => (jobs.length ? [section("Under way", el("ul", { class: "lines" }, ...jobs.map(jobLine)))] : []));
     update(places[2], drafts, () => (drafts.length ? [section("Drafts", el("ul", { class: "lines" }, ...drafts.map(draftLine)))] : []));
     update(places[3], [isEmpty, studies], () => (studies.length ? [section("All studies", el("ul", { class: "studies" }, ...studies.map(studyCard)))] : isEmpty ? [firstSteps()] : []));
-    await waited(EVERY_MS, signal);
-    while (document.hidden) await waited(EVERY_MS, signal);
   }
 
-  /** @param {{draft: string, updated_at: string, body: import("./console_draft.js").StudyDraft}} stored */
+  /** @param {DraftLine} stored */
   function draftLine({ draft, updated_at, body }) {
     const name = body.name || "Without a name";
     const path = pathTo`/console/new/${draft}`;
@@ -85,7 +87,7 @@ function section(heading, content) {
 
 /** @param {import("./console_api.js").Job} job */
 function jobLine(job) {
-  const what = JOBS[job.kind] ?? job.kind;
+  const what = jobName(job.kind);
   const bar = progress(what);
   showJob(bar, job);
   return el("li", {}, el("div", { class: "job" }, el("strong", {}, job.study ? `${what}: ${job.study}` : what), bar.element));

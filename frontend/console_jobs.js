@@ -2,25 +2,12 @@
 /** Jobs of a study: what the server works on, how far it is, what came of it. Rows are updated in place. */
 
 import { actionButton, el, isAbort, progress, showJob } from "./console_elements.js";
-import { moment, sentence } from "./console_format.js";
+import { jobName, moment, sentence } from "./console_format.js";
 import { pathTo } from "./console_paths.js";
 import { watch } from "./console_watch.js";
 
 /** @typedef {import("./console_api.js").Job} Job */
 
-const KINDS = /** @type {Record<string, string>} */ ({
-  create: "Make the study from its pictures",
-  audit: "Compare the sides of the pictures",
-  join: "Take a submitted model into the study",
-  join_model: "Take a model into the study",
-  table: "Table of the competition",
-  simulate: "Simulated evaluators",
-  metrics: "Metrics of the pictures",
-  agree: "Distances against people’s votes",
-  pay: "Payment",
-  draw: "Which pictures need evaluators",
-  delete: "Delete the study",
-});
 const STATES = /** @type {Record<Job["state"], string>} */ ({ queued: "waiting", running: "under way", done: "done", failed: "failed", cancelled: "cancelled" });
 const OPEN = ["queued", "running"];
 const MOST_SHOWN = 8;
@@ -54,7 +41,7 @@ export function jobList(study, context, { kinds, onEnd = () => {} } = {}) {
         }
         const isNews = row.update(job) || (!before && !isFirst); // a short one may have ended before it was seen
         if (isNews && !OPEN.includes(job.state)) {
-          told.textContent = `${nameOf(job)}: ${STATES[job.state]}`;
+          told.textContent = `${jobName(job.kind)}: ${STATES[job.state]}`;
           onEnd(job);
         }
       }
@@ -65,17 +52,12 @@ export function jobList(study, context, { kinds, onEnd = () => {} } = {}) {
   return el("div", {}, empty, list, told);
 }
 
-/** @param {Job} job */
-function nameOf({ kind }) {
-  return KINDS[kind] ?? kind;
-}
-
 /**
  * @param {Job} first
  * @param {import("./console.js").Context} context
  */
 function jobRow(first, { api }) {
-  const name = nameOf(first);
+  const name = jobName(first.kind);
   const bar = progress(name);
   const state = el("span", { class: "quiet" });
   const reason = el("p", { class: "error" });
