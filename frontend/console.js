@@ -69,22 +69,31 @@ async function showPath(isFirst) {
   leaving.abort();
   leaving = new AbortController();
   const { signal } = leaving;
+  let isEntered = false;
+  /** @type {() => unknown} */
+  let again = () => showPath(false);
   for (const dialog of document.querySelectorAll("dialog[open]:not(.sign-in)")) /** @type {HTMLDialogElement} */ (dialog).close(); // it asked about the screen that is left
   try {
+    const place = found(SCREENS, location.pathname);
+    const loading = place?.entry(); // while it is asked who is signed in
+    loading?.catch(() => {});
     me ??= await signedIn();
     if (signal.aborted) return;
     showBar(me);
-    const place = found(SCREENS, location.pathname);
-    if (!place) return fill(isFirst, "There is no such page", [el("p", {}, "The address may be mistyped, or what it showed may have been deleted."), el("p", {}, link("/console", "All studies"))]);
-    const screen = await place.entry();
+    if (!place || !loading) return fill(isFirst, "There is no such page", [el("p", {}, "The address may be mistyped, or what it showed may have been deleted."), el("p", {}, link("/console", "All studies"))]);
+    const screen = await loading.catch(() => {
+      again = () => location.reload(); // browsers may remember that a module could not be loaded
+      throw new Error("a part of the console cannot be loaded; check the connection, then try again");
+    });
     if (signal.aborted) return;
-    fill(isFirst, screen.title(place.parameters), []);
+    fill(isFirst, screen.title(place.parameters), [el("p", { class: "loading-page" }, "Loading…")]);
+    isEntered = true;
     await screen.show(main, place.parameters, { api, me, go: (path, options) => void (signal.aborted || go(path, options)), signal });
   } catch (error) {
     if (isAbort(error) || signal.aborted) return;
     console.warn("the screen could not be shown:", error);
-    if (!main.querySelector("h1")) fill(isFirst, "This page cannot be shown now", []);
-    main.append(alertLine(explained(error)), el("div", { class: "actions" }, actionButton("Try again", () => showPath(false))));
+    if (!isEntered) fill(isFirst, "This page cannot be shown now", []);
+    main.append(alertLine(explained(error)), el("div", { class: "actions" }, actionButton("Try again", () => again())));
   }
 }
 
@@ -105,7 +114,7 @@ async function signedIn() {
 async function askForToken(reason) {
   /** @type {Me | null} */
   let now = null;
-  await signIn(reason, async (token) => (now = await api.post("/api/sign-in", { token })));
+  await signIn(reason, async (token) => (now = await api.post("/api/sign-in", { token }, { again: true })));
   if (!me || me.member === /** @type {Me | null} */ (/** @type {unknown} */ (now))?.member) return;
   location.assign("/console");
   await new Promise(() => {}); // what waited for the sign-in is not sent in the other's name

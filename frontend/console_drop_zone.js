@@ -1,7 +1,7 @@
 // @ts-check
 /** A place to drop pictures on, with buttons that do the same. */
 
-import { alertLine, el } from "./console_elements.js";
+import { alertLine, el, explained } from "./console_elements.js";
 import { chosen, dropped } from "./console_files.js";
 
 /** @typedef {import("./console_files.js").Handed} Handed */
@@ -14,7 +14,8 @@ import { chosen, dropped } from "./console_files.js";
  */
 export function dropZone(heading, isMany, onHanded) {
   const problem = alertLine();
-  const zone = el("div", { class: "drop-zone" }, el("p", {}, isMany ? "Drop folders or zips here, or" : "Drop a folder or a zip here, or"), el("div", { class: "choosing" }, ...choosers(heading, (handed) => onHanded([handed]))), problem);
+  const reading = el("p", { class: "quiet", role: "status" });
+  const zone = el("div", { class: "drop-zone" }, el("p", {}, isMany ? "Drop folders or zips here, or" : "Drop a folder or a zip here, or"), el("div", { class: "choosing" }, ...choosers(heading, (handed) => onHanded([handed]))), reading, problem);
   let inside = 0;
   zone.addEventListener("dragenter", () => zone.classList.toggle("is-over", (inside += 1) > 0));
   zone.addEventListener("dragleave", () => zone.classList.toggle("is-over", (inside -= 1) > 0));
@@ -23,7 +24,18 @@ export function dropZone(heading, isMany, onHanded) {
     event.preventDefault();
     inside = 0;
     zone.classList.remove("is-over");
-    if (event.dataTransfer) await onHanded(await dropped(event.dataTransfer));
+    if (!event.dataTransfer) return;
+    problem.textContent = "";
+    reading.textContent = "Looking through what was dropped…"; // thousands of files take a moment
+    try {
+      const all = await dropped(event.dataTransfer);
+      reading.textContent = "";
+      await onHanded(all);
+    } catch (error) {
+      problem.textContent = explained(error);
+    } finally {
+      reading.textContent = "";
+    }
   });
   return { element: zone, fail: (/** @type {string} */ words) => (problem.textContent = words) };
 }
@@ -34,8 +46,9 @@ export function dropZone(heading, isMany, onHanded) {
  * @param {(handed: Handed) => unknown} onChosen
  */
 export function choosers(what, onChosen) {
+  const hasFolders = "webkitdirectory" in HTMLInputElement.prototype;
   return [
-    chooser("Choose a folder", what, { webkitdirectory: "" }, onChosen),
+    ...(hasFolders ? [chooser("Choose a folder", what, { webkitdirectory: "" }, onChosen)] : []),
     chooser("Choose files or a zip", what, { multiple: "", accept: "image/*,.zip" }, onChosen),
   ];
 }

@@ -119,13 +119,14 @@ async function within(folder, prefix) {
   const found = [];
   for (;;) {
     /** @type {FileSystemEntry[]} */
-    const some = await new Promise((resolve, reject) => reader.readEntries(resolve, reject)); // at most 100 at a time
+    const some = await new Promise((resolve, reject) => reader.readEntries(resolve, () => reject(unreadable(folder)))); // at most 100 at a time
     if (!some.length) return found;
-    for (const entry of some) {
+    const inside = some.map(async (entry) => {
       const path = `${prefix}${entry.name}`;
-      if (entry.isDirectory) found.push(...(await within(/** @type {FileSystemDirectoryEntry} */ (entry), `${path}/`)));
-      else found.push({ path, file: await fileOf(/** @type {FileSystemFileEntry} */ (entry)) });
-    }
+      if (entry.isDirectory) return within(/** @type {FileSystemDirectoryEntry} */ (entry), `${path}/`);
+      return [{ path, file: await fileOf(/** @type {FileSystemFileEntry} */ (entry)) }];
+    });
+    found.push(...(await Promise.all(inside)).flat());
   }
 }
 
@@ -134,5 +135,10 @@ async function within(folder, prefix) {
  * @returns {Promise<File>}
  */
 function fileOf(entry) {
-  return new Promise((resolve, reject) => entry.file(resolve, reject));
+  return new Promise((resolve, reject) => entry.file(resolve, () => reject(unreadable(entry))));
+}
+
+/** @param {FileSystemEntry} entry */
+function unreadable({ fullPath }) {
+  return new Error(`${fullPath} cannot be read: see whether it is still there and you may read it, then drop the folder again`);
 }

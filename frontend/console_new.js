@@ -42,6 +42,7 @@ export async function show(main, parameters, { api, go, signal }) {
     const stored = draft ?? keepDraft(api, newDraftName(), null);
     stored.change({ name: input.value, ...ordered(method.value()) });
     await stored.flush();
+    if (!draft && !signal.aborted) history.replaceState(null, "", pathTo`/console/new/${stored.id}`); // going back leads to it, not to a second one
     go(pathTo`/console/new/${stored.id}/pictures`);
   };
   const form = el("form", { class: "questions" }, name.element, method.element);
