@@ -252,6 +252,14 @@ test("a dropped folder of more than a hundred pictures is read to its end", asyn
   assert.deepEqual(found.map(({ name, items, isZip }) => [name, items.length, isZip]), [["gan", 251, false], ["real", 1, true], ["", 1, false]]);
 });
 
+test("a dropped file that cannot be read is named, not left out", async () => {
+  const locked = { name: "1.png", fullPath: "/gan/1.png", isDirectory: false, file: (_resolve, reject) => reject(new DOMException("no", "NotReadableError")) };
+  const left = [locked];
+  const folder = { name: "gan", isDirectory: true, createReader: () => ({ readEntries: (resolve) => resolve(left.splice(0)) }) };
+
+  await assert.rejects(dropped({ items: [{ webkitGetAsEntry: () => folder }] }), /gan\/1\.png cannot be read/);
+});
+
 test("a folder's name becomes a name that a model can have", () => {
   assert.deepEqual(["stylegan2", "Modèle à 3", "_x/y ", "模型", "a".repeat(150)].map(modelName), ["stylegan2", "Modele a 3", "x-y", "", "a".repeat(100)]);
 });
