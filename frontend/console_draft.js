@@ -1,10 +1,12 @@
 // @ts-check
 /** A study that is being prepared: stored on the server at every change, so that a closed tab loses nothing. */
 
+import { Unreached } from "./console_api.js";
 import { el, explained, link } from "./console_elements.js";
 import { pathTo } from "./console_paths.js";
 
 const SAVE_AFTER_MS = 500;
+const SAVE_AGAIN_AFTER_MS = 5000;
 
 /**
  * The body of `POST /api/studies`, any part of it.
@@ -84,21 +86,27 @@ export function keepDraft(api, id, stored) {
   let saving = Promise.resolve();
   const save = async () => {
     if (!changes.length || ended.signal.aborted) return;
-    const now = changes;
-    changes = [];
+    const now = [...changes];
     try {
       const before = isNew ? {} : (await api.get(path)).body;
       const body = changed(before, now);
       await api.post(path, body, { again: true });
       isNew = false;
+      changes = changes.slice(now.length);
       draft.body = changed(body, changes);
       state.textContent = changes.length ? "Saving…" : "Saved on the server";
     } catch (error) {
-      changes = [...now, ...changes];
       state.textContent = `Not saved: ${explained(error)}`;
+      if (error instanceof Unreached) saveAfter(SAVE_AGAIN_AFTER_MS);
       throw error;
     }
   };
+  /** @param {number} ms */
+  function saveAfter(ms) {
+    clearTimeout(timer);
+    timer = setTimeout(() => void draft.flush().catch(() => {}), ms);
+  }
+
   /** @type {Draft} */
   const draft = {
     id,
@@ -108,8 +116,7 @@ export function keepDraft(api, id, stored) {
       draft.body = changed(draft.body, [change]);
       changes.push(change);
       state.textContent = "Saving…";
-      clearTimeout(timer);
-      timer = setTimeout(() => void draft.flush().catch(() => {}), SAVE_AFTER_MS);
+      saveAfter(SAVE_AFTER_MS);
     },
     flush() {
       clearTimeout(timer);

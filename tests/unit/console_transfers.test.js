@@ -132,6 +132,21 @@ test("two tabs change one draft, and neither undoes what the other did", async (
   assert.deepEqual(pictures2.slots.map((slot) => [slot.kind, slot.name]).sort(), [["model", "dit"], ["model", "gan-1"], ["real", ""]]);
 });
 
+test("what could not be stored is stored with the next change", async () => {
+  const server = new Server();
+  const draft = keepDraft(server, "d8", null);
+  const { post } = server;
+  server.post = async () => Promise.reject(new Error("no"));
+  draft.change({ name: "faces" });
+  await assert.rejects(draft.flush(), /no/);
+  server.post = post;
+
+  draft.change({ method: "pair" });
+  await draft.flush();
+
+  assert.deepEqual(server.drafts.get("/api/drafts/d8"), { name: "faces", method: "pair" });
+});
+
 test("what another tab removed is gone when the pictures are shown again", async () => {
   const server = new Server();
   const draft = keepDraft(server, "d6", null);
