@@ -158,7 +158,7 @@ export async function show(main, parameters, { api, go, signal }) {
   }
 
   const panel = ownPanel(draft);
-  const more = groups.map(({ heading, settings: some }) => el("details", { class: "group" }, el("summary", {}, `${heading} (${some.length})`), el("div", { class: "questions" }, ...fieldsOf(some))));
+  const more = groups.map(({ heading, settings: some }) => el("details", folded(some.some(({ name }) => name in given)), el("summary", {}, `${heading} (${some.length})`), el("div", { class: "questions" }, ...fieldsOf(some))));
   const actions = el("div", { class: "actions" }, actionButton("Make the study", make, { primary: true, onError: (error) => (failure.textContent = explained(error)) }), link(pathTo`/console/new/${draft.id}/check`, "Back to the check", { class: "button" }));
   const form = el("form", { class: "settings", novalidate: "" }, el("div", { class: "questions" }, ...fieldsOf(common)), el("h2", {}, "All other settings"), el("p", { class: "quiet" }, "What is left empty keeps its default, which is the paper’s where the paper has one."), ...more, panel.element, el("h2", {}, "Pages and questions of your own"), ...asked.elements);
   form.addEventListener("submit", (event) => event.preventDefault());
@@ -173,6 +173,15 @@ export async function show(main, parameters, { api, go, signal }) {
   void replan(0);
   const job = making.get(draft.id);
   if (job) await followed(job);
+}
+
+/**
+ * Return the attributes of a group that is folded unless something was given in it.
+ * @param {boolean} isGiven
+ * @returns {Record<string, string>}
+ */
+function folded(isGiven) {
+  return { class: "group", ...(isGiven ? { open: "" } : {}) };
 }
 
 /**
@@ -217,7 +226,7 @@ function ownPanel(draft) {
     }
   });
   return {
-    element: el("details", { class: "group" }, el("summary", {}, "A panel of your own"), element),
+    element: el("details", folded(input.value !== ""), el("summary", {}, "A panel of your own"), element),
     input,
     isValid: () => !input.matches("[aria-invalid]"),
   };
