@@ -155,8 +155,13 @@ def in_background(app: Flask) -> Iterator[str]:
     try:
         yield f"http://127.0.0.1:{server.effective_port}"
     finally:
-        server.task_dispatcher.shutdown()  # before the pipe by which its threads wake the server is closed
-        server.close()
-        for channel in list(server.active_channels.values()):
-            channel.will_close = True  # kept-alive connections would keep the event loop running
+        server.task_dispatcher.shutdown()
+        server.trigger.pull_trigger(lambda: _close(server))
         thread.join(timeout=10)
+
+
+def _close(server) -> None:
+    """Close a server and its connections, in the thread of its event loop, which would notice it late."""
+    server.close()
+    for channel in list(server.active_channels.values()):
+        channel.will_close = True  # kept-alive connections would keep the event loop running
