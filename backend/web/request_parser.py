@@ -124,15 +124,17 @@ class Parser(HTTPRequestParser):
         self._long_bodies = long_bodies
 
     def received(self, data: bytes) -> int:
-        """Take in bytes of a request; return how many of them belong to it.
+        """Take in bytes of a request; return how many of them were used.
 
-        A request that others follow before its reply is the last of its connection: waitress has the thread
-        that answers them wait until enough of the replies is read, which a sender need not do.
+        A request that others follow before its reply is the last of its connection, and the others are
+        dropped: waitress has the thread that answers them wait until enough of the replies is read, which a
+        sender need not do.
         """
         count = super().received(data)
-        if self.completed and data[count:].strip():
-            self.headers["CONNECTION"] = "close"
-        return count
+        if not self.completed or not data[count:].strip():
+            return count
+        self.headers["CONNECTION"] = "close"
+        return len(data)
 
     def parse_header(self, header_plus: bytes) -> None:
         super().parse_header(header_plus)
