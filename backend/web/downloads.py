@@ -12,8 +12,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,8 @@ _WAIT_S = 50.0
 """Longest wait of a request; web servers in front give up after a minute."""
 _GIVEN_UP_S = 24 * 3600
 _AT_ONCE = 2
+_MOST_WAITING = 4
+"""Of the server's 16 threads, those that may wait for files; evaluators' requests need the others."""
 
 
 class Downloads:
@@ -40,6 +42,7 @@ class Downloads:
         self._store, self._data, self._wait_s, self._kept_s = store, data, wait_s, kept_s
         self._folder = data.cache("downloads")
         self._lock = threading.Lock()
+        self._places = threading.BoundedSemaphore(_MOST_WAITING)
         self._made: dict[Path, _Making] = {}
         self._later: threading.Timer | None = None
 
@@ -67,7 +70,8 @@ class Downloads:
             if making is None:
                 making = self._made[path] = self._begin(study, kind, options, path)
         try:
-            making.wait(self._wait_s)
+            with self._place():
+                making.wait(self._wait_s)
         except subprocess.TimeoutExpired:
             raise Unavailable(
                 f"{kind} of study {study.name} is being made; ask again", code="being_made"
@@ -82,6 +86,20 @@ class Downloads:
     def forget(self, study: str) -> None:
         """Remove the files of a study, for example since somebody withdrew."""
         shutil.rmtree(self._data.downloads(study), ignore_errors=True)
+
+    @contextmanager
+    def _place(self) -> Iterator[None]:
+        """Occupy one of the threads that may wait.
+
+        Raises:
+            subprocess.TimeoutExpired: there is none, so that there is no time to wait.
+        """
+        if not self._places.acquire(blocking=False):
+            raise subprocess.TimeoutExpired("", 0)
+        try:
+            yield
+        finally:
+            self._places.release()
 
     def _begin(self, study: Study, kind: str, options: Mapping[str, Any], path: Path) -> "_Making":
         if sum(not making.is_over for making in self._made.values()) >= _AT_ONCE:

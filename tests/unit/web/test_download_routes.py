@@ -2,8 +2,10 @@
 
 import csv
 import io
+import threading
 import time
 import zipfile
+from contextlib import ExitStack
 
 import pytest
 
@@ -176,6 +178,30 @@ def test_a_file_that_takes_long_is_asked_for_again(world, study):
     else:
         pytest.fail("it was not made within 120 s")
     assert found.read_text().count("\n") == 33
+
+
+def test_only_a_few_requests_wait_for_files(world, here, study, monkeypatch):
+    asked = (study, "responses.csv", {"simulated": False}, "1")
+    kept, waiting, go_on = Downloads(world.store, world.data), threading.Semaphore(0), threading.Event()
+
+    def write(store, data, study, options, out):
+        waiting.release()
+        assert go_on.wait(10)
+        out.write_text("made")
+
+    monkeypatch.setitem(download_files.KINDS, "responses.csv", write)
+    threads = [threading.Thread(target=kept.get, args=asked, daemon=True) for _ in range(4)]
+    with ExitStack() as stack:
+        stack.callback(go_on.set)
+        for thread in threads:
+            thread.start()
+            assert waiting.acquire(timeout=10)
+        with pytest.raises(Unavailable, match="is being made; ask again") as busy:
+            kept.get(*asked)
+    for thread in threads:
+        thread.join(10)
+
+    assert (busy.value.code, kept.get(*asked).read_text()) == ("being_made", "made")
 
 
 def test_before_a_session_is_finished_the_reason_is_told(world, here, me):
