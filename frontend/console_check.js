@@ -18,6 +18,7 @@ import { pathTo } from "./console_paths.js";
  * @property {{what: string, reals: string, models: string, remedy: string | null, sentence: string}[]} differences
  * @property {{side: string, file: string, reason: string, thumbnail: string | null}[]} refused the first ones
  * @property {number} refused_count
+ * @property {number} stopping_count how many of them have to be corrected or left out
  * @property {string[]} problems why no study can be made of the pictures as they are
  * @property {string[]} notes
  * @property {{equalise: string[]}} suggested
@@ -83,7 +84,7 @@ export async function show(main, parameters, { api, go, signal }) {
       await check(true);
       /** @type {HTMLElement | null} */ (main.querySelector("h1"))?.focus();
     };
-    const isReady = !audit.problems.length && !audit.suggested.equalise.length;
+    const isReady = !audit.problems.length && !audit.stopping_count && !audit.suggested.equalise.length;
     const problems = audit.problems.length ? [el("section", {}, el("h2", {}, "What has to change first"), el("ul", { class: "warning" }, ...audit.problems.map((problem) => el("li", {}, sentence(problem)))))] : [];
     place.replaceChildren(
       ...problems,
@@ -150,16 +151,19 @@ function inWords(step) {
  * @param {boolean} skips
  * @param {(to: import("./console_draft.js").StudyDraft) => () => Promise<void>} change
  */
-function refusals({ refused, refused_count }, skips, change) {
+function refusals({ refused, refused_count, stopping_count }, skips, change) {
   if (!refused.length && !skips) return [];
   const items = refused.map(({ side, file, reason, thumbnail }) => {
     const image = thumbnail ? el("img", { src: thumbnail, alt: "", width: "96", height: "96" }) : el("div", { class: "no-picture", "aria-hidden": "true" }, "?");
-    return el("li", {}, image, el("div", {}, el("strong", {}, file), el("p", { class: "quiet" }, side ? `${side}: ${sentence(reason)}` : sentence(reason))));
+    return el("li", {}, image, el("div", {}, el("strong", {}, file), el("p", { class: "quiet" }, side ? `${side} · ${sentence(reason)}` : sentence(reason))));
   });
-  const files = counted(refused_count, "file");
+  const files = counted(stopping_count, "file");
+  const isMixed = stopping_count < refused_count;
   const told = skips
-    ? [el("p", {}, refused_count ? `Left out: ${files}.` : "Files that cannot be used are left out."), el("div", { class: "actions" }, actionButton("Do not leave files out", change({ skip_bad: false })))]
-    : [el("p", {}, "These files cannot be used. Duplicates are left out in any case; for all others, leave them out, or correct the folder and choose it again."), el("div", { class: "actions" }, actionButton(`Leave ${files} out and check again`, change({ skip_bad: true })))];
+    ? [el("p", {}, refused_count ? `The study is made without ${refused_count === 1 ? "this file" : "these files"}.` : "Files that cannot be used would be left out."), el("div", { class: "actions" }, actionButton("Do not leave files out", change({ skip_bad: false })))]
+    : stopping_count
+      ? [el("p", {}, `The study cannot be made with ${stopping_count === 1 ? "this file" : "these files"}: leave ${files} out, or correct the folder and choose it again.${isMixed ? " Duplicates are left out in any case." : ""}`), el("div", { class: "actions" }, actionButton(`Leave ${files} out and check again`, change({ skip_bad: true })))]
+      : [el("p", {}, "Duplicates are left out. There is nothing to do.")];
   const more = refused_count > refused.length ? [el("p", { class: "quiet" }, `And ${counted(refused_count - refused.length, "other file")}.`)] : [];
-  return [el("section", {}, el("h2", {}, "Files that cannot be used"), ...told, el("ul", { class: "refused" }, ...items), ...more)];
+  return [el("section", {}, el("h2", {}, stopping_count ? "Files that cannot be used" : "Files that are left out"), ...told, el("ul", { class: "refused" }, ...items), ...more)];
 }

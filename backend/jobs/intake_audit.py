@@ -60,12 +60,13 @@ def _audit(work: Work, spec: StudySpec, root: Path) -> dict[str, Any]:
 
     examined = examine(spec, work.folder, progress=work.progress, say=work.say)
     if judgment_of(spec.method).has_items:
-        return _of_items(examined, root)
+        return _of_items(spec, examined, root)
     return _of_sides(spec, examined, root)
 
 
 def _of_sides(spec: StudySpec, examined: "Examined", root: Path) -> dict[str, Any]:
     from backend.stimuli.confounds import suggested
+    from backend.stimuli.refusals import left_out_notes
 
     found: Survey = examined.survey
     unusable = [*found.files, *found.duplicates]
@@ -84,7 +85,7 @@ def _of_sides(spec: StudySpec, examined: "Examined", root: Path) -> dict[str, An
             for each in found.differences
             if not each.is_equalised
         ],
-        **_refused(unusable, root),
+        **_refused(spec, unusable, root),
         "problems": [in_words_of_order(each, root) for each in examined.problems],
         "notes": [
             in_words_of_order(each, root)
@@ -92,12 +93,13 @@ def _of_sides(spec: StudySpec, examined: "Examined", root: Path) -> dict[str, An
                 *(each.note for each in found.differences if each.is_equalised),
                 *found.notes_beside_differences,
             )
+            if spec.skip_bad or each not in set(left_out_notes((), (), found.files))
         ],
         "suggested": {"equalise": _with_steps(spec.equalise, steps)},
     }
 
 
-def _of_items(examined: "Examined", root: Path) -> dict[str, Any]:
+def _of_items(spec: StudySpec, examined: "Examined", root: Path) -> dict[str, Any]:
     found = examined.survey
     counts = Counter(stimulus.model for stimulus in found.stimuli if not stimulus.role)
     return {
@@ -105,7 +107,7 @@ def _of_items(examined: "Examined", root: Path) -> dict[str, Any]:
             {"side": name, "files": count, "pictures": count, "classes": []} for name, count in counts.items()
         ],
         "differences": [],
-        **_refused(found.unusable, root),
+        **_refused(spec, found.unusable, root),
         "problems": [in_words_of_order(each, root) for each in examined.problems],
         "notes": [in_words_of_order(each, root) for each in found.notes],
         "suggested": {"equalise": []},
@@ -150,10 +152,11 @@ def _range(values: Sequence[int]) -> dict[str, int] | None:
     return {"smallest": min(values), "median": median_low(values), "largest": max(values)}
 
 
-def _refused(findings: Sequence["Finding"], root: Path) -> dict[str, Any]:
-    """Return the files that cannot be used, of many the first ones, and their number."""
+def _refused(spec: StudySpec, findings: Sequence["Finding"], root: Path) -> dict[str, Any]:
+    """Return the files that cannot be used (of many, the first), their number, and how many stop the study."""
     listed = first_within(_listed(findings[:_MOST_REFUSED], root), _REFUSED_BYTES)
-    return {"refused": listed, "refused_count": len(findings)}
+    stopping = 0 if spec.skip_bad else sum(spec.strict or each.kind != "duplicate" for each in findings)
+    return {"refused": listed, "refused_count": len(findings), "stopping_count": stopping}
 
 
 def _listed(findings: Sequence["Finding"], root: Path) -> Iterator[dict[str, Any]]:

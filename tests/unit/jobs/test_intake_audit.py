@@ -96,7 +96,21 @@ def test_files_that_cannot_be_used_are_listed_and_shown_where_they_can_be(orders
     with Image.open(io.BytesIO(base64.b64decode(data))) as shown:
         assert (kind, shown.format, max(shown.size)) == ("data:image/jpeg;base64", "JPEG", 16)
     assert any("notes.txt" in note for note in found["notes"])
+    assert not any("cut.png" in note for note in found["notes"])  # it was not left out
+    assert (found["refused_count"], found["stopping_count"]) == (4, 3)
     assert str(orders.world.data.root) not in str(found)
+
+
+def test_files_that_are_left_out_stop_no_study_and_are_noted(orders):
+    gan = {**noise(1000), "again.png": picture(1003), "cut.png": picture(9)[:200]}
+    sides = {"models": [{"model": "gan", "upload": orders.sent(gan)}]}
+
+    without = orders.audit(**sides, skip_bad=True)
+    strict = orders.audit(**sides, strict=True)
+
+    assert (without["refused_count"], without["stopping_count"]) == (2, 0)
+    assert any("cut.png" in note for note in without["notes"])
+    assert (strict["refused_count"], strict["stopping_count"]) == (2, 2)
 
 
 def test_many_refused_files_are_counted_and_the_first_ones_listed(orders):
