@@ -3,12 +3,14 @@
 
 import { sessionBar } from "./charts.js";
 import { deleteDraft } from "./console_draft.js";
-import { actionButton, askInDialog, el, link, progress, showJob } from "./console_elements.js";
+import { actionButton, askInDialog, el, field, link, progress, showJob } from "./console_elements.js";
 import { jobName, moment } from "./console_format.js";
 import { methodOf } from "./console_methods.js";
 import { pathTo } from "./console_paths.js";
 import { watch } from "./console_watch.js";
 import { broken, inWords } from "./dashboard_format.js";
+
+const MANY = 12; // studies from which on one is looked for by its name
 
 /** @typedef {import("../types/api.js").StudyLine} StudyLine */
 /** @typedef {{draft: string, updated_at: string, body: import("./console_draft.js").StudyDraft}} DraftLine */
@@ -26,7 +28,13 @@ export function title() {
 export async function show(main, _parameters, context) {
   const { api, me, go } = context;
   if (me.role === "submitter") return go("/console/submissions", { replace: true });
-  const places = ["first", "jobs", "drafts", "studies"].map(() => ({ element: el("div"), shown: "" }));
+  const [first, running, unfinished, steps] = Array.from({ length: 4 }, () => ({ element: el("div"), shown: "" }));
+  const cards = { element: el("ul", { class: "studies" }), shown: "" };
+  const filter = /** @type {HTMLInputElement} */ (el("input", { type: "search", autocomplete: "off", spellcheck: "false" }));
+  const finding = field("Find a study", filter).element;
+  const none = el("p", { class: "quiet", role: "status" });
+  const all = section("All studies", finding, none, cards.element);
+  filter.addEventListener("input", find);
   /** @type {Partial<Shown>} */
   const known = {};
   await Promise.all(["/api/studies", "/api/drafts", "/api/jobs?state=open"].map((path) => watch(path, seen, context)));
@@ -35,12 +43,24 @@ export async function show(main, _parameters, context) {
   function seen(data) {
     const { studies, drafts, jobs } = Object.assign(known, data);
     if (!studies || !drafts || !jobs) return; // all at once, so that nothing moves
-    if (!places[0].shown) main.append(...places.map(({ element }) => element));
+    if (!first.shown) main.append(first.element, running.element, unfinished.element, all, steps.element);
     const isEmpty = !studies.length && !drafts.length;
-    update(places[0], isEmpty, () => [el("div", { class: "actions first" }, link("/console/new", isEmpty ? "Make the first study" : "New study", { class: "button primary", "data-key": "new" }))]);
-    update(places[1], jobs, () => (jobs.length ? [section("Under way", el("ul", { class: "lines" }, ...jobs.map(jobLine)))] : []));
-    update(places[2], drafts, () => (drafts.length ? [section("Drafts", el("ul", { class: "lines" }, ...drafts.map(draftLine)))] : []));
-    update(places[3], [isEmpty, studies], () => (studies.length ? [section("All studies", el("ul", { class: "studies" }, ...studies.map(studyCard)))] : isEmpty ? [firstSteps()] : []));
+    update(first, isEmpty, () => [el("div", { class: "actions first" }, link("/console/new", isEmpty ? "Make the first study" : "New study", { class: "button primary", "data-key": "new" }))]);
+    update(running, jobs, () => (jobs.length ? [section("Under way", el("ul", { class: "lines" }, ...jobs.map(jobLine)))] : []));
+    update(unfinished, drafts, () => (drafts.length ? [section("Drafts", el("ul", { class: "lines" }, ...drafts.map(draftLine)))] : []));
+    update(cards, studies, () => studies.map(studyCard));
+    update(steps, isEmpty, () => (isEmpty ? [firstSteps()] : []));
+    all.hidden = !studies.length;
+    finding.hidden = studies.length < MANY;
+    find();
+  }
+
+  /** Show only studies whose names have what is typed. */
+  function find() {
+    const wanted = filter.value.trim().toLowerCase();
+    const each = /** @type {HTMLElement[]} */ ([...cards.element.children]);
+    for (const card of each) card.hidden = !card.querySelector("h3")?.textContent?.toLowerCase().includes(wanted);
+    none.textContent = wanted && each.every(({ hidden }) => hidden) ? "No study has that in its name." : "";
   }
 
   /** @param {DraftLine} stored */
@@ -79,10 +99,10 @@ function update(place, data, content) {
 
 /**
  * @param {string} heading
- * @param {Node} content
+ * @param {...Node} content
  */
-function section(heading, content) {
-  return el("section", {}, el("h2", {}, heading), content);
+function section(heading, ...content) {
+  return el("section", {}, el("h2", {}, heading), ...content);
 }
 
 /** @param {import("./console_api.js").Job} job */
