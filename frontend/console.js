@@ -170,7 +170,7 @@ function showBar(signedIn) {
     const isHere = location.pathname === path;
     return el("li", {}, link(path, label, isHere ? { "aria-current": "page" } : {}));
   });
-  const who = el("span", { class: "quiet who" }, `${signedIn.member} (${signedIn.role})`);
+  const who = el("span", { class: "quiet who" }, signedIn.member === signedIn.role ? signedIn.role : `${signedIn.member} (${signedIn.role})`);
   const leave = signedIn.by === "cookie" ? [actionButton("Sign out", signOut, { className: "plain" })] : [];
   const bar = /** @type {HTMLElement} */ (document.getElementById("bar"));
   if (bar.dataset.shown === `${signedIn.member} ${location.pathname}`) return;

@@ -3,6 +3,7 @@
 
 import { Unreached } from "./console_api.js";
 import { el, explained, link } from "./console_elements.js";
+import { methodOf } from "./console_methods.js";
 import { pathTo } from "./console_paths.js";
 
 const SAVE_AFTER_MS = 500;
@@ -168,7 +169,7 @@ const STEPS = [
 ];
 
 /**
- * Return the steps to a new study, with links to those that can be entered.
+ * Return the steps to a new study, with links to those that can be entered, and which study it is.
  * @param {number} at the present one, from 0
  * @param {Draft | null} draft null before there is one
  */
@@ -179,5 +180,6 @@ export function steps(at, draft) {
     if (i === at) place.setAttribute("aria-current", "step");
     return el("li", { class: i < at ? "is-past" : "" }, place);
   });
-  return el("nav", { class: "steps", "aria-label": "Steps to a new study" }, el("ol", {}, ...items));
+  const about = at && draft ? [el("p", { class: "quiet" }, `${draft.body.name ?? ""} · ${methodOf(draft.body).title}`)] : [];
+  return el("div", { class: "steps" }, el("nav", { "aria-label": "Steps to a new study" }, el("ol", {}, ...items)), ...about);
 }

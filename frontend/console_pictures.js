@@ -205,7 +205,7 @@ function row(slot, transfers, say) {
     others.textContent = handed?.others.length ? `${counted(handed.others.length, "other file")} in the folder ${handed.others.length === 1 ? "is no picture and stays" : "are no pictures and stay"} here: ${handed.others.slice(0, 3).join(", ")}${handed.others.length > 3 ? "…" : ""}` : "";
     pause.hidden = !["reading", "sending", "waiting"].includes(progress.stage);
     resume.hidden = !(slot.sending && ["paused", "failed"].includes(progress.stage));
-    again.hidden = isFilled(slot);
+    again.hidden = isFilled(slot) || isSingle(slot.kind); // of which the zone below is there again
     if (handed !== previewed) {
       previewed = handed;
       previews.replaceChildren(...previewsOf(handed));

@@ -32,7 +32,7 @@ export function title() {
  */
 export async function show(main, parameters, { api, go, signal }) {
   const draft = await openDraft(api, parameters.draft);
-  const { method, title: methodTitle } = methodOf(draft.body);
+  const { method } = methodOf(draft.body);
   const { settings } = /** @type {{settings: Setting[]}} */ (await api.get(pathTo`/api/settings/${method}`, { signal }));
   const { studies } = /** @type {{studies: import("../types/api.js").StudyListed[]}} */ (await api.get("/api/studies", { signal }));
   const pilots = studies.filter((study) => study.method === method && study.kind === "study" && study.begun).map(({ study }) => study);
@@ -164,7 +164,6 @@ export async function show(main, parameters, { api, go, signal }) {
   form.addEventListener("submit", (event) => event.preventDefault());
   main.append(
     steps(3, draft),
-    el("p", { class: "quiet" }, `${draft.body.name ?? ""} · ${methodTitle}`),
     el("div", { class: "settings-and-plan" }, form, plan.element),
     actions,
     failure,

@@ -27,7 +27,7 @@ export function signIn(reason, send) {
     const button = el("button", { class: "primary" }, "Sign in");
     const form = el("form", { method: "dialog" }, token.element, failure, el("div", { class: "actions" }, button));
     const why = REASONS[reason] ? [el("p", { class: "warning" }, REASONS[reason])] : [];
-    dialog.append(el("div", { class: "page" }, el("h1", { id: "sign-in-title" }, "Sign in to the console"), ...why, form));
+    dialog.append(el("div", { class: "page" }, el("p", { class: "brand" }, "openhype"), el("h1", { id: "sign-in-title" }, "Sign in to the console"), ...why, form));
     let isDone = false;
     dialog.addEventListener("cancel", (event) => event.preventDefault()); // there is nothing to see behind it
     dialog.addEventListener("close", () => {
