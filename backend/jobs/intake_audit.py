@@ -153,7 +153,7 @@ def _range(values: Sequence[int]) -> dict[str, int] | None:
 
 
 def _refused(spec: StudySpec, findings: Sequence["Finding"], root: Path) -> dict[str, Any]:
-    """Return the files that cannot be used (of many, the first), their number, and how many stop the study."""
+    """Return the files that cannot be used (of many, the first), their number, and how many stop a study."""
     listed = first_within(_listed(findings[:_MOST_REFUSED], root), _REFUSED_BYTES)
     stopping = 0 if spec.skip_bad else sum(spec.strict or each.kind != "duplicate" for each in findings)
     return {"refused": listed, "refused_count": len(findings), "stopping_count": stopping}
