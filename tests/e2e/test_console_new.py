@@ -1,5 +1,6 @@
 """The console in the browser: from an empty server to a study, by keyboard alone and on a phone."""
 
+import os
 import shutil
 import threading
 from functools import partial
@@ -137,10 +138,20 @@ def test_from_an_empty_server_to_a_study(player, site, tmp_path, way, width, sch
     hands.write("Name", "Faces 2")
     hands.press("Continue to the pictures")
     page.wait_for_selector(".drop-zone")
+    page.go_back()
+    page.wait_for_selector("#name")
+    back = page.input_value("#name")
+    page.go_forward()
+    page.wait_for_selector(".drop-zone")
     for heading, folder in (("Real pictures", real), ("Pictures of models", soft)):
         choose(page, partial(hands.press, f"Choose a folder: {heading}"), folder)
     page.locator(".slot:has-text('On the server')").nth(1).wait_for()
     left = page.inner_text(".slot .others >> nth=1")
+    page.fill(".slot-name input", "so/ft")
+    page.click("text=Continue to the check")
+    page.wait_for_selector("main > .error:has-text('A name has to change first')")
+    page.keyboard.press("Control+A")  # the field has the focus
+    page.keyboard.type("soft")
     seen["pictures"] = shown(page, ".slot")
     hands.press("Continue to the check")
     seen["check"] = shown(page, ".refused")
@@ -167,6 +178,7 @@ def test_from_an_empty_server_to_a_study(player, site, tmp_path, way, width, sch
 
     study = site.store.study("faces-2")
     assert {screen: found for screen, found in seen.items() if found != GOOD} == {"page": {"focus": "Text"}}
+    assert back == "faces-2"
     assert "notes.txt" in left
     assert "broken.png" in refused
     assert study.protocol.stimuli.images == 10
@@ -213,3 +225,26 @@ def test_a_connection_cut_ten_times_and_a_page_loaded_again_lose_nothing(player,
     assert len(cuts) == 10
     assert len(upload.parts) == 5
     assert len(sent) <= len(upload.parts) + 3  # what was under way when the page was loaded again
+
+
+def test_a_picture_that_is_changed_while_it_is_sent_is_noticed(player, site, tmp_path):
+    page, folder = player.page, tmp_path / "real"
+    folder.mkdir()
+    shutil.copy(site.folders / "real" / "0.png", folder)
+
+    def route(route):
+        if route.request.method == "PUT":
+            os.utime(folder / "0.png", (1, 1))
+        route.continue_()
+
+    page.route("**/api/uploads/**", route)
+    page.goto(f"{site.url}/console/new")
+    page.fill("dialog #token", site.data.keys().researcher)
+    page.keyboard.press("Enter")
+    page.fill("#name", "changed")
+    page.click("text=Continue to the pictures")
+    page.wait_for_selector(".drop-zone")
+    choose(page, page.locator(f"section:has(h2:text-is('Real pictures')) {FOLDER}").first.click, folder)
+
+    page.wait_for_selector(".slot .error:has-text('it was changed, moved or deleted after it was chosen')")
+    assert page.locator(f"section:has(h2:text-is('Real pictures')) {FOLDER}").count() == 1
