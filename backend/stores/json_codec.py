@@ -1,6 +1,7 @@
 """Conversion of records to and from JSON text, the same for every store."""
 
 import json
+from functools import lru_cache
 from typing import Any
 
 from backend.experiment import protocol as protocols
@@ -27,7 +28,9 @@ def fields_of(session: Session) -> dict[str, Any]:
     return {**fields, "model": session.model, **several}
 
 
+@lru_cache(maxsize=1000)
 def load_study(text: str) -> Study:
+    """Return the study in a record; the same one for the same text, since no study changes in place."""
     data = json.loads(text)
     data["protocol"] = protocols.from_json(data["protocol"])
     for name in ("models", "classes", "masks", "notes"):

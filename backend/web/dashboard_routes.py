@@ -28,7 +28,7 @@ _HEADERS = {
         "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     ),
 }
-_MOST_STUDIES = 64
+_MOST_STUDIES = 1000
 OPERATIONS: Operations = {
     f"POST {login.DASHBOARD}/{{study}}/{name}": Operation(
         summary, {200: ("How it is now", Paused)}, "403 404", role=RESEARCHER

@@ -13,7 +13,7 @@ from backend.web.replying import polled
 from backend.web.results_cache import ResultsCache
 from backend.web.study_types import StudyLines, StudyRecord
 
-_MOST_STUDIES = 64
+_MOST_STUDIES = 1000
 OPERATIONS: Operations = {
     "GET /api/studies": Operation(
         "The studies, with their sessions by state",

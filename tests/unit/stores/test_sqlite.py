@@ -28,6 +28,19 @@ def test_a_file_is_brought_to_the_newest_form_once(tmp_path):
     assert version == len(MIGRATIONS)
 
 
+def test_a_study_is_not_parsed_again_at_each_request_until_it_changes(tmp_path):
+    store, study = SqliteStore(tmp_path / "a.db"), studies.study(images=10)
+    store.add_study(study, [])
+
+    before = store.study("faces")
+    again, listed = store.study("faces"), store.studies()[0]
+    store.change_study(replace(study, notes=("changed",), version=2))
+
+    assert before is again is listed
+    assert (before.notes, store.study("faces").notes) == ((), ("changed",))
+    store.close()
+
+
 def test_sessions_that_an_older_openhype_simulated_are_known_as_such(tmp_path):
     db = sqlite3.connect(tmp_path / "a.db")
     for migration in MIGRATIONS[:3]:

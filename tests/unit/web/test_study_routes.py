@@ -53,6 +53,21 @@ def test_the_list_and_the_record_tell_what_is_there(world, me, study):
     assert record["owed_usd_cents"] == me.get("studies/faces/live")["owed_usd_cents"] > 0
 
 
+def test_a_long_list_reads_each_session_once(world, me, study):
+    for i in range(100):
+        world.store.add_study(dataclasses.replace(study, name=f"more-{i}"), [])
+    world.player().begin()
+    read, session = [], world.store.session
+    world.store.session = lambda name: (read.append(name), session(name))[1]
+
+    counts = []
+    for _ in range(2):
+        assert len(me.get("studies")["studies"]) == 101
+        counts.append(len(read))
+
+    assert counts == [1, 1]
+
+
 def test_what_has_not_changed_is_not_sent_again(world, me, study):
     first = world.http.get("/api/studies/faces/sessions", headers=me.headers)
 
