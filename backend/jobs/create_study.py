@@ -13,7 +13,7 @@ from typing import Any
 from backend.experiment.records import Study
 from backend.foundation.errors import Conflict, InvalidInput, NotFound
 from backend.foundation.timestamps import stamp
-from backend.jobs.queue import Job, enqueue, find
+from backend.jobs.queue import MAKING, Job, enqueue, find
 from backend.jobs.study_orders import StudyOrder, first_within, in_words_of_order
 from backend.jobs.work import Failed, Work
 from backend.stimuli.medium import Refused
@@ -21,8 +21,6 @@ from backend.stores.store import Store
 from backend.stores.updates import update
 
 KIND = "create"
-MAKING = "making"
-"""The book of names for which a study is being made, each with its job."""
 _LISTED_BYTES = 200_000
 """Files that a failure lists: a result must fit into one entry of a table (400 KB)."""
 _OLD = timedelta(days=1)

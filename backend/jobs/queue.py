@@ -22,6 +22,8 @@ from backend.stores.updates import update
 
 JOBS, OPEN_JOBS, RESULTS = "jobs", "open_jobs", "job_results"
 """Books of jobs, of those that may be open, and of results, by the ids of jobs."""
+MAKING = "making"
+"""The book of the latest order of a study by each name, with which its job is enqueued (`create_study`)."""
 TIDIED = "jobs_tidied"
 """The book whose one entry, `at`, has the time at which all jobs were last looked at by `forget`."""
 LEASE_S = 30
@@ -303,7 +305,7 @@ def give_back(store: Store, job_id: str, worker: str, now: datetime) -> Job:
 
 
 def forget(store: Store, now: datetime) -> None:
-    """Erase the jobs that ended more than `KEPT_DAYS` ago, and their results.
+    """Erase the jobs that ended more than `KEPT_DAYS` ago, their results, and the orders they were made by.
 
     It also sets right what killed processes left in the list of open jobs. All jobs are read, once an hour,
     whichever worker calls it.
@@ -315,6 +317,10 @@ def forget(store: Store, now: datetime) -> None:
         if not each.is_open and each.updated_at < before:
             store.erase_entry(RESULTS, each.id)
             store.erase_entry(JOBS, each.id)
+    left = {each.study for each in found.values() if each.is_open or each.updated_at >= before}
+    for entry in store.entries(MAKING):
+        if entry.key not in left and entry.data["at"] < before:
+            store.erase_entry(MAKING, entry.key)
     listed = {entry.key: entry.data["at"] for entry in store.entries(OPEN_JOBS)}
     for job_id, at in listed.items():
         is_left = not found[job_id].is_open if job_id in found else at < before

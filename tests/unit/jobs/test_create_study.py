@@ -1,6 +1,6 @@
 """Studies from uploads: over the API, by a worker, with nothing half made and nothing made twice."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -169,6 +169,18 @@ def test_the_same_order_again_is_the_same_job_and_another_waits(orders, world):
     assert orders.ordered(body) == job
     assert "a study faces exists already" in refused(orders, {**body, "strict": True})[1]
     assert orders.worker.run_once() is None
+
+
+def test_an_order_is_forgotten_with_its_job(orders, world):
+    ended = datetime.fromisoformat(orders.done(orders.faces())["updated_at"])
+
+    queue.forget(world.store, ended + timedelta(days=queue.KEPT_DAYS - 1))
+    kept = [entry.key for entry in world.store.entries(queue.MAKING)]
+    queue.forget(world.store, ended + timedelta(days=queue.KEPT_DAYS + 1))
+
+    assert kept == ["faces"]
+    assert [*world.store.entries(queue.MAKING)] == [*world.store.entries(queue.JOBS)] == []
+    assert "a study faces exists already" in refused(orders, orders.faces())[1]
 
 
 def test_after_a_failure_the_same_order_is_a_new_job(orders):
