@@ -1,11 +1,13 @@
 // @ts-check
 /** What evaluators of a study are owed, and paying it: shown first, then confirmed twice. */
 
+import { Refused } from "./console_api.js";
 import { actionButton, el, field, link, table } from "./console_elements.js";
-import { counted, moment, sentence } from "./console_format.js";
+import { count, counted, moment, sentence } from "./console_format.js";
 import { amount, commandForm, isConfirmed, isConfirmedTwice, isTyped } from "./console_forms.js";
 import { jobList } from "./console_jobs.js";
 import { pathTo } from "./console_paths.js";
+import { paidRows } from "./console_payment_list.js";
 import { facts, money } from "./screens.js";
 
 /**
@@ -27,6 +29,7 @@ const STATES = /** @type {{[state: string]: string}} */ ({
 });
 const MOST_SHOWN = 200;
 const MARKED_AT_ONCE = 1000;
+const CHANGED = "Something has changed since the page showed the amounts. Nothing was paid. Look at the new ones, then confirm those.";
 
 /**
  * @param {HTMLElement} main
@@ -82,10 +85,14 @@ function dueView(record, payments, context, refresh) {
     ["How", paid_by === "prolific" ? "by Prolific" : "by you, from a list"],
   ];
   const nothing = el("p", {}, evaluators.length ? "Everybody was paid in full, or their payment is under way." : "Nobody is owed anything yet.");
-  const how = !pays && !unpaid.length ? nothing : paid_by === "prolific" ? payingAtPanel(record, payments, context, refresh) : payingByHand(record, payments, context, refresh);
+  const byPanel = paid_by === "prolific";
+  const paying = byPanel ? payingAtPanel : payingByHand;
+  const how = pays || unpaid.length ? paying(record, payments, context, refresh) : nothing;
+  const isMixed = byPanel && payments.by_hand.people > 0;
   return [
     el("section", {}, el("h2", {}, "To pay"), facts(rows), ...(trouble ? [el("p", { class: "warning" }, sentence(trouble))] : []), how),
-    ...(unpaid.length ? [el("section", {}, el("h2", {}, "Not paid in full"), accounts(unpaid, currency))] : []),
+    ...(isMixed ? [el("section", {}, el("h2", {}, "To pay by hand"), payingByHand(record, payments, context, refresh))] : []),
+    ...(unpaid.length ? [el("section", {}, el("h2", {}, "Not paid in full"), ...accounts(unpaid, currency))] : []),
     ...(payments.unmatched.length ? [unmatchedSection(record, payments, context, refresh)] : []),
   ];
 }
@@ -103,35 +110,51 @@ function payingAtPanel({ study }, payments, { api }, refresh) {
   const total = amount(payments.now_total_usd_cents, currency);
   return actionButton(`Pay ${people(pays)}`, async () => {
     if (!(await isPaymentConfirmed(study, payments))) return;
-    await api.post(pathTo`/api/studies/${study}/pay`, { confirmation }, { again: true });
-    await refresh(`Payment of ${total} for ${people(pays)} is under way: see below.`);
+    const isOrdered = await isDone(() => api.post(pathTo`/api/studies/${study}/pay`, { confirmation }, { again: true }));
+    await refresh(isOrdered ? `Payment of ${total} for ${people(pays)} is under way: see below.` : CHANGED);
   }, { primary: true });
 }
 
 /**
- * Return the list of what is owed, and the button that marks it as paid.
+ * Return whether what was confirmed is done; false if it is not, for something had changed since.
+ * @param {() => Promise<unknown>} order
+ */
+async function isDone(order) {
+  try {
+    await order();
+    return true;
+  } catch (error) {
+    if (error instanceof Refused && error.code === "changed") return false;
+    throw error;
+  }
+}
+
+/**
+ * Return the list of what is owed and no panel pays, and the form that takes it back with what was paid: who is owed
+ * something since is in another list.
  * @param {Study} record
  * @param {Payments} payments
  * @param {Context} context
  * @param {(words: string) => Promise<unknown>} refresh
  */
-function payingByHand({ study }, payments, { api }, refresh) {
-  const { currency } = payments;
-  const due = payments.evaluators.filter((row) => row.pays.length);
-  const owed = (/** @type {Account} */ row) => (row.pays.includes("reward") ? row.base_usd_cents : 0) + (row.pays.includes("bonus") ? row.bonus_usd_cents : 0);
-  const total = amount(due.reduce((sum, row) => sum + owed(row), 0), currency);
+function payingByHand({ study }, { currency, by_hand, paid_by }, { api }, refresh) {
   const list = link(pathTo`/api/studies/${study}/payments.csv`, "Download the list", { class: "button", download: "" });
-  const mark = actionButton(`Mark ${people(due.length)} as paid`, async () => {
-    const first = { title: "Did you pay them all?", content: [facts([["People", people(due.length)], ["Together", total]])], label: "Continue" };
-    const second = { title: "Mark them as paid?", words: `${total} to ${people(due.length)} is recorded as paid by you. No list shows it as owed again.`, label: `Yes, ${total} was paid to ${people(due.length)}` };
-    if (!(await isConfirmedTwice(first, second))) return;
-    for (let i = 0; i < due.length; i += MARKED_AT_ONCE) {
-      const paid = due.slice(i, i + MARKED_AT_ONCE).map((row) => ({ evaluator: row.evaluator, usd_cents: owed(row) }));
-      await api.post(pathTo`/api/studies/${study}/payments/mark-paid`, { paid }, { again: true });
+  const file = /** @type {HTMLInputElement} */ (el("input", { type: "file", accept: ".csv,text/csv", required: "" }));
+  const form = commandForm([field("The list that was paid", file, "Remove the rows of people who were not paid.").element], "Mark as paid", async () => {
+    const rows = paidRows((await file.files?.[0]?.text()) ?? "");
+    if (!rows.length) throw new Error("there is nobody in this list");
+    const total = amount(rows.reduce((sum, { usd_cents }) => sum + usd_cents, 0), currency);
+    const whom = people(new Set(rows.map(({ evaluator }) => evaluator)).size);
+    if (!(await isConfirmed("Mark them as paid?", `${total} to ${whom} is recorded as paid by you. No list shows it as owed again.`, `Yes, ${total} was paid to ${whom}`))) return;
+    let marked = 0;
+    for (let i = 0; i < rows.length; i += MARKED_AT_ONCE) {
+      marked += (await api.post(pathTo`/api/studies/${study}/payments/mark-paid`, { paid: rows.slice(i, i + MARKED_AT_ONCE) }, { again: true })).marked;
     }
-    await refresh(`${total} to ${people(due.length)} is marked as paid.`);
-  });
-  return el("div", {}, el("p", {}, "No panel pays the people of this study: download the list, which has their completion codes, pay them, then mark them as paid."), el("div", { class: "row" }, list, ...(due.length ? [mark] : [])));
+    const before = rows.length > marked ? ` ${counted(rows.length - marked, "row")} had been marked before.` : "";
+    await refresh(`${total} to ${whom} is marked as paid.${before}`);
+  }, { isPrimary: false });
+  const who = paid_by === "prolific" ? `${amount(by_hand.usd_cents, currency)} is owed to ${people(by_hand.people)} without a place at Prolific: they came by the study’s own link, or waited to be called.` : "No panel pays the people of this study.";
+  return el("div", {}, el("p", {}, `${who} Download the list, which has their completion codes, pay them, then choose the list again to mark them as paid.`), el("div", { class: "row" }, list), form);
 }
 
 /**
@@ -169,7 +192,15 @@ function people(number) {
  */
 function accounts(rows, currency) {
   const cells = rows.slice(0, MOST_SHOWN).map((row) => [row.evaluator, row.why, money(row.base_usd_cents, currency), STATES[row.reward] ?? row.reward, money(row.bonus_usd_cents, currency), STATES[row.bonus] ?? row.bonus]);
-  return table("What evaluators are owed", ["Evaluator", "Why", "Base", "State", "Bonus", "State of the bonus"], cells);
+  return [table("What evaluators are owed", ["Evaluator", "Why", "Base", "State", "Bonus", "State of the bonus"], cells), ...cutAt(rows.length)];
+}
+
+/**
+ * Return in words that a table shows only the first rows, if it does.
+ * @param {number} number of all
+ */
+function cutAt(number) {
+  return number > MOST_SHOWN ? [el("p", { class: "quiet" }, `${count(MOST_SHOWN)} of ${count(number)} are shown.`)] : [];
 }
 
 /**
@@ -182,8 +213,9 @@ function isPaymentConfirmed(study, { now_usd_cents, now_fees_usd_cents, now_tota
   const asked = asks_return ? [["Asked to return their place", people(asks_return)]] : [];
   const rows = [["Pay", amount(now_usd_cents, currency)], ["Fees", amount(now_fees_usd_cents, currency)], ["Together", total], ["To", people(pays)], ...asked];
   const first = { title: `Pay the evaluators of ${study}?`, content: [facts(rows)], label: "Continue" };
-  const returns = asks_return ? ` ${people(asks_return)} are asked to return their place.` : "";
-  if (!pays) return isConfirmed(first.title, `${people(asks_return)} are asked to return their place. Nobody is paid.`, `Ask ${people(asks_return)} to return their place`);
+  const asks = `${people(asks_return)} ${asks_return === 1 ? "is" : "are"} asked to return ${asks_return === 1 ? "the" : "their"} place.`;
+  const returns = asks_return ? ` ${asks}` : "";
+  if (!pays) return isConfirmed("Ask for places back?", `${asks} Nobody is paid.`, `Ask ${people(asks_return)}`);
   const second = { title: "Pay now?", words: `${total} is paid for ${people(pays)}. Payments cannot be taken back.${returns}`, label: `Pay ${total} for ${people(pays)}` };
   return isConfirmedTwice(first, second);
 }
@@ -211,11 +243,11 @@ function unmatchedSection({ study }, { unmatched }, { api, signal }, refresh) {
     const plan = await api.get(`${pathTo`/api/studies/${study}/payments`}?${query}`, { signal });
     if (!plan.confirmation) throw new Error(plan.trouble ?? "nothing can be paid now");
     if (!(await isPaymentConfirmed(study, plan))) return;
-    await api.post(pathTo`/api/studies/${study}/pay`, { ...wish, confirmation: plan.confirmation }, { again: true });
-    await refresh("It is under way: see below.");
+    const isOrdered = await isDone(() => api.post(pathTo`/api/studies/${study}/pay`, { ...wish, confirmation: plan.confirmation }, { again: true }));
+    await refresh(isOrdered ? "It is under way: see below." : CHANGED);
   });
   const words = "They hold a place at the panel, and handed in nothing that counts here. Nothing is done about them until you say so; what everybody else is owed is paid with them.";
-  return el("section", {}, el("h2", {}, "Without a session here"), el("p", { class: "quiet" }, words), table("Submissions at the panel without a session", ["Submission", "Why", "State", "Handed in", "What to do"], rows), decide);
+  return el("section", {}, el("h2", {}, "Without a session here"), el("p", { class: "quiet" }, words), table("Submissions at the panel without a session", ["Submission", "Why", "State", "Handed in", "What to do"], rows), ...cutAt(unmatched.length), decide);
 }
 
 /**

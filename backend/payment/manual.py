@@ -3,14 +3,16 @@
 If a study's evaluators come from a panel that pays them itself, this concerns people without a place
 there: those who came by a plain link, or waited to be called after a qualification taken by one.
 
-An account is listed until it is marked as paid; the list may be written any number of times.
+An account is listed until it is marked as paid; the list may be written any number of times. A list names
+each account, so that marking it again marks nothing that was owed since.
 """
 
 import csv
+import hashlib
 import io
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -32,7 +34,29 @@ from backend.payment.accounts import (
 from backend.payment.ledger import PARTS, Account, report
 from backend.stores.store import Store
 
-COLUMNS = ("evaluator", "completion_code", "base_usd_cents", "bonus_usd_cents", "usd_cents", "currency")
+COLUMNS = (
+    "evaluator",
+    "completion_code",
+    "base_usd_cents",
+    "bonus_usd_cents",
+    "usd_cents",
+    "currency",
+    "account",
+)
+_NAME_LENGTH = 12
+_LETTERS = str.maketrans("0123456789", "ghijklmnop")
+
+
+@dataclass(frozen=True)
+class Paid:
+    """What a row of a list says was paid."""
+
+    evaluator: str
+    usd_cents: str
+    code: str = ""
+    """The completion code, which tells accounts of one amount apart; '' if the row has none."""
+    account: str = ""
+    """The account's name as lists have it; '' if the row has none."""
 
 
 def owed(store: Store, study: Study, now: datetime) -> list[Account]:
@@ -56,6 +80,15 @@ def by_hand(store: Store, study: Study, now: datetime) -> dict[str, Account]:
     is_at_panel = recruited(store, study.name) is not None
     known = plain_accounts(store, study, now)
     return {key: one for key, one in known.items() if not (is_at_panel and one.submission)}
+
+
+def due(store: Store, study: Study, now: datetime) -> dict[str, int]:
+    """Return to how many people how much (cents) is owed by hand, as far as the budget goes."""
+    listed = owed(store, study, now)
+    return {
+        "people": len({account.evaluator for account in listed}),
+        "usd_cents": sum(map(_total, listed)),
+    }
 
 
 def plan(store: Store, study: Study, now: datetime) -> dict[str, Any]:
@@ -95,9 +128,8 @@ def as_list(store: Store, study: Study, now: datetime) -> str:
     writer.writerow(COLUMNS)
     for account in listed:
         amounts = (account.base_usd_cents, account.bonus_usd_cents, _total(account))
-        writer.writerow(
-            (account.evaluator, escape_formula(account.code), *amounts, study.protocol.pay.currency)
-        )
+        code, currency = escape_formula(account.code), study.protocol.pay.currency
+        writer.writerow((account.evaluator, code, *amounts, currency, _name(account.key)))
     return file.getvalue()
 
 
@@ -110,24 +142,14 @@ def mark_paid(store: Store, study: Study, path: Path, clock: Callable[[], dateti
     return _mark(store, study, clock, lambda known: _rows(path, known))
 
 
-def mark_amounts(
-    store: Store, study: Study, paid: Iterable[tuple[str, int]], clock: Callable[[], datetime]
-) -> int:
-    """Mark evaluators as paid; return how many were not marked before.
-
-    Args:
-        paid: each evaluator with the amount (cents) that was paid: the whole of what is owed.
+def mark_amounts(store: Store, study: Study, paid: Iterable[Paid], clock: Callable[[], datetime]) -> int:
+    """Mark what was paid; return how many accounts were not marked before.
 
     Raises:
         InvalidInput: nobody of the name is owed anything, or another amount; then nothing is marked.
     """
     return _mark(
-        store,
-        study,
-        clock,
-        lambda known: [
-            known.take(f"paid[{i}]", name, str(amount), "") for i, (name, amount) in enumerate(paid)
-        ],
+        store, study, clock, lambda known: [known.take(f"paid[{i}]", each) for i, each in enumerate(paid)]
     )
 
 
@@ -142,25 +164,27 @@ class _Accounts:
         for key, account in sorted(known.items(), key=lambda item: not _is_owed(item[1])):  # owed ones first
             self._of[account.evaluator][key] = account
 
-    def take(self, where: str, name: str, usd_cents: str | None, code: str) -> str:
-        """Return the key of an evaluator's account.
-
-        Args:
-            code: the completion code of the row, which tells accounts of one amount apart; "" if it has none.
+    def take(self, where: str, paid: Paid) -> str:
+        """Return the key of the account that a row is about.
 
         Raises:
             InvalidInput: nothing is owed to anybody of the name, or another amount.
         """
-        own = self._of.get(name)
-        if not own:
-            raise InvalidInput(f"{where}: no evaluator {name!r} is owed")
-        fitting = [key for key, account in own.items() if usd_cents == str(_total(account))]
+        own = self._of.get(paid.evaluator)
+        if own is None:
+            raise InvalidInput(f"{where}: no evaluator {paid.evaluator!r} is owed")
+        named = [key for key in own if not paid.account or _name(key) == paid.account]
+        fitting = [key for key in named if paid.usd_cents == str(_total(own[key]))]
         if fitting:  # of several, that of the code; a spreadsheet may have changed how it is written
-            key = next((key for key in fitting if escape_formula(own[key].code) == code), fitting[0])
+            is_of_code = (key for key in fitting if escape_formula(own[key].code) == paid.code)
+            key = next(is_of_code, fitting[0])
             del own[key]
             return key
-        each = " and ".join(f"{_total(account)}" for account in own.values())
-        raise InvalidInput(f"{where}: {name} is owed {each} cents, not {usd_cents!r}")
+        if not named:
+            account = f"account {paid.account!r}" if paid.account else "account"
+            raise InvalidInput(f"{where}: {paid.evaluator} has no {account} that is not in a row above")
+        each = " and ".join(f"{_total(own[key])}" for key in named)
+        raise InvalidInput(f"{where}: {paid.evaluator} is owed {each} cents, not {paid.usd_cents!r}")
 
 
 def _mark(
@@ -204,12 +228,20 @@ def _keys(path: Path, known: _Accounts) -> list[str]:
     return [
         known.take(
             f"{path.name} line {number}",
-            row["evaluator"] or "",
-            row["usd_cents"],
-            row.get("completion_code") or "",
+            Paid(
+                row["evaluator"] or "",
+                row["usd_cents"] or "",
+                row.get("completion_code") or "",
+                row.get("account") or "",
+            ),
         )
         for number, row in enumerate(reader, start=2)
     ]
+
+
+def _name(key: str) -> str:
+    """Return what lists call the account of a key: letters, for a spreadsheet takes `12e4` for a number."""
+    return hashlib.sha256(key.encode()).hexdigest()[:_NAME_LENGTH].translate(_LETTERS)
 
 
 def _is_owed(account: Account) -> bool:

@@ -149,6 +149,10 @@ class Automatic(Struct):
 class PaidByHand(Struct):
     evaluator: Annotated[str, Meta(max_length=128)]
     usd_cents: Annotated[Amount, Meta(description="What was paid: all that is owed")]
+    completion_code: Annotated[Text, Meta(description="As the list has it; may be empty")] = ""
+    account: Annotated[
+        Text, Meta(description="As the list has it; without it, any of this amount is marked")
+    ] = ""
 
 
 class MarkPaid(Struct):
@@ -202,6 +206,11 @@ class PaymentTotals(TypedDict):
     left_usd_cents: int | None
 
 
+class DueByHand(TypedDict):
+    people: int
+    usd_cents: int
+
+
 class PaymentState(PaymentTotals):
     study: str
     currency: Currency
@@ -209,6 +218,7 @@ class PaymentState(PaymentTotals):
     paid_from: Annotated[str, Meta(description="The store that pays, if the ledger here is a copy")]
     evaluators: list[OwedLine]
     unmatched: list[UnmatchedLine]
+    by_hand: Annotated[DueByHand, Meta(description="What no panel pays: what `payments.csv` lists")]
     automatic: AutomaticApproval | None
     now_usd_cents: Annotated[int, Meta(description="What paying now would pay within the budget")]
     now_fees_usd_cents: int

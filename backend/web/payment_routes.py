@@ -29,6 +29,7 @@ from backend.web.money_types import (
     BrokeOff,
     BudgetSet,
     BudgetWish,
+    DueByHand,
     Marked,
     MarkPaid,
     OwedInPart,
@@ -136,7 +137,13 @@ def add_routes(app: Flask, context: Context) -> None:
         found = store.study(study)
         by = study_payments.paid_by(found)
         state = by_panel(found, _options_in_query()) if by == PROLIFIC.name else by_hand(found)
-        return study_payments.status(store, found, state, by)
+        return study_payments.status(store, found, {**state, "by_hand": due_by_hand(found, by)}, by)
+
+    def due_by_hand(study: Study, by: str) -> DueByHand:
+        """Return what no panel pays: in a study that recruits, to people without a place there."""
+        if by == PROLIFIC.name and accounts.recruited(store, study.name) is None:
+            return {"people": 0, "usd_cents": 0}  # nobody knows yet who holds a place there
+        return manual.due(store, study, clock())
 
     def by_panel(study: Study, options: PayOptions) -> dict[str, Any]:
         """Return the state of payments with their confirmation, or from the ledger alone, and why."""
@@ -202,7 +209,10 @@ def add_routes(app: Flask, context: Context) -> None:
     @app.post("/api/studies/<study>/payments/mark-paid")
     def mark_paid(study: str) -> Marked:
         found, wanted = store.study(study), body(MarkPaid)
-        paid = [(row.evaluator, row.usd_cents) for row in wanted.paid]
+        paid = [
+            manual.Paid(row.evaluator, str(row.usd_cents), row.completion_code, row.account)
+            for row in wanted.paid
+        ]
         return {"marked": manual.mark_amounts(store, found, paid, clock)}
 
     @app.post("/api/studies/<study>/payments/budget")

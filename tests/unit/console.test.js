@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { Unreached, makeConsoleApi } from "../../frontend/console_api.js";
 import { counted, moment, remaining, sentence, size } from "../../frontend/console_format.js";
 import { found, parametersOf, pathTo } from "../../frontend/console_paths.js";
+import { paidRows } from "../../frontend/console_payment_list.js";
 import { METHODS, methodOf, ordered } from "../../frontend/console_methods.js";
 import { checkedOf, orderOf } from "../../frontend/console_order.js";
 import { factsOf, needed, planWish } from "../../frontend/console_plan.js";
@@ -220,4 +221,17 @@ test("what was given for another method stays in the draft, and is not ordered",
   assert.deepEqual(JSON.parse(JSON.stringify(similarity)), { name: "faces", kind: "study", method: "2afc", items: draft.items, settings: { title: "T" }, pages: draft.pages });
   assert.deepEqual(Object.keys(sides).sort(), ["equalise", "kind", "method", "models", "name", "pages", "real", "settings"]);
   assert.deepEqual(Object.keys(checkedOf(sides)).sort(), ["equalise", "kind", "method", "models", "real", "settings"]);
+});
+
+test("a list of who was paid is read as the server writes it, and as spreadsheets save it", () => {
+  const row = { evaluator: "e001", usd_cents: 110, completion_code: "C;1", account: "abc" };
+  const header = "evaluator,completion_code,base_usd_cents,bonus_usd_cents,usd_cents,currency,account";
+
+  assert.deepEqual(paidRows(`${header}\r\ne001,C;1,100,10,110,USD,abc\r\n`), [row]);
+  assert.deepEqual(paidRows('\uFEFFaccount;evaluator;usd_cents;completion_code\nabc;e001;110;"C;1"\n;;;\n\n'), [row]);
+  assert.deepEqual(paidRows('evaluator\tusd_cents\n"a ""b""\nc"\t7'), [{ evaluator: 'a "b"\nc', usd_cents: 7, completion_code: "", account: "" }]);
+  assert.throws(() => paidRows("evaluator,usd\ne001,110\n"), /must name the columns evaluator and usd_cents/);
+  assert.throws(() => paidRows(""), /must name the columns/);
+  assert.throws(() => paidRows("evaluator,usd_cents\n\ne001,1.10\n"), /line 3: usd_cents must be a whole number of cents, not “1.10”/);
+  assert.throws(() => paidRows("evaluator,usd_cents\n,110\n"), /line 2: no evaluator/);
 });

@@ -39,10 +39,11 @@ def written(payday, path):
 def test_the_list_has_a_row_for_each_session_that_is_owed(payday, tmp_path):
     rows = written(payday, tmp_path / "owed.csv")
 
-    assert [tuple(row.values()) for row in rows] == [
+    assert [tuple(row.values())[:-1] for row in rows] == [
         ("e001", "CODE001", "100", "10", "110", "USD"),
         ("e002", "CODE002", "100", "14", "114", "USD"),
     ]
+    assert len({row["account"] for row in rows}) == 2
 
 
 def test_who_is_marked_as_paid_is_not_listed_again(payday, tmp_path):
@@ -80,13 +81,42 @@ def test_of_several_accounts_only_those_are_marked_that_were_paid(payday, tmp_pa
     waited(payday, 0, 60)
     waited(payday, 1, 60)
 
-    marked = manual.mark_amounts(payday.store, payday.study, [("e001", 60)], clock)
+    paid = manual.Paid("e001", "60")
+    marked = manual.mark_amounts(payday.store, payday.study, [paid], clock)
 
     left = [(row["evaluator"], row["usd_cents"]) for row in written(payday, tmp_path / "owed.csv")]
     assert marked == 1
     assert sorted(left) == [("e001", "110"), ("e001", "60"), ("e002", "114")]
     with pytest.raises(InvalidInput, match=r"paid\[2\]: e001 is owed 110 cents, not '60'"):
-        manual.mark_amounts(payday.store, payday.study, [("e001", 60)] * 3, clock)
+        manual.mark_amounts(payday.store, payday.study, [paid] * 3, clock)
+
+
+def test_a_list_that_is_marked_again_marks_nothing_that_was_owed_since(payday, tmp_path):
+    waited(payday, 0, 60)
+    written(payday, tmp_path / "owed.csv")
+    manual.mark_paid(payday.store, payday.study, tmp_path / "owed.csv", clock)
+    waited(payday, 1, 60)  # as much again, after the list was written
+
+    again = manual.mark_paid(payday.store, payday.study, tmp_path / "owed.csv", clock)
+    new = written(payday, tmp_path / "new.csv")
+
+    assert again == 0
+    assert [(row["evaluator"], row["usd_cents"]) for row in new] == [("e001", "60")]
+    assert manual.mark_paid(payday.store, payday.study, tmp_path / "new.csv", clock) == 1
+
+
+def test_an_account_that_is_named_is_marked_for_its_amount_and_once(payday, tmp_path):
+    (row, _) = written(payday, tmp_path / "owed.csv")
+    paid = manual.Paid(row["evaluator"], row["usd_cents"], account=row["account"])
+    mark = lambda *rows: manual.mark_amounts(payday.store, payday.study, rows, clock)  # noqa: E731
+
+    with pytest.raises(InvalidInput, match=r"paid\[0\]: e001 is owed 110 cents, not '111'"):
+        mark(dataclasses.replace(paid, usd_cents="111"))
+    with pytest.raises(InvalidInput, match=r"paid\[0\]: e002 has no account '[a-p]{12}'"):
+        mark(dataclasses.replace(paid, evaluator="e002"))
+    with pytest.raises(InvalidInput, match=r"paid\[1\]: e001 has no account '.*' that is not in a row above"):
+        mark(paid, paid)
+    assert [mark(paid), mark(paid)] == [1, 0]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Evaluators are paid through the API what was confirmed, once, whatever is sent again or at once."""
 
+import dataclasses
 import threading
 
 import pytest
@@ -232,15 +233,36 @@ def test_people_of_a_link_are_paid_from_a_list(fake, world, me):
         110,
         None,
     )
-    assert listed.get_data(as_text=True).splitlines()[1] == "e001,CODE001,100,10,110,USD"
+    row = listed.get_data(as_text=True).splitlines()[1]
+    assert row.startswith("e001,CODE001,100,10,110,USD,")
+    assert offered["by_hand"] == {"people": 1, "usd_cents": 110}
     assert listed.headers["Content-Disposition"] == 'attachment; filename="faces-payments.csv"'
     me.refused("studies/faces/pay", {"confirmation": ""}, 400, "invalid")
     for wrong in ({"evaluator": "e001", "usd_cents": 111}, {"evaluator": "e009", "usd_cents": 110}):
         me.refused("studies/faces/payments/mark-paid", {"paid": [*paid["paid"], wrong]}, 400, "invalid")
     assert me.get("studies/faces/payments")["now_total_usd_cents"] == 110
-    assert me.post("studies/faces/payments/mark-paid", paid) == {"marked": 1}
+    named = {**paid["paid"][0], "completion_code": "CODE001", "account": row.rpartition(",")[2]}
+    assert me.post("studies/faces/payments/mark-paid", {"paid": [named]}) == {"marked": 1}
     assert me.post("studies/faces/payments/mark-paid", paid) == {"marked": 0}
     assert me.get("studies/faces/payments")["now_total_usd_cents"] == 0
+
+
+def test_who_holds_no_place_at_the_panel_is_paid_from_a_list_too(payday, me):
+    payday.owes(payday.person()[1], bonus=10)
+    payday.person(right=7)
+    (session, cursor) = list(payday.store.sessions("faces"))[1]
+    payday.store.erase_session(session.id)
+    payday.store.add_session(dataclasses.replace(session, panel={}), cursor)  # came by the study's own link
+
+    offered = me.get("studies/faces/payments")
+    listed = me.get("studies/faces/payments.csv").get_data(as_text=True).splitlines()
+
+    assert (offered["paid_by"], offered["pays"], offered["by_hand"]) == (
+        "prolific",
+        1,
+        {"people": 1, "usd_cents": 114},
+    )
+    assert [line[:21] for line in listed[1:]] == ["e002,CODE002,100,14,1"]
 
 
 @pytest.mark.parametrize("cents", [-1, 10**12, 1.5, "100", 10**400])
