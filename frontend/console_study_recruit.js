@@ -1,7 +1,8 @@
 // @ts-check
 /** Recruiting evaluators at a panel: what it costs, confirmed twice, and how it stands. */
 
-import { actionButton, alertLine, el, field } from "./console_elements.js";
+import { Refused } from "./console_api.js";
+import { actionButton, el, field } from "./console_elements.js";
 import { count, counted, sentence } from "./console_format.js";
 import { amount, commandForm, isConfirmed, isConfirmedTwice } from "./console_forms.js";
 import { pathTo } from "./console_paths.js";
@@ -45,7 +46,15 @@ export async function showRecruit(main, record, context) {
   async function refresh(words = "") {
     /** @type {State} */
     const state = await context.api.get(pathTo`/api/studies/${study}/recruitment`, { signal: context.signal });
-    place.replaceChildren(...(state.recruited ? [standing(record, state, context, refresh)] : []), wishes(record, state, context, refresh), state.recruited ? webhooks(record, context, refresh) : rehearsal(record, context, refresh));
+    const { recruited } = state;
+    const isPublished = recruited !== null && recruited.state !== "decided";
+    const asked = wishes(record, state, context, refresh);
+    place.replaceChildren(
+      ...(recruited ? [standing(record, state, context, refresh)] : []),
+      ...(recruited?.state === "stopped" ? [] : [asked.element]),
+      ...(isPublished ? [] : [rehearsal(record, recruited, asked.wish, context, refresh)]),
+      ...(recruited ? [webhooks(record, context, refresh)] : []),
+    );
     told.textContent = words;
     if (words) told.focus();
   }
@@ -90,7 +99,8 @@ function standing({ study }, { recruited, at_panel, trouble, warnings }, { api }
 }
 
 /**
- * Return the form of what is wished for; its button shows what that costs, and asks twice.
+ * Return the form of what is wished for, and the wish as it is typed; the form's button shows what that costs, and asks
+ * twice.
  * @param {Study} record
  * @param {State} state
  * @param {Context} context
@@ -100,19 +110,24 @@ function wishes({ study, currency, sessions_wanted }, { recruited, plan }, { api
   const path = pathTo`/api/studies/${study}`;
   const input = (/** @type {Record<string, string>} */ attributes) => /** @type {HTMLInputElement} */ (el("input", attributes));
   const places = input({ type: "number", class: "number", min: "1", value: `${plan?.places ?? recruited?.places ?? sessions_wanted}`, required: "" });
-  const budget = input({ type: "number", class: "number", min: "0", step: "0.01" });
+  const decided = recruited?.budget_usd_cents ?? null;
+  const budget = input({ type: "number", class: "number", min: "0", step: "0.01", value: decided === null ? "" : (decided / 100).toFixed(2) });
   const fee = input({ type: "text", inputmode: "decimal", class: "number", value: plan?.fee_percent ?? "" });
   const vat = input({ type: "text", inputmode: "decimal", class: "number", value: plan?.vat_percent ?? "" });
-  const url = input({ type: "url", value: recruited?.url ?? location.origin });
+  const url = input({ type: "url", value: location.origin });
   const screenOut = input({ type: "number", class: "number", min: "0", step: "0.01" });
-  const slots = input({ type: "number", class: "number", min: "1" });
+  const slots = input({ type: "number", class: "number", min: "1", value: recruited && plan?.slots ? `${plan.slots}` : "" });
   const workspace = input({ type: "text", autocomplete: "off", spellcheck: "false" });
   const project = input({ type: "text", autocomplete: "off", spellcheck: "false" });
   const completion = /** @type {HTMLSelectElement} */ (el("select", {}, el("option", { value: "server" }, "this server"), el("option", { value: "code" }, "the person, by a code")));
   const isSigned = input({ type: "checkbox" });
+  const isDraft = recruited?.state === "decided";
+  const percents = recruited && !isDraft ? [] : [field("Fee of the panel, in percent", fee).element, field("VAT on the fee, in percent", vat).element];
+  const screenedOut = recruited && plan?.slots ? [field("People whom the panel pays for being screened out", slots, "They can only grow.").element] : [];
   const once = recruited
-    ? [field("People whom the panel pays for being screened out", slots, "They can only grow; only if there are such slots.").element]
+    ? []
     : [
+        field("Address of this server, as evaluators reach it", url).element,
         field(`Paid for being screened out (${currency})`, screenOut, "By the panel itself. Empty: they are paid like everybody else.").element,
         field("For how many people", slots).element,
         field("Workspace", workspace, "Its id, if you have several.").element,
@@ -120,49 +135,71 @@ function wishes({ study, currency, sessions_wanted }, { recruited, plan }, { api
         field("Who reports that somebody is done", completion).element,
         el("label", { class: "option" }, isSigned, "The panel signs links"),
       ];
-  const terms = el("details", {}, el("summary", {}, "Fee, address and more"), field("Fee of the panel, in percent", fee).element, field("VAT on the fee, in percent", vat).element, field("Address of this server, as evaluators reach it", url).element, ...once);
-  const refused = alertLine();
-  const form = commandForm(
-    [field("Places", places, recruited ? "They can only grow." : "One a person.").element, field(`Budget (${currency})`, budget, "Empty: what the plan costs at most.").element, terms],
-    "Show the cost",
-    async () => {
-      refused.textContent = "";
-      const wish = {
-        places: Number(places.value),
-        ...(budget.value ? { budget_usd_cents: Math.round(100 * Number(budget.value)) } : {}),
-        ...(fee.value ? { fee_percent: fee.value } : {}),
-        ...(vat.value ? { vat_percent: vat.value } : {}),
-        ...(url.value ? { url: url.value } : {}),
-        ...(screenOut.value ? { screen_out_usd_cents: Math.round(100 * Number(screenOut.value)) } : {}),
-        ...(slots.value ? { slots: Number(slots.value) } : {}),
-        ...(workspace.value.trim() ? { workspace: workspace.value.trim() } : {}),
-        ...(project.value.trim() ? { project: project.value.trim() } : {}),
-        ...(completion.value === "code" ? { completion: completion.value } : {}),
-        ...(isSigned.checked ? { is_signed: true } : {}),
-      };
-      const query = new URLSearchParams(Object.entries(wish).map(([name, value]) => [name, `${value}`]));
+  const terms = [...percents, ...once];
+  const more = terms.length ? [el("details", {}, el("summary", {}, recruited ? "Fee" : "Fee, address and more"), ...terms)] : [];
+
+  function wish() {
+    return {
+      places: Number(places.value),
+      ...(budget.value ? { budget_usd_cents: Math.round(100 * Number(budget.value)) } : {}),
+      ...(fee.value.trim() ? { fee_percent: fee.value.trim() } : {}),
+      ...(vat.value.trim() ? { vat_percent: vat.value.trim() } : {}),
+      ...(url.value ? { url: url.value } : {}),
+      ...(screenOut.value ? { screen_out_usd_cents: Math.round(100 * Number(screenOut.value)) } : {}),
+      ...(slots.value ? { slots: Number(slots.value) } : {}),
+      ...(workspace.value.trim() ? { workspace: workspace.value.trim() } : {}),
+      ...(project.value.trim() ? { project: project.value.trim() } : {}),
+      ...(completion.value === "code" ? { completion: completion.value } : {}),
+      ...(isSigned.checked ? { is_signed: true } : {}),
+    };
+  }
+
+  /** Ask for what is wished for as often as something has changed by the time it is confirmed. */
+  async function order() {
+    const wanted = wish();
+    const query = new URLSearchParams(Object.entries(wanted).map(([name, value]) => [name, `${value}`]));
+    for (let isChanged = false; ; isChanged = true) {
       /** @type {State} */
-      const asked = await api.get(`${path}/recruitment?${query}`, { signal });
-      if (!asked.plan || !asked.confirmation) return void (refused.textContent = sentence(asked.hindrance ?? "there is nothing to recruit"));
-      if (!(await isCostConfirmed(study, asked.plan))) return;
-      await api.post(`${path}/recruit`, { ...wish, confirmation: asked.confirmation }, { again: true });
-      await refresh(`Published: ${counted(asked.plan.places, "place")}.`);
-    },
-  );
-  return el("section", {}, el("h2", {}, recruited ? "More places, another budget" : "Recruit at Prolific"), form, refused);
+      const now = await api.get(`${path}/recruitment?${query}`, { signal });
+      if (!now.plan || !now.confirmation) throw new Error(now.hindrance ?? "there is nothing to recruit");
+      if (isAsItIs(now)) throw new Error("that is as it stands already: ask for more places, or for another budget");
+      if (!(await isCostConfirmed(study, now.recruited, now.plan, isChanged))) return;
+      try {
+        await api.post(`${path}/recruit`, { ...wanted, confirmation: now.confirmation }, { again: true });
+        return await refresh(`Published: ${counted(now.plan.places, "place")}.`);
+      } catch (error) {
+        if (!(error instanceof Refused && error.code === "changed")) throw error;
+      }
+    }
+  }
+
+  /** @param {State} now */
+  function isAsItIs({ recruited: known, plan: made }) {
+    if (!known || known.state === "decided") return false;
+    return made?.places === known.places && made.budget_usd_cents === known.budget_usd_cents && (made.slots === null || made.slots === plan?.slots);
+  }
+
+  const hints = recruited ? { places: isDraft ? "One a person." : "They can only grow.", budget: "What it may cost in all." } : { places: "One a person.", budget: "Empty: what the plan costs at most." };
+  const fields = [field("Places", places, hints.places).element, field(`Budget (${currency})`, budget, hints.budget).element, ...screenedOut, ...more];
+  const heading = isDraft ? "Publish it" : recruited ? "More places, another budget" : "Recruit at Prolific";
+  return { wish, element: el("section", {}, el("h2", {}, heading), commandForm(fields, "Show the cost", order)) };
 }
 
 /**
  * Ask twice whether a plan is to be paid for.
  * @param {string} study
+ * @param {State["recruited"]} recruited
  * @param {Plan} plan
+ * @param {boolean} isChanged whether something has changed since it was confirmed
  */
-function isCostConfirmed(study, plan) {
+function isCostConfirmed(study, recruited, plan, isChanged) {
   const { places, currency } = plan;
   const total = amount(plan.total_usd_cents, currency);
-  const people = counted(places, "person", "people");
+  const before = recruited && recruited.state !== "decided" ? recruited.places : 0;
+  const added = places - before;
+  const people = counted(added, before ? "more person" : "person", before ? "more people" : "people");
   const rows = [
-    ["People", count(places)],
+    ["People", before ? `${count(places)} in all, ${count(added)} more than now` : count(places)],
     ["Each is paid", amount(plan.reward_usd_cents, currency)],
     ["Bonus of each, at most", amount(plan.largest_bonus_usd_cents, currency)],
     ["Wage", `${amount(plan.wage_usd_cents_an_hour, currency)} an hour for ${Math.round(plan.minutes)} minutes`],
@@ -172,11 +209,16 @@ function isCostConfirmed(study, plan) {
     ...(plan.budget_usd_cents === null ? [] : [["Budget", amount(plan.budget_usd_cents, currency)]]),
     ...(plan.wallet ? [["Paid from", `${plan.wallet.workspace_title}, which has ${amount(plan.wallet.available_usd_cents, plan.wallet.currency)}`]] : []),
   ];
+  const changed = isChanged ? [el("p", { class: "warning" }, "Something has changed since you confirmed, and nothing was done. This is the cost now.")] : [];
   const lines = el("details", {}, el("summary", {}, "The plan in words"), el("ul", { class: "notes" }, ...plan.lines.map((line) => el("li", {}, line))));
-  return isConfirmedTwice(
-    { title: `Recruit for ${study}: the cost`, content: [facts(rows), lines], label: "Continue" },
-    { title: "Recruit now?", words: `Prolific offers ${study} to ${people} at once. It costs ${total} at most, and what people have earned cannot be taken back.`, label: `Recruit ${people} for at most ${total}` },
-  );
+  const first = { title: `Recruit for ${study}: the cost`, content: [...changed, facts(rows), lines], label: "Continue" };
+  if (!added) return isConfirmedTwice(first, { title: "Change it?", words: `No place is added. All ${count(places)} together cost ${total} at most.`, label: "Change it" });
+  const all = before ? ` for all ${count(places)} together` : "";
+  return isConfirmedTwice(first, {
+    title: "Recruit now?",
+    words: `Prolific offers ${study} to ${people} at once. It costs ${total} at most${all}, and what people have earned cannot be taken back.`,
+    label: `Recruit ${people} for at most ${total}${before ? " in all" : ""}`,
+  });
 }
 
 /**
@@ -195,15 +237,18 @@ function webhooks({ study }, { api }, refresh) {
 
 /**
  * @param {Study} record
+ * @param {State["recruited"]} recruited
+ * @param {() => object} wish what is typed above
  * @param {Context} context
  * @param {(words: string) => Promise<void>} refresh
  */
-function rehearsal({ study, recruited }, { api }, refresh) {
+function rehearsal({ study }, recruited, wish, { api }, refresh) {
   const email = /** @type {HTMLInputElement} */ (el("input", { type: "email", autocomplete: "off" }));
   const form = commandForm([field("E-mail address of a test participant to make", email, "Empty if you have one at Prolific.").element], "Rehearse", async () => {
-    const done = await api.post(pathTo`/api/studies/${study}/recruitment/rehearsal`, { email: email.value.trim(), url: location.origin });
+    const done = await api.post(pathTo`/api/studies/${study}/recruitment/rehearsal`, { ...wish(), email: email.value.trim() });
     await refresh(`Log in at Prolific as the test participant, then open ${done.recruited.rehearsal_url}. What is answered there counts as simulated.`);
   }, { isPrimary: false });
-  const address = recruited?.rehearsal_url ? [el("p", { class: "address" }, el("code", {}, recruited.rehearsal_url))] : [];
-  return el("section", {}, el("h2", {}, "Rehearse first"), el("p", { class: "quiet" }, "A copy is published for test participants alone. Their sessions count as simulated: they are neither scored nor paid."), ...address, form);
+  const address = recruited?.rehearsal_url ? [el("p", { class: "address" }, el("code", { translate: "no" }, recruited.rehearsal_url))] : [];
+  const decides = recruited ? "" : " What is asked for above is decided by it; places, fee and budget can still be changed.";
+  return el("section", {}, el("h2", {}, recruited ? "Rehearse" : "Rehearse first"), el("p", { class: "quiet" }, `A copy is published for test participants alone. Their sessions count as simulated: they are neither scored nor paid.${decides}`), ...address, form);
 }

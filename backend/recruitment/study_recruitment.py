@@ -152,14 +152,18 @@ def offer(store: Store, study: Study, panel: Panel | None, wish: Wish) -> tuple[
         panel: names the wallet that pays; None if there is no token for it.
 
     Raises:
-        InvalidInput: as for `wanted`, or the study is of another panel.
+        InvalidInput: as for `wanted`, the study is of another panel, or the plan costs more than the budget,
+            or pays less than panels allow.
     """
     recruit.check_panel(study, "prolific")
     state = recruit.begun(store, study)
     made = wanted(study, state, wish)
+    limit = budget(state, wish)
     if state is None:
         check_url(wish.url)
-    limit = budget(state, wish)
+        made.check(study.name, limit)
+    elif limit is not None and made.total_cents > limit:
+        raise recruit.over_budget(study, limit, made)
     wallet = None if panel is None or state is not None else _wallet(panel, wish)
     data = {
         "places": made.places,

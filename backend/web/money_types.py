@@ -28,10 +28,9 @@ Confirmation = Annotated[
 Names = Annotated[list[Text], Meta(max_length=200)]
 
 
-class RecruitWish(Struct):
+class RecruitTerms(Struct, kw_only=True):
     """What is asked for; null for what was decided before, or else the default."""
 
-    confirmation: Confirmation
     url: Annotated[
         Annotated[str, Meta(max_length=300)] | None,
         Meta(description="The server as evaluators reach it; null: this address"),
@@ -48,15 +47,16 @@ class RecruitWish(Struct):
     project: Text = ""
 
 
-class Rehearsal(Struct):
+class RecruitWish(RecruitTerms, kw_only=True):
+    """What is asked for; null for what was decided before, or else the default."""
+
+    confirmation: Confirmation
+
+
+class Rehearsal(RecruitTerms, kw_only=True):
     """As for recruiting, for a copy that test participants take part in."""
 
     email: Annotated[Text, Meta(description="Of a test participant to make; empty if there is one")] = ""
-    url: Annotated[str, Meta(max_length=300)] | None = None
-    places: Count | None = None
-    completion: Literal["server", "code"] = "server"
-    workspace: Text = ""
-    project: Text = ""
 
 
 class RecruitmentChange(Struct):

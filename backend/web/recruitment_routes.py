@@ -19,6 +19,7 @@ from backend.web.money_types import (
     RecruitDone,
     RecruitmentChange,
     RecruitmentState,
+    RecruitTerms,
     RecruitWish,
     Rehearsal,
     Subscribed,
@@ -158,14 +159,7 @@ def add_routes(app: Flask, context: Context) -> None:
     @app.post("/api/studies/<study>/recruitment/rehearsal")
     def rehearse(study: str) -> RecruitDone:
         found, wanted = store.study(study), body(Rehearsal)
-        wish = Wish(
-            wanted.url or base_url(context),
-            wanted.places,
-            completion=wanted.completion,
-            workspace=wanted.workspace,
-            project=wanted.project,
-        )
-        study_recruitment.rehearse(store, panel(), found, wish, wanted.email)
+        study_recruitment.rehearse(store, panel(), found, _wish(context, wanted), wanted.email)
         return done(found)
 
     @app.post("/api/studies/<study>/recruitment/webhooks")
@@ -187,7 +181,7 @@ def _look(context: Context, study: Study, reply: RecruitmentState) -> None:
         reply["trouble"] = str(error)
 
 
-def _wish(context: Context, wanted: RecruitWish) -> Wish:
+def _wish(context: Context, wanted: RecruitTerms) -> Wish:
     values = {name: getattr(wanted, name) for name in Wish.__dataclass_fields__}
     return Wish(**{**values, "url": wanted.url or base_url(context)})
 

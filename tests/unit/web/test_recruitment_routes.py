@@ -119,12 +119,33 @@ def test_places_grow_by_a_confirmation_of_their_own(fake, me, study):
     assert [each["total_available_places"] for each in made(fake)] == [8]
 
 
-def test_a_plan_over_its_budget_is_not_begun(fake, me, study):
-    query = f"url={URL}&budget_usd_cents=1853"
-    body = {"confirmation": offered(me, query)["confirmation"], "url": URL, "budget_usd_cents": 1853}
+def test_a_plan_over_its_budget_is_neither_offered_nor_begun(fake, me, study):
+    body = {"confirmation": "0" * 64, "url": URL, "budget_usd_cents": 1853}
 
+    found = me.get(f"studies/faces/recruitment?url={URL}&budget_usd_cents=1853")
+
+    assert found["confirmation"] is None
+    assert "over the budget" in found["hindrance"]
     assert "over the budget" in me.refused("studies/faces/recruit", body, 400, "invalid")
     assert made(fake) == []
+
+
+def test_more_places_than_the_budget_pays_for_are_not_offered(fake, me, study):
+    me.post("studies/faces/recruit", {"confirmation": offered(me)["confirmation"], "url": URL})
+
+    found = me.get(f"studies/faces/recruitment?url={URL}&places=8")
+
+    assert found["confirmation"] is None
+    assert "8 places cost $24.72 at most, over the budget of $18.54" in found["hindrance"]
+
+
+def test_a_wage_under_the_least_that_the_panel_allows_is_not_offered(me, world):
+    world.add(studies.study(images=8, evaluators=3, base_usd_cents=100, minutes=30))
+
+    found = me.get(f"studies/faces/recruitment?url={URL}")
+
+    assert (found["plan"], found["confirmation"]) == (None, None)
+    assert "under the panel's least wage" in found["hindrance"]
 
 
 def test_a_recruitment_is_paused_resumed_and_stopped(fake, me, study):
@@ -146,6 +167,23 @@ def test_a_rehearsal_costs_nothing_and_tells_its_address(fake, me, study):
     found = me.post("studies/faces/recruitment/rehearsal", body)["recruited"]
 
     assert (found["state"], bool(found["rehearsal_url"])) == ("decided", True)
+
+
+def test_a_rehearsal_decides_what_was_asked_for(fake, me, study):
+    fake.books.workspace.features = frozenset({"test_participants"})
+    body = {
+        "url": URL,
+        "email": "tester@example.org",
+        "places": 4,
+        "fee_percent": "33.3",
+        "vat_percent": "20",
+    }
+
+    me.post("studies/faces/recruitment/rehearsal", {**body, "budget_usd_cents": 2500, "completion": "code"})
+
+    plan_, state = me.get("studies/faces/recruitment")["plan"], me.get("studies/faces/record")["recruited"]
+    assert (plan_["places"], plan_["fee_percent"], plan_["vat_percent"]) == (4, "33.3", "20")
+    assert state["budget_usd_cents"] == 2500
 
 
 def rehearsed(fake, me):
@@ -173,13 +211,10 @@ def test_a_higher_fee_than_was_rehearsed_is_published_within_the_budget_only(fak
     fake.books.fee = fake.books.workspace.fee = Fraction(60, 100)
     rehearsed(fake, me)
     body = {"url": URL, "fee_percent": "60"}
-    found = offered(me, f"url={URL}&fee_percent=60")
 
-    refused = me.refused(
-        "studies/faces/recruit", {**body, "confirmation": found["confirmation"]}, 400, "invalid"
-    )
+    found = me.get(f"studies/faces/recruitment?url={URL}&fee_percent=60")
 
-    assert "over the budget of $18.54" in refused
+    assert "over the budget of $18.54" in found["hindrance"]
     assert published(fake) == []
     more = offered(me, f"url={URL}&fee_percent=60&budget_usd_cents=3000")
     me.post(
