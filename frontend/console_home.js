@@ -116,7 +116,7 @@ function jobLine(job) {
 /** @param {StudyLine} study */
 function studyCard(study) {
   const sum = (/** @type {(row: StudyLine["models"][0]) => number} */ of) => study.models.reduce((total, row) => total + of(row), 0);
-  const wanted = study.kind === "qualification" ? 0 : study.evaluators_wanted * study.models.length;
+  const wanted = sum((one) => one.wanted);
   const row = { finished: sum((one) => one.finished), active: sum((one) => one.active), ended: sum(broken), abandoned: 0 };
   const { svg, update } = sessionBar();
   update([row.finished, row.active, row.ended], wanted);

@@ -18,7 +18,7 @@ import { el, money } from "./screens.js";
 export function liveView(first) {
   const numbers = tiles();
   const warnings = el("ul", { class: "warning", role: "status" });
-  const sessions = sessionRows(first);
+  const sessions = sessionRows();
   const scores = scoreCards(first);
   const ofScores = el("section", {}, el("h2", {}, "Score so far"), scores.note, scores.list);
   return {
@@ -57,11 +57,11 @@ function tiles() {
     list,
     /** @param {WatchedStudy} data */
     update(data) {
-      const sum = (/** @type {"finished" | "active" | "abandoned"} */ state) => data.models.reduce((total, row) => total + row[state], 0);
+      const sum = (/** @type {"finished" | "active" | "abandoned" | "wanted"} */ state) => data.models.reduce((total, row) => total + row[state], 0);
       const wage = data.median_wage_usd_cents_an_hour;
       const paid = (/** @type {number} */ cents) => money(cents, data.currency);
       const { responses, share } = data.mistimed;
-      tell("Finished", `${sum("finished")}`, data.kind === "study" ? `of ${data.evaluators_wanted * data.models.length} wanted` : "");
+      tell("Finished", `${sum("finished")}`, data.kind === "study" ? `of ${sum("wanted")} wanted` : "");
       tell("Under way", `${sum("active")}`, sum("abandoned") ? `and ${sum("abandoned")} silent` : "");
       tell("Median wage", wage === null ? "–" : paid(wage), wage === null ? "nobody has finished" : `an hour; the aim is ${paid(data.target_wage_usd_cents_an_hour)}`);
       tell("Owed so far", paid(data.owed_usd_cents), "to evaluators");
@@ -74,24 +74,35 @@ function tiles() {
   };
 }
 
-/** @param {WatchedStudy} first */
-function sessionRows(first) {
+function sessionRows() {
   const list = el("ul", { class: "models" });
-  const rows = first.models.map(({ model }) => {
-    const { svg, update } = sessionBar();
-    const words = el("span", { class: "quiet" });
-    list.append(el("li", {}, el("span", { class: "model" }, model), svg, words));
-    return { update, words };
-  });
+  /** @type {Map<string, ReturnType<typeof sessionRow>>} by the name of the model, for models join and are withdrawn */
+  const rows = new Map();
   return {
     list,
     /** @param {WatchedStudy} data */
     update(data) {
-      const wanted = data.kind === "study" ? data.evaluators_wanted : 0;
-      data.models.forEach((row, i) => {
-        rows[i].update([row.finished, row.active, broken(row)], wanted);
-        rows[i].words.textContent = inWords(row, wanted);
-      });
+      for (const [i, row] of data.models.entries()) {
+        const shown = rows.get(row.model) ?? sessionRow(row.model);
+        rows.set(row.model, shown);
+        shown.update(row);
+        if (list.children[i] !== shown.item) list.insertBefore(shown.item, list.children[i] ?? null);
+      }
+      while (list.children.length > data.models.length) list.lastElementChild?.remove();
+    },
+  };
+}
+
+/** @param {string} model */
+function sessionRow(model) {
+  const { svg, update } = sessionBar();
+  const words = el("span", { class: "quiet" });
+  return {
+    item: el("li", {}, el("span", { class: "model" }, model), svg, words),
+    /** @param {WatchedStudy["models"][0]} row */
+    update(row) {
+      update([row.finished, row.active, broken(row)], row.wanted);
+      words.textContent = inWords(row, row.wanted);
     },
   };
 }

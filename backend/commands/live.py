@@ -57,7 +57,7 @@ def _screen(found: list[dict[str, Any]]) -> list[str]:
 
 def _line(data: dict[str, Any]) -> str:
     counts = {name: sum(row[name] for row in data["models"]) for name in ("active", "finished")}
-    wanted = data["evaluators_wanted"] * len(data["models"])
+    wanted = sum(row["wanted"] for row in data["models"])
     goal = "" if data["kind"] == "qualification" else f" of {wanted}"
     parts = [
         f"{data['study']}: {counts['finished']}{goal} finished",

@@ -21,6 +21,7 @@ class ModelSessions(TypedDict):
     """
 
     model: str
+    wanted: Annotated[int, Meta(description="0 if no sessions are opened for them, or in a qualification")]
     active: int
     abandoned: Annotated[int, Meta(description="Silent for long; they may still be resumed")]
     ended: Annotated[int, Meta(description="Closed early")]

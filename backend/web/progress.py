@@ -22,6 +22,8 @@ from backend.studies.waiting_room import owed_usd_cents as owed_for_waiting
 from backend.studies.waiting_room import waiting_now
 from backend.studies.withdrawals import sessions_of, withdrawn
 
+STATES = ("active", "abandoned", "ended", "returned", "finished")
+
 
 @dataclass(frozen=True)
 class SessionStatus:
@@ -88,7 +90,8 @@ def summary(
     study: Study, statuses: Iterable[SessionStatus], withdrawn_entries: list[Entry], now: datetime | None
 ) -> dict[str, Any]:
     """Return the progress of a study from its sessions' statuses and the entries of withdrawn ones."""
-    states = {label: Counter() for label in _labels(study)}
+    groups = {study.group_label(models): models for models in _groups(study)}
+    states = {label: Counter() for label in groups}
     wages, owed = [], 0
     flashes = MistimedFlashes()
     for status in statuses:
@@ -110,7 +113,10 @@ def summary(
         "method": study.protocol.method,
         "title": method_named(study.protocol.method).title,
         "evaluators_wanted": study.evaluators_a_group,
-        "models": [{"model": model, **_counts(states[model])} for model in states],
+        "models": [
+            {"model": label, "wanted": _wanted(study, groups[label]), **_counts(states[label])}
+            for label in states
+        ],
         "responses": flashes.answers,
         "flashes": study.protocol.has_flashes,
         "mistimed": {
@@ -138,10 +144,8 @@ def as_text(data: dict[str, Any]) -> str:
     lines = [f"{data['kind']} {data['study']} ({data['title']}), {data['responses']} responses{paused}"]
     width = max(len(row["model"]) for row in data["models"])
     for row in data["models"]:
-        states = ", ".join(f"{count} {state}" for state, count in row.items() if state != "model")
-        is_past = row["model"].startswith("before ") or row["model"].endswith(" (withdrawn)")
-        is_open = data["kind"] == "study" and not is_past
-        goal = f" of {data['evaluators_wanted']} wanted" if is_open else ""
+        states = ", ".join(f"{row[state]} {state}" for state in STATES)
+        goal = f" of {row['wanted']} wanted" if row["wanted"] else ""
         lines.append(f"  {row['model']:<{width}}  {states}{goal}")
     if data["mistimed"]["responses"]:
         count, share, browsers = data["mistimed"].values()
@@ -176,14 +180,19 @@ def _wage_warnings(protocol: Protocol, wage: float | None) -> list[str]:
     return []
 
 
-def _labels(study: Study) -> list[str]:
-    """Return the names of the groups of models whose sessions are counted together."""
-    groups = [study.models] if study.kind == "qualification" else study.counted_groups
-    return [study.group_label(models) for models in groups]
+def _groups(study: Study) -> list[tuple[str, ...]]:
+    """Return the groups of models whose sessions are counted together."""
+    return [study.models] if study.kind == "qualification" else [*study.counted_groups]
+
+
+def _wanted(study: Study, models: tuple[str, ...]) -> int:
+    """Return how many finished sessions are wanted of a group; 0 if none are opened for it."""
+    is_open = study.kind == "study" and models in study.model_groups and not {*models} & {*study.closed}
+    return study.evaluators_a_group if is_open else 0
 
 
 def _counts(states: Counter) -> dict[str, int]:
-    return {state: states[state] for state in ("active", "abandoned", "ended", "returned", "finished")}
+    return {state: states[state] for state in STATES}
 
 
 def state_of(study: Study, cursor: Cursor, now: datetime | None) -> str:

@@ -147,7 +147,6 @@ def test_recruiting_and_paying_name_the_cost_twice_before_anything_is_done(desk,
         page.click("text=Pause recruiting")
         page.wait_for_selector("text=Resume recruiting")
 
-
     # $2.00 and 8 cents of bonus a person: 286 and 11.424, rounded up to 12, with the fee of 42.8%
     assert told[0].startswith("Recruit now?")
     assert "3 people" in told[0]
@@ -254,16 +253,21 @@ def test_a_researcher_adds_a_model_and_sees_its_metrics(desk, site, tmp_path):
         Image.effect_noise((64, 64), 50 + i).convert("RGB").save(folder / f"{i}.png")
     with worker(site):
         sign_in(page, site, "/console/studies/faces/submissions")
+        watching = page.context.new_page()
+        watching.goto(f"{site.url}/console/studies/faces")
+        watching.wait_for_selector(".models li:has-text('gan')")
         page.click("text=Add a model")
         page.set_input_files(".submit input[webkitdirectory]", folder)
         page.fill(".submit input[type=text]", "dit")
         page.click("button:text-is('Add the model')")
         page.wait_for_selector(".names li:text-is('dit')", timeout=30000)
+        watching.wait_for_selector(".models li:has-text('dit')", timeout=20000)
         page.click(".parts a:text-is('Scores')")
         page.click("text=Compute the metrics")
         page.wait_for_selector(".metrics tbody tr:has-text('dit')", timeout=30000)
 
     assert site.store.study("faces").models == ("gan", "dit")
+    assert watching.inner_text(".tiles > :first-child").split() == ["FINISHED", "0", "of", "8", "wanted"]
 
 
 def other_submitter(site):

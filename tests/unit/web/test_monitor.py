@@ -20,7 +20,10 @@ def seen(finished=0, paused=False, ci=None, simulated=0):
     return {
         "study": "faces", "kind": "study", "method": "infinity", "title": "HYPE-infinity",
         "paused": paused, "evaluators_wanted": 2,
-        "models": [{"model": "gan", "active": 1, "abandoned": 0, "ended": 0, "finished": finished}],
+        "models": [
+            {"model": "gan", "wanted": 2, "active": 1, "abandoned": 0, "ended": 0, "returned": 0,
+             "finished": finished},
+        ],
         "responses": 8, "mistimed": {"responses": 0, "share": 0, "by_browser": []},
         "withdrawn": {"sessions": 0},
         "currency": "USD", "owed_usd_cents": 16 * finished,

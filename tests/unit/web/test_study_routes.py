@@ -68,6 +68,19 @@ def test_a_long_list_reads_each_session_once(world, me, study):
     assert counts == [1, 1]
 
 
+def test_nobody_is_wanted_for_a_model_that_was_withdrawn(world, me):
+    made = studies.study(**SMALL)
+    world.add(dataclasses.replace(made, closed=made.models[:1]))
+
+    (line,) = me.get("studies")["studies"]
+
+    assert [(row["model"], row["wanted"]) for row in line["models"]] == [
+        (f"{made.models[0]} (withdrawn)", 0),
+        *((model, 2) for model in made.models[1:]),
+    ]
+    assert me.get("studies/faces/record")["sessions_wanted"] == sum(row["wanted"] for row in line["models"])
+
+
 def test_what_has_not_changed_is_not_sent_again(world, me, study):
     first = world.http.get("/api/studies/faces/sessions", headers=me.headers)
 
