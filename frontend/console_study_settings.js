@@ -16,6 +16,8 @@ import { arranged, inShort, labelOf, meaningOf, panelOf } from "./console_settin
 /** Letters of a value above which it takes lines of its own. */
 const LONG = 60;
 
+const TRUTH = [["true", "yes"], ["false", "no"]];
+
 /**
  * @param {HTMLElement} main
  * @param {Study} record
@@ -95,19 +97,19 @@ function settingGroup(heading, settings, record, change) {
  * @param {Setting} setting
  * @param {(name: string, value: string) => Promise<void>} change
  */
-function settingRow({ settings, settings_changed, begun }, setting, change) {
+function settingRow({ settings_typed, settings_changed, begun }, setting, change) {
   const { name } = setting;
   const meaning = meaningOf(setting);
   const label = labelOf(name);
   const heading = label === name ? [el("code", {}, name)] : [label, " ", el("code", { class: "quiet" }, name)];
   const marked = settings_changed.includes(name) ? [" ", el("span", { class: "mark" }, "not the default")] : [];
-  let value = written(settings[name]);
-  const shown = el("span", { class: "setting-value" }, value || "–");
+  let value = settings_typed[name] ?? "";
+  const shown = el("span", { class: "setting-value" }, inWords(setting, value));
   const button = actionButton("Change", async () => {
     const wanted = await askForValue(setting, value, change);
     if (wanted === null) return;
     value = wanted;
-    shown.textContent = value || "–";
+    shown.textContent = inWords(setting, value);
   }, { className: "plain" });
   button.setAttribute("aria-label", `Change ${name}`);
   const about = el("dd", { class: "quiet" }, ...withCode(meaning));
@@ -125,8 +127,7 @@ function settingRow({ settings, settings_changed, begun }, setting, change) {
 function askForValue(setting, value, change) {
   const { name } = setting;
   return new Promise((resolve) => {
-    const isLong = value.length > LONG || value.includes("\n");
-    const input = /** @type {HTMLInputElement | HTMLTextAreaElement} */ (isLong ? el("textarea", { rows: "8" }) : el("input", { type: "text", autocomplete: "off", spellcheck: "false" }));
+    const input = inputOf(setting, value);
     input.value = value;
     const asked = field(labelOf(name), input, el("span", {}, ...withCode(meaningOf(setting)), ` ${inShort(setting)}`));
     const save = el("button", { class: "primary" }, "Save");
@@ -191,13 +192,23 @@ function removal({ study, kind, settings }, { api, go }) {
 }
 
 /**
- * Return a setting's value as it is typed.
- * @param {any} value as JSON has it
- * @returns {string}
+ * Return the input in which a setting's value is changed.
+ * @param {Setting} setting
+ * @param {string} value
+ * @returns {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement}
  */
-function written(value) {
-  if (value === null || value === undefined) return "";
-  if (Array.isArray(value)) return value.map((part) => (typeof part === "object" ? JSON.stringify(part) : `${part}`)).join(",");
-  if (typeof value !== "object") return `${value}`;
-  return value.name ?? Object.entries(value).map(([name, part]) => `${name}:${part}`).join(",");
+function inputOf({ kind, choices, is_open }, value) {
+  const options = kind === "truth_value" ? TRUTH : is_open ? [] : choices.map((choice) => [choice, choice]);
+  if (options.length) return /** @type {HTMLSelectElement} */ (el("select", {}, ...options.map(([name, words]) => el("option", { value: name }, words))));
+  const isLong = kind === "table" || kind === "long_text" || value.length > LONG || value.includes("\n");
+  return /** @type {HTMLInputElement | HTMLTextAreaElement} */ (isLong ? el("textarea", { rows: "8", spellcheck: `${kind === "long_text"}` }) : el("input", { type: "text", autocomplete: "off", spellcheck: "false" }));
+}
+
+/**
+ * Return a setting's value as it is shown.
+ * @param {Setting} setting
+ * @param {string} value
+ */
+function inWords({ kind }, value) {
+  return (kind === "truth_value" && TRUTH.find(([name]) => name === value)?.[1]) || value.trim() || "–";
 }

@@ -1,14 +1,17 @@
 """All settings of a study with defaults, for `openhype settings` and docs/settings.md."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from itertools import groupby
+from operator import itemgetter
 from textwrap import TextWrapper
 from typing import Any
 
 from backend.experiment.fixed_exposures import label
 from backend.experiment.judgments import METHODS, method_named
-from backend.experiment.panel import PanelRecord
-from backend.experiment.protocol import QUALIFICATION, documented_settings, value_of
+from backend.experiment.panel import BUILT_IN, PanelRecord
+from backend.experiment.protocol import LISTS, QUALIFICATION, documented_settings, value_of
 from backend.experiment.staircase import NAMED_RULES, StaircaseRule
 
 PROTOCOLS = {method: method_named(method).protocol for method in METHODS} | {"qualification": QUALIFICATION}
@@ -77,6 +80,31 @@ def written(value: Any) -> str:
         return f"{value:g}"
     text = str(value)
     return text if len(text) <= _LONG else "(a text)"
+
+
+def typed(name: str, value: Any) -> str:
+    """Return a value in the form that `openhype set` accepts, whole; '' for none."""
+    if name == "texts":
+        return "".join(_toml_texts(value))
+    if name in LISTS:
+        return "|".join(value)
+    if isinstance(value, StaircaseRule) and value not in NAMED_RULES.values():
+        return ",".join(f"{part}:{number:g}" for part, number in asdict(value).items())
+    if isinstance(value, PanelRecord) and value != BUILT_IN.get(value.name):
+        return json.dumps(asdict(value))
+    return value if isinstance(value, str) else written(value)
+
+
+def _toml_texts(texts: Iterable[tuple[str, str, str]]) -> Iterator[str]:
+    """Yield lines of TOML: first the texts of every language, then those of each."""
+    for language, own in groupby(texts, key=itemgetter(0)):
+        if language:
+            yield f"[{language}]\n"
+        yield from (f"{json.dumps(key)} = {_toml_text(text)}\n" for _, key, text in own)
+
+
+def _toml_text(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _cell(text: str) -> str:

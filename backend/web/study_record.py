@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal
 
-from backend.administration.setting_list import PROTOCOLS
+from backend.administration.setting_list import PROTOCOLS, typed
 from backend.experiment.judgments import judgment_of, method_named
 from backend.experiment.panel import PROLIFIC
-from backend.experiment.protocol import QUALIFICATION, to_json, values_of
+from backend.experiment.protocol import QUALIFICATION, documented_settings, to_json, value_of, values_of
 from backend.experiment.records import Study
 from backend.foundation.errors import NotFound
 from backend.panels.prolific import has_token
@@ -64,6 +64,9 @@ def record(store: Store, study: Study, progress: StudyProgress, base: str, now: 
         "currency": study.protocol.pay.currency,
         "owed_usd_cents": progress["owed_usd_cents"],
         "settings": to_json(study.protocol),
+        "settings_typed": {
+            name: typed(name, value_of(study.protocol, name)) for name in documented_settings()
+        },
         "settings_changed": _changed(study),
         "notes": list(study.notes),
         "warnings": progress["warnings"],

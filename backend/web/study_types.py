@@ -137,6 +137,9 @@ class StudyRecord(TypedDict):
     currency: Currency
     owed_usd_cents: Annotated[int, Meta(description="What evaluators earned, paid or not, without fees")]
     settings: Annotated[dict[str, Any], Meta(description="All settings, by name")]
+    settings_typed: Annotated[
+        dict[str, str], Meta(description="All settings as texts, in the form that `POST …/set` takes")
+    ]
     settings_changed: Annotated[list[str], Meta(description="Those that differ from the method's defaults")]
     notes: list[str]
     warnings: list[str]

@@ -81,6 +81,22 @@ def test_nobody_is_wanted_for_a_model_that_was_withdrawn(world, me):
     assert me.get("studies/faces/record")["sessions_wanted"] == sum(row["wanted"] for row in line["models"])
 
 
+def test_settings_are_told_in_the_form_that_they_are_set_in(world, me):
+    texts = {"answer.fake": 'AI, = "x"\n\\', "de": {"answer.fake": "KI"}}
+    world.add(studies.study(**SMALL, texts=texts, reasons=["odd, hands", "sky"], consent_text="a\n\nb" * 50))
+    world.add(studies.study("flashes", method="time", images=8, blocks=1, start_exposure_ms=400))
+
+    for study in ("faces", "flashes"):
+        record = me.get(f"studies/{study}/record")
+        known = {name: text for name, text in record["settings_typed"].items() if text}
+        told = {name: text for name, text in known.items() if name in record["settings"]}
+        assert me.post(f"studies/{study}/set", {"settings": told})["changed"] == []
+    assert (known["start_exposure_ms"], known["staircase"][:36]) == (
+        "400",
+        "right_to_descend:3,down_ms:30,up_ms:",
+    )
+
+
 def test_what_has_not_changed_is_not_sent_again(world, me, study):
     first = world.http.get("/api/studies/faces/sessions", headers=me.headers)
 
