@@ -17,6 +17,7 @@ const JOBS = /** @type {Record<string, string>} */ ({
 });
 const MINUTE_S = 60;
 const HOUR_S = 3600;
+const FOR_COMMANDS = / \((?:--[a-z]|`openhype )[^)]*\)/g;
 
 /** @param {string} kind of a job */
 export function jobName(kind) {
@@ -75,11 +76,12 @@ export function moment(iso, timeZone) {
 }
 
 /**
- * Return a message of the server as a sentence: messages are written in lower case, without a full stop.
+ * Return a message of the server as a sentence: messages are written in lower case, without a full stop. What stands in
+ * parentheses for the command line is left out: its options and commands.
  * @param {string} message
  */
 export function sentence(message) {
-  const text = message.trim();
+  const text = message.replace(FOR_COMMANDS, "").trim();
   if (!text) return "";
   return `${text[0].toUpperCase()}${text.slice(1)}${/[.!?…:]$/.test(text) ? "" : "."}`;
 }

@@ -210,7 +210,7 @@ function isCostConfirmed(study, recruited, plan, isChanged) {
     ...(plan.wallet ? [["Paid from", `${plan.wallet.workspace_title}, which has ${amount(plan.wallet.available_usd_cents, plan.wallet.currency)}`]] : []),
   ];
   const changed = isChanged ? [el("p", { class: "warning" }, "Something has changed since you confirmed, and nothing was done. This is the cost now.")] : [];
-  const lines = el("details", {}, el("summary", {}, "The plan in words"), el("ul", { class: "notes" }, ...plan.lines.map((line) => el("li", {}, line))));
+  const lines = el("details", {}, el("summary", {}, "The plan in words"), el("ul", { class: "notes" }, ...plan.lines.map((line) => el("li", {}, sentence(line)))));
   const first = { title: `Recruit for ${study}: the cost`, content: [...changed, facts(rows), lines], label: "Continue" };
   if (!added) return isConfirmedTwice(first, { title: "Change it?", words: `No place is added. All ${count(places)} together cost ${total} at most.`, label: "Change it" });
   const all = before ? ` for all ${count(places)} together` : "";

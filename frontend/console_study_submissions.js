@@ -82,9 +82,9 @@ function standingForm({ study }, standing, { api }, onStored) {
     await api.post(pathTo`/api/studies/${study}/standing`, {
       title: title.value.trim(),
       about: about.value,
-      opens_at: stored(opens.value),
-      closes_at: stored(closes.value),
-      embargo_until: stored(embargo.value),
+      opens_at: stored(opens.value, standing?.opens_at),
+      closes_at: stored(closes.value, standing?.closes_at),
+      embargo_until: stored(embargo.value, standing?.embargo_until),
       limit: most.value ? { count: Number(most.value), days: Number(days.value || "1") } : null,
       counts: counts.value,
       submitters: names.length ? names : "all",
@@ -109,7 +109,12 @@ function localTime(at) {
   return new Date(time.getTime() - 60000 * time.getTimezoneOffset()).toISOString().slice(0, 16);
 }
 
-/** @param {string} local */
-function stored(local) {
+/**
+ * Return what a field has as a time to store. One that was not changed keeps its seconds, which the field does not show.
+ * @param {string} local
+ * @param {string | null | undefined} before
+ */
+function stored(local, before) {
+  if (before && local === localTime(before)) return before;
   return local ? new Date(local).toISOString() : null;
 }

@@ -54,8 +54,8 @@ def approve(store: Store, study: Study, now: datetime) -> None:
     _, purse = accounts.purse(store, study.name)
     if accounts.in_force(store, study.name, purse).budget_usd_cents is None:
         raise Conflict(
-            f"study {study.name} has no budget, which automatic payments must not exceed; set one with "
-            f"`openhype pay {study.name} --budget AMOUNT`"
+            f"study {study.name} has no budget, which automatic payments must not exceed; set one "
+            f"(`openhype pay {study.name} --budget AMOUNT`)"
         )
     _write(store, study, Approval(stamp(now)))
 

@@ -48,8 +48,8 @@ def choose(panel: Panel, workspace: str = "", project: str = "") -> Wallet:
         )
         raise InvalidInput(
             f"{'no' if not pairs else 'more than one'} project at the panel fits"
-            f"{f' {wanted}' if wanted else ''}; say which one pays, with --workspace and --project: "
-            + "; ".join(_listed(one) for one in found)
+            f"{f' {wanted}' if wanted else ''}; say which workspace and project pay "
+            "(--workspace, --project): " + "; ".join(_listed(one) for one in found)
         )
     (one, (id, title)) = pairs[0]
     return Wallet(one.id, one.title, id, title, panel.balance(one.id))

@@ -111,7 +111,7 @@ class Plan:
     @property
     def _vat(self) -> str:
         if self.purse.vat_percent == VAT_PERCENT:
-            return "; VAT on the fee, where your account pays it, is not in it: add --vat 20"
+            return "; VAT on the fee, where your account pays it, is not in it (--vat 20)"
         return f" and VAT of {self.vat_percent}% on them"
 
     def check(self, study: str, budget_cents: int | None) -> None:
@@ -125,7 +125,7 @@ class Plan:
         if budget_cents is not None and self.total_cents > budget_cents:
             raise InvalidInput(
                 f"{self.places} places cost {self.money(self.total_cents)} at most, over the budget of "
-                f"{self.money(budget_cents)}; raise it with --budget"
+                f"{self.money(budget_cents)}; raise the budget (--budget)"
             )
         if self.screen_out:
             self._check_screen_out(self.screen_out)
@@ -163,7 +163,7 @@ def plan(
     protocol = study.protocol
     if places is None:
         if study.kind == "qualification":
-            raise InvalidInput(f"{study.name} is a qualification; say for how many people, with --places N")
+            raise InvalidInput(f"{study.name} is a qualification; say for how many people (--places N)")
         places = study.evaluators_wanted
     if protocol.pay.base_usd_cents == 0:
         raise InvalidInput(

@@ -198,7 +198,7 @@ def change(store: Store, panel: Panel, study: Study, action: str) -> Mapping[str
     check_paid_here(store, study.name)
     state = recruitment(store, study)
     if state["state"] == "decided":
-        raise Conflict(f"the recruitment for {study.name} is not published yet; publish it with --yes")
+        raise Conflict(f"the recruitment for {study.name} is not published yet; publish it first (--yes)")
     if state["state"] == "stopped" and action != "stop":
         raise Conflict(f"the recruitment for {study.name} was stopped permanently")
     panel.change(state["panel_study"], action)
@@ -297,7 +297,7 @@ def over_budget(study: Study, budget_cents: int, wanted: Plan) -> InvalidInput:
     budget = format_money(budget_cents, study.protocol.pay.currency)
     return InvalidInput(
         f"{wanted.places} places cost {wanted.money(wanted.total_cents)} at most, over the budget of "
-        f"{budget}; raise it with --budget"
+        f"{budget}; raise the budget (--budget)"
     )
 
 
@@ -352,17 +352,17 @@ def at_odds(store: Store, study: Study) -> str:
     if state["state"] == "published" and seen["state"] == "paused":
         slots = (state.get("screen_out") or {}).get("slots")
         why = f", by a person there or because all {slots} screen-out slots are used" if slots else ""
-        more = " (--slots N first, if the slots are used)" if slots else ""
+        more = ", with more slots (--slots N) if these are used" if slots else ""
         return (
-            f"study {name} is paused at Prolific {since}{why}: nobody new arrives; resume with "
-            f"`openhype recruit {name} --resume`{more}"
+            f"study {name} is paused at Prolific {since}{why}: nobody new arrives; resume it "
+            f"(`openhype recruit {name} --resume`){more}"
         )
     if state["state"] == "published" and seen["state"] in ("draft", "scheduled"):
         return f"study {name} is only {seen['state']} at Prolific {since}: nobody arrives yet"
     if state["state"] == "published" and seen["is_stopped"]:
         return (
             f"study {name} was stopped at Prolific {since}, before all places were taken: nobody new "
-            f"arrives; `openhype recruit {name} --places N --yes` with more places resumes it"
+            f"arrives; more places resume it (`openhype recruit {name} --places N --yes`)"
         )
     if state["state"] == "paused" and seen["state"] == "active":
         return f"study {name} was paused here and takes people in at Prolific {since}"
@@ -448,7 +448,8 @@ def _check_projected(panel: Panel, study: Study, state: Mapping[str, Any]) -> No
     vat = 100 * cost.tax_cents / max(cost.fees_cents, 1)
     raise Conflict(
         f"Prolific reckons {wanted.money(cost.total_cents)} for the rewards with fees, and this plan "
-        f"{wanted.money(wanted.rewards_cents)}; say what your account pays: --fee {fee:.1f} --vat {vat:.0f} "
+        f"{wanted.money(wanted.rewards_cents)}; say what your account pays: a fee of {fee:.1f}% "
+        f"and VAT of {vat:.0f}% on it (--fee {fee:.1f} --vat {vat:.0f}) "
         "(nothing is published)"
     )
 

@@ -159,10 +159,10 @@ def test_whom_a_list_names_is_marked_as_paid_and_who_came_since_is_not(desk, sit
     run(site, 2)
     sign_in(page, site, "/console/studies/faces/pay")
     with page.expect_download() as download:
-        page.click("text=Download the list")
+        page.click("a:text-is('Download the list')")
     run(site, 1, seed=1)
     page.set_input_files("input[type=file]", download.value.path())
-    page.click("text=Mark as paid")
+    page.click("button:text-is('Mark as paid')")
     page.click("dialog button:has-text('was paid to 2 people')")
     page.wait_for_selector("text=to 2 people is marked as paid.")
 
@@ -256,18 +256,21 @@ def test_a_researcher_adds_a_model_and_sees_its_metrics(desk, site, tmp_path):
         watching = page.context.new_page()
         watching.goto(f"{site.url}/console/studies/faces")
         watching.wait_for_selector(".models li:has-text('gan')")
+        page.bring_to_front()
         page.click("text=Add a model")
         page.set_input_files(".submit input[webkitdirectory]", folder)
         page.fill(".submit input[type=text]", "dit")
         page.click("button:text-is('Add the model')")
         page.wait_for_selector(".names li:text-is('dit')", timeout=30000)
+        watching.bring_to_front()
         watching.wait_for_selector(".models li:has-text('dit')", timeout=20000)
+        page.bring_to_front()
         page.click(".parts a:text-is('Scores')")
         page.click("text=Compute the metrics")
         page.wait_for_selector(".metrics tbody tr:has-text('dit')", timeout=30000)
 
     assert site.store.study("faces").models == ("gan", "dit")
-    assert watching.inner_text(".tiles > :first-child").split() == ["FINISHED", "0", "of", "8", "wanted"]
+    assert watching.inner_text(".tiles > :first-child").split() == ["Finished", "0", "of", "8", "wanted"]
 
 
 def other_submitter(site):

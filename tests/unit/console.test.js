@@ -37,6 +37,8 @@ test("numbers, sizes, times and messages are written for people", () => {
   assert.equal(moment("nonsense", "UTC"), "nonsense");
   assert.equal(sentence("the name is taken; choose another"), "The name is taken; choose another.");
   assert.equal(sentence(" "), "");
+  assert.equal(sentence("over the budget of $5.00; raise the budget (--budget)"), "Over the budget of $5.00; raise the budget.");
+  assert.equal(sentence("it is paused (by hand); resume it (`openhype recruit a --resume`), with more slots (--slots N)"), "It is paused (by hand); resume it, with more slots.");
 });
 
 /**

@@ -104,7 +104,7 @@ def test_a_fee_or_vat_that_the_plan_does_not_know_of_is_said_before_anything_is_
     books = Books(fee=Fraction(1, 2), vat=vat)
     panel, study = Fake(books).panel(), world.add(studies.study(**SETTINGS))
 
-    with pytest.raises(Conflict, match=rf"--fee 50.0 --vat {100 * vat} \(nothing is published\)"):
+    with pytest.raises(Conflict, match=rf"\(--fee 50.0 --vat {100 * vat}\) \(nothing is published\)"):
         begin(world.store, panel, study, plan(study), URL)
     (made,) = books.studies.values()
     assert made["status"] == "UNPUBLISHED"

@@ -78,7 +78,7 @@ def test_a_study_that_cannot_be_recruited_for_is_refused(world, panel, settings,
 def test_a_qualification_needs_a_number_of_places(world):
     test = world.add(studies.study("test", kind="qualification", images=20))
 
-    with pytest.raises(InvalidInput, match="say for how many people, with --places N"):
+    with pytest.raises(InvalidInput, match=r"say for how many people \(--places N\)"):
         plan(test)
     assert plan(test, 50).places == 50
 
