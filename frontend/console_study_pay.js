@@ -152,7 +152,7 @@ function payingByHand({ study }, { currency, by_hand, paid_by }, { api }, refres
     }
     const before = rows.length > marked ? ` ${counted(rows.length - marked, "row")} had been marked before.` : "";
     await refresh(`${total} to ${whom} is marked as paid.${before}`);
-  }, { isPrimary: false });
+  }, { isPrimary: false, isInline: false });
   const who = paid_by === "prolific" ? `${amount(by_hand.usd_cents, currency)} is owed to ${people(by_hand.people)} without a place at Prolific: they came by the study’s own link, or waited to be called.` : "No panel pays the people of this study.";
   return el("div", {}, el("p", {}, `${who} Download the list, which has their completion codes, pay them, then choose the list again to mark them as paid.`), el("div", { class: "row" }, list), form);
 }

@@ -209,6 +209,7 @@ function inputOf({ kind, choices, is_open }, value) {
  * @param {Setting} setting
  * @param {string} value
  */
-function inWords({ kind }, value) {
+function inWords({ name, kind }, value) {
+  if (name === "panel" && value.startsWith("{")) return `${JSON.parse(value).name} (a record of its own)`;
   return (kind === "truth_value" && TRUTH.find(([name]) => name === value)?.[1]) || value.trim() || "–";
 }

@@ -91,7 +91,10 @@ def typed(name: str, value: Any) -> str:
     if isinstance(value, StaircaseRule) and value not in NAMED_RULES.values():
         return ",".join(f"{part}:{number:g}" for part, number in asdict(value).items())
     if isinstance(value, PanelRecord) and value != BUILT_IN.get(value.name):
-        return json.dumps(asdict(value))
+        usual = asdict(PanelRecord(value.name))
+        return json.dumps(
+            {part: each for part, each in asdict(value).items() if part == "name" or each != usual[part]}
+        )
     return value if isinstance(value, str) else written(value)
 
 
