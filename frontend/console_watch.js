@@ -1,7 +1,7 @@
 // @ts-check
 /** Keeps a part of a screen up to date for as long as the screen is shown. */
 
-import { waited } from "./console_api.js";
+import { waited, waitedOrOnline } from "./console_api.js";
 import { lookOn, untilSeen } from "./poll.js";
 import { notice } from "./screens.js";
 
@@ -28,7 +28,7 @@ export async function watch(path, onData, { api, signal }, least_ms = 0) {
       onTrouble: (isLost) => isShown() && notice(isLost ? LOST : ""),
       onKeyNeeded: () => {},
       send: (at, init) => fetch(at, { ...init, signal }),
-      pause: (ms) => waited(Math.max(ms, least_ms), signal).then(() => untilSeen(0), () => undefined),
+      pause: (ms) => waitedOrOnline(Math.max(ms, least_ms), signal).then(() => untilSeen(0), () => undefined),
       goesOn: isShown,
     });
   }
