@@ -6,6 +6,8 @@ out those that are worse. The interval of a difference is combined from those of
 and Donner, 2008), which keeps what they say of pictures and of scores near a bound; each is widened to
 Bonferroni's level for all pairs. Scores of models that share evaluators or pictures vary together, so that
 their differences vary less than is assumed here: the ranges are then too wide rather than too narrow.
+Where models were chosen by their scores, such as the best of several tries, all pairs of those that they were
+chosen of are counted (Berk and others, 2013): else chance would put the chosen ones ahead.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,18 +19,23 @@ from scipy.special import stdtrit
 _MANY_DF = 1e6
 
 
-def rank_ranges(rows: Sequence[Mapping[str, Any]], level: float) -> list[tuple[int, int] | None]:
+def rank_ranges(
+    rows: Sequence[Mapping[str, Any]], level: float, chosen_of: int = 0
+) -> list[tuple[int, int] | None]:
     """Return the best and the worst rank (from 1) of each model; None for one without an interval.
 
     Args:
         rows: with `score`, `evaluators` and `interval` (`ci`, `df`), or the interval's ends as `ci`.
+        chosen_of: how many models these were chosen of by their scores, if there were more. Intervals that
+            are right for all pairs of those at once are right for the chosen ones, however they are chosen.
     """
     found = [(i, *_limits(row)) for i, row in enumerate(rows) if _ci(row) is not None]
     ranges: list[tuple[int, int] | None] = [None] * len(rows)
     if not found:
         return ranges
     places, scores, lows, highs, dfs = map(np.array, zip(*found, strict=True))
-    pairs = max(len(scores) * (len(scores) - 1) / 2, 1)
+    models = max(len(scores), chosen_of)
+    pairs = max(models * (models - 1) / 2, 1)
     wider = stdtrit(dfs, 1 - (1 - level) / (2 * pairs)) / stdtrit(dfs, (1 + level) / 2)
     below, above = wider * (scores - lows), wider * (highs - scores)
     for place, score, own_below, own_above in zip(places, scores, below, above, strict=True):

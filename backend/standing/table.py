@@ -1,8 +1,9 @@
 """The published table of a competition: the models that all wanted evaluators have judged.
 
 Who submits several models stands in it once, with the best or the last of them, as the terms say. The best of
-several is chosen by their scores, so that its score is somewhat too high for it: the number of tries stands
-beside it.
+several is chosen by their scores, so that its score is somewhat too high for it, and so is that of the last
+if its submitter saw the scores of those before and stopped at a good one. The number of tries stands beside
+it, and the ranges of ranks allow for all models that have been judged.
 """
 
 from collections.abc import Mapping, Sequence
@@ -67,7 +68,7 @@ def table_rows(
     if judgment_of(study.protocol.method).name == "more_real":
         ranges = _ranks_of_strengths(found, len(scores))
     else:
-        ranges = rank_ranges(found, LEVEL)
+        ranges = rank_ranges(found, LEVEL, sum(tries or 1 for _, _, tries in shown))
     joined = dict(zip(study.models[len(study.first_models) :], study.joined_at, strict=False))
     return [
         {
@@ -111,7 +112,7 @@ def _ranks_of_strengths(
         ci, score = interval_of(row), row["score"]
         around = ci and [score - wider * (score - ci[0]), score + wider * (ci[1] - score)]
         rows.append({**row, "interval": None, "ci": around})
-    return rank_ranges(rows, LEVEL)
+    return rank_ranges(rows, LEVEL, contestants)
 
 
 def unit_of(study: Study) -> str:

@@ -60,6 +60,29 @@ def test_all_true_ranks_are_within_their_ranges_as_often_as_said(evaluators):
     assert right / times >= 0.95 + norm.ppf(0.00135) * np.sqrt(0.95 * 0.05 / times)
 
 
+def test_chosen_models_are_ranked_at_the_level_of_all_that_they_were_chosen_of():
+    # of four models, six pairs: 1 - 0.05 / 12 in place of 1 - 0.05 / 2 of the normal distribution
+    least = np.sqrt(2) * norm.ppf(1 - 0.05 / 12) / norm.ppf(0.975)
+    apart, together = [row(50, 1), row(50 - 1.001 * least, 1)], [row(50, 1), row(50 - 0.999 * least, 1)]
+
+    assert rank_ranges(apart, 0.95, chosen_of=4) == [(1, 1), (2, 2)]
+    assert rank_ranges(together, 0.95, chosen_of=4) == [(1, 2), (1, 2)]
+
+
+def test_the_best_of_many_equal_tries_is_not_put_ahead_by_chance():
+    rng, tries, times, evaluators = np.random.default_rng(3), 10, 500, 30
+    right = 0
+    for _ in range(times):
+        values = rng.normal(40, 8, (1 + tries, evaluators))
+        half = t.ppf(0.975, evaluators - 1) * values.std(axis=1, ddof=1) / np.sqrt(evaluators)
+        rows = [row(mean, own, evaluators - 1) for mean, own in zip(values.mean(axis=1), half, strict=True)]
+        best = max(rows[1:], key=lambda one: one["score"])
+        right += rank_ranges([rows[0], best], 0.95, len(rows)) == [(1, 2), (1, 2)]
+
+    # in 88% of these studies if the pair of the two were all that is counted
+    assert right / times >= 0.95 + norm.ppf(0.00135) * np.sqrt(0.95 * 0.05 / times)
+
+
 def pair_by_pair(rows, level):
     """Return the ranges from the interval of each difference, computed by itself (Zou and Donner, 2008)."""
     tail = (1 - level) / (len(rows) * (len(rows) - 1) / 2)
