@@ -3,14 +3,18 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from backend.foundation.timestamps import utc_now
 from backend.stores.datadir import DataDir, Keys
 from backend.stores.store import Store
 from backend.uploads.uploads import Uploads
 from backend.web.proxies import SignInHeader
+
+if TYPE_CHECKING:
+    from backend.standing.competition import Competitions
 
 
 @dataclass(frozen=True)
@@ -29,3 +33,11 @@ class Context:
     """The header in which a proxy names the member whom it has authenticated; None if there is none."""
     publish: Callable[[str, Path], Any] | None = None
     """Uploads a study's images to where browsers get them, if that is elsewhere."""
+
+    @cached_property
+    def competitions(self) -> "Competitions":
+        """The competitions of the store, with the tables that were made of them."""
+        from backend.standing.competition import Competitions
+        from backend.web.table_jobs import have_made
+
+        return Competitions(self.store, self.clock, partial(have_made, self.store, self.clock))

@@ -1,6 +1,7 @@
 """The modules of routes that members call, each with its `OPERATIONS` and `add_routes`."""
 
 from backend.web import (
+    competition_routes,
     download_routes,
     intake_routes,
     job_routes,
@@ -12,6 +13,7 @@ from backend.web import (
     standing_routes,
     study_changes,
     study_routes,
+    submission_routes,
     upload_routes,
 )
 from backend.web.authorisation import Routes
@@ -29,4 +31,6 @@ MODULES: tuple[Routes, ...] = (
     download_routes,
     plan_routes,
     standing_routes,
+    submission_routes,
+    competition_routes,
 )

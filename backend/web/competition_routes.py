@@ -1,0 +1,107 @@
+"""Routes of the competitions that anyone may see: JSON, pages without script, and badges."""
+
+import gzip
+import json
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any
+
+from flask import Flask, Response, request
+
+from backend.experiment.records import Study
+from backend.foundation.errors import NotFound
+from backend.standing.competition import Competitions
+from backend.standing.terms import Standing
+from backend.web import headers
+from backend.web.context import Context
+from backend.web.operations import Operation, Operations
+from backend.web.standing_types import CompetitionFacts, CompetitionList
+
+OPERATIONS: Operations = {
+    "GET /api/competitions": Operation(
+        "The competitions that anyone may see", {200: ("The competitions", CompetitionList)}, ""
+    ),
+    "GET /api/competitions/{study}": Operation(
+        "A competition, and its table after the embargo; any site's page may read it",
+        {200: ("The competition", CompetitionFacts)},
+        "404",
+    ),
+}
+
+
+def add_routes(app: Flask, context: Context) -> None:
+    """Add the routes and pages of competitions."""
+    competitions = context.competitions
+
+    @app.get("/api/competitions")
+    def list_competitions() -> Response:
+        return _public(_json({"competitions": [_entry(*each) for each in competitions.published()]}))
+
+    @app.get("/api/competitions/<study>")
+    def show_competition(study: str) -> Response:
+        return _public(_json(competitions.of(*competitions.find(study))))
+
+    _add_pages(app, context, competitions)
+
+
+def _add_pages(app: Flask, context: Context, competitions: Competitions) -> None:
+    @app.get("/competitions")
+    def competitions_page() -> Response:
+        from backend.standing import pages
+
+        return _page(pages.competitions_page(competitions.published(), context.clock()))
+
+    @app.get("/competitions/<study>")
+    def competition_page(study: str) -> Response:
+        from backend.standing import pages
+
+        try:
+            data = competitions.of(*competitions.find(study))
+        except NotFound as error:
+            return _page(pages.nothing(str(error)), 404)
+        url = (context.base_url or request.url_root).rstrip("/")
+        return _page(pages.competition_page(data, context.clock(), url))
+
+    @app.get("/competitions/<study>/badge.svg")
+    def competition_badge(study: str) -> Response:
+        from backend.standing.badge import badge as drawn
+
+        data = competitions.of(*competitions.find(study))
+        name, submitter = request.args.get("model", ""), request.args.get("by")
+        for row in data["models"]:
+            if row["model"] == name and submitter in (None, row["submitter"]):
+                reply = Response(drawn(data, row), mimetype="image/svg+xml")
+                return _public(reply, headers.IMAGE_FOR_ALL)
+        raise NotFound(f"no model of the competition {study!r} is called so", code="unknown_model")
+
+
+def _entry(study: Study, record: Standing) -> dict[str, Any]:
+    terms = record.terms
+    return {
+        "study": study.name,
+        "title": terms.title,
+        "method": study.protocol.method,
+        "opens_at": terms.opens_at,
+        "closes_at": terms.closes_at,
+        "embargo_until": terms.embargo_until,
+    }
+
+
+def _json(data: Mapping[str, Any]) -> Response:
+    text = json.dumps(data, allow_nan=False, ensure_ascii=False)
+    return Response(text.encode("utf-8", "backslashreplace"), mimetype="application/json")
+
+
+def _page(text: str, status: int = 200) -> Response:
+    return _public(Response(text, status, mimetype="text/html"), headers.PAGE_FOR_ALL)
+
+
+def _public(reply: Response, sent: Mapping[str, str] = headers.DATA_FOR_ALL) -> Response:
+    """Return a reply that caches may keep for a minute, and that is sent only if it changed."""
+    reply.headers.update(sent)
+    reply.set_etag(sha256(reply.get_data()).hexdigest()[:24])
+    reply.headers["Vary"] = "Accept-Encoding"
+    if reply.status_code == 200 and request.accept_encodings["gzip"] > 0:
+        reply.set_data(gzip.compress(reply.get_data(), compresslevel=6, mtime=0))
+        reply.headers["Content-Encoding"] = "gzip"
+    return reply.make_conditional(request)

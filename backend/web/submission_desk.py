@@ -1,0 +1,141 @@
+"""What is found of submissions for the member who calls, and what is said of them."""
+
+from typing import Any
+
+from backend.experiment.records import Study
+from backend.foundation.errors import Conflict, InvalidInput, NotFound
+from backend.jobs import queue
+from backend.members.roles import RESEARCHER, Member
+from backend.standing import submissions
+from backend.standing.progress import ProgressReader
+from backend.standing.states import (
+    AWAITING,
+    COLLECTING,
+    SCORED,
+    JobState,
+    SubmissionState,
+    result_of,
+    state_of,
+)
+from backend.standing.submissions import Submission
+from backend.standing.terms import Standing, standing
+from backend.standing.tries import number_of
+from backend.uploads import uploads
+from backend.web.authorisation import caller
+from backend.web.context import Context
+
+JOIN = "join"
+
+
+class Desk:
+    """Finds submissions for the member who calls, and says how they stand."""
+
+    def __init__(self, context: Context):
+        self._context, self._store = context, context.store
+        self._progress = {
+            simulated: ProgressReader(context.store, context.clock, simulated) for simulated in (False, True)
+        }
+
+    def open_to(self, member: Member, name: str) -> tuple[Study, Standing]:
+        """Return a standing study that a member may submit to.
+
+        Raises:
+            NotFound: there is none; to a submitter in the same words if it is not open to it.
+        """
+        if member.may(RESEARCHER):
+            study = self._store.study(name)
+            return study, standing(self._store, study)
+        try:
+            study = self._store.study(name)
+            record = standing(self._store, study)
+        except NotFound:
+            raise _closed_study(name) from None
+        if not record.admits(member.name):
+            raise _closed_study(name)
+        return study, record
+
+    def submission(self, submission_id: str) -> tuple[Study, Standing, Submission]:
+        """Return a submission that the caller may see; raises NotFound if it is another's."""
+        member = caller()
+        whose = None if member.may(RESEARCHER) else member.name
+        study, one = submissions.submission(self._store, submission_id, whose)
+        return study, standing(self._store, study), one
+
+    def check_upload(self, one: Submission, upload_id: str) -> None:
+        """Check that an upload holds the pictures that were submitted.
+
+        Raises:
+            NotFound: there is none of the caller.
+            Conflict: `parts_missing`, or nothing can be uploaded here.
+            InvalidInput: `other_pictures`.
+        """
+        received = self._context.uploads
+        if received is None:
+            raise Conflict("this server receives no uploads", code="no_uploads")
+        upload = received.upload(upload_id)
+        if upload.member not in (one.member, caller().name):
+            raise uploads.unknown(upload_id)
+        if upload.state != uploads.COMPLETE:
+            raise Conflict(
+                f"{len(upload.missing)} parts of the upload are missing; send them and complete it first",
+                code="parts_missing",
+            )
+        if upload.digest != one.digest:
+            raise InvalidInput(
+                f"the upload has the digest {upload.digest}, and the pictures that were submitted have "
+                f"{one.digest}",
+                code="other_pictures",
+            )
+
+    def job_of(self, study: Study, one: Submission) -> JobState | None:
+        """Return the state of the job that checks a submission; it is enqueued if it is not yet."""
+        if not one.upload or one.joined_at or one.refused_at or one.withdrawn_at:
+            return None
+        job = queue.enqueue(
+            self._store,
+            JOIN,
+            study.name,
+            one.member,
+            {"submission": one.id},
+            self._context.clock(),
+            key=submissions.job_key(one),
+        )
+        return JobState(job.state, job.updated_at, queue.reason_for(job, caller().may(RESEARCHER)))
+
+    def state(self, study: Study, one: Submission, simulated: bool = False) -> SubmissionState:
+        """Return the state of a submission."""
+        progress = self._progress[simulated].of(study)
+        return state_of(study, one, progress, self.job_of(study, one))
+
+    def view(
+        self, study: Study, record: Standing, one: Submission, simulated: bool = False
+    ) -> dict[str, Any]:
+        """Return what is said of a submission to its member."""
+        state = self.state(study, one, simulated)
+        row = None
+        if state.state == SCORED:
+            row = self._context.competitions.table(study, record, simulated).scores.get(one.called)
+            if row is None:
+                why = "all its evaluators have finished, and its score is being computed"
+                state = SubmissionState(COLLECTING, why, state.at)
+        progress = self._progress[simulated].of(study)
+        own = submissions.of_member(self._store, study, one.member)
+        return {
+            "submission": one.id,
+            "study": study.name,
+            "model": one.model,
+            "member": one.member,
+            "digest": one.digest,
+            "state": state.state,
+            "reason": state.reason,
+            "created_at": one.created_at,
+            "state_at": state.at,
+            "try": number_of(own, one),
+            "notes": [*one.notes],
+            "result": result_of(study, one, state.state, progress, row),
+            "needs_pictures": state.state == AWAITING,
+        }
+
+
+def _closed_study(name: str) -> NotFound:
+    return NotFound(f"there is no study {name!r} that you can submit to", code="unknown_study")
