@@ -111,15 +111,18 @@ def _data(world: World, study: "Study", record: "Standing") -> dict[str, Any]:
 
 
 def _submissions(world: World, study: "Study") -> Iterator[dict[str, Any]]:
+    from backend.foundation.timestamps import utc_now
     from backend.jobs import queue
     from backend.standing import progress, states, submissions
+    from backend.standing.competition import Competitions
     from backend.standing.join_job import KIND
 
     found = progress.read(world.store, study)
+    judged = Competitions(world.store, utc_now).judged(study)
     for one in sorted(submissions.of_study(world.store, study), key=lambda one: one.created_at):
         job = queue.find(world.store, KIND, submissions.job_key(one))
         known = job and states.JobState(job.state, job.updated_at, job.reason)
-        state = states.state_of(study, one, found, known)
+        state = states.state_of(study, one, found, known, judged)
         yield {
             "submission": one.id,
             "member": one.member,

@@ -12,7 +12,7 @@ import json
 import threading
 import time
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -23,6 +23,7 @@ from backend.foundation.errors import NotFound
 from backend.foundation.timestamps import stamp
 from backend.responses.study_data import version
 from backend.standing import progress, submissions, table
+from backend.standing.progress import is_judged
 from backend.standing.protocol_hash import COVERS, hash_of
 from backend.standing.terms import Standing, standing, standings
 from backend.stores.store import Store
@@ -44,7 +45,7 @@ class Table:
 
     rows: list[dict[str, Any]]
     scores: Mapping[str, Mapping[str, Any]]
-    """Score and interval (`ci`) of every model, also those that are not published."""
+    """Score and interval (`ci`) of each model that has been judged, also of those that are not published."""
     version: str
     made_at: str
     took_s: float
@@ -136,6 +137,11 @@ class Competitions:
         finally:
             lock.release()
 
+    def judged(self, study: Study) -> Collection[str]:
+        """Return the models whose scores were shown once, whoever withdrew since."""
+        kept = self._kept(study)
+        return kept.scores.keys() if kept else ()
+
     def make(self, study: Study, record: Standing) -> Table:
         """Make a competition's table and keep it in the store."""
         return self._make(study, record, False)
@@ -172,16 +178,17 @@ class Competitions:
     def _make(self, study: Study, record: Standing, simulated: bool) -> Table:
         begun, at = time.monotonic(), stamp(self._clock())
         made_of = self._version(study, record, simulated)
+        reached = progress.read(self._store, study, simulated)  # first: nobody counts whose answers do not
         found = table.scored_rows(self._store, study, simulated)
+        before = () if simulated else self.judged(study)
+        judged = [
+            model for model in study.models if model in found and is_judged(study, model, reached, before)
+        ]
         rows = table.table_rows(
-            study,
-            record.terms,
-            submissions.of_study(self._store, study),
-            progress.read(self._store, study, simulated),
-            found,
+            study, record.terms, submissions.of_study(self._store, study), reached, found, judged
         )
         scores = {
-            model: {"score": row["score"], "ci": table.interval_of(row)} for model, row in found.items()
+            model: {"score": found[model]["score"], "ci": table.interval_of(found[model])} for model in judged
         }
         made = Table(rows, scores, made_of, at, time.monotonic() - begun)
         if not simulated:

@@ -1,7 +1,7 @@
 """How far the models of a study are: finished sessions of each, and when the latest one finished."""
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -44,6 +44,19 @@ def scored_at(study: Study, progress: ModelProgress) -> str:
     return progress.closed_at[enough - 1] if progress.evaluators >= enough else ""
 
 
+def is_judged(study: Study, model: str, progress: Progress, before: Collection[str]) -> bool:
+    """Return whether a model has been judged by all wanted evaluators.
+
+    It stays so if one of them withdraws later: its score was shown, and its submitter may not take it out any
+    more, or decide with the score in hand whether another evaluator is found.
+
+    Args:
+        before: the models that were judged at an earlier time.
+    """
+    of_model = progress.get(model, NONE)
+    return bool(scored_at(study, of_model)) or (model in before and of_model.evaluators > 0)
+
+
 def read(store: Store, study: Study, simulated: bool = False) -> Progress:
     """Return how far each model is."""
     found: dict[str, list[tuple[str, str, float]]] = {model: [] for model in study.models}
@@ -78,7 +91,8 @@ class ProgressReader:
         now = self._clock()
         with self._lock:
             known = self._known.get(study.name)
-            if known and (now - known[0]).total_seconds() < _READ_AGAIN_AFTER_S and known[1][0] == study:
+            age_s = (now - known[0]).total_seconds() if known else -1
+            if known and 0 <= age_s < _READ_AGAIN_AFTER_S and known[1][0] == study:
                 return known[2]
             tag = (study, self._store.finished(study.name, self._simulated))
             found = known[2] if known and known[1] == tag else read(self._store, study, self._simulated)

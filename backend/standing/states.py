@@ -1,12 +1,12 @@
 """The state of a submission, derived from what is stored of it, of its job, and of its evaluators."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from backend.experiment.judgments import method_named
 from backend.experiment.records import Study
-from backend.standing.progress import NONE, Progress, scored_at, wanted
+from backend.standing.progress import NONE, Progress, is_judged, scored_at, wanted
 from backend.standing.submissions import Submission
 
 AWAITING, QUEUED, CHECKING, REFUSED, COLLECTING, SCORED, WITHDRAWN = (
@@ -41,11 +41,18 @@ class SubmissionState:
     at: str
 
 
-def state_of(study: Study, one: Submission, progress: Progress, job: JobState | None) -> SubmissionState:
+def state_of(
+    study: Study,
+    one: Submission,
+    progress: Progress,
+    job: JobState | None,
+    judged: Collection[str] = (),
+) -> SubmissionState:
     """Return the state of a submission.
 
     Args:
         job: that of its latest check; None if there is none.
+        judged: the models whose scores were shown once.
     """
     if one.withdrawn_at:
         return SubmissionState(WITHDRAWN, None, one.withdrawn_at)
@@ -53,8 +60,8 @@ def state_of(study: Study, one: Submission, progress: Progress, job: JobState | 
         return SubmissionState(REFUSED, one.reason, one.refused_at)
     if one.joined_at:
         of_model, enough = progress.get(one.called, NONE), wanted(study)
-        if at := scored_at(study, of_model):
-            return SubmissionState(SCORED, None, at)
+        if is_judged(study, one.called, progress, judged):
+            return SubmissionState(SCORED, None, scored_at(study, of_model) or of_model.last_at)
         reason = f"{of_model.evaluators} of {enough} evaluators have finished"
         return SubmissionState(COLLECTING, reason, one.joined_at or one.pictures_at)
     if not one.upload:

@@ -47,7 +47,7 @@ class Submission:
     created_at: str
     upload: str = ""
     pictures_at: str = ""
-    """When its pictures were complete here."""
+    """When its pictures were handed over to be checked."""
     sent: int = 0
     """How often the pictures were handed over to be checked: again only after a fault of the server."""
     checking_at: str = ""
@@ -65,6 +65,11 @@ class Submission:
         return not self.refused_at and (not self.withdrawn_at or bool(self.joined_at))
 
     @property
+    def is_to_be_checked(self) -> bool:
+        """Whether its pictures are here, and it has neither joined nor been refused or withdrawn."""
+        return bool(self.upload) and not (self.joined_at or self.refused_at or self.withdrawn_at)
+
+    @property
     def is_try(self) -> bool:
         """Whether it counts among the tries: it was neither refused nor withdrawn before it joined."""
         return self.holds_name
@@ -80,12 +85,14 @@ def submit(
     digest: str,
     now: datetime,
     is_own_study: bool = False,
+    has_failed: Callable[[Submission], bool] = lambda one: False,
 ) -> tuple[Submission, bool]:
     """Return a member's submission of a model, and whether it is new.
 
     Args:
         key: the server's, with which ids are made.
         is_own_study: whether the member is a researcher, to whom dates and limits do not apply.
+        has_failed: whether the check of a submission failed by a fault of the server, or was cancelled.
 
     Raises:
         InvalidInput: the name or the digest is not valid.
@@ -120,7 +127,7 @@ def submit(
                 )
         if not is_own_study:
             check_open(standing.terms, now)
-            check_limit(own, standing.terms.limit, now)
+            check_limit([one for one in own if not has_failed(one)], standing.terms.limit, now)
         if len(own) >= MOST:
             raise Conflict(
                 f"there are {MOST:,} submissions of yours, the most there can be", code="limit_reached"
@@ -202,12 +209,18 @@ def job_key(one: Submission) -> str:
 
 
 def give_pictures(
-    store: Store, study: Study, standing: Standing, one: Submission, upload: str, now: datetime, again: bool
+    store: Store,
+    study: Study,
+    standing: Standing,
+    one: Submission,
+    upload: str,
+    now: datetime,
+    has_failed: Callable[[Submission], bool],
 ) -> Submission:
     """Note that the pictures of a submission are here, to be checked; again, it changes nothing.
 
     Args:
-        again: whether the check of `one` failed by a fault of the server, so that it is done once more.
+        has_failed: as for `submit`; a check that failed is done once more.
 
     Raises:
         Conflict: `limit_reached`, since more was submitted in the meantime.
@@ -218,17 +231,12 @@ def give_pictures(
         known = next((each for each in own if each.id == one.id), None)
         if known is None or known.withdrawn_at or known.refused_at or known.joined_at:
             return None
-        if known.upload and not (again and known.sent == one.sent):  # or another request had it done again
+        if known.upload and not has_failed(known):  # or another request had it done again
             return None
-        if not known.pictures_at and not is_own_study:
-            check_limit([each for each in own if each.id != one.id], standing.terms.limit, now)
-        after = replace(
-            known,
-            upload=upload,
-            pictures_at=known.pictures_at or stamp(now),
-            sent=known.sent + 1,
-            checking_at="",
-        )
+        if not is_own_study:
+            others = [each for each in own if each.id != one.id and not has_failed(each)]
+            check_limit(others, standing.terms.limit, now)
+        after = replace(known, upload=upload, pictures_at=stamp(now), sent=known.sent + 1, checking_at="")
         return [after if each.id == one.id else each for each in own]
 
     return _found(_changed(store, study, one.member, rule), one.id)

@@ -6,13 +6,13 @@ if its submitter saw the scores of those before and stopped at a good one. The n
 it, and the ranges of ranks allow for all models that have been judged.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from backend.experiment.judgments import judgment_of, method_named
 from backend.experiment.records import Study
 from backend.foundation.errors import InvalidInput
-from backend.standing.progress import NONE, Progress, scored_at
+from backend.standing.progress import Progress
 from backend.standing.submissions import Submission
 from backend.standing.terms import Terms
 from backend.stores.store import Store
@@ -31,9 +31,9 @@ def scored_rows(store: Store, study: Study, simulated: bool = False) -> dict[str
     how = scores_of(study.protocol.method)
     try:
         answers = how.sampled(study_answers(store, study, simulated))
-    except InvalidInput:  # the only finished sessions were withdrawn since
+        return {row["model"]: row for row in how.model_rows(answers, Options(level=LEVEL))}
+    except InvalidInput:  # the only finished sessions were withdrawn, or leave models of a tournament apart
         return {}
-    return {row["model"]: row for row in how.model_rows(answers, Options(level=LEVEL))}
 
 
 def table_rows(
@@ -42,15 +42,21 @@ def table_rows(
     submissions: Sequence[Submission],
     progress: Progress,
     scores: Mapping[str, Mapping[str, Any]],
+    judged: Collection[str],
 ) -> list[dict[str, Any]]:
-    """Return the rows of the published table, the best score first."""
+    """Return the rows of the published table, the best score first.
+
+    Args:
+        scores: rows of the scores of all models, by model.
+        judged: the models that all wanted evaluators have judged.
+    """
     from backend.analysis.rank_ranges import rank_ranges
 
     of_model = {one.called: one for one in submissions if one.holds_name}
     by_member: dict[str, list[Submission]] = {}
     shown: list[tuple[str, Submission | None, int | None]] = []
     for model in study.models:
-        if not scored_at(study, progress.get(model, NONE)) or model not in scores or model in study.closed:
+        if model not in judged or model in study.closed:
             continue
         one = of_model.get(model)
         if one is None or one.called == one.model:  # the researcher's own

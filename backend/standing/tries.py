@@ -2,6 +2,7 @@
 
 A submission counts from when its pictures are here; before that, for a day, so that nobody can begin more
 than are left. One that is refused, that fails, or that is withdrawn before it joined the study, costs none.
+Who sends the pictures of one again whose check failed begins a try then.
 """
 
 from collections.abc import Sequence
@@ -19,6 +20,8 @@ _AWAITED_FOR = timedelta(days=1)
 class Counted(Protocol):
     """What the limit needs to know of a submission."""
 
+    @property
+    def id(self) -> str: ...
     @property
     def created_at(self) -> str: ...
     @property
@@ -38,7 +41,7 @@ class Tries:
 
 
 def tries_of(own: Sequence[Counted], limit: Limit, now: datetime) -> Tries:
-    """Return what is used of a limit by a submitter's submissions."""
+    """Return what is used of a limit by a submitter's submissions, given without those that failed."""
     ends = sorted(end for one in own if one.is_try and (end := _counts_until(one, limit)) > now)
     left = max(limit.count - len(ends), 0)
     return Tries(len(ends), left, None if left else stamp(ends[len(ends) - limit.count]))
@@ -52,7 +55,7 @@ def _counts_until(one: Counted, limit: Limit) -> datetime:
 
 
 def check_limit(own: Sequence[Counted], limit: Limit | None, now: datetime) -> None:
-    """Raise Conflict (`limit_reached`) if a submitter has no try left."""
+    """Raise Conflict (`limit_reached`) if a submitter has no try left; `own` as for `tries_of`."""
     if limit is None:
         return
     tries = tries_of(own, limit, now)
@@ -64,7 +67,7 @@ def check_limit(own: Sequence[Counted], limit: Limit | None, now: datetime) -> N
         )
 
 
-def number_of(own: Sequence[Counted], one: Counted) -> int | None:
-    """Return which try a submission is, from 1; None if it costs none."""
+def numbers_of(own: Sequence[Counted]) -> dict[str, int]:
+    """Return which try each submission is, from 1, by its id; without those that cost none."""
     counted = sorted((each for each in own if each.is_try), key=lambda each: each.created_at)
-    return counted.index(one) + 1 if one in counted else None
+    return {each.id: number for number, each in enumerate(counted, 1)}

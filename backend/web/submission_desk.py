@@ -1,5 +1,8 @@
 """What is found of submissions for the member who calls, and what is said of them."""
 
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from backend.experiment.records import Study
@@ -7,10 +10,11 @@ from backend.foundation.errors import Conflict, InvalidInput, NotFound
 from backend.jobs import queue
 from backend.members.roles import RESEARCHER, Member
 from backend.standing import submissions
-from backend.standing.progress import ProgressReader
+from backend.standing.progress import Progress, ProgressReader
 from backend.standing.states import (
     AWAITING,
     COLLECTING,
+    FAILED_JOBS,
     SCORED,
     JobState,
     SubmissionState,
@@ -19,7 +23,7 @@ from backend.standing.states import (
 )
 from backend.standing.submissions import Submission
 from backend.standing.terms import Standing, standing
-from backend.standing.tries import number_of
+from backend.standing.tries import numbers_of
 from backend.uploads import uploads
 from backend.web.authorisation import caller
 from backend.web.context import Context
@@ -89,7 +93,7 @@ class Desk:
 
     def job_of(self, study: Study, one: Submission) -> JobState | None:
         """Return the state of the job that checks a submission; it is enqueued if it is not yet."""
-        if not one.upload or one.joined_at or one.refused_at or one.withdrawn_at:
+        if not one.is_to_be_checked:
             return None
         job = queue.enqueue(
             self._store,
@@ -102,27 +106,47 @@ class Desk:
         )
         return JobState(job.state, job.updated_at, queue.reason_for(job, caller().may(RESEARCHER)))
 
-    def state(self, study: Study, one: Submission, simulated: bool = False) -> SubmissionState:
-        """Return the state of a submission."""
-        progress = self._progress[simulated].of(study)
-        return state_of(study, one, progress, self.job_of(study, one))
+    def has_failed(self, one: Submission) -> bool:
+        """Return whether the check of a submission ended without a result, so that it costs no try."""
+        job = queue.find(self._store, JOIN, submissions.job_key(one)) if one.is_to_be_checked else None
+        return job is not None and job.state in FAILED_JOBS
 
-    def view(
-        self, study: Study, record: Standing, one: Submission, simulated: bool = False
-    ) -> dict[str, Any]:
+    def look(self, study: Study, record: Standing, simulated: bool = False) -> "Look":
+        """Return how the submissions to a study stand now."""
+        return Look(self, self._context, study, record, simulated, self._progress[simulated].of(study))
+
+
+@dataclass(frozen=True)
+class Look:
+    """How the submissions to a study stand; what they have in common is read once for all of them."""
+
+    desk: Desk
+    context: Context
+    study: Study
+    record: Standing
+    simulated: bool
+    progress: Progress
+
+    def tries(self, member: str) -> list[Submission]:
+        """Return the submissions of a member that may count among its tries, the earliest first."""
+        own = submissions.of_member(self.context.store, self.study, member)
+        return [one for one in own if not self.desk.has_failed(one)]
+
+    def state(self, one: Submission) -> SubmissionState:
+        """Return the state of a submission."""
+        return state_of(self.study, one, self.progress, self.desk.job_of(self.study, one), self._judged)
+
+    def view(self, one: Submission) -> dict[str, Any]:
         """Return what is said of a submission to its member."""
-        state = self.state(study, one, simulated)
-        row = None
+        state, row = self.state(one), None
         if state.state == SCORED:
-            row = self._context.competitions.table(study, record, simulated).scores.get(one.called)
+            row = self._scores.get(one.called)
             if row is None:
                 why = "all its evaluators have finished, and its score is being computed"
                 state = SubmissionState(COLLECTING, why, state.at)
-        progress = self._progress[simulated].of(study)
-        own = submissions.of_member(self._store, study, one.member)
         return {
             "submission": one.id,
-            "study": study.name,
+            "study": self.study.name,
             "model": one.model,
             "member": one.member,
             "digest": one.digest,
@@ -130,11 +154,28 @@ class Desk:
             "reason": state.reason,
             "created_at": one.created_at,
             "state_at": state.at,
-            "try": number_of(own, one),
+            "try": self._numbers(one.member).get(one.id),
             "notes": [*one.notes],
-            "result": result_of(study, one, state.state, progress, row),
+            "result": result_of(self.study, one, state.state, self.progress, row),
             "needs_pictures": state.state == AWAITING,
         }
+
+    @cached_property
+    def _judged(self) -> Collection[str]:
+        return () if self.simulated else self.context.competitions.judged(self.study)
+
+    @cached_property
+    def _scores(self) -> Mapping[str, Any]:
+        return self.context.competitions.table(self.study, self.record, self.simulated).scores
+
+    def _numbers(self, member: str) -> Mapping[str, int]:
+        if member not in self._numbered:
+            self._numbered[member] = numbers_of(self.tries(member))
+        return self._numbered[member]
+
+    @cached_property
+    def _numbered(self) -> dict[str, Mapping[str, int]]:
+        return {}
 
 
 def _closed_study(name: str) -> NotFound:

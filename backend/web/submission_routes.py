@@ -16,7 +16,7 @@ from backend.foundation.errors import Conflict
 from backend.jobs import queue
 from backend.members.roles import RESEARCHER, SUBMITTER
 from backend.standing import submissions
-from backend.standing.states import CHECKING, COLLECTING, FAILED_JOBS, SCORED
+from backend.standing.states import CHECKING, COLLECTING, SCORED
 from backend.standing.submissions import Submission
 from backend.standing.terms import Standing, standings
 from backend.standing.tries import tries_of
@@ -104,20 +104,23 @@ def add_routes(app: Flask, context: Context) -> None:
             given.digest,
             clock(),
             member.may(RESEARCHER),
+            desk.has_failed,
         )
-        return desk.view(found, record, one), 201 if is_new else 200
+        return desk.look(found, record).view(one), 201 if is_new else 200
 
     @app.get("/api/studies/<study>/submissions")
     def list_submissions(study: str) -> dict:
         member = caller()
         found, record = desk.open_to(member, study)
-        own = submissions.of_member(store, found, member.name)
-        is_all = member.may(RESEARCHER)
-        listed = submissions.of_study(store, found) if is_all else own
+        look, is_all = desk.look(found, record), member.may(RESEARCHER)
+        if is_all:
+            listed = submissions.of_study(store, found)
+        else:
+            listed = [*submissions.of_member(store, found, member.name)]
         limit, terms = record.terms.limit, record.terms
-        tries = tries_of(own, limit, clock()) if limit and not is_all else None
+        tries = tries_of(look.tries(member.name), limit, clock()) if limit and not is_all else None
         return {
-            "submissions": [desk.view(found, record, one) for one in listed],
+            "submissions": [look.view(one) for one in listed],
             "opens_at": terms.opens_at,
             "closes_at": terms.closes_at,
             "embargo_until": terms.embargo_until,
@@ -131,9 +134,10 @@ def add_routes(app: Flask, context: Context) -> None:
         studies, own = [], []
         for found, record in standings(store):
             mine = submissions.of_member(store, found, member.name)
-            own += [(one.created_at, desk.view(found, record, one)) for one in mine]
+            look = desk.look(found, record)
+            own += [(one.created_at, look.view(one)) for one in mine]
             if record.admits(member.name):
-                studies.append(_open_study(found, record, mine, now))
+                studies.append(_open_study(found, record, look.tries(member.name), now))
         latest = sorted(own, key=itemgetter(0), reverse=True)
         return {"studies": studies, "submissions": [view for _, view in latest]}
 
@@ -141,25 +145,23 @@ def add_routes(app: Flask, context: Context) -> None:
     def show_submission(submission: str) -> dict:
         simulated = queries.truth_value("simulated")
         found, record, one = desk.submission(submission)
-        return desk.view(found, record, one, simulated)
+        return desk.look(found, record, simulated).view(one)
 
     @app.post("/api/submissions/<submission>/pictures")
     def give_submitted_pictures(submission: str) -> dict:
         given = body(PicturesGiven)
         found, record, one = desk.submission(submission)
         desk.check_upload(one, given.upload)
-        job = desk.job_of(found, one)
-        is_failed = job is not None and job.state in FAILED_JOBS
-        if (is_failed or not one.upload) and not caller().may(RESEARCHER):
+        if (desk.has_failed(one) or not one.upload) and not caller().may(RESEARCHER):
             queue.check_room(store, one.member)
-        one = submissions.give_pictures(store, found, record, one, given.upload, clock(), is_failed)
-        return desk.view(found, record, one)
+        one = submissions.give_pictures(store, found, record, one, given.upload, clock(), desk.has_failed)
+        return desk.look(found, record).view(one)
 
     @app.post("/api/submissions/<submission>/withdraw")
     def withdraw_submission(submission: str) -> dict:
         body(NoFields)
         found, record, one = desk.submission(submission)
-        state = desk.state(found, one).state
+        state = desk.look(found, record).state(one).state
         if state == SCORED:
             raise Conflict(
                 f"{one.model} has been judged by all its evaluators, and what was judged stays",
@@ -173,7 +175,7 @@ def add_routes(app: Flask, context: Context) -> None:
         one = submissions.withdraw(store, found, one, clock())
         if one.withdrawn_at and one.joined_at:  # also if it joined just now
             found = close_model(store, found, one.called)
-        return desk.view(found, record, one)
+        return desk.look(found, record).view(one)
 
 
 def _open_study(study: Study, record: Standing, own: Sequence[Submission], now: datetime) -> dict[str, Any]:

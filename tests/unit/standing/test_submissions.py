@@ -22,6 +22,7 @@ from backend.standing.badge import badge
 from backend.standing.terms import standing
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
+from backend.task import withdrawal
 from backend.uploads.local_uploads import LocalUploads
 
 from ..conftest import World
@@ -252,6 +253,31 @@ def test_a_limit_holds_for_submissions_at_once_and_failures_cost_none(site):
     assert site.ask("/api/studies/faces/submissions", member="bob").json["limit"]["left"] == 2
     site.clock.move(days=2)  # what never got pictures costs nothing
     assert site.ask("/api/studies/faces/submissions").json["limit"]["left"] == 2
+
+
+def test_a_check_that_failed_costs_no_try_until_its_pictures_are_sent_again(site):
+    site.stand(limit={"count": 1, "days": 7})
+    upload, digest = site.upload(pictures(3))
+    path = "/api/studies/faces/submissions"
+    failed = site.ask(path, {"model": "gan", "digest": digest}).json
+    own = f"/api/submissions/{failed['submission']}"
+    site.ask(f"{own}/pictures", {"upload": upload})
+    queue.cancel(site.store, queue.open_jobs(site.store)[0].id, site.clock())
+
+    assert site.ask(path).json["limit"]["left"] == 1
+    assert site.ask(own).json["try"] is None
+    other = submitted(site, "other", 4)
+    again = site.ask(f"{own}/pictures", {"upload": upload})
+    site.clock.move(days=5)
+    still = site.ask(f"{own}/pictures", {"upload": upload})
+    site.clock.move(days=2)
+    late = site.ask(f"{own}/pictures", {"upload": upload})
+
+    assert (other["state"], other["try"]) == ("collecting", 1)
+    assert [each.status_code for each in (again, still, late)] == [409, 409, 200]
+    assert again.json["error"]["code"] == "limit_reached"
+    assert (late.json["state"], late.json["try"]) == ("queued", 1)
+    assert site.ask(path).json["limit"]["next_at"][:10] == "2026-01-15"  # a week after they were sent again
 
 
 def test_a_refused_name_can_be_used_again_and_the_reason_names_files_alone(site):
@@ -658,12 +684,15 @@ def test_a_failed_check_is_done_again_once_though_the_pictures_are_sent_twice_at
     one = site.ask("/api/studies/faces/submissions", {"model": "gan", "digest": digest}).json
     study, sent = submissions.submission(site.store, one["submission"], None)
     record = standing(site.store, study)
-    sent = submissions.give_pictures(site.store, study, record, sent, upload, site.clock(), False)
 
-    again = [
-        submissions.give_pictures(site.store, study, record, sent, upload, site.clock(), True)
-        for _ in range(2)
-    ]
+    def give(one):
+        return submissions.give_pictures(
+            site.store, study, record, one, upload, site.clock(), lambda known: known.sent == 1
+        )
+
+    sent = give(sent)
+
+    again = [give(sent) for _ in range(2)]
 
     assert [each.sent for each in again] == [2, 2]
 
@@ -778,6 +807,61 @@ def test_deleting_a_study_forgets_its_submissions(site):
     assert not [*site.store.entries("submissions faces")]
     assert not [*site.store.entries("standing")]
     assert not [*site.store.entries("submission_ids")]
+
+
+def test_a_score_is_shown_from_a_table_that_has_all_evaluators(site):
+    """A table may be older than the last evaluator; a client takes the first score for the final one."""
+    site.stand()
+    path = f"/api/submissions/{submitted(site)['submission']}"
+    while site.ask(path).json["result"]["evaluators"] < 1:
+        site.judge(1)
+    site.ask("/api/competitions/faces", member=None)
+    table_before = site.store.entry("competition_tables", "faces").data["made_at"]
+    site.clock.move(seconds=10)
+
+    for _ in range(2):
+        site.player().play(right=lambda truth: True)
+    site.clock.move(seconds=10)
+    early = site.ask(path).json
+    site.clock.move(minutes=2)
+    late = site.ask(path).json
+
+    assert site.store.entry("competition_tables", "faces").data["made_at"] > table_before
+    assert (early["state"], early["result"]["evaluators"]) == ("collecting", 2)
+    assert early["reason"] == "all its evaluators have finished, and its score is being computed"
+    assert early["result"]["score"] is None
+    assert late["state"] == "scored"
+
+
+def test_what_is_scored_stays_so_though_an_evaluator_withdraws(site):
+    """Else its submitter could take it out with its score in hand, and it would leave the table."""
+    site.stand()
+    path = f"/api/submissions/{submitted(site)['submission']}"
+    site.judge(4)
+    assert site.ask(path).json["state"] == "scored"
+    study = site.store.study("faces")
+    theirs = next(one for one, _ in site.store.sessions("faces") if "gan" in one.models[0])
+
+    withdrawal.withdraw(site.store, study, theirs.id, "2026-01-02T00:00:00.000Z")
+    site.clock.move(minutes=2)
+
+    after = site.ask(path).json
+    refused = site.ask(f"{path}/withdraw", {})
+    rows = site.ask("/api/competitions/faces", member=None).json["models"]
+    assert (after["state"], after["result"]["evaluators"]) == ("scored", 1)
+    assert refused.json["error"]["code"] == "already_scored"
+    assert {row["model"]: row["evaluators"] for row in rows} == {"base": 2, "gan": 1}
+
+
+def test_progress_is_read_again_after_the_clock_was_put_back(site):
+    site.stand()
+    path = f"/api/submissions/{submitted(site)['submission']}"
+    site.ask(path)
+    site.clock.move(days=-1)
+
+    site.judge(4)
+
+    assert site.ask(path).json["result"]["evaluators"] == 2
 
 
 def test_the_table_of_a_large_competition_is_made_by_the_worker(site, monkeypatch):

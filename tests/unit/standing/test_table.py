@@ -24,14 +24,9 @@ def submitted(model, number, **facts):
 
 def rows_of(scores, own, counts="best"):
     study = studies.study(models=tuple(scores), images=8, evaluators=2)
+    found = {name: scored(one) for name, one in scores.items()}
     progress = dict.fromkeys(scores, DONE)
-    return table_rows(
-        study,
-        Terms("Faces", counts=counts),
-        own,
-        progress,
-        {name: scored(one) for name, one in scores.items()},
-    )
+    return table_rows(study, Terms("Faces", counts=counts), own, progress, found, [*found])
 
 
 @pytest.mark.parametrize(("counts", "chosen"), [("best", "b"), ("last", "c")])
