@@ -9,6 +9,7 @@ visitors read the one before meanwhile.
 import base64
 import hashlib
 import json
+import logging
 import threading
 import time
 import zlib
@@ -30,13 +31,14 @@ from backend.stores.store import Store
 from backend.stores.updates import update
 from backend.studies.standing_books import TABLES
 
+log = logging.getLogger("openhype")
 _LEAST_S = 30.0
 """A table is not made more often than this, nor than `_SHARE` times as long as it took."""
 _SHARE = 20
 _MOST_AT_ONCE = 40_000
 """Responses of which a table is made while the visitor waits: about a second."""
-_LONGEST_KEPT = 250_000
-"""Characters of a table that is kept in the store; an entry of DynamoDB has 400 KB."""
+_LONGEST_KEPT = 390_000
+"""Characters of a table that is kept in the store, of some 3,000 models; an entry of DynamoDB has 400 KB."""
 
 
 @dataclass(frozen=True)
@@ -205,6 +207,7 @@ class Competitions:
     def _keep(self, study: Study, made: Table) -> None:
         packed = base64.b64encode(zlib.compress(json.dumps([made.rows, made.scores]).encode(), 9)).decode()
         if len(packed) > _LONGEST_KEPT:
+            log.error("the table of %s is too long to be kept: %d models", study.name, len(made.scores))
             return
         data: Mapping[str, Any] = {
             "version": made.version,

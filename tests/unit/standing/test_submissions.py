@@ -809,6 +809,22 @@ def test_deleting_a_study_forgets_its_submissions(site):
     assert not [*site.store.entries("submission_ids")]
 
 
+def test_a_table_that_could_not_be_made_is_tried_again_within_the_hour(site, monkeypatch):
+    monkeypatch.setattr(competition, "_MOST_AT_ONCE", 1)
+    site.stand()
+    site.judge(2)
+    site.ask("/api/competitions/faces", member=None)
+    queue.cancel(site.store, queue.open_jobs(site.store)[0].id, site.clock())
+
+    for _ in range(3):
+        site.ask("/api/competitions/faces", member=None)
+        site.clock.move(minutes=20)
+
+    assert 1 <= len(queue.open_jobs(site.store)) <= 2
+    assert site.worker.run_once().kind == "table"
+    assert [row["model"] for row in site.ask("/api/competitions/faces").json["models"]] == ["base"]
+
+
 def test_a_score_is_shown_from_a_table_that_has_all_evaluators(site):
     """A table may be older than the last evaluator; a client takes the first score for the final one."""
     site.stand()
