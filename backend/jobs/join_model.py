@@ -68,4 +68,5 @@ def _join(work: Work, study: Study, mine: Job) -> Study:
         progress=work.progress,
         publish=work.publish,
         say=work.say,
+        before_storing=lambda: study_of(work, mine),  # in the minutes before, another may have got its name
     )

@@ -10,7 +10,7 @@ import shutil
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -121,9 +121,16 @@ class Worker:
                     continue
                 shutil.rmtree(self._folder / candidate.id, ignore_errors=True)  # left by a killed worker
                 if claimed := self._claim(candidate):
-                    turns.note(self.store, claimed, waiting)
+                    self._note_turn(claimed, waiting)
                     return self._done(claimed)
         return None
+
+    def _note_turn(self, claimed: Job, waiting: Sequence[Job]) -> None:
+        """Note whose turn it was; without that, a claimed job is done all the same."""
+        try:
+            turns.note(self.store, claimed, waiting)
+        except (StoreFailed, Unavailable) as error:
+            log.warning("job %s: whose turn it was could not be stored: %s", claimed.id, error)
 
     def clear_up(self) -> None:
         """Remove the files of jobs whose worker was killed; one that is done again makes its own."""
@@ -172,7 +179,10 @@ class Worker:
             try:
                 write, *facts = self._tried(job, beat, folder)
                 shutil.rmtree(folder, ignore_errors=True)  # whoever reads that a job has ended finds no file
-                return self._stored(write, job, *facts)
+                try:
+                    return self._stored(write, job, *facts)
+                except Exception as error:  # noqa: BLE001 - a result that cannot be stored, such as not-a-number
+                    return self._stored(queue.fail, job, _why(job, error), None, False)
             except (KeyboardInterrupt, SystemExit):
                 shutil.rmtree(folder, ignore_errors=True)
                 self._stored(queue.give_back, job)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from backend.administration.join import Newcomer, join_in_turn
 from backend.experiment.records import Study
-from backend.foundation.errors import InvalidInput
+from backend.foundation.errors import Conflict, InvalidInput
 from backend.foundation.timestamps import utc_now
-from backend.standing import names, submissions
+from backend.standing import submissions
 from backend.standing.submissions import Submission
 from backend.studies.closing import close_model
 from backend.uploads.unpacking import unpack_upload
@@ -33,9 +33,7 @@ def run(work: "Work", job: "Job") -> Mapping[str, Any]:
         OpenhypeError: a fault of the server, such as a full disk; the submission stays as it was.
     """
     study, one = submissions.submission(work.store, job.args["submission"], None)
-    is_holder = names.holder(work.store, study, one.called) == one.id and not _was_of_another(
-        work, study, one
-    )
+    is_holder = _holds_its_name(work, study, one) and not _was_of_another(work, study, one)
     if is_holder and one.called in study.models:  # an earlier run ended after this
         return _joined(work, study, one)
     if one.withdrawn_at or one.refused_at or not one.upload:
@@ -75,6 +73,18 @@ def _check_name(study: Study, one: Submission, is_holder: bool) -> None:
     """Raise InvalidInput if the name is another model's or another submission's, whosever it is."""
     if not is_holder or one.called.casefold() in {model.casefold() for model in study.models}:
         raise InvalidInput(f"no model can be called {one.model} in this study; choose another name")
+
+
+def _holds_its_name(work: "Work", study: Study, one: Submission) -> bool:
+    """Return whether a submission has the name of its model, claimed anew from one that was never stored.
+
+    Of two requests at once, the one that was refused may have claimed the name last.
+    """
+    try:
+        submissions.claim_name(work.store, study, one)
+    except Conflict:
+        return False
+    return True
 
 
 def _was_of_another(work: "Work", study: Study, one: Submission) -> bool:

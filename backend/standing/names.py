@@ -40,11 +40,3 @@ def claim(
         return {"created_at": study.created_at, "submission": submission}
 
     update(store, names_of(study.name), called.casefold(), rule)
-
-
-def holder(store: Store, study: Study, called: str) -> str | None:
-    """Return the id of the submission that has a name; None if none has it."""
-    entry = store.entry(names_of(study.name), called.casefold())
-    if entry is None or entry.data["created_at"] != study.created_at:
-        return None
-    return entry.data["submission"]

@@ -138,11 +138,20 @@ def submit(
     if known := _again(of_member(store, study, member), made):
         return known, False
     if rule(of_member(store, study, member)) is not None:  # what is refused leaves nothing in the store
-        names.claim(store, study, called, model, made.id, lambda other: _holds_name(store, study, other))
+        claim_name(store, study, made)
     # first, so that every submission can be found by its id; without a submission it is found by nobody
     update(store, SUBMISSION_IDS, made.id, lambda _: {"study": study.name, "member": member})
     after = _changed(store, study, member, rule)
     return _again(after, made) or made, is_new
+
+
+def claim_name(store: Store, study: Study, one: Submission) -> None:
+    """Give a submission the name of its model; again, it changes nothing.
+
+    Raises:
+        Conflict: `model_taken`, a model or another submission has the name.
+    """
+    names.claim(store, study, one.called, one.model, one.id, lambda other: _holds_name(store, study, other))
 
 
 def _again(own: Sequence[Submission], made: Submission) -> Submission | None:

@@ -15,11 +15,12 @@ from backend.experiment.records import FAKE, Stimulus
 from backend.foundation.errors import Conflict, NotFound
 from backend.payment import accounts
 from backend.responses.export import export
-from backend.standing import names, submissions
+from backend.standing import submissions
 from backend.standing.terms import Limit, Terms, stand, standing
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
 from backend.studies import lifecycle, pausing, places_given_back
+from backend.studies.standing_books import names_of
 from backend.task.eligibility import PEOPLE
 from backend.task.withdrawal import withdraw
 
@@ -289,6 +290,10 @@ def submit(store, model, digest="0", key=b"k"):
     return submissions.submit(store, key, study, *given)
 
 
+def holder(store, study, one):
+    return store.entry(names_of(study.name), one.called.casefold()).data["submission"]
+
+
 def joins(store, model):
     study = store.study("faces")
     grown = dataclasses.replace(
@@ -316,7 +321,7 @@ def test_terms_and_submissions_are_copied_and_the_same_pictures_are_the_same_sub
     assert standing(target, study) == standing(source, study)
     assert submissions.of_study(target, study) == [one]
     assert submissions.submission(target, one.id, "ann")[1] == one
-    assert names.holder(target, study, one.called) == one.id
+    assert holder(target, study, one) == one.id
     assert submit(target, "gan@1", key=b"of another server") == (one, False)
     with pytest.raises(Conflict, match="with other pictures"):
         submit(target, "gan@1", "1")
@@ -342,7 +347,7 @@ def test_a_copy_brings_along_what_was_submitted_joined_and_changed_since(pair):
     assert study.models == source.study("faces").models
     assert list(target.stimuli("faces")) == list(source.stimuli("faces"))
     assert submissions.of_study(target, study) == submissions.of_study(source, study)
-    assert names.holder(target, study, two.called) == two.id
+    assert holder(target, study, two) == two.id
     assert standing(target, study).terms.title == "Faces again"
 
 
@@ -360,7 +365,7 @@ def test_what_got_further_at_the_target_stays(pair):
     copy(source, target, "faces")
 
     assert [each.reason for each in submissions.of_study(target, study)] == ["too few", ""]
-    assert names.holder(target, study, two.called) == two.id
+    assert holder(target, study, two) == two.id
     assert standing(target, study).terms.title == "Faces again"
 
 

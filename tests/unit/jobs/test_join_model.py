@@ -35,6 +35,25 @@ def test_a_model_joins_a_study_from_an_upload_once(orders, world):
     assert world.store.study("faces").version == study.version
 
 
+def test_a_model_joins_no_study_that_got_the_name_of_its_own_meanwhile(orders, world, monkeypatch):
+    unpack_all, before = join_model.unpack_all, world.store.study("faces")
+
+    def replaced_meanwhile(*given):
+        stimuli = [*world.store.stimuli("faces")]
+        world.store.remove_study("faces")
+        later = replace(before, created_at="2030-01-01T00:00:00.000Z", settings_id="later")
+        world.store.add_study(later, stimuli)
+        return unpack_all(*given)
+
+    monkeypatch.setattr(join_model, "unpack_all", replaced_meanwhile)
+
+    failed = orders.done({"model": "dit", "upload": orders.sent(noise(3000))}, JOINS)
+
+    assert failed["state"] == "failed"
+    assert failed["reason"] == "study faces was deleted, and another one has its name"
+    assert world.store.study("faces").models == ("gan",)
+
+
 def test_what_cannot_join_is_refused(orders, world):
     same = orders.done({"model": "copy", "upload": orders.sent(noise(1000))}, JOINS)
     few = orders.done({"model": "few", "upload": orders.sent(noise(4000, 3))}, JOINS)

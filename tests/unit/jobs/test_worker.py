@@ -13,8 +13,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from backend.administration.backup import back_up, restore
-from backend.foundation.errors import InvalidInput
-from backend.jobs import queue
+from backend.foundation.errors import InvalidInput, StoreFailed
+from backend.jobs import queue, turns
 from backend.jobs.locks import lock_of
 from backend.jobs.work import KINDS, Failed, runner
 from backend.jobs.worker import Stopped, Worker
@@ -84,6 +84,26 @@ def test_a_failure_has_a_reason_in_words(store, worker, error, reason):
 
     assert failed.state == "failed"
     assert failed.reason.startswith(reason)
+
+
+def test_a_result_that_cannot_be_stored_fails_its_job_and_no_worker(store, worker):
+    add(store)
+
+    failed = worker(lambda work, job: {"rho": float("nan")}).run_once()
+
+    assert failed.state == "failed"
+    assert failed.reason.startswith("something went wrong here (fault ")
+    assert [path.name for path in worker(None)._folder.iterdir()] == [".place"]
+
+
+def test_a_claimed_job_is_done_though_its_turn_cannot_be_stored(store, worker, monkeypatch):
+    def unavailable(*_):
+        raise StoreFailed("the disk is full")
+
+    monkeypatch.setattr(turns, "note", unavailable)
+    add(store)
+
+    assert worker(lambda work, job: {}).run_once().state == "done"
 
 
 def test_a_failure_may_have_details(store, worker):

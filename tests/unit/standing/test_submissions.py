@@ -17,7 +17,7 @@ from backend.client.tar_stream import digest_of, layout, part_ranges, read
 from backend.jobs import queue
 from backend.jobs.worker import Worker
 from backend.members import memberships, tokens
-from backend.standing import competition, join_job, submissions, table
+from backend.standing import competition, join_job, names, submissions, table
 from backend.standing.badge import badge
 from backend.standing.terms import standing
 from backend.stores.datadir import DataDir
@@ -207,6 +207,21 @@ def test_two_of_one_name_at_once_make_one_and_other_pictures_are_refused(site):
     assert sorted(reply.status_code for reply in replies) == [201, 409, 409, 409, 409, 409]
     assert {reply.json["error"]["code"] for reply in replies if reply.status_code == 409} == {"model_taken"}
     assert len(site.ask("/api/studies/faces/submissions", member="bob").json["submissions"]) == 1
+
+
+def test_the_one_of_two_at_once_that_is_accepted_joins(site):
+    """The other, which is refused, may have claimed the name between its claim and its being stored."""
+    site.stand()
+    upload, digest = site.upload(pictures(3))
+    one = site.ask("/api/studies/faces/submissions", {"model": "gan", "digest": digest}).json
+    study = site.store.study("faces")
+    names.claim(site.store, study, "ann@lab.example gan", "gan", "f" * 24, lambda other: False)
+
+    site.ask(f"/api/submissions/{one['submission']}/pictures", {"upload": upload})
+    site.worker.run_once()
+
+    joined = site.ask(f"/api/submissions/{one['submission']}").json
+    assert (joined["state"], joined["reason"]) == ("collecting", "0 of 2 evaluators have finished")
 
 
 def test_a_name_is_one_models_whoever_submits_it(site):
