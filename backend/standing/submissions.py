@@ -29,6 +29,7 @@ from backend.studies.standing_books import SUBMISSION_IDS, submissions_of
 MOST = 1000
 """Submissions of a member to a study: they are one entry of the store."""
 _LONGEST_MODEL = 100
+_LONGEST_REASON = 1000
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
@@ -258,6 +259,8 @@ def check_begun(store: Store, study: Study, one: Submission, now: datetime) -> S
 
 def refuse(store: Store, study: Study, one: Submission, reason: str, now: datetime) -> Submission:
     """Note why a submission is refused; the first reason stays."""
+    if len(reason) > _LONGEST_REASON:
+        reason = f"{reason[: _LONGEST_REASON - 1]}…"
 
     def rule(known: Submission) -> Submission | None:
         if known.refused_at or known.joined_at or known.withdrawn_at:

@@ -1,15 +1,20 @@
 """Books of entries in a table: one partition per book, one item per entry.
 
-Entries change about once per session, far below the thousand writes a second that a partition allows.
+Entries change about once per session, far below the thousand writes a second that a partition allows. Long
+ones are compressed: an item has 400 KB at most, and each KB of it is billed at each write.
 """
 
 import json
 import secrets
+import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from backend.stores.dynamodb.client import Calls, Item, Refused, key
 from backend.stores.store import Entry, Stale
+
+_LONG_BYTES = 20_000
+"""Length from which an entry is compressed."""
 
 
 class Books:
@@ -35,7 +40,7 @@ class Books:
         text = json.dumps(data, separators=(",", ":"), allow_nan=False)
         ours = {"S": secrets.token_hex(8)}
         version = {"N": str(expected_version + 1)}
-        item = {**key(f"book {book}", name), "v": version, "j": {"S": text}, "u": ours}
+        item = {**key(f"book {book}", name), "v": version, "j": _packed(text), "u": ours}
         try:
             if expected_version:
                 self._calls.put(item, "v = :old", {":old": {"N": str(expected_version)}})
@@ -51,4 +56,12 @@ class Books:
 
 
 def _entry(item: Item) -> Entry:
-    return Entry(item["s"]["S"], int(item["v"]["N"]), json.loads(item["j"]["S"]))
+    stored = item["j"]
+    text = stored["S"] if "S" in stored else zlib.decompress(stored["B"])
+    return Entry(item["s"]["S"], int(item["v"]["N"]), json.loads(text))
+
+
+def _packed(text: str) -> Item:
+    if len(text) < _LONG_BYTES:
+        return {"S": text}
+    return {"B": zlib.compress(text.encode())}

@@ -446,6 +446,19 @@ def test_an_entry_comes_back_and_changes_at_its_version(opened):
     assert second.data == {"owed": 14}
 
 
+def test_a_long_entry_comes_back(opened):
+    """A thousand submissions of one member, for instance; an item of a table has 400 KB."""
+    data = {
+        "submissions": [
+            {"id": f"{i * 7919:024x}", "note": "JPEG of quality 90 \u00e9" * 20} for i in range(1000)
+        ]
+    }
+    opened().write_entry("long", "ann", 0, data)
+
+    assert opened().entry("long", "ann").data == data
+    assert [entry.data for entry in opened().entries("long")] == [data]
+
+
 def test_an_entry_that_is_not_there_is_none(store):
     store.write_entry("ledger faces", "s1", 0, {})
 
