@@ -25,7 +25,7 @@ from typing import Any
 from backend.administration import intake_facts
 from backend.administration.study_spec import check_models
 from backend.experiment.judgments import judgment_of
-from backend.experiment.records import FAKE, Stimulus, Study
+from backend.experiment.records import FAKE, REAL, Stimulus, Study
 from backend.experiment.sampling import pool_of
 from backend.foundation.atomic_files import write_whole
 from backend.foundation.errors import Conflict, InvalidInput, NotFound
@@ -43,6 +43,8 @@ from backend.studies.tournament_counts import is_counted
 _NAMED = 3
 _TRIES, _WAIT_S = 20, 3.0
 """Of a model that joins while others do."""
+_WAS_AUTO = ("png",)
+"""What `auto` has stood for besides, for some sizes."""
 _PICTURES_MISSING = "pictures_missing"
 """Code of a conflict that no waiting solves."""
 
@@ -220,7 +222,7 @@ def _taken_in(
             {},
             out,
             size_px=shown.size_px,
-            image_format=shown.image_format,
+            image_format=_format_of(study, store.stimuli(study.name)),
             equalise=equalise,
             skip_bad=newcomer.skip_bad,
             strict=newcomer.strict,
@@ -231,6 +233,22 @@ def _taken_in(
     except Refused as refused:
         raise InvalidInput(str(refused).replace("the reals", f"model {model}")) from None
     return tuple(_of(model, intake.stimuli)), (*_notes(study, model, intake, known, equalise),)
+
+
+def _format_of(study: Study, stimuli: Iterable[Stimulus]) -> str:
+    """Return the format in which a model joins a study: that of the pictures it has.
+
+    What `auto` stands for has changed since version 0.1: pictures of another format than the reals' would be
+    known as a model's by their addresses.
+    """
+    from backend.stimuli.images import resolve_format, suffix_of
+
+    chosen = study.protocol.stimuli.image_format
+    resolved = resolve_format(chosen, study.protocol.stimuli.size_px)
+    there = {Path(each.name).suffix for each in stimuli if each.truth == REAL}
+    if chosen != "auto" or suffix_of(resolved) in there:
+        return resolved
+    return next((each for each in _WAS_AUTO if suffix_of(each) in there), resolved)
 
 
 def _notes(
