@@ -37,6 +37,12 @@ const handed = (name, text) => ({ name, items: [{ path: "a.png", file: new File(
 const begun = ({ requests }) => requests.filter((path) => path === "/api/uploads").length;
 const soon = () => new Promise((resolve) => setTimeout(resolve, 100));
 
+/** Wait until all pictures are sent and stored in the draft. */
+async function sent(transfers, draft) {
+  while (!transfers.slots.every(({ progress }) => progress.stage === "complete")) await soon();
+  await draft.flush();
+}
+
 function held(server) {
   let release = () => {};
   server.hold = new Promise((resolve) => (release = resolve));
@@ -46,13 +52,15 @@ function held(server) {
 test("pictures that are removed before their turn are never sent", async () => {
   const server = new Server();
   const release = held(server);
-  const transfers = makeTransfers(server, keepDraft(server, "d1", null), []);
+  const draft = keepDraft(server, "d1", null);
+  const transfers = makeTransfers(server, draft, []);
 
   transfers.add("model", handed("gan", "one"));
   transfers.add("model", handed("dit", "two"));
   await soon();
   transfers.remove(transfers.slots[1]);
   release();
+  await sent(transfers, draft);
   await soon();
 
   assert.equal(begun(server), 1);
@@ -64,11 +72,12 @@ test("an upload is deleted once the draft names another in its place", async () 
   const draft = keepDraft(server, "d2", null);
   const transfers = makeTransfers(server, draft, []);
   transfers.add("real", handed("real", "one"));
-  await soon();
+  await sent(transfers, draft);
   const { real } = draft.body;
 
   transfers.fill(transfers.slots[0], handed("real", "three"));
-  await soon();
+  await sent(transfers, draft);
+  while (!server.requests.at(-1).endsWith("/delete")) await soon();
 
   assert.notEqual(draft.body.real, real);
   assert.deepEqual(server.requests.slice(-2), ["/api/drafts/d2", `/api/uploads/${real}/delete`]);
@@ -80,7 +89,7 @@ test("a draft that is deleted while its pictures are sent stays deleted", async 
   const draft = keepDraft(server, "d3", null);
   const transfers = await transfersOf(server, draft);
   transfers.add("real", handed("real", "one"));
-  await soon();
+  while (!begun(server)) await soon();
 
   await deleteDraft(server, "d3");
   release();
@@ -97,7 +106,7 @@ test("pictures that another draft has too are not deleted with those of this one
   const draft = keepDraft(server, "d4", null);
   const transfers = makeTransfers(server, draft, []);
   transfers.add("real", handed("real", "one"));
-  await soon();
+  await sent(transfers, draft);
   server.drafts.set("/api/drafts/other", { real: draft.body.real });
 
   transfers.remove(transfers.slots[0]);
@@ -118,10 +127,10 @@ test("two tabs change one draft, and neither undoes what the other did", async (
 
   pictures.add("real", handed("real", "one"));
   pictures.add("model", handed("gan", "two"));
-  await soon();
+  await sent(pictures, one);
   other.change({ name: "faces-2" });
   pictures2.add("model", handed("dit", "three"));
-  await soon();
+  await sent(pictures2, other);
   pictures.rename(pictures.slots[1], "gan-1");
   await one.flush();
   await other.renew();
@@ -153,8 +162,7 @@ test("what another tab removed is gone when the pictures are shown again", async
   const transfers = await transfersOf(server, draft);
   transfers.add("real", handed("real", "one"));
   transfers.add("model", handed("gan", "two"));
-  await soon();
-  await draft.flush();
+  await sent(transfers, draft);
 
   server.drafts.set("/api/drafts/d6", { ...draft.body, models: [] });
   await openDraft(server, "d6");
@@ -165,9 +173,10 @@ test("what another tab removed is gone when the pictures are shown again", async
 
 test("pictures that wait for others say so when they are to go on", async () => {
   const server = new Server();
-  const transfers = makeTransfers(server, keepDraft(server, "d7", null), []);
+  const draft = keepDraft(server, "d7", null);
+  const transfers = makeTransfers(server, draft, []);
   transfers.add("model", handed("gan", "one"));
-  await soon();
+  await sent(transfers, draft);
   const release = held(server);
   transfers.add("model", handed("dit", "two"));
   transfers.slots[0].progress = { ...transfers.slots[0].progress, stage: "paused" };
@@ -176,6 +185,6 @@ test("pictures that wait for others say so when they are to go on", async () => 
 
   assert.equal(transfers.slots[0].progress.stage, "ready");
   release();
-  await soon();
+  await sent(transfers, draft);
   assert.deepEqual(transfers.slots.map(({ progress }) => progress.stage), ["complete", "complete"]);
 });
