@@ -454,6 +454,7 @@ def test_another_member_who_signs_in_starts_afresh(desk, site, browser):
     page = desk.page
     bob = other_submitter(site)
     sign_in(page, site, "/console/studies/faces/pay")
+    page.wait_for_selector("summary:text-is('Budget')")
     page.context.clear_cookies()
     page.click("summary:text-is('Budget')")
     page.fill("details[open] input[type=number]", "50")
