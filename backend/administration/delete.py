@@ -192,8 +192,8 @@ def _owed(store: Store, study: Study, now: datetime) -> list[str]:
     )
     what = format_money(left, study.protocol.pay.currency) if left else "the approval of a place at the panel"
     return [
-        f"{counted(len(unpaid), 'evaluator')} {_is(unpaid)} owed {what} (pay with "
-        f"`openhype pay {study.name}`)"
+        f"{counted(len(unpaid), 'evaluator')} {_is(unpaid)} owed {what}: pay first "
+        f"(`openhype pay {study.name}`)"
     ]
 
 
@@ -226,9 +226,9 @@ def _under_way(store: Store, study: Study, now: datetime) -> list[str]:
     if not active:
         return []
     return [
-        f"{counted(len(active), 'session')} {_is(active)} in progress (stop new sessions with "
-        f"`openhype pause {study.name}`, and wait until they are finished, or silent for "
-        f"{study.protocol.admission.abandon_after_minutes:g} minutes)"
+        f"{counted(len(active), 'session')} {_is(active)} in progress: stop new sessions "
+        f"(`openhype pause {study.name}`), and wait until they are finished, or silent for "
+        f"{study.protocol.admission.abandon_after_minutes:g} minutes"
     ]
 
 
@@ -238,9 +238,7 @@ def _recruiting(store: Store, study: Study) -> list[str]:
         for entry in store.entries(lifecycle.recruitment_book(study.name))
         if entry.data["state"] != "stopped"
     ]
-    return [
-        f"it recruits at {panel} (end that with `openhype recruit {study.name} --stop`)" for panel in open_at
-    ]
+    return [f"it recruits at {panel}: end that (`openhype recruit {study.name} --stop`)" for panel in open_at]
 
 
 def _asked_for(store: Store, study: Study) -> list[str]:

@@ -125,7 +125,7 @@ def _revised(store: Store, data: DataDir, study: Study, settings: Mapping[str, A
     return replace(after, version=study.version + 1, settings_id=lifecycle.new_settings_id(), notes=notes)
 
 
-_ANEW = "make another study, with `openhype create`"
+_ANEW = "make another study (`openhype create`)"
 
 
 def _check_free(study: Study, settings: Mapping[str, Any]) -> None:
@@ -135,7 +135,7 @@ def _check_free(study: Study, settings: Mapping[str, Any]) -> None:
         if name in settings and not is_same:
             raise InvalidInput(
                 f"{name} of study {study.name} stays {_value(study.protocol, name)}, since {why}; {_ANEW}, "
-                f"and remove this one with `openhype delete {study.name}`"
+                f"and remove this one (`openhype delete {study.name}`)"
             )
 
 

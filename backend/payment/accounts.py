@@ -82,8 +82,8 @@ def check_paid_here(store: Store, study: str) -> None:
     if elsewhere := purse(store, study)[1].paid_from:
         raise Conflict(
             f"study {study} is paid from {elsewhere}, and the ledger here is a copy: pay and recruit there, "
-            f"or bring it here with `openhype copy {study} --move`; if that store is lost, with "
-            f"`openhype pay {study} --take-over`",
+            f"or bring it here (`openhype copy {study} --move`); if that store is lost, take over from it "
+            f"(`openhype pay {study} --take-over`)",
             code="paid_elsewhere",
         )
 

@@ -108,7 +108,7 @@ class TestRefusals:
         study = world.add(studies.study(images=8, base_usd_cents=100, bonus_usd_cents=2, panel="link"))
         world.player().play()
 
-        with pytest.raises(Conflict, match=r"1 evaluator is owed \$1.16 \(pay with `openhype pay faces`\)"):
+        with pytest.raises(Conflict, match=r"1 evaluator is owed \$1.16: pay first \(`openhype pay faces`\)"):
             removed(world)
         manual.write_list(world.store, study, tmp_path / "owed.csv", world.clock())
         manual.mark_paid(world.store, study, tmp_path / "owed.csv", world.clock)

@@ -155,7 +155,7 @@ def test_a_recruitment_planned_by_other_settings_is_not_begun(world):
         ("infinity", {"size_px": "64"}, "size_px of study faces stays 256, since the pictures were made"),
         ("infinity", {"image_format": "png"}, "image_format of study faces stays auto, since the pictures"),
         ("time", {"masks": "phase"}, "masks of study faces stays texture, since the masks were made"),
-        ("time", {"method": "infinity"}, "method of study faces stays time, .* with `openhype create`"),
+        ("time", {"method": "infinity"}, "method of study faces stays time, .* .`openhype create`."),
         ("infinity", {"imags": "8"}, "no setting is called 'imags'"),
         ("infinity", {"images": "9"}, "images must be even"),
         ("infinity", {"images": "400"}, "it has 60 of 200 reals, 60 of 200 fakes of gan"),
@@ -400,7 +400,7 @@ class TestCommand:
             (["set", "faces", "images"], 2, "must be KEY=VALUE"),
             (["set", "faces", "images=x"], 1, "images must be a whole number, not 'x'"),
             (["set", "nobody", "images=8"], 1, "there is no study 'nobody'"),
-            (["set", "faces", "size_px=64"], 1, "remove this one with `openhype delete faces`"),
+            (["set", "faces", "size_px=64"], 1, "remove this one (`openhype delete faces`)"),
         ],
     )
     def test_what_is_wrong_is_one_line(self, run, words, status, message):
