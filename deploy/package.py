@@ -50,7 +50,16 @@ scores, reports and jobs. The package of `score` is also that of the function `w
 
 _MODULES: Mapping[str, tuple[str, ...]] = {
     "api": (),
-    "score": ("bucket_pictures.py", "bucket_uploads.py", "s3_upload.py", "work.py", "work_calls.py"),
+    "score": (
+        "bucket_jobs.py",
+        "bucket_pictures.py",
+        "bucket_uploads.py",
+        "edge_copies.py",
+        "s3_upload.py",
+        "study_locks.py",
+        "work.py",
+        "work_calls.py",
+    ),
     "panel": ("panel_calls.py", "tasks.py"),
 }
 """Modules of `deploy/` that only some functions need."""

@@ -6,7 +6,7 @@ are uploaded in order of their names, so that the time of an upload reveals noth
 """
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,8 +58,13 @@ def upload_pictures(place: Place, study: str, folder: Path, progress: Callable |
     return upload(place, files, headers.IMMUTABLE, progress)
 
 
-def remove_pictures(place: Place, study: str, client: Any = None) -> int:
+def remove_pictures(
+    place: Place, study: str, client: Any = None, names: Collection[str] | None = None
+) -> int:
     """Delete the uploaded stimuli and masks of a study; return the number of files deleted.
+
+    Args:
+        names: delete only files of these names.
 
     Raises:
         NotInstalled: the package boto3 is missing.
@@ -72,7 +77,8 @@ def remove_pictures(place: Place, study: str, client: Any = None) -> int:
     count = 0
     try:
         for page in client.get_paginator("list_objects_v2").paginate(Bucket=place.bucket, Prefix=prefix):
-            found = [{"Key": entry["Key"]} for entry in page.get("Contents", ())]
+            keys = [entry["Key"] for entry in page.get("Contents", ())]
+            found = [{"Key": key} for key in keys if names is None or key.removeprefix(prefix) in names]
             if found:
                 gone = client.delete_objects(Bucket=place.bucket, Delete={"Objects": found, "Quiet": True})
                 if left := gone.get("Errors"):

@@ -8,24 +8,22 @@ import logging
 import os
 import shutil
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from backend.foundation.permissions import make_folder, private
 from backend.foundation.timestamps import utc_now
 from backend.jobs import queue
-from backend.jobs.queue import Job
-from backend.jobs.work import Work, runner
-from backend.jobs.worker import Runner, Worker
+from backend.jobs.work import runner
+from backend.jobs.worker import Worker
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
-from deploy import api
-from deploy.bucket_pictures import fetch_pictures
-from deploy.s3_upload import Place, parse_place, remove_pictures
+from deploy import api, study_locks
+from deploy.bucket_jobs import with_pictures
+from deploy.edge_copies import EdgeCopies
+from deploy.s3_upload import parse_place
 
-_READING = frozenset({"join", "metrics", "agree"})
-"""Kinds of jobs that read the pictures of their study."""
-_DELETING = "delete"
 _PAYING = "pay"
 """It needs the panel's token, which only the function `panel` may read: a worker that has it pays."""
 LEAST_S = 60
@@ -62,35 +60,19 @@ def make_worker(environment: Mapping[str, str]) -> Worker:
     _keep_keys(environment, data)
     store = open_store(environment["OPENHYPE_STORE"], data.root)
     place = parse_place(environment["OPENHYPE_IMAGES"])
+    distribution = environment.get("OPENHYPE_DISTRIBUTION")
+    copies = EdgeCopies(distribution) if distribution else None
     return Worker(
         store,
         data,
-        find=lambda kind: _with_pictures(kind, runner(kind), place),
+        find=lambda kind: with_pictures(kind, runner(kind), place, copies),
+        may_begin=partial(study_locks.reserve, store),
         leaves=frozenset({_PAYING}),
         uploads=api.bucket_uploads(environment, store, data),
         url=environment.get("OPENHYPE_URL"),
         publish=api.publisher(environment),
         say=log.info,
     )
-
-
-def _with_pictures(kind: str, run: Runner, place: Place) -> Runner:
-    """Return a job with the study's pictures beside it, which the bucket has and an instance has not."""
-
-    def with_pictures(work: Work, job: Job) -> Mapping[str, Any]:
-        images = work.data.root / "images"
-        shutil.rmtree(images, ignore_errors=True)  # of a job before, whose study has changed perhaps
-        try:
-            if job.study and kind in _READING:
-                fetch_pictures(place, job.study, work.data.images(job.study))
-            result = run(work, job)
-            if job.study and kind == _DELETING:
-                remove_pictures(place, job.study)
-            return result
-        finally:
-            shutil.rmtree(images, ignore_errors=True)
-
-    return with_pictures
 
 
 def _keep_keys(environment: Mapping[str, str], data: DataDir) -> None:

@@ -64,6 +64,8 @@ class Worker:
     find: Callable[[str], Runner] = runner
     leaves: frozenset[str] = frozenset()
     """Kinds of jobs that it leaves to other workers, since it lacks what they need."""
+    may_begin: Callable[[Job], bool] = lambda job: True
+    """Whether a job may be begun now; another one may have its study."""
     before_job: Callable[[], Any] = lambda: None
     tick_s: float = _TICK_S
     """Seconds between looks at whether the job is to stop, and notes of its progress."""
@@ -120,7 +122,7 @@ class Worker:
                 if not is_ours:
                     continue
                 shutil.rmtree(self._folder / candidate.id, ignore_errors=True)  # left by a killed worker
-                if claimed := self._claim(candidate):
+                if self.may_begin(candidate) and (claimed := self._claim(candidate)):
                     self._note_turn(claimed, waiting)
                     return self._done(claimed)
         return None

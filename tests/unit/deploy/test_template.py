@@ -157,6 +157,15 @@ def test_the_worker_publishes_pictures_and_nothing_else_that_is_served():
     assert places == {json.dumps({"Fn::Sub": "arn:${AWS::Partition}:s3:::${Bucket}/public/i/*"})}
 
 
+def test_the_worker_removes_copies_at_the_edges_of_this_distribution_alone():
+    given = {place for action, place in allowed("WorkRole") if action.startswith("cloudfront:")}
+    variables = RESOURCES["WorkFunction"]["Properties"]["Environment"]["Variables"]
+
+    (place,) = given
+    assert "distribution/${Distribution}" in place
+    assert variables["OPENHYPE_DISTRIBUTION"] == {"Ref": "Distribution"}
+
+
 def test_the_worker_is_invoked_by_its_schedule_and_has_the_time_of_a_job():
     function = RESOURCES["WorkFunction"]["Properties"]
     (rule,) = [part for name, part in RESOURCES.items() if name == "WorkSchedule"]

@@ -7,7 +7,6 @@ from backend.foundation.timestamps import utc_now
 from backend.jobs import queue
 from deploy import work
 from deploy.bucket_uploads import BucketUploads
-from deploy.s3_upload import parse_place
 
 KEYS = '{"researcher": "r", "hashing": "00ff"}'
 
@@ -69,15 +68,6 @@ def test_jobs_are_done_until_the_time_is_nearly_over(environment):
     worker.store.close()
 
 
-def held_by(work_):
-    images = work_.data.root / "images"
-    return {str(path.relative_to(images)): path.read_bytes() for path in images.rglob("*") if path.is_file()}
-
-
-def keys_of(client):
-    return [each["Key"] for each in client.list_objects_v2(Bucket="pictures").get("Contents", [])]
-
-
 def test_payments_are_left_to_a_worker_that_has_the_panels_token(environment):
     worker = work.make_worker(environment)
     ordered = queue.enqueue(worker.store, "pay", "faces", "owner", {}, utc_now())
@@ -87,26 +77,6 @@ def test_payments_are_left_to_a_worker_that_has_the_panels_token(environment):
     assert done["jobs"] == 0
     assert queue.job(worker.store, ordered.id).state == "queued"
     worker.store.close()
-
-
-@pytest.mark.parametrize("kind", ["join", "create", "delete"])
-def test_jobs_have_the_pictures_of_their_study_and_leave_none_behind(environment, kind):
-    client = boto3.client("s3")
-    client.create_bucket(Bucket="pictures", CreateBucketConfiguration={"LocationConstraint": "eu-central-1"})
-    for name in ("faces/a.png", "faces/b.png", "faces2/c.png"):
-        client.put_object(Bucket="pictures", Key=f"public/i/{name}", Body=name.encode())
-    worker, seen = work.make_worker(environment), []
-    queue.enqueue(worker.store, kind, "faces", "ada", {}, utc_now())
-    place = parse_place(environment["OPENHYPE_IMAGES"])
-    worker.find = lambda kind: work._with_pictures(kind, lambda w, _: seen.append(held_by(w)) or {}, place)
-
-    done = worker.run_once()
-    worker.store.close()
-
-    both = {"faces/a.png": b"faces/a.png", "faces/b.png": b"faces/b.png"}
-    assert (done.state, seen) == ("done", [both if kind == "join" else {}])
-    assert not (worker.data.root / "images").exists()
-    assert len(keys_of(client)) == (1 if kind == "delete" else 3)
 
 
 @pytest.mark.parametrize("event", [{}, {"task": "pay"}, {"requestContext": {}, "version": "2.0"}])

@@ -1,0 +1,121 @@
+"""Jobs on studies whose pictures are in a bucket: an instance that does one has no picture of its own."""
+
+import shutil
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from backend.foundation.errors import NotFound, OpenhypeError
+from backend.jobs.queue import Job
+from backend.jobs.work import Work
+from backend.jobs.worker import Runner
+from backend.stores.store import Store
+from deploy import study_locks
+from deploy.bucket_pictures import fetch_pictures
+from deploy.s3_upload import Place, remove_pictures
+
+_JOINING = frozenset({"join", "join_model"})
+"""Kinds of jobs that add pictures to those of their study, and may make its files longer."""
+_READING = _JOINING | {"metrics", "agree"}
+"""Kinds of jobs that read the pictures of their study."""
+_DELETING = "delete"
+
+
+class Copies(Protocol):
+    """Copies of pictures elsewhere, such as `EdgeCopies`."""
+
+    def remove(self, study: str, is_waited_for: bool = False) -> None: ...
+
+
+def with_pictures(kind: str, run: Runner, place: Place, copies: Copies | None = None) -> Runner:
+    """Return a job that finds the pictures of its study in the data directory, and leaves none there.
+
+    Pictures that a failed job has published are removed from the bucket.
+
+    Args:
+        place: the folder of the bucket that browsers are served from.
+        copies: what serves browsers in front of the bucket, if anything.
+    """
+
+    def run_with_pictures(work: Work, job: Job) -> Mapping[str, Any]:
+        images = work.data.root / "images"
+        shutil.rmtree(images, ignore_errors=True)  # of a job before, whose study has changed perhaps
+        try:
+            if not job.study:
+                return run(work, job)
+            if kind in _READING:
+                fetch_pictures(place, job.study, work.data.images(job.study))
+            publishing = _Publishing(work, job.study, place, copies if kind in _JOINING else None)
+            try:
+                result = run(replace(work, publish=publishing.publish if work.publish else None), job)
+            except BaseException:
+                publishing.undo()
+                raise
+            if kind == _DELETING and not _is_of_another(work.store, job):
+                remove_pictures(place, job.study)
+                if copies:
+                    copies.remove(job.study)
+                study_locks.release(work.store, job.study)
+            return result
+        finally:
+            shutil.rmtree(images, ignore_errors=True)
+
+    return run_with_pictures
+
+
+@dataclass
+class _Publishing:
+    """Pictures on their way to the bucket, where browsers get them."""
+
+    work: Work
+    study: str
+    place: Place
+    copies: Copies | None
+    added: frozenset[str] = field(default=frozenset(), init=False)
+    """Names of pictures that were not there when the job began."""
+
+    def __post_init__(self) -> None:
+        self._before = _names_in(self.work.data.images(self.study))
+
+    def publish(self, study: str, folder: Path) -> None:
+        self.added = _names_in(folder) - self._before
+        self.work.publish(study, folder)
+        if self.copies:
+            self.copies.remove(study, is_waited_for=True)
+
+    def undo(self) -> None:
+        """Remove what was published, but for what the study has by now; a failure leaves files too many."""
+        if self.added:
+            with suppress(OpenhypeError):
+                left = self.added - _names_of(self.work.store, self.study)
+                remove_pictures(self.place, self.study, names=left)
+
+
+def _is_of_another(store: Store, deleting: Job) -> bool:
+    """Return whether another study has the name of one that an earlier run of its job has deleted."""
+    try:
+        found = store.study(deleting.study or "", even_deleted=True)
+    except NotFound:
+        return False
+    return found.created_at != deleting.args["created_at"]
+
+
+def _names_in(folder: Path) -> frozenset[str]:
+    return frozenset(path.name for path in folder.iterdir()) if folder.is_dir() else frozenset()
+
+
+def _names_of(store: Store, name: str) -> set[str]:
+    """Return the names of a study's files; none if there is no study."""
+    try:
+        study = store.study(name, even_deleted=True)
+    except NotFound:
+        return set()
+    return {*study.masks, *_single(stimulus.name for stimulus in store.stimuli(name))}
+
+
+def _single(names: Iterable[str]) -> Iterable[str]:
+    """Yield the names of files; those of a stimulus of several pictures are separated by spaces."""
+    for name in names:
+        yield from name.split(" ")
