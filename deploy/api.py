@@ -59,6 +59,7 @@ def from_environment(environment: Mapping[str, str], serves: frozenset[str] = EV
         "allowed": frozenset(map(parse_origin, environment.get("OPENHYPE_ORIGINS", "").split())),
         "behind_proxy": is_behind,
         "serves": serves,
+        "base_url": environment.get("OPENHYPE_URL") or None,
     }
     if "files" in serves:
         options |= {

@@ -174,7 +174,9 @@ class Deployment:
         page.upload_page(place, client=self._s3)
         report("functions and distribution (some minutes) …")
         self._service.apply(self._parameters(packages, outputs, parameters))
-        self._stored.apply(self._data_parameters(parameters))  # a new distribution's origins
+        # Once more, now that the address of a new distribution is known.
+        self._service.apply(self._parameters(packages, outputs, parameters))
+        self._stored.apply(self._data_parameters(parameters))
         if self._removes_panel:
             self._remove_panel()
         # Only now: an update that fails is rolled back to the previous packages.
@@ -255,8 +257,16 @@ class Deployment:
             **{f"{stage.title()}Package": _package_key(package) for stage, package in packages.items()},
             "PanelSecret": self.panel_secret_name if self._has_panel() else "",
             "PanelVersion": self._panel_version(),
+            "Url": self._url(parameters),
             "IsSigned": "true" if self.signs_requests() else "false",
         }
+
+    def _url(self, parameters: Mapping[str, str]) -> str:
+        """Return where browsers reach the pages; '' before that is known."""
+        if domain := parameters.get(bounds.SETTINGS["domain"].parameter):
+            return f"https://{domain}"
+        address = self._service.outputs().get("Address")
+        return f"https://{address}" if address else ""
 
     def _notes(self) -> list[str]:
         notes = self._notes_on_limits()

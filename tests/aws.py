@@ -123,17 +123,18 @@ def known_to_moto(template: dict[str, Any]) -> dict[str, Any]:
     }
     missing = set(template["Resources"]) - set(resources)
 
+    def is_known(part: Any) -> bool:
+        text = json.dumps(part)
+        return not any(f'"{one}' in text or f"${{{one}" in text for one in missing)
+
     def known(parts: Mapping[str, Any]) -> dict[str, Any]:
-        texts = {name: json.dumps(part) for name, part in parts.items()}
-        return {
-            name: part
-            for name, part in parts.items()
-            if not any(f'"{one}' in texts[name] or f"${{{one}" in texts[name] for one in missing)
-        }
+        return {name: part for name, part in parts.items() if is_known(part)}
 
     for part in resources.values():
         if variables := part["Properties"].get("Environment", {}).get("Variables"):
             part["Properties"]["Environment"]["Variables"] = known(variables)
+        for policy in part["Properties"].get("Policies", ()):
+            policy["PolicyDocument"]["Statement"] = [*filter(is_known, policy["PolicyDocument"]["Statement"])]
     return {**template, "Resources": resources, "Outputs": known(template["Outputs"])}
 
 

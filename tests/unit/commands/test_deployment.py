@@ -78,6 +78,8 @@ def test_the_bucket_takes_uploads_from_pages_of_this_deployment_alone(cloud, tmp
 
     # moto's CloudFormation sets no CORS rules; test_template.py checks that they take the parameter
     assert one._stored.parameters()["Origins"] == "https://d1.cloudfront.net,https://hype.lab.example"
+    variables = boto3.client("lambda").get_function(FunctionName=f"{NAME}-score")["Configuration"]
+    assert variables["Environment"]["Variables"]["OPENHYPE_URL"] == "https://d1.cloudfront.net"
     assert verbs(one.plan(packages)) == {"leave"}
 
 

@@ -7,8 +7,14 @@ import pytest
 from flask import Flask
 
 from backend.foundation.errors import InvalidInput
+from backend.foundation.timestamps import utc_now
+from backend.standing.terms import Terms, stand
+from backend.stores.datadir import DataDir
+from backend.stores.opening import open_store
 from deploy import api
 from deploy.work_calls import wake_after_jobs
+
+from .. import sample_studies as studies
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -47,6 +53,27 @@ def test_the_environment_names_other_addresses_of_the_pages(tmp_path):
 
     path, headers = "/api/studies/nobody/sessions", {"Origin": "https://faces.example"}
     assert http.post(path, json={"consent_version": "1"}, headers=headers).status_code == 404
+
+
+@pytest.mark.parametrize("serves", [frozenset({"scores", "results"}), api.EVERYTHING])
+def test_links_name_the_address_of_the_pages_and_not_that_of_the_function(tmp_path, serves):
+    environment = {"OPENHYPE_STORE": "sqlite:///a.db", "OPENHYPE_DATA": str(tmp_path)}
+    environment["OPENHYPE_URL"] = "https://d1.cloudfront.net"
+    store = open_store(environment["OPENHYPE_STORE"], tmp_path)
+    made = studies.study(images=8, panel="link")
+    store.add_study(made, studies.pool(made))
+    stand(store, store.study("faces"), Terms("Faces", published=True), utc_now())
+    key = {"X-Openhype-Token": DataDir(tmp_path).keys().researcher}
+    http = api.from_environment(environment, serves).test_client()
+
+    shown = http.get("/api/studies/faces/record", headers=key).json["links"]["evaluators"]
+    private = http.post("/api/studies/faces/links", headers=key, json={"count": 1}).json["links"]
+    page = http.get("/competitions/faces").text
+    store.close()
+
+    assert shown == "https://d1.cloudfront.net/s/faces"
+    assert private[0].startswith("https://d1.cloudfront.net/s/faces?")
+    assert "--url https://d1.cloudfront.net<" in page
 
 
 def test_the_environment_names_the_header_in_which_a_proxy_signs_members_in(tmp_path):
