@@ -25,7 +25,7 @@ from botocore.exceptions import (
 
 from backend.foundation.errors import Conflict, InvalidInput, StoreFailed
 from backend.stores.datadir import DataDir, parse_keys
-from deploy import bounds, page, template
+from deploy import bounds, bucket_uploads, page, template
 from deploy.package import STAGES, Package, build
 from deploy.s3_upload import Place, s3_client
 from deploy.stacks import DATA, SERVICE, Change, Stack
@@ -197,7 +197,7 @@ class Deployment:
             changes.append(Change("remove", f"page and packages in {outputs['Bucket']}"))
         if self._stored_panel() is not None:
             changes.append(Change("remove", f"the panel's token in {self.panel_secret_name}"))
-        kept = [] if not outputs else [f"studies and answers in {outputs['Table']}", "pictures"]
+        kept = [] if not outputs else [f"studies and answers in {outputs['Table']}", "pictures and uploads"]
         if self._stored_keys() is not None:
             kept.append(f"keys in {self.keys_name}")
         changes += [Change("remove" if with_data else "leave", what) for what in kept]
@@ -217,7 +217,7 @@ class Deployment:
         if outputs:
             bucket = outputs["Bucket"]
             report("page and packages …")
-            self._delete(bucket, [key for key in self._keys_of(bucket) if with_data or not _is_picture(key)])
+            self._delete(bucket, [key for key in self._keys_of(bucket) if with_data or not _is_data(key)])
         if with_data:
             report("table and bucket …")
             if outputs:
@@ -452,5 +452,6 @@ def _package_key(package: Package) -> str:
     return f"{template.PACKAGES}/{package.stage}-{package.sha256[:16]}.zip"
 
 
-def _is_picture(key: str) -> bool:
-    return key.startswith(f"{template.PUBLIC}/i/")
+def _is_data(key: str) -> bool:
+    """Return whether an object is a picture of a study, or of an upload, for which a submission may wait."""
+    return key.startswith((f"{template.PUBLIC}/i/", f"{bucket_uploads.BOOK}/"))

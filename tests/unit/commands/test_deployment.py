@@ -204,13 +204,18 @@ def everything():
 
 def test_destroying_takes_the_service_and_leaves_the_data(deployed, packages):
     bucket = deployed.outputs["Bucket"]
-    boto3.client("s3").put_object(Bucket=bucket, Key="public/i/faces/00.png", Body=b"picture")
+    kept = {"public/i/faces/00.png", "uploads/4f1c/1"}
+    for key in kept:
+        boto3.client("s3").put_object(Bucket=bucket, Key=key, Body=b"picture")
 
     plan = deployed.planned_removal(with_data=False)
     deployed.remove(with_data=False, report=str)
 
-    assert {c.what for c in plan if c.verb == "leave"} >= {"pictures", f"keys in /openhype/{NAME}/keys"}
-    assert objects(bucket) == {"public/i/faces/00.png"}
+    assert {c.what for c in plan if c.verb == "leave"} >= {
+        "pictures and uploads",
+        f"keys in /openhype/{NAME}/keys",
+    }
+    assert objects(bucket) == kept
     assert everything() == {f"{NAME}-data", bucket, deployed.outputs["Table"], f"/openhype/{NAME}/keys"}
     again = deployed.apply(packages, report=str)
     assert (again["Table"], again["Bucket"]) == (deployed.outputs["Table"], bucket)
