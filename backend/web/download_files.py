@@ -10,8 +10,8 @@ import shutil
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -101,7 +101,8 @@ def _masks(store: Store, data: DataDir, study: Study, options: Options, out: Pat
     if not study.masks:
         raise InvalidInput(f"study {study.name} has no masks")
     folder = data.images(study.name)
-    picture = sheet.of_masks([folder / name for name in study.masks[: options["count"]]])
+    with _pictures_of(study):
+        picture = sheet.of_masks([folder / name for name in study.masks[: options["count"]]])
     picture.save(out, "PNG", optimize=True)
 
 
@@ -109,15 +110,22 @@ def _site(store: Store, data: DataDir, study: Study, options: Options, out: Path
     from backend.web.static_demo import write_site
 
     folder = out.parent / "site"
-    try:
+    with _pictures_of(study):
         write_site(store, study, data.images(study.name), folder, options["each"])
+    _zip(folder, f"{study.name}-demo", out)
+
+
+@contextmanager
+def _pictures_of(study: Study) -> Iterator[None]:
+    """Say which picture is missing, on a server that has none, such as a function on AWS."""
+    try:
+        yield
     except FileNotFoundError as error:
         raise NotFound(
             f"the picture {Path(error.filename or '').name} of {study.name} is not in this server's data "
-            "directory; a site is made where the pictures are",
+            "directory; this file is made where the pictures are",
             code="no_pictures",
         ) from None
-    _zip(folder, f"{study.name}-demo", out)
 
 
 KINDS: Mapping[str, _Write] = {

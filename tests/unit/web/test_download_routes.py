@@ -6,6 +6,7 @@ import threading
 import time
 import zipfile
 from contextlib import ExitStack
+from dataclasses import replace
 
 import pytest
 
@@ -47,6 +48,16 @@ def names(reply):
 
 def rows(reply):
     return [*csv.DictReader(io.StringIO(reply.get_data(as_text=True)))]
+
+
+@pytest.mark.parametrize("file", ["masks.png", "site.zip"])
+def test_pictures_that_this_server_has_not_are_said(world, me, here, file):
+    world.add(replace(studies.study(**SMALL), masks=("m0.webp",)))
+
+    refused = me.get(f"studies/faces/{file}", 404)["error"]
+
+    assert refused["code"] == "no_pictures"
+    assert "not in this server's data directory" in refused["message"]
 
 
 def test_answers_are_those_of_real_sessions_or_of_simulated_ones(me, here, study):
