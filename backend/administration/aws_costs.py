@@ -36,6 +36,9 @@ _OPENING_CALLS = _OPENING_READS + _COUNTS + 5
 _CLOSING_CALLS = 3
 """Read the responses, store them packed, and close the session's count."""
 
+_LOOKS_A_MONTH = 30 * 24 * 12
+"""How often the function `work` looks whether a job was left: every five minutes."""
+
 
 @dataclass(frozen=True)
 class Usage:
@@ -125,6 +128,17 @@ def cost_usd(used: Usage, pictures: int, prices: Mapping[str, Any]) -> dict[str,
         + shown * bucket["gets_million"] / 1e6
         + pictures * assumed["picture_bytes"] / 1e9 * bucket["stored_gb_month"],
     }
+
+
+def idle_usd(prices: Mapping[str, Any]) -> float:
+    """Return the cost in US dollars of a month without visitors, besides storage: `work` looks for jobs."""
+    function, assumed = prices["lambda"], prices["assumed"]
+    seconds = _LOOKS_A_MONTH * assumed["look_seconds"] * assumed["work_gb"]
+    return (
+        _LOOKS_A_MONTH * function["requests_million"] / 1e6
+        + seconds * function["gb_seconds_million"] / 1e6
+        + _LOOKS_A_MONTH * prices["dynamodb"]["read_units_million"] / 1e6
+    )
 
 
 def upload_usd(bytes: int, prices: Mapping[str, Any], days: float = 7) -> float:
@@ -228,7 +242,11 @@ def hostile_requests(assumed: Mapping[str, float]) -> list[HostileRequest]:
             **cheap,
         ),
         HostileRequest(
-            "scores without the key", seconds, 2 * gb, sent_bytes=reply, concurrency="ScoreConcurrency"
+            "scores without the key",
+            seconds,
+            assumed["score_gb"],
+            sent_bytes=reply,
+            concurrency="ScoreConcurrency",
         ),
         HostileRequest(
             "a forged event of the panel", seconds, gb, sent_bytes=reply, concurrency="PanelConcurrency"

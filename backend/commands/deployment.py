@@ -158,7 +158,8 @@ def _cost_lines() -> list[str]:
     usd = stored_gb * prices["s3"]["stored_gb_month"]
     return [
         *lines,
-        f"costs: ${usd:.3f} a month for the pictures of such a study, and nothing else without visitors "
+        f"costs: ${usd:.3f} a month for the pictures of such a study, and without visitors "
+        f"${costs.idle_usd(prices):.2f} besides, whatever the studies "
         f"(prices of {prices['region']} as of {prices['as_of']}; more: openhype costs)",
     ]
 

@@ -1,5 +1,6 @@
 """What a study is said to take of AWS is what dynalite measures, and what the docs say."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from backend.administration import aws_costs as costs
 from backend.cli import main
 from backend.experiment import protocol
 from backend.stores.dynamodb.client import connect, parse_url
+from deploy import template
 
 from ..stores.dynamodb.test_store import play
 
@@ -71,6 +73,20 @@ def test_the_page_of_costs_is_what_the_command_says():
     said = CliRunner().invoke(main, ["costs"]).output
 
     assert said in page
+
+
+def test_an_idle_deployment_costs_what_the_docs_say():
+    """By the memory and the schedule of the template."""
+    service, found = template.text_of("service"), assumed()
+    memory = [int(mb) / 1024 for mb in re.findall(r"MemorySize: (\d+)", service)]
+
+    said = costs.idle_usd(costs.prices())
+
+    assert "ScheduleExpression: rate(5 minutes)" in service
+    assert memory == pytest.approx(
+        [found[name] for name in ("function_gb", "score_gb", "work_gb", "function_gb")], abs=0.01
+    )
+    assert f"about ${said:.2f} a month" in (ROOT / "docs" / "costs.md").read_text("utf-8")
 
 
 def test_an_upload_costs_what_the_docs_say():
