@@ -26,8 +26,8 @@ from deploy.s3_upload import parse_place
 
 _PAYING = "pay"
 """It needs the panel's token, which only the function `panel` may read: a worker that has it pays."""
-LEAST_S = 60
-"""No job is begun with less time left than this."""
+LEAST_S = 450
+"""No job is begun with less time left, half of an invocation's: one that Lambda ends loses a try."""
 log = logging.getLogger("openhype")
 
 
