@@ -165,7 +165,7 @@ class TestRefusals:
         player = world.player()
         player.begin()
 
-        with pytest.raises(Conflict, match=r"1 session is in progress .* silent for 60 minutes"):
+        with pytest.raises(Conflict, match=r"1 session is in progress: .* silent for 60 minutes"):
             removed(world)
 
         assert player.answer()["trial_index"] == 0
@@ -181,7 +181,7 @@ class TestRefusals:
             removed(world)
             assert_gone(world)
             return
-        with pytest.raises(Conflict, match=r"it recruits at prolific .* `openhype recruit faces --stop`"):
+        with pytest.raises(Conflict, match=r"it recruits at prolific: .*`openhype recruit faces --stop`"):
             removed(world)
 
     def test_while_a_study_asks_for_it_as_its_qualification(self, world):
