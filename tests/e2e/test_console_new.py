@@ -92,6 +92,16 @@ def choose(page, press, folder):
     chooser.value.set_files(folder)
 
 
+def go_to_pictures(page, site, name):
+    """Sign in, and begin a study."""
+    page.goto(f"{site.url}/console/new")
+    page.fill("dialog #token", site.data.keys().researcher)
+    page.keyboard.press("Enter")
+    page.fill("#name", name)
+    page.click("text=Continue to the pictures")
+    page.wait_for_selector(".drop-zone")
+
+
 def shown(page, selector):
     page.wait_for_selector(selector)
     found = violations(page)
@@ -204,12 +214,7 @@ def test_a_connection_cut_ten_times_and_a_page_loaded_again_lose_nothing(player,
         return route.continue_()
 
     page.route("**/api/uploads/**", route)
-    page.goto(f"{site.url}/console/new")
-    page.fill("dialog #token", site.data.keys().researcher)
-    page.keyboard.press("Enter")
-    page.fill("#name", "cut")
-    page.click("text=Continue to the pictures")
-    page.wait_for_selector(".drop-zone")
+    go_to_pictures(page, site, "cut")
     for load in range(2):
         choose(page, page.locator(f"section:has(h2:text-is('Real pictures')) {FOLDER}").first.click, large)
         if load == 0:
@@ -238,12 +243,7 @@ def test_a_picture_that_is_changed_while_it_is_sent_is_noticed(player, site, tmp
         route.continue_()
 
     page.route("**/api/uploads/**", route)
-    page.goto(f"{site.url}/console/new")
-    page.fill("dialog #token", site.data.keys().researcher)
-    page.keyboard.press("Enter")
-    page.fill("#name", "changed")
-    page.click("text=Continue to the pictures")
-    page.wait_for_selector(".drop-zone")
+    go_to_pictures(page, site, "changed")
     choose(page, page.locator(f"section:has(h2:text-is('Real pictures')) {FOLDER}").first.click, folder)
 
     page.wait_for_selector(".slot .error:has-text('it was changed, moved or deleted after it was chosen')")

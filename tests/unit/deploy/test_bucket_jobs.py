@@ -4,7 +4,6 @@ import shutil
 from functools import partial
 from itertools import count
 
-import boto3
 import pytest
 
 from backend.foundation.errors import StoreFailed
@@ -34,13 +33,6 @@ class Copies:
             raise self.fault
         models = [each.models for each in self._store.studies() if each.name == study]
         self.removed.append((study, is_waited_for, models))
-
-
-@pytest.fixture
-def bucket(cloud):
-    client = boto3.client("s3")
-    client.create_bucket(Bucket="pictures", CreateBucketConfiguration={"LocationConstraint": "eu-central-1"})
-    return client
 
 
 class Instances:

@@ -10,7 +10,6 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import ClassVar
 
-import boto3
 import pytest
 
 from backend.client.tar_stream import PART_BYTES, digest_of
@@ -26,13 +25,6 @@ PLACE = Place("pictures", "uploads/")
 CONTENT = os.urandom(PART_BYTES) + b"the end"
 PARTS = [CONTENT[:PART_BYTES], CONTENT[PART_BYTES:]]
 HASHES = [hashlib.sha256(part).hexdigest() for part in PARTS]
-
-
-@pytest.fixture
-def bucket(cloud):
-    client = boto3.client("s3")
-    client.create_bucket(Bucket="pictures", CreateBucketConfiguration={"LocationConstraint": "eu-central-1"})
-    return client
 
 
 class ListingChecksums:

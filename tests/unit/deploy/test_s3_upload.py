@@ -17,13 +17,6 @@ from deploy.s3_upload import Place, parse_place, remove_pictures, upload, upload
 PLACE = Place("pictures", "public/")
 
 
-@pytest.fixture
-def bucket(cloud):
-    client = boto3.client("s3")
-    client.create_bucket(Bucket="pictures", CreateBucketConfiguration={"LocationConstraint": "eu-central-1"})
-    return client
-
-
 def pictures(folder, count=40, suffix=".png"):
     folder.mkdir()
     for i in range(count):
