@@ -1,6 +1,7 @@
 // @ts-check
 /** Forms that send one command, and questions before what cannot be undone. */
 
+import { Refused } from "./console_api.js";
 import { alertLine, askInDialog, el, explained, field, isAbort } from "./console_elements.js";
 import { money } from "./screens.js";
 
@@ -64,6 +65,20 @@ export async function isConfirmedTwice(first, second) {
   const choices = [{ label: first.label, value: "yes", primary: true }, { label: "Cancel", value: "" }];
   if ((await askInDialog(first.title, first.content, choices)) !== "yes") return false;
   return isConfirmed(second.title, second.words, second.label);
+}
+
+/**
+ * Return whether what was confirmed is done; false if it is not, for something had changed since.
+ * @param {() => Promise<unknown>} order
+ */
+export async function isDone(order) {
+  try {
+    await order();
+    return true;
+  } catch (error) {
+    if (error instanceof Refused && error.code === "changed") return false;
+    throw error;
+  }
 }
 
 /**

@@ -1,10 +1,9 @@
 // @ts-check
 /** What evaluators of a study are owed, and paying it: shown first, then confirmed twice. */
 
-import { Refused } from "./console_api.js";
 import { actionButton, el, field, link, table } from "./console_elements.js";
 import { count, counted, moment, sentence } from "./console_format.js";
-import { amount, commandForm, isConfirmed, isConfirmedTwice, isTyped } from "./console_forms.js";
+import { amount, commandForm, isConfirmed, isConfirmedTwice, isDone, isTyped } from "./console_forms.js";
 import { jobList } from "./console_jobs.js";
 import { pathTo } from "./console_paths.js";
 import { paidRows } from "./console_payment_list.js";
@@ -113,20 +112,6 @@ function payingAtPanel({ study }, payments, { api }, refresh) {
     const isOrdered = await isDone(() => api.post(pathTo`/api/studies/${study}/pay`, { confirmation }, { again: true }));
     await refresh(isOrdered ? `Payment of ${total} for ${people(pays)} is under way: see below.` : CHANGED);
   }, { primary: true });
-}
-
-/**
- * Return whether what was confirmed is done; false if it is not, for something had changed since.
- * @param {() => Promise<unknown>} order
- */
-async function isDone(order) {
-  try {
-    await order();
-    return true;
-  } catch (error) {
-    if (error instanceof Refused && error.code === "changed") return false;
-    throw error;
-  }
 }
 
 /**

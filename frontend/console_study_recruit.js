@@ -1,10 +1,9 @@
 // @ts-check
 /** Recruiting evaluators at a panel: what it costs, confirmed twice, and how it stands. */
 
-import { Refused } from "./console_api.js";
 import { actionButton, el, field } from "./console_elements.js";
 import { count, counted, sentence } from "./console_format.js";
-import { amount, commandForm, isConfirmed, isConfirmedTwice } from "./console_forms.js";
+import { amount, commandForm, isConfirmed, isConfirmedTwice, isDone } from "./console_forms.js";
 import { pathTo } from "./console_paths.js";
 import { facts } from "./screens.js";
 
@@ -164,12 +163,8 @@ function wishes({ study, currency, sessions_wanted }, { recruited, plan }, { api
       if (!now.plan || !now.confirmation) throw new Error(now.hindrance ?? "there is nothing to recruit");
       if (isAsItIs(now)) throw new Error("that is as it stands already: ask for more places, or for another budget");
       if (!(await isCostConfirmed(study, now.recruited, now.plan, isChanged))) return;
-      try {
-        await api.post(`${path}/recruit`, { ...wanted, confirmation: now.confirmation }, { again: true });
-        return await refresh(`Published: ${counted(now.plan.places, "place")}.`);
-      } catch (error) {
-        if (!(error instanceof Refused && error.code === "changed")) throw error;
-      }
+      const { confirmation, plan: { places: published } } = now;
+      if (await isDone(() => api.post(`${path}/recruit`, { ...wanted, confirmation }, { again: true }))) return refresh(`Published: ${counted(published, "place")}.`);
     }
   }
 
