@@ -70,6 +70,7 @@ def _of_sides(spec: StudySpec, examined: "Examined", root: Path) -> dict[str, An
 
     found: Survey = examined.survey
     unusable = [*found.files, *found.duplicates]
+    untold = () if spec.skip_bad else {*left_out_notes((), (), found.files)}  # they are not left out
     steps = suggested(found.differences)
     return {
         "sides": [*_sides(spec, found)],
@@ -93,7 +94,7 @@ def _of_sides(spec: StudySpec, examined: "Examined", root: Path) -> dict[str, An
                 *(each.note for each in found.differences if each.is_equalised),
                 *found.notes_beside_differences,
             )
-            if spec.skip_bad or each not in set(left_out_notes((), (), found.files))
+            if each not in untold
         ],
         "suggested": {"equalise": _with_steps(spec.equalise, steps)},
     }
