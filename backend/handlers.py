@@ -55,7 +55,6 @@ from backend.web import (
 )
 from backend.web.bodies import body
 from backend.web.context import Context
-from backend.web.downloads import Downloads
 from backend.web.operations import JSON
 from backend.web.proxies import PROXY, SignInHeader, behind_one_proxy
 from backend.web.session_limits import Openings
@@ -153,7 +152,7 @@ def create_app(
             lambda: authorise.require(RESEARCHER),
             openings or Openings(0, 0),
             urls,
-            Downloads(store, data).forget,
+            data.remove_downloads,
         )
         _add_study_page(app, task)
         results_routes.add_status(app, store)
@@ -203,7 +202,7 @@ def _add_evaluator_routes(
     check_key: Callable[[], None],
     openings: Openings,
     picture_url: PictureUrl,
-    forget_downloads: Callable[[str], None],
+    remove_downloads: Callable[[str], None],
 ) -> None:
     @app.get("/api/studies/<study>")
     def study(study: str) -> dict:
@@ -279,7 +278,7 @@ def _add_evaluator_routes(
     @app.post("/api/sessions/<session>/withdrawal")
     def withdraw(session: str) -> dict:
         done = task.withdrawing.withdraw(session, authorisation.token())
-        forget_downloads(done["study"])
+        remove_downloads(done["study"])
         return done
 
 

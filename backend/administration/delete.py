@@ -114,7 +114,7 @@ def delete(
             shutil.rmtree(data.images(study.name))
         data.joining(study.name).unlink(missing_ok=True)
         stored.remove(data, study.name)
-        shutil.rmtree(data.downloads(study.name), ignore_errors=True)
+        data.remove_downloads(study.name)
         if remove_uploaded is not None:
             remove_uploaded(study.name)
         _remove_record(store, study)

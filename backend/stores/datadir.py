@@ -109,6 +109,10 @@ class DataDir:
         """Return the folder of files that were made for downloading, which are kept for some minutes."""
         return self.cache("downloads") / study
 
+    def remove_downloads(self, study: str) -> None:
+        """Remove the files of a study that were made for downloading, for example since somebody withdrew."""
+        shutil.rmtree(self.downloads(study), ignore_errors=True)
+
     @contextmanager
     def locked(self, what: str) -> Iterator[None]:
         """Hold the lock named `what` against other processes on this machine."""

@@ -72,20 +72,23 @@ class Downloads:
         try:
             with self._place():
                 making.wait(self._wait_s)
-        except subprocess.TimeoutExpired:
+        except (
+            subprocess.TimeoutExpired
+        ):  # what became of it is read by whoever asks next, even if it has ended
             raise Unavailable(
                 f"{kind} of study {study.name} is being made; ask again", code="being_made"
             ) from None
-        finally:
-            with self._lock:
-                if making.is_over:
-                    self._made.pop(path, None)
+        except OpenhypeError:
+            self._end(path, making)
+            raise
+        self._end(path, making)
         self._sweep_later()
         return path
 
-    def forget(self, study: str) -> None:
-        """Remove the files of a study, for example since somebody withdrew."""
-        shutil.rmtree(self._data.downloads(study), ignore_errors=True)
+    def _end(self, path: Path, making: "_Making") -> None:
+        with self._lock:
+            if self._made.get(path) is making:
+                del self._made[path]
 
     @contextmanager
     def _place(self) -> Iterator[None]:

@@ -14,7 +14,6 @@ from backend.studies.withdrawals import BOOK
 from backend.task.withdrawal import withdraw
 from backend.web.bodies import NoFields, body
 from backend.web.context import Context
-from backend.web.downloads import Downloads
 from backend.web.monitor import RateLimited
 from backend.web.operations import SINCE, UNCHANGED, Operation, Operations
 from backend.web.replying import polled
@@ -71,7 +70,6 @@ class Lists:
 def add_routes(app: Flask, context: Context) -> None:
     """Add the routes."""
     store, clock = context.store, context.clock
-    downloads = Downloads(store, context.data)
     lists = Lists(lambda study: {"sessions": session_lines(store, study, clock())}, time.monotonic)
 
     @app.get("/api/studies/<study>/sessions")
@@ -84,7 +82,7 @@ def add_routes(app: Flask, context: Context) -> None:
         found = store.study(study)
         _check_real(context, found, session)
         entry = withdraw(store, found, session, stamp(clock()))
-        downloads.forget(found.name)
+        context.data.remove_downloads(found.name)
         lists.forget()
         owed = entry.data["base_usd_cents"] + entry.data["bonus_usd_cents"]
         return {"session": session, "state": "withdrawn", "owed_usd_cents": owed}

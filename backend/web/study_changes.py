@@ -15,7 +15,6 @@ from backend.task.eligibility import issue_links
 from backend.web import queries
 from backend.web.bodies import NoFields, body
 from backend.web.context import Context
-from backend.web.downloads import Downloads
 from backend.web.job_routes import enqueued
 from backend.web.job_types import Enqueued
 from backend.web.operations import Operation, Operations
@@ -136,7 +135,6 @@ OPERATIONS: Operations = {
 def add_routes(app: Flask, context: Context) -> None:
     """Add the routes."""
     store, data, clock = context.store, context.data, context.clock
-    downloads = Downloads(store, data)
 
     def paused(study: str, is_to_pause: bool) -> PausedOrNot:
         body(NoFields)
@@ -192,7 +190,7 @@ def add_routes(app: Flask, context: Context) -> None:
         if body(Deletion).confirm != found.name:
             raise InvalidInput(f"confirm must be the name of the study, {found.name}: nothing was deleted")
         marked = delete.mark(store, found, clock())
-        downloads.forget(found.name)
+        data.remove_downloads(found.name)
         return enqueued(context, "delete", marked, {})
 
     @app.post("/api/studies/<study>/links")
@@ -247,5 +245,5 @@ def add_routes(app: Flask, context: Context) -> None:
         found, wanted = store.study(study), body(RetentionWanted)
         due = retention.due(store, found, clock(), wanted.keep_days)
         retention.apply(store, due, clock())
-        downloads.forget(found.name)
+        data.remove_downloads(found.name)
         return {"study": found.name, "deleted": len(due)}

@@ -7,11 +7,12 @@ import time
 import zipfile
 from contextlib import ExitStack
 from dataclasses import replace
+from subprocess import TimeoutExpired
 
 import pytest
 
 from backend.experiment.response_columns import COLUMNS
-from backend.foundation.errors import Unavailable
+from backend.foundation.errors import InvalidInput, Unavailable
 from backend.task.withdrawal import secret_of
 from backend.web import download_files
 from backend.web.downloads import Downloads
@@ -140,7 +141,7 @@ def test_a_file_that_is_removed_while_it_is_made_is_asked_for_again(me, here, st
     def write(store, data, study, options, out):
         if when == "written":
             out.write_text("answers that were withdrawn")
-        Downloads(store, data).forget(study.name)
+        data.remove_downloads(study.name)
         out.write_text("answers that were withdrawn")
 
     with monkeypatch.context() as changed:
@@ -171,6 +172,27 @@ def test_files_are_removed_after_their_time(world, here, study):
     kept.get(study, "responses.csv", {"simulated": True}, "1")
 
     assert not path.exists()
+
+
+def test_what_ends_as_a_request_gives_up_is_told_to_the_next_one(world, study, monkeypatch):
+    class Ended:
+        is_over, asked = True, 0
+
+        def wait(self, timeout_s):
+            self.asked += 1
+            raise InvalidInput("it cannot be made") if self.asked > 1 else TimeoutExpired("", timeout_s)
+
+    begun = []
+    monkeypatch.setattr(Downloads, "_begin", lambda *_: begun.append(Ended()) or begun[-1])
+    downloads = Downloads(world.store, world.data)
+    asked = (study, "responses.csv", {"simulated": False}, "1")
+
+    with pytest.raises(Unavailable, match="is being made; ask again"):
+        downloads.get(*asked)
+    with pytest.raises(InvalidInput, match="it cannot be made"):
+        downloads.get(*asked)
+
+    assert len(begun) == 1
 
 
 def test_a_file_that_takes_long_is_asked_for_again(world, study):
