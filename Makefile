@@ -5,7 +5,7 @@ VALIDATE := .venv-validate
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
 
-.PHONY: demo test unit e2e types lint bench validate clean
+.PHONY: demo test unit e2e types lint bench validate mutants clean
 
 demo: $(STAMPS)/demo
 	$(BIN)/openhype demo
@@ -28,6 +28,11 @@ e2e: $(STAMPS)/node $(STAMPS)/browser
 
 bench: $(STAMPS)/dev
 	$(BIN)/python -m bench
+
+# Which small defects of the modules that must be right do the tests notice? OPTIONS="--mutants 40 --seed 1".
+mutants: $(STAMPS)/node
+	$(BIN)/python -m pip install --quiet --group mutants
+	$(BIN)/python -m tests.mutation $(OPTIONS)
 
 # In an environment of its own: what it compares with is large, and nothing else needs it.
 # FULL=1: the full table of the intervals' coverage.
