@@ -5,12 +5,31 @@ VALIDATE := .venv-validate
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
 
-.PHONY: demo test unit e2e types lint bench validate mutants clean
+PART = $(MAKE) --no-print-directory
+PYTEST = $(BIN)/python -m pytest -p tests.progress
+# ALL=1: the tests that are marked slow too.
+CHOSEN = $(if $(ALL),,not slow and )
+
+.PHONY: demo test test-all unit e2e types lint bench validate mutants clean
 
 demo: $(STAMPS)/demo
 	$(BIN)/openhype demo
 
-test: lint types unit e2e
+test: $(STAMPS)/node $(STAMPS)/browser
+	@echo "1 of 3: lint and types; about 12 minutes left in all, on two cores"
+	@$(PART) lint types
+	@echo "2 of 3: unit tests that are not slow; about 11 minutes left in all"
+	@$(PART) unit
+	@echo "3 of 3: browser tests that are not slow; about 5 minutes left in all"
+	@$(PART) e2e
+
+test-all: $(STAMPS)/node $(STAMPS)/browser
+	@echo "1 of 3: lint and types; about 45 minutes left in all, on two cores"
+	@$(PART) lint types
+	@echo "2 of 3: all unit tests; about 44 minutes left in all"
+	@$(PART) unit ALL=1
+	@echo "3 of 3: all browser tests; about 22 minutes left in all"
+	@$(PART) e2e ALL=1
 
 lint: $(STAMPS)/dev
 	$(BIN)/ruff check .
@@ -21,10 +40,11 @@ types: $(STAMPS)/node
 
 unit: $(STAMPS)/node
 	$(BIN)/python -m tests.node test
-	$(BIN)/python -m pytest tests/unit -n 2
+	$(PYTEST) tests/unit -n 2 --dist worksteal $(if $(ALL),,-m "not slow")
 
 e2e: $(STAMPS)/node $(STAMPS)/browser
-	$(BIN)/python -m pytest tests/e2e -n 2 -rs
+	$(PYTEST) tests/e2e -n 2 --dist worksteal -rs -m "$(CHOSEN)not alone"
+	$(PYTEST) tests/e2e -n 0 -rs -m "$(CHOSEN)alone" || [ $$? -eq 5 ]  # 5: there are none
 
 bench: $(STAMPS)/dev
 	$(BIN)/python -m bench

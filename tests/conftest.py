@@ -7,6 +7,7 @@ import pytest
 
 from backend.stores.dynamodb.store import create_table
 from tests import aws, dynamodb
+from tests.markers import pytest_collection_modifyitems  # noqa: F401
 
 
 @pytest.fixture(scope="session")
