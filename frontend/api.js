@@ -59,7 +59,14 @@ const SIGN_IN_FIRST = 511;
  * @param {(ms: number) => Promise<unknown>} [options.pause]
  * @param {() => boolean} [options.isOffline]
  */
-export function makeApi({ onTrouble, onStuck, random, send = (path, init) => fetch(path, init), pause = untilOnline, isOffline = hasNoNetwork }) {
+export function makeApi({
+  onTrouble,
+  onStuck,
+  random,
+  send = (path, init) => fetch(path, init),
+  pause = untilOnline,
+  isOffline = hasNoNetwork,
+}) {
   /** @type {Map<object, Trouble>} awaited calls that are in trouble */
   const troubles = new Map();
 
@@ -86,7 +93,10 @@ export function makeApi({ onTrouble, onStuck, random, send = (path, init) => fet
     let tries = 0;
     let waited_ms = 0;
     for (;;) {
-      const slow = setTimeout(() => isAwaited() && tell(call, { kind: "slow", path, id: "", pause_ms: 0 }), SLOW_MS);
+      const slow = setTimeout(
+        () => isAwaited() && tell(call, { kind: "slow", path, id: "", pause_ms: 0 }),
+        SLOW_MS,
+      );
       const found = await attempt(path, init, wanted).finally(() => clearTimeout(slow));
       if (!("kind" in found)) {
         tell(call, null);
@@ -125,13 +135,19 @@ export function makeApi({ onTrouble, onStuck, random, send = (path, init) => fet
       stop.abort();
     }
     try {
-      const reply = await send(path, { ...init, signal: stop.signal, credentials: "omit", redirect: "manual" });
+      const reply = await send(path, {
+        ...init,
+        signal: stop.signal,
+        credentials: "omit",
+        redirect: "manual",
+      });
       const body = await wholeBody(reply, () => {
         clearTimeout(timer);
         timer = setTimeout(giveUp, IDLE_MS);
       });
       const found = await judged(reply, body, wanted);
-      const isGood = "kind" in found || !found.ok || !wanted.accept || (await wanted.accept(body).then(always, never));
+      const isGood =
+        "kind" in found || !found.ok || !wanted.accept || (await wanted.accept(body).then(always, never));
       return isGood ? found : failure("fault");
     } catch {
       return failure(isIdle ? "silent" : isOffline() ? "offline" : "unreached");
@@ -147,9 +163,17 @@ export function makeApi({ onTrouble, onStuck, random, send = (path, init) => fet
    * @returns {Promise<unknown>}
    */
   async function json(path, init, isAwaited = always) {
-    const headers = { ...init.headers, ...(typeof init.body === "string" ? await digestHeader(init.body) : {}) };
+    const headers = {
+      ...init.headers,
+      ...(typeof init.body === "string" ? await digestHeader(init.body) : {}),
+    };
     init = { ...init, headers };
-    const { ok, status, data } = await persistently(path, init, { type: "application/json", isOurs: true }, isAwaited);
+    const { ok, status, data } = await persistently(
+      path,
+      init,
+      { type: "application/json", isOurs: true },
+      isAwaited,
+    );
     if (ok) return data;
     const error = errorIn(data) ?? {};
     throw new Refused(error.code ?? `http_${status}`, error.message ?? "", error.id ?? "");
@@ -194,7 +218,12 @@ export function makeApi({ onTrouble, onStuck, random, send = (path, init) => fet
      * @returns {Promise<Blob>}
      */
     async picture(url, isAwaited = always, accept) {
-      const { body } = await persistently(url, accept ? { cache: "reload" } : {}, { type: "image/", isOurs: false, accept }, isAwaited);
+      const { body } = await persistently(
+        url,
+        accept ? { cache: "reload" } : {},
+        { type: "image/", isOurs: false, accept },
+        isAwaited,
+      );
       return body;
     },
   };
@@ -218,7 +247,11 @@ function tokenHeader(token) {
 export async function digestHeader(body) {
   if (!globalThis.crypto?.subtle) return {};
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(body));
-  return { "X-Amz-Content-Sha256": Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("") };
+  return {
+    "X-Amz-Content-Sha256": Array.from(new Uint8Array(digest), (byte) =>
+      byte.toString(16).padStart(2, "0"),
+    ).join(""),
+  };
 }
 
 /**
@@ -276,14 +309,21 @@ async function judged({ ok, status, headers }, body, { type, isOurs }) {
   const sent = headers.get("Content-Type") ?? "";
   const isJson = sent.startsWith("application/json");
   /** @type {unknown} */
-  const data = isJson ? await body.text().then(JSON.parse).catch(() => undefined) : undefined;
+  const data = isJson
+    ? await body
+        .text()
+        .then(JSON.parse)
+        .catch(() => undefined)
+    : undefined;
   const error = errorIn(data);
   const id = error?.id ?? "";
-  if (status === REDIRECTED || status === SIGN_IN_FIRST || (ok && !sent.startsWith(type))) return failure("portal", id);
+  if (status === REDIRECTED || status === SIGN_IN_FIRST || (ok && !sent.startsWith(type)))
+    return failure("portal", id);
   if (ok) return isJson && data === undefined ? failure("fault") : { ok, status, data, body };
   const retry_after_s = Number(headers.get("Retry-After")) || 0;
   // Do not wait if the server asks for a delay longer than the limit.
-  if (status === TOO_MANY && isOurs && error && 1000 * retry_after_s > PATIENT_MS) return { ok, status, data, body };
+  if (status === TOO_MANY && isOurs && error && 1000 * retry_after_s > PATIENT_MS)
+    return { ok, status, data, body };
   if (BUSY.includes(status)) return failure("busy", id, retry_after_s);
   if (GATEWAY_TIMEOUTS.includes(status)) return failure("silent", id);
   const isLasting = (status >= 400 && status < 500) || (status === NOT_IMPLEMENTED && error !== undefined);

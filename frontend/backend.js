@@ -21,7 +21,10 @@ import { rowOf } from "./stage.js";
 
 /** @param {Phase[]} phases */
 export function anchorOf(phases) {
-  return Math.max(0, phases.findIndex((phase) => phase.name === "stimulus"));
+  return Math.max(
+    0,
+    phases.findIndex((phase) => phase.name === "stimulus"),
+  );
 }
 
 /**

@@ -16,7 +16,11 @@ const TOP = 6;
  * @returns {{from: number, to: number}[]} shares of the width, 0 to 1
  */
 export function laidOut(counts, total) {
-  const whole = Math.max(total, counts.reduce((sum, count) => sum + count, 0), 1);
+  const whole = Math.max(
+    total,
+    counts.reduce((sum, count) => sum + count, 0),
+    1,
+  );
   let end = 0;
   return counts.map((count) => {
     const from = end / whole;
@@ -48,7 +52,10 @@ export function ticks(low, high, most) {
  */
 export function range(points, anyLook = []) {
   const known = anyLook.flat().filter((end) => end !== null);
-  const ends = [...points.flatMap(({ score, ci }) => [score, ...(ci ?? [])]), .../** @type {number[]} */ (known)];
+  const ends = [
+    ...points.flatMap(({ score, ci }) => [score, ...(ci ?? [])]),
+    .../** @type {number[]} */ (known),
+  ];
   const low = Math.min(...ends);
   const high = Math.max(...ends);
   const air = Math.max((high - low) * 0.08, 0.5);
@@ -57,8 +64,15 @@ export function range(points, anyLook = []) {
 
 /** Create a bar of session counts; the text beside it states them in words. */
 export function sessionBar() {
-  const svg = element("svg", { class: "sessions", viewBox: "0 0 100 6", preserveAspectRatio: "none", "aria-hidden": "true" });
-  const parts = ["finished", "active", "broken"].map((name) => element("rect", { class: name, y: "0", height: "6" }));
+  const svg = element("svg", {
+    class: "sessions",
+    viewBox: "0 0 100 6",
+    preserveAspectRatio: "none",
+    "aria-hidden": "true",
+  });
+  const parts = ["finished", "active", "broken"].map((name) =>
+    element("rect", { class: name, y: "0", height: "6" }),
+  );
   svg.append(...parts);
   return {
     svg,
@@ -81,30 +95,63 @@ export function sessionBar() {
  * @param {string} frame.label what the chart shows, in words
  */
 export function narrowing(points, { wanted, ends: [low, high], label }) {
-  const svg = element("svg", { class: "narrowing", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": label });
+  const svg = element("svg", {
+    class: "narrowing",
+    viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+    role: "img",
+    "aria-label": label,
+  });
   const least = points[0].evaluators;
   const most = Math.max(wanted, points[points.length - 1].evaluators, least + 1);
-  const x = (/** @type {number} */ count) => LEFT + ((count - least) / (most - least)) * (WIDTH - LEFT - RIGHT);
+  const x = (/** @type {number} */ count) =>
+    LEFT + ((count - least) / (most - least)) * (WIDTH - LEFT - RIGHT);
   const y = (/** @type {number} */ score) => TOP + ((high - score) / (high - low)) * (HEIGHT - TOP - FOOT);
   for (const tick of ticks(low, high, 4)) {
-    svg.append(element("line", { class: "grid", x1: `${LEFT}`, x2: `${WIDTH - RIGHT}`, y1: `${y(tick)}`, y2: `${y(tick)}` }));
-    svg.append(text(`${Number(tick.toPrecision(6))}`, { x: `${LEFT - 6}`, y: `${y(tick) + 4}`, class: "left" }));
+    svg.append(
+      element("line", {
+        class: "grid",
+        x1: `${LEFT}`,
+        x2: `${WIDTH - RIGHT}`,
+        y1: `${y(tick)}`,
+        y2: `${y(tick)}`,
+      }),
+    );
+    svg.append(
+      text(`${Number(tick.toPrecision(6))}`, { x: `${LEFT - 6}`, y: `${y(tick) + 4}`, class: "left" }),
+    );
   }
-  for (const count of new Set([least, ...ticks(least, most, 4).filter((tick) => tick > least + most / 10 && Number.isInteger(tick))])) {
+  for (const count of new Set([
+    least,
+    ...ticks(least, most, 4).filter((tick) => tick > least + most / 10 && Number.isInteger(tick)),
+  ])) {
     svg.append(text(`${count}`, { x: `${x(count)}`, y: `${HEIGHT - 4}` }));
   }
-  const at = (/** @type {number} */ count, /** @type {number} */ score) => `${x(count).toFixed(1)},${y(score).toFixed(1)}`;
+  const at = (/** @type {number} */ count, /** @type {number} */ score) =>
+    `${x(count).toFixed(1)},${y(score).toFixed(1)}`;
   const within = (/** @type {number} */ end) => Math.min(Math.max(end, low), high);
-  const band = (/** @type {string} */ name, /** @type {(point: typeof points[0]) => (number | null)[]} */ ends) => {
+  const band = (
+    /** @type {string} */ name,
+    /** @type {(point: typeof points[0]) => (number | null)[]} */ ends,
+  ) => {
     const upper = points.map((point) => at(point.evaluators, within(ends(point)[1] ?? high)));
     const lower = points.map((point) => at(point.evaluators, within(ends(point)[0] ?? low))).reverse();
     svg.append(element("polygon", { class: name, points: [...upper, ...lower].join(" ") }));
   };
   band("any-look", (point) => point.any_look);
   band("one-look", (point) => point.ci);
-  svg.append(element("polyline", { points: points.map(({ evaluators, score }) => at(evaluators, score)).join(" ") }));
+  svg.append(
+    element("polyline", { points: points.map(({ evaluators, score }) => at(evaluators, score)).join(" ") }),
+  );
   const last = points[points.length - 1];
-  svg.append(element("line", { class: "now", x1: `${x(last.evaluators)}`, x2: `${x(last.evaluators)}`, y1: `${y(last.ci[0])}`, y2: `${y(last.ci[1])}` }));
+  svg.append(
+    element("line", {
+      class: "now",
+      x1: `${x(last.evaluators)}`,
+      x2: `${x(last.evaluators)}`,
+      y1: `${y(last.ci[0])}`,
+      y2: `${y(last.ci[1])}`,
+    }),
+  );
   svg.append(element("circle", { cx: `${x(last.evaluators)}`, cy: `${y(last.score)}`, r: "4" }));
   return svg;
 }
@@ -116,10 +163,22 @@ export function narrowing(points, { wanted, ends: [low, high], label }) {
  * @param {[number, number]} ends of the axis
  */
 export function intervalBar(score, ci, [low, high]) {
-  const svg = element("svg", { class: "interval", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" });
+  const svg = element("svg", {
+    class: "interval",
+    viewBox: "0 0 100 10",
+    preserveAspectRatio: "none",
+    "aria-hidden": "true",
+  });
   const x = (/** @type {number} */ value) => (100 * (value - low)) / (high - low);
   svg.append(element("line", { class: "grid", x1: "0", x2: "100", y1: "5", y2: "5" }));
-  svg.append(element("rect", { x: `${x(ci[0])}`, y: "3", width: `${Math.max(x(ci[1]) - x(ci[0]), 0.5)}`, height: "4" }));
+  svg.append(
+    element("rect", {
+      x: `${x(ci[0])}`,
+      y: "3",
+      width: `${Math.max(x(ci[1]) - x(ci[0]), 0.5)}`,
+      height: "4",
+    }),
+  );
   svg.append(element("line", { class: "now", x1: `${x(score)}`, x2: `${x(score)}`, y1: "0", y2: "10" }));
   return svg;
 }

@@ -29,9 +29,14 @@ function pointsStep(points) {
   return {
     question: text("followup.confidence"),
     build: (done) => {
-      const buttons = numbers(points).map((level) => pointButton(level, text("followup.confidence_point", { level, points }), () => done(level)));
+      const buttons = numbers(points).map((level) =>
+        pointButton(level, text("followup.confidence_point", { level, points }), () => done(level)),
+      );
       return {
-        content: [el("div", { class: "points" }, ...buttons), ends(text("followup.confidence_low"), text("followup.confidence_high"))],
+        content: [
+          el("div", { class: "points" }, ...buttons),
+          ends(text("followup.confidence_low"), text("followup.confidence_high")),
+        ],
         onKey: (digit) => {
           const level = Number(digit);
           if (level >= 1 && level <= points) done(level);
@@ -51,9 +56,19 @@ function sliderStep() {
     question,
     build: (done) => {
       const slider = /** @type {HTMLInputElement} */ (
-        el("input", { type: "range", min: "0", max: `${SLIDER_POINTS - 1}`, step: "1", class: "unset", "aria-label": question, "aria-valuetext": text("followup.confidence_unset") })
+        el("input", {
+          type: "range",
+          min: "0",
+          max: `${SLIDER_POINTS - 1}`,
+          step: "1",
+          class: "unset",
+          "aria-label": question,
+          "aria-valuetext": text("followup.confidence_unset"),
+        })
       );
-      const on = /** @type {HTMLButtonElement} */ (el("button", { type: "button", class: "primary", disabled: "" }, text("followup.continue")));
+      const on = /** @type {HTMLButtonElement} */ (
+        el("button", { type: "button", class: "primary", disabled: "" }, text("followup.continue"))
+      );
       const isSet = () => !on.disabled;
       const set = () => {
         slider.classList.remove("unset");
@@ -62,9 +77,15 @@ function sliderStep() {
       };
       slider.addEventListener("input", set);
       slider.addEventListener("pointerup", set); // the middle is its value already, and no input
-      slider.addEventListener("keydown", (event) => event.key === "Enter" && isSet() && done(slider.valueAsNumber));
+      slider.addEventListener(
+        "keydown",
+        (event) => event.key === "Enter" && isSet() && done(slider.valueAsNumber),
+      );
       on.addEventListener("click", () => isSet() && done(slider.valueAsNumber));
-      return { content: [slider, ends(text("followup.confidence_low"), text("followup.confidence_high")), on], focus: slider };
+      return {
+        content: [slider, ends(text("followup.confidence_low"), text("followup.confidence_high")), on],
+        focus: slider,
+      };
     },
   };
 }
@@ -104,7 +125,11 @@ export function answersWithConfidence({ choices, pictures }, points) {
     for (const each of sides) each.group.classList.toggle("chosen", each === chosen);
   };
   return {
-    element: el("div", { class: pictures > 1 ? "choices levels left-to-right" : "choices levels" }, ...sides.map(({ group }) => group)),
+    element: el(
+      "div",
+      { class: pictures > 1 ? "choices levels left-to-right" : "choices levels" },
+      ...sides.map(({ group }) => group),
+    ),
     buttons: sides.flatMap(({ buttons }) => buttons),
     begin: () => choose(undefined),
     byKey: (key, onLatin, digit) => {
@@ -121,7 +146,9 @@ export function answersWithConfidence({ choices, pictures }, points) {
  * @param {() => void} [onPressed]
  */
 function pointButton(level, name, onPressed) {
-  const button = /** @type {HTMLButtonElement} */ (el("button", { type: "button", "aria-label": name }, `${level}`));
+  const button = /** @type {HTMLButtonElement} */ (
+    el("button", { type: "button", "aria-label": name }, `${level}`)
+  );
   if (onPressed) button.addEventListener("click", onPressed);
   return button;
 }

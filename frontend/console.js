@@ -72,7 +72,9 @@ async function showPath(isFirst) {
   let isEntered = false;
   /** @type {() => unknown} */
   let again = () => showPath(false);
-  for (const dialog of document.querySelectorAll("dialog[open]:not(.sign-in)")) /** @type {HTMLDialogElement} */ (dialog).close(); // it asked about the screen that is left
+  for (const dialog of document.querySelectorAll("dialog[open]:not(.sign-in)")) {
+    /** @type {HTMLDialogElement} */ (dialog).close(); // it asked about the screen that is left
+  }
   try {
     const place = found(SCREENS, location.pathname);
     const loading = place?.entry(); // while it is asked who is signed in
@@ -80,7 +82,11 @@ async function showPath(isFirst) {
     me ??= await signedIn();
     if (signal.aborted) return;
     showBar(me);
-    if (!place || !loading) return fill(isFirst, "There is no such page", [el("p", {}, "The address may be mistyped, or what it showed may have been deleted."), el("p", {}, link("/console", "All studies"))]);
+    if (!place || !loading)
+      return fill(isFirst, "There is no such page", [
+        el("p", {}, "The address may be mistyped, or what it showed may have been deleted."),
+        el("p", {}, link("/console", "All studies")),
+      ]);
     const screen = await loading.catch(() => {
       again = () => location.reload(); // browsers may remember that a module could not be loaded
       throw new Error("a part of the console cannot be loaded; check the connection, then try again");
@@ -88,12 +94,24 @@ async function showPath(isFirst) {
     if (signal.aborted) return;
     fill(isFirst, screen.title(place.parameters), [el("p", { class: "loading-page" }, "Loading…")]);
     isEntered = true;
-    await screen.show(main, place.parameters, { api, me, go: (path, options) => void (signal.aborted || go(path, options)), signal });
+    await screen.show(main, place.parameters, {
+      api,
+      me,
+      go: (path, options) => void (signal.aborted || go(path, options)),
+      signal,
+    });
   } catch (error) {
     if (isAbort(error) || signal.aborted) return;
     console.warn("the screen could not be shown:", error);
     if (!isEntered) fill(isFirst, "This page cannot be shown now", []);
-    main.append(alertLine(explained(error)), el("div", { class: "actions" }, actionButton("Try again", () => again())));
+    main.append(
+      alertLine(explained(error)),
+      el(
+        "div",
+        { class: "actions" },
+        actionButton("Try again", () => again()),
+      ),
+    );
   }
 }
 
@@ -156,26 +174,52 @@ function go(path, { replace = false } = {}) {
  */
 function follow(event) {
   const target = event.target instanceof Element ? event.target.closest("a") : null;
-  if (!target || event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  if (
+    !target ||
+    event.defaultPrevented ||
+    event.button ||
+    event.metaKey ||
+    event.ctrlKey ||
+    event.shiftKey ||
+    event.altKey
+  )
+    return;
   const isConsole = target.origin === location.origin && /^\/console(\/|$)/.test(target.pathname);
-  if (!isConsole || target.target || target.hasAttribute("download") || (target.hash && target.pathname === location.pathname)) return;
+  if (
+    !isConsole ||
+    target.target ||
+    target.hasAttribute("download") ||
+    (target.hash && target.pathname === location.pathname)
+  )
+    return;
   event.preventDefault();
   go(target.pathname + target.search);
 }
 
 /** @param {Me} signedIn */
 function showBar(signedIn) {
-  const pages = PAGES.filter(({ role, isOnly }) => role === signedIn.role || (!isOnly && ROLES.indexOf(signedIn.role) > ROLES.indexOf(role)));
+  const pages = PAGES.filter(
+    ({ role, isOnly }) =>
+      role === signedIn.role || (!isOnly && ROLES.indexOf(signedIn.role) > ROLES.indexOf(role)),
+  );
   const items = pages.map(({ path, label }) => {
     const isHere = location.pathname === path;
     return el("li", {}, link(path, label, isHere ? { "aria-current": "page" } : {}));
   });
-  const who = el("span", { class: "quiet who" }, signedIn.member === signedIn.role ? signedIn.role : `${signedIn.member} (${signedIn.role})`);
+  const who = el(
+    "span",
+    { class: "quiet who" },
+    signedIn.member === signedIn.role ? signedIn.role : `${signedIn.member} (${signedIn.role})`,
+  );
   const leave = signedIn.by === "cookie" ? [actionButton("Sign out", signOut, { className: "plain" })] : [];
   const bar = /** @type {HTMLElement} */ (document.getElementById("bar"));
   if (bar.dataset.shown === `${signedIn.member} ${location.pathname}`) return;
   bar.dataset.shown = `${signedIn.member} ${location.pathname}`;
-  bar.replaceChildren(link("/console", "openhype", { class: "brand" }), el("nav", { "aria-label": "Console" }, el("ul", {}, ...items)), el("div", { class: "account" }, who, ...leave));
+  bar.replaceChildren(
+    link("/console", "openhype", { class: "brand" }),
+    el("nav", { "aria-label": "Console" }, el("ul", {}, ...items)),
+    el("div", { class: "account" }, who, ...leave),
+  );
 }
 
 async function signOut() {

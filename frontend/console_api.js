@@ -53,7 +53,12 @@ const FINAL = ["done", "failed", "cancelled"];
  * @param {(ms: number, signal?: AbortSignal) => Promise<unknown>} [world.pause]
  * @param {() => number} [world.random]
  */
-export function makeConsoleApi({ signIn, send = (path, init) => fetch(path, init), pause = waited, random = Math.random }) {
+export function makeConsoleApi({
+  signIn,
+  send = (path, init) => fetch(path, init),
+  pause = waited,
+  random = Math.random,
+}) {
   /** @type {Promise<unknown> | null} one dialog for all requests that wait for it */
   let signingIn = null;
   let signIns = 0;
@@ -110,7 +115,9 @@ export function makeConsoleApi({ signIn, send = (path, init) => fetch(path, init
     }
     if (reply.ok && data !== undefined) return { data };
     const error = data?.error;
-    const refusal = error ? new Refused(error.code ?? `http_${reply.status}`, error.message ?? "", error.id ?? "") : null;
+    const refusal = error
+      ? new Refused(error.code ?? `http_${reply.status}`, error.message ?? "", error.id ?? "")
+      : null;
     const isUndone = BUSY.includes(reply.status); // the server says that it did nothing
     const isTemporary = isUndone || GATEWAY.includes(reply.status) || !refusal;
     return { refusal, isTemporary, isUndone, retry_after_s: Number(reply.headers.get("Retry-After")) || 0 };

@@ -20,7 +20,11 @@ export function title() {
  * @param {import("./console.js").Context} context
  */
 export async function show(main, _parameters, { api, signal }) {
-  const intro = el("p", { class: "quiet" }, "Every request of a member that changed something, or was refused. Times are those of your time zone.");
+  const intro = el(
+    "p",
+    { class: "quiet" },
+    "Every request of a member that changed something, or was refused. Times are those of your time zone.",
+  );
   const wide = table("Audit log", ["Time", "Who", "Token", "What", "Status"], []);
   const body = /** @type {HTMLElement} */ (wide.querySelector("tbody"));
   const told = el("p", { class: "quiet told", role: "status" });
@@ -30,7 +34,10 @@ export async function show(main, _parameters, { api, signal }) {
 
   async function load() {
     /** @type {{entries: Entry[], next: string | null}} */
-    const { entries, next } = await api.get(`/api/audit?limit=${PAGE}${before ? `&before=${encodeURIComponent(before)}` : ""}`, { signal });
+    const { entries, next } = await api.get(
+      `/api/audit?limit=${PAGE}${before ? `&before=${encodeURIComponent(before)}` : ""}`,
+      { signal },
+    );
     const wasFocused = document.activeElement === more;
     body.append(...entries.map(row));
     before = next ?? "";
@@ -48,7 +55,12 @@ function row({ at, member, token, action, target, status, outcome }) {
   const time = el("time", { datetime: at }, moment(at));
   const state = el("span", { class: outcome === "done" ? "" : "wrong" }, outcomeText(status, outcome));
   const what = target && !action.includes(target) ? `${action} (${target})` : action;
-  return el("tr", {}, el("th", { scope: "row" }, time), ...[member, token ?? "–", el("code", {}, what), state].map((cell) => el("td", {}, cell)));
+  return el(
+    "tr",
+    {},
+    el("th", { scope: "row" }, time),
+    ...[member, token ?? "–", el("code", {}, what), state].map((cell) => el("td", {}, cell)),
+  );
 }
 
 /**

@@ -6,7 +6,17 @@
 
 import { Unreached } from "./console_api.js";
 import { openDraft, steps } from "./console_draft.js";
-import { actionButton, alertLine, el, explained, isAbort, link, progress, showJob, table } from "./console_elements.js";
+import {
+  actionButton,
+  alertLine,
+  el,
+  explained,
+  isAbort,
+  link,
+  progress,
+  showJob,
+  table,
+} from "./console_elements.js";
 import { count, counted, sentence } from "./console_format.js";
 import { methodOf } from "./console_methods.js";
 import { checkedOf, orderOf } from "./console_order.js";
@@ -53,7 +63,15 @@ export async function show(main, parameters, { api, go, signal }) {
     const bar = progress("Check of the pictures");
     const failure = alertLine();
     let isOver = true;
-    place.replaceChildren(el("p", { role: "status" }, "The server reads every picture and compares the sides. For thousands of pictures that takes a few minutes."), bar.element, failure);
+    place.replaceChildren(
+      el(
+        "p",
+        { role: "status" },
+        "The server reads every picture and compares the sides. For thousands of pictures that takes a few minutes.",
+      ),
+      bar.element,
+      failure,
+    );
     try {
       await draft.flush();
       if (isForced || asked.get(draft.id)?.of !== of) {
@@ -65,14 +83,22 @@ export async function show(main, parameters, { api, go, signal }) {
         found.set(draft.id, { of, audit: done.result });
         return fill(done.result);
       }
-      failure.textContent = done.state === "cancelled" ? "The check was cancelled." : sentence(done.reason ?? "the check failed");
+      failure.textContent =
+        done.state === "cancelled" ? "The check was cancelled." : sentence(done.reason ?? "the check failed");
     } catch (error) {
       if (isAbort(error)) throw error;
       failure.textContent = explained(error);
       isOver = !(error instanceof Unreached);
     }
     bar.element.remove();
-    place.append(el("div", { class: "actions" }, link(pathTo`/console/new/${draft.id}/pictures`, "Change the pictures", { class: "button" }), actionButton("Check again", () => check(isOver))));
+    place.append(
+      el(
+        "div",
+        { class: "actions" },
+        link(pathTo`/console/new/${draft.id}/pictures`, "Change the pictures", { class: "button" }),
+        actionButton("Check again", () => check(isOver)),
+      ),
+    );
   }
 
   /** @param {Audit} audit */
@@ -85,13 +111,39 @@ export async function show(main, parameters, { api, go, signal }) {
       /** @type {HTMLElement | null} */ (main.querySelector("h1"))?.focus();
     };
     const isReady = !audit.problems.length && !audit.stopping_count && !audit.suggested.equalise.length;
-    const problems = audit.problems.length ? [el("section", {}, el("h2", {}, "What has to change first"), el("ul", { class: "warning" }, ...audit.problems.map((problem) => el("li", {}, sentence(problem)))))] : [];
+    const problems = audit.problems.length
+      ? [
+          el(
+            "section",
+            {},
+            el("h2", {}, "What has to change first"),
+            el(
+              "ul",
+              { class: "warning" },
+              ...audit.problems.map((problem) => el("li", {}, sentence(problem))),
+            ),
+          ),
+        ]
+      : [];
     place.replaceChildren(
       ...problems,
-      el("section", {}, el("h2", {}, "What is there"), sidesTable(audit), ...audit.notes.map((note) => el("p", { class: "quiet" }, sentence(note)))),
+      el(
+        "section",
+        {},
+        el("h2", {}, "What is there"),
+        sidesTable(audit),
+        ...audit.notes.map((note) => el("p", { class: "quiet" }, sentence(note))),
+      ),
       differences(audit, equalised, change),
       ...refusals(audit, skips, change),
-      el("div", { class: "actions" }, actionButton("Continue to the settings", () => go(pathTo`/console/new/${draft.id}/settings`), { primary: isReady }), link(pathTo`/console/new/${draft.id}/pictures`, "Change the pictures", { class: "button" })),
+      el(
+        "div",
+        { class: "actions" },
+        actionButton("Continue to the settings", () => go(pathTo`/console/new/${draft.id}/settings`), {
+          primary: isReady,
+        }),
+        link(pathTo`/console/new/${draft.id}/pictures`, "Change the pictures", { class: "button" }),
+      ),
       draft.state,
     );
   }
@@ -104,12 +156,30 @@ function sidesTable({ sides }) {
   const columns = [
     { name: "Files", of: (/** @type {Audit["sides"][0]} */ side) => count(side.files) },
     { name: "Pictures used", of: (/** @type {Audit["sides"][0]} */ side) => count(side.pictures) },
-    { name: "Formats", of: (/** @type {Audit["sides"][0]} */ { formats = {} }) => Object.entries(formats).map(([format, files]) => (Object.keys(formats).length > 1 ? `${count(files)} ${format}` : format)).join(", ") },
-    { name: "Shorter side", of: (/** @type {Audit["sides"][0]} */ { short_side_px: px }) => (px ? (px.smallest === px.largest ? `${px.median} px` : `${px.smallest} to ${px.largest} px`) : "") },
-    { name: "Classes", of: (/** @type {Audit["sides"][0]} */ { classes }) => classes.map((each) => `${each.class}: ${count(each.pictures)}`).join(", ") },
+    {
+      name: "Formats",
+      of: (/** @type {Audit["sides"][0]} */ { formats = {} }) =>
+        Object.entries(formats)
+          .map(([format, files]) => (Object.keys(formats).length > 1 ? `${count(files)} ${format}` : format))
+          .join(", "),
+    },
+    {
+      name: "Shorter side",
+      of: (/** @type {Audit["sides"][0]} */ { short_side_px: px }) =>
+        px ? (px.smallest === px.largest ? `${px.median} px` : `${px.smallest} to ${px.largest} px`) : "",
+    },
+    {
+      name: "Classes",
+      of: (/** @type {Audit["sides"][0]} */ { classes }) =>
+        classes.map((each) => `${each.class}: ${count(each.pictures)}`).join(", "),
+    },
   ];
   const shown = columns.filter(({ of }) => sides.some((side) => of(side) !== ""));
-  return table("Files and pictures of each side", ["Side", ...shown.map(({ name }) => name)], sides.map((side) => [side.side, ...shown.map(({ of }) => of(side))]));
+  return table(
+    "Files and pictures of each side",
+    ["Side", ...shown.map(({ name }) => name)],
+    sides.map((side) => [side.side, ...shown.map(({ of }) => of(side))]),
+  );
 }
 
 /**
@@ -119,22 +189,47 @@ function sidesTable({ sides }) {
  */
 function differences({ differences: all, suggested }, equalised, change) {
   const done = equalised.length
-    ? [el("p", {}, `Both sides go through the same steps: ${equalised.map(inWords).join(", then ")}.`), el("div", { class: "actions" }, actionButton("Do without these steps", change({ equalise: [] })))]
+    ? [
+        el("p", {}, `Both sides go through the same steps: ${equalised.map(inWords).join(", then ")}.`),
+        el("div", { class: "actions" }, actionButton("Do without these steps", change({ equalise: [] }))),
+      ]
     : [];
   const isNew = suggested.equalise.join() !== equalised.join() && suggested.equalise.length > 0;
   const offer = isNew
     ? [
-        el("p", {}, `What can be made equal: ${suggested.equalise.map(inWords).join(", then ")}. Reals and fakes go through the same, so that neither can be told by it.`),
-        el("div", { class: "actions" }, actionButton("Make both sides equal and check again", change({ equalise: suggested.equalise }), { primary: true })),
+        el(
+          "p",
+          {},
+          `What can be made equal: ${suggested.equalise.map(inWords).join(", then ")}. Reals and fakes go through the same, so that neither can be told by it.`,
+        ),
+        el(
+          "div",
+          { class: "actions" },
+          actionButton("Make both sides equal and check again", change({ equalise: suggested.equalise }), {
+            primary: true,
+          }),
+        ),
       ]
     : [];
   const told = all.length
     ? [
         el("p", {}, "Evaluators could tell real from fake by these, instead of by what the pictures show."),
-        table("Differences between the sides", ["What", "Reals", "Models"], all.map(({ what, reals, models }) => [what, reals, models])),
+        table(
+          "Differences between the sides",
+          ["What", "Reals", "Models"],
+          all.map(({ what, reals, models }) => [what, reals, models]),
+        ),
         ...all.map((each) => el("p", { class: "quiet" }, sentence(each.sentence))),
       ]
-    : [el("p", { class: "good" }, equalised.length ? "Nothing else was found by which the sides could be told apart." : "Nothing in the files tells the sides apart: their compression, size and colour are alike. Blur and noise count as what the pictures show.")];
+    : [
+        el(
+          "p",
+          { class: "good" },
+          equalised.length
+            ? "Nothing else was found by which the sides could be told apart."
+            : "Nothing in the files tells the sides apart: their compression, size and colour are alike. Blur and noise count as what the pictures show.",
+        ),
+      ];
   return el("section", {}, el("h2", {}, "What differs between the sides"), ...told, ...offer, ...done);
 }
 
@@ -154,16 +249,60 @@ function inWords(step) {
 function refusals({ refused, refused_count, stopping_count }, skips, change) {
   if (!refused.length && !skips) return [];
   const items = refused.map(({ side, file, reason, thumbnail }) => {
-    const image = thumbnail ? el("img", { src: thumbnail, alt: "", width: "96", height: "96" }) : el("div", { class: "no-picture", "aria-hidden": "true" }, "?");
-    return el("li", {}, image, el("div", {}, el("strong", {}, file), el("p", { class: "quiet" }, side ? `${side} · ${sentence(reason)}` : sentence(reason))));
+    const image = thumbnail
+      ? el("img", { src: thumbnail, alt: "", width: "96", height: "96" })
+      : el("div", { class: "no-picture", "aria-hidden": "true" }, "?");
+    return el(
+      "li",
+      {},
+      image,
+      el(
+        "div",
+        {},
+        el("strong", {}, file),
+        el("p", { class: "quiet" }, side ? `${side} · ${sentence(reason)}` : sentence(reason)),
+      ),
+    );
   });
   const files = counted(stopping_count, "file");
   const isMixed = stopping_count < refused_count;
   const told = skips
-    ? [el("p", {}, refused_count ? `The study is made without ${refused_count === 1 ? "this file" : "these files"}.` : "Files that cannot be used would be left out."), el("div", { class: "actions" }, actionButton("Do not leave files out", change({ skip_bad: false })))]
+    ? [
+        el(
+          "p",
+          {},
+          refused_count
+            ? `The study is made without ${refused_count === 1 ? "this file" : "these files"}.`
+            : "Files that cannot be used would be left out.",
+        ),
+        el("div", { class: "actions" }, actionButton("Do not leave files out", change({ skip_bad: false }))),
+      ]
     : stopping_count
-      ? [el("p", {}, `The study cannot be made with ${stopping_count === 1 ? "this file" : "these files"}: leave ${files} out, or correct the folder and choose it again.${isMixed ? " Duplicates are left out in any case." : ""}`), el("div", { class: "actions" }, actionButton(`Leave ${files} out and check again`, change({ skip_bad: true })))]
+      ? [
+          el(
+            "p",
+            {},
+            `The study cannot be made with ${stopping_count === 1 ? "this file" : "these files"}: leave ${files} out, or correct the folder and choose it again.${isMixed ? " Duplicates are left out in any case." : ""}`,
+          ),
+          el(
+            "div",
+            { class: "actions" },
+            actionButton(`Leave ${files} out and check again`, change({ skip_bad: true })),
+          ),
+        ]
       : [el("p", {}, "Duplicates are left out. There is nothing to do.")];
-  const more = refused_count > refused.length ? [el("p", { class: "quiet" }, `And ${counted(refused_count - refused.length, "other file")}.`)] : [];
-  return [el("section", {}, el("h2", {}, stopping_count ? "Files that cannot be used" : "Files that are left out"), ...told, el("ul", { class: "refused" }, ...items), ...more)];
+  const more =
+    refused_count > refused.length
+      ? [el("p", { class: "quiet" }, `And ${counted(refused_count - refused.length, "other file")}.`)]
+      : [];
+  return [
+    el(
+      "section",
+      {},
+      el("h2", {}, stopping_count ? "Files that cannot be used" : "Files that are left out"),
+      ...told,
+      el("ul", { class: "refused" }, ...items),
+      ...more,
+    ),
+  ];
 }

@@ -35,8 +35,11 @@ async function made(path, { api, signal }) {
       throw new Unreached("The server cannot be reached. Check the connection, then try again.");
     });
     if (reply.ok) return void (await reply.body?.cancel());
-    const { error } = await reply.json().catch(() => ({ error: { code: "", message: "the server did not make the file; try again", id: "" } }));
-    if (SIGN_IN_CODES.includes(error.code)) await api.get("/api/me", { signal }); // asks for a token
+    const { error } = await reply
+      .json()
+      .catch(() => ({ error: { code: "", message: "the server did not make the file; try again", id: "" } }));
+    if (SIGN_IN_CODES.includes(error.code))
+      await api.get("/api/me", { signal }); // asks for a token
     else if (reply.status !== BUSY) throw new Refused(error.code, error.message, error.id);
     else await waited(Math.max(SHORTEST_PAUSE_MS, 1000 * Number(reply.headers.get("Retry-After"))), signal);
   }

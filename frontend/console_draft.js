@@ -49,7 +49,9 @@ const opened = /** @type {Map<string, Draft>} */ (new Map());
 
 /** Return a name that no other draft has. */
 export function newDraftName() {
-  return Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) =>
+    byte.toString(16).padStart(2, "0"),
+  ).join("");
 }
 
 /**
@@ -136,7 +138,10 @@ export function keepDraft(api, id, stored) {
     },
     closed: ended.signal,
   };
-  addEventListener("beforeunload", (event) => changes.length && !ended.signal.aborted && event.preventDefault());
+  addEventListener(
+    "beforeunload",
+    (event) => changes.length && !ended.signal.aborted && event.preventDefault(),
+  );
   opened.set(id, draft);
   return draft;
 }
@@ -147,7 +152,13 @@ export function keepDraft(api, id, stored) {
  * @returns {StudyDraft}
  */
 function changed(body, changes) {
-  return changes.reduce((/** @type {StudyDraft} */ now, change) => ({ ...now, ...(typeof change === "function" ? change(now) : change) }), body);
+  return changes.reduce(
+    (/** @type {StudyDraft} */ now, change) => ({
+      ...now,
+      ...(typeof change === "function" ? change(now) : change),
+    }),
+    body,
+  );
 }
 
 /**
@@ -180,6 +191,14 @@ export function steps(at, draft) {
     if (i === at) place.setAttribute("aria-current", "step");
     return el("li", { class: i < at ? "is-past" : "" }, place);
   });
-  const about = at && draft ? [el("p", { class: "quiet" }, `${draft.body.name ?? ""} · ${methodOf(draft.body).title}`)] : [];
-  return el("div", { class: "steps" }, el("nav", { "aria-label": "Steps to a new study" }, el("ol", {}, ...items)), ...about);
+  const about =
+    at && draft
+      ? [el("p", { class: "quiet" }, `${draft.body.name ?? ""} · ${methodOf(draft.body).title}`)]
+      : [];
+  return el(
+    "div",
+    { class: "steps" },
+    el("nav", { "aria-label": "Steps to a new study" }, el("ol", {}, ...items)),
+    ...about,
+  );
 }

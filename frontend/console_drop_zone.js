@@ -15,7 +15,14 @@ import { chosen, dropped } from "./console_files.js";
 export function dropZone(heading, isMany, onHanded) {
   const problem = alertLine();
   const reading = el("p", { class: "quiet", role: "status" });
-  const zone = el("div", { class: "drop-zone" }, el("p", {}, isMany ? "Drop folders or zips here, or" : "Drop a folder or a zip here, or"), el("div", { class: "choosing" }, ...choosers(heading, (handed) => onHanded([handed]))), reading, problem);
+  const zone = el(
+    "div",
+    { class: "drop-zone" },
+    el("p", {}, isMany ? "Drop folders or zips here, or" : "Drop a folder or a zip here, or"),
+    el("div", { class: "choosing" }, ...choosers(heading, (handed) => onHanded([handed]))),
+    reading,
+    problem,
+  );
   let inside = 0;
   zone.addEventListener("dragenter", () => zone.classList.toggle("is-over", (inside += 1) > 0));
   zone.addEventListener("dragleave", () => zone.classList.toggle("is-over", (inside -= 1) > 0));
@@ -61,7 +68,12 @@ export function choosers(what, onChosen) {
  */
 function chooser(label, what, attributes, onChosen) {
   const input = /** @type {HTMLInputElement} */ (el("input", { type: "file", hidden: "", ...attributes }));
-  const button = el("button", { type: "button", class: "plain" }, label, el("span", { class: "unseen" }, `: ${what}`));
+  const button = el(
+    "button",
+    { type: "button", class: "plain" },
+    label,
+    el("span", { class: "unseen" }, `: ${what}`),
+  );
   button.addEventListener("click", () => input.click());
   input.addEventListener("change", () => {
     const handed = chosen(input.files ?? []);

@@ -54,7 +54,9 @@ export function alertLine(words = "") {
  * @param {(error: unknown) => void} [options.onError] by default the error is shown after the button
  */
 export function actionButton(label, work, { primary = false, className = "", onError } = {}) {
-  const button = /** @type {HTMLButtonElement} */ (el("button", { type: "button", class: primary ? "primary" : className }, label));
+  const button = /** @type {HTMLButtonElement} */ (
+    el("button", { type: "button", class: primary ? "primary" : className }, label)
+  );
   /** @type {HTMLElement | null} */
   let line = null;
   button.addEventListener("click", async () => {
@@ -120,7 +122,13 @@ export function field(label, input, hint = "") {
  */
 export function table(caption, columns, rows) {
   const head = el("thead", {}, el("tr", {}, ...columns.map((name) => el("th", { scope: "col" }, name))));
-  const body = el("tbody", {}, ...rows.map(([first, ...others]) => el("tr", {}, el("th", { scope: "row" }, first), ...others.map((cell) => el("td", {}, cell)))));
+  const body = el(
+    "tbody",
+    {},
+    ...rows.map(([first, ...others]) =>
+      el("tr", {}, el("th", { scope: "row" }, first), ...others.map((cell) => el("td", {}, cell))),
+    ),
+  );
   const made = el("table", {}, el("caption", { class: "unseen" }, caption), head, body);
   return el("div", { class: "wide-table", role: "region", "aria-label": caption, tabindex: "0" }, made);
 }
@@ -130,7 +138,9 @@ export function table(caption, columns, rows) {
  * @param {string} label what is under way
  */
 export function progress(label) {
-  const bar = /** @type {HTMLProgressElement} */ (el("progress", { class: "loading", max: "1", "aria-label": label }));
+  const bar = /** @type {HTMLProgressElement} */ (
+    el("progress", { class: "loading", max: "1", "aria-label": label })
+  );
   const words = el("p", { class: "quiet progress-words" });
   return {
     element: el("div", { class: "progress" }, bar, words),
@@ -171,13 +181,27 @@ export function showJob(shown, job) {
  */
 export function askInDialog(title, content, choices) {
   return new Promise((resolve) => {
-    const dialog = /** @type {HTMLDialogElement} */ (el("dialog", { class: "small", "aria-labelledby": "dialog-title" }));
+    const dialog = /** @type {HTMLDialogElement} */ (
+      el("dialog", { class: "small", "aria-labelledby": "dialog-title" })
+    );
     const buttons = choices.map(({ label, value, primary }, i) => {
-      const button = el("button", { type: "button", class: primary ? "primary" : "", ...(i === choices.length - 1 ? { autofocus: "" } : {}) }, label);
+      const button = el(
+        "button",
+        {
+          type: "button",
+          class: primary ? "primary" : "",
+          ...(i === choices.length - 1 ? { autofocus: "" } : {}),
+        },
+        label,
+      );
       button.addEventListener("click", () => dialog.close(`chosen:${value}`));
       return button;
     });
-    dialog.append(el("h2", { id: "dialog-title" }, title), ...content, el("div", { class: "actions" }, ...buttons));
+    dialog.append(
+      el("h2", { id: "dialog-title" }, title),
+      ...content,
+      el("div", { class: "actions" }, ...buttons),
+    );
     dialog.addEventListener("close", () => {
       dialog.remove();
       resolve(dialog.returnValue.startsWith("chosen:") ? dialog.returnValue.slice("chosen:".length) : null);

@@ -44,18 +44,25 @@ export function chosen(files) {
  * @returns {Promise<Handed[]>}
  */
 export async function dropped(transfer) {
-  const entries = [...transfer.items].map((item) => item.webkitGetAsEntry?.()).filter((entry) => entry !== null && entry !== undefined);
+  const entries = [...transfer.items]
+    .map((item) => item.webkitGetAsEntry?.())
+    .filter((entry) => entry !== null && entry !== undefined);
   /** @type {Item[]} */
   const loose = [];
   /** @type {Handed[]} */
   const found = [];
   for (const entry of entries) {
-    if (entry.isDirectory) found.push(handed(entry.name, await within(/** @type {FileSystemDirectoryEntry} */ (entry), "")));
+    if (entry.isDirectory)
+      found.push(handed(entry.name, await within(/** @type {FileSystemDirectoryEntry} */ (entry), "")));
     else loose.push({ path: entry.name, file: await fileOf(/** @type {FileSystemFileEntry} */ (entry)) });
   }
   const zips = loose.filter(({ path }) => isZip(path));
   const others = loose.filter(({ path }) => !isZip(path));
-  return [...found, ...zips.map((item) => handed("", [item])), ...(others.length ? [handed("", others)] : [])];
+  return [
+    ...found,
+    ...zips.map((item) => handed("", [item])),
+    ...(others.length ? [handed("", others)] : []),
+  ];
 }
 
 /**
@@ -65,9 +72,13 @@ export async function dropped(transfer) {
  * @returns {Handed}
  */
 export function handed(name, items) {
-  if (items.length === 1 && isZip(items[0].path)) return { name: items[0].path.replace(/\.zip$/i, ""), items, others: [], isZip: true };
+  if (items.length === 1 && isZip(items[0].path))
+    return { name: items[0].path.replace(/\.zip$/i, ""), items, others: [], isZip: true };
   const seen = items.filter(({ path }) => !IGNORED.test(path));
-  const [pictures, others] = [seen.filter(({ path }) => isPicture(path)), seen.filter(({ path }) => !isPicture(path))];
+  const [pictures, others] = [
+    seen.filter(({ path }) => isPicture(path)),
+    seen.filter(({ path }) => !isPicture(path)),
+  ];
   return { name, items: pictures, others: others.map(({ path }) => path), isZip: false };
 }
 
@@ -94,7 +105,12 @@ export function subfolders({ items }) {
  * @param {string} name of a folder
  */
 export function modelName(name) {
-  return name.normalize("NFKD").replace(/\p{M}/gu, "").replace(/[^A-Za-z0-9 ._@+-]+/g, "-").replace(/^[^A-Za-z0-9]+|[ ]+$/g, "").slice(0, 100);
+  return name
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
+    .replace(/[^A-Za-z0-9 ._@+-]+/g, "-")
+    .replace(/^[^A-Za-z0-9]+|[ ]+$/g, "")
+    .slice(0, 100);
 }
 
 /** @param {string} path */
@@ -119,7 +135,9 @@ async function within(folder, prefix) {
   const found = [];
   for (;;) {
     /** @type {FileSystemEntry[]} */
-    const some = await new Promise((resolve, reject) => reader.readEntries(resolve, () => reject(unreadable(folder)))); // at most 100 at a time
+    const some = await new Promise((resolve, reject) =>
+      reader.readEntries(resolve, () => reject(unreadable(folder))),
+    ); // at most 100 at a time
     if (!some.length) return found;
     const inside = some.map(async (entry) => {
       const path = `${prefix}${entry.name}`;
@@ -140,5 +158,7 @@ function fileOf(entry) {
 
 /** @param {FileSystemEntry} entry */
 function unreadable({ fullPath }) {
-  return new Error(`${fullPath} cannot be read: see whether it is still there and you may read it, then drop the folder again`);
+  return new Error(
+    `${fullPath} cannot be read: see whether it is still there and you may read it, then drop the folder again`,
+  );
 }

@@ -17,7 +17,14 @@ export function commandForm(fields, label, run, { isPrimary = true, isInline = t
   const button = el("button", { class: isPrimary ? "primary" : "" }, label);
   const failure = alertLine();
   const told = el("p", { class: "quiet told", role: "status" });
-  const form = el("form", { class: isInline ? "inline-form" : "" }, ...fields, el("div", { class: "actions" }, button), failure, told);
+  const form = el(
+    "form",
+    { class: isInline ? "inline-form" : "" },
+    ...fields,
+    el("div", { class: "actions" }, button),
+    failure,
+    told,
+  );
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     if (button.getAttribute("aria-disabled")) return;
@@ -51,7 +58,10 @@ export function amount(cents, currency) {
  * @returns {Promise<boolean>}
  */
 export async function isConfirmed(title, words, label) {
-  const choices = [{ label, value: "yes", primary: true }, { label: "Cancel", value: "" }];
+  const choices = [
+    { label, value: "yes", primary: true },
+    { label: "Cancel", value: "" },
+  ];
   return (await askInDialog(title, [el("p", {}, words)], choices)) === "yes";
 }
 
@@ -62,7 +72,10 @@ export async function isConfirmed(title, words, label) {
  * @returns {Promise<boolean>}
  */
 export async function isConfirmedTwice(first, second) {
-  const choices = [{ label: first.label, value: "yes", primary: true }, { label: "Cancel", value: "" }];
+  const choices = [
+    { label: first.label, value: "yes", primary: true },
+    { label: "Cancel", value: "" },
+  ];
   if ((await askInDialog(first.title, first.content, choices)) !== "yes") return false;
   return isConfirmed(second.title, second.words, second.label);
 }
@@ -91,11 +104,26 @@ export async function isDone(order) {
  */
 export function isTyped(title, content, name, label) {
   return new Promise((resolve) => {
-    const input = /** @type {HTMLInputElement} */ (el("input", { type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false" }));
+    const input = /** @type {HTMLInputElement} */ (
+      el("input", { type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false" })
+    );
     const typed = field(`Type ${name} to confirm`, input);
     const cancel = el("button", { type: "button" }, "Cancel");
-    const form = el("form", { method: "dialog" }, typed.element, el("div", { class: "actions" }, el("button", { class: "primary" }, label), cancel));
-    const dialog = /** @type {HTMLDialogElement} */ (el("dialog", { class: "small", "aria-labelledby": "typed-title" }, el("h2", { id: "typed-title" }, title), ...content, form));
+    const form = el(
+      "form",
+      { method: "dialog" },
+      typed.element,
+      el("div", { class: "actions" }, el("button", { class: "primary" }, label), cancel),
+    );
+    const dialog = /** @type {HTMLDialogElement} */ (
+      el(
+        "dialog",
+        { class: "small", "aria-labelledby": "typed-title" },
+        el("h2", { id: "typed-title" }, title),
+        ...content,
+        form,
+      )
+    );
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       if (input.value === name) return dialog.close("yes");

@@ -28,16 +28,23 @@ export function title() {
 export async function show(main, _parameters, context) {
   const { api, me, go } = context;
   if (me.role === "submitter") return go("/console/submissions", { replace: true });
-  const [first, running, unfinished, steps] = Array.from({ length: 4 }, () => ({ element: el("div"), shown: "" }));
+  const [first, running, unfinished, steps] = Array.from({ length: 4 }, () => ({
+    element: el("div"),
+    shown: "",
+  }));
   const cards = { element: el("ul", { class: "studies" }), shown: "" };
-  const filter = /** @type {HTMLInputElement} */ (el("input", { type: "search", autocomplete: "off", spellcheck: "false" }));
+  const filter = /** @type {HTMLInputElement} */ (
+    el("input", { type: "search", autocomplete: "off", spellcheck: "false" })
+  );
   const finding = field("Find a study", filter).element;
   const none = el("p", { class: "quiet", role: "status" });
   const all = section("All studies", finding, none, cards.element);
   filter.addEventListener("input", find);
   /** @type {Partial<Shown>} */
   const known = {};
-  await Promise.all(["/api/studies", "/api/drafts", "/api/jobs?state=open"].map((path) => watch(path, seen, context)));
+  await Promise.all(
+    ["/api/studies", "/api/drafts", "/api/jobs?state=open"].map((path) => watch(path, seen, context)),
+  );
 
   /** @param {Partial<Shown>} data */
   function seen(data) {
@@ -45,9 +52,22 @@ export async function show(main, _parameters, context) {
     if (!studies || !drafts || !jobs) return; // all at once, so that nothing moves
     if (!first.shown) main.append(first.element, running.element, unfinished.element, all, steps.element);
     const isEmpty = !studies.length && !drafts.length;
-    update(first, isEmpty, () => [el("div", { class: "actions first" }, link("/console/new", isEmpty ? "Make the first study" : "New study", { class: "button primary", "data-key": "new" }))]);
-    update(running, jobs, () => (jobs.length ? [section("Under way", el("ul", { class: "lines" }, ...jobs.map(jobLine)))] : []));
-    update(unfinished, drafts, () => (drafts.length ? [section("Drafts", el("ul", { class: "lines" }, ...drafts.map(draftLine)))] : []));
+    update(first, isEmpty, () => [
+      el(
+        "div",
+        { class: "actions first" },
+        link("/console/new", isEmpty ? "Make the first study" : "New study", {
+          class: "button primary",
+          "data-key": "new",
+        }),
+      ),
+    ]);
+    update(running, jobs, () =>
+      jobs.length ? [section("Under way", el("ul", { class: "lines" }, ...jobs.map(jobLine)))] : [],
+    );
+    update(unfinished, drafts, () =>
+      drafts.length ? [section("Drafts", el("ul", { class: "lines" }, ...drafts.map(draftLine)))] : [],
+    );
     update(cards, studies, () => studies.map(studyCard));
     update(steps, isEmpty, () => (isEmpty ? [firstSteps()] : []));
     all.hidden = !studies.length;
@@ -59,7 +79,8 @@ export async function show(main, _parameters, context) {
   function find() {
     const wanted = filter.value.trim().toLowerCase();
     const each = /** @type {HTMLElement[]} */ ([...cards.element.children]);
-    for (const card of each) card.hidden = !card.querySelector("h3")?.textContent?.toLowerCase().includes(wanted);
+    for (const card of each)
+      card.hidden = !card.querySelector("h3")?.textContent?.toLowerCase().includes(wanted);
     none.textContent = wanted && each.every(({ hidden }) => hidden) ? "No study has that in its name." : "";
   }
 
@@ -68,16 +89,40 @@ export async function show(main, _parameters, context) {
     const name = body.name || "Without a name";
     const path = pathTo`/console/new/${draft}`;
     const isStarted = Boolean(body.real || body.models?.length || body.items?.length);
-    const remove = actionButton("Delete", async () => {
-      const choices = [{ label: "Delete the draft", value: "delete" }, { label: "Keep it", value: "" }];
-      if ((await askInDialog(`Delete the draft ${name}?`, [el("p", {}, "No study is touched by it.")], choices)) !== "delete") return;
-      await deleteDraft(api, draft);
-      go("/console", { replace: true });
-    }, { className: "plain" });
+    const remove = actionButton(
+      "Delete",
+      async () => {
+        const choices = [
+          { label: "Delete the draft", value: "delete" },
+          { label: "Keep it", value: "" },
+        ];
+        if (
+          (await askInDialog(
+            `Delete the draft ${name}?`,
+            [el("p", {}, "No study is touched by it.")],
+            choices,
+          )) !== "delete"
+        )
+          return;
+        await deleteDraft(api, draft);
+        go("/console", { replace: true });
+      },
+      { className: "plain" },
+    );
     remove.dataset.key = `delete ${draft}`;
     remove.append(el("span", { class: "unseen" }, ` ${name}`));
     const about = `${methodOf(body).title} · changed ${moment(updated_at)}`;
-    return el("li", {}, el("div", {}, link(isStarted ? `${path}/pictures` : path, name, { "data-key": draft }), el("p", { class: "quiet" }, about)), remove);
+    return el(
+      "li",
+      {},
+      el(
+        "div",
+        {},
+        link(isStarted ? `${path}/pictures` : path, name, { "data-key": draft }),
+        el("p", { class: "quiet" }, about),
+      ),
+      remove,
+    );
   }
 }
 
@@ -92,9 +137,12 @@ function update(place, data, content) {
   if (now === place.shown) return;
   place.shown = now;
   const { element } = place;
-  const focused = /** @type {HTMLElement | null} */ (element.contains(document.activeElement) ? document.activeElement : null)?.dataset.key;
+  const focused = /** @type {HTMLElement | null} */ (
+    element.contains(document.activeElement) ? document.activeElement : null
+  )?.dataset.key;
   element.replaceChildren(...content());
-  if (focused) /** @type {HTMLElement | null} */ (element.querySelector(`[data-key="${CSS.escape(focused)}"]`))?.focus();
+  if (focused)
+    /** @type {HTMLElement | null} */ (element.querySelector(`[data-key="${CSS.escape(focused)}"]`))?.focus();
 }
 
 /**
@@ -110,27 +158,66 @@ function jobLine(job) {
   const what = jobName(job.kind);
   const bar = progress(what);
   showJob(bar, job);
-  return el("li", {}, el("div", { class: "job" }, el("strong", {}, job.study ? `${what}: ${job.study}` : what), bar.element));
+  return el(
+    "li",
+    {},
+    el("div", { class: "job" }, el("strong", {}, job.study ? `${what}: ${job.study}` : what), bar.element),
+  );
 }
 
 /** @param {StudyLine} study */
 function studyCard(study) {
-  const sum = (/** @type {(row: StudyLine["models"][0]) => number} */ of) => study.models.reduce((total, row) => total + of(row), 0);
+  const sum = (/** @type {(row: StudyLine["models"][0]) => number} */ of) =>
+    study.models.reduce((total, row) => total + of(row), 0);
   const wanted = sum((one) => one.wanted);
-  const row = { finished: sum((one) => one.finished), active: sum((one) => one.active), ended: sum(broken), abandoned: 0 };
+  const row = {
+    finished: sum((one) => one.finished),
+    active: sum((one) => one.active),
+    ended: sum(broken),
+    abandoned: 0,
+  };
   const { svg, update } = sessionBar();
   update([row.finished, row.active, row.ended], wanted);
-  const state = [...(study.paused ? ["Paused"] : []), inWords(row, wanted), ...(study.simulated ? [`${study.simulated} simulated`] : [])].join(" · ");
-  const name = link(pathTo`/console/studies/${study.study}`, study.study, { "data-key": `study ${study.study}` });
-  return el("li", {}, el("h3", {}, name), el("p", { class: "quiet" }, study.kind === "qualification" ? "Qualification" : study.title), svg, el("span", { class: "quiet" }, state));
+  const state = [
+    ...(study.paused ? ["Paused"] : []),
+    inWords(row, wanted),
+    ...(study.simulated ? [`${study.simulated} simulated`] : []),
+  ].join(" · ");
+  const name = link(pathTo`/console/studies/${study.study}`, study.study, {
+    "data-key": `study ${study.study}`,
+  });
+  return el(
+    "li",
+    {},
+    el("h3", {}, name),
+    el("p", { class: "quiet" }, study.kind === "qualification" ? "Qualification" : study.title),
+    svg,
+    el("span", { class: "quiet" }, state),
+  );
 }
 
 function firstSteps() {
   const steps = [
-    ["Gather the pictures", "one folder of real ones, and one for each model, 50 pictures or more in each. Nothing has to be resized or renamed."],
-    ["Make a study", "the console checks the pictures, says what evaluators could tell the sides apart by, and what the study will cost."],
-    ["Try it", "let simulated evaluators answer, which count in no score; or take part yourself, and withdraw at the end."],
+    [
+      "Gather the pictures",
+      "one folder of real ones, and one for each model, 50 pictures or more in each. Nothing has to be resized or renamed.",
+    ],
+    [
+      "Make a study",
+      "the console checks the pictures, says what evaluators could tell the sides apart by, and what the study will cost.",
+    ],
+    [
+      "Try it",
+      "let simulated evaluators answer, which count in no score; or take part yourself, and withdraw at the end.",
+    ],
     ["Invite evaluators", "by a link, or from a panel that pays them. The score appears while they answer."],
   ];
-  return section("What to do first", el("ol", { class: "first-steps" }, ...steps.map(([what, how]) => el("li", {}, el("strong", {}, `${what}: `), how))));
+  return section(
+    "What to do first",
+    el(
+      "ol",
+      { class: "first-steps" },
+      ...steps.map(([what, how]) => el("li", {}, el("strong", {}, `${what}: `), how)),
+    ),
+  );
 }

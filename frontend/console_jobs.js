@@ -8,7 +8,13 @@ import { watch } from "./console_watch.js";
 
 /** @typedef {import("./console_api.js").Job} Job */
 
-const STATES = /** @type {Record<Job["state"], string>} */ ({ queued: "waiting", running: "under way", done: "done", failed: "failed", cancelled: "cancelled" });
+const STATES = /** @type {Record<Job["state"], string>} */ ({
+  queued: "waiting",
+  running: "under way",
+  done: "done",
+  failed: "failed",
+  cancelled: "cancelled",
+});
 const OPEN = ["queued", "running"];
 const MOST_SHOWN = 8;
 
@@ -61,9 +67,17 @@ function jobRow(first, { api }) {
   const bar = progress(name);
   const state = el("span", { class: "quiet" });
   const reason = el("p", { class: "error" });
-  const cancel = actionButton("Cancel", () => api.post(pathTo`/api/jobs/${first.job}/cancel`), { className: "plain" });
+  const cancel = actionButton("Cancel", () => api.post(pathTo`/api/jobs/${first.job}/cancel`), {
+    className: "plain",
+  });
   cancel.setAttribute("aria-label", `Cancel: ${name}`);
-  const element = el("li", {}, el("div", { class: "row" }, el("span", { class: "model" }, name), state, cancel), bar.element, reason);
+  const element = el(
+    "li",
+    {},
+    el("div", { class: "row" }, el("span", { class: "model" }, name), state, cancel),
+    bar.element,
+    reason,
+  );
   let shown = "";
   return {
     element,
@@ -90,4 +104,3 @@ function focusOn(element) {
   element.tabIndex = -1;
   element.focus();
 }
-

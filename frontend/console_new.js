@@ -21,9 +21,22 @@ export async function show(main, parameters, { api, go, signal }) {
   const draft = parameters.draft ? await openDraft(api, parameters.draft) : null;
   const { studies } = await api.get("/api/studies", { signal });
   const taken = new Set(studies.map((/** @type {{study: string}} */ { study }) => study));
-  const input = /** @type {HTMLInputElement} */ (el("input", { type: "text", id: "name", autocomplete: "off", spellcheck: "false", autocapitalize: "off", maxlength: "63" }));
+  const input = /** @type {HTMLInputElement} */ (
+    el("input", {
+      type: "text",
+      id: "name",
+      autocomplete: "off",
+      spellcheck: "false",
+      autocapitalize: "off",
+      maxlength: "63",
+    })
+  );
   input.value = draft?.body.name ?? "";
-  const name = field("Name", input, "It is part of the link that evaluators get, so it should not give away what the study is about. Lower-case letters, digits and hyphens, such as faces-2.");
+  const name = field(
+    "Name",
+    input,
+    "It is part of the link that evaluators get, so it should not give away what the study is about. Lower-case letters, digits and hyphens, such as faces-2.",
+  );
   const method = methodChoice(methodOf(draft?.body ?? {}));
 
   input.addEventListener("input", () => name.fail(""));
@@ -52,7 +65,12 @@ export async function show(main, parameters, { api, go, signal }) {
     event.preventDefault();
     onwardButton.click();
   });
-  main.append(steps(0, draft), form, el("div", { class: "actions" }, onwardButton, ...remove), ...(draft ? [draft.state] : []));
+  main.append(
+    steps(0, draft),
+    form,
+    el("div", { class: "actions" }, onwardButton, ...remove),
+    ...(draft ? [draft.state] : []),
+  );
 }
 
 /**
@@ -61,8 +79,21 @@ export async function show(main, parameters, { api, go, signal }) {
  * @param {(path: string) => void} go
  */
 async function removed(api, id, go) {
-  const choices = [{ label: "Delete the draft", value: "delete" }, { label: "Keep it", value: "" }];
-  const answer = await askInDialog("Delete this draft?", [el("p", {}, "Its name, settings and the list of its pictures are deleted. Pictures that were sent are deleted by the server after a week.")], choices);
+  const choices = [
+    { label: "Delete the draft", value: "delete" },
+    { label: "Keep it", value: "" },
+  ];
+  const answer = await askInDialog(
+    "Delete this draft?",
+    [
+      el(
+        "p",
+        {},
+        "Its name, settings and the list of its pictures are deleted. Pictures that were sent are deleted by the server after a week.",
+      ),
+    ],
+    choices,
+  );
   if (answer !== "delete") return;
   await deleteDraft(api, id);
   go("/console");
@@ -70,11 +101,21 @@ async function removed(api, id, go) {
 
 /** @param {import("./console_methods.js").Method} chosen */
 function methodChoice(chosen) {
-  const options = (/** @type {boolean} */ isCommon) => METHODS.filter((each) => each.isCommon === isCommon).map((each) => option(each, each === chosen));
+  const options = (/** @type {boolean} */ isCommon) =>
+    METHODS.filter((each) => each.isCommon === isCommon).map((each) => option(each, each === chosen));
   const others = el("details", {}, el("summary", {}, "Other methods, and qualifications"), ...options(false));
   if (!chosen.isCommon) others.setAttribute("open", "");
-  const element = el("fieldset", { class: "field methods" }, el("legend", {}, "Method"), ...options(true), others);
-  return { element, value: () => /** @type {HTMLInputElement} */ (element.querySelector("input:checked")).value };
+  const element = el(
+    "fieldset",
+    { class: "field methods" },
+    el("legend", {}, "Method"),
+    ...options(true),
+    others,
+  );
+  return {
+    element,
+    value: () => /** @type {HTMLInputElement} */ (element.querySelector("input:checked")).value,
+  };
 }
 
 /**
@@ -82,13 +123,28 @@ function methodChoice(chosen) {
  * @param {boolean} isChosen
  */
 function option({ method, title: name, about }, isChosen) {
-  const input = el("input", { type: "radio", name: "method", value: method, id: `method-${method}`, "aria-describedby": `about-${method}`, ...(isChosen ? { checked: "" } : {}) });
-  return el("div", { class: "option-box" }, el("label", { class: "option" }, input, el("span", {}, name)), el("p", { class: "quiet", id: `about-${method}` }, about));
+  const input = el("input", {
+    type: "radio",
+    name: "method",
+    value: method,
+    id: `method-${method}`,
+    "aria-describedby": `about-${method}`,
+    ...(isChosen ? { checked: "" } : {}),
+  });
+  return el(
+    "div",
+    { class: "option-box" },
+    el("label", { class: "option" }, input, el("span", {}, name)),
+    el("p", { class: "quiet", id: `about-${method}` }, about),
+  );
 }
 
 /** @param {string} text */
 function asName(text) {
-  return text.trim().toLowerCase().replace(/[\s_]+/g, "-");
+  return text
+    .trim()
+    .toLowerCase()
+    .replace(/[\s_]+/g, "-");
 }
 
 /**
@@ -97,6 +153,7 @@ function asName(text) {
  */
 function problemOf(name, taken) {
   if (!name) return "Give the study a name.";
-  if (!NAME.test(name)) return "Use lower-case letters, digits and hyphens, beginning with a letter or digit.";
+  if (!NAME.test(name))
+    return "Use lower-case letters, digits and hyphens, beginning with a letter or digit.";
   return taken.has(name) ? "A study of this name exists. Choose another." : "";
 }

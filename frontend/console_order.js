@@ -14,7 +14,11 @@ import { methodOf } from "./console_methods.js";
 export function orderOf({ real, models, items, equalise, settings: given = {}, ...others }, settings) {
   const applying = new Set(settings.filter(({ applies }) => applies).map(({ name }) => name));
   const pictures = methodOf(others).hasItems ? { items } : { real, models, equalise };
-  return { ...others, ...pictures, settings: Object.fromEntries(Object.entries(given).filter(([name]) => applying.has(name))) };
+  return {
+    ...others,
+    ...pictures,
+    settings: Object.fromEntries(Object.entries(given).filter(([name]) => applying.has(name))),
+  };
 }
 
 /**

@@ -16,13 +16,22 @@ const SEPARATORS = [",", ";", "\t"];
 export function paidRows(text) {
   const [header, ...lines] = linesOf(text.replace(/^\uFEFF/, ""));
   const columns = (header?.cells ?? []).map((name) => name.trim().toLowerCase());
-  if (!columns.includes("evaluator") || !columns.includes("usd_cents")) throw new Error("this is not a list of payments: its first line must name the columns evaluator and usd_cents");
+  if (!columns.includes("evaluator") || !columns.includes("usd_cents"))
+    throw new Error(
+      "this is not a list of payments: its first line must name the columns evaluator and usd_cents",
+    );
   return lines.map(({ cells, number }) => {
     const cell = (/** @type {string} */ name) => (cells[columns.indexOf(name)] ?? "").trim();
     const cents = cell("usd_cents");
     if (!cell("evaluator")) throw new Error(`line ${number}: no evaluator is named`);
-    if (!/^[0-9]{1,9}$/.test(cents)) throw new Error(`line ${number}: usd_cents must be a whole number of cents, not “${cents}”`);
-    return { evaluator: cell("evaluator"), usd_cents: Number(cents), completion_code: cell("completion_code"), account: cell("account") };
+    if (!/^[0-9]{1,9}$/.test(cents))
+      throw new Error(`line ${number}: usd_cents must be a whole number of cents, not “${cents}”`);
+    return {
+      evaluator: cell("evaluator"),
+      usd_cents: Number(cents),
+      completion_code: cell("completion_code"),
+      account: cell("account"),
+    };
   });
 }
 

@@ -54,7 +54,14 @@ export async function show(main, _parameters, context) {
     told.textContent = words;
   }
 
-  const intro = el("p", { class: "quiet" }, "Everybody here has a name, a role and tokens of their own. A token signs in to this console and to programs, and can be revoked at any time. ", ...(me.role === "owner" ? ["What was done is in the ", el("a", { href: "/console/audit" }, "audit log"), "."] : []));
+  const intro = el(
+    "p",
+    { class: "quiet" },
+    "Everybody here has a name, a role and tokens of their own. A token signs in to this console and to programs, and can be revoked at any time. ",
+    ...(me.role === "owner"
+      ? ["What was done is in the ", el("a", { href: "/console/audit" }, "audit log"), "."]
+      : []),
+  );
   main.append(intro, addForm(context, refresh), told, el("section", {}, el("h2", {}, "Members"), list), past);
   await refresh();
 }
@@ -64,10 +71,21 @@ export async function show(main, _parameters, context) {
  * @param {(words: string) => Promise<void>} refresh
  */
 function addForm({ api, me }, refresh) {
-  const input = /** @type {HTMLInputElement} */ (el("input", { type: "text", required: "", maxlength: "64", autocomplete: "off", autocapitalize: "off", spellcheck: "false", pattern: "[A-Za-z0-9][A-Za-z0-9._@+\\-]*" }));
+  const input = /** @type {HTMLInputElement} */ (
+    el("input", {
+      type: "text",
+      required: "",
+      maxlength: "64",
+      autocomplete: "off",
+      autocapitalize: "off",
+      spellcheck: "false",
+      pattern: "[A-Za-z0-9][A-Za-z0-9._@+\\-]*",
+    })
+  );
   const name = field("Name", input, "Letters, digits and . _ @ + - ; an e-mail address will do.");
   const select = /** @type {HTMLSelectElement} */ (el("select"));
-  for (const name of me.role === "owner" ? Object.keys(ROLES) : ["submitter"]) select.append(el("option", { value: name }, name));
+  for (const name of me.role === "owner" ? Object.keys(ROLES) : ["submitter"])
+    select.append(el("option", { value: name }, name));
   const role = field("Role", select, ROLES.submitter);
   select.addEventListener("change", () => {
     role.hint.textContent = ROLES[select.value];
@@ -114,7 +132,17 @@ function memberItem(first, { api, me }, refresh) {
 
   async function removeMember() {
     const words = `${member} can no longer sign in, and every token of theirs stops working at once. What they did stays in the audit log.`;
-    if ((await askInDialog(`Remove ${member}?`, [el("p", {}, words)], [{ label: `Remove ${member}`, value: "yes", primary: true }, { label: "Cancel", value: "" }])) !== "yes") return;
+    if (
+      (await askInDialog(
+        `Remove ${member}?`,
+        [el("p", {}, words)],
+        [
+          { label: `Remove ${member}`, value: "yes", primary: true },
+          { label: "Cancel", value: "" },
+        ],
+      )) !== "yes"
+    )
+      return;
     await api.post(pathTo`/api/members/${member}/remove`);
     shown.replaceChildren();
     await refresh(`${member} was removed.`);
@@ -126,7 +154,9 @@ function memberItem(first, { api, me }, refresh) {
     /** @param {Member} now */
     update(now) {
       const by = now.created_by ? ` by ${now.created_by}` : "";
-      const since = now.created_at ? `added ${moment(now.created_at)}${by}` : "signs in with the researcher’s key";
+      const since = now.created_at
+        ? `added ${moment(now.created_at)}${by}`
+        : "signs in with the researcher’s key";
       facts.textContent = `${now.role} · ${now.removed_at ? `removed ${moment(now.removed_at)}` : since}`;
       controls.hidden = now.removed_at !== null;
       remove.hidden = now.member === me.member || !now.created_at;
@@ -151,15 +181,34 @@ function memberItem(first, { api, me }, refresh) {
  * @param {(label: string, days: number) => Promise<void>} make
  */
 function tokenForm(member, make) {
-  const label = /** @type {HTMLInputElement} */ (el("input", { type: "text", maxlength: "64", autocomplete: "off" }));
-  const days = /** @type {HTMLInputElement} */ (el("input", { type: "number", class: "number", min: "1", max: `${MOST_DAYS}`, value: `${DAYS}`, required: "" }));
-  const fields = [field("What it is for", label, "Such as “laptop” or “training cluster”.").element, field("Days until it expires", days).element];
+  const label = /** @type {HTMLInputElement} */ (
+    el("input", { type: "text", maxlength: "64", autocomplete: "off" })
+  );
+  const days = /** @type {HTMLInputElement} */ (
+    el("input", {
+      type: "number",
+      class: "number",
+      min: "1",
+      max: `${MOST_DAYS}`,
+      value: `${DAYS}`,
+      required: "",
+    })
+  );
+  const fields = [
+    field("What it is for", label, "Such as “laptop” or “training cluster”.").element,
+    field("Days until it expires", days).element,
+  ];
   const form = commandForm(fields, "Make the token", async () => {
     await make(label.value.trim(), Number(days.value));
     label.value = "";
     whole.removeAttribute("open");
   });
-  const whole = el("details", {}, el("summary", { "aria-label": `New token for ${member}` }, "New token"), form);
+  const whole = el(
+    "details",
+    {},
+    el("summary", { "aria-label": `New token for ${member}` }, "New token"),
+    form,
+  );
   return whole;
 }
 
@@ -171,9 +220,20 @@ function tokenForm(member, make) {
  */
 function newToken(member, secret, expires_at) {
   const code = el("code", { class: "code secret", translate: "no" }, secret);
-  const { button, told } = copier(secret, code, { label: "Copy", copied: "Copied.", selected: "Selected: copy it with your keyboard." });
+  const { button, told } = copier(secret, code, {
+    label: "Copy",
+    copied: "Copied.",
+    selected: "Selected: copy it with your keyboard.",
+  });
   const until = expires_at ? `It expires on ${moment(expires_at)}.` : "It does not expire.";
-  const element = el("div", { class: "once", role: "group", "aria-label": `New token for ${member}` }, el("p", {}, el("strong", {}, `Copy this token for ${member} now: it is shown this once.`), ` ${until}`), code, button, told);
+  const element = el(
+    "div",
+    { class: "once", role: "group", "aria-label": `New token for ${member}` },
+    el("p", {}, el("strong", {}, `Copy this token for ${member} now: it is shown this once.`), ` ${until}`),
+    code,
+    button,
+    told,
+  );
   return { element, focus: () => button.focus() };
 }
 

@@ -17,9 +17,21 @@ import { transfersOf } from "./console_transfers.js";
 const PREVIEWS = 6;
 const MODEL = /^[A-Za-z0-9]([A-Za-z0-9 ._@+-]{0,98}[A-Za-z0-9._@+-])?$/;
 const ASIDE = /** @type {[Kind, string, string][]} */ ([
-  ["practice", "Practice pictures", "A folder with the sub-folders real and fake, shown before the first block and not scored. The setting practice_images says how many."],
-  ["checks", "Attention checks", "A folder with the sub-folders real and fake, of pictures whose truth is beyond doubt. The setting picture_checks says how many."],
-  ["masks", "Masks of your own", "Pictures shown after a flash, in place of those that are made from the study’s own."],
+  [
+    "practice",
+    "Practice pictures",
+    "A folder with the sub-folders real and fake, shown before the first block and not scored. The setting practice_images says how many.",
+  ],
+  [
+    "checks",
+    "Attention checks",
+    "A folder with the sub-folders real and fake, of pictures whose truth is beyond doubt. The setting picture_checks says how many.",
+  ],
+  [
+    "masks",
+    "Masks of your own",
+    "Pictures shown after a flash, in place of those that are made from the study’s own.",
+  ],
 ]);
 
 export function title() {
@@ -43,12 +55,24 @@ export async function show(main, parameters, { api, go, signal }) {
   const zones = new Map();
   const spoken = el("p", { class: "unseen", role: "status" });
 
-  const area = (/** @type {Kind} */ kind, /** @type {string} */ heading, /** @type {string} */ about, /** @type {boolean} */ isMany) => {
+  const area = (
+    /** @type {Kind} */ kind,
+    /** @type {string} */ heading,
+    /** @type {string} */ about,
+    /** @type {boolean} */ isMany,
+  ) => {
     const list = el("ul", { class: "slots" });
     lists.set(kind, list);
     const zone = dropZone(heading, isMany, (all) => take(kind, all, isMany));
     zones.set(kind, zone);
-    return el("section", { class: "pictures" }, el("h2", {}, heading), el("p", { class: "quiet" }, about), list, zone.element);
+    return el(
+      "section",
+      { class: "pictures" },
+      el("h2", {}, heading),
+      el("p", { class: "quiet" }, about),
+      list,
+      zone.element,
+    );
   };
 
   /**
@@ -58,7 +82,12 @@ export async function show(main, parameters, { api, go, signal }) {
    */
   async function take(kind, all, isMany) {
     const useful = all.filter(({ items }) => items.length);
-    const problem = all.length && !useful.length ? "There is no picture in it." : !isMany && useful.length > 1 ? "One folder or one zip goes here." : "";
+    const problem =
+      all.length && !useful.length
+        ? "There is no picture in it."
+        : !isMany && useful.length > 1
+          ? "One folder or one zip goes here."
+          : "";
     zones.get(kind)?.fail(problem);
     if (problem) return;
     const things = isMany && useful.length === 1 ? await asModels(kind, useful[0]) : useful;
@@ -76,11 +105,24 @@ export async function show(main, parameters, { api, go, signal }) {
     const reals = transfers.slots.find((slot) => slot.kind === "real")?.handed;
     const classes = reals ? subfolders(reals).map(({ name }) => name) : [];
     if (classes.length && inside.every(({ name }) => classes.includes(name))) return [folder];
-    const names = inside.slice(0, 5).map(({ name }) => name).join(", ");
+    const names = inside
+      .slice(0, 5)
+      .map(({ name }) => name)
+      .join(", ");
     const answer = await askInDialog(
       `${folder.name} has ${inside.length} sub-folders`,
-      [el("p", {}, `They are ${names}${inside.length > 5 ? " and others" : ""}. Are they different models, or classes of pictures (such as cats and dogs) of one model?`)],
-      [{ label: `${inside.length} models`, value: "models", primary: true }, { label: "Classes of one model", value: "classes" }, { label: "Cancel", value: "" }],
+      [
+        el(
+          "p",
+          {},
+          `They are ${names}${inside.length > 5 ? " and others" : ""}. Are they different models, or classes of pictures (such as cats and dogs) of one model?`,
+        ),
+      ],
+      [
+        { label: `${inside.length} models`, value: "models", primary: true },
+        { label: "Classes of one model", value: "classes" },
+        { label: "Cancel", value: "" },
+      ],
     );
     return answer === "models" ? inside : answer === "classes" ? [folder] : [];
   }
@@ -102,7 +144,10 @@ export async function show(main, parameters, { api, go, signal }) {
   /** @param {Slot} slot */
   function update(slot) {
     if (shown().includes(slot)) (rows.get(slot) ?? addRow(slot)).update();
-    for (const [kind, zone] of zones) zone.element.hidden = transfers.slots.some((each) => each.kind === kind && isSingle(kind) && isFilled(each));
+    for (const [kind, zone] of zones)
+      zone.element.hidden = transfers.slots.some(
+        (each) => each.kind === kind && isSingle(kind) && isFilled(each),
+      );
     for (const [other, { item }] of rows) {
       if (transfers.slots.includes(other)) continue;
       item.remove();
@@ -110,12 +155,34 @@ export async function show(main, parameters, { api, go, signal }) {
     }
   }
 
-  const aside = el("details", {}, el("summary", {}, "More pictures: practice, attention checks, masks"), ...ASIDE.map(([kind, heading, about]) => area(kind, heading, about, false)));
+  const aside = el(
+    "details",
+    {},
+    el("summary", {}, "More pictures: practice, attention checks, masks"),
+    ...ASIDE.map(([kind, heading, about]) => area(kind, heading, about, false)),
+  );
   const areas = method.hasItems
-    ? [area("set", "Sets of pictures", `A folder for each set, with the sub-folders ${method.parts}; pictures of the same name belong together.`, true)]
+    ? [
+        area(
+          "set",
+          "Sets of pictures",
+          `A folder for each set, with the sub-folders ${method.parts}; pictures of the same name belong together.`,
+          true,
+        ),
+      ]
     : [
-        area("real", "Real pictures", "Photographs: what the models learned to make. Sub-folders become classes.", false),
-        area("model", "Pictures of models", "A folder or a zip for each model, named after it. A folder of folders can be several models at once.", true),
+        area(
+          "real",
+          "Real pictures",
+          "Photographs: what the models learned to make. Sub-folders become classes.",
+          false,
+        ),
+        area(
+          "model",
+          "Pictures of models",
+          "A folder or a zip for each model, named after it. A folder of folders can be several models at once.",
+          true,
+        ),
       ];
   const missing = alertLine();
   const onward = async () => {
@@ -126,11 +193,21 @@ export async function show(main, parameters, { api, go, signal }) {
     await draft.flush();
     go(pathTo`/console/new/${draft.id}/check`);
   };
-  main.append(steps(1, draft), ...areas, aside, el("div", { class: "actions" }, actionButton("Continue to the check", onward, { primary: true })), missing, draft.state, spoken);
+  main.append(
+    steps(1, draft),
+    ...areas,
+    aside,
+    el("div", { class: "actions" }, actionButton("Continue to the check", onward, { primary: true })),
+    missing,
+    draft.state,
+    spoken,
+  );
   for (const slot of transfers.slots) update(slot);
-  if (transfers.slots.some(({ kind }) => ["practice", "checks", "masks"].includes(kind))) aside.setAttribute("open", "");
+  if (transfers.slots.some(({ kind }) => ["practice", "checks", "masks"].includes(kind)))
+    aside.setAttribute("open", "");
   transfers.listen(update, signal);
-  for (const name of ["dragover", "drop"]) addEventListener(name, (event) => event.preventDefault(), { signal }); // a picture dropped beside a zone would replace the page
+  for (const name of ["dragover", "drop"])
+    addEventListener(name, (event) => event.preventDefault(), { signal }); // a picture dropped beside a zone would replace the page
 }
 
 /**
@@ -141,11 +218,14 @@ export async function show(main, parameters, { api, go, signal }) {
 function stillMissing(slots, hasItems) {
   if (hasItems && !slots.some(({ kind }) => kind === "set")) return "Choose the pictures of a set first.";
   if (!hasItems && !slots.some(({ kind }) => kind === "real")) return "Choose the real pictures first.";
-  if (!hasItems && !slots.some(({ kind }) => kind === "model")) return "Choose the pictures of a model first.";
+  if (!hasItems && !slots.some(({ kind }) => kind === "model"))
+    return "Choose the pictures of a model first.";
   const open = slots.filter(({ progress }) => progress.stage !== "complete");
   const stopped = open.filter(({ progress }) => !["reading", "sending", "waiting"].includes(progress.stage));
   if (stopped.length) return `Not all pictures are on the server: see ${stopped.map(named).join(", ")}.`;
-  return open.length ? "The pictures are still being sent. You can wait here or look at other pages of the console meanwhile; leave this tab open." : "";
+  return open.length
+    ? "The pictures are still being sent. You can wait here or look at other pages of the console meanwhile; leave this tab open."
+    : "";
 }
 
 /** @param {Kind} kind */
@@ -163,7 +243,17 @@ function isFilled({ handed, progress }) {
 
 /** @param {Slot} slot */
 function named({ kind, name }) {
-  return name || { real: "the real pictures", practice: "the practice pictures", checks: "the attention checks", masks: "the masks", model: "a model", set: "a set" }[kind];
+  return (
+    name ||
+    {
+      real: "the real pictures",
+      practice: "the practice pictures",
+      checks: "the attention checks",
+      masks: "the masks",
+      model: "a model",
+      set: "a set",
+    }[kind]
+  );
 }
 
 /**
@@ -175,17 +265,40 @@ function named({ kind, name }) {
 function row(slot, transfers, say) {
   const isNamed = slot.kind === "model" || slot.kind === "set";
   const naming = isNamed ? nameField(slot, transfers) : null;
-  const heading = naming?.element ?? el("strong", {}, { real: "Reals", practice: "Practice", checks: "Attention checks", masks: "Masks", model: "", set: "" }[slot.kind]);
-  const bar = /** @type {HTMLProgressElement} */ (el("progress", { class: "loading", max: "1", "aria-label": `Sent of ${named(slot)}` }));
+  const heading =
+    naming?.element ??
+    el(
+      "strong",
+      {},
+      { real: "Reals", practice: "Practice", checks: "Attention checks", masks: "Masks", model: "", set: "" }[
+        slot.kind
+      ],
+    );
+  const bar = /** @type {HTMLProgressElement} */ (
+    el("progress", { class: "loading", max: "1", "aria-label": `Sent of ${named(slot)}` })
+  );
   const words = el("p", { class: "quiet progress-words" });
   const others = el("p", { class: "quiet others" });
   const previews = el("div", { class: "previews", "aria-hidden": "true" });
   const pause = actionButton("Pause", () => slot.sending?.pause(), { className: "plain" });
   const resume = actionButton("Go on", () => transfers.start(slot), { className: "plain" });
-  const again = el("span", { class: "choosing" }, ...choosers(named(slot), (handed) => transfers.fill(slot, handed)));
+  const again = el(
+    "span",
+    { class: "choosing" },
+    ...choosers(named(slot), (handed) => transfers.fill(slot, handed)),
+  );
   const remove = actionButton("Remove", removed, { className: "plain" });
   remove.append(el("span", { class: "unseen" }, ` ${named(slot)}`));
-  const item = el("li", { class: "slot" }, el("div", { class: "slot-head" }, heading, el("div", { class: "slot-buttons" }, pause, resume, remove)), bar, words, others, previews, again);
+  const item = el(
+    "li",
+    { class: "slot" },
+    el("div", { class: "slot-head" }, heading, el("div", { class: "slot-buttons" }, pause, resume, remove)),
+    bar,
+    words,
+    others,
+    previews,
+    again,
+  );
   let stage = "";
   /** @type {Handed | null} */
   let previewed = null;
@@ -202,7 +315,9 @@ function row(slot, transfers, say) {
     bar.hidden = progress.stage === "complete" || slot.isLost || !progress.total;
     words.textContent = inWords(slot);
     words.classList.toggle("error", progress.stage === "failed" || slot.isLost);
-    others.textContent = handed?.others.length ? `${counted(handed.others.length, "other file")} in the folder ${handed.others.length === 1 ? "is no picture and stays" : "are no pictures and stay"} here: ${handed.others.slice(0, 3).join(", ")}${handed.others.length > 3 ? "…" : ""}` : "";
+    others.textContent = handed?.others.length
+      ? `${counted(handed.others.length, "other file")} in the folder ${handed.others.length === 1 ? "is no picture and stays" : "are no pictures and stay"} here: ${handed.others.slice(0, 3).join(", ")}${handed.others.length > 3 ? "…" : ""}`
+      : "";
     pause.hidden = !["reading", "sending", "waiting"].includes(progress.stage);
     resume.hidden = !(slot.sending && ["paused", "failed"].includes(progress.stage));
     again.hidden = isFilled(slot) || isSingle(slot.kind); // of which the zone below is there again
@@ -210,7 +325,8 @@ function row(slot, transfers, say) {
       previewed = handed;
       previews.replaceChildren(...previewsOf(handed));
     }
-    if (stage && stage !== progress.stage && ["complete", "failed", "waiting"].includes(progress.stage)) say(`${named(slot)}: ${words.textContent}`);
+    if (stage && stage !== progress.stage && ["complete", "failed", "waiting"].includes(progress.stage))
+      say(`${named(slot)}: ${words.textContent}`);
     stage = progress.stage;
   }
 
@@ -222,14 +338,28 @@ function row(slot, transfers, say) {
  * @param {import("./console_transfers.js").Transfers} transfers
  */
 function nameField(slot, transfers) {
-  const input = /** @type {HTMLInputElement} */ (el("input", { type: "text", "aria-label": slot.kind === "set" ? "Name of the set" : "Name of the model", maxlength: "100", spellcheck: "false" }));
+  const input = /** @type {HTMLInputElement} */ (
+    el("input", {
+      type: "text",
+      "aria-label": slot.kind === "set" ? "Name of the set" : "Name of the model",
+      maxlength: "100",
+      spellcheck: "false",
+    })
+  );
   input.value = slot.name;
   const problem = el("p", { class: "error", role: "alert" });
   /** Return whether the name can be had; say why not. */
   function check() {
     const name = input.value.trim();
-    const isTaken = transfers.slots.some((other) => other !== slot && other.kind === slot.kind && other.name.toLowerCase() === name.toLowerCase());
-    problem.textContent = !MODEL.test(name) ? "Use letters, digits, spaces and . _ @ + -" : isTaken ? "Another one is called so." : "";
+    const isTaken = transfers.slots.some(
+      (other) =>
+        other !== slot && other.kind === slot.kind && other.name.toLowerCase() === name.toLowerCase(),
+    );
+    problem.textContent = !MODEL.test(name)
+      ? "Use letters, digits, spaces and . _ @ + -"
+      : isTaken
+        ? "Another one is called so."
+        : "";
     if (problem.textContent) input.setAttribute("aria-invalid", "true");
     else input.removeAttribute("aria-invalid");
     return !problem.textContent;
@@ -246,15 +376,23 @@ function nameField(slot, transfers) {
 /** @param {Slot} slot */
 function inWords({ progress, handed, isLost, sending }) {
   const { stage, done, total, left_s, problem } = progress;
-  const what = handed ? (handed.isZip ? `a zip of ${size(total)}` : `${counted(handed.items.length, "picture")}, ${size(total)}`) : total ? size(total) : "";
+  const what = handed
+    ? handed.isZip
+      ? `a zip of ${size(total)}`
+      : `${counted(handed.items.length, "picture")}, ${size(total)}`
+    : total
+      ? size(total)
+      : "";
   if (isLost) return "The server deleted these pictures because they waited for too long. Choose them again.";
   if (stage === "complete") return `On the server${what ? `: ${what}` : ""}`;
   if (stage === "reading") return `Reading ${what}: ${percent(done, total)}`;
-  if (stage === "sending") return `Sending ${what}: ${percent(done, total)}${left_s === null ? "" : `, about ${remaining(left_s)} left`}`;
+  if (stage === "sending")
+    return `Sending ${what}: ${percent(done, total)}${left_s === null ? "" : `, about ${remaining(left_s)} left`}`;
   if (stage === "waiting") return problem;
   if (stage === "paused") return `Paused at ${percent(done, total)} of ${what}`;
   if (stage === "failed") return `Not sent: ${problem}`;
-  if (!sending) return "Not all of it is on the server. Choose the same folder or zip again: only the rest is sent.";
+  if (!sending)
+    return "Not all of it is on the server. Choose the same folder or zip again: only the rest is sent.";
   return `Waiting for its turn: ${what}`;
 }
 
@@ -271,11 +409,15 @@ function previewsOf(handed) {
   if (!handed || handed.isZip) return [];
   const { items } = handed;
   const every = Math.max(1, Math.floor(items.length / PREVIEWS));
-  return items.filter((_, i) => i % every === 0).slice(0, PREVIEWS).map(({ file }) => {
-    const image = /** @type {HTMLImageElement} */ (el("img", { alt: "", decoding: "async" }));
-    image.src = URL.createObjectURL(file);
-    for (const name of ["load", "error"]) image.addEventListener(name, () => URL.revokeObjectURL(image.src));
-    image.addEventListener("error", () => image.remove());
-    return image;
-  });
+  return items
+    .filter((_, i) => i % every === 0)
+    .slice(0, PREVIEWS)
+    .map(({ file }) => {
+      const image = /** @type {HTMLImageElement} */ (el("img", { alt: "", decoding: "async" }));
+      image.src = URL.createObjectURL(file);
+      for (const name of ["load", "error"])
+        image.addEventListener(name, () => URL.revokeObjectURL(image.src));
+      image.addEventListener("error", () => image.remove());
+      return image;
+    });
 }

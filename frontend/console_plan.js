@@ -22,7 +22,13 @@ const DIFFERENCES = /** @type {Record<string, {unit: string, difference: string}
  */
 export function planWish(method, models, settings, { difference, power, pilot }) {
   const wanted = Number(difference);
-  return { method, models, settings, ...(DIFFERENCES[method] && wanted > 0 ? { difference: wanted, power: Number(power) / 100 } : {}), ...(pilot ? { pilot } : {}) };
+  return {
+    method,
+    models,
+    settings,
+    ...(DIFFERENCES[method] && wanted > 0 ? { difference: wanted, power: Number(power) / 100 } : {}),
+    ...(pilot ? { pilot } : {}),
+  };
 }
 
 /**
@@ -37,8 +43,16 @@ export function factsOf({ models, study, tells }) {
   const powers = tells.rows.flatMap(({ power }) => (power === null ? [] : [power]));
   const unit = tells.unit === "ms" ? "ms" : "percentage points";
   const digits = tells.unit === "ms" ? 0 : 1;
-  if (widths.length) facts.push(["Interval of a score", `${Math.min(...widths).toFixed(digits)} to ${Math.max(...widths).toFixed(digits)} ${unit} wide, by the spread of the ${source(tells.source)} evaluators`]);
-  if (powers.length) facts.push(["Power", `${percent(Math.min(...powers))} to ${percent(Math.max(...powers))} to find a difference of ${tells.difference} ${unit} between two models`]);
+  if (widths.length)
+    facts.push([
+      "Interval of a score",
+      `${Math.min(...widths).toFixed(digits)} to ${Math.max(...widths).toFixed(digits)} ${unit} wide, by the spread of the ${source(tells.source)} evaluators`,
+    ]);
+  if (powers.length)
+    facts.push([
+      "Power",
+      `${percent(Math.min(...powers))} to ${percent(Math.max(...powers))} to find a difference of ${tells.difference} ${unit} between two models`,
+    ]);
   return facts;
 }
 
@@ -47,12 +61,34 @@ export function factsOf({ models, study, tells }) {
  * @param {number} models
  * @returns {[string, string][]}
  */
-function takes({ sessions, evaluators_a_model, trials_a_session, hours, total_usd_cents, fees_usd_cents, session_usd_cents, currency }, models) {
+function takes(
+  {
+    sessions,
+    evaluators_a_model,
+    trials_a_session,
+    hours,
+    total_usd_cents,
+    fees_usd_cents,
+    session_usd_cents,
+    currency,
+  },
+  models,
+) {
   const fees = fees_usd_cents ? `, of which ${money(fees_usd_cents, currency)} are the panel’s fee` : "";
   return [
-    ["Evaluators", models > 1 && sessions !== evaluators_a_model ? `${count(sessions)} in all, ${count(evaluators_a_model)} for each of ${models} models` : count(sessions)],
+    [
+      "Evaluators",
+      models > 1 && sessions !== evaluators_a_model
+        ? `${count(sessions)} in all, ${count(evaluators_a_model)} for each of ${models} models`
+        : count(sessions),
+    ],
     ["Answers", count(sessions * trials_a_session)],
-    ["Cost", total_usd_cents ? `at most ${money(total_usd_cents, currency)}${fees}; ${money(session_usd_cents, currency)} for each evaluator` : "nobody is paid"],
+    [
+      "Cost",
+      total_usd_cents
+        ? `at most ${money(total_usd_cents, currency)}${fees}; ${money(session_usd_cents, currency)} for each evaluator`
+        : "nobody is paid",
+    ],
     ["Working time", `${inHours(hours)} of all evaluators together`],
   ];
 }
@@ -65,7 +101,12 @@ function takesEach({ trials_a_session, session_usd_cents, currency }) {
   return [
     ["Evaluators", "as many as come"],
     ["Answers", `${count(trials_a_session)} of each`],
-    ["Cost", session_usd_cents ? `at most ${money(session_usd_cents, currency)} for each evaluator` : "nobody is paid"],
+    [
+      "Cost",
+      session_usd_cents
+        ? `at most ${money(session_usd_cents, currency)} for each evaluator`
+        : "nobody is paid",
+    ],
   ];
 }
 
@@ -92,18 +133,44 @@ export function planPanel(method, onAim, onChosen, pilots = []) {
   const facts = el("dl", { class: "plan-facts" });
   const warnings = el("ul", { class: "warning", hidden: "" });
   const problem = el("p", { class: "error", role: "alert" });
-  const difference = /** @type {HTMLInputElement} */ (el("input", { id: "aim-difference", type: "text", inputmode: "decimal", value: known?.difference ?? "" }));
-  const power = /** @type {HTMLSelectElement} */ (el("select", { id: "aim-power" }, ...["80", "90", "95"].map((share) => el("option", { value: share }, `${share}%`))));
-  const pilot = /** @type {HTMLSelectElement} */ (el("select", { id: "aim-pilot" }, ...[["", "the papers’"], ...pilots.map((name) => [name, name])].map(([value, words]) => el("option", { value }, words))));
+  const difference = /** @type {HTMLInputElement} */ (
+    el("input", { id: "aim-difference", type: "text", inputmode: "decimal", value: known?.difference ?? "" })
+  );
+  const power = /** @type {HTMLSelectElement} */ (
+    el(
+      "select",
+      { id: "aim-power" },
+      ...["80", "90", "95"].map((share) => el("option", { value: share }, `${share}%`)),
+    )
+  );
+  const pilot = /** @type {HTMLSelectElement} */ (
+    el(
+      "select",
+      { id: "aim-pilot" },
+      ...[["", "the papers’"], ...pilots.map((name) => [name, name])].map(([value, words]) =>
+        el("option", { value }, words),
+      ),
+    )
+  );
   const bySpread = pilots.length ? [el("label", { for: "aim-pilot" }, "Evaluators differ as"), pilot] : [];
   const answer = el("p", { role: "status" });
-  const choose = /** @type {HTMLButtonElement} */ (el("button", { type: "button", class: "plain", hidden: "" }));
+  const choose = /** @type {HTMLButtonElement} */ (
+    el("button", { type: "button", class: "plain", hidden: "" })
+  );
   const assumptions = el("ul", {});
   const more = el("details", { hidden: "" }, el("summary", {}, "What this assumes"), assumptions);
   const aims = known
     ? [
         el("h3", {}, "To find a difference between two models"),
-        el("div", { class: "aims" }, el("label", { for: "aim-difference" }, `of so many ${known.unit}`), difference, el("label", { for: "aim-power" }, "with power"), power, ...bySpread),
+        el(
+          "div",
+          { class: "aims" },
+          el("label", { for: "aim-difference" }, `of so many ${known.unit}`),
+          difference,
+          el("label", { for: "aim-power" }, "with power"),
+          power,
+          ...bySpread,
+        ),
         answer,
         choose,
         more,
@@ -113,20 +180,36 @@ export function planPanel(method, onAim, onChosen, pilots = []) {
   choose.addEventListener("click", () => onChosen(Number(choose.dataset.evaluators)));
 
   return {
-    element: el("aside", { class: "plan", "aria-labelledby": "plan-title" }, el("h2", { id: "plan-title" }, "Plan"), problem, facts, warnings, ...aims),
+    element: el(
+      "aside",
+      { class: "plan", "aria-labelledby": "plan-title" },
+      el("h2", { id: "plan-title" }, "Plan"),
+      problem,
+      facts,
+      warnings,
+      ...aims,
+    ),
     aim: () => ({ difference: difference.value, power: power.value, pilot: pilot.value }),
     /** @param {PlanMade} plan */
     show(plan) {
       problem.textContent = "";
-      facts.replaceChildren(...factsOf(plan).flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, text)]));
+      facts.replaceChildren(
+        ...factsOf(plan).flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, text)]),
+      );
       warnings.replaceChildren(...plan.warnings.map((words) => el("li", {}, sentence(words))));
       warnings.hidden = !plan.warnings.length;
       const evaluators = needed(plan);
-      answer.textContent = evaluators ? `${evaluators.least === evaluators.most ? count(evaluators.most) : `${count(evaluators.least)} to ${count(evaluators.most)}`} evaluators for each model are needed.` : "";
+      answer.textContent = evaluators
+        ? `${evaluators.least === evaluators.most ? count(evaluators.most) : `${count(evaluators.least)} to ${count(evaluators.most)}`} evaluators for each model are needed.`
+        : "";
       choose.hidden = !evaluators || evaluators.most === plan.study.evaluators_a_model;
       choose.dataset.evaluators = `${evaluators?.most ?? ""}`;
       choose.textContent = `Set ${counted(evaluators?.most ?? 0, "evaluator")}`;
-      assumptions.replaceChildren(.../** @type {string[]} */ (plan.aim?.assumptions ?? []).map((words) => el("li", {}, sentence(words))));
+      assumptions.replaceChildren(
+        .../** @type {string[]} */ (plan.aim?.assumptions ?? []).map((words) =>
+          el("li", {}, sentence(words)),
+        ),
+      );
       more.hidden = !evaluators;
     },
     /** @param {string} words */
@@ -148,5 +231,7 @@ function percent(share) {
 
 /** @param {number} hours */
 function inHours(hours) {
-  return hours < 1 ? counted(Math.ceil(60 * hours), "minute") : counted(hours < 10 ? Math.round(10 * hours) / 10 : Math.round(hours), "hour");
+  return hours < 1
+    ? counted(Math.ceil(60 * hours), "minute")
+    : counted(hours < 10 ? Math.round(10 * hours) / 10 : Math.round(hours), "hour");
 }

@@ -25,24 +25,72 @@ const PAGE = [
 const QUESTION = [
   { name: "text", label: "Question" },
   { name: "name", label: "Name in the data", hint: "Lower-case letters, digits and _." },
-  { name: "when", label: "When", choices: [["before", "before the task"], ["after", "after the task"]] },
-  { name: "kind", label: "Kind", choices: [["choice", "one of a list"], ["choices", "some of a list"], ["number", "a number"], ["text", "a text"], ["scale", "a scale"]] },
-  { name: "choices", label: "Answers", type: "lines", hint: "One on each line.", kinds: ["choice", "choices"] },
+  {
+    name: "when",
+    label: "When",
+    choices: [
+      ["before", "before the task"],
+      ["after", "after the task"],
+    ],
+  },
+  {
+    name: "kind",
+    label: "Kind",
+    choices: [
+      ["choice", "one of a list"],
+      ["choices", "some of a list"],
+      ["number", "a number"],
+      ["text", "a text"],
+      ["scale", "a scale"],
+    ],
+  },
+  {
+    name: "choices",
+    label: "Answers",
+    type: "lines",
+    hint: "One on each line.",
+    kinds: ["choice", "choices"],
+  },
   { name: "min", label: "Smallest", type: "number", kinds: ["number"] },
   { name: "max", label: "Largest", type: "number", kinds: ["number"] },
-  { name: "step", label: "Step", type: "number", hint: "1 unless it is set; 0 for any number.", kinds: ["number"] },
+  {
+    name: "step",
+    label: "Step",
+    type: "number",
+    hint: "1 unless it is set; 0 for any number.",
+    kinds: ["number"],
+  },
   { name: "points", label: "Points", type: "number", hint: "2 to 11; 5 unless it is set.", kinds: ["scale"] },
   { name: "low", label: "The first point means", kinds: ["scale"] },
   { name: "high", label: "The last point means", kinds: ["scale"] },
-  { name: "max_length", label: "Characters at most", type: "number", hint: "500 unless it is set.", kinds: ["text"] },
+  {
+    name: "max_length",
+    label: "Characters at most",
+    type: "number",
+    hint: "500 unless it is set.",
+    kinds: ["text"],
+  },
   { name: "required", label: "It has to be answered", type: "tick" },
-  { name: "page", label: "Heading of its page", hint: "Neighbours with the same one share a page.", isRare: true },
-  { name: "if.question", label: "Show it only after the question", hint: "Its name in the data.", isRare: true },
+  {
+    name: "page",
+    label: "Heading of its page",
+    hint: "Neighbours with the same one share a page.",
+    isRare: true,
+  },
+  {
+    name: "if.question",
+    label: "Show it only after the question",
+    hint: "Its name in the data.",
+    isRare: true,
+  },
   { name: "if.is", label: "if the answer is one of", type: "lines", hint: "One on each line.", isRare: true },
 ];
 
 /** What a new entry has. */
-const NEW = /** @type {Record<string, Entry>} */ ({ pages: { title: "", text: "" }, questions: { name: "", when: "after", kind: "choice", text: "" } });
+const NEW = /** @type {Record<string, Entry>} */ ({
+  pages: { title: "", text: "" },
+  questions: { name: "", when: "after", kind: "choice", text: "" },
+});
 
 /**
  * Return editors of a draft's pages and questions.
@@ -51,12 +99,30 @@ const NEW = /** @type {Record<string, Entry>} */ ({ pages: { title: "", text: ""
  */
 export function questionnaire(body, onChange) {
   const pages = entryList("pages", "page", PAGE, body.pages ?? [], (entries) => onChange({ pages: entries }));
-  const questions = entryList("questions", "question", QUESTION, body.questions ?? [], (entries) => onChange({ questions: entries }));
+  const questions = entryList("questions", "question", QUESTION, body.questions ?? [], (entries) =>
+    onChange({ questions: entries }),
+  );
   const lists = { pages, questions };
   return {
     elements: [
-      el("details", { class: "group" }, el("summary", {}, "Pages of instructions"), el("p", { class: "quiet" }, "Shown after consent, before the built-in instructions."), pages.element),
-      el("details", { class: "group" }, el("summary", {}, "Questions to evaluators"), el("p", { class: "quiet" }, "Asked before the task or after it. Answers are in the data set and in the report."), questions.element),
+      el(
+        "details",
+        { class: "group" },
+        el("summary", {}, "Pages of instructions"),
+        el("p", { class: "quiet" }, "Shown after consent, before the built-in instructions."),
+        pages.element,
+      ),
+      el(
+        "details",
+        { class: "group" },
+        el("summary", {}, "Questions to evaluators"),
+        el(
+          "p",
+          { class: "quiet" },
+          "Asked before the task or after it. Answers are in the data set and in the report.",
+        ),
+        questions.element,
+      ),
     ],
     /**
      * Show the server's error at the field that it is about; return whether there is one.
@@ -78,8 +144,17 @@ export function placeOf(message) {
   const found = message.match(/\b(pages|questions) (\d+)(?: (\w+))?(?:: | lacks the entry (\w+))(.*)$/s);
   if (!found) return null;
   const [, list, number, named, lacking, words] = found;
-  const part = lacking ?? (named === "lacks" ? "" : named) ?? words.match(/^(?:a question’s |a question's )?(\w+)/)?.[1] ?? "";
-  return { list: /** @type {"pages" | "questions"} */ (list), number: Number(number) - 1, part, words: lacking ? "This is needed." : sentence(words) };
+  const part =
+    lacking ??
+    (named === "lacks" ? "" : named) ??
+    words.match(/^(?:a question’s |a question's )?(\w+)/)?.[1] ??
+    "";
+  return {
+    list: /** @type {"pages" | "questions"} */ (list),
+    number: Number(number) - 1,
+    part,
+    words: lacking ? "This is needed." : sentence(words),
+  };
 }
 
 /**
@@ -155,7 +230,13 @@ function entryForm(noun, parts, first, onChange, { remove, up }) {
   const common = fields.filter(({ part }) => !part.isRare).map(({ element }) => element);
   const rare = fields.filter(({ part }) => part.isRare).map(({ element }) => element);
   const more = rare.length ? [el("details", {}, el("summary", {}, "Page and condition"), ...rare)] : [];
-  const element = el("li", { tabindex: "-1" }, el("div", { class: "slot-head" }, heading, el("div", { class: "slot-buttons" }, moving, removing)), ...common, ...more);
+  const element = el(
+    "li",
+    { tabindex: "-1" },
+    el("div", { class: "slot-head" }, heading, el("div", { class: "slot-buttons" }, moving, removing)),
+    ...common,
+    ...more,
+  );
 
   function changed() {
     for (const { fail } of fields) fail("");
@@ -165,7 +246,8 @@ function entryForm(noun, parts, first, onChange, { remove, up }) {
 
   function showParts() {
     const kind = fields.find(({ part }) => part.name === "kind")?.value();
-    for (const { part, element: shown } of fields) shown.hidden = part.kinds !== undefined && !part.kinds.includes(`${kind}`);
+    for (const { part, element: shown } of fields)
+      shown.hidden = part.kinds !== undefined && !part.kinds.includes(`${kind}`);
   }
 
   showParts();
@@ -175,7 +257,9 @@ function entryForm(noun, parts, first, onChange, { remove, up }) {
     /** Return the entry as it is typed, with what it had besides. */
     entry() {
       /** @type {Entry} */
-      const entry = Object.fromEntries(Object.entries(first).filter(([name]) => !parts.some((part) => part.name.split(".")[0] === name)));
+      const entry = Object.fromEntries(
+        Object.entries(first).filter(([name]) => !parts.some((part) => part.name.split(".")[0] === name)),
+      );
       for (const { part, value, element: shown } of fields) {
         const given = value();
         if (shown.hidden || given === undefined) continue;
@@ -200,8 +284,10 @@ function entryForm(noun, parts, first, onChange, { remove, up }) {
      * @param {string} words
      */
     fail(part, words) {
-      const about = fields.find((one) => one.part.name === part || one.part.name.split(".")[0] === part) ?? fields[0];
-      for (let place = about.element.parentElement; place; place = place.parentElement) if (place instanceof HTMLDetailsElement) place.open = true;
+      const about =
+        fields.find((one) => one.part.name === part || one.part.name.split(".")[0] === part) ?? fields[0];
+      for (let place = about.element.parentElement; place; place = place.parentElement)
+        if (place instanceof HTMLDetailsElement) place.open = true;
       about.fail(words);
     },
   };
@@ -225,7 +311,15 @@ function valueIn(entry, name) {
 function partField({ label, hint = "", type = "line", choices }, value, onChange) {
   if (type === "tick") return tickField(label, value !== false, onChange);
   const input = /** @type {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} */ (
-    choices ? el("select", {}, ...choices.map(([name, words]) => el("option", { value: name }, words))) : type === "text" || type === "lines" ? el("textarea", { rows: "3" }) : el("input", { type: "text", autocomplete: "off", ...(type === "number" ? { inputmode: "decimal" } : {}) })
+    choices
+      ? el("select", {}, ...choices.map(([name, words]) => el("option", { value: name }, words)))
+      : type === "text" || type === "lines"
+        ? el("textarea", { rows: "3" })
+        : el("input", {
+            type: "text",
+            autocomplete: "off",
+            ...(type === "number" ? { inputmode: "decimal" } : {}),
+          })
   );
   const typed = Array.isArray(value) ? value.join("\n") : `${value ?? ""}`;
   input.value = typed || (choices ? choices[0][0] : "");
@@ -245,7 +339,12 @@ function tickField(label, isTicked, onChange) {
   input.addEventListener("input", onChange);
   const problem = el("p", { class: "error", role: "alert" });
   const fail = (/** @type {string} */ words) => void (problem.textContent = words);
-  return { element: el("div", { class: "field" }, el("label", { class: "option" }, input, label), problem), fail, input, value: () => input.checked };
+  return {
+    element: el("div", { class: "field" }, el("label", { class: "option" }, input, label), problem),
+    fail,
+    input,
+    value: () => input.checked,
+  };
 }
 
 /**
@@ -255,7 +354,10 @@ function tickField(label, isTicked, onChange) {
  */
 function read(type, typed) {
   if (type === "lines") {
-    const lines = typed.split("\n").map((line) => line.trim()).filter((line) => line);
+    const lines = typed
+      .split("\n")
+      .map((line) => line.trim())
+      .filter((line) => line);
     return lines.length ? lines : undefined;
   }
   if (!typed.trim()) return undefined;

@@ -22,7 +22,9 @@ import { sha256Hex } from "./sha256.js";
  * @param {(name: string, handed: Handed, sending: ReturnType<typeof sendingView>) => Promise<string>} send returns what is to be told
  */
 export function modelForm(label, hint, send) {
-  const input = /** @type {HTMLInputElement} */ (el("input", { type: "text", maxlength: "100", autocomplete: "off", spellcheck: "false" }));
+  const input = /** @type {HTMLInputElement} */ (
+    el("input", { type: "text", maxlength: "100", autocomplete: "off", spellcheck: "false" })
+  );
   const name = field("Name of the model", input, hint);
   const chosen = el("p", { class: "quiet", role: "status" });
   const failure = alertLine();
@@ -36,19 +38,27 @@ export function modelForm(label, hint, send) {
     if (!input.value) input.value = modelName(one.name);
     chosen.textContent = inShort(one);
   });
-  const button = actionButton(label, async () => {
-    const [model, pictures] = [input.value.trim(), handed];
-    failure.textContent = "";
-    name.fail(model ? "" : "Give the model a name.");
-    if (!model) return input.focus();
-    if (!pictures) return void (failure.textContent = "Choose the pictures first.");
-    const told = await send(model, pictures, sending);
-    if (input.value.trim() === model) input.value = "";
-    if (handed !== pictures) return;
-    handed = null;
-    chosen.textContent = told;
-  }, { primary: true, onError: (error) => void (failure.textContent = explained(error)) });
-  return { name: name.element, pictures: [zone.element, chosen], sending: [sending.element, el("div", { class: "actions" }, button), failure] };
+  const button = actionButton(
+    label,
+    async () => {
+      const [model, pictures] = [input.value.trim(), handed];
+      failure.textContent = "";
+      name.fail(model ? "" : "Give the model a name.");
+      if (!model) return input.focus();
+      if (!pictures) return void (failure.textContent = "Choose the pictures first.");
+      const told = await send(model, pictures, sending);
+      if (input.value.trim() === model) input.value = "";
+      if (handed !== pictures) return;
+      handed = null;
+      chosen.textContent = told;
+    },
+    { primary: true, onError: (error) => void (failure.textContent = explained(error)) },
+  );
+  return {
+    name: name.element,
+    pictures: [zone.element, chosen],
+    sending: [sending.element, el("div", { class: "actions" }, button), failure],
+  };
 }
 
 export function sendingView() {
@@ -94,7 +104,10 @@ export function sendingView() {
       removeEventListener("beforeunload", warn);
       bar.element.hidden = true;
       if (refusal) throw refusal;
-      if (!name) throw new Error(/** @type {Progress | null} */ (last)?.problem || "the pictures were not sent; choose them again");
+      if (!name)
+        throw new Error(
+          /** @type {Progress | null} */ (last)?.problem || "the pictures were not sent; choose them again",
+        );
       return name;
     },
   };
@@ -105,7 +118,9 @@ export function sendingView() {
  * @param {Handed} handed
  */
 function inShort({ isZip, name, items }) {
-  return isZip ? `A zip: ${items[0].path}, ${size(items[0].file.size)}` : `${name || "Files"}: ${counted(items.length, "picture")}`;
+  return isZip
+    ? `A zip: ${items[0].path}, ${size(items[0].file.size)}`
+    : `${name || "Files"}: ${counted(items.length, "picture")}`;
 }
 
 /** @param {Progress} progress */

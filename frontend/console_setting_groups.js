@@ -19,7 +19,20 @@ import { sentence } from "./console_format.js";
  */
 
 /** Those that most studies decide on, in this order. */
-const COMMON = ["evaluators", "images", "judgments_per_item", "exposures_ms", "size_px", "base_usd_cents", "bonus_usd_cents", "minutes", "contact", "title", "language", "panel"];
+const COMMON = [
+  "evaluators",
+  "images",
+  "judgments_per_item",
+  "exposures_ms",
+  "size_px",
+  "base_usd_cents",
+  "bonus_usd_cents",
+  "minutes",
+  "contact",
+  "title",
+  "language",
+  "panel",
+];
 
 /** Headings of the groups, in order. */
 const GROUPS = /** @type {Record<string, string>} */ ({
@@ -55,25 +68,36 @@ const LABELS = /** @type {Record<string, string>} */ ({
 /** What the common settings mean, for who knows no other, and those whose description names options of the command line. */
 const MEANINGS = /** @type {Record<string, string>} */ ({
   evaluators: "How many people are to finish for each model.",
-  images: "One session has so many: pictures, half of them real; in pairs, tournaments and comparisons so many pairs or triplets.",
-  judgments_per_item: "How often each pair or triplet is to be judged, by different people; the number of evaluators follows from it.",
+  images:
+    "One session has so many: pictures, half of them real; in pairs, tournaments and comparisons so many pairs or triplets.",
+  judgments_per_item:
+    "How often each pair or triplet is to be judged, by different people; the number of evaluators follows from it.",
   exposures_ms: "How long pictures are shown, such as 50, 100, 200; each time equally often.",
   size_px: "Pictures of both sides are brought to this size.",
   base_usd_cents: "Who finishes gets it, whatever the answers.",
   bonus_usd_cents: "It comes on top of that.",
   minutes: "Evaluators read it before they begin, and the wage an hour follows from it.",
-  contact: "An e-mail address, a web address or a text; it stands at the consent, with errors and at the end.",
+  contact:
+    "An e-mail address, a web address or a text; it stands at the consent, with errors and at the end.",
   title: "It stands above the first page.",
   language: "“choose” lets each evaluator choose one.",
-  panel: "“link”: whoever has the link. “private”: a link for each person. The others are panels that recruit.",
+  panel:
+    "“link”: whoever has the link. “private”: a link for each person. The others are panels that recruit.",
   draw: "How the pictures of a session are drawn. `random`; `least-seen`: those with the fewest answers; `uncertain`: those that need more evaluators, as the study’s page last found. With the last two, scores use the random share alone (`infinity`).",
-  practice_images: "Pictures of the practice before the first block, half of them real, always with feedback; neither scored nor paid by answer. They are the study’s practice pictures, or are set aside from its others.",
-  picture_checks: "Attention checks in a session by pictures whose truth is beyond doubt, half of them real. They stand among the scored pictures and are not scored; not with `time`.",
-  masks: "How masks are made from the pictures: `texture` (Portilla and Simoncelli) or `phase` (quick: scrambled phases); `own`: the masks given with the pictures.",
-  builtin_instructions: "Show the built-in instructions, after the study’s own pages if there are any; no: only its own.",
-  reasons: "Reasons that evaluators can choose for an answer, several or none: 1 to 12, separated by vertical bars; `none`: not asked.",
-  target_wage_usd_cents: "Wage an hour that the study aims at, in cents; the study’s page warns where the median is lower.",
-  keep_days: "Days after a session’s end for which the panel’s parameters and the facts of devices are stored; after that the study’s page can delete them. 0: as long as the study.",
+  practice_images:
+    "Pictures of the practice before the first block, half of them real, always with feedback; neither scored nor paid by answer. They are the study’s practice pictures, or are set aside from its others.",
+  picture_checks:
+    "Attention checks in a session by pictures whose truth is beyond doubt, half of them real. They stand among the scored pictures and are not scored; not with `time`.",
+  masks:
+    "How masks are made from the pictures: `texture` (Portilla and Simoncelli) or `phase` (quick: scrambled phases); `own`: the masks given with the pictures.",
+  builtin_instructions:
+    "Show the built-in instructions, after the study’s own pages if there are any; no: only its own.",
+  reasons:
+    "Reasons that evaluators can choose for an answer, several or none: 1 to 12, separated by vertical bars; `none`: not asked.",
+  target_wage_usd_cents:
+    "Wage an hour that the study aims at, in cents; the study’s page warns where the median is lower.",
+  keep_days:
+    "Days after a session’s end for which the panel’s parameters and the facts of devices are stored; after that the study’s page can delete them. 0: as long as the study.",
   texts: "Texts of the page in place of its own: on each line a key, =, and the text.",
   consent_text: "The text that evaluators agree to; empty lines separate paragraphs.",
 });
@@ -98,7 +122,10 @@ export function arranged(all) {
   const others = settings.filter((setting) => !isCommon(setting));
   const names = [...Object.keys(GROUPS), ...others.map(({ group }) => group)];
   const groups = [...new Set(names)]
-    .map((group) => ({ heading: GROUPS[group] ?? group, settings: others.filter((setting) => setting.group === group) }))
+    .map((group) => ({
+      heading: GROUPS[group] ?? group,
+      settings: others.filter((setting) => setting.group === group),
+    }))
     .filter((group) => group.settings.length);
   return { common, groups };
 }
@@ -115,7 +142,11 @@ export function labelOf(name) {
  */
 export function settingIn(message, names) {
   const known = new Set(names);
-  return message.match(/[a-z][a-z0-9_]*/g)?.find((word) => known.has(word) && (word.includes("_") || isNamedAsSetting(message, word))) ?? "";
+  return (
+    message
+      .match(/[a-z][a-z0-9_]*/g)
+      ?.find((word) => known.has(word) && (word.includes("_") || isNamedAsSetting(message, word))) ?? ""
+  );
 }
 
 /**
@@ -134,7 +165,9 @@ function isNamedAsSetting(message, word) {
  */
 export function asSettings(values, settings) {
   const isTable = new Set(settings.filter(({ kind }) => kind === "table").map(({ name }) => name));
-  const given = Object.entries(values).map(([name, text]) => [name, text.trim()]).filter(([, text]) => text !== "");
+  const given = Object.entries(values)
+    .map(([name, text]) => [name, text.trim()])
+    .filter(([, text]) => text !== "");
   return Object.fromEntries(given.map(([name, text]) => [name, isTable.has(name) ? asTable(text) : text]));
 }
 
@@ -144,7 +177,11 @@ export function asSettings(values, settings) {
  */
 export function asTyped(value) {
   if (value === null || typeof value !== "object") return `${value ?? ""}`;
-  return Array.isArray(value) ? value.join(",") : Object.entries(value).map(([key, text]) => `${key} = ${text}`).join("\n");
+  return Array.isArray(value)
+    ? value.join(",")
+    : Object.entries(value)
+        .map(([key, text]) => `${key} = ${text}`)
+        .join("\n");
 }
 
 /**
@@ -153,7 +190,9 @@ export function asTyped(value) {
  */
 function asTable(text) {
   const lines = text.split("\n").filter((line) => line.trim());
-  return Object.fromEntries(lines.map((line) => [line.split("=")[0].trim(), line.slice(line.indexOf("=") + 1).trim()]));
+  return Object.fromEntries(
+    lines.map((line) => [line.split("=")[0].trim(), line.slice(line.indexOf("=") + 1).trim()]),
+  );
 }
 
 /**
@@ -161,9 +200,12 @@ function asTable(text) {
  * @param {Setting} setting
  */
 export function inShort({ kind, written, low, high }) {
-  const usual = kind === "truth_value" ? { true: "yes", false: "no" }[written] ?? "" : written;
-  const limits = low !== null && high !== null && ["whole", "number"].includes(kind) ? `From ${low} to ${high}.` : "";
-  return [usual && kind !== "long_text" ? sentence(`Default: ${usual}`) : "", limits].filter(Boolean).join(" ");
+  const usual = kind === "truth_value" ? ({ true: "yes", false: "no" }[written] ?? "") : written;
+  const limits =
+    low !== null && high !== null && ["whole", "number"].includes(kind) ? `From ${low} to ${high}.` : "";
+  return [usual && kind !== "long_text" ? sentence(`Default: ${usual}`) : "", limits]
+    .filter(Boolean)
+    .join(" ");
 }
 
 /**
@@ -177,7 +219,9 @@ export function problemOf({ kind, low, high }, typed) {
   const number = Number(text);
   if (kind === "whole" && !Number.isInteger(number)) return "A whole number is expected here.";
   if (!Number.isFinite(number)) return "A number is expected here.";
-  return (low !== null && number < low) || (high !== null && number > high) ? `It must be from ${low} to ${high}.` : "";
+  return (low !== null && number < low) || (high !== null && number > high)
+    ? `It must be from ${low} to ${high}.`
+    : "";
 }
 
 /**

@@ -3,14 +3,35 @@
 
 import { Refused, waited } from "./console_api.js";
 import { deleteDraft, openDraft, steps } from "./console_draft.js";
-import { actionButton, alertLine, el, explained, field, isAbort, link, progress, showJob, withCode } from "./console_elements.js";
+import {
+  actionButton,
+  alertLine,
+  el,
+  explained,
+  field,
+  isAbort,
+  link,
+  progress,
+  showJob,
+  withCode,
+} from "./console_elements.js";
 import { sentence } from "./console_format.js";
 import { methodOf } from "./console_methods.js";
 import { orderOf } from "./console_order.js";
 import { pathTo } from "./console_paths.js";
 import { planPanel, planWish } from "./console_plan.js";
 import { questionnaire } from "./console_questionnaire.js";
-import { arranged, asSettings, asTyped, inShort, labelOf, meaningOf, panelOf, problemOf, settingIn } from "./console_setting_groups.js";
+import {
+  arranged,
+  asSettings,
+  asTyped,
+  inShort,
+  labelOf,
+  meaningOf,
+  panelOf,
+  problemOf,
+  settingIn,
+} from "./console_setting_groups.js";
 
 /** @typedef {import("./console_setting_groups.js").Setting} Setting */
 /** @typedef {ReturnType<typeof field>} Field */
@@ -33,9 +54,15 @@ export function title() {
 export async function show(main, parameters, { api, go, signal }) {
   const draft = await openDraft(api, parameters.draft);
   const { method } = methodOf(draft.body);
-  const { settings } = /** @type {{settings: Setting[]}} */ (await api.get(pathTo`/api/settings/${method}`, { signal }));
-  const { studies } = /** @type {{studies: import("../types/api.js").StudyListed[]}} */ (await api.get("/api/studies", { signal }));
-  const pilots = studies.filter((study) => study.method === method && study.kind === "study" && study.begun).map(({ study }) => study);
+  const { settings } = /** @type {{settings: Setting[]}} */ (
+    await api.get(pathTo`/api/settings/${method}`, { signal })
+  );
+  const { studies } = /** @type {{studies: import("../types/api.js").StudyListed[]}} */ (
+    await api.get("/api/studies", { signal })
+  );
+  const pilots = studies
+    .filter((study) => study.method === method && study.kind === "study" && study.begun)
+    .map(({ study }) => study);
   const { common, groups } = arranged(settings);
   const given = draft.body.settings ?? {};
   /** @type {Map<string, Field>} */
@@ -49,15 +76,18 @@ export async function show(main, parameters, { api, go, signal }) {
   const asked = questionnaire(draft.body, (change) => draft.change(change));
   let planning = new AbortController();
 
-  const fieldsOf = (/** @type {Setting[]} */ some) => some.map((setting) => {
-    const made = settingField(setting, asTyped(given[setting.name]), (text) => {
-      made.fail(problemOf(setting, text));
-      draft.change(({ settings: others = {} }) => ({ settings: { ...without(others, setting.name), ...asSettings({ [setting.name]: text }, settings) } }));
-      void replan(PLAN_AFTER_MS);
+  const fieldsOf = (/** @type {Setting[]} */ some) =>
+    some.map((setting) => {
+      const made = settingField(setting, asTyped(given[setting.name]), (text) => {
+        made.fail(problemOf(setting, text));
+        draft.change(({ settings: others = {} }) => ({
+          settings: { ...without(others, setting.name), ...asSettings({ [setting.name]: text }, settings) },
+        }));
+        void replan(PLAN_AFTER_MS);
+      });
+      fields.set(setting.name, made);
+      return made.element;
     });
-    fields.set(setting.name, made);
-    return made.element;
-  });
 
   /**
    * Show the error of a refused request at the field that it is about; return whether there is one.
@@ -90,7 +120,10 @@ export async function show(main, parameters, { api, go, signal }) {
     const now = AbortSignal.any([signal, planning.signal]);
     try {
       await waited(after_ms, now);
-      const made = await api.post("/api/plan", planWish(method, models, order().settings ?? {}, plan.aim()), { again: true, signal: now });
+      const made = await api.post("/api/plan", planWish(method, models, order().settings ?? {}, plan.aim()), {
+        again: true,
+        signal: now,
+      });
       forgive();
       plan.show(made);
     } catch (error) {
@@ -132,7 +165,11 @@ export async function show(main, parameters, { api, go, signal }) {
   /** @param {string} job */
   async function followed(job) {
     const bar = progress("Making the study");
-    const telling = el("p", { role: "status", tabindex: "-1" }, "The study is being made. You can go to other pages of the console; it goes on.");
+    const telling = el(
+      "p",
+      { role: "status", tabindex: "-1" },
+      "The study is being made. You can go to other pages of the console; it goes on.",
+    );
     const name = draft.body.name ?? "";
     making.set(draft.id, job);
     actions.after(telling, bar.element);
@@ -153,14 +190,46 @@ export async function show(main, parameters, { api, go, signal }) {
       bar.element.remove();
     }
     making.delete(draft.id);
-    failure.textContent = done.state === "cancelled" ? "It was cancelled." : `The study was not made. ${sentence(done.reason ?? "")}`;
+    failure.textContent =
+      done.state === "cancelled"
+        ? "It was cancelled."
+        : `The study was not made. ${sentence(done.reason ?? "")}`;
     failAtField(new Refused("", done.reason ?? "", ""));
   }
 
   const panel = ownPanel(draft);
-  const more = groups.map(({ heading, settings: some }) => el("details", folded(some.some(({ name }) => name in given)), el("summary", {}, `${heading} (${some.length})`), el("div", { class: "questions" }, ...fieldsOf(some))));
-  const actions = el("div", { class: "actions" }, actionButton("Make the study", make, { primary: true, onError: (error) => (failure.textContent = explained(error)) }), link(pathTo`/console/new/${draft.id}/check`, "Back to the check", { class: "button" }));
-  const form = el("form", { class: "settings", novalidate: "" }, el("div", { class: "questions" }, ...fieldsOf(common)), el("h2", {}, "All other settings"), el("p", { class: "quiet" }, "What is left empty keeps its default, which is the paper’s where the paper has one."), ...more, panel.element, el("h2", {}, "Pages and questions of your own"), ...asked.elements);
+  const more = groups.map(({ heading, settings: some }) =>
+    el(
+      "details",
+      folded(some.some(({ name }) => name in given)),
+      el("summary", {}, `${heading} (${some.length})`),
+      el("div", { class: "questions" }, ...fieldsOf(some)),
+    ),
+  );
+  const actions = el(
+    "div",
+    { class: "actions" },
+    actionButton("Make the study", make, {
+      primary: true,
+      onError: (error) => (failure.textContent = explained(error)),
+    }),
+    link(pathTo`/console/new/${draft.id}/check`, "Back to the check", { class: "button" }),
+  );
+  const form = el(
+    "form",
+    { class: "settings", novalidate: "" },
+    el("div", { class: "questions" }, ...fieldsOf(common)),
+    el("h2", {}, "All other settings"),
+    el(
+      "p",
+      { class: "quiet" },
+      "What is left empty keeps its default, which is the paper’s where the paper has one.",
+    ),
+    ...more,
+    panel.element,
+    el("h2", {}, "Pages and questions of your own"),
+    ...asked.elements,
+  );
   form.addEventListener("submit", (event) => event.preventDefault());
   main.append(
     steps(3, draft),
@@ -203,7 +272,13 @@ function settingField(setting, value, onChange) {
   input.value = value;
   input.addEventListener("input", () => onChange(input.value));
   const label = labelOf(name);
-  const hint = el("span", {}, ...withCode(meaningOf(setting)), ` ${inShort(setting)}`, ...(label === name ? [] : [" ", el("code", { class: "quiet" }, name)]));
+  const hint = el(
+    "span",
+    {},
+    ...withCode(meaningOf(setting)),
+    ` ${inShort(setting)}`,
+    ...(label === name ? [] : [" ", el("code", { class: "quiet" }, name)]),
+  );
   return field(label, input, hint);
 }
 
@@ -212,10 +287,20 @@ function settingField(setting, value, onChange) {
  * @param {import("./console_draft.js").Draft} draft
  */
 function ownPanel(draft) {
-  const input = /** @type {HTMLTextAreaElement} */ (el("textarea", { rows: "6", spellcheck: "false", placeholder: '{"name": "campus", "evaluator": "person", "submission": "visit"}' }));
+  const input = /** @type {HTMLTextAreaElement} */ (
+    el("textarea", {
+      rows: "6",
+      spellcheck: "false",
+      placeholder: '{"name": "campus", "evaluator": "person", "submission": "visit"}',
+    })
+  );
   const { panel } = draft.body;
   input.value = panel ? (typeof panel === "string" ? panel : JSON.stringify(panel, null, 2)) : "";
-  const { element, fail } = field("Its record, as JSON", input, "Which parameters its link carries, and how people return to it. It takes the place of the panel that is chosen above.");
+  const { element, fail } = field(
+    "Its record, as JSON",
+    input,
+    "Which parameters its link carries, and how people return to it. It takes the place of the panel that is chosen above.",
+  );
   input.addEventListener("input", () => {
     fail("");
     try {
@@ -238,13 +323,40 @@ function ownPanel(draft) {
 function inputOf({ name, kind, written, choices, is_open }) {
   const id = `setting-${name}`;
   if (kind === "long_text" || kind === "table") {
-    return /** @type {HTMLTextAreaElement} */ (el("textarea", { id, rows: "4", placeholder: kind === "table" ? "key = text, one on each line" : "" }));
+    return /** @type {HTMLTextAreaElement} */ (
+      el("textarea", { id, rows: "4", placeholder: kind === "table" ? "key = text, one on each line" : "" })
+    );
   }
-  const options = kind === "truth_value" ? [["true", "yes"], ["false", "no"]] : is_open && name !== TYPED_AS_RECORD ? [] : choices.map((choice) => [choice, choice]);
+  const options =
+    kind === "truth_value"
+      ? [
+          ["true", "yes"],
+          ["false", "no"],
+        ]
+      : is_open && name !== TYPED_AS_RECORD
+        ? []
+        : choices.map((choice) => [choice, choice]);
   if (options.length) {
     const usual = options.find(([value]) => value === written)?.[1] ?? written;
-    return /** @type {HTMLSelectElement} */ (el("select", { id }, ...[["", usual ? `Default (${usual})` : "Default"], ...options].map(([value, words]) => el("option", { value }, words))));
+    return /** @type {HTMLSelectElement} */ (
+      el(
+        "select",
+        { id },
+        ...[["", usual ? `Default (${usual})` : "Default"], ...options].map(([value, words]) =>
+          el("option", { value }, words),
+        ),
+      )
+    );
   }
   const keys = { whole: "numeric", number: "decimal" }[/** @type {string} */ (kind)] ?? "text";
-  return /** @type {HTMLInputElement} */ (el("input", { id, type: "text", autocomplete: "off", spellcheck: "false", placeholder: written, inputmode: keys }));
+  return /** @type {HTMLInputElement} */ (
+    el("input", {
+      id,
+      type: "text",
+      autocomplete: "off",
+      spellcheck: "false",
+      placeholder: written,
+      inputmode: keys,
+    })
+  );
 }

@@ -20,14 +20,45 @@ const REASONS = /** @type {Record<string, string>} */ ({
  */
 export function signIn(reason, send) {
   return new Promise((resolve) => {
-    const dialog = /** @type {HTMLDialogElement} */ (el("dialog", { class: "sign-in", "aria-labelledby": "sign-in-title" }));
-    const input = /** @type {HTMLInputElement} */ (el("input", { type: "password", id: "token", name: "token", required: "", autocomplete: "current-password", spellcheck: "false", autocapitalize: "off" }));
-    const token = field("Your token", input, "It looks like oh_… and was shown once, when it was made for you. On a server of your own, the researcher’s key works too: the terminal says which file it is in.");
+    const dialog = /** @type {HTMLDialogElement} */ (
+      el("dialog", { class: "sign-in", "aria-labelledby": "sign-in-title" })
+    );
+    const input = /** @type {HTMLInputElement} */ (
+      el("input", {
+        type: "password",
+        id: "token",
+        name: "token",
+        required: "",
+        autocomplete: "current-password",
+        spellcheck: "false",
+        autocapitalize: "off",
+      })
+    );
+    const token = field(
+      "Your token",
+      input,
+      "It looks like oh_… and was shown once, when it was made for you. On a server of your own, the researcher’s key works too: the terminal says which file it is in.",
+    );
     const failure = alertLine();
     const button = el("button", { class: "primary" }, "Sign in");
-    const form = el("form", { method: "dialog" }, token.element, failure, el("div", { class: "actions" }, button));
+    const form = el(
+      "form",
+      { method: "dialog" },
+      token.element,
+      failure,
+      el("div", { class: "actions" }, button),
+    );
     const why = REASONS[reason] ? [el("p", { class: "warning" }, REASONS[reason])] : [];
-    dialog.append(el("div", { class: "page" }, el("p", { class: "brand" }, "openhype"), el("h1", { id: "sign-in-title" }, "Sign in to the console"), ...why, form));
+    dialog.append(
+      el(
+        "div",
+        { class: "page" },
+        el("p", { class: "brand" }, "openhype"),
+        el("h1", { id: "sign-in-title" }, "Sign in to the console"),
+        ...why,
+        form,
+      ),
+    );
     let isDone = false;
     dialog.addEventListener("cancel", (event) => event.preventDefault()); // there is nothing to see behind it
     dialog.addEventListener("close", () => {

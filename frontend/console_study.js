@@ -41,12 +41,18 @@ export function title({ study, section = "" }) {
  */
 export async function show(main, { study, section = "" }, context) {
   if (!Object.hasOwn(SECTIONS, section)) {
-    main.append(el("p", {}, "A study has no such page."), el("p", {}, link(pathTo`/console/studies/${study}`, study)));
+    main.append(
+      el("p", {}, "A study has no such page."),
+      el("p", {}, link(pathTo`/console/studies/${study}`, study)),
+    );
     return;
   }
   /** @type {Study} */
   const record = await context.api.get(pathTo`/api/studies/${study}/record`, { signal: context.signal });
-  main.append(el("p", { class: "quiet study-line" }, record.kind === "qualification" ? "Qualification" : record.title), navigation(record, section));
+  main.append(
+    el("p", { class: "quiet study-line" }, record.kind === "qualification" ? "Qualification" : record.title),
+    navigation(record, section),
+  );
   await SECTIONS[section].show(main, record, context);
 }
 
@@ -57,7 +63,9 @@ export async function show(main, { study, section = "" }, context) {
 function navigation(record, here) {
   const shown = Object.entries(SECTIONS).filter(([, { isFor }]) => !isFor || isFor(record));
   const items = shown.map(([section, { label }]) => {
-    const path = section ? pathTo`/console/studies/${record.study}/${section}` : pathTo`/console/studies/${record.study}`;
+    const path = section
+      ? pathTo`/console/studies/${record.study}/${section}`
+      : pathTo`/console/studies/${record.study}`;
     return el("li", {}, link(path, label, section === here ? { "aria-current": "page" } : {}));
   });
   return el("nav", { class: "parts", "aria-label": `Pages of ${record.study}` }, el("ul", {}, ...items));

@@ -31,7 +31,9 @@ export function agreementSection({ study }, isSimulated, context) {
   const { api, signal } = context;
   const found = el("div");
   const boxes = DISTANCES.map(([name, label, isChosen]) => {
-    const box = /** @type {HTMLInputElement} */ (el("input", { type: "checkbox", value: name, ...(isChosen ? { checked: "" } : {}) }));
+    const box = /** @type {HTMLInputElement} */ (
+      el("input", { type: "checkbox", value: name, ...(isChosen ? { checked: "" } : {}) })
+    );
     return { box, element: el("label", { class: "option" }, box, label) };
   });
   const show = async (/** @type {string} */ id) => {
@@ -40,36 +42,75 @@ export function agreementSection({ study }, isSimulated, context) {
     if (isOfThese) found.replaceChildren(...agreementView(result));
     return isOfThese;
   };
-  const form = commandForm([el("fieldset", {}, el("legend", {}, "Distances"), el("div", { class: "row" }, ...boxes.map(({ element }) => element)))], "Score them against the votes", async () => {
-    const distances = boxes.filter(({ box }) => box.checked).map(({ box }) => box.value);
-    if (!distances.length) throw new Error("choose a distance");
-    await api.post(pathTo`/api/studies/${study}/agree`, { distances, simulated: isSimulated });
-    return "The server is at work: see below.";
-  }, { isPrimary: false, isInline: false });
-  const list = jobList(study, context, { kinds: ["agree"], onEnd: ({ job, state }) => void (state === "done" && show(job)) });
+  const form = commandForm(
+    [
+      el(
+        "fieldset",
+        {},
+        el("legend", {}, "Distances"),
+        el("div", { class: "row" }, ...boxes.map(({ element }) => element)),
+      ),
+    ],
+    "Score them against the votes",
+    async () => {
+      const distances = boxes.filter(({ box }) => box.checked).map(({ box }) => box.value);
+      if (!distances.length) throw new Error("choose a distance");
+      await api.post(pathTo`/api/studies/${study}/agree`, { distances, simulated: isSimulated });
+      return "The server is at work: see below.";
+    },
+    { isPrimary: false, isInline: false },
+  );
+  const list = jobList(study, context, {
+    kinds: ["agree"],
+    onEnd: ({ job, state }) => void (state === "done" && show(job)),
+  });
   const showLast = async () => {
     const { jobs } = await api.get(`/api/jobs?study=${encodeURIComponent(study)}`, { signal });
-    for (const { job, kind, state } of jobs) if (kind === "agree" && state === "done" && (await show(job))) return;
+    for (const { job, kind, state } of jobs)
+      if (kind === "agree" && state === "done" && (await show(job))) return;
   };
   void showLast().catch(() => {}); // the list below says what is wrong
-  const words = "How often a distance says what people said (2AFC), or how well it ranks the pairs that they saw as the same (JND). Networks such as LPIPS need files of weights: `openhype agree` scores these.";
-  return el("section", { class: "no-print" }, el("h2", {}, "Distances and people’s votes"), el("p", { class: "quiet" }, ...withCode(words)), found, form, list);
+  const words =
+    "How often a distance says what people said (2AFC), or how well it ranks the pairs that they saw as the same (JND). Networks such as LPIPS need files of weights: `openhype agree` scores these.";
+  return el(
+    "section",
+    { class: "no-print" },
+    el("h2", {}, "Distances and people’s votes"),
+    el("p", { class: "quiet" }, ...withCode(words)),
+    found,
+    form,
+    list,
+  );
 }
 
 /** @param {Agreement} agreement */
 function agreementView({ items, votes, evaluators, human, metrics, remarks }) {
   const columns = [...new Set([...metrics, ...human].map(({ column }) => column))];
   const names = [...new Set(metrics.map(({ metric }) => metric ?? ""))];
-  const cells = (/** @type {Line[]} */ lines) => columns.map((column) => scoreWords(lines.find((line) => line.column === column)));
-  const rows = [...(human.length ? [["People with one another", ...cells(human.map((line) => ({ ...line, score: line.unbiased })))]] : []), ...names.map((name) => [name, ...cells(metrics.filter(({ metric }) => metric === name))])];
+  const cells = (/** @type {Line[]} */ lines) =>
+    columns.map((column) => scoreWords(lines.find((line) => line.column === column)));
+  const rows = [
+    ...(human.length
+      ? [["People with one another", ...cells(human.map((line) => ({ ...line, score: line.unbiased })))]]
+      : []),
+    ...names.map((name) => [name, ...cells(metrics.filter(({ metric }) => metric === name))]),
+  ];
   const of = `${counted(items, "item")}${votes === null ? "" : `, ${counted(votes, "vote")}`}${evaluators === null ? "" : `, ${count(evaluators)} evaluators`}. Percent, with 95% intervals.`;
-  const notes = remarks.length ? [el("ul", { class: "notes quiet" }, ...remarks.map((words) => el("li", {}, sentence(words))))] : [];
-  return [table("Distances against votes", ["Distance", ...columns], rows), el("p", { class: "quiet" }, of), ...notes];
+  const notes = remarks.length
+    ? [el("ul", { class: "notes quiet" }, ...remarks.map((words) => el("li", {}, sentence(words))))]
+    : [];
+  return [
+    table("Distances against votes", ["Distance", ...columns], rows),
+    el("p", { class: "quiet" }, of),
+    ...notes,
+  ];
 }
 
 /** @param {Line | undefined} line */
 function scoreWords(line) {
   if (!line || line.score === null) return "–";
-  const span = line.ci ? el("span", { class: "quiet span" }, `${line.ci.map((end) => end.toFixed(1)).join(" to ")}`) : "";
+  const span = line.ci
+    ? el("span", { class: "quiet span" }, `${line.ci.map((end) => end.toFixed(1)).join(" to ")}`)
+    : "";
   return el("span", {}, line.score.toFixed(1), span);
 }

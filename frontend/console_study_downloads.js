@@ -26,17 +26,34 @@ const FILES = /** @type {{[file: string]: [string, string]}} */ ({
  * @param {Context} context
  */
 export function downloads(record, isSimulated, context) {
-  const options = /** @type {{[file: string]: Options}} */ ({ "report.zip": reportOptions(record), "export.zip": exportOptions(record) });
+  const options = /** @type {{[file: string]: Options}} */ ({
+    "report.zip": reportOptions(record),
+    "export.zip": exportOptions(record),
+  });
   const items = record.downloads.map((file) => {
     const [label, what] = FILES[file] ?? [file, ""];
     const asked = options[file];
     const path = () => {
-      const query = new URLSearchParams([...(isSimulated ? [["simulated", "true"]] : []), ...(asked?.query() ?? [])]);
+      const query = new URLSearchParams([
+        ...(isSimulated ? [["simulated", "true"]] : []),
+        ...(asked?.query() ?? []),
+      ]);
       return `${pathTo`/api/studies/${record.study}/${file}`}${query.size ? `?${query}` : ""}`;
     };
-    return el("li", {}, downloadButton(label, path, context), el("span", { class: "quiet" }, what), ...(asked ? [asked.element] : []));
+    return el(
+      "li",
+      {},
+      downloadButton(label, path, context),
+      el("span", { class: "quiet" }, what),
+      ...(asked ? [asked.element] : []),
+    );
   });
-  return el("section", { class: "no-print" }, el("h2", {}, "Download"), el("ul", { class: "downloads" }, ...items));
+  return el(
+    "section",
+    { class: "no-print" },
+    el("h2", {}, "Download"),
+    el("ul", { class: "downloads" }, ...items),
+  );
 }
 
 /** @param {Study} record */
@@ -44,11 +61,22 @@ function reportOptions({ method }) {
   const title = line();
   const level = line({ type: "number", min: "50", max: "99.9", step: "any", placeholder: "95" });
   const margin = line({ type: "number", min: "0.1", max: "49", step: "any", placeholder: "5" });
-  const exposures = /** @type {HTMLSelectElement} */ (el("select", {}, el("option", { value: "" }, "as the staircase asked for them"), el("option", { value: "shown" }, "as displays showed them")));
+  const exposures = /** @type {HTMLSelectElement} */ (
+    el(
+      "select",
+      {},
+      el("option", { value: "" }, "as the staircase asked for them"),
+      el("option", { value: "shown" }, "as displays showed them"),
+    )
+  );
   const fields = [
     field("Title of the page", title),
     field("Intervals (%)", level),
-    field("Margin around 50%, in percentage points", margin, "Within it, a model counts as indistinguishable."),
+    field(
+      "Margin around 50%, in percentage points",
+      margin,
+      "Within it, a model counts as indistinguishable.",
+    ),
     ...(method === "time" ? [field("Exposures", exposures)] : []),
   ];
   return options("Options of the report", fields, () => [
@@ -73,15 +101,25 @@ function exportOptions({ method }) {
     field("Where it is published", url),
     field("Version of the data set", release),
   ];
-  const ticks = [tick(isPlain, "Answers and their description only, without what publishing needs"), ...(method === "2afc" || method === "jnd" ? [tick(withPictures, "With pictures and votes in the layout of BAPPS")] : [])];
-  return options("Options of the data set", fields, () => [
-    ...creators.value.split("\n").flatMap((name) => typed("creator", name)),
-    ...typed("license", licence.value),
-    ...typed("url", url.value),
-    ...typed("release", release.value),
-    ...(isPlain.checked ? [["croissant", "false"]] : []),
-    ...(withPictures.checked ? [["bapps", "true"]] : []),
-  ], ticks);
+  const ticks = [
+    tick(isPlain, "Answers and their description only, without what publishing needs"),
+    ...(method === "2afc" || method === "jnd"
+      ? [tick(withPictures, "With pictures and votes in the layout of BAPPS")]
+      : []),
+  ];
+  return options(
+    "Options of the data set",
+    fields,
+    () => [
+      ...creators.value.split("\n").flatMap((name) => typed("creator", name)),
+      ...typed("license", licence.value),
+      ...typed("url", url.value),
+      ...typed("release", release.value),
+      ...(isPlain.checked ? [["croissant", "false"]] : []),
+      ...(withPictures.checked ? [["bapps", "true"]] : []),
+    ],
+    ticks,
+  );
 }
 
 /**
@@ -92,7 +130,16 @@ function exportOptions({ method }) {
  * @returns {Options}
  */
 function options(summary, fields, query, others = []) {
-  return { element: el("details", {}, el("summary", {}, summary), ...fields.map(({ element }) => element), ...others), query };
+  return {
+    element: el(
+      "details",
+      {},
+      el("summary", {}, summary),
+      ...fields.map(({ element }) => element),
+      ...others,
+    ),
+    query,
+  };
 }
 
 /** @param {Record<string, string>} [attributes] */

@@ -30,30 +30,66 @@ export function metricsSection({ study }, context) {
     const { runs } = await context.api.get(path, { signal: context.signal });
     kept.replaceChildren(...runs.flatMap(runView));
   };
-  const options = el("details", {}, el("summary", {}, "Options"), el("label", { class: "option" }, extrapolates, "Extrapolate the Frechet distance to infinitely many pictures"), el("label", { class: "option" }, skipsBad, "Leave out files that cannot be read"));
-  const form = commandForm([options], "Compute the metrics", async () => {
-    await context.api.post(path, { extrapolate: extrapolates.checked, skip_bad: skipsBad.checked });
-    return "The server is at work: see below.";
-  }, { isPrimary: false, isInline: false });
-  const words = "Frechet and kernel distance, precision, recall, density and coverage of each model’s pictures against the reals. They are kept with the study, and stand in its full results and report.";
+  const options = el(
+    "details",
+    {},
+    el("summary", {}, "Options"),
+    el(
+      "label",
+      { class: "option" },
+      extrapolates,
+      "Extrapolate the Frechet distance to infinitely many pictures",
+    ),
+    el("label", { class: "option" }, skipsBad, "Leave out files that cannot be read"),
+  );
+  const form = commandForm(
+    [options],
+    "Compute the metrics",
+    async () => {
+      await context.api.post(path, { extrapolate: extrapolates.checked, skip_bad: skipsBad.checked });
+      return "The server is at work: see below.";
+    },
+    { isPrimary: false, isInline: false },
+  );
+  const words =
+    "Frechet and kernel distance, precision, recall, density and coverage of each model’s pictures against the reals. They are kept with the study, and stand in its full results and report.";
   void refresh().catch(() => {}); // a table that cannot be read is made anew
-  return el("section", { class: "metrics" }, el("h2", {}, "Metrics of the pictures"), el("p", { class: "quiet no-print" }, words), kept, el("div", { class: "no-print" }, form, jobList(study, context, { kinds: ["metrics"], onEnd: refresh })));
+  return el(
+    "section",
+    { class: "metrics" },
+    el("h2", {}, "Metrics of the pictures"),
+    el("p", { class: "quiet no-print" }, words),
+    kept,
+    el("div", { class: "no-print" }, form, jobList(study, context, { kinds: ["metrics"], onEnd: refresh })),
+  );
 }
 
 /** @param {Run} run */
 function runView({ extractor, names, models, reals, computed_at }) {
-  const rows = models.map((row) => [row.model, ...METRICS.map((metric) => cell(row[metric])), count(row.fakes)]);
+  const rows = models.map((row) => [
+    row.model,
+    ...METRICS.map((metric) => cell(row[metric])),
+    count(row.fakes),
+  ]);
   const name = `Features: ${extractor.name}`;
-  return [el("h3", {}, name), table(name, ["Model", ...METRICS.map((metric) => names[metric]), "Pictures"], rows), el("p", { class: "quiet" }, `Against ${count(reals)} reals, computed ${moment(computed_at)}.`)];
+  return [
+    el("h3", {}, name),
+    table(name, ["Model", ...METRICS.map((metric) => names[metric]), "Pictures"], rows),
+    el("p", { class: "quiet" }, `Against ${count(reals)} reals, computed ${moment(computed_at)}.`),
+  ];
 }
 
 /** @param {Value} found */
 function cell({ value, ci }) {
   if (value === null) return "–";
-  return ci ? el("span", {}, short(value), el("span", { class: "quiet span" }, `${short(ci[0])} to ${short(ci[1])}`)) : short(value);
+  return ci
+    ? el("span", {}, short(value), el("span", { class: "quiet span" }, `${short(ci[0])} to ${short(ci[1])}`))
+    : short(value);
 }
 
 /** @param {number} value */
 function short(value) {
-  return Math.abs(value) >= 100 ? value.toFixed(0) : Number(value.toPrecision(3)).toString().replace("-", "−");
+  return Math.abs(value) >= 100
+    ? value.toFixed(0)
+    : Number(value.toPrecision(3)).toString().replace("-", "−");
 }

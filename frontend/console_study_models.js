@@ -21,14 +21,23 @@ export function modelsSection(record, context) {
   const names = el("ul", { class: "names" }, ...record.models.map((name) => el("li", {}, name)));
   const renew = async () => {
     /** @type {Study} */
-    const { models } = await context.api.get(pathTo`/api/studies/${study}/record`, { signal: context.signal });
+    const { models } = await context.api.get(pathTo`/api/studies/${study}/record`, {
+      signal: context.signal,
+    });
     names.replaceChildren(...models.map((name) => el("li", {}, name)));
   };
   const adding = join_problem
     ? el("p", { class: "quiet" }, sentence(`no model can be added: the study ${join_problem}`))
     : el("details", {}, el("summary", {}, "Add a model"), joinForm(study, context));
   const what = record.method === "2afc" || record.method === "jnd" ? "Sets" : "Models";
-  return el("section", {}, el("h2", {}, what), names, adding, jobList(study, context, { kinds: ["join_model"], onEnd: renew }));
+  return el(
+    "section",
+    {},
+    el("h2", {}, what),
+    names,
+    adding,
+    jobList(study, context, { kinds: ["join_model"], onEnd: renew }),
+  );
 }
 
 /**
@@ -43,6 +52,15 @@ function joinForm(study, { api }) {
     await api.post(pathTo`/api/studies/${study}/models`, { model, upload, skip_bad }, { again: true });
     return `${model} was sent; the server checks its pictures now.`;
   });
-  const words = "Its pictures are checked like the others and go through the same losses; it gets evaluators of its own, or joins the sessions of a tournament. Scores of the other models stay as they are.";
-  return el("div", { class: "submit" }, el("p", { class: "quiet" }, words), ...form.pictures, form.name, el("label", { class: "option" }, skipsBad, "Leave out files that cannot be used"), ...form.sending);
+  const words =
+    "Its pictures are checked like the others and go through the same losses; it gets evaluators of its own, or joins the sessions of a tournament. Scores of the other models stay as they are.";
+  return el(
+    "div",
+    { class: "submit" },
+    el("p", { class: "quiet" }, words),
+    ...form.pictures,
+    form.name,
+    el("label", { class: "option" }, skipsBad, "Leave out files that cannot be used"),
+    ...form.sending,
+  );
 }

@@ -17,8 +17,16 @@ import { pauseButton } from "./study_view.js";
 
 const MOST_LINKS = 1000;
 const MOST_SIMULATED = 1000;
-const ACCURACY = { what: "Accuracy", words: "The share of a model’s pictures, 0 to 1, that they judge right; empty for the usual one.", limits: { min: "0", max: "1", placeholder: "0.75" } };
-const STRENGTH = { what: "Strength", words: "How real a model looks, as log-odds against another; empty for 0.", limits: { min: "-20", max: "20", placeholder: "0" } };
+const ACCURACY = {
+  what: "Accuracy",
+  words: "The share of a model’s pictures, 0 to 1, that they judge right; empty for the usual one.",
+  limits: { min: "0", max: "1", placeholder: "0.75" },
+};
+const STRENGTH = {
+  what: "Strength",
+  words: "How real a model looks, as log-odds against another; empty for 0.",
+  limits: { min: "-20", max: "20", placeholder: "0" },
+};
 
 /**
  * @param {HTMLElement} main
@@ -30,7 +38,14 @@ export function showOverview(main, record, context) {
   const state = stateLine(record, context);
   const live = el("div", { class: "live" });
   const actions = [
-    el("section", {}, el("h2", {}, "Invite evaluators"), ...openLink(record), privateLinks(study, context), ...waitingLink(record)),
+    el(
+      "section",
+      {},
+      el("h2", {}, "Invite evaluators"),
+      ...openLink(record),
+      privateLinks(study, context),
+      ...waitingLink(record),
+    ),
     el("section", {}, el("h2", {}, "Simulated evaluators"), simulation(record, context)),
     ...drawing(record, context),
     el("section", {}, el("h2", {}, "What the server worked on"), jobList(study, context)),
@@ -80,15 +95,34 @@ function stateLine(record, { api }) {
     tell(isPaused);
   }
   update(record.paused);
-  return { element: el("div", { class: "head" }, words, el("div", {}, el("div", { class: "row" }, pause.button, ...(isPaidToWait ? [call] : [])), pause.told, called)), update };
+  return {
+    element: el(
+      "div",
+      { class: "head" },
+      words,
+      el(
+        "div",
+        {},
+        el("div", { class: "row" }, pause.button, ...(isPaidToWait ? [call] : [])),
+        pause.told,
+        called,
+      ),
+    ),
+    update,
+  };
 }
 
 /** @param {Study} record */
 function openLink({ links, panel }) {
-  if (links.private.required) return [el("p", { class: "quiet" }, "This study has no open link: each person needs a private one.")];
+  if (links.private.required)
+    return [el("p", { class: "quiet" }, "This study has no open link: each person needs a private one.")];
   const address = links.evaluators;
   const shown = el("code", { translate: "no" }, address);
-  const { button, told } = copier(address, shown, { label: "Copy the link", copied: "Copied.", selected: "Selected: copy it with your keyboard." });
+  const { button, told } = copier(address, shown, {
+    label: "Copy the link",
+    copied: "Copied.",
+    selected: "Selected: copy it with your keyboard.",
+  });
   const play = link(address, "Try it yourself", { class: "button", target: "_blank", rel: "noopener" });
   const words = panel.recruits
     ? "People come through the panel’s own link. You can look at the task by this one."
@@ -97,14 +131,25 @@ function openLink({ links, panel }) {
     el("p", { class: "address" }, shown),
     el("div", { class: "row" }, button, play),
     told,
-    el("p", { class: "quiet" }, `${words} A try of your own counts like any other session: withdraw it at its end, or under Sessions.`),
+    el(
+      "p",
+      { class: "quiet" },
+      `${words} A try of your own counts like any other session: withdraw it at its end, or under Sessions.`,
+    ),
   ];
 }
 
 /** @param {Study} record */
 function waitingLink({ links }) {
   if (!links.wait) return [];
-  return [el("p", { class: "address quiet" }, "People wait, and are paid for it, at ", el("code", { translate: "no" }, links.wait))];
+  return [
+    el(
+      "p",
+      { class: "address quiet" },
+      "People wait, and are paid for it, at ",
+      el("code", { translate: "no" }, links.wait),
+    ),
+  ];
 }
 
 /**
@@ -112,17 +157,44 @@ function waitingLink({ links }) {
  * @param {Context} context
  */
 function privateLinks(study, { api }) {
-  const count = /** @type {HTMLInputElement} */ (el("input", { type: "number", class: "number", min: "1", max: `${MOST_LINKS}`, value: "10", required: "" }));
+  const count = /** @type {HTMLInputElement} */ (
+    el("input", {
+      type: "number",
+      class: "number",
+      min: "1",
+      max: `${MOST_LINKS}`,
+      value: "10",
+      required: "",
+    })
+  );
   const made = el("div");
   const form = commandForm([field("How many", count).element], "Make private links", async () => {
     const { links } = await api.post(pathTo`/api/studies/${study}/links`, { count: Number(count.value) });
-    const list = /** @type {HTMLTextAreaElement} */ (el("textarea", { readonly: "", rows: "6", "aria-label": "Private links" }));
+    const list = /** @type {HTMLTextAreaElement} */ (
+      el("textarea", { readonly: "", rows: "6", "aria-label": "Private links" })
+    );
     list.value = links.join("\n");
-    const { button, told } = copier(list.value, list, { label: "Copy all", copied: "Copied.", selected: "Select them, and copy them with your keyboard." });
-    made.replaceChildren(el("p", {}, el("strong", {}, "Copy these links now: they cannot be shown again.")), list, button, told);
+    const { button, told } = copier(list.value, list, {
+      label: "Copy all",
+      copied: "Copied.",
+      selected: "Select them, and copy them with your keyboard.",
+    });
+    made.replaceChildren(
+      el("p", {}, el("strong", {}, "Copy these links now: they cannot be shown again.")),
+      list,
+      button,
+      told,
+    );
     button.focus();
   });
-  return el("details", {}, el("summary", {}, "Private links, one a person"), el("p", { class: "quiet" }, "Each works for one person, once. Only their hashes are stored."), form, made);
+  return el(
+    "details",
+    {},
+    el("summary", {}, "Private links, one a person"),
+    el("p", { class: "quiet" }, "Each works for one person, once. Only their hashes are stored."),
+    form,
+    made,
+  );
 }
 
 /**
@@ -130,23 +202,66 @@ function privateLinks(study, { api }) {
  * @param {Context} context
  */
 function simulation({ study, models, method }, { api }) {
-  const evaluators = /** @type {HTMLInputElement} */ (el("input", { type: "number", class: "number", min: "1", max: `${MOST_SIMULATED}`, value: "10", required: "" }));
-  const seed = /** @type {HTMLInputElement} */ (el("input", { type: "number", class: "number", min: "0", step: "1" }));
-  const sd = /** @type {HTMLInputElement} */ (el("input", { type: "number", class: "number", min: "0", max: "0.5", step: "any", placeholder: "0" }));
+  const evaluators = /** @type {HTMLInputElement} */ (
+    el("input", {
+      type: "number",
+      class: "number",
+      min: "1",
+      max: `${MOST_SIMULATED}`,
+      value: "10",
+      required: "",
+    })
+  );
+  const seed = /** @type {HTMLInputElement} */ (
+    el("input", { type: "number", class: "number", min: "0", step: "1" })
+  );
+  const sd = /** @type {HTMLInputElement} */ (
+    el("input", { type: "number", class: "number", min: "0", max: "0.5", step: "any", placeholder: "0" })
+  );
   const { what, words, limits } = method === "tournament" ? STRENGTH : ACCURACY;
   const values = models.map((model) => {
-    const input = /** @type {HTMLInputElement} */ (el("input", { type: "number", class: "number", step: "any", ...limits }));
+    const input = /** @type {HTMLInputElement} */ (
+      el("input", { type: "number", class: "number", step: "any", ...limits })
+    );
     return { model, input, element: field(`${what} of ${model}`, input).element };
   });
   const hint = "Of all models together. They answer through the same routes as people do.";
-  const more = el("details", {}, el("summary", {}, `${what} and seed`), el("p", { class: "quiet" }, words), ...values.map(({ element }) => element), field("Spread between evaluators", sd, "Standard deviation, 0 to 0.5.").element, field("Seed", seed, "The same seed gives the same answers.").element);
+  const more = el(
+    "details",
+    {},
+    el("summary", {}, `${what} and seed`),
+    el("p", { class: "quiet" }, words),
+    ...values.map(({ element }) => element),
+    field("Spread between evaluators", sd, "Standard deviation, 0 to 0.5.").element,
+    field("Seed", seed, "The same seed gives the same answers.").element,
+  );
   const form = commandForm([field("How many", evaluators, hint).element, more], "Simulate", async () => {
-    const given = Object.fromEntries(values.filter(({ input }) => input.value !== "").map(({ model, input }) => [model, Number(input.value)]));
-    const wish = { evaluators: Number(evaluators.value), [what.toLowerCase()]: given, sd: Number(sd.value), seed: seed.value === "" ? null : Number(seed.value) };
+    const given = Object.fromEntries(
+      values
+        .filter(({ input }) => input.value !== "")
+        .map(({ model, input }) => [model, Number(input.value)]),
+    );
+    const wish = {
+      evaluators: Number(evaluators.value),
+      [what.toLowerCase()]: given,
+      sd: Number(sd.value),
+      seed: seed.value === "" ? null : Number(seed.value),
+    };
     await api.post(pathTo`/api/studies/${study}/simulate`, wish);
     return "They are at work: see below.";
   });
-  return el("div", {}, el("p", { class: "quiet" }, "Simulated evaluators try out a study and its scores. They are marked as simulated, count in no score of people and are never paid. ", link(`${pathTo`/console/studies/${study}/scores`}?simulated`, "Their scores"), " stand apart."), form);
+  return el(
+    "div",
+    {},
+    el(
+      "p",
+      { class: "quiet" },
+      "Simulated evaluators try out a study and its scores. They are marked as simulated, count in no score of people and are never paid. ",
+      link(`${pathTo`/console/studies/${study}/scores`}?simulated`, "Their scores"),
+      " stand apart.",
+    ),
+    form,
+  );
 }
 
 /**
@@ -157,13 +272,31 @@ function simulation({ study, models, method }, { api }) {
 function drawing({ study, redraws }, { api }) {
   if (!redraws) return [];
   const told = el("p", { class: "quiet told", role: "status" });
-  const of = (/** @type {string} */ label, /** @type {boolean} */ simulated) => actionButton(label, async () => {
-    await api.post(pathTo`/api/studies/${study}/draw`, { simulated });
-    told.textContent = "The server is at work: see below.";
-  });
+  const of = (/** @type {string} */ label, /** @type {boolean} */ simulated) =>
+    actionButton(label, async () => {
+      await api.post(pathTo`/api/studies/${study}/draw`, { simulated });
+      told.textContent = "The server is at work: see below.";
+    });
   const isCounted = redraws === "count";
   const heading = isCounted ? "Count of the tournament" : "Which pictures need evaluators";
-  const words = isCounted ? "The answers are counted as they come. Count them again if a count seems wrong, as after a backup was restored." : "Sessions draw the pictures that need evaluators the most. Find these anew now and then, as answers come in.";
-  const simulated = el("details", {}, el("summary", {}, "Of simulated evaluators"), el("div", { class: "row" }, of(isCounted ? "Count those again" : "Find those anew", true)));
-  return [el("section", {}, el("h2", {}, heading), el("p", { class: "quiet" }, words), el("div", { class: "row" }, of(isCounted ? "Count again" : "Find them anew", false)), told, simulated)];
+  const words = isCounted
+    ? "The answers are counted as they come. Count them again if a count seems wrong, as after a backup was restored."
+    : "Sessions draw the pictures that need evaluators the most. Find these anew now and then, as answers come in.";
+  const simulated = el(
+    "details",
+    {},
+    el("summary", {}, "Of simulated evaluators"),
+    el("div", { class: "row" }, of(isCounted ? "Count those again" : "Find those anew", true)),
+  );
+  return [
+    el(
+      "section",
+      {},
+      el("h2", {}, heading),
+      el("p", { class: "quiet" }, words),
+      el("div", { class: "row" }, of(isCounted ? "Count again" : "Find them anew", false)),
+      told,
+      simulated,
+    ),
+  ];
 }

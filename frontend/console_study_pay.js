@@ -28,7 +28,8 @@ const STATES = /** @type {{[state: string]: string}} */ ({
 });
 const MOST_SHOWN = 200;
 const MARKED_AT_ONCE = 1000;
-const CHANGED = "Something has changed since the page showed the amounts. Nothing was paid. Look at the new ones, then confirm those.";
+const CHANGED =
+  "Something has changed since the page showed the amounts. Nothing was paid. Look at the new ones, then confirm those.";
 
 /**
  * @param {HTMLElement} main
@@ -44,7 +45,9 @@ export async function showPay(main, record, context) {
   /** @param {string} [words] */
   async function refresh(words) {
     /** @type {Payments} */
-    const payments = await context.api.get(pathTo`/api/studies/${record.study}/payments`, { signal: context.signal });
+    const payments = await context.api.get(pathTo`/api/studies/${record.study}/payments`, {
+      signal: context.signal,
+    });
     due.replaceChildren(...dueView(record, payments, context, refresh));
     if (words === undefined) return payments;
     told.textContent = words;
@@ -55,12 +58,23 @@ export async function showPay(main, record, context) {
   /** @param {string} [words] */
   async function refreshAll(words) {
     const payments = await refresh(words);
-    other.replaceChildren(el("section", {}, el("h2", {}, "Other"), budget(record, payments, context, refreshAll), ...rareActions(record, payments, context, refreshAll)));
+    other.replaceChildren(
+      el(
+        "section",
+        {},
+        el("h2", {}, "Other"),
+        budget(record, payments, context, refreshAll),
+        ...rareActions(record, payments, context, refreshAll),
+      ),
+    );
     return payments;
   }
 
   const { paid_by } = await refreshAll();
-  if (paid_by === "prolific") main.append(jobList(record.study, context, { kinds: ["pay"], onEnd: () => void refresh().catch(() => {}) }));
+  if (paid_by === "prolific")
+    main.append(
+      jobList(record.study, context, { kinds: ["pay"], onEnd: () => void refresh().catch(() => {}) }),
+    );
 }
 
 /**
@@ -83,15 +97,32 @@ function dueView(record, payments, context, refresh) {
     ...(payments.automatic ? [["Automatic payment", automaticWords(payments.automatic)]] : []),
     ["How", paid_by === "prolific" ? "by Prolific" : "by you, from a list"],
   ];
-  const nothing = el("p", {}, evaluators.length ? "Everybody was paid in full, or their payment is under way." : "Nobody is owed anything yet.");
+  const nothing = el(
+    "p",
+    {},
+    evaluators.length
+      ? "Everybody was paid in full, or their payment is under way."
+      : "Nobody is owed anything yet.",
+  );
   const byPanel = paid_by === "prolific";
   const paying = byPanel ? payingAtPanel : payingByHand;
   const how = pays || unpaid.length ? paying(record, payments, context, refresh) : nothing;
   const isMixed = byPanel && payments.by_hand.people > 0;
   return [
-    el("section", {}, el("h2", {}, "To pay"), facts(rows), ...(trouble ? [el("p", { class: "warning" }, sentence(trouble))] : []), how),
-    ...(isMixed ? [el("section", {}, el("h2", {}, "To pay by hand"), payingByHand(record, payments, context, refresh))] : []),
-    ...(unpaid.length ? [el("section", {}, el("h2", {}, "Not paid in full"), ...accounts(unpaid, currency))] : []),
+    el(
+      "section",
+      {},
+      el("h2", {}, "To pay"),
+      facts(rows),
+      ...(trouble ? [el("p", { class: "warning" }, sentence(trouble))] : []),
+      how,
+    ),
+    ...(isMixed
+      ? [el("section", {}, el("h2", {}, "To pay by hand"), payingByHand(record, payments, context, refresh))]
+      : []),
+    ...(unpaid.length
+      ? [el("section", {}, el("h2", {}, "Not paid in full"), ...accounts(unpaid, currency))]
+      : []),
     ...(payments.unmatched.length ? [unmatchedSection(record, payments, context, refresh)] : []),
   ];
 }
@@ -105,13 +136,20 @@ function dueView(record, payments, context, refresh) {
  */
 function payingAtPanel({ study }, payments, { api }, refresh) {
   const { currency, pays, confirmation } = payments;
-  if (!confirmation || !pays) return el("p", {}, "Nothing can be paid now: the list below says what is under way or undecided.");
+  if (!confirmation || !pays)
+    return el("p", {}, "Nothing can be paid now: the list below says what is under way or undecided.");
   const total = amount(payments.now_total_usd_cents, currency);
-  return actionButton(`Pay ${people(pays)}`, async () => {
-    if (!(await isPaymentConfirmed(study, payments))) return;
-    const isOrdered = await isDone(() => api.post(pathTo`/api/studies/${study}/pay`, { confirmation }, { again: true }));
-    await refresh(isOrdered ? `Payment of ${total} for ${people(pays)} is under way: see below.` : CHANGED);
-  }, { primary: true });
+  return actionButton(
+    `Pay ${people(pays)}`,
+    async () => {
+      if (!(await isPaymentConfirmed(study, payments))) return;
+      const isOrdered = await isDone(() =>
+        api.post(pathTo`/api/studies/${study}/pay`, { confirmation }, { again: true }),
+      );
+      await refresh(isOrdered ? `Payment of ${total} for ${people(pays)} is under way: see below.` : CHANGED);
+    },
+    { primary: true },
+  );
 }
 
 /**
@@ -123,23 +161,63 @@ function payingAtPanel({ study }, payments, { api }, refresh) {
  * @param {(words: string) => Promise<unknown>} refresh
  */
 function payingByHand({ study }, { currency, by_hand, paid_by }, { api }, refresh) {
-  const list = link(pathTo`/api/studies/${study}/payments.csv`, "Download the list", { class: "button", download: "" });
-  const file = /** @type {HTMLInputElement} */ (el("input", { type: "file", accept: ".csv,text/csv", required: "" }));
-  const form = commandForm([field("The list that was paid", file, "Remove the rows of people who were not paid.").element], "Mark as paid", async () => {
-    const rows = paidRows((await file.files?.[0]?.text()) ?? "");
-    if (!rows.length) throw new Error("there is nobody in this list");
-    const total = amount(rows.reduce((sum, { usd_cents }) => sum + usd_cents, 0), currency);
-    const whom = people(new Set(rows.map(({ evaluator }) => evaluator)).size);
-    if (!(await isConfirmed("Mark them as paid?", `${total} to ${whom} is recorded as paid by you. No list shows it as owed again.`, `Yes, ${total} was paid to ${whom}`))) return;
-    let marked = 0;
-    for (let i = 0; i < rows.length; i += MARKED_AT_ONCE) {
-      marked += (await api.post(pathTo`/api/studies/${study}/payments/mark-paid`, { paid: rows.slice(i, i + MARKED_AT_ONCE) }, { again: true })).marked;
-    }
-    const before = rows.length > marked ? ` ${counted(rows.length - marked, "row")} had been marked before.` : "";
-    await refresh(`${total} to ${whom} is marked as paid.${before}`);
-  }, { isPrimary: false, isInline: false });
-  const who = paid_by === "prolific" ? `${amount(by_hand.usd_cents, currency)} is owed to ${people(by_hand.people)} without a place at Prolific: they came by the study’s own link, or waited to be called.` : "No panel pays the people of this study.";
-  return el("div", {}, el("p", {}, `${who} Download the list, which has their completion codes, pay them, then choose the list again to mark them as paid.`), el("div", { class: "row" }, list), form);
+  const list = link(pathTo`/api/studies/${study}/payments.csv`, "Download the list", {
+    class: "button",
+    download: "",
+  });
+  const file = /** @type {HTMLInputElement} */ (
+    el("input", { type: "file", accept: ".csv,text/csv", required: "" })
+  );
+  const form = commandForm(
+    [field("The list that was paid", file, "Remove the rows of people who were not paid.").element],
+    "Mark as paid",
+    async () => {
+      const rows = paidRows((await file.files?.[0]?.text()) ?? "");
+      if (!rows.length) throw new Error("there is nobody in this list");
+      const total = amount(
+        rows.reduce((sum, { usd_cents }) => sum + usd_cents, 0),
+        currency,
+      );
+      const whom = people(new Set(rows.map(({ evaluator }) => evaluator)).size);
+      if (
+        !(await isConfirmed(
+          "Mark them as paid?",
+          `${total} to ${whom} is recorded as paid by you. No list shows it as owed again.`,
+          `Yes, ${total} was paid to ${whom}`,
+        ))
+      )
+        return;
+      let marked = 0;
+      for (let i = 0; i < rows.length; i += MARKED_AT_ONCE) {
+        marked += (
+          await api.post(
+            pathTo`/api/studies/${study}/payments/mark-paid`,
+            { paid: rows.slice(i, i + MARKED_AT_ONCE) },
+            { again: true },
+          )
+        ).marked;
+      }
+      const before =
+        rows.length > marked ? ` ${counted(rows.length - marked, "row")} had been marked before.` : "";
+      await refresh(`${total} to ${whom} is marked as paid.${before}`);
+    },
+    { isPrimary: false, isInline: false },
+  );
+  const who =
+    paid_by === "prolific"
+      ? `${amount(by_hand.usd_cents, currency)} is owed to ${people(by_hand.people)} without a place at Prolific: they came by the study’s own link, or waited to be called.`
+      : "No panel pays the people of this study.";
+  return el(
+    "div",
+    {},
+    el(
+      "p",
+      {},
+      `${who} Download the list, which has their completion codes, pay them, then choose the list again to mark them as paid.`,
+    ),
+    el("div", { class: "row" }, list),
+    form,
+  );
 }
 
 /**
@@ -148,21 +226,46 @@ function payingByHand({ study }, { currency, by_hand, paid_by }, { api }, refres
  * @param {Context} context
  * @param {(words: string) => Promise<unknown>} refresh
  */
-function budget({ study }, { currency, budget_usd_cents, paid_by, fee_percent, vat_percent }, { api }, refresh) {
-  const percent = (/** @type {string} */ value) => /** @type {HTMLInputElement} */ (el("input", { type: "text", inputmode: "decimal", class: "number", value }));
+function budget(
+  { study },
+  { currency, budget_usd_cents, paid_by, fee_percent, vat_percent },
+  { api },
+  refresh,
+) {
+  const percent = (/** @type {string} */ value) =>
+    /** @type {HTMLInputElement} */ (
+      el("input", { type: "text", inputmode: "decimal", class: "number", value })
+    );
   const [fee, vat] = [percent(fee_percent), percent(vat_percent)];
-  const most = /** @type {HTMLInputElement} */ (el("input", { type: "number", class: "number", min: "0", step: "0.01" }));
+  const most = /** @type {HTMLInputElement} */ (
+    el("input", { type: "number", class: "number", min: "0", step: "0.01" })
+  );
   if (budget_usd_cents !== null) most.value = (budget_usd_cents / 100).toFixed(2);
-  const percents = paid_by === "prolific" ? [field("Fee of the panel, in percent", fee).element, field("VAT on the fee, in percent", vat).element] : [];
-  const form = commandForm([field(`Budget (${currency})`, most, "All that the study may cost, with fees. Nothing beyond it is ever paid.").element, ...percents], "Set the budget", async () => {
-    const wish = {
-      ...(most.value ? { budget_usd_cents: Math.round(100 * Number(most.value)) } : {}),
-      ...(fee.value.trim() ? { fee_percent: fee.value.trim() } : {}),
-      ...(vat.value.trim() ? { vat_percent: vat.value.trim() } : {}),
-    };
-    await api.post(pathTo`/api/studies/${study}/payments/budget`, wish, { again: true });
-    await refresh("It is set.");
-  }, { isPrimary: false });
+  const percents =
+    paid_by === "prolific"
+      ? [field("Fee of the panel, in percent", fee).element, field("VAT on the fee, in percent", vat).element]
+      : [];
+  const form = commandForm(
+    [
+      field(
+        `Budget (${currency})`,
+        most,
+        "All that the study may cost, with fees. Nothing beyond it is ever paid.",
+      ).element,
+      ...percents,
+    ],
+    "Set the budget",
+    async () => {
+      const wish = {
+        ...(most.value ? { budget_usd_cents: Math.round(100 * Number(most.value)) } : {}),
+        ...(fee.value.trim() ? { fee_percent: fee.value.trim() } : {}),
+        ...(vat.value.trim() ? { vat_percent: vat.value.trim() } : {}),
+      };
+      await api.post(pathTo`/api/studies/${study}/payments/budget`, wish, { again: true });
+      await refresh("It is set.");
+    },
+    { isPrimary: false },
+  );
   return el("details", {}, el("summary", {}, paid_by === "prolific" ? "Budget and fee" : "Budget"), form);
 }
 
@@ -176,8 +279,24 @@ function people(number) {
  * @param {string} currency
  */
 function accounts(rows, currency) {
-  const cells = rows.slice(0, MOST_SHOWN).map((row) => [row.evaluator, row.why, money(row.base_usd_cents, currency), STATES[row.reward] ?? row.reward, money(row.bonus_usd_cents, currency), STATES[row.bonus] ?? row.bonus]);
-  return [table("What evaluators are owed", ["Evaluator", "Why", "Base", "State", "Bonus", "State of the bonus"], cells), ...cutAt(rows.length)];
+  const cells = rows
+    .slice(0, MOST_SHOWN)
+    .map((row) => [
+      row.evaluator,
+      row.why,
+      money(row.base_usd_cents, currency),
+      STATES[row.reward] ?? row.reward,
+      money(row.bonus_usd_cents, currency),
+      STATES[row.bonus] ?? row.bonus,
+    ]);
+  return [
+    table(
+      "What evaluators are owed",
+      ["Evaluator", "Why", "Base", "State", "Bonus", "State of the bonus"],
+      cells,
+    ),
+    ...cutAt(rows.length),
+  ];
 }
 
 /**
@@ -185,7 +304,9 @@ function accounts(rows, currency) {
  * @param {number} number of all
  */
 function cutAt(number) {
-  return number > MOST_SHOWN ? [el("p", { class: "quiet" }, `${count(MOST_SHOWN)} of ${count(number)} are shown.`)] : [];
+  return number > MOST_SHOWN
+    ? [el("p", { class: "quiet" }, `${count(MOST_SHOWN)} of ${count(number)} are shown.`)]
+    : [];
 }
 
 /**
@@ -193,15 +314,29 @@ function cutAt(number) {
  * @param {string} study
  * @param {Payments} payments
  */
-function isPaymentConfirmed(study, { now_usd_cents, now_fees_usd_cents, now_total_usd_cents, pays, asks_return, currency }) {
+function isPaymentConfirmed(
+  study,
+  { now_usd_cents, now_fees_usd_cents, now_total_usd_cents, pays, asks_return, currency },
+) {
   const total = amount(now_total_usd_cents, currency);
   const asked = asks_return ? [["Asked to return their place", people(asks_return)]] : [];
-  const rows = [["Pay", amount(now_usd_cents, currency)], ["Fees", amount(now_fees_usd_cents, currency)], ["Together", total], ["To", people(pays)], ...asked];
+  const rows = [
+    ["Pay", amount(now_usd_cents, currency)],
+    ["Fees", amount(now_fees_usd_cents, currency)],
+    ["Together", total],
+    ["To", people(pays)],
+    ...asked,
+  ];
   const first = { title: `Pay the evaluators of ${study}?`, content: [facts(rows)], label: "Continue" };
   const asks = `${people(asks_return)} ${asks_return === 1 ? "is" : "are"} asked to return ${asks_return === 1 ? "the" : "their"} place.`;
   const returns = asks_return ? ` ${asks}` : "";
-  if (!pays) return isConfirmed("Ask for places back?", `${asks} Nobody is paid.`, `Ask ${people(asks_return)}`);
-  const second = { title: "Pay now?", words: `${total} is paid for ${people(pays)}. Payments cannot be taken back.${returns}`, label: `Pay ${total} for ${people(pays)}` };
+  if (!pays)
+    return isConfirmed("Ask for places back?", `${asks} Nobody is paid.`, `Ask ${people(asks_return)}`);
+  const second = {
+    title: "Pay now?",
+    words: `${total} is paid for ${people(pays)}. Payments cannot be taken back.${returns}`,
+    label: `Pay ${total} for ${people(pays)}`,
+  };
   return isConfirmedTwice(first, second);
 }
 
@@ -215,24 +350,65 @@ function isPaymentConfirmed(study, { now_usd_cents, now_fees_usd_cents, now_tota
 function unmatchedSection({ study }, { unmatched }, { api, signal }, refresh) {
   const shown = unmatched.slice(0, MOST_SHOWN);
   const choices = shown.map(({ evaluator, asked_to_return_at }) => {
-    const options = [["", "leave it"], ["approve", "pay the reward"], ...(asked_to_return_at ? [] : [["ask_return", "ask to return the place"]])];
-    return /** @type {HTMLSelectElement} */ (el("select", { "aria-label": `What to do about ${evaluator}` }, ...options.map(([value, words]) => el("option", { value }, words))));
+    const options = [
+      ["", "leave it"],
+      ["approve", "pay the reward"],
+      ...(asked_to_return_at ? [] : [["ask_return", "ask to return the place"]]),
+    ];
+    return /** @type {HTMLSelectElement} */ (
+      el(
+        "select",
+        { "aria-label": `What to do about ${evaluator}` },
+        ...options.map(([value, words]) => el("option", { value }, words)),
+      )
+    );
   });
-  const rows = shown.map(({ evaluator, why, reward, completed_at, asked_to_return_at }, i) => [evaluator, why.replaceAll("_", " "), asked_to_return_at ? `asked to return on ${moment(asked_to_return_at)}` : STATES[reward] ?? reward, completed_at ? moment(completed_at) : "–", reward === "undecided" ? choices[i] : ""]);
+  const rows = shown.map(({ evaluator, why, reward, completed_at, asked_to_return_at }, i) => [
+    evaluator,
+    why.replaceAll("_", " "),
+    asked_to_return_at ? `asked to return on ${moment(asked_to_return_at)}` : (STATES[reward] ?? reward),
+    completed_at ? moment(completed_at) : "–",
+    reward === "undecided" ? choices[i] : "",
+  ]);
   const decide = actionButton("Show what this costs", async () => {
-    const chosen = (/** @type {string} */ what) => shown.map(({ evaluator }) => evaluator).filter((_, i) => choices[i].isConnected && choices[i].value === what);
+    const chosen = (/** @type {string} */ what) =>
+      shown
+        .map(({ evaluator }) => evaluator)
+        .filter((_, i) => choices[i].isConnected && choices[i].value === what);
     const wish = { approve: chosen("approve"), ask_return: chosen("ask_return") };
-    if (!wish.approve.length && !wish.ask_return.length) throw new Error("choose what is to be done about at least one of them");
-    const query = new URLSearchParams(Object.entries(wish).flatMap(([name, evaluators]) => evaluators.map((evaluator) => [name, evaluator])));
+    if (!wish.approve.length && !wish.ask_return.length)
+      throw new Error("choose what is to be done about at least one of them");
+    const query = new URLSearchParams(
+      Object.entries(wish).flatMap(([name, evaluators]) => evaluators.map((evaluator) => [name, evaluator])),
+    );
     /** @type {Payments} */
     const plan = await api.get(`${pathTo`/api/studies/${study}/payments`}?${query}`, { signal });
     if (!plan.confirmation) throw new Error(plan.trouble ?? "nothing can be paid now");
     if (!(await isPaymentConfirmed(study, plan))) return;
-    const isOrdered = await isDone(() => api.post(pathTo`/api/studies/${study}/pay`, { ...wish, confirmation: plan.confirmation }, { again: true }));
+    const isOrdered = await isDone(() =>
+      api.post(
+        pathTo`/api/studies/${study}/pay`,
+        { ...wish, confirmation: plan.confirmation },
+        { again: true },
+      ),
+    );
     await refresh(isOrdered ? "It is under way: see below." : CHANGED);
   });
-  const words = "They hold a place at the panel, and handed in nothing that counts here. Nothing is done about them until you say so; what everybody else is owed is paid with them.";
-  return el("section", {}, el("h2", {}, "Without a session here"), el("p", { class: "quiet" }, words), table("Submissions at the panel without a session", ["Submission", "Why", "State", "Handed in", "What to do"], rows), ...cutAt(unmatched.length), decide);
+  const words =
+    "They hold a place at the panel, and handed in nothing that counts here. Nothing is done about them until you say so; what everybody else is owed is paid with them.";
+  return el(
+    "section",
+    {},
+    el("h2", {}, "Without a session here"),
+    el("p", { class: "quiet" }, words),
+    table(
+      "Submissions at the panel without a session",
+      ["Submission", "Why", "State", "Handed in", "What to do"],
+      rows,
+    ),
+    ...cutAt(unmatched.length),
+    decide,
+  );
 }
 
 /**
@@ -244,14 +420,40 @@ function unmatchedSection({ study }, { unmatched }, { api, signal }, refresh) {
  */
 function rareActions({ study, currency }, { paid_by, paid_from, automatic }, { api }, refresh) {
   const path = pathTo`/api/studies/${study}/payments`;
-  const line = (/** @type {Record<string, string>} */ attributes) => /** @type {HTMLInputElement} */ (el("input", { type: "text", autocomplete: "off", spellcheck: "false", required: "", ...attributes }));
+  const line = (/** @type {Record<string, string>} */ attributes) =>
+    /** @type {HTMLInputElement} */ (
+      el("input", { type: "text", autocomplete: "off", spellcheck: "false", required: "", ...attributes })
+    );
   const evaluator = line({});
   const reason = line({ maxlength: "100" });
-  const part = commandForm([field("Evaluator or session", evaluator).element, field("Reason", reason, "Kept in the books.").element], "Owe a part of the pay", async () => {
-    const owed = await api.post(`${path}/broke-off`, { evaluator: evaluator.value.trim(), reason: reason.value.trim() }, { again: true });
-    await refresh(`${owed.evaluator} is owed ${amount(owed.base_usd_cents + owed.bonus_usd_cents, currency)}.`);
-  }, { isPrimary: false });
-  const folded = [el("details", {}, el("summary", {}, "A session that broke off"), el("p", { class: "quiet" }, "If it broke off through no fault of its evaluator, a part is owed for what was answered."), part)];
+  const part = commandForm(
+    [field("Evaluator or session", evaluator).element, field("Reason", reason, "Kept in the books.").element],
+    "Owe a part of the pay",
+    async () => {
+      const owed = await api.post(
+        `${path}/broke-off`,
+        { evaluator: evaluator.value.trim(), reason: reason.value.trim() },
+        { again: true },
+      );
+      await refresh(
+        `${owed.evaluator} is owed ${amount(owed.base_usd_cents + owed.bonus_usd_cents, currency)}.`,
+      );
+    },
+    { isPrimary: false },
+  );
+  const folded = [
+    el(
+      "details",
+      {},
+      el("summary", {}, "A session that broke off"),
+      el(
+        "p",
+        { class: "quiet" },
+        "If it broke off through no fault of its evaluator, a part is owed for what was answered.",
+      ),
+      part,
+    ),
+  ];
   if (paid_by === "prolific") {
     const button = automatic
       ? actionButton("No longer pay automatically", async () => {
@@ -264,16 +466,44 @@ function rareActions({ study, currency }, { paid_by, paid_from, automatic }, { a
           await api.post(`${path}/automatic`, { automatic: true }, { again: true });
           await refresh("The function on AWS pays each hour from now on.");
         });
-    folded.push(el("details", {}, el("summary", {}, "Automatic payment"), el("p", { class: "quiet" }, "For studies on AWS whose functions have Prolific’s token. It needs a budget."), button));
+    folded.push(
+      el(
+        "details",
+        {},
+        el("summary", {}, "Automatic payment"),
+        el(
+          "p",
+          { class: "quiet" },
+          "For studies on AWS whose functions have Prolific’s token. It needs a budget.",
+        ),
+        button,
+      ),
+    );
   }
   if (paid_from) {
-    const button = actionButton("Pay from here", async () => {
-      const words = el("p", {}, "If the other store pays as well, people are paid twice, and that cannot be taken back. Do this only if that store is lost for good.");
-      if (!(await isTyped(`Pay ${study} from this store?`, [words], paid_from, "Pay from here"))) return;
-      await api.post(`${path}/take-over`, { confirm: paid_from }, { again: true });
-      await refresh("This store pays from now on.");
-    }, { className: "danger" });
-    folded.push(el("details", {}, el("summary", {}, "The store that pays is lost"), el("p", { class: "quiet" }, `The ledger here is a copy: ${paid_from} pays.`), button));
+    const button = actionButton(
+      "Pay from here",
+      async () => {
+        const words = el(
+          "p",
+          {},
+          "If the other store pays as well, people are paid twice, and that cannot be taken back. Do this only if that store is lost for good.",
+        );
+        if (!(await isTyped(`Pay ${study} from this store?`, [words], paid_from, "Pay from here"))) return;
+        await api.post(`${path}/take-over`, { confirm: paid_from }, { again: true });
+        await refresh("This store pays from now on.");
+      },
+      { className: "danger" },
+    );
+    folded.push(
+      el(
+        "details",
+        {},
+        el("summary", {}, "The store that pays is lost"),
+        el("p", { class: "quiet" }, `The ledger here is a copy: ${paid_from} pays.`),
+        button,
+      ),
+    );
   }
   return folded;
 }

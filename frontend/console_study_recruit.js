@@ -30,11 +30,33 @@ const STATES = /** @type {{[state: string]: string}} */ ({
 export async function showRecruit(main, record, context) {
   const { study, panel } = record;
   if (!panel.recruits) {
-    main.append(el("section", {}, el("h2", {}, "Recruit at a panel"), el("p", {}, "The people of this study come by its link, which you send them yourself: see Overview. To recruit at Prolific from here, make a study with the setting panel at prolific.")));
+    main.append(
+      el(
+        "section",
+        {},
+        el("h2", {}, "Recruit at a panel"),
+        el(
+          "p",
+          {},
+          "The people of this study come by its link, which you send them yourself: see Overview. To recruit at Prolific from here, make a study with the setting panel at prolific.",
+        ),
+      ),
+    );
     return;
   }
   if (!panel.has_token) {
-    main.append(el("section", {}, el("h2", {}, "Recruit at Prolific"), el("p", {}, "This server has no token for Prolific. Start it with PROLIFIC_TOKEN, then recruit from here.")));
+    main.append(
+      el(
+        "section",
+        {},
+        el("h2", {}, "Recruit at Prolific"),
+        el(
+          "p",
+          {},
+          "This server has no token for Prolific. Start it with PROLIFIC_TOKEN, then recruit from here.",
+        ),
+      ),
+    );
     return;
   }
   const place = el("div");
@@ -44,7 +66,9 @@ export async function showRecruit(main, record, context) {
   /** @param {string} [words] */
   async function refresh(words = "") {
     /** @type {State} */
-    const state = await context.api.get(pathTo`/api/studies/${study}/recruitment`, { signal: context.signal });
+    const state = await context.api.get(pathTo`/api/studies/${study}/recruitment`, {
+      signal: context.signal,
+    });
     const { recruited } = state;
     const isPublished = recruited !== null && recruited.state !== "decided";
     const asked = wishes(record, state, context, refresh);
@@ -71,30 +95,56 @@ export async function showRecruit(main, record, context) {
 function standing({ study }, { recruited, at_panel, trouble, warnings }, { api }, refresh) {
   const known = /** @type {NonNullable<State["recruited"]>} */ (recruited);
   const path = pathTo`/api/studies/${study}/recruitment`;
-  const change = (/** @type {"pause" | "resume" | "stop"} */ action, /** @type {string} */ words) => async () => {
-    await api.post(path, { action }, { again: true });
-    await refresh(words);
-  };
+  const change =
+    (/** @type {"pause" | "resume" | "stop"} */ action, /** @type {string} */ words) => async () => {
+      await api.post(path, { action }, { again: true });
+      await refresh(words);
+    };
   const stop = async () => {
     const words = "Nobody new can take a place, for good. Those who have begun can finish, and are paid.";
-    if (await isConfirmed(`Stop recruiting for ${study}?`, words, "Stop for good")) await change("stop", "Recruiting was stopped.")();
+    if (await isConfirmed(`Stop recruiting for ${study}?`, words, "Stop for good"))
+      await change("stop", "Recruiting was stopped.")();
   };
   const buttons = {
     decided: [],
-    published: [actionButton("Pause recruiting", change("pause", "Recruiting is paused.")), actionButton("Stop for good", stop)],
-    paused: [actionButton("Resume recruiting", change("resume", "Recruiting goes on.")), actionButton("Stop for good", stop)],
+    published: [
+      actionButton("Pause recruiting", change("pause", "Recruiting is paused.")),
+      actionButton("Stop for good", stop),
+    ],
+    paused: [
+      actionButton("Resume recruiting", change("resume", "Recruiting goes on.")),
+      actionButton("Stop for good", stop),
+    ],
     full: [actionButton("Stop for good", stop)],
     stopped: [],
   }[known.state];
-  const counts = (/** @type {{[what: string]: number} | undefined} */ of) => Object.entries(of ?? {}).map(([what, number]) => `${count(number)} ${what.replaceAll("_", " ")}`).join(", ") || "none";
-  const rows = [["State", STATES[known.state] ?? known.state], ["Places", count(known.places)]];
+  const counts = (/** @type {{[what: string]: number} | undefined} */ of) =>
+    Object.entries(of ?? {})
+      .map(([what, number]) => `${count(number)} ${what.replaceAll("_", " ")}`)
+      .join(", ") || "none";
+  const rows = [
+    ["State", STATES[known.state] ?? known.state],
+    ["Places", count(known.places)],
+  ];
   if (at_panel) {
     const { currency } = at_panel;
     rows.push(["Taken", counts(at_panel.submissions)], ["Sessions here", counts(at_panel.sessions)]);
-    rows.push(["Cost so far", amount(at_panel.cost_usd_cents, currency)], ["Budget", at_panel.budget_usd_cents === null ? "–" : amount(at_panel.budget_usd_cents, currency)]);
+    rows.push(
+      ["Cost so far", amount(at_panel.cost_usd_cents, currency)],
+      ["Budget", at_panel.budget_usd_cents === null ? "–" : amount(at_panel.budget_usd_cents, currency)],
+    );
   }
   const notes = [...warnings, ...(trouble ? [trouble] : [])];
-  return el("section", {}, el("h2", {}, "Recruiting at Prolific"), facts(rows), ...(notes.length ? [el("ul", { class: "warning" }, ...notes.map((words) => el("li", {}, sentence(words))))] : []), el("div", { class: "row" }, ...buttons));
+  return el(
+    "section",
+    {},
+    el("h2", {}, "Recruiting at Prolific"),
+    facts(rows),
+    ...(notes.length
+      ? [el("ul", { class: "warning" }, ...notes.map((words) => el("li", {}, sentence(words))))]
+      : []),
+    el("div", { class: "row" }, ...buttons),
+  );
 }
 
 /**
@@ -107,27 +157,65 @@ function standing({ study }, { recruited, at_panel, trouble, warnings }, { api }
  */
 function wishes({ study, currency, sessions_wanted }, { recruited, plan }, { api, signal }, refresh) {
   const path = pathTo`/api/studies/${study}`;
-  const input = (/** @type {Record<string, string>} */ attributes) => /** @type {HTMLInputElement} */ (el("input", attributes));
-  const places = input({ type: "number", class: "number", min: "1", value: `${plan?.places ?? recruited?.places ?? sessions_wanted}`, required: "" });
+  const input = (/** @type {Record<string, string>} */ attributes) =>
+    /** @type {HTMLInputElement} */ (el("input", attributes));
+  const places = input({
+    type: "number",
+    class: "number",
+    min: "1",
+    value: `${plan?.places ?? recruited?.places ?? sessions_wanted}`,
+    required: "",
+  });
   const decided = recruited?.budget_usd_cents ?? null;
-  const budget = input({ type: "number", class: "number", min: "0", step: "0.01", value: decided === null ? "" : (decided / 100).toFixed(2) });
+  const budget = input({
+    type: "number",
+    class: "number",
+    min: "0",
+    step: "0.01",
+    value: decided === null ? "" : (decided / 100).toFixed(2),
+  });
   const fee = input({ type: "text", inputmode: "decimal", class: "number", value: plan?.fee_percent ?? "" });
   const vat = input({ type: "text", inputmode: "decimal", class: "number", value: plan?.vat_percent ?? "" });
   const url = input({ type: "url", value: location.origin });
   const screenOut = input({ type: "number", class: "number", min: "0", step: "0.01" });
-  const slots = input({ type: "number", class: "number", min: "1", value: recruited && plan?.slots ? `${plan.slots}` : "" });
+  const slots = input({
+    type: "number",
+    class: "number",
+    min: "1",
+    value: recruited && plan?.slots ? `${plan.slots}` : "",
+  });
   const workspace = input({ type: "text", autocomplete: "off", spellcheck: "false" });
   const project = input({ type: "text", autocomplete: "off", spellcheck: "false" });
-  const completion = /** @type {HTMLSelectElement} */ (el("select", {}, el("option", { value: "server" }, "this server"), el("option", { value: "code" }, "the person, by a code")));
+  const completion = /** @type {HTMLSelectElement} */ (
+    el(
+      "select",
+      {},
+      el("option", { value: "server" }, "this server"),
+      el("option", { value: "code" }, "the person, by a code"),
+    )
+  );
   const isSigned = input({ type: "checkbox" });
   const isDraft = recruited?.state === "decided";
-  const percents = recruited && !isDraft ? [] : [field("Fee of the panel, in percent", fee).element, field("VAT on the fee, in percent", vat).element];
-  const screenedOut = recruited && plan?.slots ? [field("People whom the panel pays for being screened out", slots, "They can only grow.").element] : [];
+  const percents =
+    recruited && !isDraft
+      ? []
+      : [
+          field("Fee of the panel, in percent", fee).element,
+          field("VAT on the fee, in percent", vat).element,
+        ];
+  const screenedOut =
+    recruited && plan?.slots
+      ? [field("People whom the panel pays for being screened out", slots, "They can only grow.").element]
+      : [];
   const once = recruited
     ? []
     : [
         field("Address of this server, as evaluators reach it", url).element,
-        field(`Paid for being screened out (${currency})`, screenOut, "By the panel itself. Empty: they are paid like everybody else.").element,
+        field(
+          `Paid for being screened out (${currency})`,
+          screenOut,
+          "By the panel itself. Empty: they are paid like everybody else.",
+        ).element,
         field("For how many people", slots).element,
         field("Workspace", workspace, "Its id, if you have several.").element,
         field("Project", project, "Its id, if there are several.").element,
@@ -135,7 +223,9 @@ function wishes({ study, currency, sessions_wanted }, { recruited, plan }, { api
         el("label", { class: "option" }, isSigned, "The panel signs links"),
       ];
   const terms = [...percents, ...once];
-  const more = terms.length ? [el("details", {}, el("summary", {}, recruited ? "Fee" : "Fee, address and more"), ...terms)] : [];
+  const more = terms.length
+    ? [el("details", {}, el("summary", {}, recruited ? "Fee" : "Fee, address and more"), ...terms)]
+    : [];
 
   function wish() {
     return {
@@ -161,23 +251,42 @@ function wishes({ study, currency, sessions_wanted }, { recruited, plan }, { api
       /** @type {State} */
       const now = await api.get(`${path}/recruitment?${query}`, { signal });
       if (!now.plan || !now.confirmation) throw new Error(now.hindrance ?? "there is nothing to recruit");
-      if (isAsItIs(now)) throw new Error("that is as it stands already: ask for more places, or for another budget");
+      if (isAsItIs(now))
+        throw new Error("that is as it stands already: ask for more places, or for another budget");
       if (!(await isCostConfirmed(study, now.recruited, now.plan, isChanged))) return;
-      const { confirmation, plan: { places: published } } = now;
-      if (await isDone(() => api.post(`${path}/recruit`, { ...wanted, confirmation }, { again: true }))) return refresh(`Published: ${counted(published, "place")}.`);
+      const {
+        confirmation,
+        plan: { places: published },
+      } = now;
+      if (await isDone(() => api.post(`${path}/recruit`, { ...wanted, confirmation }, { again: true })))
+        return refresh(`Published: ${counted(published, "place")}.`);
     }
   }
 
   /** @param {State} now */
   function isAsItIs({ recruited: known, plan: made }) {
     if (!known || known.state === "decided") return false;
-    return made?.places === known.places && made.budget_usd_cents === known.budget_usd_cents && (made.slots === null || made.slots === plan?.slots);
+    return (
+      made?.places === known.places &&
+      made.budget_usd_cents === known.budget_usd_cents &&
+      (made.slots === null || made.slots === plan?.slots)
+    );
   }
 
-  const hints = recruited ? { places: isDraft ? "One a person." : "They can only grow.", budget: "What it may cost in all." } : { places: "One a person.", budget: "Empty: what the plan costs at most." };
-  const fields = [field("Places", places, hints.places).element, field(`Budget (${currency})`, budget, hints.budget).element, ...screenedOut, ...more];
+  const hints = recruited
+    ? { places: isDraft ? "One a person." : "They can only grow.", budget: "What it may cost in all." }
+    : { places: "One a person.", budget: "Empty: what the plan costs at most." };
+  const fields = [
+    field("Places", places, hints.places).element,
+    field(`Budget (${currency})`, budget, hints.budget).element,
+    ...screenedOut,
+    ...more,
+  ];
   const heading = isDraft ? "Publish it" : recruited ? "More places, another budget" : "Recruit at Prolific";
-  return { wish, element: el("section", {}, el("h2", {}, heading), commandForm(fields, "Show the cost", order)) };
+  return {
+    wish,
+    element: el("section", {}, el("h2", {}, heading), commandForm(fields, "Show the cost", order)),
+  };
 }
 
 /**
@@ -197,17 +306,56 @@ function isCostConfirmed(study, recruited, plan, isChanged) {
     ["People", before ? `${count(places)} in all, ${count(added)} more than now` : count(places)],
     ["Each is paid", amount(plan.reward_usd_cents, currency)],
     ["Bonus of each, at most", amount(plan.largest_bonus_usd_cents, currency)],
-    ["Wage", `${amount(plan.wage_usd_cents_an_hour, currency)} an hour for ${Math.round(plan.minutes)} minutes`],
-    ...(plan.screen_out_usd_cents === null ? [] : [["Screened out by the panel", `${counted(plan.slots ?? 0, "person", "people")} at most, ${amount(plan.screen_out_usd_cents, currency)} each`]]),
+    [
+      "Wage",
+      `${amount(plan.wage_usd_cents_an_hour, currency)} an hour for ${Math.round(plan.minutes)} minutes`,
+    ],
+    ...(plan.screen_out_usd_cents === null
+      ? []
+      : [
+          [
+            "Screened out by the panel",
+            `${counted(plan.slots ?? 0, "person", "people")} at most, ${amount(plan.screen_out_usd_cents, currency)} each`,
+          ],
+        ]),
     ["Fee and VAT", `${plan.fee_percent}% and ${plan.vat_percent}% of it`],
     ["All together, at most", total],
     ...(plan.budget_usd_cents === null ? [] : [["Budget", amount(plan.budget_usd_cents, currency)]]),
-    ...(plan.wallet ? [["Paid from", `${plan.wallet.workspace_title}, which has ${amount(plan.wallet.available_usd_cents, plan.wallet.currency)}`]] : []),
+    ...(plan.wallet
+      ? [
+          [
+            "Paid from",
+            `${plan.wallet.workspace_title}, which has ${amount(plan.wallet.available_usd_cents, plan.wallet.currency)}`,
+          ],
+        ]
+      : []),
   ];
-  const changed = isChanged ? [el("p", { class: "warning" }, "Something has changed since you confirmed, and nothing was done. This is the cost now.")] : [];
-  const lines = el("details", {}, el("summary", {}, "The plan in words"), el("ul", { class: "notes" }, ...plan.lines.map((line) => el("li", {}, sentence(line)))));
-  const first = { title: `Recruit for ${study}: the cost`, content: [...changed, facts(rows), lines], label: "Continue" };
-  if (!added) return isConfirmedTwice(first, { title: "Change it?", words: `No place is added. All ${count(places)} together cost ${total} at most.`, label: "Change it" });
+  const changed = isChanged
+    ? [
+        el(
+          "p",
+          { class: "warning" },
+          "Something has changed since you confirmed, and nothing was done. This is the cost now.",
+        ),
+      ]
+    : [];
+  const lines = el(
+    "details",
+    {},
+    el("summary", {}, "The plan in words"),
+    el("ul", { class: "notes" }, ...plan.lines.map((line) => el("li", {}, sentence(line)))),
+  );
+  const first = {
+    title: `Recruit for ${study}: the cost`,
+    content: [...changed, facts(rows), lines],
+    label: "Continue",
+  };
+  if (!added)
+    return isConfirmedTwice(first, {
+      title: "Change it?",
+      words: `No place is added. All ${count(places)} together cost ${total} at most.`,
+      label: "Change it",
+    });
   const all = before ? ` for all ${count(places)} together` : "";
   return isConfirmedTwice(first, {
     title: "Recruit now?",
@@ -222,12 +370,35 @@ function isCostConfirmed(study, recruited, plan, isChanged) {
  * @param {(words: string) => Promise<void>} refresh
  */
 function webhooks({ study }, { api }, refresh) {
-  const url = /** @type {HTMLInputElement} */ (el("input", { type: "url", required: "", value: location.protocol === "https:" ? location.origin : "" }));
-  const form = commandForm([field("Address of this server, with https", url).element], "Have Prolific tell it", async () => {
-    const told = await api.post(pathTo`/api/studies/${study}/recruitment/webhooks`, { url: url.value }, { again: true });
-    await refresh(`Prolific tells ${told.url} of each place that changes, once the server has been started again.`);
-  }, { isPrimary: false });
-  return el("details", {}, el("summary", {}, "Learn of places at once"), el("p", { class: "quiet" }, "The server asks Prolific now and then how places stand. Prolific can tell it at once instead, if it reaches it by https."), form);
+  const url = /** @type {HTMLInputElement} */ (
+    el("input", { type: "url", required: "", value: location.protocol === "https:" ? location.origin : "" })
+  );
+  const form = commandForm(
+    [field("Address of this server, with https", url).element],
+    "Have Prolific tell it",
+    async () => {
+      const told = await api.post(
+        pathTo`/api/studies/${study}/recruitment/webhooks`,
+        { url: url.value },
+        { again: true },
+      );
+      await refresh(
+        `Prolific tells ${told.url} of each place that changes, once the server has been started again.`,
+      );
+    },
+    { isPrimary: false },
+  );
+  return el(
+    "details",
+    {},
+    el("summary", {}, "Learn of places at once"),
+    el(
+      "p",
+      { class: "quiet" },
+      "The server asks Prolific now and then how places stand. Prolific can tell it at once instead, if it reaches it by https.",
+    ),
+    form,
+  );
 }
 
 /**
@@ -239,11 +410,39 @@ function webhooks({ study }, { api }, refresh) {
  */
 function rehearsal({ study }, recruited, wish, { api }, refresh) {
   const email = /** @type {HTMLInputElement} */ (el("input", { type: "email", autocomplete: "off" }));
-  const form = commandForm([field("E-mail address of a test participant to make", email, "Empty if you have one at Prolific.").element], "Rehearse", async () => {
-    const done = await api.post(pathTo`/api/studies/${study}/recruitment/rehearsal`, { ...wish(), email: email.value.trim() });
-    await refresh(`Log in at Prolific as the test participant, then open ${done.recruited.rehearsal_url}. What is answered there counts as simulated.`);
-  }, { isPrimary: false });
-  const address = recruited?.rehearsal_url ? [el("p", { class: "address" }, el("code", { translate: "no" }, recruited.rehearsal_url))] : [];
-  const decides = recruited ? "" : " What is asked for above is decided by it; places, fee and budget can still be changed.";
-  return el("section", {}, el("h2", {}, recruited ? "Rehearse" : "Rehearse first"), el("p", { class: "quiet" }, `A copy is published for test participants alone. Their sessions count as simulated: they are neither scored nor paid.${decides}`), ...address, form);
+  const form = commandForm(
+    [
+      field("E-mail address of a test participant to make", email, "Empty if you have one at Prolific.")
+        .element,
+    ],
+    "Rehearse",
+    async () => {
+      const done = await api.post(pathTo`/api/studies/${study}/recruitment/rehearsal`, {
+        ...wish(),
+        email: email.value.trim(),
+      });
+      await refresh(
+        `Log in at Prolific as the test participant, then open ${done.recruited.rehearsal_url}. What is answered there counts as simulated.`,
+      );
+    },
+    { isPrimary: false },
+  );
+  const address = recruited?.rehearsal_url
+    ? [el("p", { class: "address" }, el("code", { translate: "no" }, recruited.rehearsal_url))]
+    : [];
+  const decides = recruited
+    ? ""
+    : " What is asked for above is decided by it; places, fee and budget can still be changed.";
+  return el(
+    "section",
+    {},
+    el("h2", {}, recruited ? "Rehearse" : "Rehearse first"),
+    el(
+      "p",
+      { class: "quiet" },
+      `A copy is published for test participants alone. Their sessions count as simulated: they are neither scored nor paid.${decides}`,
+    ),
+    ...address,
+    form,
+  );
 }

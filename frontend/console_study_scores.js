@@ -39,13 +39,18 @@ export async function showScores(main, record, context) {
   const { study } = record;
   const isSimulated = new URLSearchParams(location.search).has("simulated");
   const here = pathTo`/console/studies/${study}/scores`;
-  const other = isSimulated ? link(here, "Scores of people") : link(`${here}?simulated`, "Scores of simulated evaluators");
+  const other = isSimulated
+    ? link(here, "Scores of people")
+    : link(`${here}?simulated`, "Scores of simulated evaluators");
   const found = nothingYet(record, isSimulated) || (await scoresOf(study, isSimulated, context));
   const full = link(`${pathTo`/results/${study}`}${isSimulated ? "?simulated=true" : ""}`, "Full results");
   const printing = actionButton("Print", () => print());
-  if (typeof found === "string") main.append(el("section", {}, el("p", {}, found), el("p", { class: "no-print" }, other)));
+  if (typeof found === "string")
+    main.append(el("section", {}, el("p", {}, found), el("p", { class: "no-print" }, other)));
   else main.append(...scoresView(study, found), el("div", { class: "row no-print" }, printing, full, other));
-  const compared = OF_VOTES.includes(record.method) ? agreementSection(record, isSimulated, context) : metricsSection(record, context);
+  const compared = OF_VOTES.includes(record.method)
+    ? agreementSection(record, isSimulated, context)
+    : metricsSection(record, context);
   main.append(downloads(record, isSimulated, context), ...(record.kind === "study" ? [compared] : []));
 }
 
@@ -55,9 +60,12 @@ export async function showScores(main, record, context) {
  * @param {boolean} isSimulated
  */
 function nothingYet({ sessions_finished, sessions_simulated }, isSimulated) {
-  if (isSimulated) return sessions_simulated ? "" : "There are no simulated evaluators yet. Overview makes some.";
+  if (isSimulated)
+    return sessions_simulated ? "" : "There are no simulated evaluators yet. Overview makes some.";
   if (sessions_finished) return "";
-  const simulated = sessions_simulated ? ` ${counted(sessions_simulated, "simulated session")} can be looked at apart.` : "";
+  const simulated = sessions_simulated
+    ? ` ${counted(sessions_simulated, "simulated session")} can be looked at apart.`
+    : "";
   return `Nobody has finished a session yet. The first one brings the first score.${simulated}`;
 }
 
@@ -90,8 +98,19 @@ function scoresView(study, scores) {
     return [row.model, scored(row.score, unit), drawn, `${row.evaluators}`, `${row.responses}`];
   });
   const who = simulated ? `${counted(people, "simulated evaluator")}` : counted(people, "evaluator");
-  const state = el("p", { class: simulated ? "warning simulated" : "quiet" }, ...(simulated ? [el("strong", {}, "Simulated."), " "] : []), `${who}, ${counted(responses, "answer")}, ${moment(new Date().toISOString())}`);
-  const section = el("section", { class: "score-table" }, el("h2", {}, simulated ? "Scores of simulated evaluators" : "Scores"), state, table(`Scores of ${study}`, ["Model", "Score", "95% interval", "Evaluators", "Answers"], rows));
+  const state = el(
+    "p",
+    { class: simulated ? "warning simulated" : "quiet" },
+    ...(simulated ? [el("strong", {}, "Simulated."), " "] : []),
+    `${who}, ${counted(responses, "answer")}, ${moment(new Date().toISOString())}`,
+  );
+  const section = el(
+    "section",
+    { class: "score-table" },
+    el("h2", {}, simulated ? "Scores of simulated evaluators" : "Scores"),
+    state,
+    table(`Scores of ${study}`, ["Model", "Score", "95% interval", "Evaluators", "Answers"], rows),
+  );
   const words = [...scores.warnings, ...scores.notes].map((text) => el("li", {}, sentence(text)));
   if (words.length) section.append(el("ul", { class: "notes quiet" }, ...words));
   return [section, ...testsView(scores)];
@@ -102,15 +121,33 @@ function testsView({ anova, ttest, pairs, pairs_method, over_pictures, unit }) {
   /** @type {string[]} */
   const lines = [];
   if (anova) lines.push(`Analysis of variance: ${fTest(anova)}`);
-  if (ttest) lines.push(`Student’s t test: t(${digits(ttest.df)}) = ${ttest.t.toFixed(2)}, ${pWords(ttest.p)}`);
+  if (ttest)
+    lines.push(`Student’s t test: t(${digits(ttest.df)}) = ${ttest.t.toFixed(2)}, ${pWords(ttest.p)}`);
   const isAdvised = over_pictures?.advised ?? false;
-  if (over_pictures && isAdvised) lines.push(`Over evaluators and pictures: ${fTest(over_pictures)}. Pictures matter here: these tests are the ones to report`);
+  if (over_pictures && isAdvised)
+    lines.push(
+      `Over evaluators and pictures: ${fTest(over_pictures)}. Pictures matter here: these tests are the ones to report`,
+    );
   if (!lines.length && !pairs?.length) return [];
   const used = isAdvised && over_pictures ? over_pictures.pairs : pairs;
-  const name = isAdvised ? "Differences, over evaluators and pictures" : PAIRS[pairs_method ?? ""] ?? "Differences between models";
-  const rows = used.map(({ a, b, difference, ci, p }) => [`${a} − ${b}`, bare(difference, unit), ci ? spanWords(ci, unit) : "–", pWords(p).replace(/^p =? ?/, "")]);
-  const shown = rows.length ? [el("h3", {}, name), ...foldedIfMany(table(name, ["Pair", "Difference", "95% interval", "p"], rows), rows.length)] : [];
-  return [el("section", {}, el("h2", {}, "Tests"), ...lines.map((line) => el("p", {}, sentence(line))), ...shown)];
+  const name = isAdvised
+    ? "Differences, over evaluators and pictures"
+    : (PAIRS[pairs_method ?? ""] ?? "Differences between models");
+  const rows = used.map(({ a, b, difference, ci, p }) => [
+    `${a} − ${b}`,
+    bare(difference, unit),
+    ci ? spanWords(ci, unit) : "–",
+    pWords(p).replace(/^p =? ?/, ""),
+  ]);
+  const shown = rows.length
+    ? [
+        el("h3", {}, name),
+        ...foldedIfMany(table(name, ["Pair", "Difference", "95% interval", "p"], rows), rows.length),
+      ]
+    : [];
+  return [
+    el("section", {}, el("h2", {}, "Tests"), ...lines.map((line) => el("p", {}, sentence(line))), ...shown),
+  ];
 }
 
 /**
@@ -119,7 +156,9 @@ function testsView({ anova, ttest, pairs, pairs_method, over_pictures, unit }) {
  * @param {number} count
  */
 function foldedIfMany(pairs, count) {
-  return count > MANY_PAIRS ? [el("details", {}, el("summary", {}, `All ${counted(count, "pair")}`), pairs)] : [pairs];
+  return count > MANY_PAIRS
+    ? [el("details", {}, el("summary", {}, `All ${counted(count, "pair")}`), pairs)]
+    : [pairs];
 }
 
 /** @param {Row} row */
@@ -132,7 +171,9 @@ function intervalOf({ interval, ci }) {
  * @param {string} unit
  */
 function bare(value, unit) {
-  return scored(value, unit).replace(/[% a-z]+$/, "").replace("-", "−");
+  return scored(value, unit)
+    .replace(/[% a-z]+$/, "")
+    .replace("-", "−");
 }
 
 /**

@@ -24,15 +24,35 @@ const EVERY_MS = 5000;
  */
 export function showSessions(main, record, context) {
   const { study } = record;
-  const filter = /** @type {HTMLInputElement} */ (el("input", { type: "search", id: "filter", autocomplete: "off", spellcheck: "false" }));
+  const filter = /** @type {HTMLInputElement} */ (
+    el("input", { type: "search", id: "filter", autocomplete: "off", spellcheck: "false" })
+  );
   const told = el("p", { class: "quiet told", role: "status" });
   const sum = el("p", { class: "quiet" });
   const body = el("tbody");
   const caption = `Sessions of ${study}`;
-  const head = el("thead", {}, el("tr", {}, ...COLUMNS.map((name) => (name ? el("th", { scope: "col" }, name) : el("td", {}, el("span", { class: "unseen" }, "Withdraw"))))));
-  const wide = el("div", { class: "wide-table", role: "region", "aria-label": caption, tabindex: "0" }, el("table", {}, el("caption", { class: "unseen" }, caption), head, body));
+  const head = el(
+    "thead",
+    {},
+    el(
+      "tr",
+      {},
+      ...COLUMNS.map((name) =>
+        name ? el("th", { scope: "col" }, name) : el("td", {}, el("span", { class: "unseen" }, "Withdraw")),
+      ),
+    ),
+  );
+  const wide = el(
+    "div",
+    { class: "wide-table", role: "region", "aria-label": caption, tabindex: "0" },
+    el("table", {}, el("caption", { class: "unseen" }, caption), head, body),
+  );
   main.append(
-    el("p", { class: "quiet" }, "A person can withdraw with the link that the task page gave them. For those who ask you instead, find their session here by its id or pseudonym."),
+    el(
+      "p",
+      { class: "quiet" },
+      "A person can withdraw with the link that the task page gave them. For those who ask you instead, find their session here by its id or pseudonym.",
+    ),
     el("div", { class: "field" }, el("label", { for: "filter" }, "Find a session"), filter),
     sum,
     told,
@@ -45,7 +65,9 @@ export function showSessions(main, record, context) {
 
   function update() {
     const wanted = filter.value.trim().toLowerCase();
-    const found = sessions.filter(({ session, evaluator }) => `${session} ${evaluator}`.toLowerCase().includes(wanted));
+    const found = sessions.filter(({ session, evaluator }) =>
+      `${session} ${evaluator}`.toLowerCase().includes(wanted),
+    );
     const shown = found.slice(0, MOST_SHOWN);
     const names = new Set(shown.map(({ session }) => session));
     for (const [name, { element }] of rows) {
@@ -59,15 +81,21 @@ export function showSessions(main, record, context) {
       row.update(session);
       if (body.children[i] !== row.element) body.insertBefore(row.element, body.children[i] ?? null);
     }
-    sum.textContent = found.length > shown.length ? `${count(shown.length)} of ${count(found.length)} sessions are shown: look for the others by id.` : `Sessions: ${count(found.length)}`;
+    sum.textContent =
+      found.length > shown.length
+        ? `${count(shown.length)} of ${count(found.length)} sessions are shown: look for the others by id.`
+        : `Sessions: ${count(found.length)}`;
   }
 
   /** @param {Session} session */
   async function withdraw({ session, evaluator }) {
-    const words = "Its answers are deleted for good; they leave every score, export and report. What the person is owed stays in the books and is paid.";
+    const words =
+      "Its answers are deleted for good; they leave every score, export and report. What the person is owed stays in the books and is paid.";
     if (!(await isConfirmed(`Withdraw session ${session}?`, words, "Delete its answers"))) return;
     await context.api.post(pathTo`/api/studies/${study}/sessions/${session}/withdraw`);
-    sessions = sessions.map((other) => (other.session === session ? { ...other, state: "withdrawn", answers: 0 } : other));
+    sessions = sessions.map((other) =>
+      other.session === session ? { ...other, state: "withdrawn", answers: 0 } : other,
+    );
     update();
     told.textContent = `The session of ${evaluator} was withdrawn.`;
     filter.focus();
@@ -95,7 +123,18 @@ function sessionRow(first, withdraw) {
   const last = el("time");
   const button = actionButton("Withdraw", withdraw, { className: "plain" });
   button.setAttribute("aria-label", `Withdraw session ${first.session}`);
-  const element = el("tr", {}, el("th", { scope: "row" }, el("code", {}, first.session)), el("td", {}, el("code", {}, first.evaluator)), el("td", {}, first.models.join(", ")), state, answers, el("td", {}, el("time", { datetime: first.opened_at }, moment(first.opened_at))), el("td", {}, last), el("td", {}, button));
+  const element = el(
+    "tr",
+    {},
+    el("th", { scope: "row" }, el("code", {}, first.session)),
+    el("td", {}, el("code", {}, first.evaluator)),
+    el("td", {}, first.models.join(", ")),
+    state,
+    answers,
+    el("td", {}, el("time", { datetime: first.opened_at }, moment(first.opened_at))),
+    el("td", {}, last),
+    el("td", {}, button),
+  );
   return {
     element,
     /** @param {Session} session */

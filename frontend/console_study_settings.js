@@ -16,7 +16,10 @@ import { arranged, inShort, labelOf, meaningOf, panelOf } from "./console_settin
 /** Letters of a value above which it takes lines of its own. */
 const LONG = 60;
 
-const TRUTH = [["true", "yes"], ["false", "no"]];
+const TRUTH = [
+  ["true", "yes"],
+  ["false", "no"],
+];
 
 /**
  * @param {HTMLElement} main
@@ -27,7 +30,16 @@ export async function showSettings(main, record, context) {
   const method = record.kind === "qualification" ? "qualification" : record.method;
   /** @type {{settings: Setting[]}} */
   const { settings } = await context.api.get(pathTo`/api/settings/${method}`, { signal: context.signal });
-  const notes = record.notes.length ? [el("section", {}, el("h2", {}, "Notes"), el("ul", { class: "notes quiet" }, ...record.notes.map((note) => el("li", {}, sentence(note)))))] : [];
+  const notes = record.notes.length
+    ? [
+        el(
+          "section",
+          {},
+          el("h2", {}, "Notes"),
+          el("ul", { class: "notes quiet" }, ...record.notes.map((note) => el("li", {}, sentence(note)))),
+        ),
+      ]
+    : [];
   main.append(settingList(record, settings, context), ...notes, removal(record, context));
 }
 
@@ -38,22 +50,33 @@ export async function showSettings(main, record, context) {
  */
 function settingList(record, settings, { api }) {
   const { study } = record;
-  const filter = /** @type {HTMLInputElement} */ (el("input", { type: "search", autocomplete: "off", spellcheck: "false" }));
+  const filter = /** @type {HTMLInputElement} */ (
+    el("input", { type: "search", autocomplete: "off", spellcheck: "false" })
+  );
   const told = el("p", { class: "quiet told", role: "status" });
   const nothing = el("p", { class: "quiet", role: "status" });
   const { common, groups } = arranged(settings);
   const first = settingGroup("", common, record, change);
   const others = groups.map(({ heading, settings: some }) => settingGroup(heading, some, record, change));
-  const words = record.begun ? "Somebody has begun, so the settings stay as they are: answers under different settings cannot be one study." : "Nobody has begun: every setting can still be changed. Existing simulated sessions are then removed.";
+  const words = record.begun
+    ? "Somebody has begun, so the settings stay as they are: answers under different settings cannot be one study."
+    : "Nobody has begun: every setting can still be changed. Existing simulated sessions are then removed.";
 
   /**
    * @param {string} name
    * @param {string} value
    */
   async function change(name, value) {
-    const found = await api.post(pathTo`/api/studies/${study}/set`, { settings: { [name]: name === "panel" ? panelOf(value) : value } });
-    const words = found.changed.map((/** @type {{setting: string}} */ { setting }) => `${setting} was changed.`);
-    told.textContent = [...(words.length ? words : [`${name} has this value already.`]), ...found.notes.map(sentence)].join(" ");
+    const found = await api.post(pathTo`/api/studies/${study}/set`, {
+      settings: { [name]: name === "panel" ? panelOf(value) : value },
+    });
+    const words = found.changed.map(
+      (/** @type {{setting: string}} */ { setting }) => `${setting} was changed.`,
+    );
+    told.textContent = [
+      ...(words.length ? words : [`${name} has this value already.`]),
+      ...found.notes.map(sentence),
+    ].join(" ");
   }
 
   filter.addEventListener("input", () => {
@@ -61,7 +84,17 @@ function settingList(record, settings, { api }) {
     const isFound = [first, ...others].map((group) => group.find(wanted)).some(Boolean);
     nothing.textContent = isFound ? "" : "No setting of this method has that in its name or description.";
   });
-  return el("section", {}, el("h2", {}, "Settings"), el("p", { class: "quiet" }, words), field("Find a setting", filter).element, told, nothing, first.element, ...others.map(({ element }) => element));
+  return el(
+    "section",
+    {},
+    el("h2", {}, "Settings"),
+    el("p", { class: "quiet" }, words),
+    field("Find a setting", filter).element,
+    told,
+    nothing,
+    first.element,
+    ...others.map(({ element }) => element),
+  );
 }
 
 /**
@@ -75,7 +108,14 @@ function settingGroup(heading, settings, record, change) {
   const rows = settings.map((setting) => settingRow(record, setting, change));
   const list = el("dl", { class: "setting-list" }, ...rows.map(({ element }) => element));
   const isChanged = settings.some(({ name }) => record.settings_changed.includes(name));
-  const element = heading ? el("details", { class: "group", ...(isChanged ? { open: "" } : {}) }, el("summary", {}, `${heading} (${settings.length})`), list) : list;
+  const element = heading
+    ? el(
+        "details",
+        { class: "group", ...(isChanged ? { open: "" } : {}) },
+        el("summary", {}, `${heading} (${settings.length})`),
+        list,
+      )
+    : list;
   return {
     element,
     /**
@@ -101,19 +141,38 @@ function settingRow({ settings_typed, settings_changed, begun }, setting, change
   const { name } = setting;
   const meaning = meaningOf(setting);
   const label = labelOf(name);
-  const heading = label === name ? [el("code", {}, name)] : [label, " ", el("code", { class: "quiet" }, name)];
-  const marked = settings_changed.includes(name) ? [" ", el("span", { class: "mark" }, "not the default")] : [];
+  const heading =
+    label === name ? [el("code", {}, name)] : [label, " ", el("code", { class: "quiet" }, name)];
+  const marked = settings_changed.includes(name)
+    ? [" ", el("span", { class: "mark" }, "not the default")]
+    : [];
   let value = settings_typed[name] ?? "";
   const shown = el("span", { class: "setting-value" }, inWords(setting, value));
-  const button = actionButton("Change", async () => {
-    const wanted = await askForValue(setting, value, change);
-    if (wanted === null) return;
-    value = wanted;
-    shown.textContent = inWords(setting, value);
-  }, { className: "plain" });
+  const button = actionButton(
+    "Change",
+    async () => {
+      const wanted = await askForValue(setting, value, change);
+      if (wanted === null) return;
+      value = wanted;
+      shown.textContent = inWords(setting, value);
+    },
+    { className: "plain" },
+  );
   button.setAttribute("aria-label", `Change ${name}`);
   const about = el("dd", { class: "quiet" }, ...withCode(meaning));
-  const element = el("div", {}, el("dt", {}, ...heading), el("dd", { class: value.length > LONG ? "long" : "short" }, shown, ...marked, ...(begun ? [] : [" ", button])), about);
+  const element = el(
+    "div",
+    {},
+    el("dt", {}, ...heading),
+    el(
+      "dd",
+      { class: value.length > LONG ? "long" : "short" },
+      shown,
+      ...marked,
+      ...(begun ? [] : [" ", button]),
+    ),
+    about,
+  );
   return { element, words: `${name} ${label} ${meaning}`.toLowerCase() };
 }
 
@@ -129,11 +188,22 @@ function askForValue(setting, value, change) {
   return new Promise((resolve) => {
     const input = inputOf(setting, value);
     input.value = value;
-    const asked = field(labelOf(name), input, el("span", {}, ...withCode(meaningOf(setting)), ` ${inShort(setting)}`));
+    const asked = field(
+      labelOf(name),
+      input,
+      el("span", {}, ...withCode(meaningOf(setting)), ` ${inShort(setting)}`),
+    );
     const save = el("button", { class: "primary" }, "Save");
     const cancel = el("button", { type: "button" }, "Cancel");
-    const form = el("form", { method: "dialog" }, asked.element, el("div", { class: "actions" }, save, cancel));
-    const dialog = /** @type {HTMLDialogElement} */ (el("dialog", { class: "small", "aria-label": `Change ${name}` }, form));
+    const form = el(
+      "form",
+      { method: "dialog" },
+      asked.element,
+      el("div", { class: "actions" }, save, cancel),
+    );
+    const dialog = /** @type {HTMLDialogElement} */ (
+      el("dialog", { class: "small", "aria-label": `Change ${name}` }, form)
+    );
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
       if (save.getAttribute("aria-disabled")) return;
@@ -167,19 +237,41 @@ function askForValue(setting, value, change) {
 function removal({ study, kind, settings }, { api, go }) {
   const told = el("p", { class: "quiet told", role: "status" });
   const clear = actionButton("Remove simulated sessions", async () => {
-    if (!(await isConfirmed(`Remove the simulated sessions of ${study}?`, "Sessions of people stay as they are.", "Remove them"))) return;
+    if (
+      !(await isConfirmed(
+        `Remove the simulated sessions of ${study}?`,
+        "Sessions of people stay as they are.",
+        "Remove them",
+      ))
+    )
+      return;
     const { cleared } = await api.post(pathTo`/api/studies/${study}/clear`);
     told.textContent = `${counted(cleared, "simulated session")} removed.`;
   });
-  const remove = actionButton("Delete this study", async () => {
-    const { sessions, simulated, responses, files, hindrance } = await api.get(pathTo`/api/studies/${study}/contents`);
-    if (hindrance) throw new Error(hindrance);
-    const held = el("p", {}, `${counted(sessions, "session")} with ${counted(responses, "answer")}, ${counted(simulated, "simulated session")}, ${counted(files, "picture or mask", "pictures and masks")}.`);
-    const words = el("p", {}, "All this is deleted for good. What was owed and paid stays in the books. Download the data set before, if you may ever need it.");
-    if (!(await isTyped(`Delete the ${kind} ${study}?`, [held, words], study, "Delete it for good"))) return;
-    await api.post(pathTo`/api/studies/${study}/delete`, { confirm: study });
-    go("/console", { replace: true });
-  }, { className: "danger" });
+  const remove = actionButton(
+    "Delete this study",
+    async () => {
+      const { sessions, simulated, responses, files, hindrance } = await api.get(
+        pathTo`/api/studies/${study}/contents`,
+      );
+      if (hindrance) throw new Error(hindrance);
+      const held = el(
+        "p",
+        {},
+        `${counted(sessions, "session")} with ${counted(responses, "answer")}, ${counted(simulated, "simulated session")}, ${counted(files, "picture or mask", "pictures and masks")}.`,
+      );
+      const words = el(
+        "p",
+        {},
+        "All this is deleted for good. What was owed and paid stays in the books. Download the data set before, if you may ever need it.",
+      );
+      if (!(await isTyped(`Delete the ${kind} ${study}?`, [held, words], study, "Delete it for good")))
+        return;
+      await api.post(pathTo`/api/studies/${study}/delete`, { confirm: study });
+      go("/console", { replace: true });
+    },
+    { className: "danger" },
+  );
   const forget = actionButton("Delete personal data that are old enough", async () => {
     const { due, text } = await api.get(pathTo`/api/studies/${study}/retention`);
     if (!due) return void (told.textContent = sentence(text));
@@ -188,7 +280,13 @@ function removal({ study, kind, settings }, { api, go }) {
     told.textContent = `Personal data were deleted: ${counted(deleted, "session")}.`;
   });
   const isRetained = settings.keep_days > 0;
-  return el("section", {}, el("h2", {}, "Remove"), el("div", { class: "row" }, clear, ...(isRetained ? [forget] : []), remove), told);
+  return el(
+    "section",
+    {},
+    el("h2", {}, "Remove"),
+    el("div", { class: "row" }, clear, ...(isRetained ? [forget] : []), remove),
+    told,
+  );
 }
 
 /**
@@ -199,9 +297,16 @@ function removal({ study, kind, settings }, { api, go }) {
  */
 function inputOf({ kind, choices, is_open }, value) {
   const options = kind === "truth_value" ? TRUTH : is_open ? [] : choices.map((choice) => [choice, choice]);
-  if (options.length) return /** @type {HTMLSelectElement} */ (el("select", {}, ...options.map(([name, words]) => el("option", { value: name }, words))));
+  if (options.length)
+    return /** @type {HTMLSelectElement} */ (
+      el("select", {}, ...options.map(([name, words]) => el("option", { value: name }, words)))
+    );
   const isLong = kind === "table" || kind === "long_text" || value.length > LONG || value.includes("\n");
-  return /** @type {HTMLInputElement | HTMLTextAreaElement} */ (isLong ? el("textarea", { rows: "8", spellcheck: `${kind === "long_text"}` }) : el("input", { type: "text", autocomplete: "off", spellcheck: "false" }));
+  return /** @type {HTMLInputElement | HTMLTextAreaElement} */ (
+    isLong
+      ? el("textarea", { rows: "8", spellcheck: `${kind === "long_text"}` })
+      : el("input", { type: "text", autocomplete: "off", spellcheck: "false" })
+  );
 }
 
 /**

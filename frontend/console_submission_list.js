@@ -32,7 +32,11 @@ const DIGITS_SHOWN = 12;
  */
 export function submissionList({ api }, { isOwn, extra = () => [] }) {
   const list = el("ul", { class: "submissions" });
-  const empty = el("p", { class: "quiet" }, isOwn ? "You have submitted nothing yet." : "Nobody has submitted a model yet.");
+  const empty = el(
+    "p",
+    { class: "quiet" },
+    isOwn ? "You have submitted nothing yet." : "Nobody has submitted a model yet.",
+  );
   const told = el("p", { class: "unseen", role: "status" });
   /** @type {Map<string, ReturnType<typeof submissionRow>>} */
   const rows = new Map();
@@ -56,7 +60,9 @@ export function submissionList({ api }, { isOwn, extra = () => [] }) {
 
   /** @param {Submission} submission */
   async function withdraw({ submission, model }) {
-    const words = isOwn ? "It leaves the study’s table. Its try is not given back." : "It leaves the study’s table.";
+    const words = isOwn
+      ? "It leaves the study’s table. Its try is not given back."
+      : "It leaves the study’s table.";
     if (!(await isConfirmed(`Withdraw ${model}?`, words, "Withdraw it"))) return;
     const now = await api.post(pathTo`/api/submissions/${submission}/withdraw`, {}, { again: true });
     const row = rows.get(submission);
@@ -81,7 +87,16 @@ function submissionRow(first, isOwn, withdraw, others) {
   const button = actionButton("Withdraw", withdraw, { className: "plain" });
   button.setAttribute("aria-label", `Withdraw ${first.model}`);
   const name = isOwn ? first.model : `${first.model} of ${first.member}`;
-  const element = el("li", { tabindex: "-1" }, el("div", { class: "row" }, el("h3", {}, name), button), state, reason, result, facts, more);
+  const element = el(
+    "li",
+    { tabindex: "-1" },
+    el("div", { class: "row" }, el("h3", {}, name), button),
+    state,
+    reason,
+    result,
+    facts,
+    more,
+  );
   let shown = "";
   return {
     element,
@@ -110,5 +125,7 @@ function resultOf({ result }) {
   if (!result) return "";
   const { score, ci, unit, evaluators, wanted } = result;
   const finished = `Evaluators: ${evaluators} of ${wanted}`;
-  return score === null ? `${finished}. The score is shown once all have finished.` : `Score ${scored(score, unit)}, ${interval(ci, unit)}. ${finished}`;
+  return score === null
+    ? `${finished}. The score is shown once all have finished.`
+    : `Score ${scored(score, unit)}, ${interval(ci, unit)}. ${finished}`;
 }

@@ -31,7 +31,13 @@ export async function show(main, _parameters, context) {
   /** @type {Own} */
   const { studies, submissions } = await api.get("/api/submissions", { signal });
   const list = submissionList(context, { isOwn: true, extra: (submission) => [sender(submission, context)] });
-  const form = studies.length ? submitForm(studies, context) : el("p", {}, "No study on this server takes models of yours at present. Ask whoever gave you the token.");
+  const form = studies.length
+    ? submitForm(studies, context)
+    : el(
+        "p",
+        {},
+        "No study on this server takes models of yours at present. Ask whoever gave you the token.",
+      );
   main.append(form, el("section", {}, el("h2", {}, "Your submissions"), list.element));
   list.update(submissions);
   await watch("/api/submissions", (/** @type {Own} */ own) => list.update(own.submissions), context);
@@ -42,22 +48,45 @@ export async function show(main, _parameters, context) {
  * @param {Context} context
  */
 function submitForm(studies, context) {
-  const select = /** @type {HTMLSelectElement} */ (el("select", {}, ...studies.map(({ study, title }) => el("option", { value: study }, title === study ? study : `${title} (${study})`))));
+  const select = /** @type {HTMLSelectElement} */ (
+    el(
+      "select",
+      {},
+      ...studies.map(({ study, title }) =>
+        el("option", { value: study }, title === study ? study : `${title} (${study})`),
+      ),
+    )
+  );
   const wanted = new URLSearchParams(location.search).get("study");
   if (studies.some(({ study }) => study === wanted)) select.value = wanted ?? "";
   const terms = el("p", { class: "quiet" });
-  const form = modelForm("Submit", "A name is taken once: another set of pictures needs another name, such as gan@4000.", async (model, handed, sending) => {
-    const path = pathTo`/api/studies/${select.value}/submissions`;
-    await submitted(sending, handed, context, (digest) => context.api.post(path, { model, digest }, { again: true }));
-    return `${model} is submitted: its state stands below.`;
-  });
+  const form = modelForm(
+    "Submit",
+    "A name is taken once: another set of pictures needs another name, such as gan@4000.",
+    async (model, handed, sending) => {
+      const path = pathTo`/api/studies/${select.value}/submissions`;
+      await submitted(sending, handed, context, (digest) =>
+        context.api.post(path, { model, digest }, { again: true }),
+      );
+      return `${model} is submitted: its state stands below.`;
+    },
+  );
   const tell = () => {
     const study = studies.find((one) => one.study === select.value);
     terms.textContent = study ? termsOf(study) : "";
   };
   select.addEventListener("change", tell);
   tell();
-  return el("section", { class: "submit" }, el("h2", {}, "Submit a model"), field("Study", select).element, terms, form.name, ...form.pictures, ...form.sending);
+  return el(
+    "section",
+    { class: "submit" },
+    el("h2", {}, "Submit a model"),
+    field("Study", select).element,
+    terms,
+    form.name,
+    ...form.pictures,
+    ...form.sending,
+  );
 }
 
 /**
@@ -77,9 +106,14 @@ async function submitted(sending, handed, { api }, begin) {
 
 /** @param {Open} study */
 function termsOf({ about, opens_at, closes_at, limit }) {
-  const times = [opens_at && Date.parse(opens_at) > Date.now() ? `Opens ${moment(opens_at)}.` : "", closes_at ? `Closes ${moment(closes_at)}.` : ""];
+  const times = [
+    opens_at && Date.parse(opens_at) > Date.now() ? `Opens ${moment(opens_at)}.` : "",
+    closes_at ? `Closes ${moment(closes_at)}.` : "",
+  ];
   const next = limit?.next_at ? ` The next one is free on ${moment(limit.next_at)}.` : "";
-  const most = limit ? `Tries left: ${limit.left} of ${limit.count} in ${counted(limit.days, "day")}; refused ones do not count.${next}` : "";
+  const most = limit
+    ? `Tries left: ${limit.left} of ${limit.count} in ${counted(limit.days, "day")}; refused ones do not count.${next}`
+    : "";
   return [about, ...times, most].filter((words) => words).join(" ");
 }
 
@@ -94,12 +128,24 @@ function sender(submission, context) {
   const zone = dropZone(`Pictures of ${submission.model}`, false, async ([handed]) => {
     failure.textContent = "";
     try {
-      if (handed?.items.length) await submitted(sending, handed, context, async (digest) => checkedSame(submission, digest));
+      if (handed?.items.length)
+        await submitted(sending, handed, context, async (digest) => checkedSame(submission, digest));
     } catch (error) {
       failure.textContent = explained(error);
     }
   });
-  return el("div", {}, el("p", {}, "Its pictures are not on the server yet. Choose the same folder or zip again; what was sent before is not sent twice."), zone.element, sending.element, failure);
+  return el(
+    "div",
+    {},
+    el(
+      "p",
+      {},
+      "Its pictures are not on the server yet. Choose the same folder or zip again; what was sent before is not sent twice.",
+    ),
+    zone.element,
+    sending.element,
+    failure,
+  );
 }
 
 /**
@@ -107,6 +153,9 @@ function sender(submission, context) {
  * @param {string} digest
  */
 function checkedSame(submission, digest) {
-  if (digest !== submission.digest) throw new Error(`these are not the pictures that ${submission.model} was submitted with; submit them under another name`);
+  if (digest !== submission.digest)
+    throw new Error(
+      `these are not the pictures that ${submission.model} was submitted with; submit them under another name`,
+    );
   return submission;
 }

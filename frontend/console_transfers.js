@@ -26,7 +26,13 @@ import { sha256Hex } from "./sha256.js";
  * @typedef {ReturnType<typeof makeTransfers>} Transfers
  */
 
-const NOT_BEGUN = /** @type {import("./console_upload.js").Progress} */ ({ stage: "ready", done: 0, total: 0, left_s: null, problem: "" });
+const NOT_BEGUN = /** @type {import("./console_upload.js").Progress} */ ({
+  stage: "ready",
+  done: 0,
+  total: 0,
+  left_s: null,
+  problem: "",
+});
 
 /** @type {Map<string, Promise<Transfers>>} by the draft's name */
 const known = new Map();
@@ -49,7 +55,8 @@ export async function transfersOf(api, draft) {
  * @returns {Stored[]}
  */
 function storedIn({ real, models = [], items = [], practice, checks, masks }) {
-  const named = (/** @type {Kind} */ kind, /** @type {string | null | undefined} */ upload, name = "") => (upload ? [{ kind, upload, name }] : []);
+  const named = (/** @type {Kind} */ kind, /** @type {string | null | undefined} */ upload, name = "") =>
+    upload ? [{ kind, upload, name }] : [];
   return [
     ...named("real", real),
     ...models.flatMap(({ model, upload }) => named("model", upload, model)),
@@ -65,7 +72,11 @@ function storedIn({ real, models = [], items = [], practice, checks, masks }) {
  * @param {import("./console_draft.js").Draft} draft
  */
 async function restored(api, draft) {
-  const transfers = makeTransfers(api, draft, await Promise.all(storedIn(draft.body).map((each) => slotOnServer(api, each))));
+  const transfers = makeTransfers(
+    api,
+    draft,
+    await Promise.all(storedIn(draft.body).map((each) => slotOnServer(api, each))),
+  );
   addEventListener("beforeunload", (event) => transfers.isActive() && event.preventDefault());
   draft.closed.addEventListener("abort", () => {
     known.delete(draft.id);
@@ -101,17 +112,30 @@ export function makeTransfers(api, draft, slots) {
   const queue = [];
   let isBusy = false;
 
-  const tell = (/** @type {Slot} */ slot, isNew = false) => listeners.forEach((listener) => listener(slot, isNew));
+  const tell = (/** @type {Slot} */ slot, isNew = false) =>
+    listeners.forEach((listener) => listener(slot, isNew));
 
   /** @type {Set<string | null>} uploads that a slot has or had: a stored one that is none of them is of another tab */
   const ours = new Set(slots.map(({ upload }) => upload));
 
   /** @param {Kind} kind */
   function store(kind) {
-    const filled = () => slots.filter((slot) => slot.kind === kind && slot.upload).map(({ name, upload }) => ({ name, upload: /** @type {string} */ (upload) }));
+    const filled = () =>
+      slots
+        .filter((slot) => slot.kind === kind && slot.upload)
+        .map(({ name, upload }) => ({ name, upload: /** @type {string} */ (upload) }));
     const isTheirs = (/** @type {{upload: string}} */ { upload }) => !ours.has(upload);
-    if (kind === "model") draft.change(({ models = [] }) => ({ models: [...filled().map(({ name, upload }) => ({ model: name, upload })), ...models.filter(isTheirs)] }));
-    else if (kind === "set") draft.change(({ items = [] }) => ({ items: [...filled().map(({ name, upload }) => ({ set: name, upload })), ...items.filter(isTheirs)] }));
+    if (kind === "model")
+      draft.change(({ models = [] }) => ({
+        models: [
+          ...filled().map(({ name, upload }) => ({ model: name, upload })),
+          ...models.filter(isTheirs),
+        ],
+      }));
+    else if (kind === "set")
+      draft.change(({ items = [] }) => ({
+        items: [...filled().map(({ name, upload }) => ({ set: name, upload })), ...items.filter(isTheirs)],
+      }));
     else draft.change({ [kind]: filled()[0]?.upload ?? null });
   }
 
@@ -167,7 +191,8 @@ export function makeTransfers(api, draft, slots) {
 
   async function work() {
     isBusy = true;
-    for (let slot = queue.shift(); slot; slot = queue.shift()) if (slots.includes(slot)) await slot.sending?.run();
+    for (let slot = queue.shift(); slot; slot = queue.shift())
+      if (slots.includes(slot)) await slot.sending?.run();
     isBusy = false;
   }
 
@@ -180,7 +205,12 @@ export function makeTransfers(api, draft, slots) {
     try {
       const { drafts } = await api.get("/api/drafts");
       if (slots.some((slot) => slot.upload === upload)) return;
-      if (drafts.some((/** @type {{body: import("./console_draft.js").StudyDraft}} */ { body }) => storedIn(body).some((each) => each.upload === upload))) return;
+      if (
+        drafts.some((/** @type {{body: import("./console_draft.js").StudyDraft}} */ { body }) =>
+          storedIn(body).some((each) => each.upload === upload),
+        )
+      )
+        return;
       await api.post(pathTo`/api/uploads/${upload}/delete`, {}, { again: true });
     } catch (error) {
       console.warn("not deleted:", error);
@@ -212,8 +242,21 @@ export function makeTransfers(api, draft, slots) {
      */
     add(kind, handed) {
       const isNamed = kind === "model" || kind === "set";
-      const waiting = slots.find((slot) => slot.kind === kind && (!isNamed || (slot.name === modelName(handed.name) && !slot.handed && slot.progress.stage !== "complete")));
-      const slot = waiting ?? { kind, name: isNamed ? freeName(kind, handed.name) : "", upload: null, handed: null, sending: null, progress: NOT_BEGUN, isLost: false };
+      const waiting = slots.find(
+        (slot) =>
+          slot.kind === kind &&
+          (!isNamed ||
+            (slot.name === modelName(handed.name) && !slot.handed && slot.progress.stage !== "complete")),
+      );
+      const slot = waiting ?? {
+        kind,
+        name: isNamed ? freeName(kind, handed.name) : "",
+        upload: null,
+        handed: null,
+        sending: null,
+        progress: NOT_BEGUN,
+        isLost: false,
+      };
       if (!waiting) slots.push(slot);
       if (!waiting) tell(slot, true);
       fill(slot, handed);
@@ -226,12 +269,18 @@ export function makeTransfers(api, draft, slots) {
       slot.handed = null;
       store(slot.kind);
       tell(slot);
-      if (upload) void draft.flush().then(() => forget(upload), () => {});
+      if (upload)
+        void draft.flush().then(
+          () => forget(upload),
+          () => {},
+        );
     },
     /** Take over what other tabs did to the pictures. */
     async renew() {
       const stored = storedIn(draft.body);
-      for (const slot of slots.filter(({ kind, upload }) => upload && !stored.some((each) => each.kind === kind && each.upload === upload))) {
+      for (const slot of slots.filter(
+        ({ kind, upload }) => upload && !stored.some((each) => each.kind === kind && each.upload === upload),
+      )) {
         slot.sending?.pause();
         slots.splice(slots.indexOf(slot), 1);
       }
@@ -239,7 +288,8 @@ export function makeTransfers(api, draft, slots) {
         const same = stored.filter(({ kind, upload }) => kind === slot.kind && upload === slot.upload);
         if (same.length && !same.some(({ name }) => name === slot.name)) slot.name = same[0].name;
       }
-      const isNew = (/** @type {Stored} */ each) => !slots.some(({ kind, upload }) => kind === each.kind && upload === each.upload);
+      const isNew = (/** @type {Stored} */ each) =>
+        !slots.some(({ kind, upload }) => kind === each.kind && upload === each.upload);
       for (const slot of await Promise.all(stored.filter(isNew).map((each) => slotOnServer(api, each)))) {
         slots.push(slot);
         ours.add(slot.upload);

@@ -54,7 +54,11 @@ export function folderSource(items) {
   const files = new Map(items.map(({ path, file }) => [path, file]));
   const archive = layout(items.map(({ path, file }) => ({ path, size: file.size })));
   const fileOf = (/** @type {string} */ path) => /** @type {File} */ (files.get(path));
-  return { format: "tar", bytes: archive.size, slice: (start, stop) => new Blob(pieces(archive, start, stop, fileOf)) };
+  return {
+    format: "tar",
+    bytes: archive.size,
+    slice: (start, stop) => new Blob(pieces(archive, start, stop, fileOf)),
+  };
 }
 
 /**
@@ -77,7 +81,17 @@ export function zipSource(file) {
  * @param {() => number} [world.now] ms
  * @param {() => number} [world.random]
  */
-export function makeUpload({ source, api, put, hash, pause, onProgress, onBegun, now = () => performance.now(), random = Math.random }) {
+export function makeUpload({
+  source,
+  api,
+  put,
+  hash,
+  pause,
+  onProgress,
+  onBegun,
+  now = () => performance.now(),
+  random = Math.random,
+}) {
   const ranges = partRanges(source.bytes, PART_BYTES);
   /** @type {string[]} */
   const hashes = [];
@@ -136,7 +150,11 @@ export function makeUpload({ source, api, put, hash, pause, onProgress, onBegun,
   /** @param {AbortSignal} signal */
   async function send(signal) {
     /** @type {UploadState} */
-    let state = await asked("/api/uploads", { format: source.format, bytes: source.bytes, parts: hashes }, signal);
+    let state = await asked(
+      "/api/uploads",
+      { format: source.format, bytes: source.bytes, parts: hashes },
+      signal,
+    );
     await onBegun(state.upload);
     const path = `/api/uploads/${encodeURIComponent(state.upload)}`;
     while (state.state !== "complete") {
@@ -219,10 +237,16 @@ export function makeUpload({ source, api, put, hash, pause, onProgress, onBegun,
         stored += lengthOf(part);
         return tellSent();
       }
-      if (code === "wrong_part") throw new Error("a picture was changed while it was being sent; choose the folder again");
+      if (code === "wrong_part")
+        throw new Error("a picture was changed while it was being sent; choose the folder again");
       if (status === 0) await body.arrayBuffer(); // browsers send no file that has changed, as if the connection were lost; this says so
-      if (status !== 403 && !RETRIED.includes(status)) throw new Error(message || `the server refused a part of the pictures (status ${status})`);
-      if (status !== 0 && failures >= TRIES) throw new Error(message || "the server did not take the pictures although it was asked several times; try again later");
+      if (status !== 403 && !RETRIED.includes(status))
+        throw new Error(message || `the server refused a part of the pictures (status ${status})`);
+      if (status !== 0 && failures >= TRIES)
+        throw new Error(
+          message ||
+            "the server did not take the pictures although it was asked several times; try again later",
+        );
       await wait(failures, signal, status ? BUSY : LOST);
       if (status !== 403) continue; // signed out, or the address has expired: a new one comes with a valid sign-in
       [{ url, headers }] = (await asked(`${path}/urls`, { parts: [part] }, signal)).urls;
@@ -246,7 +270,12 @@ export function makeUpload({ source, api, put, hash, pause, onProgress, onBegun,
     recent = [...recent.filter((before) => at - before.at < RECENT_MS), { at, bytes: done }];
     const [first] = recent;
     const rate = at - first.at > 500 ? (done - first.bytes) / (at - first.at) : 0;
-    tell({ stage: "sending", done, left_s: rate > 0 ? (source.bytes - done) / rate / 1000 : null, problem: "" });
+    tell({
+      stage: "sending",
+      done,
+      left_s: rate > 0 ? (source.bytes - done) / rate / 1000 : null,
+      problem: "",
+    });
   }
 
   /** @param {number} part */

@@ -28,7 +28,11 @@ export async function watch(path, onData, { api, signal }, least_ms = 0) {
       onTrouble: (isLost) => isShown() && notice(isLost ? LOST : ""),
       onKeyNeeded: () => {},
       send: (at, init) => fetch(at, { ...init, signal }),
-      pause: (ms) => waitedOrOnline(Math.max(ms, least_ms), signal).then(() => untilSeen(0), () => undefined),
+      pause: (ms) =>
+        waitedOrOnline(Math.max(ms, least_ms), signal).then(
+          () => untilSeen(0),
+          () => undefined,
+        ),
       goesOn: isShown,
     });
   }

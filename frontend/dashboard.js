@@ -10,7 +10,8 @@ import { studyView } from "./study_view.js";
 const NAME = decodeURIComponent(location.pathname.split("/")[2] ?? "");
 const main = /** @type {HTMLElement} */ (document.getElementById("main"));
 
-if (NAME) watch((/** @type {import("../types/api.js").WatchedStudy} */ first) => studyView(main, first, setPaused));
+if (NAME)
+  watch((/** @type {import("../types/api.js").WatchedStudy} */ first) => studyView(main, first, setPaused));
 else watch(() => listView(main));
 
 /**
@@ -26,7 +27,8 @@ function watch(makeView) {
       view ??= makeView(data);
       view.update(data);
     },
-    onTrouble: (isLost) => notice(isLost ? "The server cannot be reached. What you see may be old; trying again…" : ""),
+    onTrouble: (isLost) =>
+      notice(isLost ? "The server cannot be reached. What you see may be old; trying again…" : ""),
     onKeyNeeded: () => location.reload(),
   });
 }

@@ -28,7 +28,9 @@ export function scoreText(score, unit) {
  */
 export function headline({ unit, score, fakes_error }) {
   if (unit === "ms") return text("debrief.threshold", { ms: milliseconds(score) });
-  return fakes_error === 0 ? text("debrief.none_fooled") : text("debrief.fooled", { share: wholePercent(fakes_error) });
+  return fakes_error === 0
+    ? text("debrief.none_fooled")
+    : text("debrief.fooled", { share: wholePercent(fakes_error) });
 }
 
 /**
@@ -38,7 +40,13 @@ export function headline({ unit, score, fakes_error }) {
  */
 export function result(debrief, mayRepeat = false) {
   const words = [...inWords(debrief), mayRepeat ? text("debrief.next_time") : ""];
-  const note = text(debrief.unit === "ms" ? "debrief.note_ms" : debrief.published.length ? "debrief.note_share" : "debrief.note_guessing");
+  const note = text(
+    debrief.unit === "ms"
+      ? "debrief.note_ms"
+      : debrief.published.length
+        ? "debrief.note_share"
+        : "debrief.note_guessing",
+  );
   return [el("p", {}, sentences(...words)), table(debrief), el("p", { class: "quiet" }, note)];
 }
 
@@ -49,7 +57,12 @@ export function result(debrief, mayRepeat = false) {
 export function gallery({ pictures }) {
   const wrong = pictures.filter(({ truth, response }) => truth !== response);
   const right = pictures.filter(({ truth, response }) => truth === response);
-  const others = el("details", {}, el("summary", {}, text("debrief.right_ones", { n: right.length })), grid(right));
+  const others = el(
+    "details",
+    {},
+    el("summary", {}, text("debrief.right_ones", { n: right.length })),
+    grid(right),
+  );
   return el(
     "section",
     { class: "gallery" },
@@ -106,7 +119,16 @@ function table({ unit, score, others, published }) {
   const rows = [
     ...published.map((entry) => ({ ...entry, model: publishedName(entry.model), kind: "" })),
     { model: text("debrief.you"), data: text("debrief.these_pictures"), score, kind: "yours" },
-    ...(others === null || others.mean === null ? [] : [{ model: text("debrief.others", { n: others.evaluators }), data: text("debrief.these_pictures"), score: others.mean, kind: "others" }]),
+    ...(others === null || others.mean === null
+      ? []
+      : [
+          {
+            model: text("debrief.others", { n: others.evaluators }),
+            data: text("debrief.these_pictures"),
+            score: others.mean,
+            kind: "others",
+          },
+        ]),
   ].sort((a, b) => b.score - a.score);
   const longest = Math.max(...rows.map((row) => row.score), unit === "ms" ? 0 : 50);
   const caption = text(unit === "ms" ? "debrief.table_ms" : "debrief.table_share");
@@ -114,8 +136,27 @@ function table({ unit, score, others, published }) {
     "table",
     { class: "scores" },
     el("caption", {}, caption),
-    el("thead", {}, el("tr", {}, ...[text("debrief.who"), text("debrief.score")].map((name) => el("th", { scope: "col" }, name)))),
-    el("tbody", {}, ...rows.map((row) => el("tr", { class: row.kind }, el("th", { scope: "row" }, el("bdi", {}, row.model), el("span", {}, row.data)), scoreCell(row.score, longest, unit)))),
+    el(
+      "thead",
+      {},
+      el(
+        "tr",
+        {},
+        ...[text("debrief.who"), text("debrief.score")].map((name) => el("th", { scope: "col" }, name)),
+      ),
+    ),
+    el(
+      "tbody",
+      {},
+      ...rows.map((row) =>
+        el(
+          "tr",
+          { class: row.kind },
+          el("th", { scope: "row" }, el("bdi", {}, row.model), el("span", {}, row.data)),
+          scoreCell(row.score, longest, unit),
+        ),
+      ),
+    ),
   );
 }
 
@@ -134,7 +175,12 @@ function publishedName(model) {
 function scoreCell(score, longest, unit) {
   const bar = el("span", { class: "score-bar", "aria-hidden": "true" });
   bar.style.width = `${(100 * score) / longest}%`;
-  return el("td", { class: "score" }, el("span", { class: "score-text" }, scoreText(score, unit)), el("span", { class: "score-room", "aria-hidden": "true" }, bar));
+  return el(
+    "td",
+    { class: "score" },
+    el("span", { class: "score-text" }, scoreText(score, unit)),
+    el("span", { class: "score-room", "aria-hidden": "true" }, bar),
+  );
 }
 
 /** @param {Debrief["pictures"]} pictures */
@@ -143,7 +189,22 @@ function grid(pictures) {
     "ul",
     {},
     ...pictures.map(({ url, truth, response }) =>
-      el("li", {}, el("figure", {}, el("img", { src: url, alt: "", loading: "lazy" }), el("figcaption", {}, el("strong", {}, text(truth === "real" ? "debrief.is_real" : "debrief.is_fake")), " ", text(response === "real" ? "debrief.said_real" : "debrief.said_fake")))),
+      el(
+        "li",
+        {},
+        el(
+          "figure",
+          {},
+          el("img", { src: url, alt: "", loading: "lazy" }),
+          el(
+            "figcaption",
+            {},
+            el("strong", {}, text(truth === "real" ? "debrief.is_real" : "debrief.is_fake")),
+            " ",
+            text(response === "real" ? "debrief.said_real" : "debrief.said_fake"),
+          ),
+        ),
+      ),
     ),
   );
 }

@@ -43,7 +43,8 @@ export function makeDemo(site, { picture, random }) {
       return { stage: "session", token: null, state: stateOf(site, session) };
     }
     if (path.endsWith("/blocks")) return blockOf(site, session, random);
-    if (path.endsWith("/answers")) return answered(site, session, /** @type {import("../types/api.js").Answer} */ (body));
+    if (path.endsWith("/answers"))
+      return answered(site, session, /** @type {import("../types/api.js").Answer} */ (body));
     throw new Refused("unknown_session", "a demo keeps no session", "");
   }
 
@@ -65,10 +66,18 @@ export function makeDemo(site, { picture, random }) {
  */
 function drawSession(site, random) {
   const model = site.models[Math.floor(random() * site.models.length)];
-  const reals = shuffled(site.pictures.filter(({ truth }) => truth === "real"), random);
-  const fakes = shuffled(site.pictures.filter((picture) => picture.model === model), random);
+  const reals = shuffled(
+    site.pictures.filter(({ truth }) => truth === "real"),
+    random,
+  );
+  const fakes = shuffled(
+    site.pictures.filter((picture) => picture.model === model),
+    random,
+  );
   const half = site.images / 2;
-  const blocks = Array.from({ length: site.blocks }, () => shuffled([...reals.splice(0, half), ...fakes.splice(0, half)], random));
+  const blocks = Array.from({ length: site.blocks }, () =>
+    shuffled([...reals.splice(0, half), ...fakes.splice(0, half)], random),
+  );
   return {
     model,
     blocks,
@@ -93,7 +102,11 @@ function stateOf(site, session) {
     kind: site.study.kind,
     lease: 1,
     stage: "block",
-    protocol: { ...site.protocol, block_images: session.blocks.map((block) => block.length), time_limits: site.staircase ? "all" : "none" },
+    protocol: {
+      ...site.protocol,
+      block_images: session.blocks.map((block) => block.length),
+      time_limits: site.staircase ? "all" : "none",
+    },
     block_begun: false,
     ...standing(site, session),
   };
@@ -112,7 +125,14 @@ function blockOf(site, session, random) {
     first_trial_index: session.trial,
     images: pictures.map(({ url }) => url),
     masks: site.masks,
-    trial_masks: site.masks.length ? pictures.map(() => shuffled(site.masks.map((_, i) => i), random).slice(0, site.mask_count)) : [],
+    trial_masks: site.masks.length
+      ? pictures.map(() =>
+          shuffled(
+            site.masks.map((_, i) => i),
+            random,
+          ).slice(0, site.mask_count),
+        )
+      : [],
     instructed: [],
     staircase: site.staircase,
     next: nextOf(site, session),
@@ -133,11 +153,19 @@ function answered(site, session, body) {
   if (spare >= 0) {
     session.blocks[block][offset] = session.spares.splice(spare, 1)[0];
     session.replaced += 1;
-    return { trial_index: session.trial, was_correct: null, replaced_by: session.blocks[block][offset].url, may_end: false, block_finished: false, ...standing(site, session) };
+    return {
+      trial_index: session.trial,
+      was_correct: null,
+      replaced_by: session.blocks[block][offset].url,
+      may_end: false,
+      block_finished: false,
+      ...standing(site, session),
+    };
   }
   if (site.staircase && session.stair) {
     session.exposures[block].push(session.stair.exposure_ms);
-    session.stair = offset + 1 === site.images ? start(site.staircase) : step(site.staircase, session.stair, wasCorrect);
+    session.stair =
+      offset + 1 === site.images ? start(site.staircase) : step(site.staircase, session.stair, wasCorrect);
   }
   session.trial += 1;
   session.responses.push(/** @type {"real" | "fake"} */ (body.response)); // a demo is of this judgment
@@ -159,7 +187,10 @@ function answered(site, session, body) {
 function isMistimed({ mask_count }, { timing, flags }) {
   if (!timing) return false;
   const judged = (/** @type {number[]} */ frames) => String(frames.slice(-1 - mask_count)); // picture and masks
-  return judged(timing.planned_frames) !== judged(timing.achieved_frames) || MISTIMED.some((flag) => flags.includes(flag));
+  return (
+    judged(timing.planned_frames) !== judged(timing.achieved_frames) ||
+    MISTIMED.some((flag) => flags.includes(flag))
+  );
 }
 
 /**
@@ -173,7 +204,9 @@ function standing(site, session) {
     next: isDone ? null : nextOf(site, session),
     progress: { answered: session.trial, total, replaced: session.replaced },
     earned_usd_cents: null,
-    done: isDone ? { complete: true, right: session.right, answered: total, debrief: debriefOf(site, session) } : null,
+    done: isDone
+      ? { complete: true, right: session.right, answered: total, debrief: debriefOf(site, session) }
+      : null,
   };
 }
 
@@ -232,14 +265,27 @@ function scoreOf(site, session) {
  * @param {import("./visit.js").Ended} visit
  */
 async function showEnd(_study, { done }) {
-  const { right, answered: count, debrief } = /** @type {{right: number, answered: number, debrief: import("./debrief.js").Debrief}} */ (/** @type {unknown} */ (done));
+  const {
+    right,
+    answered: count,
+    debrief,
+  } = /** @type {{right: number, answered: number, debrief: import("./debrief.js").Debrief}} */ (
+    /** @type {unknown} */ (done)
+  );
   await ask(
     "done",
     headline(debrief),
     [
-      facts([["Right answers", `${right} of ${count}`], ["Your score", scoreText(debrief.score, debrief.unit)]]),
+      facts([
+        ["Right answers", `${right} of ${count}`],
+        ["Your score", scoreText(debrief.score, debrief.unit)],
+      ]),
       ...result(debrief),
-      el("p", { class: "quiet" }, "That was the demo. Nothing was recorded or sent, and one person's score on a few pictures says little."),
+      el(
+        "p",
+        { class: "quiet" },
+        "That was the demo. Nothing was recorded or sent, and one person's score on a few pictures says little.",
+      ),
     ],
     [{ label: "Play again", value: "again", primary: true }],
     [gallery(debrief)],

@@ -33,7 +33,8 @@ export function screenAtHand() {
   return {
     width: innerWidth,
     height: innerHeight,
-    has_pointer_or_keys: matchMedia("(any-pointer: fine)").matches || matchMedia("(any-hover: hover)").matches,
+    has_pointer_or_keys:
+      matchMedia("(any-pointer: fine)").matches || matchMedia("(any-hover: hover)").matches,
   };
 }
 
@@ -59,7 +60,9 @@ export function unfitness(refresh, screen, [slowest_hz, fastest_hz]) {
     ...(refresh.refresh_hz < slowest_hz ? [text("display.too_slow", { hz, needed: slowest_hz })] : []),
     ...(refresh.refresh_hz > fastest_hz ? [text("display.too_fast", { hz, needed: fastest_hz })] : []),
     ...(refresh.is_variable ? [text("display.varies")] : []),
-    ...(!refresh.is_variable && refresh.jitter_ms > LARGEST_JITTER * refresh.frame_ms ? [text("display.busy")] : []),
+    ...(!refresh.is_variable && refresh.jitter_ms > LARGEST_JITTER * refresh.frame_ms
+      ? [text("display.busy")]
+      : []),
   ];
 }
 
@@ -74,7 +77,12 @@ export function hasChanged(frame_ms, before_ms) {
 
 /** Enter full screen if the browser permits it; must follow a key press or click. */
 export async function enterFullScreen() {
-  if (isFullScreen() || !document.documentElement.requestFullscreen || KEEPS_F_IN_FULL_SCREEN.test(navigator.userAgent)) return;
+  if (
+    isFullScreen() ||
+    !document.documentElement.requestFullscreen ||
+    KEEPS_F_IN_FULL_SCREEN.test(navigator.userAgent)
+  )
+    return;
   try {
     await document.documentElement.requestFullscreen({ navigationUI: "hide" });
     await waitFrames(SETTLING_MS);
@@ -105,7 +113,12 @@ export function watchFlash() {
   return () => {
     document.removeEventListener("visibilitychange", onHidden);
     if (before.isFull && !isFullScreen()) flags.add("left_full_screen");
-    else if (Object.entries(geometry()).some(([name, value]) => before[/** @type {"pixel_ratio"} */ (name)] !== value)) flags.add("display_changed");
+    else if (
+      Object.entries(geometry()).some(
+        ([name, value]) => before[/** @type {"pixel_ratio"} */ (name)] !== value,
+      )
+    )
+      flags.add("display_changed");
     return [...flags];
   };
 }

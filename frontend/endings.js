@@ -32,7 +32,8 @@ function backForm({ action, fields }, isPrimary) {
  */
 export async function showDone(study, visit) {
   if (visit.done.qualification) {
-    if ((await showResult(/** @type {import("./visit.js").Tested} */ (visit), study)) === "again") takeAgain(study);
+    if ((await showResult(/** @type {import("./visit.js").Tested} */ (visit), study)) === "again")
+      takeAgain(study);
     return;
   }
   const { done } = visit;
@@ -46,7 +47,13 @@ export async function showDone(study, visit) {
   // Not primary: an Enter key press left over from the last picture must not remove the completion code.
   const actions = study.repeat_visits ? [{ label: text("end.again"), value: "again" }] : [];
   const below = isTold && isAwaited(visit) ? [debriefBelow(visit)] : [];
-  const answer = await ask("done", title, [...(done.complete ? [] : early), ...ending(visit, study)], actions, below);
+  const answer = await ask(
+    "done",
+    title,
+    [...(done.complete ? [] : early), ...ending(visit, study)],
+    actions,
+    below,
+  );
   if (answer === "again") takeAgain(study);
 }
 
@@ -63,8 +70,16 @@ async function showDebrief(study, visit) {
     ...(study.repeat_visits ? [{ label: text("end.again"), value: "again", primary: true }] : []),
     ...(location.hash === DEMO ? [{ label: text("end.start_page"), value: "start" }] : []),
   ];
-  const code = el("details", {}, el("summary", {}, text("end.code_and_withdrawing")), ...ending(visit, study));
-  return ask("done", headline(debrief), result(debrief, study.repeat_visits), actions, [gallery(debrief), code]);
+  const code = el(
+    "details",
+    {},
+    el("summary", {}, text("end.code_and_withdrawing")),
+    ...ending(visit, study),
+  );
+  return ask("done", headline(debrief), result(debrief, study.repeat_visits), actions, [
+    gallery(debrief),
+    code,
+  ]);
 }
 
 /**
@@ -81,9 +96,12 @@ function isAwaited({ done, earned }) {
  */
 function debriefBelow(visit) {
   const place = el("section", {});
-  visit.debrief().catch(notTold).then((debrief) => {
-    if (debrief) place.append(el("h2", {}, headline(debrief)), ...result(debrief), gallery(debrief));
-  });
+  visit
+    .debrief()
+    .catch(notTold)
+    .then((debrief) => {
+      if (debrief) place.append(el("h2", {}, headline(debrief)), ...result(debrief), gallery(debrief));
+    });
   return place;
 }
 
@@ -113,7 +131,12 @@ export function showResult(visit, study, leadsOn = false) {
     ...(goesOn ? [{ label: text("test.go_on"), value: "on", primary: true }] : []),
     ...(!passed && may_retake ? [{ label: text("test.again"), value: "again" }] : []),
   ];
-  return ask("done", passed ? text("test.passed") : text("test.not_passed"), qualificationResult(visit, study, passed, goesOn), actions);
+  return ask(
+    "done",
+    passed ? text("test.passed") : text("test.not_passed"),
+    qualificationResult(visit, study, passed, goesOn),
+    actions,
+  );
 }
 
 /**
@@ -133,7 +156,9 @@ function ending({ done, earned, state }, study, rows = [], isPrimary = true) {
   const back = done.form ? [backForm(done.form, isPrimary)] : link;
   const known = [
     ...rows,
-    ...(done.right === null ? [] : [[text("end.right"), text("end.right_of", { right: done.right, answered: done.answered })]]),
+    ...(done.right === null
+      ? []
+      : [[text("end.right"), text("end.right_of", { right: done.right, answered: done.answered })]]),
     ...(earned === null ? [] : [[text("end.earned"), money(done.earned_usd_cents, state.currency)]]),
   ];
   return [
@@ -158,7 +183,9 @@ function qualificationResult(visit, study, passed, leadsOn) {
   const isOfPairs = right !== undefined;
   /** @type {(name: string, share: number) => string[]} */
   const row = (name, share) => [name, text("test.share_right", { share: percent(share) })];
-  const rows = isOfPairs ? [row(text("test.pairs"), right)] : [row(text("test.reals"), reals_right), row(text("test.fakes"), fakes_right)];
+  const rows = isOfPairs
+    ? [row(text("test.pairs"), right)]
+    : [row(text("test.reals"), reals_right), row(text("test.fakes"), fakes_right)];
   const missed = text(isOfPairs ? "test.needed_pairs" : "test.needed", { share: percent(needed) });
   const verdict = passed ? text(leadsOn ? "test.may_take_part_now" : "test.may_take_part") : missed;
   return [el("p", {}, verdict), ...ending(visit, study, rows, !leadsOn)];

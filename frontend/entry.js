@@ -62,7 +62,10 @@ const PLACE_PAUSE_MS = 2500;
 async function vouchedFor(api, study) {
   for (let tried = 1; ; tried += 1) {
     try {
-      const { pass } = await api.post(`${pathOf(study)}/admission`, { panel: panelParameters(study), signature: signature(study) });
+      const { pass } = await api.post(`${pathOf(study)}/admission`, {
+        panel: panelParameters(study),
+        signature: signature(study),
+      });
       if (pass) writePass(study.study, location.search, pass);
       return;
     } catch (error) {
@@ -107,7 +110,8 @@ async function afterQualification(world, study, qualification) {
   const { askQuestions, playBlocks, showResult } = await world.playing();
   let visit = await world.resumed(qualification.study);
   if (!visit) {
-    if (!(await consented(world, qualification, titleOf(study)))) return sayGoodbye(await exitLink(api, study, "no_consent"));
+    if (!(await consented(world, qualification, titleOf(study))))
+      return sayGoodbye(await exitLink(api, study, "no_consent"));
     visit = world.begun(qualification, /** @type {Opened} */ (await open(world, qualification, null)));
   }
   if (visit.state.stage === "block") await playBlocks(api, qualification, visit);
@@ -167,7 +171,9 @@ async function turnedAway({ api, showError }, study, error) {
  * @param {string} [before] title of the study that this qualification opens
  */
 async function consented({ playing }, study, before) {
-  playing().then(({ prepare }) => prepare(study)).catch(() => {}); // loaded again when needed
+  playing()
+    .then(({ prepare }) => prepare(study))
+    .catch(() => {}); // loaded again when needed
   for (;;) {
     const answer = await askForConsent(study, before);
     if (answer !== "again") return answer === "yes";
@@ -183,9 +189,14 @@ function askForConsent(study, before) {
   document.title = titleOf(study);
   return new Promise((resolve) => {
     const picker = before ? [] : languagePicker(study, () => resolve("again"));
-    ask("consent", titleOf(study), [...picker, ...offer(study, before)], [
-      { label: text("consent.agree"), value: "yes", primary: true },
-      { label: text("consent.decline"), value: "no" },
-    ]).then(resolve);
+    ask(
+      "consent",
+      titleOf(study),
+      [...picker, ...offer(study, before)],
+      [
+        { label: text("consent.agree"), value: "yes", primary: true },
+        { label: text("consent.decline"), value: "no" },
+      ],
+    ).then(resolve);
   });
 }

@@ -35,7 +35,9 @@ export function browserAtHand() {
   if (tellsTimesElsewhere()) {
     return {
       tellsTimes: false,
-      known: ["This browser tells when a picture was really shown, but only to pages with an https address. Here it is known only when a picture was drawn."],
+      known: [
+        "This browser tells when a picture was really shown, but only to pages with an https address. Here it is known only when a picture was drawn.",
+      ],
     };
   }
   if (CSS.supports("-moz-appearance", "none")) {

@@ -26,10 +26,7 @@ export async function fitDisplay(api, study, safe, glance = null) {
     const answer = await ask(
       "check",
       text("display.unfit"),
-      [
-        ...reasons.map((reason) => el("p", {}, reason)),
-        el("p", { class: "quiet" }, safe),
-      ],
+      [...reasons.map((reason) => el("p", {}, reason)), el("p", { class: "quiet" }, safe)],
       [
         { label: text("display.check_again"), value: "again", primary: true },
         ...(back ? [{ label: text("display.leave"), value: "leave" }] : []),

@@ -98,7 +98,9 @@ export async function showPictures(scene, pictures, masks, next) {
     if (protocol.time_limits === "some" && countdown.length) await showCountdown(scene, countdown);
     scene.presenter.draw(scene.medium.phase(pictures, Infinity));
     await waitFrames(0);
-    return { settled: Promise.resolve({ shown_ms: null, frames: null, mask_ms: null, timing: null, flags: [] }) };
+    return {
+      settled: Promise.resolve({ shown_ms: null, frames: null, mask_ms: null, timing: null, flags: [] }),
+    };
   }
   const phases = [
     ...countdown,
@@ -121,7 +123,11 @@ export async function showPictures(scene, pictures, masks, next) {
  */
 function countdownOf({ countdown_from: from, countdown_ms: ms, gap_ms }) {
   const isMark = gap_ms > 0 && from === 1;
-  return Array.from({ length: from }, (_, i) => ({ name: "countdown", ms, text: isMark ? "+" : `${from - i}` }));
+  return Array.from({ length: from }, (_, i) => ({
+    name: "countdown",
+    ms,
+    text: isMark ? "+" : `${from - i}`,
+  }));
 }
 
 /**
@@ -134,7 +140,10 @@ function countdownOf({ countdown_from: from, countdown_ms: ms, gap_ms }) {
  */
 function phasesOf(medium, pictures, ms, gap_ms) {
   if (!gap_ms) return [medium.phase(pictures, ms)];
-  return pictures.flatMap((picture, i) => [...(i ? [{ name: "gap", ms: gap_ms }] : []), medium.phase([picture], ms)]);
+  return pictures.flatMap((picture, i) => [
+    ...(i ? [{ name: "gap", ms: gap_ms }] : []),
+    medium.phase([picture], ms),
+  ]);
 }
 
 /**
@@ -157,7 +166,9 @@ async function showCountdown({ screen, presenter, display }, countdown) {
 async function showFlash({ screen, presenter, display }, phases, k) {
   const watched = watchFlash();
   screen.main.classList.add("flashing");
-  const { settled, wasDrawn } = await presenter.show(phases, display.frame_ms, (phase) => enter(screen, phase));
+  const { settled, wasDrawn } = await presenter.show(phases, display.frame_ms, (phase) =>
+    enter(screen, phase),
+  );
   const flags = watched();
   await waitFrames(QUIET_FRAMES * display.frame_ms);
   screen.main.classList.remove("flashing");
@@ -175,7 +186,9 @@ async function showFlash({ screen, presenter, display }, phases, k) {
           ...(isAsPlanned(timing, display.frame_ms, k) && !isContradicted ? [] : ["mistimed"]),
           ...(isContradicted ? ["display_stalled"] : []),
           ...(UNWATCHED.includes(timing.evidence) ? ["unverified"] : []),
-          ...(hasChanged(frame_ms, display.frame_ms) && !flags.includes("display_changed") ? ["display_changed"] : []),
+          ...(hasChanged(frame_ms, display.frame_ms) && !flags.includes("display_changed")
+            ? ["display_changed"]
+            : []),
         ],
       };
     }),

@@ -57,7 +57,8 @@ export async function askFollowUps(screen, asked, response, confidence) {
     const mark = await put(markStep(/** @type {import("./mark.js").Kind} */ (asked.mark), asked.mark_needed));
     if (mark) facts.mark = mark;
   }
-  if (asked.why_after.includes(response)) Object.assign(facts, await put(whyStep(asked.reasons, asked.comment)));
+  if (asked.why_after.includes(response))
+    Object.assign(facts, await put(whyStep(asked.reasons, asked.comment)));
   heading.textContent = question;
   main.querySelector(".follow-up")?.replaceWith(answers.element);
   main.style.justifyContent = main.style.paddingTop = "";
@@ -72,7 +73,12 @@ export function followUpNotes(asked) {
   if (!asked) return [];
   const isWith = asked.confidence_with;
   return [
-    ...(isWith ? [el("p", {}, text("followup.note_with")), el("p", { class: "with-keys" }, text("followup.note_with_keys"))] : []),
+    ...(isWith
+      ? [
+          el("p", {}, text("followup.note_with")),
+          el("p", { class: "with-keys" }, text("followup.note_with_keys")),
+        ]
+      : []),
     ...(asked.confidence_points && !isWith ? [el("p", {}, text("followup.note_confidence"))] : []),
     ...(asked.why_after.length || asked.where_after.length ? [el("p", {}, text("followup.note_more"))] : []),
   ];
@@ -100,7 +106,11 @@ function answered(screen, step, top_css) {
       resolve(value);
     };
     const built = step.build(done, screen);
-    const panel = el("div", { class: "follow-up", role: "group", "aria-label": step.question }, ...built.content);
+    const panel = el(
+      "div",
+      { class: "follow-up", role: "group", "aria-label": step.question },
+      ...built.content,
+    );
     heading.textContent = step.question;
     (main.querySelector(".follow-up") ?? answers.element).replaceWith(panel);
     main.style.justifyContent = "flex-start";
@@ -143,12 +153,22 @@ function markStep(kind, isNeeded) {
       /** @type {number[] | null} */
       let given = null;
       const hints = [
-        el("span", { class: "without-keys" }, kind === "box" ? text("followup.where_box") : text("followup.where_click")),
-        el("span", { class: "with-keys" }, kind === "box" ? text("followup.where_box_keys") : text("followup.where_click_keys")),
+        el(
+          "span",
+          { class: "without-keys" },
+          kind === "box" ? text("followup.where_box") : text("followup.where_click"),
+        ),
+        el(
+          "span",
+          { class: "with-keys" },
+          kind === "box" ? text("followup.where_box_keys") : text("followup.where_click_keys"),
+        ),
       ];
       const status = el("p", { class: "hint", role: "status" }, ...hints);
       const on = continueButton(() => given && done(given));
-      const none = /** @type {HTMLButtonElement} */ (el("button", { type: "button" }, text("followup.where_none")));
+      const none = /** @type {HTMLButtonElement} */ (
+        el("button", { type: "button" }, text("followup.where_none"))
+      );
       none.addEventListener("click", () => done(null));
       const offer = () => {
         on.disabled = given === null;
@@ -160,7 +180,9 @@ function markStep(kind, isNeeded) {
         onChange: (mark, hasCorner) => {
           given = mark;
           offer();
-          status.replaceChildren(...(mark ? [markedText(mark)] : hasCorner ? [text("followup.where_corner")] : hints));
+          status.replaceChildren(
+            ...(mark ? [markedText(mark)] : hasCorner ? [text("followup.where_corner")] : hints),
+          );
         },
         onDone: () => given && done(given),
       });
@@ -180,10 +202,21 @@ function whyStep(reasons, comment) {
     question: text("followup.why"),
     isTall: true,
     build: (done) => {
-      const boxes = reasons.map((_, i) => /** @type {HTMLInputElement} */ (el("input", { type: "checkbox", value: `${i + 1}` })));
-      const labels = reasons.map((reason, i) => el("label", { class: "reason" }, boxes[i], el("span", {}, reason), ...digitHint(i + 1)));
-      const words = /** @type {HTMLInputElement} */ (el("input", { type: "text", maxlength: `${COMMENT_CHARACTERS}`, autocomplete: "off" }));
-      const label = el("label", { class: "comment" }, comment === "required" ? text("followup.comment") : text("followup.comment_optional"), words);
+      const boxes = reasons.map(
+        (_, i) => /** @type {HTMLInputElement} */ (el("input", { type: "checkbox", value: `${i + 1}` })),
+      );
+      const labels = reasons.map((reason, i) =>
+        el("label", { class: "reason" }, boxes[i], el("span", {}, reason), ...digitHint(i + 1)),
+      );
+      const words = /** @type {HTMLInputElement} */ (
+        el("input", { type: "text", maxlength: `${COMMENT_CHARACTERS}`, autocomplete: "off" })
+      );
+      const label = el(
+        "label",
+        { class: "comment" },
+        comment === "required" ? text("followup.comment") : text("followup.comment_optional"),
+        words,
+      );
       const said = () => words.value.replace(UNPRINTABLE, " ").trim();
       const isComplete = () => comment !== "required" || said() !== "";
       const give = () => {
@@ -196,17 +229,26 @@ function whyStep(reasons, comment) {
       words.addEventListener("input", offer);
       offer();
       for (const input of [...boxes, words]) {
-        input.addEventListener("keydown", (event) => event.key === "Enter" && !event.isComposing && !event.repeat && give());
+        input.addEventListener(
+          "keydown",
+          (event) => event.key === "Enter" && !event.isComposing && !event.repeat && give(),
+        );
       }
       const content = [
-        ...(reasons.length ? [el("p", { class: "hint" }, text("followup.why_several")), el("div", { class: "reasons" }, ...labels)] : []),
+        ...(reasons.length
+          ? [
+              el("p", { class: "hint" }, text("followup.why_several")),
+              el("div", { class: "reasons" }, ...labels),
+            ]
+          : []),
         ...(comment === "none" ? [] : [label]),
         on,
       ];
       return {
         content,
         onKey: (digit) => {
-          const box = document.activeElement === words ? undefined : boxes.find(({ value }) => value === digit);
+          const box =
+            document.activeElement === words ? undefined : boxes.find(({ value }) => value === digit);
           if (box) box.checked = !box.checked;
         },
       };
@@ -218,12 +260,18 @@ function whyStep(reasons, comment) {
 function markedText([x, y, width, height]) {
   const from = { x: percent(x / MARK_UNITS), y: percent(y / MARK_UNITS) };
   if (width === undefined) return text("followup.where_marked", from);
-  return text("followup.where_marked_box", { ...from, right: percent((x + width) / MARK_UNITS), bottom: percent((y + height) / MARK_UNITS) });
+  return text("followup.where_marked_box", {
+    ...from,
+    right: percent((x + width) / MARK_UNITS),
+    bottom: percent((y + height) / MARK_UNITS),
+  });
 }
 
 /** @param {() => void} onPressed */
 function continueButton(onPressed) {
-  const button = /** @type {HTMLButtonElement} */ (el("button", { type: "button", class: "primary" }, text("followup.continue")));
+  const button = /** @type {HTMLButtonElement} */ (
+    el("button", { type: "button", class: "primary" }, text("followup.continue"))
+  );
   button.addEventListener("click", onPressed);
   return button;
 }

@@ -64,7 +64,10 @@ export async function startFrameDelays(stage) {
     return tellsSoon(video, feed);
   };
   if (await starts()) {
-    return { probes: async () => (!video.paused || (await starts()) ? makeFrameProbes(video, feed) : SILENT), end };
+    return {
+      probes: async () => (!video.paused || (await starts()) ? makeFrameProbes(video, feed) : SILENT),
+      end,
+    };
   }
   end();
   return null;
@@ -138,7 +141,9 @@ function makeFrameProbes(video, feed) {
       isOver = true;
       if (times.size === 0) return null;
       // A frame that was never composited, while others were, contradicts any plan.
-      return wasRevealed.map((was, i) => (was ? (times.has(i) ? /** @type {number | null} */ (times.get(i)) : Infinity) : null));
+      return wasRevealed.map((was, i) =>
+        was ? (times.has(i) ? /** @type {number | null} */ (times.get(i)) : Infinity) : null,
+      );
     },
   };
 }

@@ -110,8 +110,17 @@ export async function startFrame(stage, size, label) {
  * @param {number} frame_ms
  */
 function unknown(phases, frame_ms) {
-  const edges = planPhases(phases.map((phase) => phase.ms), frame_ms, anchorOf(phases));
-  const timing = timingOfCallbacks(edges, edges.map(() => null), frame_ms, "callback");
+  const edges = planPhases(
+    phases.map((phase) => phase.ms),
+    frame_ms,
+    anchorOf(phases),
+  );
+  const timing = timingOfCallbacks(
+    edges,
+    edges.map(() => null),
+    frame_ms,
+    "callback",
+  );
   return { timing, frame_ms, isPageLate: false, isContradicted: false };
 }
 

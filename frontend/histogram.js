@@ -19,7 +19,10 @@ function binned(gaps_ms, frame_ms) {
   const step = frame_ms / 10;
   const places = gaps_ms.map((gap) => Math.round(gap / step));
   const first = Math.min(...places);
-  const bins = Array.from({ length: Math.max(...places) - first + 1 }, (_, i) => ({ from_ms: (first + i - 0.5) * step, count: 0 }));
+  const bins = Array.from({ length: Math.max(...places) - first + 1 }, (_, i) => ({
+    from_ms: (first + i - 0.5) * step,
+    count: 0,
+  }));
   for (const place of places) bins[place - first].count += 1;
   return bins;
 }
@@ -32,13 +35,30 @@ export function histogram(gaps_ms, frame_ms) {
   const bins = binned(gaps_ms, frame_ms);
   const filled = bins.filter((bin) => bin.count > 0);
   const caption = "How long frames stood, in ms";
-  const rows = filled.map(({ from_ms, count }) => el("tr", {}, el("td", {}, `${from_ms.toFixed(1)} to ${(from_ms + frame_ms / 10).toFixed(1)}`), el("td", {}, `${count}`)));
+  const rows = filled.map(({ from_ms, count }) =>
+    el(
+      "tr",
+      {},
+      el("td", {}, `${from_ms.toFixed(1)} to ${(from_ms + frame_ms / 10).toFixed(1)}`),
+      el("td", {}, `${count}`),
+    ),
+  );
   return el(
     "figure",
     { class: "histogram" },
     drawn(bins, frame_ms),
     el("figcaption", {}, caption),
-    el("details", {}, el("summary", {}, "As a table"), el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "ms"), el("th", { scope: "col" }, "frames"))), el("tbody", {}, ...rows))),
+    el(
+      "details",
+      {},
+      el("summary", {}, "As a table"),
+      el(
+        "table",
+        {},
+        el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "ms"), el("th", { scope: "col" }, "frames"))),
+        el("tbody", {}, ...rows),
+      ),
+    ),
   );
 }
 
@@ -51,11 +71,22 @@ function drawn(bins, frame_ms) {
   const low = Math.min(bins[0].from_ms, frame_ms * 0.5);
   const high = Math.max(bins[bins.length - 1].from_ms + frame_ms / 2, frame_ms * 2.5);
   const x = (/** @type {number} */ ms) => ((ms - low) / (high - low)) * WIDTH;
-  const figure = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT + BASE}`, role: "img", "aria-label": "Histogram; its numbers stand in the table below" });
+  const figure = svg("svg", {
+    viewBox: `0 0 ${WIDTH} ${HEIGHT + BASE}`,
+    role: "img",
+    "aria-label": "Histogram; its numbers stand in the table below",
+  });
   for (const { from_ms, count } of bins) {
     if (count === 0) continue;
     const height = Math.max(2, (count / most) * HEIGHT);
-    figure.append(svg("rect", { x: `${x(from_ms)}`, y: `${HEIGHT - height}`, width: `${Math.max(2, x(from_ms + frame_ms / 10) - x(from_ms))}`, height: `${height}` }));
+    figure.append(
+      svg("rect", {
+        x: `${x(from_ms)}`,
+        y: `${HEIGHT - height}`,
+        width: `${Math.max(2, x(from_ms + frame_ms / 10) - x(from_ms))}`,
+        height: `${height}`,
+      }),
+    );
   }
   figure.append(svg("line", { x1: "0", x2: `${WIDTH}`, y1: `${HEIGHT}`, y2: `${HEIGHT}` }));
   const every = Math.ceil(high / frame_ms / LABELS);

@@ -20,7 +20,9 @@ export function listenToInteractions(view, page, now = () => performance.now()) 
   };
   view.addEventListener("focus", () => keep("focus"));
   view.addEventListener("blur", () => keep("blur"));
-  page.addEventListener("fullscreenchange", () => keep(page.fullscreenElement ? "fullscreenenter" : "fullscreenexit"));
+  page.addEventListener("fullscreenchange", () =>
+    keep(page.fullscreenElement ? "fullscreenenter" : "fullscreenexit"),
+  );
 }
 
 /**

@@ -38,6 +38,8 @@
 export async function judgmentOf({ judgment, answers }) {
   const found = (await import(`./judgment_${judgment}.js`)).judgment;
   return Object.create(found, {
-    choices: { get: () => found.choices.filter((/** @type {Choice} */ { answer }) => answers.includes(answer)) },
+    choices: {
+      get: () => found.choices.filter((/** @type {Choice} */ { answer }) => answers.includes(answer)),
+    },
   });
 }

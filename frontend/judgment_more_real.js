@@ -33,7 +33,9 @@ export const judgment = {
   },
   tap() {
     const labels = { left: text("answer.left"), right: text("answer.right") };
-    return this.choices.length === 2 ? text("more_real.tap", labels) : text("more_real.tap_tie", { ...labels, tie: text("more_real.tie") });
+    return this.choices.length === 2
+      ? text("more_real.tap", labels)
+      : text("more_real.tap_tie", { ...labels, tie: text("more_real.tie") });
   },
   afterFlash: "",
   repeated: (response, n) => text(REPEATED[response], { n }),

@@ -19,16 +19,25 @@ export const judgment = {
   },
   progress: (n, total) => text("picture.progress", { n, total }),
   partDone: (values) => text("picture.part_done", values),
-  instructions: (study) => [el("p", {}, study.half_real ? text("real_or_fake.half") : text("real_or_fake.chance"))],
-  press: () => textNodes("real_or_fake.press", { fake_key: keyHint("answer.fake_key"), real_key: keyHint("answer.real_key") }),
+  instructions: (study) => [
+    el("p", {}, study.half_real ? text("real_or_fake.half") : text("real_or_fake.chance")),
+  ],
+  press: () =>
+    textNodes("real_or_fake.press", {
+      fake_key: keyHint("answer.fake_key"),
+      real_key: keyHint("answer.real_key"),
+    }),
   tap: () => text("real_or_fake.tap", { fake: text("answer.fake"), real: text("answer.real") }),
   get afterFlash() {
     return text("real_or_fake.after_flash");
   },
-  repeated: (response, n) => (response === "fake" ? text("real_or_fake.all_fake", { n }) : text("real_or_fake.all_real", { n })),
-  shares: (isHalfReal) => (isHalfReal ? text("real_or_fake.shares_half") : text("real_or_fake.shares_chance")),
+  repeated: (response, n) =>
+    response === "fake" ? text("real_or_fake.all_fake", { n }) : text("real_or_fake.all_real", { n }),
+  shares: (isHalfReal) =>
+    isHalfReal ? text("real_or_fake.shares_half") : text("real_or_fake.shares_chance"),
   verdict: (response, wasCorrect) => {
-    if (wasCorrect) return response === "fake" ? text("real_or_fake.right_fake") : text("real_or_fake.right_real");
+    if (wasCorrect)
+      return response === "fake" ? text("real_or_fake.right_fake") : text("real_or_fake.right_real");
     return response === "fake" ? text("real_or_fake.wrong_real") : text("real_or_fake.wrong_fake");
   },
   pictures: 1,

@@ -19,16 +19,21 @@ export const judgment = {
   pictures: 2,
   progress: (n, total) => text("pairs.progress", { n, total }),
   partDone: (values) => text("pairs.part_done", values),
-  instructions: (study) => [el("p", {}, text(study.half_real ? "which_is_real.half" : "which_is_real.chance"))],
-  press: () => textNodes("which_is_real.press", { left_key: keyHint(SIDES.left), right_key: keyHint(SIDES.right) }),
+  instructions: (study) => [
+    el("p", {}, text(study.half_real ? "which_is_real.half" : "which_is_real.chance")),
+  ],
+  press: () =>
+    textNodes("which_is_real.press", { left_key: keyHint(SIDES.left), right_key: keyHint(SIDES.right) }),
   tap: () => text("which_is_real.tap", { left: text("answer.left"), right: text("answer.right") }),
   get afterFlash() {
     return text("which_is_real.after_flash");
   },
-  repeated: (response, n) => text(response === "left" ? "which_is_real.all_left" : "which_is_real.all_right", { n }),
+  repeated: (response, n) =>
+    text(response === "left" ? "which_is_real.all_left" : "which_is_real.all_right", { n }),
   shares: (isHalfReal) => text(isHalfReal ? "which_is_real.shares_half" : "which_is_real.shares_chance"),
   verdict: (response, wasCorrect) => {
-    if (wasCorrect) return text(response === "left" ? "which_is_real.right_left" : "which_is_real.right_right");
+    if (wasCorrect)
+      return text(response === "left" ? "which_is_real.right_left" : "which_is_real.right_right");
     return text(response === "left" ? "which_is_real.wrong_right" : "which_is_real.wrong_left");
   },
 };

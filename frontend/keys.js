@@ -53,7 +53,9 @@ function digitOf({ key, code }) {
 function pressPrimary(screen, event) {
   const target = /** @type {Element | null} */ (event.target);
   if (target?.closest("button, a, summary, input, textarea")) return; // it handles the key itself
-  const primary = /** @type {HTMLElement | null | undefined} */ (screen?.querySelector(".primary:not([disabled])"));
+  const primary = /** @type {HTMLElement | null | undefined} */ (
+    screen?.querySelector(".primary:not([disabled])")
+  );
   if (!primary) return;
   event.preventDefault();
   primary.click();

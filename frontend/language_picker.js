@@ -15,7 +15,11 @@ export function languagePicker(study, onChosen) {
   if (study.language !== CHOOSE) return [];
   const buttons = Object.entries(LANGUAGES).map(([language, name]) => {
     const isCurrent = language === currentLanguage();
-    const button = el("button", { type: "button", lang: language, dir: direction(language), "aria-pressed": `${isCurrent}` }, name);
+    const button = el(
+      "button",
+      { type: "button", lang: language, dir: direction(language), "aria-pressed": `${isCurrent}` },
+      name,
+    );
     button.addEventListener("click", async () => {
       await choose(study, language);
       onChosen(language);

@@ -30,7 +30,9 @@ export function direction(language) {
  * @param {readonly string[]} preferred language tags, such as `pt-BR`
  */
 export function preferredOf(preferred) {
-  const found = preferred.map((tag) => tag.toLowerCase().split("-")[0]).find((language) => Object.hasOwn(LANGUAGES, language));
+  const found = preferred
+    .map((tag) => tag.toLowerCase().split("-")[0])
+    .find((language) => Object.hasOwn(LANGUAGES, language));
   return found ?? FALLBACK;
 }
 

@@ -47,15 +47,17 @@ async function askBeforeLeaving() {
   if (isAsking) return;
   isAsking = true;
   await untilCalm();
-  const answer = isGuarding && (await interrupt(
-    "break",
-    text("leave.title"),
-    [el("p", {}, text("leave.stored"))],
-    [
-      { label: text("leave.stay"), value: "stay", primary: true },
-      { label: text("leave.leave"), value: "leave" },
-    ],
-  ));
+  const answer =
+    isGuarding &&
+    (await interrupt(
+      "break",
+      text("leave.title"),
+      [el("p", {}, text("leave.stored"))],
+      [
+        { label: text("leave.stay"), value: "stay", primary: true },
+        { label: text("leave.leave"), value: "leave" },
+      ],
+    ));
   isAsking = false;
   if (answer === "leave") leave();
 }
@@ -64,8 +66,11 @@ async function askBeforeLeaving() {
 function leave() {
   stopGuarding();
   hideProgress();
-  ask("break", text("leave.later"), [el("p", {}, text("leave.close"))], [
-    { label: text("leave.go_on"), value: "on", primary: true },
-  ]).then(() => location.reload());
+  ask(
+    "break",
+    text("leave.later"),
+    [el("p", {}, text("leave.close"))],
+    [{ label: text("leave.go_on"), value: "on", primary: true }],
+  ).then(() => location.reload());
   history.go(-2);
 }

@@ -40,7 +40,10 @@ let showDemoEnd = null;
 
 const EARLY_MS = 3000;
 /** The browser's language, for what is shown before the study's is known; English if it cannot be loaded soon. */
-const early = Promise.race([useLanguage(browserLanguage()).catch(() => {}), new Promise((resolve) => setTimeout(resolve, EARLY_MS))]);
+const early = Promise.race([
+  useLanguage(browserLanguage()).catch(() => {}),
+  new Promise((resolve) => setTimeout(resolve, EARLY_MS)),
+]);
 
 listenToKeys(document);
 listenToInteractions(window, document);
@@ -91,7 +94,10 @@ function requestedEarly(path, init) {
  */
 async function playWithoutServer(file) {
   const { makeDemo } = await import("./demo.js");
-  const demo = makeDemo(/** @type {import("./demo.js").Site} */ (await api.get(file)), { picture: api.picture, random: Math.random });
+  const demo = makeDemo(/** @type {import("./demo.js").Site} */ (await api.get(file)), {
+    picture: api.picture,
+    random: Math.random,
+  });
   api = /** @type {import("./visit.js").Api} */ (demo);
   showDemoEnd = demo.showEnd;
 }
@@ -103,7 +109,12 @@ async function playWithoutServer(file) {
 async function haveTab(name) {
   if (await holdTab(name, false, goElsewhere)) return;
   await early;
-  await ask("error", text("tab.other"), [el("p", {}, text("tab.other_help"))], [{ label: text("tab.here"), value: "here", primary: true }]);
+  await ask(
+    "error",
+    text("tab.other"),
+    [el("p", {}, text("tab.other_help"))],
+    [{ label: text("tab.here"), value: "here", primary: true }],
+  );
   await holdTab(name, true, goElsewhere);
 }
 

@@ -25,7 +25,9 @@ const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], Arrow
  */
 export function boxBetween(a, b) {
   const [width, height] = [Math.abs(a.x - b.x), Math.abs(a.y - b.y)];
-  return width < SMALLEST_BOX || height < SMALLEST_BOX ? null : [Math.min(a.x, b.x), Math.min(a.y, b.y), width, height];
+  return width < SMALLEST_BOX || height < SMALLEST_BOX
+    ? null
+    : [Math.min(a.x, b.x), Math.min(a.y, b.y), width, height];
 }
 
 /**
@@ -35,7 +37,10 @@ export function boxBetween(a, b) {
  * @returns {Point}
  */
 export function pointOf({ clientX, clientY }, { left, top, width, height }) {
-  return { x: within((MARK_UNITS * (clientX - left)) / width), y: within((MARK_UNITS * (clientY - top)) / height) };
+  return {
+    x: within((MARK_UNITS * (clientX - left)) / width),
+    y: within((MARK_UNITS * (clientY - top)) / height),
+  };
 }
 
 /**
@@ -49,7 +54,12 @@ export function pointOf({ clientX, clientY }, { left, top, width, height }) {
 export function markOn(stage, kind, { onChange, onDone }) {
   const cross = el("div", { class: "cross" });
   const box = el("div", { class: "box" });
-  const layer = el("div", { class: "marking", tabindex: "0", role: "application", "aria-label": text("followup.where_picture") }, box, cross);
+  const layer = el(
+    "div",
+    { class: "marking", tabindex: "0", role: "application", "aria-label": text("followup.where_picture") },
+    box,
+    cross,
+  );
   layer.classList.add(kind);
   /** @type {Point | null} where the cross is */
   let at = null;

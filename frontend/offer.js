@@ -14,7 +14,9 @@ import { counted, money, text, textNodes } from "./texts.js";
  * @param {PublicStudy} study
  */
 export function isPreview(study) {
-  return study.preview !== null && new URLSearchParams(location.search).get(study.preview[0]) === study.preview[1];
+  return (
+    study.preview !== null && new URLSearchParams(location.search).get(study.preview[0]) === study.preview[1]
+  );
 }
 
 /**
@@ -49,9 +51,13 @@ export function offer(study, before) {
       shown(study),
       ...(study.practice ? [[text("practice.offer"), practice(study)]] : []),
       [text("offer.pay"), pay(study)],
-      ...(study.keep_days ? [[text("offer.kept"), text("offer.kept_for", { days: counted(study.keep_days, "day") })]] : []),
+      ...(study.keep_days
+        ? [[text("offer.kept"), text("offer.kept_for", { days: counted(study.keep_days, "day") })]]
+        : []),
     ]),
-    ...(study.contact ? [el("p", {}, ...textNodes("contact.questions", { contact: contactLink(study.contact) }))] : []),
+    ...(study.contact
+      ? [el("p", {}, ...textNodes("contact.questions", { contact: contactLink(study.contact) }))]
+      : []),
   ];
 }
 
@@ -79,10 +85,20 @@ export function instructions(study, judgment, isBack) {
 function shown({ images: n, blocks: parts, trial_shows }) {
   if (trial_shows === "triplet") {
     const values = { n, pictures: 3, parts };
-    return [text("offer.pictures"), parts > 1 ? text("offer.picture_count_side_parts", values) : text("offer.picture_count_side", values)];
+    return [
+      text("offer.pictures"),
+      parts > 1 ? text("offer.picture_count_side_parts", values) : text("offer.picture_count_side", values),
+    ];
   }
-  if (trial_shows === "pair") return [text("offer.pairs"), parts > 1 ? text("offer.pair_count_parts", { n, parts }) : text("offer.pair_count", { n })];
-  return [text("offer.pictures"), parts > 1 ? text("offer.picture_count_parts", { n, parts }) : text("offer.picture_count", { n })];
+  if (trial_shows === "pair")
+    return [
+      text("offer.pairs"),
+      parts > 1 ? text("offer.pair_count_parts", { n, parts }) : text("offer.pair_count", { n }),
+    ];
+  return [
+    text("offer.pictures"),
+    parts > 1 ? text("offer.picture_count_parts", { n, parts }) : text("offer.picture_count", { n }),
+  ];
 }
 
 /** @param {PublicStudy} study */
@@ -94,7 +110,11 @@ function practice({ practice: n, trial_shows }) {
 function pay(study) {
   const { base, bonus } = amounts(study);
   if (base && bonus) return text("offer.pay_both", { base, bonus });
-  return base ? text("offer.pay_base", { base }) : bonus ? text("offer.pay_bonus", { bonus }) : text("offer.pay_none");
+  return base
+    ? text("offer.pay_base", { base })
+    : bonus
+      ? text("offer.pay_bonus", { bonus })
+      : text("offer.pay_none");
 }
 
 /** @param {PublicStudy} study */
@@ -110,7 +130,10 @@ function payInstructions(study) {
  * @param {PublicStudy} study
  */
 function amounts({ currency, pay: { base_usd_cents, bonus_usd_cents } }) {
-  return { base: base_usd_cents ? money(base_usd_cents, currency) : "", bonus: bonus_usd_cents ? money(bonus_usd_cents, currency) : "" };
+  return {
+    base: base_usd_cents ? money(base_usd_cents, currency) : "",
+    bonus: bonus_usd_cents ? money(bonus_usd_cents, currency) : "",
+  };
 }
 
 function flashWarning() {

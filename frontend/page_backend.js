@@ -24,7 +24,11 @@ export function makePageBackend(stage, size, label) {
   async function show(serial, phases, frame_ms, onPhase) {
     const anchor = anchorOf(phases);
     const probes = hasElementTiming() ? await makeProbes(stage, phases.length + 1) : null;
-    const { edges, drawn, frame_ms: measured } = await runSequence(
+    const {
+      edges,
+      drawn,
+      frame_ms: measured,
+    } = await runSequence(
       phases.map((phase) => phase.ms),
       anchor,
       frame_ms,

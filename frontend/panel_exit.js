@@ -32,7 +32,9 @@ export function panelParameters(study) {
 export function signature(study) {
   const pass = readPass(study.study, location.search);
   if (pass) return pass;
-  return study.signature_parameter ? new URLSearchParams(location.search).get(study.signature_parameter) : null;
+  return study.signature_parameter
+    ? new URLSearchParams(location.search).get(study.signature_parameter)
+    : null;
 }
 
 /**
@@ -45,7 +47,12 @@ export function signature(study) {
  * @returns {Promise<string | null>}
  */
 export async function exitLink(api, study, outcome, qualificationToken = null) {
-  const body = { outcome, panel: panelParameters(study), qualification_token: qualificationToken, signature: signature(study) };
+  const body = {
+    outcome,
+    panel: panelParameters(study),
+    qualification_token: qualificationToken,
+    signature: signature(study),
+  };
   try {
     return (await api.post(`${pathOf(study)}/exit`, body, null, () => false)).redirect_url;
   } catch {
@@ -79,7 +86,10 @@ export function backLink(href, label, isPrimary) {
  * @returns {null}
  */
 export function sayGoodbye(back) {
-  show("done", text("panel.goodbye"), [el("p", {}, text(back ? "panel.goodbye_back" : "panel.goodbye_close")), ...goBack(back)]);
+  show("done", text("panel.goodbye"), [
+    el("p", {}, text(back ? "panel.goodbye_back" : "panel.goodbye_close")),
+    ...goBack(back),
+  ]);
   return null;
 }
 

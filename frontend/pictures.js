@@ -105,7 +105,10 @@ export function loadPictures(urls, fetchPicture, size, { areAllNeeded = false, o
      * @param {number} i
      */
     drop(i) {
-      bitmaps.get(i)?.then((bitmap) => bitmap.close(), () => {});
+      bitmaps.get(i)?.then(
+        (bitmap) => bitmap.close(),
+        () => {},
+      );
       bitmaps.delete(i);
     },
   };

@@ -107,8 +107,17 @@ export function isAsPlanned({ evidence, planned_frames, phase_ms }, frame_ms, an
   });
   let edge = 0;
   let at = 0;
-  const ends = planned_frames.slice(anchor).map((planned, i) => ({ edge: (edge += planned), at: (at += phase_ms[anchor + i]) }));
-  return isCalm && keepsTo([{ edge: 0, at: 0 }, ...ends], frame_ms, evidence === "element" ? LARGEST_DOUBT_PRESENTED : LARGEST_DOUBT);
+  const ends = planned_frames
+    .slice(anchor)
+    .map((planned, i) => ({ edge: (edge += planned), at: (at += phase_ms[anchor + i]) }));
+  return (
+    isCalm &&
+    keepsTo(
+      [{ edge: 0, at: 0 }, ...ends],
+      frame_ms,
+      evidence === "element" ? LARGEST_DOUBT_PRESENTED : LARGEST_DOUBT,
+    )
+  );
 }
 
 /**
@@ -119,7 +128,9 @@ export function isAsPlanned({ evidence, planned_frames, phase_ms }, frame_ms, an
  */
 function keepsTo(changes, frame_ms, doubt) {
   return changes.slice(1).every(({ edge, at }, i) => {
-    return [changes[i], changes[0]].every((before) => Math.abs((at - before.at) / frame_ms - (edge - before.edge)) <= doubt);
+    return [changes[i], changes[0]].every(
+      (before) => Math.abs((at - before.at) / frame_ms - (edge - before.edge)) <= doubt,
+    );
   });
 }
 

@@ -42,9 +42,23 @@ export async function playBlocks(api, study, visit) {
   await askQuestions(visit);
   const areOwn = !isBack && (await showPages(visit, 0));
   if (!areOwn || visit.state.protocol.builtin_instructions) {
-    await ask("instructions", isBack ? text("instructions.title_back") : text("instructions.title"), [...instructions(study, judgment, isBack), ...followUpNotes(visit.state.protocol.follow_ups ?? null), ...beforePractice(study, visit), ...withdrawing(visit)], [
-      { label: isBack ? text("instructions.continue") : text("instructions.start"), value: "start", primary: true },
-    ]);
+    await ask(
+      "instructions",
+      isBack ? text("instructions.title_back") : text("instructions.title"),
+      [
+        ...instructions(study, judgment, isBack),
+        ...followUpNotes(visit.state.protocol.follow_ups ?? null),
+        ...beforePractice(study, visit),
+        ...withdrawing(visit),
+      ],
+      [
+        {
+          label: isBack ? text("instructions.continue") : text("instructions.start"),
+          value: "start",
+          primary: true,
+        },
+      ],
+    );
   }
   startGuarding();
   let isBegun = visit.state.block_begun;
@@ -55,14 +69,29 @@ export async function playBlocks(api, study, visit) {
     if (study.flashes && visit.state.protocol.full_screen) await enterFullScreen();
     const display = study.flashes ? await fitDisplay(api, study, text("display.no_fault_stored")) : null;
     if (study.flashes && !display) return stopGuarding();
-    await playBlock(visit, judgment, medium, display, study.pay.base_usd_cents + study.pay.bonus_usd_cents > 0);
+    await playBlock(
+      visit,
+      judgment,
+      medium,
+      display,
+      study.pay.base_usd_cents + study.pay.bonus_usd_cents > 0,
+    );
     if (!visit.done && practice) await afterPractice(study, withdrawing(visit));
     if (!visit.done && !practice) {
       await ask(
         "break",
         text("break.title"),
         [
-          el("p", {}, judgment.partDone({ part: block + 1 - before, parts: blocks, answered: visit.progress.answered, total: visit.progress.total })),
+          el(
+            "p",
+            {},
+            judgment.partDone({
+              part: block + 1 - before,
+              parts: blocks,
+              answered: visit.progress.answered,
+              total: visit.progress.total,
+            }),
+          ),
           el("p", {}, text("break.rest")),
           ...withdrawing(visit),
         ],
@@ -93,7 +122,12 @@ export async function askQuestions(visit) {
 async function showPages(visit, block) {
   const pages = (visit.state.pages ?? []).filter(({ before_block }) => before_block === block);
   for (const { title, text: own } of pages) {
-    await ask("instructions", title, [...paragraphs(own), ...withdrawing(visit)], [{ label: text("pages.continue"), value: "on", primary: true }]);
+    await ask(
+      "instructions",
+      title,
+      [...paragraphs(own), ...withdrawing(visit)],
+      [{ label: text("pages.continue"), value: "on", primary: true }],
+    );
   }
   return pages.length > 0;
 }

@@ -17,7 +17,17 @@ const LONGEST_PAUSE_MS = 30000;
  * @param {(ms: number) => Promise<unknown>} [hooks.pause]
  * @param {() => boolean} [hooks.goesOn]
  */
-export async function lookOn(path, { onData, onTrouble, onKeyNeeded, send = (at, init) => fetch(at, init), pause = untilSeen, goesOn = () => true }) {
+export async function lookOn(
+  path,
+  {
+    onData,
+    onTrouble,
+    onKeyNeeded,
+    send = (at, init) => fetch(at, init),
+    pause = untilSeen,
+    goesOn = () => true,
+  },
+) {
   let tag = "";
   let failures = 0;
   do {

@@ -15,7 +15,13 @@ export function beforePractice(study, { next }) {
   if (!next?.practice) return [];
   return [
     el("h2", {}, text("practice.title")),
-    el("p", {}, study.trial_shows === "pair" ? text("practice.intro_pairs", { n: study.practice }) : text("practice.intro", { n: study.practice })),
+    el(
+      "p",
+      {},
+      study.trial_shows === "pair"
+        ? text("practice.intro_pairs", { n: study.practice })
+        : text("practice.intro", { n: study.practice }),
+    ),
     el("p", {}, text(study.pay.bonus_usd_cents ? "practice.unpaid" : "practice.unscored")),
   ];
 }
@@ -30,7 +36,11 @@ export function afterPractice(study, below) {
   return ask(
     "instructions",
     text("practice.done.title"),
-    [el("p", {}, text("practice.done.text")), ...(study.pay.bonus_usd_cents ? [el("p", {}, text("practice.done.paid"))] : []), ...below],
+    [
+      el("p", {}, text("practice.done.text")),
+      ...(study.pay.bonus_usd_cents ? [el("p", {}, text("practice.done.paid"))] : []),
+      ...below,
+    ],
     [{ label: text("practice.done.start"), value: "on", primary: true }],
   );
 }

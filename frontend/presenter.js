@@ -32,7 +32,9 @@ let sequences = 0;
 export async function makePresenter(stage, size, flashes = true) {
   const { pictures: n = 1 } = size;
   const label = n > 1 ? text("pictures.to_judge", { n }) : text("picture.to_judge");
-  const [frame, worker] = flashes ? await Promise.all([startFrame(stage, size, label), startWorker(stage, size, label)]) : [null, null];
+  const [frame, worker] = flashes
+    ? await Promise.all([startFrame(stage, size, label), startWorker(stage, size, label)])
+    : [null, null];
   const page = makePageBackend(stage, size, label);
   const first = frame ?? (hasElementTiming() || !worker ? page : worker);
   /** @type {Backend} */

@@ -27,7 +27,11 @@ scope.onmessage = async (/** @type {MessageEvent} */ { data }) => {
   }
   const { serial, phases, anchor, frame_ms } = data;
   const durations = phases.map((/** @type {{ms: number}} */ phase) => phase.ms);
-  const { edges, drawn, frame_ms: measured } = await runSequence(durations, anchor, frame_ms, everyFrame, (i, at) => {
+  const {
+    edges,
+    drawn,
+    frame_ms: measured,
+  } = await runSequence(durations, anchor, frame_ms, everyFrame, (i, at) => {
     drawPhase(pen, phases[i] ?? null);
     const { startTime } = performance.mark(`openhype:${serial}:${i}`);
     scope.postMessage({ phase: i, at_ms: performance.timeOrigin + at }); // the page has another time origin

@@ -26,7 +26,11 @@ const ZEROS = [0x660, 0x6f0, 0x966, 0xff10];
 export function shownQuestions(questions, answers, earlier) {
   const known = /** @type {Record<string, unknown>} */ ({ ...earlier });
   return questions.filter(({ name, shown_if }) => {
-    const isShown = !shown_if || [known[shown_if.question]].flat().some((each) => shown_if.answers.includes(/** @type {string} */ (each)));
+    const isShown =
+      !shown_if ||
+      [known[shown_if.question]]
+        .flat()
+        .some((each) => shown_if.answers.includes(/** @type {string} */ (each)));
     if (isShown) known[name] = answers[name] ?? null;
     return isShown;
   });
@@ -40,13 +44,18 @@ export function shownQuestions(questions, answers, earlier) {
  */
 export function problemOf(question, answer) {
   const { kind, required } = question;
-  if (answer === null || answer === "" || (Array.isArray(answer) && !answer.length)) return required ? { key: NEEDED[kind] } : null;
+  if (answer === null || answer === "" || (Array.isArray(answer) && !answer.length))
+    return required ? { key: NEEDED[kind] } : null;
   if (kind === "number") return numberProblem(question, answer);
-  if (kind === "choice") return question.choices.includes(/** @type {string} */ (answer)) ? null : { key: NEEDED.choice };
+  if (kind === "choice")
+    return question.choices.includes(/** @type {string} */ (answer)) ? null : { key: NEEDED.choice };
   if (kind === "choices") return areChoices(question, answer) ? null : { key: NEEDED.choices };
-  if (kind === "scale") return isWhole(answer) && answer >= 1 && answer <= question.points ? null : { key: NEEDED.scale };
+  if (kind === "scale")
+    return isWhole(answer) && answer >= 1 && answer <= question.points ? null : { key: NEEDED.scale };
   const count = typeof answer === "string" ? [...answer].length : Infinity;
-  return count <= question.max_length ? null : { key: "questions.too_long", values: { max: question.max_length, count } };
+  return count <= question.max_length
+    ? null
+    : { key: "questions.too_long", values: { max: question.max_length, count } };
 }
 
 /** @type {Record<Question["kind"], string>} */
@@ -103,7 +112,8 @@ function numberProblem({ min, max, step }, answer) {
   }
   const steps = step ? (answer - (min ?? 0)) / step : 0;
   if (Math.abs(steps - Math.round(steps)) <= ROUNDING * Math.max(1, Math.abs(steps))) return null;
-  if (Number.isInteger(step) && Number.isInteger(min ?? 0) && step === 1) return { key: "questions.number_whole" };
+  if (Number.isInteger(step) && Number.isInteger(min ?? 0) && step === 1)
+    return { key: "questions.number_whole" };
   return { key: "questions.number_steps", values: { step, example: (min ?? 0) + step } };
 }
 
@@ -112,7 +122,11 @@ function numberProblem({ min, max, step }, answer) {
  * @param {Answer} answer
  */
 function areChoices({ choices }, answer) {
-  return Array.isArray(answer) && new Set(answer).size === answer.length && answer.every((each) => choices.includes(each));
+  return (
+    Array.isArray(answer) &&
+    new Set(answer).size === answer.length &&
+    answer.every((each) => choices.includes(each))
+  );
 }
 
 /**

@@ -54,7 +54,11 @@ export async function askOpenQuestions(visit) {
  * @param {Answers} answers
  */
 function shownOn({ pages, earlier }, page, answers) {
-  const shown = shownQuestions(pages.flatMap(({ questions }) => questions), answers, earlier);
+  const shown = shownQuestions(
+    pages.flatMap(({ questions }) => questions),
+    answers,
+    earlier,
+  );
   return pages[page].questions.filter((question) => shown.includes(question));
 }
 
@@ -75,7 +79,11 @@ function pageBefore(open, page, answers) {
  * @param {Answers} answers
  */
 function givenOf({ pages, earlier }, answers) {
-  const shown = shownQuestions(pages.flatMap(({ questions }) => questions), answers, earlier);
+  const shown = shownQuestions(
+    pages.flatMap(({ questions }) => questions),
+    answers,
+    earlier,
+  );
   return Object.fromEntries(shown.map(({ name }) => [name, answers[name] ?? null]));
 }
 
@@ -89,7 +97,9 @@ function givenOf({ pages, earlier }, answers) {
  */
 function askPage(open, page, answers, keep) {
   const { title, questions } = open.pages[page];
-  const fields = questions.map((question, i) => makeField(question, `q${page}-${i}`, answers[question.name] ?? null));
+  const fields = questions.map((question, i) =>
+    makeField(question, `q${page}-${i}`, answers[question.name] ?? null),
+  );
   const problems = el("div", { class: "problems", role: "alert" });
   const status = el("p", { class: "unseen", role: "status" });
   const form = el("div", { class: "questions" }, ...fields.map(({ element }) => element));
@@ -99,7 +109,10 @@ function askPage(open, page, answers, keep) {
     ...(pageBefore(open, page, answers) === null ? [] : [{ label: text("questions.back"), value: "back" }]),
     ...(isLast ? [{ label: text("questions.decline"), value: "decline" }] : []),
   ];
-  const note = isLast && pageBefore(open, page, answers) === null ? [el("p", { class: "quiet" }, text("questions.stored"))] : [];
+  const note =
+    isLast && pageBefore(open, page, answers) === null
+      ? [el("p", { class: "quiet" }, text("questions.stored"))]
+      : [];
   const read = () => {
     for (const { question, read: answerOf } of fields) answers[question.name] = answerOf();
     keep();
@@ -178,16 +191,24 @@ function chosenField(question, id, answer) {
   const values = isScale ? Array.from({ length: question.points }, (_, i) => i + 1) : question.choices;
   const given = Array.isArray(answer) ? answer : [answer];
   const inputs = values.map((value, i) => {
-    const input = /** @type {HTMLInputElement} */ (el("input", { type: isSeveral ? "checkbox" : "radio", name: id, id: `${id}-${i}` }));
+    const input = /** @type {HTMLInputElement} */ (
+      el("input", { type: isSeveral ? "checkbox" : "radio", name: id, id: `${id}-${i}` })
+    );
     input.checked = given.includes(/** @type {string} */ (value));
     return input;
   });
-  const labels = values.map((value, i) => el("label", { class: "option" }, inputs[i], el("span", { dir: "auto" }, String(value))));
+  const labels = values.map((value, i) =>
+    el("label", { class: "option" }, inputs[i], el("span", { dir: "auto" }, String(value))),
+  );
   const error = errorLine(id);
   const described = isScale && (question.low || question.high) ? `${id}-ends ${error.id}` : error.id;
   const group = el(
     "fieldset",
-    { class: "field", "aria-describedby": described, ...(isSeveral ? {} : { role: "radiogroup", "aria-required": String(question.required) }) },
+    {
+      class: "field",
+      "aria-describedby": described,
+      ...(isSeveral ? {} : { role: "radiogroup", "aria-required": String(question.required) }),
+    },
     el("legend", {}, ...titleOf(question)),
     error,
     ...(isScale ? [scale(question, id, labels)] : labels),
@@ -214,7 +235,17 @@ function chosenField(question, id, answer) {
  * @param {HTMLElement[]} labels
  */
 function scale({ low, high }, id, labels) {
-  const ends = low || high ? [el("p", { class: "ends quiet", id: `${id}-ends` }, el("span", { dir: "auto" }, low), el("span", { dir: "auto" }, high))] : [];
+  const ends =
+    low || high
+      ? [
+          el(
+            "p",
+            { class: "ends quiet", id: `${id}-ends` },
+            el("span", { dir: "auto" }, low),
+            el("span", { dir: "auto" }, high),
+          ),
+        ]
+      : [];
   return el("div", { class: "scale" }, el("div", { class: "points" }, ...labels), ...ends);
 }
 
@@ -230,14 +261,32 @@ function typedField(question, id, answer) {
   const error = errorLine(id);
   const hint = el("p", { class: "hint quiet", id: `${id}-hint` }, hintOf(question));
   const isLong = !isNumber && question.max_length > LONGEST_LINE;
-  const attributes = { id, autocomplete: "off", "aria-describedby": `${hint.id} ${error.id}`, "aria-required": String(question.required) };
+  const attributes = {
+    id,
+    autocomplete: "off",
+    "aria-describedby": `${hint.id} ${error.id}`,
+    "aria-required": String(question.required),
+  };
   const input = /** @type {HTMLInputElement | HTMLTextAreaElement} */ (
-    isLong ? el("textarea", { ...attributes, rows: "4" }) : el("input", { ...attributes, type: "text", ...(isNumber ? { inputmode: keyboardOf(question), class: "number" } : {}) })
+    isLong
+      ? el("textarea", { ...attributes, rows: "4" })
+      : el("input", {
+          ...attributes,
+          type: "text",
+          ...(isNumber ? { inputmode: keyboardOf(question), class: "number" } : {}),
+        })
   );
   input.value = answer === null || Number.isNaN(answer) ? "" : String(answer);
   return {
     question,
-    element: el("div", { class: "field" }, el("label", { for: id }, ...titleOf(question)), hint, error, input),
+    element: el(
+      "div",
+      { class: "field" },
+      el("label", { for: id }, ...titleOf(question)),
+      hint,
+      error,
+      input,
+    ),
     first: input,
     read: () => {
       const typed = storable(input.value);
@@ -279,7 +328,10 @@ function hintOf({ kind, min, max, max_length }) {
 
 /** @param {Question} question */
 function titleOf({ text: own, required }) {
-  return [el("span", { dir: "auto" }, own), ...(required ? [] : [" ", el("span", { class: "optional quiet" }, text("questions.optional"))])];
+  return [
+    el("span", { dir: "auto" }, own),
+    ...(required ? [] : [" ", el("span", { class: "optional quiet" }, text("questions.optional"))]),
+  ];
 }
 
 /** @param {string} id of the question */

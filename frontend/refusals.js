@@ -31,7 +31,17 @@ const PLAIN = [
 ];
 
 /** Refusals that need no further help, and so no id to quote. */
-const CLEAR = ["study_paused", "study_full", "withdrawn", "already_finished", "not_qualified", "took_part_before", "returned", "too_many_sessions", "opened_too_often"];
+const CLEAR = [
+  "study_paused",
+  "study_full",
+  "withdrawn",
+  "already_finished",
+  "not_qualified",
+  "took_part_before",
+  "returned",
+  "too_many_sessions",
+  "opened_too_often",
+];
 
 /**
  * Refusals of an evaluator who has a place at the panel, with the outcome reported to the panel.
@@ -58,7 +68,12 @@ export function showRefusal(error, about, back = null) {
   const { code, id } = error instanceof Refused ? error : { code: "", id: "" };
   if (PLAIN.includes(code)) {
     const next = back && EXITS[code] === "no_consent" ? [el("p", {}, text("panel.give_place"))] : [];
-    show("error", text(`refused.${code}`), [el("p", {}, text(`refused.${code}_help`)), ...next, ...goBack(back), ...questions(about, CLEAR.includes(code) ? "" : id)]);
+    show("error", text(`refused.${code}`), [
+      el("p", {}, text(`refused.${code}_help`)),
+      ...next,
+      ...goBack(back),
+      ...questions(about, CLEAR.includes(code) ? "" : id),
+    ]);
     return;
   }
   const actions = [
@@ -68,10 +83,7 @@ export function showRefusal(error, about, back = null) {
   ask(
     "error",
     text("trouble.our_side"),
-    [
-      el("p", {}, text("trouble.our_side_help")),
-      ...quotes(about, id),
-    ],
+    [el("p", {}, text("trouble.our_side_help")), ...quotes(about, id)],
     actions,
   ).then((answer) => (answer === "leave" ? about.giveUp?.() : location.reload()));
 }

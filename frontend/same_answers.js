@@ -28,7 +28,10 @@ export function countSameAnswers(limit) {
  * @param {string} shares how often each answer is right
  */
 export function saySameAnswers(repeated, shares) {
-  return ask("break", text("break.short"), [el("p", {}, repeated), el("p", {}, shares)], [
-    { label: text("break.continue"), value: "on", primary: true },
-  ]);
+  return ask(
+    "break",
+    text("break.short"),
+    [el("p", {}, repeated), el("p", {}, shares)],
+    [{ label: text("break.continue"), value: "on", primary: true }],
+  );
 }

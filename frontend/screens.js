@@ -28,7 +28,9 @@ export function paragraphs(words) {
 /** @param {number} minutes */
 export function duration(minutes) {
   const isAnHour = minutes >= 55 && minutes <= 65;
-  return isAnHour ? text("offer.an_hour") : text("offer.minutes", { minutes: counted(Math.max(1, Math.round(minutes)), "minute") });
+  return isAnHour
+    ? text("offer.an_hour")
+    : text("offer.minutes", { minutes: counted(Math.max(1, Math.round(minutes)), "minute") });
 }
 
 /**
@@ -36,7 +38,11 @@ export function duration(minutes) {
  * @param {string[][]} rows
  */
 export function facts(rows) {
-  return el("dl", { class: "facts" }, ...rows.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
+  return el(
+    "dl",
+    { class: "facts" },
+    ...rows.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]),
+  );
 }
 
 /**
@@ -44,8 +50,10 @@ export function facts(rows) {
  * @param {string} contact an e-mail address, a URL or a text
  */
 export function contactLink(contact) {
-  if (/^https?:\/\//.test(contact)) return el("a", { href: contact, target: "_blank", rel: "noopener noreferrer", dir: "ltr" }, contact);
-  if (/^[^\s@:/?]+@[^\s@:/?]+\.[^\s@:/?]+$/.test(contact)) return el("a", { href: `mailto:${contact}`, dir: "ltr" }, contact);
+  if (/^https?:\/\//.test(contact))
+    return el("a", { href: contact, target: "_blank", rel: "noopener noreferrer", dir: "ltr" }, contact);
+  if (/^[^\s@:/?]+@[^\s@:/?]+\.[^\s@:/?]+$/.test(contact))
+    return el("a", { href: `mailto:${contact}`, dir: "ltr" }, contact);
   return el("bdi", {}, contact);
 }
 
@@ -119,7 +127,9 @@ export function coverScreen(name) {
 
 /** Wait until no flash is under way. */
 export function untilCalm() {
-  return new Promise((resolve) => (FLASH.includes(entered) ? calmed.push(() => resolve(undefined)) : resolve(undefined)));
+  return new Promise((resolve) =>
+    FLASH.includes(entered) ? calmed.push(() => resolve(undefined)) : resolve(undefined),
+  );
 }
 
 /**
@@ -128,7 +138,9 @@ export function untilCalm() {
  * @param {string} words
  */
 export function showWaiting(title, words) {
-  const meter = /** @type {HTMLProgressElement} */ (el("progress", { class: "loading", "aria-label": title }));
+  const meter = /** @type {HTMLProgressElement} */ (
+    el("progress", { class: "loading", "aria-label": title })
+  );
   show("check", title, [el("p", { class: "quiet" }, words), meter]);
   return (/** @type {number} */ share) => {
     meter.value = share;
@@ -151,10 +163,17 @@ export function showWaiting(title, words) {
  * @returns {Answers}
  */
 function answerButtons({ choices, pictures }) {
-  const buttons = choices.map(({ answer, label, keys }) => ({ button: choice(label, keys[0]), answer, confidence: null }));
+  const buttons = choices.map(({ answer, label, keys }) => ({
+    button: choice(label, keys[0]),
+    answer,
+    confidence: null,
+  }));
   const elements = buttons.map(({ button }) => button);
   return {
-    element: pictures > 1 ? underPictures("choices", elements, pictures) : el("div", { class: "choices" }, ...elements),
+    element:
+      pictures > 1
+        ? underPictures("choices", elements, pictures)
+        : el("div", { class: "choices" }, ...elements),
     buttons,
     begin: () => {},
     byKey: (key, onLatin) => buttons[choiceOf(choices, key, onLatin)],
@@ -222,9 +241,12 @@ export function showProgress(progress, earned, currency, judgment, isPractice = 
   const shown = progress.answered + (progress.replaced ?? 0);
   const total = progress.total + (progress.replaced ?? 0);
   const n = Math.min(shown + 1, total);
-  byId("progress").textContent = isPractice ? text("practice.progress", { n, total }) : judgment.progress(n, total);
+  byId("progress").textContent = isPractice
+    ? text("practice.progress", { n, total })
+    : judgment.progress(n, total);
   /** @type {HTMLProgressElement} */ (byId("meter")).value = shown / total;
-  byId("earned").textContent = earned === null ? "" : text("block.earned", { money: money(earned, currency) });
+  byId("earned").textContent =
+    earned === null ? "" : text("block.earned", { money: money(earned, currency) });
 }
 
 export function hideProgress() {
@@ -248,6 +270,11 @@ function byId(id) {
  */
 function choice(label, key) {
   return /** @type {HTMLButtonElement} */ (
-    el("button", { type: "button", "aria-keyshortcuts": key }, label, el("kbd", { class: "with-keys" }, key.toUpperCase()))
+    el(
+      "button",
+      { type: "button", "aria-keyshortcuts": key },
+      label,
+      el("kbd", { class: "with-keys" }, key.toUpperCase()),
+    )
   );
 }

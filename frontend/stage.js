@@ -30,7 +30,12 @@ const GAP_CSS = { least: 8, most: 24, share: 0.02 };
  * @param {{pictures?: number, hasCaptions?: boolean}} [row] how many pictures side by side, and whether words stand below
  * @returns {Required<StageSize> & {quality: "pixelated" | "high"}}
  */
-export function stageSize(size_px, largest_css, { width, height, pixel_ratio }, { pictures = 1, hasCaptions = false } = {}) {
+export function stageSize(
+  size_px,
+  largest_css,
+  { width, height, pixel_ratio },
+  { pictures = 1, hasCaptions = false } = {},
+) {
   const gap_css = Math.min(GAP_CSS.most, Math.max(GAP_CSS.least, GAP_CSS.share * width));
   const gap_px = pictures > 1 ? Math.floor(gap_css * pixel_ratio) : 0;
   const wide_css = (width - BESIDE_CSS - ((pictures - 1) * gap_px) / pixel_ratio) / pictures;
@@ -49,7 +54,13 @@ export function stageSize(size_px, largest_css, { width, height, pixel_ratio }, 
  */
 export function rowOf({ css, px, pictures = 1, gap_px = 0 }) {
   const width_px = pictures * px + (pictures - 1) * gap_px;
-  return { width_px, height_px: px, width_css: (width_px * css) / px, height_css: css, gap_css: (gap_px * css) / px };
+  return {
+    width_px,
+    height_px: px,
+    width_css: (width_px * css) / px,
+    height_css: css,
+    gap_css: (gap_px * css) / px,
+  };
 }
 
 /**

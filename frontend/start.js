@@ -8,7 +8,10 @@ import { isComputer, screenAtHand } from "./display.js";
 import { el } from "./screens.js";
 
 const EVERY_MS = 600;
-const LABELS = /** @type {Record<string, string>} */ ({ infinity: "Play without time limit", time: "Play with flashes" });
+const LABELS = /** @type {Record<string, string>} */ ({
+  infinity: "Play without time limit",
+  time: "Play with flashes",
+});
 
 /**
  * @typedef {{study: string, method: string, images: number, minutes: number, share: number, is_ready: boolean}} Sample
@@ -59,7 +62,14 @@ function showExamples(examples) {
   examples.forEach(({ url, shows, is_real }, i) => {
     if (places[i].childElementCount) return;
     const image = el("img", { src: url, alt: shows, width: "256", height: "256" });
-    places[i].append(el("figure", { class: is_real ? "is-real" : "" }, image, el("figcaption", {}, is_real ? "photograph" : "computer")));
+    places[i].append(
+      el(
+        "figure",
+        { class: is_real ? "is-real" : "" },
+        image,
+        el("figcaption", {}, is_real ? "photograph" : "computer"),
+      ),
+    );
   });
   /** @type {HTMLButtonElement} */ (byId("reveal")).disabled = examples.length < places.length;
 }
@@ -102,8 +112,15 @@ function card({ study, method, images, minutes, share }, id, state) {
   const label = LABELS[method];
   const facts = el("span", {}, `${images} pictures, about ${minutes} minutes`);
   const shared = { class: "play", id, "data-state": state };
-  if (state === "ready") return el("a", { ...shared, href: addressOf(study) }, el("strong", {}, label), facts);
-  if (state === "elsewhere") return el("div", shared, el("strong", {}, label), el("span", {}, "Needs a computer with a larger screen: open this page there."));
+  if (state === "ready")
+    return el("a", { ...shared, href: addressOf(study) }, el("strong", {}, label), facts);
+  if (state === "elsewhere")
+    return el(
+      "div",
+      shared,
+      el("strong", {}, label),
+      el("span", {}, "Needs a computer with a larger screen: open this page there."),
+    );
   const meter = el("progress", { max: "1", "aria-label": label });
   const waiting = el("div", shared, el("strong", {}, label), facts, meter, el("span", { class: "share" }));
   tellShare(waiting, share);
@@ -116,14 +133,19 @@ function card({ study, method, images, minutes, share }, id, state) {
  */
 function tellShare(place, share) {
   /** @type {HTMLProgressElement} */ (place.querySelector("progress")).value = share;
-  const text = share > 0 ? `The pictures are being made: ${Math.floor(100 * share)}%` : "The pictures are made next";
+  const text =
+    share > 0 ? `The pictures are being made: ${Math.floor(100 * share)}%` : "The pictures are made next";
   /** @type {HTMLElement} */ (place.querySelector(".share")).textContent = text;
 }
 
 /** @param {DemoStatus} status */
 function showStatus({ studies, problem }) {
   const open = studies.filter(({ is_ready }) => !is_ready).map(({ study }) => study);
-  const words = problem ? `The pictures could not be made: ${problem}` : open.includes(wanted) ? "The study that you asked for opens by itself once it is made." : "";
+  const words = problem
+    ? `The pictures could not be made: ${problem}`
+    : open.includes(wanted)
+      ? "The study that you asked for opens by itself once it is made."
+      : "";
   if (byId("status").textContent !== words) byId("status").textContent = words;
 }
 

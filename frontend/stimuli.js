@@ -9,10 +9,19 @@
  * @param {import("./medium.js").Medium} medium
  * @param {{areAllNeeded?: boolean, onProgress?: (share: number) => void}} [options] `onProgress` receives the share (0 to 1)
  */
-export function loadStimuli(addresses, fetchPicture, size, medium, { areAllNeeded = false, onProgress = () => {} } = {}) {
+export function loadStimuli(
+  addresses,
+  fetchPicture,
+  size,
+  medium,
+  { areAllNeeded = false, onProgress = () => {} } = {},
+) {
   const urls = addresses.map(urlsOf);
   const flat = urls.flat();
-  const pictures = medium.load(flat, fetchPicture, size, { areAllNeeded, onProgress: (done) => onProgress(done / flat.length) });
+  const pictures = medium.load(flat, fetchPicture, size, {
+    areAllNeeded,
+    onProgress: (done) => onProgress(done / flat.length),
+  });
   let count = 0;
   const places = urls.map((own) => own.map(() => count++));
   return {
@@ -50,7 +59,9 @@ export function loadStimuli(addresses, fetchPicture, size, medium, { areAllNeede
  * @param {string} address
  */
 export function namesOf(address) {
-  return urlsOf(address).map((url) => url.split("/").pop()).join(" ");
+  return urlsOf(address)
+    .map((url) => url.split("/").pop())
+    .join(" ");
 }
 
 /** @param {string} address */

@@ -47,9 +47,15 @@ function studyLine(first) {
     item,
     /** @param {StudyLine} data */
     update(data) {
-      const sum = (/** @type {(row: ModelSessions) => number} */ of_row) => data.models.reduce((total, row) => total + of_row(row), 0);
+      const sum = (/** @type {(row: ModelSessions) => number} */ of_row) =>
+        data.models.reduce((total, row) => total + of_row(row), 0);
       const total = sum(({ wanted }) => wanted);
-      const row = { finished: sum((one) => one.finished), active: sum((one) => one.active), ended: sum(broken), abandoned: 0 };
+      const row = {
+        finished: sum((one) => one.finished),
+        active: sum((one) => one.active),
+        ended: sum(broken),
+        abandoned: 0,
+      };
       update([row.finished, row.active, row.ended], total);
       const simulated = data.simulated ? ` · ${data.simulated} simulated` : "";
       state.textContent = `${data.paused ? "Paused · " : ""}${inWords(row, total)}${simulated}`;

@@ -22,7 +22,12 @@ export function liveView(first) {
   const scores = scoreCards(first);
   const ofScores = el("section", {}, el("h2", {}, "Score so far"), scores.note, scores.list);
   return {
-    parts: [numbers.list, warnings, el("section", {}, el("h2", {}, "Sessions"), sessions.list), ...(first.kind === "study" ? [ofScores] : [])],
+    parts: [
+      numbers.list,
+      warnings,
+      el("section", {}, el("h2", {}, "Sessions"), sessions.list),
+      ...(first.kind === "study" ? [ofScores] : []),
+    ],
     update(data) {
       numbers.update(data);
       const lines = data.warnings.join("\n");
@@ -41,7 +46,16 @@ function tiles() {
   /** @type {Record<string, {value: HTMLElement, more: HTMLElement, box: HTMLElement}>} */
   const boxes = {};
   const list = el("dl", { class: "tiles" });
-  for (const name of ["Finished", "Under way", "Median wage", "Owed so far", "Waiting", "Mistimed flashes", "Withdrawn", "Simulated"]) {
+  for (const name of [
+    "Finished",
+    "Under way",
+    "Median wage",
+    "Owed so far",
+    "Waiting",
+    "Mistimed flashes",
+    "Withdrawn",
+    "Simulated",
+  ]) {
     const value = el("span", { class: "value" });
     const more = el("span", { class: "quiet" });
     const box = el("div", {}, el("dt", {}, name), el("dd", {}, value, " ", more));
@@ -57,15 +71,23 @@ function tiles() {
     list,
     /** @param {WatchedStudy} data */
     update(data) {
-      const sum = (/** @type {"finished" | "active" | "abandoned" | "wanted"} */ state) => data.models.reduce((total, row) => total + row[state], 0);
+      const sum = (/** @type {"finished" | "active" | "abandoned" | "wanted"} */ state) =>
+        data.models.reduce((total, row) => total + row[state], 0);
       const wage = data.median_wage_usd_cents_an_hour;
       const paid = (/** @type {number} */ cents) => money(cents, data.currency);
       const { responses, share } = data.mistimed;
       tell("Finished", `${sum("finished")}`, data.kind === "study" ? `of ${sum("wanted")} wanted` : "");
       tell("Under way", `${sum("active")}`, sum("abandoned") ? `and ${sum("abandoned")} silent` : "");
-      tell("Median wage", wage === null ? "–" : paid(wage), wage === null ? "nobody has finished" : `an hour; the aim is ${paid(data.target_wage_usd_cents_an_hour)}`);
+      tell(
+        "Median wage",
+        wage === null ? "–" : paid(wage),
+        wage === null
+          ? "nobody has finished"
+          : `an hour; the aim is ${paid(data.target_wage_usd_cents_an_hour)}`,
+      );
       tell("Owed so far", paid(data.owed_usd_cents), "to evaluators");
-      if (data.retainer) tell("Waiting", `${data.retainer.waiting}`, `${paid(data.retainer.owed_usd_cents)} owed for it`);
+      if (data.retainer)
+        tell("Waiting", `${data.retainer.waiting}`, `${paid(data.retainer.owed_usd_cents)} owed for it`);
       boxes["Waiting"].box.hidden = !data.retainer;
       tell("Mistimed flashes", `${(100 * share).toFixed(1)}%`, `${responses} replaced`, data.flashes);
       tell("Simulated", `${data.simulated}`, "sessions, in none of the other numbers", data.simulated > 0);
@@ -125,9 +147,15 @@ function scoreCards(first) {
       if (text === shown) return;
       shown = text;
       const { models: rows, unit } = scores ?? { models: [], unit: "" };
-      const points = rows.flatMap((row) => (row.narrowing.length ? row.narrowing : [{ score: row.score, ci: ends(row) }]));
-      const last = rows.filter((row) => row.narrowing.length).map((row) => row.narrowing[row.narrowing.length - 1].any_look);
-      list.replaceChildren(...rows.map((row) => card(row, unit, first.evaluators_wanted, range(points, last))));
+      const points = rows.flatMap((row) =>
+        row.narrowing.length ? row.narrowing : [{ score: row.score, ci: ends(row) }],
+      );
+      const last = rows
+        .filter((row) => row.narrowing.length)
+        .map((row) => row.narrowing[row.narrowing.length - 1].any_look);
+      list.replaceChildren(
+        ...rows.map((row) => card(row, unit, first.evaluators_wanted, range(points, last))),
+      );
     },
   };
 }
@@ -147,7 +175,19 @@ function card(row, unit, wanted, axis) {
   const words = `${interval(ends(row), unit)}, ${row.evaluators} ${row.evaluators === 1 ? "evaluator" : "evaluators"}`;
   const label = `Score of ${row.model} and its interval by number of evaluators; now ${scored(row.score, unit)}, ${words}`;
   const drawing = row.narrowing.length > 1 ? [narrowing(row.narrowing, { wanted, ends: axis, label })] : [];
-  return el("li", {}, el("h3", {}, row.model), el("p", {}, el("span", { class: "value" }, scored(row.score, unit)), " ", el("span", { class: "quiet" }, words)), ...drawing);
+  return el(
+    "li",
+    {},
+    el("h3", {}, row.model),
+    el(
+      "p",
+      {},
+      el("span", { class: "value" }, scored(row.score, unit)),
+      " ",
+      el("span", { class: "quiet" }, words),
+    ),
+    ...drawing,
+  );
 }
 
 /** @param {string} words */

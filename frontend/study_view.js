@@ -22,8 +22,19 @@ export function studyView(main, first, setPaused) {
   const live = liveView(first);
   const isStudy = first.kind === "study";
   main.replaceChildren(
-    el("nav", { "aria-label": "Pages" }, el("a", { href: "/dashboard" }, "All studies"), ...(isStudy ? [el("a", { href: `/results/${encodeURIComponent(first.study)}` }, "Results")] : []), leaving()),
-    el("div", { class: "head" }, el("div", {}, el("h1", {}, first.study), state), el("div", {}, pause.button, pause.told)),
+    el(
+      "nav",
+      { "aria-label": "Pages" },
+      el("a", { href: "/dashboard" }, "All studies"),
+      ...(isStudy ? [el("a", { href: `/results/${encodeURIComponent(first.study)}` }, "Results")] : []),
+      leaving(),
+    ),
+    el(
+      "div",
+      { class: "head" },
+      el("div", {}, el("h1", {}, first.study), state),
+      el("div", {}, pause.button, pause.told),
+    ),
     ...live.parts,
   );
   return {
@@ -65,5 +76,9 @@ export function pauseButton(setPaused, onChange) {
 }
 
 function leaving() {
-  return el("form", { method: "post", action: `${location.pathname}/leave` }, el("button", { class: "plain" }, "Sign out"));
+  return el(
+    "form",
+    { method: "post", action: `${location.pathname}/leave` },
+    el("button", { class: "plain" }, "Sign out"),
+  );
 }

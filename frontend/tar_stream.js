@@ -48,10 +48,14 @@ export function layout(files) {
  * @param {number} size
  */
 function unsendable(path, size) {
-  if (UNSENDABLE.test(path)) return `${path} cannot be sent: its name has a control character, a backslash, or no valid text`;
-  if (path.split("/").some((part) => ["", ".", ".."].includes(part))) return `${path} cannot be sent: a path must be relative, as in cats/1.png`;
-  if (encoder.encode(path).length > MOST_PATH_BYTES) return `${path.slice(0, 80)}… cannot be sent: its path is longer than ${MOST_PATH_BYTES} bytes`;
-  if (!(size >= 0 && size <= MOST_FILE_BYTES)) return `${path} cannot be sent: it has ${size} bytes, at most ${MOST_FILE_BYTES} are possible`;
+  if (UNSENDABLE.test(path))
+    return `${path} cannot be sent: its name has a control character, a backslash, or no valid text`;
+  if (path.split("/").some((part) => ["", ".", ".."].includes(part)))
+    return `${path} cannot be sent: a path must be relative, as in cats/1.png`;
+  if (encoder.encode(path).length > MOST_PATH_BYTES)
+    return `${path.slice(0, 80)}… cannot be sent: its path is longer than ${MOST_PATH_BYTES} bytes`;
+  if (!(size >= 0 && size <= MOST_FILE_BYTES))
+    return `${path} cannot be sent: it has ${size} bytes, at most ${MOST_FILE_BYTES} are possible`;
   return "";
 }
 
@@ -86,7 +90,9 @@ export function pieces({ entries, size }, start, stop, fileOf) {
   /** @type {(Uint8Array<ArrayBuffer> | Blob)[]} */
   const found = [];
   for (let i = firstAt(entries, start); i < entries.length && entries[i].offset < end; i += 1) {
-    found.push(...piecesOf(entries[i], Math.max(0, start - entries[i].offset), end - entries[i].offset, fileOf));
+    found.push(
+      ...piecesOf(entries[i], Math.max(0, start - entries[i].offset), end - entries[i].offset, fileOf),
+    );
   }
   const zeros = end - Math.max(start, size - END);
   if (zeros > 0) found.push(new Uint8Array(zeros));
@@ -100,7 +106,10 @@ export function pieces({ entries, size }, start, stop, fileOf) {
  * @returns {[number, number][]}
  */
 export function partRanges(size, partBytes = PART_BYTES) {
-  return Array.from({ length: Math.ceil(size / partBytes) }, (_, i) => [i * partBytes, Math.min((i + 1) * partBytes, size)]);
+  return Array.from({ length: Math.ceil(size / partBytes) }, (_, i) => [
+    i * partBytes,
+    Math.min((i + 1) * partBytes, size),
+  ]);
 }
 
 /**
@@ -149,11 +158,21 @@ function firstAt(entries, start) {
 function ustar(name, size, mode, kind) {
   const block = new Uint8Array(BLOCK);
   const write = (/** @type {number} */ at, /** @type {string} */ text) => block.set(encoder.encode(text), at);
-  const octal = (/** @type {number} */ number, /** @type {number} */ digits) => number.toString(8).padStart(digits, "0");
+  const octal = (/** @type {number} */ number, /** @type {number} */ digits) =>
+    number.toString(8).padStart(digits, "0");
   block.set(name);
-  write(100, `${octal(mode, 7)}\0${"0000000\0".repeat(2)}${octal(size, 11)}\0${"0".repeat(11)}\0${" ".repeat(8)}${kind}`);
+  write(
+    100,
+    `${octal(mode, 7)}\0${"0000000\0".repeat(2)}${octal(size, 11)}\0${"0".repeat(11)}\0${" ".repeat(8)}${kind}`,
+  );
   write(257, "ustar\x0000");
-  write(148, `${octal(block.reduce((sum, byte) => sum + byte, 0), 6)}\0 `); // the checksum counts as spaces
+  write(
+    148,
+    `${octal(
+      block.reduce((sum, byte) => sum + byte, 0),
+      6,
+    )}\0 `,
+  ); // the checksum counts as spaces
   return block;
 }
 

@@ -45,7 +45,9 @@ export function currentLanguage() {
  * @param {Record<string, string | number>} [values] by the names that stand in braces
  */
 export function text(key, values = {}) {
-  return pieces(key).map((piece, i) => (i % 2 ? isolated(valueOf(key, values, piece)) : piece)).join("");
+  return pieces(key)
+    .map((piece, i) => (i % 2 ? isolated(valueOf(key, values, piece)) : piece))
+    .join("");
 }
 
 /**
@@ -85,7 +87,9 @@ export function exactly(value) {
  * @param {number} [digits] after the decimal separator
  */
 export function percent(share, digits = 0) {
-  return format({ style: "percent", minimumFractionDigits: digits, maximumFractionDigits: digits }).format(share);
+  return format({ style: "percent", minimumFractionDigits: digits, maximumFractionDigits: digits }).format(
+    share,
+  );
 }
 
 /**

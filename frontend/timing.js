@@ -30,8 +30,16 @@ async function run() {
     "check",
     "How evenly your display shows pictures",
     [
-      el("p", {}, "This measures how often your browser can change the picture on this screen, and how exactly it keeps to it. It takes about ten seconds. Nothing leaves this page."),
-      el("p", { class: "quiet" }, "Please close what keeps your computer busy, and leave this window in front."),
+      el(
+        "p",
+        {},
+        "This measures how often your browser can change the picture on this screen, and how exactly it keeps to it. It takes about ten seconds. Nothing leaves this page.",
+      ),
+      el(
+        "p",
+        { class: "quiet" },
+        "Please close what keeps your computer busy, and leave this window in front.",
+      ),
     ],
     [{ label: "Measure", value: "on", primary: true }],
   );
@@ -58,9 +66,13 @@ function result({ refresh, gaps_ms }) {
   const { refresh_hz, frame_ms, jitter_ms, dropped_frames, is_variable } = refresh;
   const browser = browserAtHand();
   return [
-    el("p", {}, is_variable
-      ? "This display keeps to no fixed refresh rate; flashes cannot be planned on it. Switching off “variable refresh rate” in its settings may help."
-      : `This display shows a new picture every ${frame_ms.toFixed(2)} ms. That is the shortest exposure it can give, and exposures are multiples of it.`),
+    el(
+      "p",
+      {},
+      is_variable
+        ? "This display keeps to no fixed refresh rate; flashes cannot be planned on it. Switching off “variable refresh rate” in its settings may help."
+        : `This display shows a new picture every ${frame_ms.toFixed(2)} ms. That is the shortest exposure it can give, and exposures are multiples of it.`,
+    ),
     facts([
       ["Refresh rate", is_variable ? "varies" : `${refresh_hz.toFixed(2)} Hz`],
       ["One refresh", `${frame_ms.toFixed(3)} ms`],
@@ -85,12 +97,32 @@ async function tryFlashes(frame_ms) {
     "check",
     "Faint flashes",
     [
-      el("p", {}, "How many were up for exactly the planned refreshes, the picture and each of its four masks."),
+      el(
+        "p",
+        {},
+        "How many were up for exactly the planned refreshes, the picture and each of its four masks.",
+      ),
       el(
         "table",
         {},
-        el("thead", {}, el("tr", {}, ...["drawn", "evidence", "exact", "latest callback"].map((name) => el("th", { scope: "col" }, name)))),
-        el("tbody", {}, ...rows.filter((row) => row !== null).map((row) => el("tr", {}, ...row.map((cell) => el("td", {}, cell))))),
+        el(
+          "thead",
+          {},
+          el(
+            "tr",
+            {},
+            ...["drawn", "evidence", "exact", "latest callback"].map((name) =>
+              el("th", { scope: "col" }, name),
+            ),
+          ),
+        ),
+        el(
+          "tbody",
+          {},
+          ...rows
+            .filter((row) => row !== null)
+            .map((row) => el("tr", {}, ...row.map((cell) => el("td", {}, cell)))),
+        ),
       ),
     ],
     [{ label: "Back", value: "back", primary: true }],
@@ -116,13 +148,19 @@ async function flashes(stage, frame_ms, inWorker) {
   const all = [];
   for (const ms of Array.from({ length: EACH }, () => FLASHES_MS).flat()) {
     const { settled } = await presenter.show(
-      [{ name: "countdown", ms: LEAD_MS, pictures: [lead] }, { name: "stimulus", ms, pictures: [picture] }, ...masks.map((mask) => ({ name: "mask", ms: MASK_MS, pictures: [mask] }))],
+      [
+        { name: "countdown", ms: LEAD_MS, pictures: [lead] },
+        { name: "stimulus", ms, pictures: [picture] },
+        ...masks.map((mask) => ({ name: "mask", ms: MASK_MS, pictures: [mask] })),
+      ],
       frame_ms,
     );
     all.push(await settled);
   }
   presenter.end();
-  const exact = all.filter(({ timing, isContradicted }) => isAsPlanned(timing, frame_ms, 1) && !isContradicted);
+  const exact = all.filter(
+    ({ timing, isContradicted }) => isAsPlanned(timing, frame_ms, 1) && !isContradicted,
+  );
   const latest = Math.max(...all.map(({ timing }) => timing.lateness_ms));
   const evidence = [...new Set(all.map(({ timing }) => inWords(timing.evidence)))].join("; ");
   return [WHERE[drawnBy], evidence, `${exact.length} of ${all.length}`, `${latest.toFixed(1)} ms`];

@@ -45,10 +45,16 @@ const READING_MS = 3000;
 export async function playBlock(visit, judgment, medium, display, isPaid) {
   const { protocol } = visit.state;
   const isTimed = protocol.time_limits !== "none";
-  const tellLoaded = showWaiting(text("block.loading"), isTimed ? text("block.loading_all") : text("block.loading_first"));
+  const tellLoaded = showWaiting(
+    text("block.loading"),
+    isTimed ? text("block.loading_all") : text("block.loading_first"),
+  );
   const measured = display ?? (await measureRefresh(FRAMES_MEASURED_QUICKLY));
   const display_size = { width: innerWidth, height: innerHeight, pixel_ratio: devicePixelRatio };
-  const size = stageSize(protocol.size_px, protocol.largest_css_px, display_size, { pictures: judgment.pictures, hasCaptions: Boolean(judgment.captions) });
+  const size = stageSize(protocol.size_px, protocol.largest_css_px, display_size, {
+    pictures: judgment.pictures,
+    hasCaptions: Boolean(judgment.captions),
+  });
   const block = await visit.beginBlock({
     ...measured,
     full_screen: isFullScreen(),
@@ -59,19 +65,34 @@ export async function playBlock(visit, judgment, medium, display, isPaid) {
     shown_px: size.px,
   });
   const onProgress = (/** @type {number} */ share) => isTimed && tellLoaded(share);
-  const pictures = loadStimuli(block.images, visit.fetchPicture, size, medium, { areAllNeeded: isTimed, onProgress });
+  const pictures = loadStimuli(block.images, visit.fetchPicture, size, medium, {
+    areAllNeeded: isTimed,
+    onProgress,
+  });
   const masks = loadPictures(block.masks, visit.fetchPicture, size, { areAllNeeded: true });
   if (isTimed) {
     await Promise.all([pictures.all(), masks.all()]);
     await Promise.all(block.masks.map((/** @type {string} */ _, /** @type {number} */ i) => masks.needed(i)));
-    await ask("instructions", text(visit.next?.practice ? "practice.ready" : "block.ready"), readyText(protocol, judgment), [{ label: text("instructions.start"), value: "start", primary: true }]);
+    await ask(
+      "instructions",
+      text(visit.next?.practice ? "practice.ready" : "block.ready"),
+      readyText(protocol, judgment),
+      [{ label: text("instructions.start"), value: "start", primary: true }],
+    );
   }
   await pictures.needed(0);
   const asked = protocol.follow_ups ?? null;
-  const screen = trialScreen(judgment, asked?.confidence_with ? answersWithConfidence(judgment, asked.confidence_points) : undefined);
+  const screen = trialScreen(
+    judgment,
+    asked?.confidence_with ? answersWithConfidence(judgment, asked.confidence_points) : undefined,
+  );
   styleRow(screen.main, size);
   const presenter = await makePresenter(screen.stage, size, isTimed);
-  await playTrials({ visit, judgment, medium, screen, presenter, masks, display: measured, isFull: isFullScreen(), isPaid }, block, pictures);
+  await playTrials(
+    { visit, judgment, medium, screen, presenter, masks, display: measured, isFull: isFullScreen(), isPaid },
+    block,
+    pictures,
+  );
   presenter.end();
   onTrialKeys(null);
 }
@@ -93,26 +114,54 @@ async function playTrials(scene, block, pictures) {
   let carried = [];
   for (let i = 0; i < block.images.length; ) {
     // Await all decoding now: nothing else may run during a flash.
-    const ahead = Array.from({ length: Math.min(DECODED_AHEAD, block.images.length - i) }, (_, k) => pictures.bitmaps(i + k));
+    const ahead = Array.from({ length: Math.min(DECODED_AHEAD, block.images.length - i) }, (_, k) =>
+      pictures.bitmaps(i + k),
+    );
     const shown = spare ?? (await pictures.needed(i));
     await readyToFlash(scene, next, ahead);
     showProgress(visit.progress, visit.earned, visit.state.currency, judgment, next.practice);
-    const masks = await Promise.all((block.trial_masks[i] ?? []).map((/** @type {number} */ k) => scene.masks.needed(k)));
+    const masks = await Promise.all(
+      (block.trial_masks[i] ?? []).map((/** @type {number} */ k) => scene.masks.needed(k)),
+    );
     await untilUncovered();
     const showing = await showPictures(scene, shown, masks, next);
     const asked = block.instructed[i] ?? null;
     if (asked) giveInstruction(screen, judgment, asked);
     const { response, confidence, rt, flags } = await answered(screen);
     const seen = await showing.settled;
-    const facts = { exposure_ms: next.exposure_ms, frame_ms: scene.display.frame_ms, ...seen, flags: [...seen.flags, ...carried, ...flags] };
+    const facts = {
+      exposure_ms: next.exposure_ms,
+      frame_ms: scene.display.frame_ms,
+      ...seen,
+      flags: [...seen.flags, ...carried, ...flags],
+    };
     const trial = { trial_index: next.trial_index, attempt, ...facts };
     publish(trial);
-    const followUps = await askFollowUps(screen, visit.state.protocol.follow_ups ?? null, response, confidence);
-    const reply = await visit.answer({ ...trial, stimulus: namesOf(stimulus), response, rt, ...followUps, interactions: takeInteractions() });
+    const followUps = await askFollowUps(
+      screen,
+      visit.state.protocol.follow_ups ?? null,
+      response,
+      confidence,
+    );
+    const reply = await visit.answer({
+      ...trial,
+      stimulus: namesOf(stimulus),
+      response,
+      rt,
+      ...followUps,
+      interactions: takeInteractions(),
+    });
     const coming = reply.replaced_by === null ? null : pictures.extra(reply.replaced_by);
     coming?.catch(() => {}); // awaited below
     publish({ ...trial, was_correct: reply.was_correct, was_replaced: reply.replaced_by !== null });
-    await tell(screen, asked ? ofInstruction(judgment) : judgment, reply, response, visit.state.protocol.feedback_ms, scene.isPaid);
+    await tell(
+      screen,
+      asked ? ofInstruction(judgment) : judgment,
+      reply,
+      response,
+      visit.state.protocol.feedback_ms,
+      scene.isPaid,
+    );
     if (!reply.block_finished) await settleIn(scene, seen.flags);
     if (reply.may_end && !(await goesOn(scene))) {
       await visit.end();
@@ -120,7 +169,11 @@ async function playTrials(scene, block, pictures) {
     }
     for (const each of spare ?? []) each.close();
     spare = null;
-    carried = disagreement(asked ? null : block.staircase, /** @type {import("./staircase.js").StaircaseState} */ (next), reply);
+    carried = disagreement(
+      asked ? null : block.staircase,
+      /** @type {import("./staircase.js").StaircaseState} */ (next),
+      reply,
+    );
     if (isRepeating(response) && !reply.block_finished) {
       const { same_answer_notice, half_real } = visit.state.protocol;
       await saySameAnswers(judgment.repeated(response, same_answer_notice), judgment.shares(half_real));
@@ -193,7 +246,9 @@ async function tell(screen, judgment, { was_correct, replaced_by }, response, ms
   enterScreen("feedback");
   screen.verdict.className = `verdict ${was_correct === null ? "" : was_correct ? "right" : "wrong"}`;
   screen.verdict.textContent =
-    was_correct === null ? text(isPaid ? "block.replaced_paid" : "block.replaced") : judgment.verdict(response, was_correct);
+    was_correct === null
+      ? text(isPaid ? "block.replaced_paid" : "block.replaced")
+      : judgment.verdict(response, was_correct);
   await waitFrames(was_correct === null ? Math.max(ms, READING_MS) : ms);
 }
 
@@ -205,7 +260,8 @@ async function tell(screen, judgment, { was_correct, replaced_by }, response, ms
  * @returns {string[]}
  */
 function disagreement(rule, before, reply) {
-  if (!rule || reply.replaced_by || reply.block_finished || reply.was_correct === null || !reply.next) return [];
+  if (!rule || reply.replaced_by || reply.block_finished || reply.was_correct === null || !reply.next)
+    return [];
   const expected = staircase.step(rule, before, reply.was_correct);
   if (expected.exposure_ms === reply.next.exposure_ms) return [];
   console.error("staircase: expected", expected, "but the server announced", reply.next);
@@ -223,7 +279,14 @@ function publish(trial) {
  */
 function readyText({ method, time_limits }, { pictures, ready, afterFlash }) {
   if (ready) return [el("p", {}, ready), el("p", {}, afterFlash)];
-  if (pictures > 1) return [el("p", {}, text(time_limits === "all" ? "pictures.ready_all" : "pictures.ready_some")), el("p", {}, afterFlash)];
-  const usual = method === "exposures" ? text(time_limits === "all" ? "block.ready_all" : "block.ready_some") : text("block.ready_flash");
+  if (pictures > 1)
+    return [
+      el("p", {}, text(time_limits === "all" ? "pictures.ready_all" : "pictures.ready_some")),
+      el("p", {}, afterFlash),
+    ];
+  const usual =
+    method === "exposures"
+      ? text(time_limits === "all" ? "block.ready_all" : "block.ready_some")
+      : text("block.ready_flash");
   return [el("p", {}, usual), el("p", {}, afterFlash)];
 }

@@ -51,7 +51,8 @@ export function tellTrouble(trouble, safe) {
 export function makeStuck(about, safe, onStuck = () => {}) {
   /** @type {Promise<void> | null} */
   let asked = null;
-  return (trouble) => (asked ??= askToTryAgain(trouble, about, safe(), onStuck).finally(() => (asked = null)));
+  return (trouble) =>
+    (asked ??= askToTryAgain(trouble, about, safe(), onStuck).finally(() => (asked = null)));
 }
 
 /**
@@ -88,7 +89,17 @@ async function askToTryAgain(trouble, about, safe, onStuck) {
  * @param {string} id of the refusal, as in the server's log
  */
 export function questions({ contact }, id) {
-  if (contact) return [el("p", { class: "quiet" }, ...textNodes(id ? "contact.questions_quote" : "contact.questions", { contact: contactLink(contact), id }))];
+  if (contact)
+    return [
+      el(
+        "p",
+        { class: "quiet" },
+        ...textNodes(id ? "contact.questions_quote" : "contact.questions", {
+          contact: contactLink(contact),
+          id,
+        }),
+      ),
+    ];
   return id ? [el("p", { class: "quiet" }, text("contact.quote", { id }))] : [];
 }
 
@@ -103,6 +114,8 @@ export function quotes({ contact, session }, id) {
     ...(session ? [[text("contact.session"), session]] : []),
     [text("contact.time"), `${new Date().toISOString().slice(0, 16).replace("T", " ")} UTC`],
   ];
-  const whom = contact ? [el("p", {}, ...textNodes("contact.write_quoting", { contact: contactLink(contact) }))] : [el("p", {}, text("contact.quoting"))];
+  const whom = contact
+    ? [el("p", {}, ...textNodes("contact.write_quoting", { contact: contactLink(contact) }))]
+    : [el("p", {}, text("contact.quoting"))];
   return [...whom, facts(rows)];
 }

@@ -35,13 +35,19 @@ export function makeVisit(api, token, state) {
     fetchPicture: api.picture,
     /** @param {object} display */
     beginBlock: (display) =>
-      api.post(`${path}/blocks`, { lease: state.lease, block: /** @type {Next} */ (visit.next).block, display }, token),
+      api.post(
+        `${path}/blocks`,
+        { lease: state.lease, block: /** @type {Next} */ (visit.next).block, display },
+        token,
+      ),
     /** Fetch the debrief of a finished session, if any; reject if it cannot be fetched soon. */
     debrief: () => api.get(`${path}/debrief`, token, () => false),
     /** @param {object} answer */
-    answer: async (answer) => moved(await api.post(`${path}/answers`, { lease: state.lease, ...answer }, token)),
+    answer: async (answer) =>
+      moved(await api.post(`${path}/answers`, { lease: state.lease, ...answer }, token)),
     /** @param {{when: string, answers: object, declined?: boolean}} given */
-    answerQuestions: async (given) => moved(await api.post(`${path}/questions`, { lease: state.lease, ...given }, token)),
+    answerQuestions: async (given) =>
+      moved(await api.post(`${path}/questions`, { lease: state.lease, ...given }, token)),
     /** End early; the server permits this after repeated mistimed flashes. */
     end: async () => moved(await api.post(`${path}/end`, { lease: state.lease }, token)),
   };

@@ -21,7 +21,11 @@ const safe = () => text("wait.safe");
 
 /** @type {import("./trouble.js").About} */
 const about = { contact: "", session: "", giveUp: null };
-const api = makeApi({ random: Math.random, onTrouble: (trouble) => tellTrouble(trouble, safe()), onStuck: makeStuck(about, safe) });
+const api = makeApi({
+  random: Math.random,
+  onTrouble: (trouble) => tellTrouble(trouble, safe()),
+  onStuck: makeStuck(about, safe),
+});
 
 listenToKeys(document);
 useLanguage(browserLanguage()).catch(() => {}); // English instead
@@ -56,9 +60,14 @@ function askToWait(study, { usd_cents, minutes }) {
     const content = [
       ...languagePicker(study, () => resolve("again")),
       el("p", {}, text("wait.about", { study: titleOf(study) })),
-      facts([[text("offer.pay"), pay], [text("wait.at_most"), counted(minutes, "minute")]]),
+      facts([
+        [text("offer.pay"), pay],
+        [text("wait.at_most"), counted(minutes, "minute")],
+      ]),
     ];
-    ask("consent", text("wait.title"), content, [{ label: text("wait.begin"), value: "wait", primary: true }]).then(resolve);
+    ask("consent", text("wait.title"), content, [
+      { label: text("wait.begin"), value: "wait", primary: true },
+    ]).then(resolve);
   });
 }
 
@@ -69,12 +78,19 @@ function askToWait(study, { usd_cents, minutes }) {
 async function stay(study, begun) {
   const earned = el("dd", {});
   const place = el("div", { role: "status" });
-  show("wait", text("wait.waiting"), [el("p", {}, text("wait.waiting_help")), el("dl", { class: "facts" }, el("dt", {}, text("wait.earned")), earned), place]);
+  show("wait", text("wait.waiting"), [
+    el("p", {}, text("wait.waiting_help")),
+    el("dl", { class: "facts" }, el("dt", {}, text("wait.earned")), earned),
+    place,
+  ]);
   let isHere = false;
   let isAsking = false;
   let hurry = () => {};
   for (let state = /** @type {import("../types/api.js").Wait} */ (begun); !state.is_called; ) {
-    earned.textContent = text("wait.earned_for", { money: money(state.earned_usd_cents, study.currency), minutes: counted(state.minutes, "minute") });
+    earned.textContent = text("wait.earned_for", {
+      money: money(state.earned_usd_cents, study.currency),
+      minutes: counted(state.minutes, "minute"),
+    });
     if (state.asks !== isAsking || state.is_over) {
       isAsking = state.asks && !state.is_over;
       const button = el("button", { type: "button", class: "primary" }, text("wait.here"));
@@ -116,5 +132,8 @@ function showError(error) {
   const known = PLAIN[code];
   if (!known) console.error(error);
   const [title, help] = known ?? ["trouble.our_side", "wait.failed_help"];
-  show("error", text(title), [el("p", {}, text(help)), ...(known ? questions(about, "") : quotes(about, id))]);
+  show("error", text(title), [
+    el("p", {}, text(help)),
+    ...(known ? questions(about, "") : quotes(about, id)),
+  ]);
 }

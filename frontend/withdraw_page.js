@@ -12,12 +12,18 @@ import { text, useLanguage } from "./texts.js";
 import { makeStuck, questions, quotes, tellTrouble } from "./trouble.js";
 
 const SESSION = location.pathname.split("/")[2] ?? "";
-const PATH = /** @type {const} */ (`/api/sessions/${encodeURIComponent(decodeURIComponent(SESSION))}/withdrawal`);
+const PATH = /** @type {const} */ (
+  `/api/sessions/${encodeURIComponent(decodeURIComponent(SESSION))}/withdrawal`
+);
 const secret = location.hash.slice(1);
 
 /** @type {import("./trouble.js").About} */
 const about = { contact: "", session: SESSION, giveUp: null };
-const api = makeApi({ random: Math.random, onTrouble: (trouble) => tellTrouble(trouble, ""), onStuck: makeStuck(about, () => "") });
+const api = makeApi({
+  random: Math.random,
+  onTrouble: (trouble) => tellTrouble(trouble, ""),
+  onStuck: makeStuck(about, () => ""),
+});
 
 addEventListener("hashchange", () => location.reload());
 withdraw().catch(showError);
@@ -35,14 +41,18 @@ async function withdraw() {
     { label: text("withdraw.delete"), value: "delete" },
     { label: text("withdraw.keep"), value: "keep" },
   ]);
-  if (answer === "keep") return show("done", text("withdraw.kept"), [el("p", {}, text("withdraw.kept_help"))]);
+  if (answer === "keep")
+    return show("done", text("withdraw.kept"), [el("p", {}, text("withdraw.kept_help"))]);
   showDone(await api.post(PATH, {}, secret));
 }
 
 /** @param {import("../types/api.js").Withdrawal} found */
 function told(found) {
   const { answers, is_open } = found;
-  const given = text(answers === 0 ? "withdraw.no_answer" : answers === 1 ? "withdraw.one_answer" : "withdraw.answers", { n: answers });
+  const given = text(
+    answers === 0 ? "withdraw.no_answer" : answers === 1 ? "withdraw.one_answer" : "withdraw.answers",
+    { n: answers },
+  );
   return [
     el("p", {}, text("withdraw.about", { study: titleOf(found) })),
     el("ul", {}, el("li", {}, given), el("li", {}, text("withdraw.device"))),

@@ -24,7 +24,8 @@ import { makeWitness } from "./witness.js";
  * @returns {Witnesses | null}
  */
 function witnessesFor(stage, delays) {
-  if (hasElementTiming()) return { evidence: "worker_element", makeProbes: (count) => makeProbes(stage, count) };
+  if (hasElementTiming())
+    return { evidence: "worker_element", makeProbes: (count) => makeProbes(stage, count) };
   return delays && { evidence: "worker_video", makeProbes: delays.probes };
 }
 
@@ -57,7 +58,11 @@ async function witnessed({ timing, frame_ms: measured }, edges, frame_ms, anchor
  * @returns {Promise<Backend | null>}
  */
 export async function startWorker(stage, size, label) {
-  if (typeof OffscreenCanvas === "undefined" || !("transferControlToOffscreen" in HTMLCanvasElement.prototype)) return null;
+  if (
+    typeof OffscreenCanvas === "undefined" ||
+    !("transferControlToOffscreen" in HTMLCanvasElement.prototype)
+  )
+    return null;
   const delays = hasFrameDelays() ? await startFrameDelays(stage) : null;
   const witnesses = witnessesFor(stage, delays);
   const canvas = addCanvas(stage, size, label);
@@ -98,7 +103,14 @@ export async function startWorker(stage, size, label) {
     const edges = planPhases(durations_ms, frame_ms, anchor);
     const unseen = async () => edges.map(() => null);
     return {
-      settled: witnessed(known, edges, frame_ms, anchor, witness?.presentations ?? unseen, witnesses?.evidence ?? "worker"),
+      settled: witnessed(
+        known,
+        edges,
+        frame_ms,
+        anchor,
+        witness?.presentations ?? unseen,
+        witnesses?.evidence ?? "worker",
+      ),
       wasDrawn,
     };
   }

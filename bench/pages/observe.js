@@ -14,7 +14,10 @@ const nameOf = (url) => new URL(url, location.href).pathname.split("/").pop();
 function standing() {
   for (const element of document.querySelectorAll("canvas, img")) {
     if (element.style.visibility === "hidden" || element.style.display === "none") continue;
-    const name = element instanceof HTMLCanvasElement ? drawn.get(element) : element.getAttribute("src") && nameOf(element.src);
+    const name =
+      element instanceof HTMLCanvasElement
+        ? drawn.get(element)
+        : element.getAttribute("src") && nameOf(element.src);
     if (name) return name;
   }
   return "blank";

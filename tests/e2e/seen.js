@@ -10,11 +10,15 @@
   CanvasRenderingContext2D.prototype.drawImage = function (...args) {
     draw.apply(this, args);
     const { screen } = document.body.dataset;
-    if (this.canvas.isConnected && screen !== "done") taken.push([facts(this.canvas), createImageBitmap(this.canvas)]);
+    if (this.canvas.isConnected && screen !== "done")
+      taken.push([facts(this.canvas), createImageBitmap(this.canvas)]);
   };
 
   // What was drawn since the last look.
-  window.look = () => Promise.all(taken.splice(0).map(async ([what, copy]) => ({ ...what, ...pixels(await copy, what.width_px) })));
+  window.look = () =>
+    Promise.all(
+      taken.splice(0).map(async ([what, copy]) => ({ ...what, ...pixels(await copy, what.width_px) })),
+    );
 
   // What the images of the page show, at the size of their files.
   window.images = () =>
@@ -41,25 +45,32 @@
   function pixels(picture, width) {
     const each = width / (window.pictures_px ?? width);
     const size = Number.isInteger(each) ? width : 32;
-    const pen = Object.assign(document.createElement("canvas"), { width: size, height: size }).getContext("2d", {
-      alpha: false,
-      willReadFrequently: true,
-    });
+    const pen = Object.assign(document.createElement("canvas"), { width: size, height: size }).getContext(
+      "2d",
+      {
+        alpha: false,
+        willReadFrequently: true,
+      },
+    );
     pen.imageSmoothingQuality = "high";
     draw.call(pen, picture, 0, 0, size, size);
     const { data } = pen.getImageData(0, 0, size, size);
-    return Number.isInteger(each) ? { digest: digest(data, width, each) } : { thumbnail: Array.from(data).filter((_, i) => i % 4 < 3) };
+    return Number.isInteger(each)
+      ? { digest: digest(data, width, each) }
+      : { thumbnail: Array.from(data).filter((_, i) => i % 4 < 3) };
   }
 
   // Of one pixel in each square of `each` pixels, which must all be the same.
   function digest(bytes, width, each) {
     const pixels = new Uint32Array(bytes.buffer);
-    let sum = 0, n = 0;
+    let sum = 0,
+      n = 0;
     for (let y = 0; y < width; y += each)
       for (let x = 0; x < width; x += each) {
         const pixel = pixels[y * width + x];
         for (let k = 0; k < each * each; k += 1)
-          if (pixels[(y + Math.floor(k / each)) * width + x + (k % each)] !== pixel) return "not enlarged by whole pixels";
+          if (pixels[(y + Math.floor(k / each)) * width + x + (k % each)] !== pixel)
+            return "not enlarged by whole pixels";
         n += 1;
         sum = (sum + Math.imul(pixel, Math.imul(n, 2654435761) | 1)) >>> 0;
       }

@@ -14,7 +14,9 @@ export const judgment = {
     { answer: "second", label: "Second", keys: ["g"] },
     { answer: "third", label: "Third", keys: ["j"] },
   ],
-  instructions: () => [el("p", {}, "You will see three pictures, side by side. Two are real, the other was made by a computer.")],
+  instructions: () => [
+    el("p", {}, "You will see three pictures, side by side. Two are real, the other was made by a computer."),
+  ],
   afterFlash: "",
   shares: () => "Each place is right as often as the others.",
   verdict: (response, wasCorrect) => (wasCorrect ? `✓ Right: ${response}` : `✗ Not this time`),

@@ -5,8 +5,12 @@ import { test } from "node:test";
 import { Refused, Unreached, makeApi } from "../../frontend/api.js";
 
 const json = (status, body, headers = {}) =>
-  new Response(typeof body === "string" ? body : JSON.stringify(body), { status, headers: { "Content-Type": "application/json", ...headers } });
-const page = (status = 200) => new Response("<h1>Hotel</h1>", { status, headers: { "Content-Type": "text/html" } });
+  new Response(typeof body === "string" ? body : JSON.stringify(body), {
+    status,
+    headers: { "Content-Type": "application/json", ...headers },
+  });
+const page = (status = 200) =>
+  new Response("<h1>Hotel</h1>", { status, headers: { "Content-Type": "text/html" } });
 const png = (text = "png") => new Response(text, { headers: { "Content-Type": "image/png" } });
 const fault = (id = "0badcafe") => json(500, { error: { code: "fault", message: "m", id } });
 const lost = () => {
@@ -43,7 +47,12 @@ const times = (count, reply) => Array.from({ length: count }, () => reply);
 const stored = () => json(200, { stored: true });
 
 test("what is lost, too often or failed is sent again, with longer pauses, until it is confirmed", async () => {
-  const { api, seen } = over(lost, () => json(503, {}), () => json(429, {}), stored);
+  const { api, seen } = over(
+    lost,
+    () => json(503, {}),
+    () => json(429, {}),
+    stored,
+  );
 
   const reply = await api.post("/answers", { response: "fake" }, "s.secret");
 
@@ -78,7 +87,10 @@ test("a server that cannot be reached is waited for, and asked about after five 
 
   await api.get("/x");
 
-  assert.deepEqual(seen.stuck.map(({ kind }) => kind), ["unreached"]);
+  assert.deepEqual(
+    seen.stuck.map(({ kind }) => kind),
+    ["unreached"],
+  );
   const waited_ms = seen.pauses.slice(0, 42).reduce((sum, ms) => sum + ms, 0);
   assert.ok(waited_ms > 290_000 && waited_ms < 310_000, `${waited_ms}`);
 });
@@ -105,7 +117,10 @@ for (const [what, reply, kind] of [
     const answer = await api.post("/answers", { response: "fake" });
 
     assert.deepEqual(answer, { stored: true });
-    assert.deepEqual(seen.stuck.map((trouble) => trouble.kind), [kind, kind]);
+    assert.deepEqual(
+      seen.stuck.map((trouble) => trouble.kind),
+      [kind, kind],
+    );
     assert.deepEqual(seen.pauses.slice(0, 5), [300, 600, 1200, 2400, 4800]);
     assert.equal(seen.requests.length, 14);
     assert.ok(seen.requests.every((request) => request.body === '{"response":"fake"}'));
@@ -132,17 +147,29 @@ test("a server that is too busy is waited for as long as it asks for, and asked 
 });
 
 test("who is to come back much later is told so, and not kept waiting", async () => {
-  const tooMany = (retry) => () => json(429, { error: { code: "too_many_sessions", message: "m", id: "0badcafe" } }, { "Retry-After": retry });
+  const tooMany = (retry) => () =>
+    json(
+      429,
+      { error: { code: "too_many_sessions", message: "m", id: "0badcafe" } },
+      { "Retry-After": retry },
+    );
   const { api, seen } = over(tooMany("42"), tooMany("3000"));
 
-  await assert.rejects(api.post("/sessions", {}), (error) => error instanceof Refused && error.code === "too_many_sessions");
+  await assert.rejects(
+    api.post("/sessions", {}),
+    (error) => error instanceof Refused && error.code === "too_many_sessions",
+  );
 
   assert.equal(seen.requests.length, 2);
   assert.equal(Math.round(seen.pauses[0]), 46200);
 });
 
 test("a time to come back that makes no sense is left aside", async () => {
-  const { api, seen } = over(() => json(503, {}, { "Retry-After": "-5" }), () => json(503, {}, { "Retry-After": "soon" }), stored);
+  const { api, seen } = over(
+    () => json(503, {}, { "Retry-After": "-5" }),
+    () => json(503, {}, { "Retry-After": "soon" }),
+    stored,
+  );
 
   await api.get("/x");
 
@@ -150,7 +177,9 @@ test("a time to come back that makes no sense is left aside", async () => {
 });
 
 test("what the server refuses for good is not sent again", async () => {
-  const { api, seen } = over(() => json(409, { error: { code: "stale_lease", message: "m", id: "0badcafe" } }));
+  const { api, seen } = over(() =>
+    json(409, { error: { code: "stale_lease", message: "m", id: "0badcafe" } }),
+  );
 
   await assert.rejects(api.post("/answers", {}), (error) => {
     return error instanceof Refused && error.code === "stale_lease" && error.id === "0badcafe";
@@ -162,12 +191,20 @@ test("what the server lacks for good is a refusal, where the reply is the server
   const lacking = json(501, { error: { code: "not_installed", message: "m", id: "0badcafe" } });
   const { api, seen } = over(() => lacking);
 
-  await assert.rejects(api.post("/sessions", {}), (error) => error instanceof Refused && error.code === "not_installed" && error.id === "0badcafe");
+  await assert.rejects(
+    api.post("/sessions", {}),
+    (error) => error instanceof Refused && error.code === "not_installed" && error.id === "0badcafe",
+  );
   assert.equal(seen.requests.length, 1);
 });
 
 test("a network's page is not taken for a confirmation, nor for a refusal", async () => {
-  const { api } = over(page, () => page(403), () => page(404), stored);
+  const { api } = over(
+    page,
+    () => page(403),
+    () => page(404),
+    stored,
+  );
 
   assert.deepEqual(await api.post("/answers", {}), { stored: true });
 });
@@ -187,15 +224,27 @@ test("a picture that the server does not have is a fault, with the id of its ref
 
   await api.picture("/i/faces/a.png");
 
-  assert.deepEqual(seen.stuck.map(({ kind, id }) => [kind, id]), [["fault", "feedf00d"]]);
+  assert.deepEqual(
+    seen.stuck.map(({ kind, id }) => [kind, id]),
+    [["fault", "feedf00d"]],
+  );
 });
 
-const s3 = (status, code) => new Response(`<Error><Code>${code}</Code></Error>`, { status, headers: { "Content-Type": "application/xml" } });
+const s3 = (status, code) =>
+  new Response(`<Error><Code>${code}</Code></Error>`, {
+    status,
+    headers: { "Content-Type": "application/xml" },
+  });
 
-for (const [status, code] of [[403, "AccessDenied"], [404, "NoSuchKey"]]) {
+for (const [status, code] of [
+  [403, "AccessDenied"],
+  [404, "NoSuchKey"],
+]) {
   test(`a picture that the bucket does not have (${status}) is the fault that it is on one machine, asked for as often`, async () => {
     const { api, seen } = over(...times(6, () => s3(status, code)), () => png());
-    const machine = over(...times(6, () => json(404, { error: { code: "not_found", message: "m" } })), () => png());
+    const machine = over(...times(6, () => json(404, { error: { code: "not_found", message: "m" } })), () =>
+      png(),
+    );
 
     await api.picture("/i/faces/a.png");
     await machine.api.picture("/i/faces/a.png");
@@ -206,7 +255,12 @@ for (const [status, code] of [[403, "AccessDenied"], [404, "NoSuchKey"]]) {
   });
 }
 
-for (const [status, code, kind] of [[503, "SlowDown", "busy"], [500, "InternalError", "fault"], [502, "", "silent"], [504, "", "silent"]]) {
+for (const [status, code, kind] of [
+  [503, "SlowDown", "busy"],
+  [500, "InternalError", "fault"],
+  [502, "", "silent"],
+  [504, "", "silent"],
+]) {
   test(`a picture that the bucket cannot send now (${status}) is asked for again, with longer pauses`, async () => {
     const { api, seen } = over(...times(4, () => s3(status, code)), () => png());
 
@@ -223,25 +277,37 @@ test("a bucket that stays too busy is asked for minutes, and then the evaluator"
 
   await api.picture("/i/faces/a.png");
 
-  assert.deepEqual(seen.stuck.map(({ kind }) => kind), ["busy"]);
+  assert.deepEqual(
+    seen.stuck.map(({ kind }) => kind),
+    ["busy"],
+  );
 });
 
 test("a picture that is broken is fetched anew, past the cache", async () => {
-  const { api, seen } = over(() => png("broken"), () => png("whole"));
+  const { api, seen } = over(
+    () => png("broken"),
+    () => png("whole"),
+  );
 
   const blob = await api.picture("/i/faces/a.png", undefined, async (blob) => {
     if ((await blob.text()) === "broken") throw new Error("not a picture");
   });
 
   assert.equal(await blob.text(), "whole");
-  assert.deepEqual(seen.requests.map((request) => request.cache), ["reload", "reload"]);
+  assert.deepEqual(
+    seen.requests.map((request) => request.cache),
+    ["reload", "reload"],
+  );
 });
 
 for (const reply of [lost, fault, () => json(503, {})]) {
   test("what is fetched ahead of time fails quietly", async () => {
     const { api, seen } = over(reply);
 
-    await assert.rejects(api.picture("/i/faces/a.png", () => false), Unreached);
+    await assert.rejects(
+      api.picture("/i/faces/a.png", () => false),
+      Unreached,
+    );
 
     assert.equal(seen.requests.length, 6);
     assert.deepEqual([seen.trouble, seen.stuck], [[], []]);
@@ -250,7 +316,12 @@ for (const reply of [lost, fault, () => json(503, {})]) {
 
 test("once it is needed after all, the person is told", async () => {
   let isNeeded = false;
-  const { api, seen } = over(fault, () => ((isNeeded = true), fault()), ...times(4, fault), () => png());
+  const { api, seen } = over(
+    fault,
+    () => ((isNeeded = true), fault()),
+    ...times(4, fault),
+    () => png(),
+  );
 
   await api.picture("/i/faces/a.png", () => isNeeded);
 
@@ -293,6 +364,10 @@ test("the token has a header of its own, and a body its digest, for CloudFront's
 
   const [posted, got, bare] = seen.requests.map((request) => request.headers);
   const digest = createHash("sha256").update('{"response":"fake"}').digest("hex");
-  assert.deepEqual(posted, { "Content-Type": "application/json", "X-Openhype-Token": "s.secret", "X-Amz-Content-Sha256": digest });
+  assert.deepEqual(posted, {
+    "Content-Type": "application/json",
+    "X-Openhype-Token": "s.secret",
+    "X-Amz-Content-Sha256": digest,
+  });
   assert.deepEqual([got, bare], [{ "X-Openhype-Token": "s.secret" }, {}]);
 });

@@ -5,7 +5,11 @@ import { laidOut, range, ticks } from "../../frontend/charts.js";
 import { inWords, interval, scored } from "../../frontend/dashboard_format.js";
 
 test("parts lie side by side on the whole that is wanted", () => {
-  assert.deepEqual(laidOut([5, 2, 0], 10), [{ from: 0, to: 0.5 }, { from: 0.5, to: 0.7 }, { from: 0.7, to: 0.7 }]);
+  assert.deepEqual(laidOut([5, 2, 0], 10), [
+    { from: 0, to: 0.5 },
+    { from: 0.5, to: 0.7 },
+    { from: 0.7, to: 0.7 },
+  ]);
 });
 
 test("more sessions than wanted still fit the bar", () => {
@@ -13,7 +17,11 @@ test("more sessions than wanted still fit the bar", () => {
 });
 
 test("nothing is a bar of nothing", () => {
-  assert.deepEqual(laidOut([0, 0, 0], 0), [{ from: 0, to: 0 }, { from: 0, to: 0 }, { from: 0, to: 0 }]);
+  assert.deepEqual(laidOut([0, 0, 0], 0), [
+    { from: 0, to: 0 },
+    { from: 0, to: 0 },
+    { from: 0, to: 0 },
+  ]);
 });
 
 test("ticks are round, within the range, and few", () => {
@@ -23,7 +31,11 @@ test("ticks are round, within the range, and few", () => {
 });
 
 test("the axis holds every interval and does not go below nothing", () => {
-  const [low, high] = range([{ score: 1, ci: [0.2, 3] }, { score: 50, ci: [40, 61] }, { score: 2, ci: null }]);
+  const [low, high] = range([
+    { score: 1, ci: [0.2, 3] },
+    { score: 50, ci: [40, 61] },
+    { score: 2, ci: null },
+  ]);
   assert.equal(low, 0);
   assert.ok(high > 61 && high < 70);
 });
@@ -35,7 +47,10 @@ test("of the intervals for any look the last one of a model counts, where it has
 });
 
 test("sessions are told in words, so that colour is not needed", () => {
-  assert.equal(inWords({ finished: 3, active: 2, ended: 1, abandoned: 4 }, 30), "3 of 30 finished · 2 under way · 5 broke off");
+  assert.equal(
+    inWords({ finished: 3, active: 2, ended: 1, abandoned: 4 }, 30),
+    "3 of 30 finished · 2 under way · 5 broke off",
+  );
   assert.equal(inWords({ finished: 3, active: 0, ended: 0, abandoned: 0 }, 0), "3 finished");
 });
 

@@ -9,7 +9,14 @@ import { METHODS, methodOf, ordered } from "../../frontend/console_methods.js";
 import { checkedOf, orderOf } from "../../frontend/console_order.js";
 import { factsOf, needed, planWish } from "../../frontend/console_plan.js";
 import { placeOf } from "../../frontend/console_questionnaire.js";
-import { arranged, asSettings, asTyped, inShort, problemOf, settingIn } from "../../frontend/console_setting_groups.js";
+import {
+  arranged,
+  asSettings,
+  asTyped,
+  inShort,
+  problemOf,
+  settingIn,
+} from "../../frontend/console_setting_groups.js";
 
 test("a path gives the parameters of its pattern, decoded", () => {
   assert.deepEqual(parametersOf("/console/studies/:study", "/console/studies/a%20b%2Fc"), { study: "a b/c" });
@@ -20,7 +27,10 @@ test("a path gives the parameters of its pattern, decoded", () => {
 });
 
 test("the first pattern that fits is taken, and paths are escaped", () => {
-  const table = [["/console/new", 1], ["/console/:page", 2]];
+  const table = [
+    ["/console/new", 1],
+    ["/console/:page", 2],
+  ];
 
   assert.deepEqual(found(table, "/console/new"), { entry: 1, parameters: {} });
   assert.deepEqual(found(table, "/console/jobs"), { entry: 2, parameters: { page: "jobs" } });
@@ -29,16 +39,34 @@ test("the first pattern that fits is taken, and paths are escaped", () => {
 });
 
 test("numbers, sizes, times and messages are written for people", () => {
-  assert.deepEqual([0, 999, 1000, 12345678, 5e9, 999600].map(size), ["0 bytes", "999 bytes", "1.0 kB", "12 MB", "5.0 GB", "1.0 MB"]);
-  assert.deepEqual([1, 1500].map((n) => counted(n, "picture")), ["1 picture", "1,500 pictures"]);
+  assert.deepEqual([0, 999, 1000, 12345678, 5e9, 999600].map(size), [
+    "0 bytes",
+    "999 bytes",
+    "1.0 kB",
+    "12 MB",
+    "5.0 GB",
+    "1.0 MB",
+  ]);
+  assert.deepEqual(
+    [1, 1500].map((n) => counted(n, "picture")),
+    ["1 picture", "1,500 pictures"],
+  );
   assert.equal(counted(2, "study", "studies"), "2 studies");
   assert.deepEqual([3, 41, 61, 7300].map(remaining), ["a few seconds", "50 seconds", "2 minutes", "3 hours"]);
   assert.equal(moment("2026-11-24T18:05:00Z", "UTC"), "24 Nov 2026, 18:05");
   assert.equal(moment("nonsense", "UTC"), "nonsense");
   assert.equal(sentence("the name is taken; choose another"), "The name is taken; choose another.");
   assert.equal(sentence(" "), "");
-  assert.equal(sentence("over the budget of $5.00; raise the budget (--budget)"), "Over the budget of $5.00; raise the budget.");
-  assert.equal(sentence("it is paused (by hand); resume it (`openhype recruit a --resume`), with more slots (--slots N)"), "It is paused (by hand); resume it, with more slots.");
+  assert.equal(
+    sentence("over the budget of $5.00; raise the budget (--budget)"),
+    "Over the budget of $5.00; raise the budget.",
+  );
+  assert.equal(
+    sentence(
+      "it is paused (by hand); resume it (`openhype recruit a --resume`), with more slots (--slots N)",
+    ),
+    "It is paused (by hand); resume it, with more slots.",
+  );
 });
 
 /**
@@ -62,7 +90,8 @@ function served(replies) {
 }
 
 const good = (data) => Response.json(data);
-const refusal = (status, code, headers = {}) => Response.json({ error: { code, message: "no", id: "ab12" } }, { status, headers });
+const refusal = (status, code, headers = {}) =>
+  Response.json({ error: { code, message: "no", id: "ab12" } }, { status, headers });
 
 test("reading is repeated until the server is reached, and given up with what to do", async () => {
   const back = served([null, null, good({ n: 1 })]);
@@ -91,7 +120,12 @@ test("a busy server did nothing, so that the change is sent again when it asks f
 });
 
 test("a sign-in that has ended is asked for once, and everything that waited goes on", async () => {
-  const { api, seen } = served([refusal(403, "expired_token"), refusal(403, "expired_token"), good({ a: 1 }), good({ b: 1 })]);
+  const { api, seen } = served([
+    refusal(403, "expired_token"),
+    refusal(403, "expired_token"),
+    good({ a: 1 }),
+    good({ b: 1 }),
+  ]);
 
   const both = await Promise.all([api.get("/api/a"), api.get("/api/b")]);
 
@@ -119,15 +153,43 @@ test("a job is followed to its end", async () => {
   assert.equal(seen.sent.length, 3);
 });
 
-const setting = (name, more = {}) => ({ name, doc: "", group: "pay", kind: "whole", default: 1, written: "1", low: 0, high: 9, choices: [], is_open: false, applies: true, ...more });
+const setting = (name, more = {}) => ({
+  name,
+  doc: "",
+  group: "pay",
+  kind: "whole",
+  default: 1,
+  written: "1",
+  low: 0,
+  high: 9,
+  choices: [],
+  is_open: false,
+  applies: true,
+  ...more,
+});
 
 test("settings that most studies decide on stand first, others in groups, unused ones nowhere", () => {
-  const all = [setting("keep_days"), setting("images", { group: "stimuli" }), setting("evaluators"), setting("ties", { applies: false }), setting("new", { group: "later" })];
+  const all = [
+    setting("keep_days"),
+    setting("images", { group: "stimuli" }),
+    setting("evaluators"),
+    setting("ties", { applies: false }),
+    setting("new", { group: "later" }),
+  ];
 
   const { common, groups } = arranged(all);
 
-  assert.deepEqual(common.map(({ name }) => name), ["evaluators", "images"]);
-  assert.deepEqual(groups.map(({ heading, settings }) => [heading, ...settings.map(({ name }) => name)]), [["Pay", "keep_days"], ["later", "new"]]);
+  assert.deepEqual(
+    common.map(({ name }) => name),
+    ["evaluators", "images"],
+  );
+  assert.deepEqual(
+    groups.map(({ heading, settings }) => [heading, ...settings.map(({ name }) => name)]),
+    [
+      ["Pay", "keep_days"],
+      ["later", "new"],
+    ],
+  );
 });
 
 test("an error is shown at the setting that it names", () => {
@@ -135,7 +197,10 @@ test("an error is shown at the setting that it names", () => {
 
   assert.equal(settingIn("images must be from 2 to 10000, not 1", names), "images");
   assert.equal(settingIn("setting images must be a whole number, not 'x'", names), "images");
-  assert.equal(settingIn("the study has 12 images; size_px must be from 16 to 4096, not 2", names), "size_px");
+  assert.equal(
+    settingIn("the study has 12 images; size_px must be from 16 to 4096, not 2", names),
+    "size_px",
+  );
   assert.equal(settingIn("study faces has 12 images of gan; a session needs 50", names), "");
   assert.equal(settingIn("constructor must be known", names), "");
 });
@@ -152,22 +217,56 @@ test("empty fields keep their defaults, tables are typed in lines and come back 
 });
 
 test("a field says its default and its limits", () => {
-  assert.equal(inShort(setting("images", { written: "100", low: 2, high: 10000 })), "Default: 100. From 2 to 10000.");
-  assert.equal(inShort(setting("ties", { kind: "truth_value", written: "false", low: null })), "Default: no.");
+  assert.equal(
+    inShort(setting("images", { written: "100", low: 2, high: 10000 })),
+    "Default: 100. From 2 to 10000.",
+  );
+  assert.equal(
+    inShort(setting("ties", { kind: "truth_value", written: "false", low: null })),
+    "Default: no.",
+  );
   assert.equal(inShort(setting("consent_text", { kind: "long_text", written: "(a text)", low: null })), "");
 });
 
 test("the server is asked for the aim only where it knows how much evaluators differ", () => {
   const aim = { difference: "10", power: "90" };
 
-  assert.deepEqual(planWish("infinity", 3, { images: "40" }, aim), { method: "infinity", models: 3, settings: { images: "40" }, difference: 10, power: 0.9 });
+  assert.deepEqual(planWish("infinity", 3, { images: "40" }, aim), {
+    method: "infinity",
+    models: 3,
+    settings: { images: "40" },
+    difference: 10,
+    power: 0.9,
+  });
   assert.deepEqual(planWish("pair", 3, {}, aim), { method: "pair", models: 3, settings: {} });
-  assert.deepEqual(planWish("time", 1, {}, { difference: "x", power: "80" }), { method: "time", models: 1, settings: {} });
+  assert.deepEqual(planWish("time", 1, {}, { difference: "x", power: "80" }), {
+    method: "time",
+    models: 1,
+    settings: {},
+  });
 });
 
 test("a plan says what a study takes and tells", () => {
-  const study = { sessions: 90, evaluators_a_model: 30, trials_a_session: 100, hours: 15, total_usd_cents: 25740, fees_usd_cents: 7740, session_usd_cents: 286, currency: "USD" };
-  const tells = { unit: "percent", difference: 10, source: "papers", rows: [{ width: 4.938, power: 0.99927 }, { width: 9.59, power: 0.693 }, { width: null, power: null }] };
+  const study = {
+    sessions: 90,
+    evaluators_a_model: 30,
+    trials_a_session: 100,
+    hours: 15,
+    total_usd_cents: 25740,
+    fees_usd_cents: 7740,
+    session_usd_cents: 286,
+    currency: "USD",
+  };
+  const tells = {
+    unit: "percent",
+    difference: 10,
+    source: "papers",
+    rows: [
+      { width: 4.938, power: 0.99927 },
+      { width: 9.59, power: 0.693 },
+      { width: null, power: null },
+    ],
+  };
   const aim = { rows: [{ evaluators: 11 }, { evaluators: 38 }] };
 
   assert.deepEqual(factsOf({ models: 3, study, tells }), [
@@ -180,7 +279,14 @@ test("a plan says what a study takes and tells", () => {
   ]);
   assert.deepEqual(needed({ aim }), { least: 11, most: 38 });
   assert.equal(needed({ aim: null }), null);
-  assert.deepEqual(factsOf({ models: 1, study: { ...study, total_usd_cents: 0, sessions: 30, hours: 0.4 }, tells: null }).map(([, text]) => text), ["30", "3,000", "nobody is paid", "24 minutes of all evaluators together"]);
+  assert.deepEqual(
+    factsOf({
+      models: 1,
+      study: { ...study, total_usd_cents: 0, sessions: 30, hours: 0.4 },
+      tells: null,
+    }).map(([, text]) => text),
+    ["30", "3,000", "nobody is paid", "24 minutes of all evaluators together"],
+  );
 });
 
 test("what is typed is checked as far as the kind of its setting tells", () => {
@@ -192,12 +298,27 @@ test("what is typed is checked as far as the kind of its setting tells", () => {
 });
 
 test("a qualification is a kind of study, and has no number of evaluators", () => {
-  const study = { sessions: 0, evaluators_a_model: 0, trials_a_session: 100, hours: 0, total_usd_cents: 0, fees_usd_cents: 0, session_usd_cents: 100, currency: "USD" };
+  const study = {
+    sessions: 0,
+    evaluators_a_model: 0,
+    trials_a_session: 100,
+    hours: 0,
+    total_usd_cents: 0,
+    fees_usd_cents: 0,
+    session_usd_cents: 100,
+    currency: "USD",
+  };
 
   assert.equal(methodOf(ordered("qualification")).method, "qualification");
-  assert.deepEqual(METHODS.map(({ method }) => methodOf(ordered(method)).method), METHODS.map(({ method }) => method));
+  assert.deepEqual(
+    METHODS.map(({ method }) => methodOf(ordered(method)).method),
+    METHODS.map(({ method }) => method),
+  );
   assert.equal(methodOf({}).method, "infinity");
-  assert.deepEqual(factsOf({ models: 1, study, tells: null })[2], ["Cost", "at most $1.00 for each evaluator"]);
+  assert.deepEqual(factsOf({ models: 1, study, tells: null })[2], [
+    "Cost",
+    "at most $1.00 for each evaluator",
+  ]);
 });
 
 test("an error about a page or a question is shown at its field", () => {
@@ -208,21 +329,62 @@ test("an error about a page or a question is shown at its field", () => {
     "questions 3 if: no question is called 'a'",
   ].map(placeOf);
 
-  assert.deepEqual(places.map((place) => [place?.list, place?.number, place?.part]), [["pages", 0, "text"], ["pages", 1, "title"], ["questions", 0, "name"], ["questions", 2, "if"]]);
+  assert.deepEqual(
+    places.map((place) => [place?.list, place?.number, place?.part]),
+    [
+      ["pages", 0, "text"],
+      ["pages", 1, "title"],
+      ["questions", 0, "name"],
+      ["questions", 2, "if"],
+    ],
+  );
   assert.equal(places[3]?.words, "No question is called 'a'.");
   assert.equal(placeOf("settings: images must be at least 2"), null);
 });
 
 test("what was given for another method stays in the draft, and is not ordered", () => {
-  const draft = { name: "faces", kind: "study", method: "2afc", real: "r", models: [{ model: "gan", upload: "g" }], items: [{ set: "blur", upload: "b" }], equalise: ["jpeg:75"], settings: { exposures_ms: "50", title: "T" }, pages: [{ title: "", text: "" }] };
+  const draft = {
+    name: "faces",
+    kind: "study",
+    method: "2afc",
+    real: "r",
+    models: [{ model: "gan", upload: "g" }],
+    items: [{ set: "blur", upload: "b" }],
+    equalise: ["jpeg:75"],
+    settings: { exposures_ms: "50", title: "T" },
+    pages: [{ title: "", text: "" }],
+  };
   const settings = [setting("exposures_ms", { applies: false }), setting("title")];
 
   const similarity = orderOf(draft, settings);
   const sides = orderOf({ ...draft, method: "infinity" }, settings);
 
-  assert.deepEqual(JSON.parse(JSON.stringify(similarity)), { name: "faces", kind: "study", method: "2afc", items: draft.items, settings: { title: "T" }, pages: draft.pages });
-  assert.deepEqual(Object.keys(sides).sort(), ["equalise", "kind", "method", "models", "name", "pages", "real", "settings"]);
-  assert.deepEqual(Object.keys(checkedOf(sides)).sort(), ["equalise", "kind", "method", "models", "real", "settings"]);
+  assert.deepEqual(JSON.parse(JSON.stringify(similarity)), {
+    name: "faces",
+    kind: "study",
+    method: "2afc",
+    items: draft.items,
+    settings: { title: "T" },
+    pages: draft.pages,
+  });
+  assert.deepEqual(Object.keys(sides).sort(), [
+    "equalise",
+    "kind",
+    "method",
+    "models",
+    "name",
+    "pages",
+    "real",
+    "settings",
+  ]);
+  assert.deepEqual(Object.keys(checkedOf(sides)).sort(), [
+    "equalise",
+    "kind",
+    "method",
+    "models",
+    "real",
+    "settings",
+  ]);
 });
 
 test("a list of who was paid is read as the server writes it, and as spreadsheets save it", () => {
@@ -230,10 +392,18 @@ test("a list of who was paid is read as the server writes it, and as spreadsheet
   const header = "evaluator,completion_code,base_usd_cents,bonus_usd_cents,usd_cents,currency,account";
 
   assert.deepEqual(paidRows(`${header}\r\ne001,C;1,100,10,110,USD,abc\r\n`), [row]);
-  assert.deepEqual(paidRows('\uFEFFaccount;evaluator;usd_cents;completion_code\nabc;e001;110;"C;1"\n;;;\n\n'), [row]);
-  assert.deepEqual(paidRows('evaluator\tusd_cents\n"a ""b""\nc"\t7'), [{ evaluator: 'a "b"\nc', usd_cents: 7, completion_code: "", account: "" }]);
+  assert.deepEqual(
+    paidRows('\uFEFFaccount;evaluator;usd_cents;completion_code\nabc;e001;110;"C;1"\n;;;\n\n'),
+    [row],
+  );
+  assert.deepEqual(paidRows('evaluator\tusd_cents\n"a ""b""\nc"\t7'), [
+    { evaluator: 'a "b"\nc', usd_cents: 7, completion_code: "", account: "" },
+  ]);
   assert.throws(() => paidRows("evaluator,usd\ne001,110\n"), /must name the columns evaluator and usd_cents/);
   assert.throws(() => paidRows(""), /must name the columns/);
-  assert.throws(() => paidRows("evaluator,usd_cents\n\ne001,1.10\n"), /line 3: usd_cents must be a whole number of cents, not “1.10”/);
+  assert.throws(
+    () => paidRows("evaluator,usd_cents\n\ne001,1.10\n"),
+    /line 3: usd_cents must be a whole number of cents, not “1.10”/,
+  );
   assert.throws(() => paidRows("evaluator,usd_cents\n,110\n"), /line 2: no evaluator/);
 });

@@ -33,7 +33,12 @@ class Server {
   };
 }
 
-const handed = (name, text) => ({ name, items: [{ path: "a.png", file: new File([text], "a.png") }], others: [], isZip: false });
+const handed = (name, text) => ({
+  name,
+  items: [{ path: "a.png", file: new File([text], "a.png") }],
+  others: [],
+  isZip: false,
+});
 const begun = ({ requests }) => requests.filter((path) => path === "/api/uploads").length;
 const soon = () => new Promise((resolve) => setTimeout(resolve, 100));
 
@@ -64,7 +69,10 @@ test("pictures that are removed before their turn are never sent", async () => {
   await soon();
 
   assert.equal(begun(server), 1);
-  assert.deepEqual(transfers.slots.map(({ name, progress }) => [name, progress.stage]), [["gan", "complete"]]);
+  assert.deepEqual(
+    transfers.slots.map(({ name, progress }) => [name, progress.stage]),
+    [["gan", "complete"]],
+  );
 });
 
 test("an upload is deleted once the draft names another in its place", async () => {
@@ -113,7 +121,10 @@ test("pictures that another draft has too are not deleted with those of this one
   await soon();
 
   assert.deepEqual(server.drafts.get("/api/drafts/d4"), { real: null });
-  assert.deepEqual(server.requests.filter((path) => path.endsWith("/delete")), []);
+  assert.deepEqual(
+    server.requests.filter((path) => path.endsWith("/delete")),
+    [],
+  );
 });
 
 test("two tabs change one draft, and neither undoes what the other did", async () => {
@@ -137,8 +148,15 @@ test("two tabs change one draft, and neither undoes what the other did", async (
   await pictures2.renew();
 
   const { name, real, models } = server.drafts.get("/api/drafts/d5");
-  assert.deepEqual([name, typeof real, models.map(({ model }) => model).sort()], ["faces-2", "string", ["dit", "gan-1"]]);
-  assert.deepEqual(pictures2.slots.map((slot) => [slot.kind, slot.name]).sort(), [["model", "dit"], ["model", "gan-1"], ["real", ""]]);
+  assert.deepEqual(
+    [name, typeof real, models.map(({ model }) => model).sort()],
+    ["faces-2", "string", ["dit", "gan-1"]],
+  );
+  assert.deepEqual(pictures2.slots.map((slot) => [slot.kind, slot.name]).sort(), [
+    ["model", "dit"],
+    ["model", "gan-1"],
+    ["real", ""],
+  ]);
 });
 
 test("what could not be stored is stored with the next change", async () => {
@@ -168,7 +186,10 @@ test("what another tab removed is gone when the pictures are shown again", async
   await openDraft(server, "d6");
   await transfersOf(server, draft);
 
-  assert.deepEqual(transfers.slots.map(({ kind }) => kind), ["real"]);
+  assert.deepEqual(
+    transfers.slots.map(({ kind }) => kind),
+    ["real"],
+  );
 });
 
 test("pictures that wait for others say so when they are to go on", async () => {
@@ -186,5 +207,8 @@ test("pictures that wait for others say so when they are to go on", async () => 
   assert.equal(transfers.slots[0].progress.stage, "ready");
   release();
   await sent(transfers, draft);
-  assert.deepEqual(transfers.slots.map(({ progress }) => progress.stage), ["complete", "complete"]);
+  assert.deepEqual(
+    transfers.slots.map(({ progress }) => progress.stage),
+    ["complete", "complete"],
+  );
 });

@@ -28,7 +28,8 @@ class Server {
   async post(path, body) {
     this.requests.push(path);
     if (path === "/api/uploads") this.begun ??= body;
-    if (path.endsWith("/urls")) return { urls: body.parts.map((part) => ({ part, url: `/put/${part}`, headers: {} })) };
+    if (path.endsWith("/urls"))
+      return { urls: body.parts.map((part) => ({ part, url: `/put/${part}`, headers: {} })) };
     if (path.endsWith("/complete")) this.isComplete = this.state().missing.length === 0;
     return this.state();
   }
@@ -76,7 +77,12 @@ function sending(server, source) {
 }
 
 const bytes = (length, value) => new File([Buffer.alloc(length, value)], `${value}.png`);
-const folder = () => folderSource([{ path: "b/1.png", file: bytes(2 * PART, 1) }, { path: "a.png", file: bytes(700, 2) }, { path: "c.png", file: bytes(PART, 3) }]);
+const folder = () =>
+  folderSource([
+    { path: "b/1.png", file: bytes(2 * PART, 1) },
+    { path: "a.png", file: bytes(700, 2) },
+    { path: "c.png", file: bytes(PART, 3) },
+  ]);
 
 test("a folder arrives whole, at most three parts at a time", async () => {
   const server = new Server();
@@ -85,7 +91,10 @@ test("a folder arrives whole, at most three parts at a time", async () => {
   assert.equal(await upload.run(), "u1");
 
   const expected = folder();
-  assert.equal(sha256(server.whole()), sha256(Buffer.from(await expected.slice(0, expected.bytes).arrayBuffer())));
+  assert.equal(
+    sha256(server.whole()),
+    sha256(Buffer.from(await expected.slice(0, expected.bytes).arrayBuffer())),
+  );
   assert.equal(server.most, 3);
   assert.deepEqual(seen.begun, ["u1"]);
   assert.equal(seen.progress.at(-1).stage, "complete");
@@ -183,7 +192,8 @@ test("a file that can no longer be read is said, not taken for a lost connection
   let isChanged = false;
   const slice = (start, stop) => {
     const part = source.slice(start, stop);
-    if (isChanged) part.arrayBuffer = async () => Promise.reject(new DOMException("changed", "NotReadableError"));
+    if (isChanged)
+      part.arrayBuffer = async () => Promise.reject(new DOMException("changed", "NotReadableError"));
     return part;
   };
   const server = new Server([0]);
@@ -212,25 +222,55 @@ const inFolder = (path, data = "x") => {
 };
 
 test("of a chosen folder the pictures are taken, with their paths within it", () => {
-  const { name, items, others, isZip } = chosen(["gan/cats/1.PNG", "gan/.DS_Store", "gan/cats/Thumbs.db", "gan/notes.txt", "gan/__MACOSX/._1.png", "gan/2.jpeg"].map((path) => inFolder(path)));
+  const { name, items, others, isZip } = chosen(
+    [
+      "gan/cats/1.PNG",
+      "gan/.DS_Store",
+      "gan/cats/Thumbs.db",
+      "gan/notes.txt",
+      "gan/__MACOSX/._1.png",
+      "gan/2.jpeg",
+    ].map((path) => inFolder(path)),
+  );
 
   assert.equal(name, "gan");
-  assert.deepEqual(items.map(({ path }) => path), ["cats/1.PNG", "2.jpeg"]);
+  assert.deepEqual(
+    items.map(({ path }) => path),
+    ["cats/1.PNG", "2.jpeg"],
+  );
   assert.deepEqual(others, ["notes.txt"]);
   assert.equal(isZip, false);
 });
 
 test("a zip, loose pictures and nothing are told apart", () => {
-  assert.deepEqual([chosen([new File(["x"], "gan.zip")])].map(({ name, isZip }) => [name, isZip]), [["gan", true]]);
-  assert.deepEqual(chosen([new File(["x"], "1.png"), new File(["x"], "2.png")]).items.map(({ path }) => path), ["1.png", "2.png"]);
+  assert.deepEqual(
+    [chosen([new File(["x"], "gan.zip")])].map(({ name, isZip }) => [name, isZip]),
+    [["gan", true]],
+  );
+  assert.deepEqual(
+    chosen([new File(["x"], "1.png"), new File(["x"], "2.png")]).items.map(({ path }) => path),
+    ["1.png", "2.png"],
+  );
   assert.equal(chosen([]), null);
 });
 
 test("folders within a folder are several models or classes, unless a picture lies beside them", () => {
-  const folders = handed("all", ["a/1.png", "a/x/2.png", "b/1.png"].map((path) => ({ path, file: inFolder(path) })));
-  const mixed = handed("all", ["a/1.png", "1.png"].map((path) => ({ path, file: inFolder(path) })));
+  const folders = handed(
+    "all",
+    ["a/1.png", "a/x/2.png", "b/1.png"].map((path) => ({ path, file: inFolder(path) })),
+  );
+  const mixed = handed(
+    "all",
+    ["a/1.png", "1.png"].map((path) => ({ path, file: inFolder(path) })),
+  );
 
-  assert.deepEqual(subfolders(folders).map(({ name, items }) => [name, items.map(({ path }) => path)]), [["a", ["1.png", "x/2.png"]], ["b", ["1.png"]]]);
+  assert.deepEqual(
+    subfolders(folders).map(({ name, items }) => [name, items.map(({ path }) => path)]),
+    [
+      ["a", ["1.png", "x/2.png"]],
+      ["b", ["1.png"]],
+    ],
+  );
   assert.deepEqual(subfolders(mixed), []);
 });
 
@@ -245,21 +285,50 @@ test("a dropped folder of more than a hundred pictures is read to its end", asyn
     },
   });
   const many = Array.from({ length: 250 }, (_, i) => file(`${i}.png`));
-  const entries = [folderEntry("gan", [folderEntry("cats", many), file("1.png")]), file("real.zip"), file("2.png")];
+  const entries = [
+    folderEntry("gan", [folderEntry("cats", many), file("1.png")]),
+    file("real.zip"),
+    file("2.png"),
+  ];
 
   const found = await dropped({ items: entries.map((entry) => ({ webkitGetAsEntry: () => entry })) });
 
-  assert.deepEqual(found.map(({ name, items, isZip }) => [name, items.length, isZip]), [["gan", 251, false], ["real", 1, true], ["", 1, false]]);
+  assert.deepEqual(
+    found.map(({ name, items, isZip }) => [name, items.length, isZip]),
+    [
+      ["gan", 251, false],
+      ["real", 1, true],
+      ["", 1, false],
+    ],
+  );
 });
 
 test("a dropped file that cannot be read is named, not left out", async () => {
-  const locked = { name: "1.png", fullPath: "/gan/1.png", isDirectory: false, file: (_resolve, reject) => reject(new DOMException("no", "NotReadableError")) };
+  const locked = {
+    name: "1.png",
+    fullPath: "/gan/1.png",
+    isDirectory: false,
+    file: (_resolve, reject) => reject(new DOMException("no", "NotReadableError")),
+  };
   const left = [locked];
-  const folder = { name: "gan", isDirectory: true, createReader: () => ({ readEntries: (resolve) => resolve(left.splice(0)) }) };
+  const folder = {
+    name: "gan",
+    isDirectory: true,
+    createReader: () => ({ readEntries: (resolve) => resolve(left.splice(0)) }),
+  };
 
-  await assert.rejects(dropped({ items: [{ webkitGetAsEntry: () => folder }] }), /gan\/1\.png cannot be read/);
+  await assert.rejects(
+    dropped({ items: [{ webkitGetAsEntry: () => folder }] }),
+    /gan\/1\.png cannot be read/,
+  );
 });
 
 test("a folder's name becomes a name that a model can have", () => {
-  assert.deepEqual(["stylegan2", "Modèle à 3", "_x/y ", "模型", "a".repeat(150)].map(modelName), ["stylegan2", "Modele a 3", "x-y", "", "a".repeat(100)]);
+  assert.deepEqual(["stylegan2", "Modèle à 3", "_x/y ", "模型", "a".repeat(150)].map(modelName), [
+    "stylegan2",
+    "Modele a 3",
+    "x-y",
+    "",
+    "a".repeat(100),
+  ]);
 });

@@ -39,7 +39,16 @@ export function randomFrom(seed) {
  * @param {Habits} [habits]
  */
 export function makeDisplay(hz, random, habits = {}) {
-  const { stretch = 0, drops = 0, delays = 0, delay = 0, lates = 0, late = 0, coarse_ms = 0, calm = 0 } = habits;
+  const {
+    stretch = 0,
+    drops = 0,
+    delays = 0,
+    delay = 0,
+    lates = 0,
+    late = 0,
+    coarse_ms = 0,
+    calm = 0,
+  } = habits;
   const frame_ms = 1000 / hz;
   /** @type {number[]} when each refresh began, ms */
   const begins = [1000 * random()];
@@ -49,10 +58,12 @@ export function makeDisplay(hz, random, habits = {}) {
 
   const beginOf = (/** @type {number} */ refresh) => {
     if (refresh > REFRESHES_AT_MOST) throw new Error("the page never came to an end");
-    while (begins.length <= refresh) begins.push(begins[begins.length - 1] + frame_ms * (1 + stretch * random()));
+    while (begins.length <= refresh)
+      begins.push(begins[begins.length - 1] + frame_ms * (1 + stretch * random()));
     return begins[refresh];
   };
-  const told = (/** @type {number} */ time) => (coarse_ms ? Math.floor(time / coarse_ms + 1e-6) * coarse_ms : time);
+  const told = (/** @type {number} */ time) =>
+    coarse_ms ? Math.floor(time / coarse_ms + 1e-6) * coarse_ms : time;
 
   /** The next callback's time stamp, and the clock as it runs. */
   function next() {
@@ -85,7 +96,12 @@ export function makeDisplay(hz, random, habits = {}) {
     shown() {
       return drawn.map(({ refresh, name }, i) => {
         const end = drawn[i + 1]?.refresh ?? Infinity;
-        return { name, refresh, count: end - refresh, ms: beginOf(Math.min(end, begins.length - 1)) - beginOf(refresh) };
+        return {
+          name,
+          refresh,
+          count: end - refresh,
+          ms: beginOf(Math.min(end, begins.length - 1)) - beginOf(refresh),
+        };
       });
     },
   };

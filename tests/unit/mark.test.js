@@ -19,9 +19,20 @@ for (const { clientX, clientY, x, y } of [
 }
 
 test("a box is the same whichever corner comes first", () => {
-  const [a, b, c, d] = [{ x: 200, y: 300 }, { x: 700, y: 350 }, { x: 200, y: 350 }, { x: 700, y: 300 }];
+  const [a, b, c, d] = [
+    { x: 200, y: 300 },
+    { x: 700, y: 350 },
+    { x: 200, y: 350 },
+    { x: 700, y: 300 },
+  ];
 
-  for (const [one, other] of [[a, b], [b, a], [c, d], [d, c]]) assert.deepEqual(boxBetween(one, other), [200, 300, 500, 50]);
+  for (const [one, other] of [
+    [a, b],
+    [b, a],
+    [c, d],
+    [d, c],
+  ])
+    assert.deepEqual(boxBetween(one, other), [200, 300, 500, 50]);
 });
 
 test("two corners in a line are no box", () => {

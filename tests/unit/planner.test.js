@@ -19,7 +19,10 @@ const sum = (values) => values.reduce((total, value) => total + value, 0);
 
 /** Phases of any lengths, some of them shorter than a refresh. */
 function anyPhases(random) {
-  return times(1 + Math.floor(12 * random()), () => (random() < 0.2 ? 20 * random() : 1000 * random()) + 0.01);
+  return times(
+    1 + Math.floor(12 * random()),
+    () => (random() < 0.2 ? 20 * random() : 1000 * random()) + 0.01,
+  );
 }
 
 /** Countdown, a picture of one refresh to a second, and up to eight masks. */
@@ -51,13 +54,18 @@ async function play(seed, hz, habits, durations_ms) {
 /** Play trials by the thousand, and give each, with what tells which one it was, to `check`. */
 async function playMany(habits, check) {
   for (const hz of RATES) {
-    for (let seed = 1; seed <= RUNS; seed += 1) check(await play(seed, hz, habits), `seed ${seed} at ${hz} Hz`);
+    for (let seed = 1; seed <= RUNS; seed += 1)
+      check(await play(seed, hz, habits), `seed ${seed} at ${hz} Hz`);
   }
 }
 
 function assertInOrder(trial, where) {
   const order = trial.shown.map(({ name }) => Number(name));
-  assert.deepEqual(order, [...new Set(order)].sort((a, b) => a - b), where);
+  assert.deepEqual(
+    order,
+    [...new Set(order)].sort((a, b) => a - b),
+    where,
+  );
   assert.equal(order.at(-1), trial.planned.length, where);
 }
 
@@ -159,7 +167,11 @@ test("a number of the countdown may be a refresh off, the picture and its masks 
     [[30, 30, 6, 1], false],
   ]) {
     const phase_ms = refreshes.map((count) => count * HZ_60);
-    const timing = { planned_frames, phase_ms, achieved_frames: phase_ms.map((ms) => Math.round(ms / HZ_60)) };
+    const timing = {
+      planned_frames,
+      phase_ms,
+      achieved_frames: phase_ms.map((ms) => Math.round(ms / HZ_60)),
+    };
 
     assert.equal(isAsPlanned(timing, HZ_60, 2), isGood, `${refreshes}`);
   }
@@ -247,7 +259,11 @@ test("the refresh rate is that of most frames, whatever a few late ones say", ()
 });
 
 test("one refresh is measured well enough to count a trial's, with coarse clocks, late stamps and drops", async () => {
-  for (const [coarse_ms, late] of [[0, 0.45], [0.1, 0.4], [1, 0.24]]) {
+  for (const [coarse_ms, late] of [
+    [0, 0.45],
+    [0.1, 0.4],
+    [1, 0.24],
+  ]) {
     for (const hz of RATES) {
       for (let seed = 1; seed <= 100; seed += 1) {
         const habits = { coarse_ms, drops: 0.02, lates: 0.1, late };

@@ -8,13 +8,28 @@ import { texts } from "../../frontend/text_en.js";
 
 const vectors = JSON.parse(readFileSync(new URL("question_vectors.json", import.meta.url), "utf-8"));
 const questions = vectors.questions.map((/** @type {any} */ { if: shown_if = null, ...own }) => ({
-  required: true, choices: [], min: null, max: null, step: 1, points: 5, low: "", high: "", max_length: 500, text: "?", shown_if, ...own,
+  required: true,
+  choices: [],
+  min: null,
+  max: null,
+  step: 1,
+  points: 5,
+  low: "",
+  high: "",
+  max_length: 500,
+  text: "?",
+  shown_if,
+  ...own,
 }));
 const named = (/** @type {string} */ name) => questions.find((/** @type {any} */ each) => each.name === name);
 
 test("questions are shown as on the server", () => {
   for (const [answers, names] of vectors.shown) {
-    assert.deepEqual(shownQuestions(questions, answers, {}).map(({ name }) => name), names, JSON.stringify(answers));
+    assert.deepEqual(
+      shownQuestions(questions, answers, {}).map(({ name }) => name),
+      names,
+      JSON.stringify(answers),
+    );
   }
 });
 
@@ -25,7 +40,8 @@ test("a condition may be on an answer stored before", () => {
 });
 
 test("answers are valid where the server takes them", () => {
-  for (const [name, answer] of vectors.valid) assert.equal(problemOf(named(name), answer), null, `${name} ${JSON.stringify(answer)}`);
+  for (const [name, answer] of vectors.valid)
+    assert.equal(problemOf(named(name), answer), null, `${name} ${JSON.stringify(answer)}`);
 });
 
 test("answers are refused where the server refuses them, with a text of the catalogue", () => {
@@ -36,9 +52,33 @@ test("answers are refused where the server refuses them, with a text of the cata
 });
 
 test("numbers are read in the digits and signs that people type", () => {
-  const read = { "12": 12, " 1.5 ": 1.5, "1,5": 1.5, "−3": -3, "-.5": -0.5, "３４": 34, "٣٫٥": 3.5, "۱۲": 12, "५": 5, "7.": 7 };
+  const read = {
+    12: 12,
+    " 1.5 ": 1.5,
+    "1,5": 1.5,
+    "−3": -3,
+    "-.5": -0.5,
+    "３４": 34,
+    "٣٫٥": 3.5,
+    "۱۲": 12,
+    "५": 5,
+    "7.": 7,
+  };
   for (const [typed, number] of Object.entries(read)) assert.equal(typedNumber(typed), number, typed);
-  for (const typed of ["", "-", ".", "1e5", "1.2.3", "1,000,000", "0x10", "twelve", "1 2", "NaN", "Infinity", "--1"]) {
+  for (const typed of [
+    "",
+    "-",
+    ".",
+    "1e5",
+    "1.2.3",
+    "1,000,000",
+    "0x10",
+    "twelve",
+    "1 2",
+    "NaN",
+    "Infinity",
+    "--1",
+  ]) {
     assert.ok(Number.isNaN(typedNumber(typed)), typed);
   }
 });

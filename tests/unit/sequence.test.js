@@ -26,7 +26,11 @@ const GATE = 7; // callbacks until six gaps of one refresh were seen
 async function shown(durations, frame, everyFrame) {
   const drawn = [];
   const sequence = await runSequence(durations, 0, frame, everyFrame, (phase) => void drawn.push(phase));
-  return { ...timingOfCallbacks(sequence.edges, sequence.drawn, frame, "callback"), drawn, frame_ms: sequence.frame_ms };
+  return {
+    ...timingOfCallbacks(sequence.edges, sequence.drawn, frame, "callback"),
+    drawn,
+    frame_ms: sequence.frame_ms,
+  };
 }
 
 /** When the first phase was drawn. */
@@ -105,7 +109,11 @@ test("a second witness is heard from the picture on, and of what it saw", () => 
     [[0, null, null, null, null, 17], false, false],
     [[null, null, null, null, null, null], false, false],
   ]) {
-    assert.deepEqual(testimony(EDGES, seenAt(refreshes), HZ_60, PICTURE, "worker_element"), { isWhole, isContrary }, `${refreshes}`);
+    assert.deepEqual(
+      testimony(EDGES, seenAt(refreshes), HZ_60, PICTURE, "worker_element"),
+      { isWhole, isContrary },
+      `${refreshes}`,
+    );
   }
 });
 

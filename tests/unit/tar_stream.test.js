@@ -17,7 +17,9 @@ function content(path, size) {
 
 async function bytesOf(made, start, stop) {
   const sizes = new Map(made.entries.map(({ path, size }) => [path, size]));
-  return Buffer.from(await new Blob(pieces(made, start, stop, (path) => content(path, sizes.get(path)))).arrayBuffer());
+  return Buffer.from(
+    await new Blob(pieces(made, start, stop, (path) => content(path, sizes.get(path)))).arrayBuffer(),
+  );
 }
 
 const laidOut = (vector) => layout(vector.files.map(({ path, bytes }) => ({ path, size: bytes })));
@@ -32,13 +34,18 @@ for (const vector of vectors.archives) {
   test(`the archive is that of tarfile, whole, in parts and in ranges: ${vector.why}`, async () => {
     const made = laidOut(vector);
 
-    assert.deepEqual(made.entries.map(({ path }) => path), vector.order);
+    assert.deepEqual(
+      made.entries.map(({ path }) => path),
+      vector.order,
+    );
     assert.equal(made.size, vector.bytes);
     assert.equal(nodeSha256(await bytesOf(made, 0, made.size)), vector.sha256);
     const parts = [];
-    for (const [start, stop] of partRanges(made.size, vector.part_bytes)) parts.push(nodeSha256(await bytesOf(made, start, stop)));
+    for (const [start, stop] of partRanges(made.size, vector.part_bytes))
+      parts.push(nodeSha256(await bytesOf(made, start, stop)));
     assert.deepEqual(parts, vector.parts);
-    for (const { range, sha256: expected } of vector.ranges) assert.equal(nodeSha256(await bytesOf(made, ...range)), expected);
+    for (const { range, sha256: expected } of vector.ranges)
+      assert.equal(nodeSha256(await bytesOf(made, ...range)), expected);
   });
 }
 
@@ -64,7 +71,14 @@ for (const [path, size, why] of [
 }
 
 test("a path that stands twice, and nothing at all, are refused", () => {
-  assert.throws(() => layout([{ path: "a", size: 1 }, { path: "a", size: 2 }]), /twice/);
+  assert.throws(
+    () =>
+      layout([
+        { path: "a", size: 1 },
+        { path: "a", size: 2 },
+      ]),
+    /twice/,
+  );
   assert.throws(() => layout([]), /no files/);
 });
 
@@ -72,7 +86,10 @@ test("a path that stands twice, and nothing at all, are refused", () => {
 for (const [message, expected] of [
   ["", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"],
   ["abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"],
-  ["abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"],
+  [
+    "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+    "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1",
+  ],
   ["a".repeat(1_000_000), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"],
 ]) {
   test(`our SHA-256 is NIST's for ${message.length} characters`, () => {

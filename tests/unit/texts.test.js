@@ -6,23 +6,60 @@ import ts from "typescript";
 
 import { answerKeys } from "../../frontend/answer_keys.js";
 import { LANGUAGES, preferredOf } from "../../frontend/languages.js";
-import { counted, currentLanguage, money, number, percent, sentences, text, textNodes, useLanguage } from "../../frontend/texts.js";
+import {
+  counted,
+  currentLanguage,
+  money,
+  number,
+  percent,
+  sentences,
+  text,
+  textNodes,
+  useLanguage,
+} from "../../frontend/texts.js";
 
 const FRONTEND = new URL("../../frontend/", import.meta.url);
 /** Modules that evaluators never see the texts of: the researcher's pages, and the demo. */
 const RESEARCHERS = [
-  "charts.js", "dashboard.js", "dashboard_format.js", "demo.js", "evidence.js", "forms.js", "histogram.js", "languages.js", "poll.js",
-  "start.js", "studies_view.js", "study_live.js", "study_view.js", "tar_stream.js", "timing.js", "first.js",
+  "charts.js",
+  "dashboard.js",
+  "dashboard_format.js",
+  "demo.js",
+  "evidence.js",
+  "forms.js",
+  "histogram.js",
+  "languages.js",
+  "poll.js",
+  "start.js",
+  "studies_view.js",
+  "study_live.js",
+  "study_view.js",
+  "tar_stream.js",
+  "timing.js",
+  "first.js",
 ];
 const isResearchers = (name) => RESEARCHERS.includes(name) || /^console[_.]/.test(name);
 /** Calls whose texts go to programs or to the console. */
-const UNSEEN = /^(console\.\w+|.*\.(querySelector(All)?|closest)|matchMedia|CSS\.supports|\w*Error|Refused|Unreached|text|textNodes|RegExp)$/;
+const UNSEEN =
+  /^(console\.\w+|.*\.(querySelector(All)?|closest)|matchMedia|CSS\.supports|\w*Error|Refused|Unreached|text|textNodes|RegExp)$/;
 /** Where styles are written. */
-const STYLED = { property: /^"?(class|style|rel|inset|cssText)"?$/, assigned: /\.(className|font)$|\.style\./ };
+const STYLED = {
+  property: /^"?(class|style|rel|inset|cssText)"?$/,
+  assigned: /\.(className|font)$|\.style\./,
+};
 /** A phrase of two words or more, or a single word as a label begins. */
 const SEEN = [/\p{L}{2,},? \p{L}+/u, /^\p{Lu}\p{Ll}+[.!?…:]?$/u];
 /** Names of keys and headers, and markup. */
-const NAMES = ["Enter", "Escape", "Authorization", "Accept", "Digest", "Range", "Retry-After", "Content-Type"];
+const NAMES = [
+  "Enter",
+  "Escape",
+  "Authorization",
+  "Accept",
+  "Digest",
+  "Range",
+  "Retry-After",
+  "Content-Type",
+];
 const MARKUP = /^\s*<!doctype/i;
 
 /**
@@ -42,7 +79,9 @@ function writtenTexts(code) {
     }
     const words = wordsOf(node);
     const whole = words.join(" ");
-    const isSeen = words.some((part) => SEEN.some((shape) => shape.test(part))) || (isContent(node) && /\p{L}/u.test(whole));
+    const isSeen =
+      words.some((part) => SEEN.some((shape) => shape.test(part))) ||
+      (isContent(node) && /\p{L}/u.test(whole));
     if (isSeen && !MARKUP.test(whole) && !NAMES.includes(whole)) found.push(whole);
     ts.forEachChild(node, visit);
   };
@@ -53,7 +92,9 @@ function writtenTexts(code) {
 /** @param {ts.Node} node */
 function wordsOf(node) {
   if (ts.isStringLiteralLike(node)) return [node.text];
-  return ts.isTemplateExpression(node) ? [node.head.text, ...node.templateSpans.map(({ literal }) => literal.text)] : [];
+  return ts.isTemplateExpression(node)
+    ? [node.head.text, ...node.templateSpans.map(({ literal }) => literal.text)]
+    : [];
 }
 
 /** @param {ts.Node} node */
@@ -69,7 +110,11 @@ function isStyle(node) {
 function isContent({ parent, ...node }) {
   if (!parent) return false;
   if (ts.isPropertyAssignment(parent)) return parent.name.getText() === "label";
-  return ts.isCallExpression(parent) && parent.expression.getText() === "el" && parent.arguments.findIndex((each) => each.pos === node.pos) >= 2;
+  return (
+    ts.isCallExpression(parent) &&
+    parent.expression.getText() === "el" &&
+    parent.arguments.findIndex((each) => each.pos === node.pos) >= 2
+  );
 }
 
 test("the search for texts in code finds phrases, labels and parts of templates", () => {
@@ -80,10 +125,19 @@ test("the search for texts in code finds phrases, labels and parts of templates"
     throw new Error("for the console");
     text("a.b", { x: "two words" });`;
 
-  assert.deepEqual(writtenTexts(code), ["Nothing was recorded.", "or", "Thanks", "Picture   of them all", "on", "two words"]);
+  assert.deepEqual(writtenTexts(code), [
+    "Nothing was recorded.",
+    "or",
+    "Thanks",
+    "Picture   of them all",
+    "on",
+    "two words",
+  ]);
 });
 
-const modules = readdirSync(FRONTEND).filter((name) => name.endsWith(".js") && !name.startsWith("text_") && !isResearchers(name));
+const modules = readdirSync(FRONTEND).filter(
+  (name) => name.endsWith(".js") && !name.startsWith("text_") && !isResearchers(name),
+);
 
 for (const name of modules) {
   test(`no text for evaluators is written into ${name}`, () => {
@@ -106,7 +160,11 @@ test("a key or value that is missing is an error, not a hole in a sentence", () 
 test("nodes stand among the words as they are", () => {
   const link = { nodeName: "A" };
 
-  assert.deepEqual(textNodes("contact.questions", { contact: link }), ["Questions? You can write to ", link, "."]);
+  assert.deepEqual(textNodes("contact.questions", { contact: link }), [
+    "Questions? You can write to ",
+    link,
+    ".",
+  ]);
 });
 
 test("the researcher's texts come first, and go with the next language", async () => {
@@ -143,15 +201,24 @@ for (const [language, expected] of Object.entries(MINUTES)) {
   test(`minutes have their plural forms in ${language}`, async () => {
     await useLanguage(language);
 
-    assert.deepEqual([1, 2, 10].map((count) => counted(count, "minute")), expected);
+    assert.deepEqual(
+      [1, 2, 10].map((count) => counted(count, "minute")),
+      expected,
+    );
   });
 }
 
 test("English money, percent and numbers are as before there were languages", async () => {
   await useLanguage("en");
 
-  assert.deepEqual([money(123, "USD"), money(5, "GBP"), money(100000, "USD")], ["$1.23", "£0.05", "$1,000.00"]);
-  assert.deepEqual([percent(0.625), percent(0.5066, 1), percent(0.5, 1), number(1234)], ["63%", "50.7%", "50.0%", "1234"]);
+  assert.deepEqual(
+    [money(123, "USD"), money(5, "GBP"), money(100000, "USD")],
+    ["$1.23", "£0.05", "$1,000.00"],
+  );
+  assert.deepEqual(
+    [percent(0.625), percent(0.5066, 1), percent(0.5, 1), number(1234)],
+    ["63%", "50.7%", "50.0%", "1234"],
+  );
 });
 
 test("sentences are joined as the language joins them", async () => {
@@ -175,7 +242,10 @@ for (const language of Object.keys(LANGUAGES)) {
     const { fake, real } = answerKeys();
 
     assert.ok(fake.includes("f") && real.includes("j") && real.includes("r"));
-    assert.deepEqual(fake.filter((key) => real.includes(key)), []);
+    assert.deepEqual(
+      fake.filter((key) => real.includes(key)),
+      [],
+    );
     assert.equal(fake[0], text("answer.fake_key").toLowerCase());
   });
 }
@@ -184,7 +254,11 @@ for (const name of readdirSync(FRONTEND).filter((file) => /^judgment_\w+\.js$/.t
   test(`the texts of ${name} follow a language that is chosen after it was loaded`, async () => {
     await useLanguage("en");
     const { judgment } = await import(new URL(name, FRONTEND).href);
-    const said = () => [judgment.heading, ...judgment.choices.map(({ label }) => label), judgment.progress(1, 2)];
+    const said = () => [
+      judgment.heading,
+      ...judgment.choices.map(({ label }) => label),
+      judgment.progress(1, 2),
+    ];
     const english = said();
     await useLanguage("ja");
     const japanese = said();
