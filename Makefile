@@ -10,7 +10,7 @@ PYTEST = $(BIN)/python -m pytest -p tests.progress
 # ALL=1: the tests that are marked slow too.
 CHOSEN = $(if $(ALL),,not slow and )
 
-.PHONY: demo test test-all unit e2e types lint bench validate mutants clean
+.PHONY: demo test test-all unit e2e types lint format bench validate mutants clean
 
 demo: $(STAMPS)/demo
 	$(BIN)/openhype demo
@@ -31,9 +31,14 @@ test-all: $(STAMPS)/node $(STAMPS)/browser
 	@echo "3 of 3: all browser tests; about 22 minutes left in all"
 	@$(PART) e2e ALL=1
 
-lint: $(STAMPS)/dev
+lint: $(STAMPS)/node
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python -m tests.node lint
+
+format: $(STAMPS)/node
+	$(BIN)/ruff format .
+	$(BIN)/python -m tests.node format
 
 types: $(STAMPS)/node
 	$(BIN)/python -m tests.node types

@@ -75,7 +75,10 @@ export function makeConsoleApi({
       const reply = await attempt(path, init, signal);
       if ("data" in reply) return reply.data;
       if (reply.refusal && SIGN_IN_CODES.includes(reply.refusal.code) && path !== "/api/sign-in") {
-        if (signInsBefore === signIns) await (signingIn ??= askToSignIn(reply.refusal.code));
+        if (signInsBefore === signIns) {
+          signingIn ??= askToSignIn(reply.refusal.code);
+          await signingIn;
+        }
         tries = 0;
         continue;
       }
@@ -109,7 +112,7 @@ export function makeConsoleApi({
     try {
       reply = await send(path, { ...init, signal, credentials: "same-origin", cache: "no-store" });
       data = await reply.json().catch(() => undefined);
-    } catch (error) {
+    } catch {
       if (signal?.aborted) throw signal.reason;
       return { refusal: null, isTemporary: true, isUndone: false, retry_after_s: 0 };
     }

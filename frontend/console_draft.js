@@ -152,13 +152,9 @@ export function keepDraft(api, id, stored) {
  * @returns {StudyDraft}
  */
 function changed(body, changes) {
-  return changes.reduce(
-    (/** @type {StudyDraft} */ now, change) => ({
-      ...now,
-      ...(typeof change === "function" ? change(now) : change),
-    }),
-    body,
-  );
+  let now = body;
+  for (const change of changes) now = { ...now, ...(typeof change === "function" ? change(now) : change) };
+  return now;
 }
 
 /**

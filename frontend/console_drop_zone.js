@@ -24,8 +24,12 @@ export function dropZone(heading, isMany, onHanded) {
     problem,
   );
   let inside = 0;
-  zone.addEventListener("dragenter", () => zone.classList.toggle("is-over", (inside += 1) > 0));
-  zone.addEventListener("dragleave", () => zone.classList.toggle("is-over", (inside -= 1) > 0));
+  const move = (/** @type {number} */ step) => {
+    inside += step;
+    zone.classList.toggle("is-over", inside > 0);
+  };
+  zone.addEventListener("dragenter", () => move(1));
+  zone.addEventListener("dragleave", () => move(-1));
   zone.addEventListener("dragover", (event) => event.preventDefault());
   zone.addEventListener("drop", async (event) => {
     event.preventDefault();

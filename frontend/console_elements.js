@@ -95,7 +95,8 @@ let fields = 0;
  * @param {string | Node} [hint]
  */
 export function field(label, input, hint = "") {
-  const id = input.id || `field-${(fields += 1)}`;
+  if (!input.id) fields += 1;
+  const id = input.id || `field-${fields}`;
   input.id = id;
   const hintLine = el("p", { class: "hint", id: `${id}-hint` }, hint);
   const errorLine = el("p", { class: "error", id: `${id}-error`, role: "alert" });

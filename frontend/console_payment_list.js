@@ -57,8 +57,10 @@ function linesOf(text) {
   for (let i = 0; i < text.length; i += 1) {
     const letter = text[i];
     if (letter === "\n") number += 1;
-    if (letter === '"' && isQuoted && text[i + 1] === '"') cells[cells.length - 1] += text[(i += 1)];
-    else if (letter === '"' && (isQuoted || cells[cells.length - 1] === "")) isQuoted = !isQuoted;
+    if (letter === '"' && isQuoted && text[i + 1] === '"') {
+      cells[cells.length - 1] += letter;
+      i += 1;
+    } else if (letter === '"' && (isQuoted || cells[cells.length - 1] === "")) isQuoted = !isQuoted;
     else if (isQuoted) cells[cells.length - 1] += letter;
     else if (letter === separator) cells.push("");
     else if (letter === "\n") finish();

@@ -338,7 +338,9 @@ function tickField(label, isTicked, onChange) {
   input.checked = isTicked;
   input.addEventListener("input", onChange);
   const problem = el("p", { class: "error", role: "alert" });
-  const fail = (/** @type {string} */ words) => void (problem.textContent = words);
+  const fail = (/** @type {string} */ words) => {
+    problem.textContent = words;
+  };
   return {
     element: el("div", { class: "field" }, el("label", { class: "option" }, input, label), problem),
     fail,

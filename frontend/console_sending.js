@@ -45,14 +45,22 @@ export function modelForm(label, hint, send) {
       failure.textContent = "";
       name.fail(model ? "" : "Give the model a name.");
       if (!model) return input.focus();
-      if (!pictures) return void (failure.textContent = "Choose the pictures first.");
+      if (!pictures) {
+        failure.textContent = "Choose the pictures first.";
+        return;
+      }
       const told = await send(model, pictures, sending);
       if (input.value.trim() === model) input.value = "";
       if (handed !== pictures) return;
       handed = null;
       chosen.textContent = told;
     },
-    { primary: true, onError: (error) => void (failure.textContent = explained(error)) },
+    {
+      primary: true,
+      onError: (error) => {
+        failure.textContent = explained(error);
+      },
+    },
   );
   return {
     name: name.element,

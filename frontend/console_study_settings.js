@@ -274,7 +274,10 @@ function removal({ study, kind, settings }, { api, go }) {
   );
   const forget = actionButton("Delete personal data that are old enough", async () => {
     const { due, text } = await api.get(pathTo`/api/studies/${study}/retention`);
-    if (!due) return void (told.textContent = sentence(text));
+    if (!due) {
+      told.textContent = sentence(text);
+      return;
+    }
     if (!(await isConfirmed("Delete personal data?", sentence(text), "Delete them for good"))) return;
     const { deleted } = await api.post(pathTo`/api/studies/${study}/retention`, {}, { again: true });
     told.textContent = `Personal data were deleted: ${counted(deleted, "session")}.`;

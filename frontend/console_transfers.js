@@ -112,8 +112,9 @@ export function makeTransfers(api, draft, slots) {
   const queue = [];
   let isBusy = false;
 
-  const tell = (/** @type {Slot} */ slot, isNew = false) =>
-    listeners.forEach((listener) => listener(slot, isNew));
+  const tell = (/** @type {Slot} */ slot, isNew = false) => {
+    for (const listener of listeners) listener(slot, isNew);
+  };
 
   /** @type {Set<string | null>} uploads that a slot has or had: a stored one that is none of them is of another tab */
   const ours = new Set(slots.map(({ upload }) => upload));

@@ -34,7 +34,8 @@ function hasElementEntries() {
  * @param {number} count
  */
 export async function makeProbes(stage, count) {
-  const names = Array.from({ length: count }, () => `openhype-${(made += 1)}`);
+  const names = Array.from({ length: count }, (_, i) => `openhype-${made + i + 1}`);
+  made += count;
   const box = document.createElement("div");
   // In the corner of the stage. Inline styles, because the sandboxed frame has no style sheet.
   Object.assign(box.style, { position: "absolute", inset: "auto auto 0 0", display: "flex" });

@@ -14,6 +14,7 @@ const LEAST_TOP_CSS = 4;
 const BESIDE_CSS = { least: 272, most: 400, gap: 24 };
 const COMMENT_CHARACTERS = 300;
 /** What the server refuses in texts (`requests.py`): control characters and halves of surrogate pairs. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\ud800-\udfff]/gu;
 
 /**

@@ -42,7 +42,8 @@ export async function startFrameDelays(stage) {
   video.ariaHidden = "true";
   let frames = 0;
   const draw = () => {
-    pen.fillStyle = GRAYS[(frames += 1) % 2];
+    frames += 1;
+    pen.fillStyle = GRAYS[frames % 2];
     pen.fillRect(0, 0, SIDE_PX, SIDE_PX);
   };
   draw();

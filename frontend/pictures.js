@@ -42,7 +42,8 @@ export function loadPictures(urls, fetchPicture, size, { areAllNeeded = false, o
   async function work(i) {
     try {
       const blob = await fetchPicture(urls[i], () => isNeeded(i));
-      onProgress((done += 1));
+      done += 1;
+      onProgress(done);
       return blob;
     } finally {
       starts.shift()?.();

@@ -107,9 +107,11 @@ export function isAsPlanned({ evidence, planned_frames, phase_ms }, frame_ms, an
   });
   let edge = 0;
   let at = 0;
-  const ends = planned_frames
-    .slice(anchor)
-    .map((planned, i) => ({ edge: (edge += planned), at: (at += phase_ms[anchor + i]) }));
+  const ends = planned_frames.slice(anchor).map((planned, i) => {
+    edge += planned;
+    at += phase_ms[anchor + i];
+    return { edge, at };
+  });
   return (
     isCalm &&
     keepsTo(

@@ -65,7 +65,8 @@ export async function makePresenter(stage, size, flashes = true) {
       if (behind) goOnIn(behind);
       behind = null;
       if (current === frame && frame.isLost()) goOnIn(page);
-      return current.show((sequences += 1), phases, frame_ms, onPhase);
+      sequences += 1;
+      return current.show(sequences, phases, frame_ms, onPhase);
     },
     /** Continue in the worker, if there is one. */
     leavePage() {

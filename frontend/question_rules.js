@@ -13,6 +13,8 @@
 
 const LARGEST = 1e15;
 const ROUNDING = 1e-9;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const CONTROL_CHARACTERS = /[\0-\x09\x0b-\x1f\x7f-\x9f]/g;
 /** The first digits of the number systems in which people of the catalogue's languages may type. */
 const ZEROS = [0x660, 0x6f0, 0x966, 0xff10];
 
@@ -83,7 +85,7 @@ export function typedNumber(typed) {
 export function storable(typed) {
   return typed
     .replace(/\r\n?/g, "\n")
-    .replace(/[\0-\x09\x0b-\x1f\x7f-\x9f]/g, " ")
+    .replace(CONTROL_CHARACTERS, " ")
     .replace(/\p{Cs}/gu, "\ufffd")
     .trim();
 }

@@ -104,7 +104,7 @@ export function show(name, title, content) {
 let entered = "check";
 let isCovered = false;
 /** @type {(() => void)[]} */
-let calmed = [];
+const calmed = [];
 
 /**
  * Record which screen is now shown.

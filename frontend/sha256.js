@@ -36,7 +36,7 @@ export function sha256(bytes) {
   const rest = padded(bytes.subarray(whole), bytes.length);
   addBlocks(state, words, rest, rest.length);
   const digest = new DataView(new ArrayBuffer(32));
-  state.forEach((word, i) => digest.setInt32(4 * i, word));
+  for (const [i, word] of state.entries()) digest.setInt32(4 * i, word);
   return new Uint8Array(digest.buffer);
 }
 

@@ -88,7 +88,7 @@ function tiles() {
       tell("Owed so far", paid(data.owed_usd_cents), "to evaluators");
       if (data.retainer)
         tell("Waiting", `${data.retainer.waiting}`, `${paid(data.retainer.owed_usd_cents)} owed for it`);
-      boxes["Waiting"].box.hidden = !data.retainer;
+      boxes.Waiting.box.hidden = !data.retainer;
       tell("Mistimed flashes", `${(100 * share).toFixed(1)}%`, `${responses} replaced`, data.flashes);
       tell("Simulated", `${data.simulated}`, "sessions, in none of the other numbers", data.simulated > 0);
       tell("Withdrawn", `${data.withdrawn.sessions}`, "answers deleted", data.withdrawn.sessions > 0);

@@ -13,6 +13,7 @@ const MOST_PATH_BYTES = 1024;
 const BLOCK = 512;
 const END = 2 * BLOCK;
 const NAME_BYTES = 100;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const UNSENDABLE = /[\x00-\x1f\x7f\\]|\p{Surrogate}/u;
 const encoder = new TextEncoder();
 
@@ -189,6 +190,7 @@ function paxRecord(path) {
 
 /** @param {string} path */
 function needsPax(path) {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII includes them
   return /[^\x00-\x7f]/.test(path) || path.length > NAME_BYTES;
 }
 

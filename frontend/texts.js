@@ -46,7 +46,7 @@ export function currentLanguage() {
  */
 export function text(key, values = {}) {
   return pieces(key)
-    .map((piece, i) => (i % 2 ? isolated(valueOf(key, values, piece)) : piece))
+    .map((piece, i) => (i % 2 ? isolated(requiredValue(key, values, piece)) : piece))
     .join("");
 }
 
@@ -59,7 +59,7 @@ export function text(key, values = {}) {
 export function textNodes(key, values) {
   return pieces(key).map((piece, i) => {
     if (i % 2 === 0) return piece;
-    const value = valueOf(key, values, piece);
+    const value = requiredValue(key, values, piece);
     return typeof value === "object" ? value : isolated(value);
   });
 }
@@ -126,7 +126,7 @@ function pieces(key) {
  * @param {Record<string, T>} values
  * @param {string} name
  */
-function valueOf(key, values, name) {
+function requiredValue(key, values, name) {
   if (!Object.hasOwn(values, name)) throw new Error(`the text ${key} needs a value for {${name}}`);
   return values[name];
 }

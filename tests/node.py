@@ -1,6 +1,6 @@
 """Run the development tools that need Node: the machine's own, or else the one in the PyPI package.
 
-`python -m tests.node install|types|test`
+`python -m tests.node install|types|test|lint|format`
 """
 
 import json
@@ -25,7 +25,12 @@ def main(task: str) -> int:
     if task == "test":
         tests = sorted(str(path) for path in (ROOT / "tests" / "unit").glob("*.test.js"))
         return subprocess.call([*node, "--test", *tests], cwd=ROOT)
-    raise SystemExit(f"python -m tests.node takes install, types or test, not {task!r}")
+    biome = [*node, "node_modules/@biomejs/biome/bin/biome"]
+    if task == "lint":
+        return subprocess.call([*biome, "check", "--error-on-warnings"], cwd=ROOT)
+    if task == "format":
+        return subprocess.call([*biome, "format", "--write"], cwd=ROOT)
+    raise SystemExit(f"python -m tests.node takes install, types, test, lint or format, not {task!r}")
 
 
 def _write_types(node: list[str]) -> int:

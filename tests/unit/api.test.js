@@ -318,7 +318,10 @@ test("once it is needed after all, the person is told", async () => {
   let isNeeded = false;
   const { api, seen } = over(
     fault,
-    () => ((isNeeded = true), fault()),
+    () => {
+      isNeeded = true;
+      return fault();
+    },
     ...times(4, fault),
     () => png(),
   );
@@ -339,7 +342,10 @@ test("of several in trouble one that is over does not hide the others", async ()
     onTrouble: (trouble) => shown.push(trouble?.path ?? null),
     onStuck: async () => {},
     isOffline: () => false,
-    pause: async () => ((tries += 1) > 9 ? healed : undefined),
+    pause: async () => {
+      tries += 1;
+      return tries > 9 ? healed : undefined;
+    },
     send: async (path) => {
       if (tries > 4 && path === "/a") return stored();
       if (tries > 9) return stored();

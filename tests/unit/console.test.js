@@ -263,6 +263,7 @@ test("a plan says what a study takes and tells", () => {
     source: "papers",
     rows: [
       { width: 4.938, power: 0.99927 },
+      // biome-ignore lint/suspicious/noApproximativeNumericConstant: a power, not the logarithm of 2
       { width: 9.59, power: 0.693 },
       { width: null, power: null },
     ],

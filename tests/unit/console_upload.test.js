@@ -130,7 +130,10 @@ test("what is there already is not sent again after a reload", async () => {
   server.isComplete = false;
   const sent = [];
   const put = server.put;
-  server.put = (url, ...rest) => (sent.push(url), put(url, ...rest));
+  server.put = (url, ...rest) => {
+    sent.push(url);
+    return put(url, ...rest);
+  };
 
   await sending(server, folder()).upload.run();
 
@@ -199,7 +202,10 @@ test("a file that can no longer be read is said, not taken for a lost connection
   const server = new Server([0]);
   const { upload } = sending(server, { ...source, slice });
   const begin = server.post.bind(server);
-  server.post = (path, body) => ((isChanged = path === "/api/uploads" || isChanged), begin(path, body));
+  server.post = (path, body) => {
+    isChanged = path === "/api/uploads" || isChanged;
+    return begin(path, body);
+  };
 
   assert.equal(await upload.run(), null);
 

@@ -34,7 +34,10 @@ function site(changes = {}) {
 /** A generator that gives the same numbers each time. */
 function dice() {
   let state = 1;
-  return () => (state = (state * 48271) % 2147483647) / 2147483647;
+  return () => {
+    state = (state * 48271) % 2147483647;
+    return state / 2147483647;
+  };
 }
 
 /**

@@ -134,7 +134,8 @@ test("on an undisturbed display every phase is up for exactly its planned refres
   await playMany({}, (trial, where) => {
     assert.deepEqual(trial.truth, trial.planned, where);
     assert.deepEqual(trial.timing.achieved_frames, trial.planned, where);
-    trial.timing.phase_ms.forEach((ms, i) => assert.ok(Math.abs(ms - trial.shown[i].ms) < 1e-6, where));
+    for (const [i, ms] of trial.timing.phase_ms.entries())
+      assert.ok(Math.abs(ms - trial.shown[i].ms) < 1e-6, where);
   });
 });
 

@@ -37,7 +37,11 @@ async function shown(durations, frame, everyFrame) {
 async function onset(everyFrame) {
   let now_at = NaN;
   let drawn_at = NaN;
-  const watched = (onFrame) => everyFrame((at, now) => onFrame((now_at = at), now));
+  const watched = (onFrame) =>
+    everyFrame((at, now) => {
+      now_at = at;
+      return onFrame(at, now);
+    });
   await runSequence([100], 0, HZ_60, watched, (phase) => {
     if (phase === 0) drawn_at = now_at;
   });
