@@ -16,7 +16,8 @@
  * - `fault`: the server failed, does not have a picture, or sent a reply that cannot be read;
  * - `portal`: an unrelated page, such as the sign-in page of a hotel's network.
  * @typedef {"offline" | "unreached" | "slow" | "silent" | "busy" | "fault" | "portal"} Kind
- * @typedef {{kind: Kind, path: string, id: string, pause_ms: number}} Trouble `id` as in the server's log, or ""
+ * @typedef {{kind: Kind, path: string, id: string, pause_ms: number}} Trouble `id` as in the server's log, or
+ *   ""
  */
 
 /** A request that the server refused permanently. */
@@ -52,8 +53,10 @@ const SIGN_IN_FIRST = 511;
 
 /**
  * @param {object} options
- * @param {(trouble: Trouble | null) => void} options.onTrouble receives the current trouble; null once it is over
- * @param {(trouble: Trouble) => Promise<unknown>} options.onStuck asks the evaluator; resolves when to try again
+ * @param {(trouble: Trouble | null) => void} options.onTrouble receives the current trouble; null once it is
+ *   over
+ * @param {(trouble: Trouble) => Promise<unknown>} options.onStuck asks the evaluator; resolves when to try
+ *   again
  * @param {() => number} options.random
  * @param {(path: string, init: RequestInit) => Promise<Response>} [options.send]
  * @param {(ms: number) => Promise<unknown>} [options.pause]
@@ -230,7 +233,8 @@ export function makeApi({
 }
 
 /**
- * The evaluator's token in a header of its own: CloudFront signs its requests to the functions in `Authorization`.
+ * The evaluator's token in a header of its own: CloudFront signs its requests to the functions in
+ * `Authorization`.
  * @param {string | null} token
  * @returns {Record<string, string>}
  */
@@ -239,8 +243,8 @@ function tokenHeader(token) {
 }
 
 /**
- * The digest of a body, which CloudFront's signature includes. Other servers ignore it, and a page without a secure
- * context, which cannot compute it, is not served by CloudFront.
+ * The digest of a body, which CloudFront's signature includes. Other servers ignore it, and a page without a
+ * secure context, which cannot compute it, is not served by CloudFront.
  * @param {string} body
  * @returns {Promise<Record<string, string>>}
  */
@@ -255,22 +259,27 @@ export async function digestHeader(body) {
 }
 
 /**
- * @typedef {{type: string, isOurs: boolean, accept?: (body: Blob) => Promise<unknown>}} Wanted `isOurs`: whether a
- *   refusal by our server (4xx) is a valid reply
+ * @typedef {{type: string, isOurs: boolean, accept?: (body: Blob) => Promise<unknown>}} Wanted `isOurs`:
+ *   whether a refusal by our server (4xx) is a valid reply
  * @typedef {{ok: boolean, status: number, data: unknown, body: Blob}} Reply `data`: the parsed JSON
  * @typedef {{kind: Kind, id: string, retry_after_s: number}} Failure
  */
 
-/** @typedef {import("../types/api.js").paths} Routes of the API; in their names, `{study}` and other placeholders match any text */
+/**
+ * @typedef {import("../types/api.js").paths} Routes of the API; in their names, `{study}` and other
+ *   placeholders match any text
+ */
 
 /**
  * @template {string} Route
- * @typedef {Route extends `${infer Before}{${string}}${infer After}` ? `${Before}${string}${PathsOf<After>}` : Route} PathsOf
+ * @typedef {Route extends `${infer Before}{${string}}${infer After}` ? `${Before}${string}${PathsOf<After>}`
+ *   : Route} PathsOf
  */
 
 /**
  * @template Responses by status
- * @typedef {Responses[keyof Responses & (200 | 201)] extends {content: {"application/json": infer Data}} ? Data : never} GoodReply
+ * @typedef {Responses[keyof Responses & (200 | 201)] extends {content: {"application/json": infer Data}} ?
+ *   Data : never} GoodReply
  */
 
 /**

@@ -12,11 +12,14 @@ import { rowOf } from "./stage.js";
  * @property {Timing} timing
  * @property {number} frame_ms as measured during the sequence
  * @property {boolean} isPageLate whether the page or its frame did the drawing, and was late
- * @property {boolean} isContradicted whether the page observed that the display did not show what the worker drew in time
+ * @property {boolean} isContradicted whether the page observed that the display did not show what the worker
+ *   drew in time
  * @typedef {{element: HTMLElement, show: Show, end: () => void}} Backend `element` is the visible one
- * @typedef {{settled: Promise<Shown>, wasDrawn: boolean[]}} Sequence `wasDrawn` by phase: false where it was skipped
- * @typedef {(serial: number, phases: Phase[], frame_ms: number, onPhase: (phase: Phase | null) => void) => Promise<Sequence>} Show
- *   resolves when the last phase is over; `serial` is unique and names the sequence in the browser's trace
+ * @typedef {{settled: Promise<Shown>, wasDrawn: boolean[]}} Sequence `wasDrawn` by phase: false where it was
+ *   skipped
+ * @typedef {(serial: number, phases: Phase[], frame_ms: number, onPhase: (phase: Phase | null) => void) =>
+ *   Promise<Sequence>} Show resolves when the last phase is over; `serial` is unique and names the sequence
+ *   in the browser's trace
  */
 
 /** @param {Phase[]} phases */

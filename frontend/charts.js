@@ -88,7 +88,8 @@ export function sessionBar() {
 
 /**
  * Plot a score and its two intervals against the number of evaluators; values off the axis are clipped.
- * @param {{evaluators: number, score: number, ci: number[], any_look: (number | null)[]}[]} points two or more
+ * @param {{evaluators: number, score: number, ci: number[], any_look: (number | null)[]}[]} points two or
+ *   more
  * @param {object} frame
  * @param {number} frame.wanted evaluators
  * @param {[number, number]} frame.ends of the score axis

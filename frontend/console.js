@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The researcher's console: one page whose screens follow the path. A screen is a module, loaded when it is first
- * shown, that exports `title(parameters)` and `show(main, parameters, context)`.
+ * The researcher's console: one page whose screens follow the path. A screen is a module, loaded when it is
+ * first shown, that exports `title(parameters)` and `show(main, parameters, context)`.
  */
 
 import { SIGN_IN_CODES, makeConsoleApi } from "./console_api.js";
@@ -11,7 +11,8 @@ import { signIn } from "./console_sign_in.js";
 import { notice } from "./screens.js";
 
 /**
- * @typedef {{member: string, role: "submitter" | "researcher" | "owner", token: string | null, expires_at: string | null, by: "token" | "cookie" | "proxy"}} Me
+ * @typedef {{member: string, role: "submitter" | "researcher" | "owner", token: string | null, expires_at:
+ *   string | null, by: "token" | "cookie" | "proxy"}} Me
  *
  * @typedef {object} Context what a screen may use
  * @property {import("./console_api.js").Api} api
@@ -21,8 +22,8 @@ import { notice } from "./screens.js";
  *
  * @typedef {object} Screen
  * @property {(parameters: Record<string, string>) => string} title heading and title of the page
- * @property {(main: HTMLElement, parameters: Record<string, string>, context: Context) => Promise<unknown> | void} show
- *   adds the screen to `main`, below the heading
+ * @property {(main: HTMLElement, parameters: Record<string, string>, context: Context) => Promise<unknown> |
+ *   void} show adds the screen to `main`, below the heading
  */
 
 /** @type {[string, () => Promise<Screen>][]} every screen, by the pattern of its path */
@@ -40,7 +41,10 @@ const SCREENS = [
   ["/console/audit", () => import("./console_audit.js")],
 ];
 
-/** @type {{path: string, label: string, role: Me["role"], isOnly?: boolean}[]} what the bar leads to, and who may go there: members with the role and those above, or only those with it */
+/**
+ * @type {{path: string, label: string, role: Me["role"], isOnly?: boolean}[]} what the bar leads to, and who
+ *   may go there: members with the role and those above, or only those with it
+ */
 const PAGES = [
   { path: "/console", label: "Studies", role: "researcher" },
   { path: "/console/new", label: "New study", role: "researcher" },

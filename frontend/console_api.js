@@ -1,8 +1,9 @@
 // @ts-check
 /**
- * The console's requests to the API. The sign-in is a cookie that no script can read; a request that needs a new
- * sign-in waits for it and is then sent again, so that nothing typed is lost. Requests that may be sent twice without
- * harm are repeated while the server cannot be reached; others say that their outcome is unknown.
+ * The console's requests to the API. The sign-in is a cookie that no script can read; a request that needs a
+ * new sign-in waits for it and is then sent again, so that nothing typed is lost. Requests that may be sent
+ * twice without harm are repeated while the server cannot be reached; others say that their outcome is
+ * unknown.
  */
 
 import { Refused, digestHeader } from "./api.js";
@@ -41,14 +42,15 @@ const FINAL = ["done", "failed", "cancelled"];
 
 /**
  * @typedef {object} Options
- * @property {boolean} [again] whether the request may be repeated when its outcome is unknown; true for reading
+ * @property {boolean} [again] whether the request may be repeated when its outcome is unknown; true for
+ *   reading
  * @property {AbortSignal} [signal]
  */
 
 /**
  * @param {object} world
- * @param {(reason: string) => Promise<unknown>} world.signIn asks for a token, and resolves once the cookie is set;
- *   `reason` is the code of the refusal
+ * @param {(reason: string) => Promise<unknown>} world.signIn asks for a token, and resolves once the cookie
+ *   is set; `reason` is the code of the refusal
  * @param {(path: string, init: RequestInit) => Promise<Response>} [world.send]
  * @param {(ms: number, signal?: AbortSignal) => Promise<unknown>} [world.pause]
  * @param {() => number} [world.random]
@@ -167,7 +169,8 @@ export function makeConsoleApi({
 
 /**
  * @typedef {ReturnType<typeof makeConsoleApi>} Api
- * @typedef {{refusal: Refused | null, isTemporary: boolean, isUndone: boolean, retry_after_s: number}} Failure
+ * @typedef {{refusal: Refused | null, isTemporary: boolean, isUndone: boolean, retry_after_s: number}}
+ *   Failure
  */
 
 /** @param {boolean} again */
@@ -175,7 +178,8 @@ function unreached(again) {
   return new Unreached(
     again
       ? "The server cannot be reached. Check the connection, then try again."
-      : "The connection broke before the reply. Load this page again to see whether it was done, before you try again.",
+      : "The connection broke before the reply. Load this page again to see whether it was done, before " +
+          "you try again.",
   );
 }
 
@@ -201,7 +205,8 @@ export function waited(ms, signal) {
 }
 
 /**
- * Send a part of an upload. By XMLHttpRequest, which unlike fetch tells how much was sent, and so whether it goes on.
+ * Send a part of an upload. By XMLHttpRequest, which unlike fetch tells how much was sent, and so whether it
+ * goes on.
  * @param {string} url
  * @param {Record<string, string>} headers
  * @param {Blob} body

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The third step to a new study: what the server found in the pictures. By whatever differs between the sides besides
- * the pictures themselves, evaluators could tell them apart.
+ * The third step to a new study: what the server found in the pictures. By whatever differs between the sides
+ * besides the pictures themselves, evaluators could tell them apart.
  */
 
 import { Unreached } from "./console_api.js";
@@ -24,8 +24,11 @@ import { pathTo } from "./console_paths.js";
 
 /**
  * @typedef {object} Audit
- * @property {{side: string, files: number, pictures: number, classes: {class: string, pictures: number}[], formats?: Record<string, number>, short_side_px?: {smallest: number, median: number, largest: number} | null}[]} sides
- * @property {{what: string, reals: string, models: string, remedy: string | null, sentence: string}[]} differences
+ * @property {{side: string, files: number, pictures: number, classes: {class: string, pictures: number}[],
+ *   formats?: Record<string, number>, short_side_px?: {smallest: number, median: number, largest: number} |
+ *   null}[]} sides
+ * @property {{what: string, reals: string, models: string, remedy: string | null, sentence: string}[]}
+ *   differences
  * @property {{side: string, file: string, reason: string, thumbnail: string | null}[]} refused the first ones
  * @property {number} refused_count
  * @property {number} stopping_count how many of them have to be corrected or left out
@@ -67,7 +70,8 @@ export async function show(main, parameters, { api, go, signal }) {
       el(
         "p",
         { role: "status" },
-        "The server reads every picture and compares the sides. For thousands of pictures that takes a few minutes.",
+        "The server reads every picture and compares the sides. For thousands of pictures that takes a " +
+          "few minutes.",
       ),
       bar.element,
       failure,
@@ -200,7 +204,8 @@ function differences({ differences: all, suggested }, equalised, change) {
         el(
           "p",
           {},
-          `What can be made equal: ${suggested.equalise.map(inWords).join(", then ")}. Reals and fakes go through the same, so that neither can be told by it.`,
+          `What can be made equal: ${suggested.equalise.map(inWords).join(", then ")}. Reals and fakes ` +
+            "go through the same, so that neither can be told by it.",
         ),
         el(
           "div",
@@ -227,7 +232,8 @@ function differences({ differences: all, suggested }, equalised, change) {
           { class: "good" },
           equalised.length
             ? "Nothing else was found by which the sides could be told apart."
-            : "Nothing in the files tells the sides apart: their compression, size and colour are alike. Blur and noise count as what the pictures show.",
+            : "Nothing in the files tells the sides apart: their compression, size and colour are alike. " +
+                "Blur and noise count as what the pictures show.",
         ),
       ];
   return el("section", {}, el("h2", {}, "What differs between the sides"), ...told, ...offer, ...done);
@@ -282,7 +288,9 @@ function refusals({ refused, refused_count, stopping_count }, skips, change) {
           el(
             "p",
             {},
-            `The study cannot be made with ${stopping_count === 1 ? "this file" : "these files"}: leave ${files} out, or correct the folder and choose it again.${isMixed ? " Duplicates are left out in any case." : ""}`,
+            `The study cannot be made with ${stopping_count === 1 ? "this file" : "these files"}: ` +
+              `leave ${files} out, or correct the folder and choose it ` +
+              `again.${isMixed ? " Duplicates are left out in any case." : ""}`,
           ),
           el(
             "div",

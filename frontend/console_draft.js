@@ -1,5 +1,7 @@
 // @ts-check
-/** A study that is being prepared: stored on the server at every change, so that a closed tab loses nothing. */
+/**
+ * A study that is being prepared: stored on the server at every change, so that a closed tab loses nothing.
+ */
 
 import { Unreached } from "./console_api.js";
 import { el, explained, link } from "./console_elements.js";
@@ -30,14 +32,18 @@ const SAVE_AGAIN_AFTER_MS = 5000;
  * @property {Record<string, any>[]} [questions]
  */
 
-/** @typedef {StudyDraft | ((body: StudyDraft) => StudyDraft)} Change entries that take the place of those of the same name, or how they follow from what is stored */
+/**
+ * @typedef {StudyDraft | ((body: StudyDraft) => StudyDraft)} Change entries that take the place of those of
+ *   the same name, or how they follow from what is stored
+ */
 
 /**
  * @typedef {object} Draft
  * @property {string} id
  * @property {StudyDraft} body
  * @property {(change: Change) => void} change stores the change soon
- * @property {() => Promise<unknown>} renew stores what is not stored yet, and takes over what other tabs stored
+ * @property {() => Promise<unknown>} renew stores what is not stored yet, and takes over what other tabs
+ *   stored
  * @property {() => Promise<unknown>} flush stores what is not stored yet
  * @property {() => Promise<unknown>} close stores nothing more; resolves once nothing is on its way
  * @property {AbortSignal} closed aborts when it was closed
@@ -70,7 +76,8 @@ export async function openDraft(api, id) {
 }
 
 /**
- * Return a draft. Other tabs may change it too: only what is changed here is stored, in what the server has then.
+ * Return a draft. Other tabs may change it too: only what is changed here is stored, in what the server has
+ * then.
  * @param {import("./console_api.js").Api} api
  * @param {string} id
  * @param {StudyDraft | null} stored null for a new draft
@@ -127,7 +134,8 @@ export function keepDraft(api, id, stored) {
       return saving;
     },
     async renew() {
-      await draft.flush().catch(() => {}); // what is refused can be corrected only on the screen that is opened
+      // what is refused can be corrected only on the screen that is opened
+      await draft.flush().catch(() => {});
       const { body } = await api.get(path);
       draft.body = changed(body, changes);
     },

@@ -173,11 +173,12 @@ export function showJob(shown, job) {
  */
 
 /**
- * Ask in a dialog; return the value of the button pressed, or null if the dialog was closed otherwise. The last button
- * has the focus, so that an Enter that is held down confirms nothing.
+ * Ask in a dialog; return the value of the button pressed, or null if the dialog was closed otherwise. The
+ * last button has the focus, so that an Enter that is held down confirms nothing.
  * @param {string} title
  * @param {(Node | string)[]} content
- * @param {Choice[]} choices the last one that closes without effect included, such as "Cancel" with the value ""
+ * @param {Choice[]} choices the last one that closes without effect included, such as "Cancel" with the value
+ *   ""
  * @returns {Promise<string | null>}
  */
 export function askInDialog(title, content, choices) {

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Pictures as a person hands them over: a folder chosen or dropped, loose files, or a zip. Contents are not read here,
- * and only pictures are taken: nothing else of a folder leaves the computer.
+ * Pictures as a person hands them over: a folder chosen or dropped, loose files, or a zip. Contents are not
+ * read here, and only pictures are taken: nothing else of a folder leaves the computer.
  */
 
 /** Extensions of pictures: those that the server reads, and those of which it says that it does not. */
@@ -83,8 +83,8 @@ export function handed(name, items) {
 }
 
 /**
- * Return the sub-folders of a folder whose pictures all lie in sub-folders, each as a folder; none otherwise. They may
- * be classes of one model, or several models.
+ * Return the sub-folders of a folder whose pictures all lie in sub-folders, each as a folder; none otherwise.
+ * They may be classes of one model, or several models.
  * @param {Handed} folder
  * @returns {Handed[]}
  */
@@ -159,6 +159,7 @@ function fileOf(entry) {
 /** @param {FileSystemEntry} entry */
 function unreadable({ fullPath }) {
   return new Error(
-    `${fullPath} cannot be read: see whether it is still there and you may read it, then drop the folder again`,
+    `${fullPath} cannot be read: see whether it is still there and you may read it, then drop the ` +
+      "folder again",
   );
 }

@@ -76,8 +76,8 @@ export function moment(iso, timeZone) {
 }
 
 /**
- * Return a message of the server as a sentence: messages are written in lower case, without a full stop. What stands in
- * parentheses for the command line is left out: its options and commands.
+ * Return a message of the server as a sentence: messages are written in lower case, without a full stop. What
+ * stands in parentheses for the command line is left out: its options and commands.
  * @param {string} message
  */
 export function sentence(message) {

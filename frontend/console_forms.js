@@ -6,8 +6,8 @@ import { alertLine, askInDialog, el, explained, field, isAbort } from "./console
 import { money } from "./screens.js";
 
 /**
- * Return a form with one button. While the command is under way the button waits and keeps the focus; what came of
- * it stands below.
+ * Return a form with one button. While the command is under way the button waits and keeps the focus; what
+ * came of it stands below.
  * @param {Node[]} fields
  * @param {string} label of the button
  * @param {() => Promise<string | void>} run returns what is to be told, if anything

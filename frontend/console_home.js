@@ -200,15 +200,18 @@ function firstSteps() {
   const steps = [
     [
       "Gather the pictures",
-      "one folder of real ones, and one for each model, 50 pictures or more in each. Nothing has to be resized or renamed.",
+      "one folder of real ones, and one for each model, 50 pictures or more in each. Nothing has to be " +
+        "resized or renamed.",
     ],
     [
       "Make a study",
-      "the console checks the pictures, says what evaluators could tell the sides apart by, and what the study will cost.",
+      "the console checks the pictures, says what evaluators could tell the sides apart by, and what " +
+        "the study will cost.",
     ],
     [
       "Try it",
-      "let simulated evaluators answer, which count in no score; or take part yourself, and withdraw at the end.",
+      "let simulated evaluators answer, which count in no score; or take part yourself, and withdraw " +
+        "at the end.",
     ],
     ["Invite evaluators", "by a link, or from a panel that pays them. The score appears while they answer."],
   ];

@@ -45,7 +45,8 @@ export function jobList(study, context, { kinds, onEnd = () => {} } = {}) {
           rows.set(job.job, row);
           list.prepend(row.element);
         }
-        const isNews = row.update(job) || (!before && !isFirst); // a short one may have ended before it was seen
+        // a short one may have ended before it was seen
+        const isNews = row.update(job) || (!before && !isFirst);
         if (isNews && !OPEN.includes(job.state)) {
           told.textContent = `${jobName(job.kind)}: ${STATES[job.state]}`;
           onEnd(job);

@@ -19,7 +19,8 @@ export const METHODS = [
     method: "infinity",
     title: "Real or fake, without time limit (HYPE-infinity)",
     about:
-      "Evaluators see one picture at a time, as long as they like, and say whether it is real. The score is the share of pictures judged wrong: 50% means that nobody can tell.",
+      "Evaluators see one picture at a time, as long as they like, and say whether it is real. The " +
+      "score is the share of pictures judged wrong: 50% means that nobody can tell.",
     hasItems: false,
     isCommon: true,
   },
@@ -27,7 +28,8 @@ export const METHODS = [
     method: "time",
     title: "Real or fake, in flashes (HYPE-time)",
     about:
-      "Pictures flash for a moment that grows or shrinks with each answer. The score is the time in ms that people need to tell real from fake. Evaluators need a computer.",
+      "Pictures flash for a moment that grows or shrinks with each answer. The score is the time in ms " +
+      "that people need to tell real from fake. Evaluators need a computer.",
     hasItems: false,
     isCommon: true,
   },
@@ -35,7 +37,8 @@ export const METHODS = [
     method: "pair",
     title: "Which one is real?",
     about:
-      "A real picture and a generated one stand side by side, and evaluators choose the real one. The score is the share of pairs in which they chose the generated one.",
+      "A real picture and a generated one stand side by side, and evaluators choose the real one. The " +
+      "score is the share of pairs in which they chose the generated one.",
     hasItems: false,
     isCommon: true,
   },
@@ -43,7 +46,8 @@ export const METHODS = [
     method: "tournament",
     title: "Tournament of models",
     about:
-      "Pictures of two models stand side by side, and evaluators choose the one that looks more real. Models are ranked by a Bradley-Terry model. It takes two models or more.",
+      "Pictures of two models stand side by side, and evaluators choose the one that looks more real. " +
+      "Models are ranked by a Bradley-Terry model. It takes two models or more.",
     hasItems: false,
     isCommon: true,
   },
@@ -51,7 +55,8 @@ export const METHODS = [
     method: "exposures",
     title: "Real or fake, at fixed exposures",
     about:
-      "Pictures are shown for several fixed times, the same for everyone. The result is a curve: how often people are right after each time. Evaluators need a computer.",
+      "Pictures are shown for several fixed times, the same for everyone. The result is a curve: how " +
+      "often people are right after each time. Evaluators need a computer.",
     hasItems: false,
     isCommon: false,
   },
@@ -59,7 +64,8 @@ export const METHODS = [
     method: "2afc",
     title: "Which one is closer? (2AFC)",
     about:
-      "Of two distorted pictures, evaluators choose the one closer to a reference. The answers measure how well perceptual metrics agree with people.",
+      "Of two distorted pictures, evaluators choose the one closer to a reference. The answers measure " +
+      "how well perceptual metrics agree with people.",
     hasItems: true,
     parts: "ref, p0 and p1",
     isCommon: false,
@@ -68,7 +74,8 @@ export const METHODS = [
     method: "jnd",
     title: "Same or different? (JND)",
     about:
-      "Two pictures flash one after the other, and evaluators say whether they were the same. The result is which differences people notice.",
+      "Two pictures flash one after the other, and evaluators say whether they were the same. The " +
+      "result is which differences people notice.",
     hasItems: true,
     parts: "p0 and p1",
     isCommon: false,
@@ -77,7 +84,8 @@ export const METHODS = [
     method: QUALIFICATION,
     title: "Qualification",
     about:
-      "A short test of real or fake that people have to pass before they may take part in studies, which name it in the setting qualification. It has no score.",
+      "A short test of real or fake that people have to pass before they may take part in studies, " +
+      "which name it in the setting qualification. It has no score.",
     hasItems: false,
     isCommon: false,
   },

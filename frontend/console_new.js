@@ -35,7 +35,8 @@ export async function show(main, parameters, { api, go, signal }) {
   const name = field(
     "Name",
     input,
-    "It is part of the link that evaluators get, so it should not give away what the study is about. Lower-case letters, digits and hyphens, such as faces-2.",
+    "It is part of the link that evaluators get, so it should not give away what the study is about. " +
+      "Lower-case letters, digits and hyphens, such as faces-2.",
   );
   const method = methodChoice(methodOf(draft?.body ?? {}));
 
@@ -55,7 +56,8 @@ export async function show(main, parameters, { api, go, signal }) {
     const stored = draft ?? keepDraft(api, newDraftName(), null);
     stored.change({ name: input.value, ...ordered(method.value()) });
     await stored.flush();
-    if (!draft && !signal.aborted) history.replaceState(null, "", pathTo`/console/new/${stored.id}`); // going back leads to it, not to a second one
+    // going back leads to it, not to a second one
+    if (!draft && !signal.aborted) history.replaceState(null, "", pathTo`/console/new/${stored.id}`);
     go(pathTo`/console/new/${stored.id}/pictures`);
   };
   const form = el("form", { class: "questions" }, name.element, method.element);
@@ -89,7 +91,8 @@ async function removed(api, id, go) {
       el(
         "p",
         {},
-        "Its name, settings and the list of its pictures are deleted. Pictures that were sent are deleted by the server after a week.",
+        "Its name, settings and the list of its pictures are deleted. Pictures that were sent are " +
+          "deleted by the server after a week.",
       ),
     ],
     choices,

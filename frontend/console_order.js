@@ -1,5 +1,8 @@
 // @ts-check
-/** What of a draft is ordered; pure. A draft keeps what was given for another method, in case that is chosen again. */
+/**
+ * What of a draft is ordered; pure. A draft keeps what was given for another method, in case that is chosen
+ * again.
+ */
 
 import { methodOf } from "./console_methods.js";
 
@@ -8,7 +11,8 @@ import { methodOf } from "./console_methods.js";
 /**
  * Return the order of a study: the pictures and settings of the draft that its method takes, and all else.
  * @param {StudyDraft} body
- * @param {Pick<import("./console_setting_groups.js").Setting, "name" | "applies">[]} settings all settings, for the method
+ * @param {Pick<import("./console_setting_groups.js").Setting, "name" | "applies">[]} settings all settings,
+ *   for the method
  * @returns {StudyDraft}
  */
 export function orderOf({ real, models, items, equalise, settings: given = {}, ...others }, settings) {

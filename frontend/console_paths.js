@@ -2,8 +2,8 @@
 /** Paths of the console: which screen a path names, and with which parameters; pure. */
 
 /**
- * Return the parameters of a path by a pattern such as `/console/studies/:study`, or null if it has another form.
- * A parameter is one part of the path, decoded; a trailing slash makes no difference.
+ * Return the parameters of a path by a pattern such as `/console/studies/:study`, or null if it has another
+ * form. A parameter is one part of the path, decoded; a trailing slash makes no difference.
  * @param {string} pattern
  * @param {string} path
  * @returns {Record<string, string> | null}

@@ -36,8 +36,8 @@ export function paidRows(text) {
 }
 
 /**
- * Return the lines of a text that are not empty, with their numbers from 1; what is quoted may have separators and
- * ends of lines in it.
+ * Return the lines of a text that are not empty, with their numbers from 1; what is quoted may have
+ * separators and ends of lines in it.
  * @param {string} text
  */
 function linesOf(text) {

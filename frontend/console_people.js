@@ -57,7 +57,8 @@ export async function show(main, _parameters, context) {
   const intro = el(
     "p",
     { class: "quiet" },
-    "Everybody here has a name, a role and tokens of their own. A token signs in to this console and to programs, and can be revoked at any time. ",
+    "Everybody here has a name, a role and tokens of their own. A token signs in to this console and " +
+      "to programs, and can be revoked at any time. ",
     ...(me.role === "owner"
       ? ["What was done is in the ", el("a", { href: "/console/audit" }, "audit log"), "."]
       : []),
@@ -131,7 +132,9 @@ function memberItem(first, { api, me }, refresh) {
   }
 
   async function removeMember() {
-    const words = `${member} can no longer sign in, and every token of theirs stops working at once. What they did stays in the audit log.`;
+    const words =
+      `${member} can no longer sign in, and every token of theirs stops working at once. What they did ` +
+      "stays in the audit log.";
     if (
       (await askInDialog(
         `Remove ${member}?`,

@@ -20,12 +20,14 @@ const ASIDE = /** @type {[Kind, string, string][]} */ ([
   [
     "practice",
     "Practice pictures",
-    "A folder with the sub-folders real and fake, shown before the first block and not scored. The setting practice_images says how many.",
+    "A folder with the sub-folders real and fake, shown before the first block and not scored. The " +
+      "setting practice_images says how many.",
   ],
   [
     "checks",
     "Attention checks",
-    "A folder with the sub-folders real and fake, of pictures whose truth is beyond doubt. The setting picture_checks says how many.",
+    "A folder with the sub-folders real and fake, of pictures whose truth is beyond doubt. The setting " +
+      "picture_checks says how many.",
   ],
   [
     "masks",
@@ -115,7 +117,8 @@ export async function show(main, parameters, { api, go, signal }) {
         el(
           "p",
           {},
-          `They are ${names}${inside.length > 5 ? " and others" : ""}. Are they different models, or classes of pictures (such as cats and dogs) of one model?`,
+          `They are ${names}${inside.length > 5 ? " and others" : ""}. Are they different models, or ` +
+            "classes of pictures (such as cats and dogs) of one model?",
         ),
       ],
       [
@@ -166,7 +169,8 @@ export async function show(main, parameters, { api, go, signal }) {
         area(
           "set",
           "Sets of pictures",
-          `A folder for each set, with the sub-folders ${method.parts}; pictures of the same name belong together.`,
+          `A folder for each set, with the sub-folders ${method.parts}; pictures of the same name ` +
+            "belong together.",
           true,
         ),
       ]
@@ -180,7 +184,8 @@ export async function show(main, parameters, { api, go, signal }) {
         area(
           "model",
           "Pictures of models",
-          "A folder or a zip for each model, named after it. A folder of folders can be several models at once.",
+          "A folder or a zip for each model, named after it. A folder of folders can be several models " +
+            "at once.",
           true,
         ),
       ];
@@ -206,8 +211,9 @@ export async function show(main, parameters, { api, go, signal }) {
   if (transfers.slots.some(({ kind }) => ["practice", "checks", "masks"].includes(kind)))
     aside.setAttribute("open", "");
   transfers.listen(update, signal);
+  // a picture dropped beside a zone would replace the page
   for (const name of ["dragover", "drop"])
-    addEventListener(name, (event) => event.preventDefault(), { signal }); // a picture dropped beside a zone would replace the page
+    addEventListener(name, (event) => event.preventDefault(), { signal });
 }
 
 /**
@@ -224,7 +230,8 @@ function stillMissing(slots, hasItems) {
   const stopped = open.filter(({ progress }) => !["reading", "sending", "waiting"].includes(progress.stage));
   if (stopped.length) return `Not all pictures are on the server: see ${stopped.map(named).join(", ")}.`;
   return open.length
-    ? "The pictures are still being sent. You can wait here or look at other pages of the console meanwhile; leave this tab open."
+    ? "The pictures are still being sent. You can wait here or look at other pages of the console " +
+        "meanwhile; leave this tab open."
     : "";
 }
 
@@ -316,7 +323,9 @@ function row(slot, transfers, say) {
     words.textContent = inWords(slot);
     words.classList.toggle("error", progress.stage === "failed" || slot.isLost);
     others.textContent = handed?.others.length
-      ? `${counted(handed.others.length, "other file")} in the folder ${handed.others.length === 1 ? "is no picture and stays" : "are no pictures and stay"} here: ${handed.others.slice(0, 3).join(", ")}${handed.others.length > 3 ? "…" : ""}`
+      ? `${counted(handed.others.length, "other file")} in the folder ` +
+        `${handed.others.length === 1 ? "is no picture and stays" : "are no pictures and stay"} here: ` +
+        `${handed.others.slice(0, 3).join(", ")}${handed.others.length > 3 ? "…" : ""}`
       : "";
     pause.hidden = !["reading", "sending", "waiting"].includes(progress.stage);
     resume.hidden = !(slot.sending && ["paused", "failed"].includes(progress.stage));
@@ -386,8 +395,10 @@ function inWords({ progress, handed, isLost, sending }) {
   if (isLost) return "The server deleted these pictures because they waited for too long. Choose them again.";
   if (stage === "complete") return `On the server${what ? `: ${what}` : ""}`;
   if (stage === "reading") return `Reading ${what}: ${percent(done, total)}`;
-  if (stage === "sending")
-    return `Sending ${what}: ${percent(done, total)}${left_s === null ? "" : `, about ${remaining(left_s)} left`}`;
+  if (stage === "sending") {
+    const left = left_s === null ? "" : `, about ${remaining(left_s)} left`;
+    return `Sending ${what}: ${percent(done, total)}${left}`;
+  }
   if (stage === "waiting") return problem;
   if (stage === "paused") return `Paused at ${percent(done, total)} of ${what}`;
   if (stage === "failed") return `Not sent: ${problem}`;

@@ -18,7 +18,8 @@ const DIFFERENCES = /** @type {Record<string, {unit: string, difference: string}
  * @param {string} method
  * @param {number} models
  * @param {Record<string, unknown>} settings
- * @param {{difference: string, power: string, pilot?: string}} aim as typed; `pilot`: the study that tells how evaluators differ
+ * @param {{difference: string, power: string, pilot?: string}} aim as typed; `pilot`: the study that tells
+ *   how evaluators differ
  */
 export function planWish(method, models, settings, { difference, power, pilot }) {
   const wanted = Number(difference);
@@ -46,12 +47,14 @@ export function factsOf({ models, study, tells }) {
   if (widths.length)
     facts.push([
       "Interval of a score",
-      `${Math.min(...widths).toFixed(digits)} to ${Math.max(...widths).toFixed(digits)} ${unit} wide, by the spread of the ${source(tells.source)} evaluators`,
+      `${Math.min(...widths).toFixed(digits)} to ${Math.max(...widths).toFixed(digits)} ${unit} wide, ` +
+        `by the spread of the ${source(tells.source)} evaluators`,
     ]);
   if (powers.length)
     facts.push([
       "Power",
-      `${percent(Math.min(...powers))} to ${percent(Math.max(...powers))} to find a difference of ${tells.difference} ${unit} between two models`,
+      `${percent(Math.min(...powers))} to ${percent(Math.max(...powers))} to find a difference of ` +
+        `${tells.difference} ${unit} between two models`,
     ]);
   return facts;
 }
@@ -86,7 +89,8 @@ function takes(
     [
       "Cost",
       total_usd_cents
-        ? `at most ${money(total_usd_cents, currency)}${fees}; ${money(session_usd_cents, currency)} for each evaluator`
+        ? `at most ${money(total_usd_cents, currency)}${fees}; ${money(session_usd_cents, currency)} for ` +
+          "each evaluator"
         : "nobody is paid",
     ],
     ["Working time", `${inHours(hours)} of all evaluators together`],
@@ -111,8 +115,8 @@ function takesEach({ trials_a_session, session_usd_cents, currency }) {
 }
 
 /**
- * Return how many evaluators of each model the aim needs, by the model whose evaluators differ the least and the most;
- * null if the server cannot tell.
+ * Return how many evaluators of each model the aim needs, by the model whose evaluators differ the least and
+ * the most; null if the server cannot tell.
  * @param {PlanMade} plan
  * @returns {{least: number, most: number} | null}
  */
@@ -199,9 +203,7 @@ export function planPanel(method, onAim, onChosen, pilots = []) {
       warnings.replaceChildren(...plan.warnings.map((words) => el("li", {}, sentence(words))));
       warnings.hidden = !plan.warnings.length;
       const evaluators = needed(plan);
-      answer.textContent = evaluators
-        ? `${evaluators.least === evaluators.most ? count(evaluators.most) : `${count(evaluators.least)} to ${count(evaluators.most)}`} evaluators for each model are needed.`
-        : "";
+      answer.textContent = evaluators ? `${range(evaluators)} evaluators for each model are needed.` : "";
       choose.hidden = !evaluators || evaluators.most === plan.study.evaluators_a_model;
       choose.dataset.evaluators = `${evaluators?.most ?? ""}`;
       choose.textContent = `Set ${counted(evaluators?.most ?? 0, "evaluator")}`;
@@ -234,4 +236,9 @@ function inHours(hours) {
   return hours < 1
     ? counted(Math.ceil(60 * hours), "minute")
     : counted(hours < 10 ? Math.round(10 * hours) / 10 : Math.round(hours), "hour");
+}
+
+/** @param {{least: number, most: number}} evaluators */
+function range({ least, most }) {
+  return least === most ? count(most) : `${count(least)} to ${count(most)}`;
 }

@@ -19,7 +19,8 @@ import { sha256Hex } from "./sha256.js";
  * Return the parts of a form that sends a model. What is typed or chosen for another model meanwhile stays.
  * @param {string} label of the button
  * @param {string} hint about the name
- * @param {(name: string, handed: Handed, sending: ReturnType<typeof sendingView>) => Promise<string>} send returns what is to be told
+ * @param {(name: string, handed: Handed, sending: ReturnType<typeof sendingView>) => Promise<string>} send
+ *   returns what is to be told
  */
 export function modelForm(label, hint, send) {
   const input = /** @type {HTMLInputElement} */ (
@@ -78,7 +79,8 @@ export function sendingView() {
      * Send pictures; return the upload.
      * @param {Handed} handed
      * @param {import("./console_api.js").Api} api
-     * @param {(digest: string) => Promise<unknown>} [onBegun] called before the first part is sent; what it throws ends the sending
+     * @param {(digest: string) => Promise<unknown>} [onBegun] called before the first part is sent; what it
+     *   throws ends the sending
      * @returns {Promise<string>}
      */
     async send(handed, api, onBegun) {
@@ -106,7 +108,8 @@ export function sendingView() {
         },
       });
       bar.element.hidden = false;
-      const warn = (/** @type {BeforeUnloadEvent} */ event) => event.preventDefault(); // leaving the page would stop it
+      // leaving the page would stop it
+      const warn = (/** @type {BeforeUnloadEvent} */ event) => event.preventDefault();
       addEventListener("beforeunload", warn);
       const name = await upload.run();
       removeEventListener("beforeunload", warn);

@@ -1,5 +1,8 @@
 // @ts-check
-/** Which settings of a study stand first, how the others are grouped, and which of them an error is about; pure. */
+/**
+ * Which settings of a study stand first, how the others are grouped, and which of them an error is about;
+ * pure.
+ */
 
 import { sentence } from "./console_format.js";
 
@@ -65,13 +68,18 @@ const LABELS = /** @type {Record<string, string>} */ ({
   panel: "Where evaluators come from",
 });
 
-/** What the common settings mean, for who knows no other, and those whose description names options of the command line. */
+/**
+ * What the common settings mean, for who knows no other, and those whose description names options of the
+ * command line.
+ */
 const MEANINGS = /** @type {Record<string, string>} */ ({
   evaluators: "How many people are to finish for each model.",
   images:
-    "One session has so many: pictures, half of them real; in pairs, tournaments and comparisons so many pairs or triplets.",
+    "One session has so many: pictures, half of them real; in pairs, tournaments and comparisons so " +
+    "many pairs or triplets.",
   judgments_per_item:
-    "How often each pair or triplet is to be judged, by different people; the number of evaluators follows from it.",
+    "How often each pair or triplet is to be judged, by different people; the number of evaluators " +
+    "follows from it.",
   exposures_ms: "How long pictures are shown, such as 50, 100, 200; each time equally often.",
   size_px: "Pictures of both sides are brought to this size.",
   base_usd_cents: "Who finishes gets it, whatever the answers.",
@@ -83,21 +91,30 @@ const MEANINGS = /** @type {Record<string, string>} */ ({
   language: "“choose” lets each evaluator choose one.",
   panel:
     "“link”: whoever has the link. “private”: a link for each person. The others are panels that recruit.",
-  draw: "How the pictures of a session are drawn. `random`; `least-seen`: those with the fewest answers; `uncertain`: those that need more evaluators, as the study’s page last found. With the last two, scores use the random share alone (`infinity`).",
+  draw:
+    "How the pictures of a session are drawn. `random`; `least-seen`: those with the fewest answers; " +
+    "`uncertain`: those that need more evaluators, as the study’s page last found. With the last two, " +
+    "scores use the random share alone (`infinity`).",
   practice_images:
-    "Pictures of the practice before the first block, half of them real, always with feedback; neither scored nor paid by answer. They are the study’s practice pictures, or are set aside from its others.",
+    "Pictures of the practice before the first block, half of them real, always with feedback; neither " +
+    "scored nor paid by answer. They are the study’s practice pictures, or are set aside from its " +
+    "others.",
   picture_checks:
-    "Attention checks in a session by pictures whose truth is beyond doubt, half of them real. They stand among the scored pictures and are not scored; not with `time`.",
+    "Attention checks in a session by pictures whose truth is beyond doubt, half of them real. They " +
+    "stand among the scored pictures and are not scored; not with `time`.",
   masks:
-    "How masks are made from the pictures: `texture` (Portilla and Simoncelli) or `phase` (quick: scrambled phases); `own`: the masks given with the pictures.",
+    "How masks are made from the pictures: `texture` (Portilla and Simoncelli) or `phase` (quick: " +
+    "scrambled phases); `own`: the masks given with the pictures.",
   builtin_instructions:
     "Show the built-in instructions, after the study’s own pages if there are any; no: only its own.",
   reasons:
-    "Reasons that evaluators can choose for an answer, several or none: 1 to 12, separated by vertical bars; `none`: not asked.",
+    "Reasons that evaluators can choose for an answer, several or none: 1 to 12, separated by vertical " +
+    "bars; `none`: not asked.",
   target_wage_usd_cents:
     "Wage an hour that the study aims at, in cents; the study’s page warns where the median is lower.",
   keep_days:
-    "Days after a session’s end for which the panel’s parameters and the facts of devices are stored; after that the study’s page can delete them. 0: as long as the study.",
+    "Days after a session’s end for which the panel’s parameters and the facts of devices are stored; " +
+    "after that the study’s page can delete them. 0: as long as the study.",
   texts: "Texts of the page in place of its own: on each line a key, =, and the text.",
   consent_text: "The text that evaluators agree to; empty lines separate paragraphs.",
 });
@@ -111,8 +128,8 @@ export function meaningOf({ name, doc }) {
 }
 
 /**
- * Return the settings that stand first, and the others in groups with headings; those that a method does not use are
- * left out.
+ * Return the settings that stand first, and the others in groups with headings; those that a method does not
+ * use are left out.
  * @param {Setting[]} all
  */
 export function arranged(all) {

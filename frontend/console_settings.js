@@ -104,7 +104,10 @@ export async function show(main, parameters, { api, go, signal }) {
     return true;
   }
 
-  /** Forget why settings were refused before: it may have been about two fields, of which the other one was changed. */
+  /**
+   * Forget why settings were refused before: it may have been about two fields, of which the other one was
+   * changed.
+   */
   function forgive() {
     for (const { fail } of refused) fail("");
     refused.clear();
@@ -152,7 +155,8 @@ export async function show(main, parameters, { api, go, signal }) {
     /** @type {string} */
     let job;
     try {
-      ({ job } = await api.post("/api/studies", order(), { again: true, signal })); // the same order again is the same job
+      // the same order again is the same job
+      ({ job } = await api.post("/api/studies", order(), { again: true, signal }));
     } catch (error) {
       if (!failAtField(error)) throw error;
       main.querySelector("[aria-invalid]")?.scrollIntoView({ block: "center" });
@@ -178,7 +182,8 @@ export async function show(main, parameters, { api, go, signal }) {
     /** @type {import("./console_api.js").Job} */
     let done;
     try {
-      done = await api.job(job, (now) => showJob(bar, now)); // also when the screen is left: the draft goes once its study is there
+      // also when the screen is left: the draft goes once its study is there
+      done = await api.job(job, (now) => showJob(bar, now));
       if (done.state === "done") {
         await deleteDraft(api, draft.id);
         return go(pathTo`/console/studies/${name}`);
@@ -299,7 +304,8 @@ function ownPanel(draft) {
   const { element, fail } = field(
     "Its record, as JSON",
     input,
-    "Which parameters its link carries, and how people return to it. It takes the place of the panel that is chosen above.",
+    "Which parameters its link carries, and how people return to it. It takes the place of the panel " +
+      "that is chosen above.",
   );
   input.addEventListener("input", () => {
     fail("");

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The sign-in: a dialog over whatever is there. The token goes to the server once, which sets a cookie that no
- * script can read; the page stores nothing.
+ * The sign-in: a dialog over whatever is there. The token goes to the server once, which sets a cookie that
+ * no script can read; the page stores nothing.
  */
 
 import { alertLine, el, explained, field } from "./console_elements.js";
@@ -37,7 +37,8 @@ export function signIn(reason, send) {
     const token = field(
       "Your token",
       input,
-      "It looks like oh_… and was shown once, when it was made for you. On a server of your own, the researcher’s key works too: the terminal says which file it is in.",
+      "It looks like oh_… and was shown once, when it was made for you. On a server of your own, the " +
+        "researcher’s key works too: the terminal says which file it is in.",
     );
     const failure = alertLine();
     const button = el("button", { class: "primary" }, "Sign in");

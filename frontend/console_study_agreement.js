@@ -9,7 +9,8 @@ import { pathTo } from "./console_paths.js";
 
 /**
  * @typedef {{metric?: string, column: string, score: number | null, ci: number[] | null}} Line
- * @typedef {{items: number, votes: number | null, evaluators: number | null, human: (Line & {unbiased: number | null})[], metrics: Line[], remarks: string[], simulated: boolean}} Agreement
+ * @typedef {{items: number, votes: number | null, evaluators: number | null, human: (Line & {unbiased: number
+ *   | null})[], metrics: Line[], remarks: string[], simulated: boolean}} Agreement
  * @typedef {import("./console_study.js").Study} Study
  * @typedef {import("./console_study.js").Context} Context
  */
@@ -38,7 +39,8 @@ export function agreementSection({ study }, isSimulated, context) {
   });
   const show = async (/** @type {string} */ id) => {
     const { result } = await api.get(pathTo`/api/jobs/${id}`, { signal });
-    const isOfThese = result?.metrics !== undefined && result.simulated === isSimulated; // votes of people and of simulated evaluators stand apart
+    // votes of people and of simulated evaluators stand apart
+    const isOfThese = result?.metrics !== undefined && result.simulated === isSimulated;
     if (isOfThese) found.replaceChildren(...agreementView(result));
     return isOfThese;
   };
@@ -71,7 +73,8 @@ export function agreementSection({ study }, isSimulated, context) {
   };
   void showLast().catch(() => {}); // the list below says what is wrong
   const words =
-    "How often a distance says what people said (2AFC), or how well it ranks the pairs that they saw as the same (JND). Networks such as LPIPS need files of weights: `openhype agree` scores these.";
+    "How often a distance says what people said (2AFC), or how well it ranks the pairs that they saw " +
+    "as the same (JND). Networks such as LPIPS need files of weights: `openhype agree` scores these.";
   return el(
     "section",
     { class: "no-print" },
@@ -95,7 +98,10 @@ function agreementView({ items, votes, evaluators, human, metrics, remarks }) {
       : []),
     ...names.map((name) => [name, ...cells(metrics.filter(({ metric }) => metric === name))]),
   ];
-  const of = `${counted(items, "item")}${votes === null ? "" : `, ${counted(votes, "vote")}`}${evaluators === null ? "" : `, ${count(evaluators)} evaluators`}. Percent, with 95% intervals.`;
+  const parts = [counted(items, "item")];
+  if (votes !== null) parts.push(counted(votes, "vote"));
+  if (evaluators !== null) parts.push(`${count(evaluators)} evaluators`);
+  const of = `${parts.join(", ")}. Percent, with 95% intervals.`;
   const notes = remarks.length
     ? [el("ul", { class: "notes quiet" }, ...remarks.map((words) => el("li", {}, sentence(words))))]
     : [];

@@ -10,7 +10,8 @@ import { pathTo } from "./console_paths.js";
 /**
  * @typedef {{value: number | null, ci?: number[] | null}} Value
  * @typedef {{[metric: string]: Value} & {model: string, reals: number, fakes: number}} Row
- * @typedef {{extractor: {name: string}, names: {[metric: string]: string}, models: Row[], reals: number, picture_px: string, computed_at: string}} Run
+ * @typedef {{extractor: {name: string}, names: {[metric: string]: string}, models: Row[], reals: number,
+ *   picture_px: string, computed_at: string}} Run
  * @typedef {import("./console_study.js").Study} Study
  * @typedef {import("./console_study.js").Context} Context
  */
@@ -52,7 +53,8 @@ export function metricsSection({ study }, context) {
     { isPrimary: false, isInline: false },
   );
   const words =
-    "Frechet and kernel distance, precision, recall, density and coverage of each model’s pictures against the reals. They are kept with the study, and stand in its full results and report.";
+    "Frechet and kernel distance, precision, recall, density and coverage of each model’s pictures " +
+    "against the reals. They are kept with the study, and stand in its full results and report.";
   void refresh().catch(() => {}); // a table that cannot be read is made anew
   return el(
     "section",

@@ -53,7 +53,8 @@ function joinForm(study, { api }) {
     return `${model} was sent; the server checks its pictures now.`;
   });
   const words =
-    "Its pictures are checked like the others and go through the same losses; it gets evaluators of its own, or joins the sessions of a tournament. Scores of the other models stay as they are.";
+    "Its pictures are checked like the others and go through the same losses; it gets evaluators of " +
+    "its own, or joins the sessions of a tournament. Scores of the other models stay as they are.";
   return el(
     "div",
     { class: "submit" },

@@ -1,5 +1,7 @@
 // @ts-check
-/** How a study is going: its links for evaluators, its sessions and scores so far, simulated evaluators, jobs. */
+/**
+ * How a study is going: its links for evaluators, its sessions and scores so far, simulated evaluators, jobs.
+ */
 
 import { actionButton, el, field, link } from "./console_elements.js";
 import { counted } from "./console_format.js";
@@ -50,7 +52,8 @@ export function showOverview(main, record, context) {
     ...drawing(record, context),
     el("section", {}, el("h2", {}, "What the server worked on"), jobList(study, context)),
   ];
-  main.append(state.element, el("div", { class: "overview" }, el("div", {}, ...actions), live)); // what grows as people answer has nothing below it
+  // what grows as people answer has nothing below it
+  main.append(state.element, el("div", { class: "overview" }, el("div", {}, ...actions), live));
   /** @type {ReturnType<typeof liveView> | null} */
   let view = null;
   return watch(
@@ -256,7 +259,8 @@ function simulation({ study, models, method }, { api }) {
     el(
       "p",
       { class: "quiet" },
-      "Simulated evaluators try out a study and its scores. They are marked as simulated, count in no score of people and are never paid. ",
+      "Simulated evaluators try out a study and its scores. They are marked as simulated, count in no " +
+        "score of people and are never paid. ",
       link(`${pathTo`/console/studies/${study}/scores`}?simulated`, "Their scores"),
       " stand apart.",
     ),
@@ -265,7 +269,8 @@ function simulation({ study, models, method }, { api }) {
 }
 
 /**
- * Return what finds anew which pictures need evaluators, or counts a tournament again; nothing for other studies.
+ * Return what finds anew which pictures need evaluators, or counts a tournament again; nothing for other
+ * studies.
  * @param {Study} record
  * @param {Context} context
  */
@@ -280,8 +285,10 @@ function drawing({ study, redraws }, { api }) {
   const isCounted = redraws === "count";
   const heading = isCounted ? "Count of the tournament" : "Which pictures need evaluators";
   const words = isCounted
-    ? "The answers are counted as they come. Count them again if a count seems wrong, as after a backup was restored."
-    : "Sessions draw the pictures that need evaluators the most. Find these anew now and then, as answers come in.";
+    ? "The answers are counted as they come. Count them again if a count seems wrong, as after a backup " +
+      "was restored."
+    : "Sessions draw the pictures that need evaluators the most. Find these anew now and then, as " +
+      "answers come in.";
   const simulated = el(
     "details",
     {},

@@ -29,7 +29,8 @@ const STATES = /** @type {{[state: string]: string}} */ ({
 const MOST_SHOWN = 200;
 const MARKED_AT_ONCE = 1000;
 const CHANGED =
-  "Something has changed since the page showed the amounts. Nothing was paid. Look at the new ones, then confirm those.";
+  "Something has changed since the page showed the amounts. Nothing was paid. Look at the new ones, " +
+  "then confirm those.";
 
 /**
  * @param {HTMLElement} main
@@ -153,8 +154,8 @@ function payingAtPanel({ study }, payments, { api }, refresh) {
 }
 
 /**
- * Return the list of what is owed and no panel pays, and the form that takes it back with what was paid: who is owed
- * something since is in another list.
+ * Return the list of what is owed and no panel pays, and the form that takes it back with what was paid: who
+ * is owed something since is in another list.
  * @param {Study} record
  * @param {Payments} payments
  * @param {Context} context
@@ -205,7 +206,8 @@ function payingByHand({ study }, { currency, by_hand, paid_by }, { api }, refres
   );
   const who =
     paid_by === "prolific"
-      ? `${amount(by_hand.usd_cents, currency)} is owed to ${people(by_hand.people)} without a place at Prolific: they came by the study’s own link, or waited to be called.`
+      ? `${amount(by_hand.usd_cents, currency)} is owed to ${people(by_hand.people)} without a place at ` +
+        "Prolific: they came by the study’s own link, or waited to be called."
       : "No panel pays the people of this study.";
   return el(
     "div",
@@ -213,7 +215,8 @@ function payingByHand({ study }, { currency, by_hand, paid_by }, { api }, refres
     el(
       "p",
       {},
-      `${who} Download the list, which has their completion codes, pay them, then choose the list again to mark them as paid.`,
+      `${who} Download the list, which has their completion codes, pay them, then choose the list ` +
+        "again to mark them as paid.",
     ),
     el("div", { class: "row" }, list),
     form,
@@ -328,7 +331,9 @@ function isPaymentConfirmed(
     ...asked,
   ];
   const first = { title: `Pay the evaluators of ${study}?`, content: [facts(rows)], label: "Continue" };
-  const asks = `${people(asks_return)} ${asks_return === 1 ? "is" : "are"} asked to return ${asks_return === 1 ? "the" : "their"} place.`;
+  const asks =
+    `${people(asks_return)} ${asks_return === 1 ? "is" : "are"} asked to return ` +
+    `${asks_return === 1 ? "the" : "their"} place.`;
   const returns = asks_return ? ` ${asks}` : "";
   if (!pays)
     return isConfirmed("Ask for places back?", `${asks} Nobody is paid.`, `Ask ${people(asks_return)}`);
@@ -395,7 +400,8 @@ function unmatchedSection({ study }, { unmatched }, { api, signal }, refresh) {
     await refresh(isOrdered ? "It is under way: see below." : CHANGED);
   });
   const words =
-    "They hold a place at the panel, and handed in nothing that counts here. Nothing is done about them until you say so; what everybody else is owed is paid with them.";
+    "They hold a place at the panel, and handed in nothing that counts here. Nothing is done about " +
+    "them until you say so; what everybody else is owed is paid with them.";
   return el(
     "section",
     {},
@@ -461,7 +467,9 @@ function rareActions({ study, currency }, { paid_by, paid_from, automatic }, { a
           await refresh("Nothing is paid automatically from now on.");
         })
       : actionButton("Pay automatically", async () => {
-          const words = `From now on the function on AWS pays each hour, within the budget and without asking, whatever evaluators of ${study} are owed.`;
+          const words =
+            "From now on the function on AWS pays each hour, within the budget and without asking, " +
+            `whatever evaluators of ${study} are owed.`;
           if (!(await isConfirmed("Pay automatically?", words, "Pay each hour"))) return;
           await api.post(`${path}/automatic`, { automatic: true }, { again: true });
           await refresh("The function on AWS pays each hour from now on.");
@@ -487,7 +495,8 @@ function rareActions({ study, currency }, { paid_by, paid_from, automatic }, { a
         const words = el(
           "p",
           {},
-          "If the other store pays as well, people are paid twice, and that cannot be taken back. Do this only if that store is lost for good.",
+          "If the other store pays as well, people are paid twice, and that cannot be taken back. Do " +
+            "this only if that store is lost for good.",
         );
         if (!(await isTyped(`Pay ${study} from this store?`, [words], paid_from, "Pay from here"))) return;
         await api.post(`${path}/take-over`, { confirm: paid_from }, { again: true });

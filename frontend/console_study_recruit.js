@@ -38,7 +38,8 @@ export async function showRecruit(main, record, context) {
         el(
           "p",
           {},
-          "The people of this study come by its link, which you send them yourself: see Overview. To recruit at Prolific from here, make a study with the setting panel at prolific.",
+          "The people of this study come by its link, which you send them yourself: see Overview. To " +
+            "recruit at Prolific from here, make a study with the setting panel at prolific.",
         ),
       ),
     );
@@ -148,8 +149,8 @@ function standing({ study }, { recruited, at_panel, trouble, warnings }, { api }
 }
 
 /**
- * Return the form of what is wished for, and the wish as it is typed; the form's button shows what that costs, and asks
- * twice.
+ * Return the form of what is wished for, and the wish as it is typed; the form's button shows what that
+ * costs, and asks twice.
  * @param {Study} record
  * @param {State} state
  * @param {Context} context
@@ -315,7 +316,8 @@ function isCostConfirmed(study, recruited, plan, isChanged) {
       : [
           [
             "Screened out by the panel",
-            `${counted(plan.slots ?? 0, "person", "people")} at most, ${amount(plan.screen_out_usd_cents, currency)} each`,
+            `${counted(plan.slots ?? 0, "person", "people")} at most, ` +
+              `${amount(plan.screen_out_usd_cents, currency)} each`,
           ],
         ]),
     ["Fee and VAT", `${plan.fee_percent}% and ${plan.vat_percent}% of it`],
@@ -325,7 +327,8 @@ function isCostConfirmed(study, recruited, plan, isChanged) {
       ? [
           [
             "Paid from",
-            `${plan.wallet.workspace_title}, which has ${amount(plan.wallet.available_usd_cents, plan.wallet.currency)}`,
+            `${plan.wallet.workspace_title}, which has ` +
+              `${amount(plan.wallet.available_usd_cents, plan.wallet.currency)}`,
           ],
         ]
       : []),
@@ -359,7 +362,9 @@ function isCostConfirmed(study, recruited, plan, isChanged) {
   const all = before ? ` for all ${count(places)} together` : "";
   return isConfirmedTwice(first, {
     title: "Recruit now?",
-    words: `Prolific offers ${study} to ${people} at once. It costs ${total} at most${all}, and what people have earned cannot be taken back.`,
+    words:
+      `Prolific offers ${study} to ${people} at once. It costs ${total} at most${all}, and what people ` +
+      "have earned cannot be taken back.",
     label: `Recruit ${people} for at most ${total}${before ? " in all" : ""}`,
   });
 }
@@ -395,7 +400,8 @@ function webhooks({ study }, { api }, refresh) {
     el(
       "p",
       { class: "quiet" },
-      "The server asks Prolific now and then how places stand. Prolific can tell it at once instead, if it reaches it by https.",
+      "The server asks Prolific now and then how places stand. Prolific can tell it at once instead, " +
+        "if it reaches it by https.",
     ),
     form,
   );
@@ -422,7 +428,8 @@ function rehearsal({ study }, recruited, wish, { api }, refresh) {
         email: email.value.trim(),
       });
       await refresh(
-        `Log in at Prolific as the test participant, then open ${done.recruited.rehearsal_url}. What is answered there counts as simulated.`,
+        `Log in at Prolific as the test participant, then open ${done.recruited.rehearsal_url}. What ` +
+          "is answered there counts as simulated.",
       );
     },
     { isPrimary: false },
@@ -440,7 +447,8 @@ function rehearsal({ study }, recruited, wish, { api }, refresh) {
     el(
       "p",
       { class: "quiet" },
-      `A copy is published for test participants alone. Their sessions count as simulated: they are neither scored nor paid.${decides}`,
+      "A copy is published for test participants alone. Their sessions count as simulated: they are " +
+        `neither scored nor paid.${decides}`,
     ),
     ...address,
     form,

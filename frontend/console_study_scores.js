@@ -1,5 +1,8 @@
 // @ts-check
-/** The scores of a study with their intervals and tests, what there is to download, and metrics of its pictures. */
+/**
+ * The scores of a study with their intervals and tests, what there is to download, and metrics of its
+ * pictures.
+ */
 
 import { intervalBar, range } from "./charts.js";
 import { Refused } from "./console_api.js";
@@ -12,12 +15,14 @@ import { metricsSection } from "./console_study_metrics.js";
 import { scored } from "./dashboard_format.js";
 
 /**
- * @typedef {{model: string, score: number, ci: number[] | null, interval: {ci: number[]} | null, evaluators: number, responses: number}} Row
+ * @typedef {{model: string, score: number, ci: number[] | null, interval: {ci: number[]} | null, evaluators:
+ *   number, responses: number}} Row
  * @typedef {{a: string, b: string, difference: number, ci: number[], p: number}} Pair
  * @typedef {{F: number, df: number[], p: number}} FTest
- * @typedef {{method: string, unit: string, simulated: boolean, models: Row[], anova: FTest | null, pairs: Pair[], pairs_method?: string,
- *   over_pictures: (FTest & {pairs: Pair[], advised: boolean}) | null, ttest?: {t: number, df: number, p: number} | null,
- *   design: string, people: number, responses: number, warnings: string[], notes: string[]}} Scores
+ * @typedef {{method: string, unit: string, simulated: boolean, models: Row[], anova: FTest | null, pairs:
+ *   Pair[], pairs_method?: string, over_pictures: (FTest & {pairs: Pair[], advised: boolean}) | null, ttest?:
+ *   {t: number, df: number, p: number} | null, design: string, people: number, responses: number, warnings:
+ *   string[], notes: string[]}} Scores
  * @typedef {import("./console_study.js").Study} Study
  * @typedef {import("./console_study.js").Context} Context
  */
@@ -126,7 +131,8 @@ function testsView({ anova, ttest, pairs, pairs_method, over_pictures, unit }) {
   const isAdvised = over_pictures?.advised ?? false;
   if (over_pictures && isAdvised)
     lines.push(
-      `Over evaluators and pictures: ${fTest(over_pictures)}. Pictures matter here: these tests are the ones to report`,
+      `Over evaluators and pictures: ${fTest(over_pictures)}. Pictures matter here: these tests are ` +
+        "the ones to report",
     );
   if (!lines.length && !pairs?.length) return [];
   const used = isAdvised && over_pictures ? over_pictures.pairs : pairs;

@@ -51,7 +51,8 @@ export function showSessions(main, record, context) {
     el(
       "p",
       { class: "quiet" },
-      "A person can withdraw with the link that the task page gave them. For those who ask you instead, find their session here by its id or pseudonym.",
+      "A person can withdraw with the link that the task page gave them. For those who ask you " +
+        "instead, find their session here by its id or pseudonym.",
     ),
     el("div", { class: "field" }, el("label", { for: "filter" }, "Find a session"), filter),
     sum,
@@ -90,7 +91,8 @@ export function showSessions(main, record, context) {
   /** @param {Session} session */
   async function withdraw({ session, evaluator }) {
     const words =
-      "Its answers are deleted for good; they leave every score, export and report. What the person is owed stays in the books and is paid.";
+      "Its answers are deleted for good; they leave every score, export and report. What the person is " +
+      "owed stays in the books and is paid.";
     if (!(await isConfirmed(`Withdraw session ${session}?`, words, "Delete its answers"))) return;
     await context.api.post(pathTo`/api/studies/${study}/sessions/${session}/withdraw`);
     sessions = sessions.map((other) =>

@@ -59,7 +59,8 @@ function settingList(record, settings, { api }) {
   const first = settingGroup("", common, record, change);
   const others = groups.map(({ heading, settings: some }) => settingGroup(heading, some, record, change));
   const words = record.begun
-    ? "Somebody has begun, so the settings stay as they are: answers under different settings cannot be one study."
+    ? "Somebody has begun, so the settings stay as they are: answers under different settings cannot be " +
+      "one study."
     : "Nobody has begun: every setting can still be changed. Existing simulated sessions are then removed.";
 
   /**
@@ -98,7 +99,8 @@ function settingList(record, settings, { api }) {
 }
 
 /**
- * Return settings under a heading, which are folded unless one differs from its default; without a heading all are shown.
+ * Return settings under a heading, which are folded unless one differs from its default; without a heading
+ * all are shown.
  * @param {string} heading
  * @param {Setting[]} settings
  * @param {Study} record
@@ -258,12 +260,15 @@ function removal({ study, kind, settings }, { api, go }) {
       const held = el(
         "p",
         {},
-        `${counted(sessions, "session")} with ${counted(responses, "answer")}, ${counted(simulated, "simulated session")}, ${counted(files, "picture or mask", "pictures and masks")}.`,
+        `${counted(sessions, "session")} with ${counted(responses, "answer")}, ` +
+          `${counted(simulated, "simulated session")}, ` +
+          `${counted(files, "picture or mask", "pictures and masks")}.`,
       );
       const words = el(
         "p",
         {},
-        "All this is deleted for good. What was owed and paid stays in the books. Download the data set before, if you may ever need it.",
+        "All this is deleted for good. What was owed and paid stays in the books. Download the data " +
+          "set before, if you may ever need it.",
       );
       if (!(await isTyped(`Delete the ${kind} ${study}?`, [held, words], study, "Delete it for good")))
         return;

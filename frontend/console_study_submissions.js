@@ -1,5 +1,8 @@
 // @ts-check
-/** Models of a study. A standing study: how others join it, its public page if it is a competition, and what was submitted. */
+/**
+ * Models of a study. A standing study: how others join it, its public page if it is a competition, and what
+ * was submitted.
+ */
 
 import { el, field, link } from "./console_elements.js";
 import { commandForm } from "./console_forms.js";
@@ -152,7 +155,9 @@ function standingForm({ study }, standing, { api }, onStored) {
   const intro = el(
     "p",
     { class: "quiet" },
-    "In a standing study new models can join at any time, judged against the same reals under the same protocol. Members with the role of submitter send them by themselves, from this console or from a program. Published, it is a competition. ",
+    "In a standing study new models can join at any time, judged against the same reals under the same " +
+      "protocol. Members with the role of submitter send them by themselves, from this console or from a " +
+      "program. Published, it is a competition. ",
     page,
   );
   const whole = el(
@@ -181,7 +186,8 @@ function localTime(at) {
 }
 
 /**
- * Return what a field has as a time to store. One that was not changed keeps its seconds, which the field does not show.
+ * Return what a field has as a time to store. One that was not changed keeps its seconds, which the field
+ * does not show.
  * @param {string} local
  * @param {string | null | undefined} before
  */

@@ -107,12 +107,17 @@ function submissionRow(first, isOwn, withdraw, others) {
     update(submission) {
       const hasChanged = shown !== "" && shown !== submission.state;
       shown = submission.state;
-      state.textContent = `${sentence(STATES[submission.state] ?? submission.state).replace(/\.$/, "")}, since ${moment(submission.state_at)}`;
-      reason.textContent = submission.reason && !submission.result ? sentence(submission.reason) : ""; // the result says it with its numbers
+      state.textContent =
+        `${sentence(STATES[submission.state] ?? submission.state).replace(/\.$/, "")}, since ` +
+        `${moment(submission.state_at)}`;
+      // the result says it with its numbers
+      reason.textContent = submission.reason && !submission.result ? sentence(submission.reason) : "";
       reason.className = submission.state === "refused" ? "error" : "quiet";
       result.textContent = resultOf(submission);
       const tries = submission.try === null ? "" : ` · try ${submission.try}`;
-      facts.textContent = `${submission.study} · submitted ${moment(submission.created_at)}${tries} · digest ${submission.digest.slice(0, DIGITS_SHOWN)}…`;
+      facts.textContent =
+        `${submission.study} · submitted ${moment(submission.created_at)}${tries} · digest ` +
+        `${submission.digest.slice(0, DIGITS_SHOWN)}…`;
       more.hidden = !submission.needs_pictures;
       button.hidden = CLOSED.includes(submission.state);
       return hasChanged;

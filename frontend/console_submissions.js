@@ -112,7 +112,8 @@ function termsOf({ about, opens_at, closes_at, limit }) {
   ];
   const next = limit?.next_at ? ` The next one is free on ${moment(limit.next_at)}.` : "";
   const most = limit
-    ? `Tries left: ${limit.left} of ${limit.count} in ${counted(limit.days, "day")}; refused ones do not count.${next}`
+    ? `Tries left: ${limit.left} of ${limit.count} in ${counted(limit.days, "day")}; refused ones do not ` +
+      `count.${next}`
     : "";
   return [about, ...times, most].filter((words) => words).join(" ");
 }
@@ -140,7 +141,8 @@ function sender(submission, context) {
     el(
       "p",
       {},
-      "Its pictures are not on the server yet. Choose the same folder or zip again; what was sent before is not sent twice.",
+      "Its pictures are not on the server yet. Choose the same folder or zip again; what was sent " +
+        "before is not sent twice.",
     ),
     zone.element,
     sending.element,
@@ -155,7 +157,8 @@ function sender(submission, context) {
 function checkedSame(submission, digest) {
   if (digest !== submission.digest)
     throw new Error(
-      `these are not the pictures that ${submission.model} was submitted with; submit them under another name`,
+      `these are not the pictures that ${submission.model} was submitted with; submit them under ` +
+        "another name",
     );
   return submission;
 }

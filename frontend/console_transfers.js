@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The pictures of a draft: one slot for the reals and for each model, with what is being sent for it. Sending goes on
- * while other screens of the console are shown; after a reload, the same folder chosen again goes on.
+ * The pictures of a draft: one slot for the reals and for each model, with what is being sent for it. Sending
+ * goes on while other screens of the console are shown; after a reload, the same folder chosen again goes on.
  */
 
 import { putPart, waitedOrOnline } from "./console_api.js";
@@ -116,7 +116,10 @@ export function makeTransfers(api, draft, slots) {
     for (const listener of listeners) listener(slot, isNew);
   };
 
-  /** @type {Set<string | null>} uploads that a slot has or had: a stored one that is none of them is of another tab */
+  /**
+   * @type {Set<string | null>} uploads that a slot has or had: a stored one that is none of them is of
+   *   another tab
+   */
   const ours = new Set(slots.map(({ upload }) => upload));
 
   /** @param {Kind} kind */
@@ -198,8 +201,8 @@ export function makeTransfers(api, draft, slots) {
   }
 
   /**
-   * Delete an upload that no draft has: the same pictures chosen for two are one upload. What is left is deleted by the
-   * server when it expires.
+   * Delete an upload that no draft has: the same pictures chosen for two are one upload. What is left is
+   * deleted by the server when it expires.
    * @param {string} upload
    */
   async function forget(upload) {

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * One upload: a folder (as a tar archive) or a zip, hashed and sent in parts. The upload's name follows from its
- * content, so that the same folder chosen again continues where it stopped. Memory stays flat: a part is read when it
- * is hashed, and again when it is sent.
+ * One upload: a folder (as a tar archive) or a zip, hashed and sent in parts. The upload's name follows from
+ * its content, so that the same folder chosen again continues where it stopped. Memory stays flat: a part is
+ * read when it is hashed, and again when it is sent.
  */
 
 import { Unreached } from "./console_api.js";
@@ -73,11 +73,14 @@ export function zipSource(file) {
  * @param {object} world
  * @param {Source} world.source
  * @param {Pick<import("./console_api.js").Api, "get" | "post">} world.api
- * @param {(url: string, headers: Record<string, string>, body: Blob, onSent: (bytes: number) => void, signal: AbortSignal) => Promise<Reply>} world.put
+ * @param {(url: string, headers: Record<string, string>, body: Blob, onSent: (bytes: number) => void, signal:
+ *   AbortSignal) => Promise<Reply>} world.put
  * @param {(bytes: Uint8Array<ArrayBuffer>) => Promise<string>} world.hash hexadecimal SHA-256
- * @param {(ms: number, signal: AbortSignal) => Promise<unknown>} world.pause ends early when the network is back
+ * @param {(ms: number, signal: AbortSignal) => Promise<unknown>} world.pause ends early when the network is
+ *   back
  * @param {(progress: Progress) => void} world.onProgress
- * @param {(upload: string) => unknown} world.onBegun called with the upload's name before the first part is sent
+ * @param {(upload: string) => unknown} world.onBegun called with the upload's name before the first part is
+ *   sent
  * @param {() => number} [world.now] ms
  * @param {() => number} [world.random]
  */
@@ -113,8 +116,8 @@ export function makeUpload({
   }
 
   /**
-   * Read, send and complete; return the upload's name once the server has it all, or null if it was paused or failed.
-   * Called again, it goes on.
+   * Read, send and complete; return the upload's name once the server has it all, or null if it was paused or
+   * failed. Called again, it goes on.
    */
   function run() {
     running ??= work().finally(() => (running = null));
@@ -239,7 +242,8 @@ export function makeUpload({
       }
       if (code === "wrong_part")
         throw new Error("a picture was changed while it was being sent; choose the folder again");
-      if (status === 0) await body.arrayBuffer(); // browsers send no file that has changed, as if the connection were lost; this says so
+      // browsers send no file that has changed, as if the connection were lost; this says so
+      if (status === 0) await body.arrayBuffer();
       if (status !== 403 && !RETRIED.includes(status))
         throw new Error(message || `the server refused a part of the pictures (status ${status})`);
       if (status !== 0 && failures >= TRIES)
@@ -248,7 +252,8 @@ export function makeUpload({
             "the server did not take the pictures although it was asked several times; try again later",
         );
       await wait(failures, signal, status ? BUSY : LOST);
-      if (status !== 403) continue; // signed out, or the address has expired: a new one comes with a valid sign-in
+      // signed out, or the address has expired: a new one comes with a valid sign-in
+      if (status !== 403) continue;
       [{ url, headers }] = (await asked(`${path}/urls`, { parts: [part] }, signal)).urls;
     }
   }
@@ -299,7 +304,10 @@ export function makeUpload({
 /** @param {unknown} error */
 function problemOf(error) {
   if (error instanceof DOMException && ["NotReadableError", "NotFoundError"].includes(error.name)) {
-    return "a file can no longer be read: it was changed, moved or deleted after it was chosen; choose the folder again";
+    return (
+      "a file can no longer be read: it was changed, moved or deleted after it was chosen; choose the " +
+      "folder again"
+    );
   }
   return error instanceof Error ? error.message : "something went wrong here; try again";
 }

@@ -21,7 +21,8 @@ const FIRST_PAUSE_MS = 3000;
 export async function watch(path, onData, { api, signal }, least_ms = 0) {
   const isShown = () => !signal.aborted;
   while (isShown()) {
-    onData(await api.get(path, { signal })); // signs in again if that is needed; what was deleted meanwhile is refused
+    // signs in again if that is needed; what was deleted meanwhile is refused
+    onData(await api.get(path, { signal }));
     await waited(Math.max(least_ms, FIRST_PAUSE_MS), signal);
     await lookOn(path, {
       onData: (/** @type {Data} */ data) => isShown() && onData(data),

@@ -6,11 +6,10 @@ import { number, percent, sentences, text } from "./texts.js";
 
 /**
  * @typedef {{
- *   unit: "percent" | "ms", score: number, fakes_error: number | null, reals_error: number | null, model: string | null,
- *   others: {evaluators: number, mean: number | null, values: number[]} | null,
- *   published: {model: string, data: string, score: number}[],
- *   pictures: {url: string, truth: "real" | "fake", response: "real" | "fake"}[],
- * }} Debrief
+ *   unit: "percent" | "ms", score: number, fakes_error: number | null, reals_error: number | null, model:
+ *   string | null, others: {evaluators: number, mean: number | null, values: number[]} | null, published:
+ *   {model: string, data: string, score: number}[], pictures: {url: string, truth: "real" | "fake", response:
+ *   "real" | "fake"}[], }} Debrief
  */
 
 /**

@@ -17,10 +17,10 @@ const MISTIMED = ["mistimed", "hidden", "left_full_screen", "display_changed"];
  * @typedef {{url: string, truth: "real" | "fake", model: string | null}} Picture
  * @typedef {{model: string, data: string, score: number}} Published
  * @typedef {{
- *   study: import("../types/api.js").PublicStudy, protocol: Omit<import("../types/api.js").PageProtocol, "block_images" | "time_limits">, unit: "percent" | "ms", blocks: number, images: number,
- *   staircase: import("./staircase.js").StaircaseRule | null, mask_count: number, masks: string[],
- *   models: string[], pictures: Picture[], published: Published[],
- * }} Site
+ *   study: import("../types/api.js").PublicStudy, protocol: Omit<import("../types/api.js").PageProtocol,
+ *   "block_images" | "time_limits">, unit: "percent" | "ms", blocks: number, images: number, staircase:
+ *   import("./staircase.js").StaircaseRule | null, mask_count: number, masks: string[], models: string[],
+ *   pictures: Picture[], published: Published[], }} Site
  */
 
 /**
@@ -53,9 +53,9 @@ export function makeDemo(site, { picture, random }) {
 
 /**
  * @typedef {{
- *   model: string, blocks: Picture[][], spares: Picture[], trial: number, replaced: number, right: number, responses: ("real" | "fake")[],
- *   stair: import("./staircase.js").StaircaseState | null, exposures: number[][],
- * }} Session
+ *   model: string, blocks: Picture[][], spares: Picture[], trial: number, replaced: number, right: number,
+ *   responses: ("real" | "fake")[], stair: import("./staircase.js").StaircaseState | null, exposures:
+ *   number[][], }} Session
  */
 
 /**
@@ -186,7 +186,8 @@ function answered(site, session, body) {
  */
 function isMistimed({ mask_count }, { timing, flags }) {
   if (!timing) return false;
-  const judged = (/** @type {number[]} */ frames) => String(frames.slice(-1 - mask_count)); // picture and masks
+  // picture and masks
+  const judged = (/** @type {number[]} */ frames) => String(frames.slice(-1 - mask_count));
   return (
     judged(timing.planned_frames) !== judged(timing.achieved_frames) ||
     MISTIMED.some((flag) => flags.includes(flag))
@@ -284,7 +285,8 @@ async function showEnd(_study, { done }) {
       el(
         "p",
         { class: "quiet" },
-        "That was the demo. Nothing was recorded or sent, and one person's score on a few pictures says little.",
+        "That was the demo. Nothing was recorded or sent, and one person's score on a few pictures " +
+          "says little.",
       ),
     ],
     [{ label: "Play again", value: "again", primary: true }],

@@ -10,7 +10,10 @@ const LARGEST_CHANGE = 0.05; // of the refresh interval
 const FRAMES_AT_A_GLANCE = 60;
 const FRAMES_MEASURED = 120;
 const SETTLING_MS = 300;
-/** WebKitGTK, as in GNOME Web: the key F leaves full screen there and never reaches the page, where it means “fake”. */
+/**
+ * WebKitGTK, as in GNOME Web: the key F leaves full screen there and never reaches the page, where it means
+ * “fake”.
+ */
 const KEEPS_F_IN_FULL_SCREEN = /\(X11; .*AppleWebKit\/(?!.*Chrom)/;
 
 /**

@@ -28,7 +28,8 @@ export function browserAtHand() {
     return {
       tellsTimes: true,
       known: [
-        "This browser tells when each picture was really shown, whether the page draws it or a worker. A flash that stood too long or too short is known, and another picture takes its place.",
+        "This browser tells when each picture was really shown, whether the page draws it or a worker. " +
+          "A flash that stood too long or too short is known, and another picture takes its place.",
       ],
     };
   }
@@ -36,7 +37,8 @@ export function browserAtHand() {
     return {
       tellsTimes: false,
       known: [
-        "This browser tells when a picture was really shown, but only to pages with an https address. Here it is known only when a picture was drawn.",
+        "This browser tells when a picture was really shown, but only to pages with an https address. " +
+          "Here it is known only when a picture was drawn.",
       ],
     };
   }
@@ -44,7 +46,9 @@ export function browserAtHand() {
     return {
       tellsTimes: false,
       known: [
-        "Firefox does not tell when a picture was really shown, but how late the part of it was that puts a page together. A flash that was drawn or put together late is known, and another picture takes its place.",
+        "Firefox does not tell when a picture was really shown, but how late the part of it was that " +
+          "puts a page together. A flash that was drawn or put together late is known, and another " +
+          "picture takes its place.",
         "What stays unknown is a display that stands still after that.",
       ],
     };
@@ -52,8 +56,10 @@ export function browserAtHand() {
   return {
     tellsTimes: false,
     known: [
-      "This browser does not tell a page when a picture was really shown, only when it was drawn. A flash that was drawn late is known, and another picture takes its place.",
-      "What stays unknown is a display that stands still after a picture was drawn in time. Of Safari on its own devices nothing was measured so far.",
+      "This browser does not tell a page when a picture was really shown, only when it was drawn. A " +
+        "flash that was drawn late is known, and another picture takes its place.",
+      "What stays unknown is a display that stands still after a picture was drawn in time. Of Safari " +
+        "on its own devices nothing was measured so far.",
     ],
   };
 }

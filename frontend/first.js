@@ -1,7 +1,8 @@
 // @ts-check
 /**
  * Runs before the modules, and where they cannot run: reports browsers that are too old and missing files,
- * in the browser's language, and requests the study while the modules load. Plain JavaScript of 2009 (ES5), no module.
+ * in the browser's language, and requests the study while the modules load. Plain JavaScript of 2009 (ES5),
+ * no module.
  */
 (function () {
   "use strict";
@@ -17,7 +18,8 @@
       "page.loading": "One moment…",
       "page.too_old": "This browser is too old",
       "page.too_old_help":
-        "Please open the same link in an up-to-date browser, for example Firefox, Chrome, Edge or Safari. Nothing was recorded.",
+        "Please open the same link in an up-to-date browser, for example Firefox, Chrome, Edge or " +
+        "Safari. Nothing was recorded.",
       "page.not_loaded": "The page could not be loaded",
       "page.not_loaded_help":
         "Perhaps the connection was lost for a moment. Every answer that you gave is stored.",
@@ -27,17 +29,20 @@
       "page.loading": "Einen Moment …",
       "page.too_old": "Dieser Browser ist zu alt",
       "page.too_old_help":
-        "Bitte öffnen Sie denselben Link in einem aktuellen Browser, zum Beispiel Firefox, Chrome, Edge oder Safari. Es wurde nichts gespeichert.",
+        "Bitte öffnen Sie denselben Link in einem aktuellen Browser, zum Beispiel Firefox, Chrome, " +
+        "Edge oder Safari. Es wurde nichts gespeichert.",
       "page.not_loaded": "Die Seite konnte nicht geladen werden",
       "page.not_loaded_help":
-        "Vielleicht war die Verbindung kurz unterbrochen. Jede Antwort, die Sie gegeben haben, ist gespeichert.",
+        "Vielleicht war die Verbindung kurz unterbrochen. Jede Antwort, die Sie gegeben haben, ist " +
+        "gespeichert.",
       "page.load_again": "Seite neu laden",
     },
     es: {
       "page.loading": "Un momento…",
       "page.too_old": "Este navegador es demasiado antiguo",
       "page.too_old_help":
-        "Abra el mismo enlace en un navegador actualizado, por ejemplo Firefox, Chrome, Edge o Safari. No se ha registrado nada.",
+        "Abra el mismo enlace en un navegador actualizado, por ejemplo Firefox, Chrome, Edge o Safari. " +
+        "No se ha registrado nada.",
       "page.not_loaded": "No se ha podido cargar la página",
       "page.not_loaded_help":
         "Quizá se perdió la conexión por un momento. Todas las respuestas que ha dado están guardadas.",
@@ -47,17 +52,20 @@
       "page.loading": "Un instant…",
       "page.too_old": "Ce navigateur est trop ancien",
       "page.too_old_help":
-        "Veuillez ouvrir le même lien dans un navigateur à jour, par exemple Firefox, Chrome, Edge ou Safari. Rien n’a été enregistré.",
+        "Veuillez ouvrir le même lien dans un navigateur à jour, par exemple Firefox, Chrome, Edge ou " +
+        "Safari. Rien n’a été enregistré.",
       "page.not_loaded": "La page n’a pas pu être chargée",
       "page.not_loaded_help":
-        "La connexion a peut-être été interrompue un instant. Toutes les réponses que vous avez données sont enregistrées.",
+        "La connexion a peut-être été interrompue un instant. Toutes les réponses que vous avez " +
+        "données sont enregistrées.",
       "page.load_again": "Recharger la page",
     },
     pt: {
       "page.loading": "Um momento…",
       "page.too_old": "Este navegador é antigo demais",
       "page.too_old_help":
-        "Abra o mesmo link em um navegador atualizado, por exemplo Firefox, Chrome, Edge ou Safari. Nada foi registrado.",
+        "Abra o mesmo link em um navegador atualizado, por exemplo Firefox, Chrome, Edge ou Safari. " +
+        "Nada foi registrado.",
       "page.not_loaded": "Não foi possível carregar a página",
       "page.not_loaded_help":
         "Talvez a conexão tenha caído por um momento. Todas as respostas que você deu estão guardadas.",

@@ -14,7 +14,8 @@ import { text } from "./texts.js";
  * @param {import("./visit.js").Api} api
  * @param {PublicStudy} study
  * @param {string} safe that it is not the evaluator's fault, and what happens to the responses so far
- * @param {import("./frames.js").Refresh | null} [glance] an earlier brief measurement; sufficient if it is fit
+ * @param {import("./frames.js").Refresh | null} [glance] an earlier brief measurement; sufficient if it is
+ *   fit
  */
 export async function fitDisplay(api, study, safe, glance = null) {
   if (glance && unfitness(glance, screenAtHand(), study.refresh_hz).length === 0) return glance;

@@ -16,7 +16,8 @@ const UNWATCHED = ["worker", "callback"];
 /**
  * @typedef {import("./trials.js").Scene} Scene
  * @typedef {import("./trials.js").Screen} Screen
- * @typedef {{shown_ms: number|null, frames: number|null, mask_ms: number[]|null, timing: import("./planner.js").Timing|null, flags: string[]}} Seen
+ * @typedef {{shown_ms: number|null, frames: number|null, mask_ms: number[]|null, timing:
+ *   import("./planner.js").Timing|null, flags: string[]}} Seen
  */
 
 /**
@@ -82,8 +83,8 @@ export async function goesOn(scene) {
 
 /**
  * Show the pictures: with an exposure, as a flash between countdown and masks; otherwise until the response,
- * after the same countdown if other pictures of the session flash. They are shown side by side, or, in a study
- * with a gap, one after the other.
+ * after the same countdown if other pictures of the session flash. They are shown side by side, or, in a
+ * study with a gap, one after the other.
  * @param {Scene} scene
  * @param {ImageBitmap[]} pictures
  * @param {ImageBitmap[]} masks each of which covers every picture

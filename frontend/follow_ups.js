@@ -20,11 +20,13 @@ const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\ud800-\udfff]/gu;
 /**
  * @typedef {import("../types/api.js").FollowUps} FollowUps
  * @typedef {ReturnType<typeof import("./screens.js").trialScreen>} Screen
- * @typedef {{confidence?: number, confidence_rt?: number, mark?: number[], reasons?: number[], comment?: string}} Facts
+ * @typedef {{confidence?: number, confidence_rt?: number, mark?: number[], reasons?: number[], comment?:
+ *   string}} Facts
  */
 
 /**
- * One question, shown below the picture in place of the answer buttons; a tall one beside it, if there is room.
+ * One question, shown below the picture in place of the answer buttons; a tall one beside it, if there is
+ * room.
  * @template T
  * @typedef {object} Step
  * @property {string} question

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Sends the forms of the researcher's pages with the digest of their bodies, which CloudFront's signature includes.
- * Without this script they work too, but not behind CloudFront.
+ * Sends the forms of the researcher's pages with the digest of their bodies, which CloudFront's signature
+ * includes. Without this script they work too, but not behind CloudFront.
  */
 
 import { digestHeader } from "./api.js";
@@ -23,7 +23,8 @@ async function send(form, button) {
   button?.setAttribute("disabled", "");
   try {
     const reply = await fetch(form.action, { method: "POST", redirect: "manual", headers, body });
-    if (reply.type === "opaqueredirect") return location.reload(); // signed in or out: the page is another one now
+    // signed in or out: the page is another one now
+    if (reply.type === "opaqueredirect") return location.reload();
     replaceMain(await reply.text());
   } catch (error) {
     console.warn("the form was not sent:", error);

@@ -18,7 +18,8 @@ const QUIET_FRAMES = 10;
 /**
  * Firefox's properties of a video, and methods of a canvas's stream or its track.
  * @typedef {HTMLVideoElement & {mozPaintedFrames: number, mozFrameDelay: number}} Video
- * @typedef {{requestFrame?: () => void, getVideoTracks: () => CanvasCaptureMediaStreamTrack[]} & MediaStream} CanvasStream
+ * @typedef {{requestFrame?: () => void, getVideoTracks: () => CanvasCaptureMediaStreamTrack[]} & MediaStream}
+ *   CanvasStream
  */
 
 /** Return whether the browser reports how late a video frame was. */
@@ -28,8 +29,8 @@ export function hasFrameDelays() {
 
 /**
  * @param {HTMLElement} stage
- * @returns {Promise<{probes: () => Promise<import("./witness.js").Probes>, end: () => void} | null>} null if the
- *   browser does not report frames after all
+ * @returns {Promise<{probes: () => Promise<import("./witness.js").Probes>, end: () => void} | null>} null if
+ *   the browser does not report frames after all
  */
 export async function startFrameDelays(stage) {
   const canvas = document.createElement("canvas");

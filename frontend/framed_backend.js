@@ -19,8 +19,8 @@ const STEP_MS = 500; // between two checks that the frame still responds
  * @param {HTMLElement} stage
  * @param {import("./backend.js").Size} size
  * @param {string} label of the frame
- * @returns {Promise<(import("./backend.js").Backend & {isLost: () => boolean}) | null>} null if the frame does not
- *   start or would not receive presentation times
+ * @returns {Promise<(import("./backend.js").Backend & {isLost: () => boolean}) | null>} null if the frame
+ *   does not start or would not receive presentation times
  */
 export async function startFrame(stage, size, label) {
   if (!hasElementTiming()) return null;
@@ -33,7 +33,9 @@ export async function startFrame(stage, size, label) {
   frame.style.width = `${width_css}px`;
   frame.style.height = `${height_css}px`;
   const script = new URL("./presenter_frame.js", import.meta.url).href;
-  frame.srcdoc = `<!doctype html><html lang="${currentLanguage()}"><title>${escaped(frame.title)}</title><script type="module" src="${script}"></script>`;
+  frame.srcdoc =
+    `<!doctype html><html lang="${currentLanguage()}"><title>${escaped(frame.title)}</title><script ` +
+    `type="module" src="${script}"></script>`;
   /** @type {{to: Window | null, port: MessagePort} | null} */
   let line = null;
   let isLost = false;

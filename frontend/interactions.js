@@ -3,7 +3,9 @@
 
 const MOST_KEPT = 40; // per trial; the server accepts no more
 
-/** @typedef {{event: "focus" | "blur" | "fullscreenenter" | "fullscreenexit", time_ms: number}} Interaction */
+/**
+ * @typedef {{event: "focus" | "blur" | "fullscreenenter" | "fullscreenexit", time_ms: number}} Interaction
+ */
 
 /** @type {Interaction[]} */
 let kept = [];

@@ -15,18 +15,21 @@
  * @typedef {object} Judgment
  * @property {string} heading the question above the buttons
  * @property {(n: number, total: number) => string} progress which trial this is, of how many
- * @property {(values: {part: number, parts: number, answered: number, total: number}) => string} partDone what a block's end says
+ * @property {(values: {part: number, parts: number, answered: number, total: number}) => string} partDone
+ *   what a block's end says
  * @property {() => (Node | string)[]} press how to answer with keys, or the buttons
  * @property {() => string} tap how to answer with the buttons
  * @property {Choice[]} choices in the order of the buttons
- * @property {(study: import("../types/api.js").PublicStudy) => Element[]} instructions what is shown and asked
+ * @property {(study: import("../types/api.js").PublicStudy) => Element[]} instructions what is shown and
+ *   asked
  * @property {string} afterFlash what to do once a flash is over
  * @property {string} [ready] what a block of flashes begins with, where it is not the countdown's usual text
- * @property {(response: string, count: number) => string} repeated what an evaluator is told who gave one answer `count` times in a row
+ * @property {(response: string, count: number) => string} repeated what an evaluator is told who gave one
+ *   answer `count` times in a row
  * @property {(isHalfReal: boolean) => string} shares how often each answer is right, for such an evaluator
  * @property {(response: string, wasCorrect: boolean) => string} verdict feedback after a response
- * @property {number} pictures how many pictures the stage shows side by side, in the order in which the server names them;
- *   1 also where a trial shows several, one after the other
+ * @property {number} pictures how many pictures the stage shows side by side, in the order in which the
+ *   server names them; 1 also where a trial shows several, one after the other
  * @property {string[]} [captions] words below the pictures, from left to right; "" for none below one of them
  */
 

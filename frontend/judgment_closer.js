@@ -1,5 +1,8 @@
 // @ts-check
-/** Which of two pictures is closer to the reference between them? The page's side of `experiment/judgments/closer.py`. */
+/**
+ * Which of two pictures is closer to the reference between them? The page's side of
+ * `experiment/judgments/closer.py`.
+ */
 
 import { el } from "./screens.js";
 import { SIDES, keyHint } from "./side_keys.js";

@@ -1,5 +1,8 @@
 // @ts-check
-/** Are two pictures, one after the other, the same? The page's side of `experiment/judgments/same_or_different.py`. */
+/**
+ * Are two pictures, one after the other, the same? The page's side of
+ * `experiment/judgments/same_or_different.py`.
+ */
 
 import { el } from "./screens.js";
 import { keyHint } from "./side_keys.js";

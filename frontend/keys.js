@@ -7,8 +7,8 @@
 let trialKeys = null;
 
 /**
- * @param {TrialKeys | null} handler receives a key in lower case, the same key on a Latin keyboard, and the digit on
- *   it or ""; null for none
+ * @param {TrialKeys | null} handler receives a key in lower case, the same key on a Latin keyboard, and the
+ *   digit on it or ""; null for none
  */
 export function onTrialKeys(handler) {
   trialKeys = handler;

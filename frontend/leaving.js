@@ -34,7 +34,8 @@ export function guardAgain() {
 
 addEventListener("popstate", () => {
   if (isGuarding) askBeforeLeaving();
-  else if (history.state?.openhype !== MARK.openhype) history.back(); // skip the entry that catches the button
+  // skip the entry that catches the button
+  else if (history.state?.openhype !== MARK.openhype) history.back();
 });
 
 /** @param {BeforeUnloadEvent} event */

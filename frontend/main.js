@@ -39,7 +39,9 @@ let api = makeApi({
 let showDemoEnd = null;
 
 const EARLY_MS = 3000;
-/** The browser's language, for what is shown before the study's is known; English if it cannot be loaded soon. */
+/**
+ * The browser's language, for what is shown before the study's is known; English if it cannot be loaded soon.
+ */
 const early = Promise.race([
   useLanguage(browserLanguage()).catch(() => {}),
   new Promise((resolve) => setTimeout(resolve, EARLY_MS)),
@@ -47,7 +49,8 @@ const early = Promise.race([
 
 listenToKeys(document);
 listenToInteractions(window, document);
-addEventListener("pageshow", (event) => event.persisted && location.reload()); // a cached page may be outdated
+// a cached page may be outdated
+addEventListener("pageshow", (event) => event.persisted && location.reload());
 if (!document.body.dataset.unfit) visitStudy(STUDY).catch(showError);
 
 /** @param {string} name */

@@ -1,5 +1,8 @@
 // @ts-check
-/** Marks a place on the picture, a point or a box, by pointer or keyboard; in thousandths of its width and height. */
+/**
+ * Marks a place on the picture, a point or a box, by pointer or keyboard; in thousandths of its width and
+ * height.
+ */
 
 import { el } from "./screens.js";
 import { text } from "./texts.js";

@@ -4,7 +4,8 @@
 /**
  * @typedef {object} Medium
  * @property {typeof import("./pictures.js").loadPictures} load fetches and decodes stimuli ahead of time
- * @property {(stimuli: ImageBitmap[], ms: number) => import("./presenter.js").Phase} phase shows the stimuli of a trial for `ms`
+ * @property {(stimuli: ImageBitmap[], ms: number) => import("./presenter.js").Phase} phase shows the stimuli
+ *   of a trial for `ms`
  */
 
 /**

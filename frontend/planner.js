@@ -13,7 +13,8 @@ const LARGEST_DOUBT_BEFORE_MS = 50; // for each number of the countdown
  * Timing of a sequence that was shown; by phase, in order.
  * @typedef {object} Timing
  * @property {"element" | "worker_element" | "worker_video" | "worker" | "callback"} evidence
- * @property {number} lateness_ms the latest callback that changed what is shown, after the start of its refresh
+ * @property {number} lateness_ms the latest callback that changed what is shown, after the start of its
+ *   refresh
  * @property {number[]} planned_frames
  * @property {number[]} achieved_frames 0 for a phase that was never shown
  * @property {number[]} phase_ms

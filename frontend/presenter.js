@@ -59,7 +59,8 @@ export async function makePresenter(stage, size, flashes = true) {
      * Show the phases; resolves when the last one is over. `settled` later resolves to what was shown.
      * @param {Phase[]} phases
      * @param {number} frame_ms
-     * @param {(phase: Phase | null) => void} [onPhase] called with each phase as it begins, and with null at the end
+     * @param {(phase: Phase | null) => void} [onPhase] called with each phase as it begins, and with null at
+     *   the end
      */
     async show(phases, frame_ms, onPhase = () => {}) {
       if (behind) goOnIn(behind);
@@ -88,7 +89,9 @@ export async function makePresenter(stage, size, flashes = true) {
       lates = [...lates, isPageLate].slice(-OF_THE_LAST);
       if (worker && current === page && lates.filter(Boolean).length > LATE_AT_MOST) goOnIn(worker);
     },
-    /** Draw one phase and leave it until the next flash (a picture without time limit); null clears the stage. */
+    /**
+     * Draw one phase and leave it until the next flash (a picture without time limit); null clears the stage.
+     */
     draw(/** @type {Phase | null} */ phase) {
       if (current !== page) {
         behind = current;

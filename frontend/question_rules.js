@@ -70,7 +70,8 @@ const NEEDED = {
 };
 
 /**
- * Return the number that a person typed: digits of any of several systems, with a point or a comma; NaN if it is none.
+ * Return the number that a person typed: digits of any of several systems, with a point or a comma; NaN if it
+ * is none.
  * @param {string} typed
  */
 export function typedNumber(typed) {
@@ -79,7 +80,8 @@ export function typedNumber(typed) {
 }
 
 /**
- * Return a text as it can be stored: without control characters but line feeds, and without halves of characters.
+ * Return a text as it can be stored: without control characters but line feeds, and without halves of
+ * characters.
  * @param {string} typed
  */
 export function storable(typed) {

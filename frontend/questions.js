@@ -1,5 +1,8 @@
 // @ts-check
-/** The researcher's questions before or after the task: pages of a form, checked here and stored once by the server. */
+/**
+ * The researcher's questions before or after the task: pages of a form, checked here and stored once by the
+ * server.
+ */
 
 import { problemOf, shownQuestions, storable, typedNumber } from "./question_rules.js";
 import { actionRow, el, show } from "./screens.js";

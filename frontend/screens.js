@@ -153,8 +153,8 @@ export function showWaiting(title, words) {
  * @property {HTMLElement} element
  * @property {AnswerButton[]} buttons
  * @property {() => void} begin called before each question
- * @property {(key: string, onLatin: string, digit: string) => AnswerButton | undefined} byKey the button that a key
- *   presses (`keys.js`)
+ * @property {(key: string, onLatin: string, digit: string) => AnswerButton | undefined} byKey the button that
+ *   a key presses (`keys.js`)
  */
 
 /**
@@ -181,7 +181,8 @@ function answerButtons({ choices, pictures }) {
 }
 
 /**
- * Return the place of the choice that a key stands for, in the study's language or else on a Latin keyboard; or -1.
+ * Return the place of the choice that a key stands for, in the study's language or else on a Latin keyboard;
+ * or -1.
  * @param {{keys: string[]}[]} choices
  * @param {string} key
  * @param {string} onLatin
@@ -192,8 +193,9 @@ export function choiceOf(choices, key, onLatin) {
 }
 
 /**
- * Return elements in a row as wide as the row of pictures, from left to right in every language. As many as there are
- * pictures stand under them, each under its own; two under three pictures stand under the outer ones.
+ * Return elements in a row as wide as the row of pictures, from left to right in every language. As many as
+ * there are pictures stand under them, each under its own; two under three pictures stand under the outer
+ * ones.
  * @param {string} name of the row's class
  * @param {HTMLElement[]} elements
  * @param {number} pictures

@@ -20,8 +20,8 @@ const FEWEST_FRAMES = 20; // enough to measure the refresh interval to within a 
  * @param {number} anchor index of the picture, see `planPhases`
  * @param {number} frame_ms the display's refresh interval
  * @param {EveryFrame} everyFrame
- * @param {(phase: number, at: number) => number | void} draw called once for each phase that is shown, and for the end,
- *   with the time of its frame; may return the time at which it finished
+ * @param {(phase: number, at: number) => number | void} draw called once for each phase that is shown, and
+ *   for the end, with the time of its frame; may return the time at which it finished
  * @returns {Promise<{edges: number[], drawn: (Drawn | null)[], frame_ms: number}>} when each phase and the
  *   end were drawn, null if never; and the refresh interval measured during the sequence
  */

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * SHA-256 (FIPS 180-4). Browsers offer it to pages from a secure context only, and a server in a laboratory's network
- * is often reached without TLS; there it is computed here.
+ * SHA-256 (FIPS 180-4). Browsers offer it to pages from a secure context only, and a server in a laboratory's
+ * network is often reached without TLS; there it is computed here.
  */
 
 const K = constants();
@@ -107,7 +107,9 @@ function addBlocks(state, w, bytes, end) {
   }
 }
 
-/** Return the first 32 bits of the fractional parts of the cube roots of the first 64 primes (section 4.2.2). */
+/**
+ * Return the first 32 bits of the fractional parts of the cube roots of the first 64 primes (section 4.2.2).
+ */
 function constants() {
   const found = new Int32Array(64);
   for (let number = 2, i = 0; i < 64; number += 1) {
@@ -125,7 +127,8 @@ function isPrime(number) {
 }
 
 /**
- * Return 32 bits after the point of a cube root, exactly: the cube root of `number` * 2**96, to the integer below.
+ * Return 32 bits after the point of a cube root, exactly: the cube root of `number` * 2**96, to the integer
+ * below.
  * @param {bigint} number
  */
 function cubeRootFraction(number) {

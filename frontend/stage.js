@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The stage of a trial: one picture, or several side by side with a gap between them. Sizes and places are whole
- * device pixels, so that nothing is smoothed on the way from a decoded picture to the display.
+ * The stage of a trial: one picture, or several side by side with a gap between them. Sizes and places are
+ * whole device pixels, so that nothing is smoothed on the way from a decoded picture to the display.
  */
 
 const SMALLEST_CSS = 96;
@@ -27,7 +27,8 @@ const GAP_CSS = { least: 8, most: 24, share: 0.02 };
  * @param {number} size_px width of the stored pictures
  * @param {number} largest_css
  * @param {{width: number, height: number, pixel_ratio: number}} display the window, in CSS px
- * @param {{pictures?: number, hasCaptions?: boolean}} [row] how many pictures side by side, and whether words stand below
+ * @param {{pictures?: number, hasCaptions?: boolean}} [row] how many pictures side by side, and whether words
+ *   stand below
  * @returns {Required<StageSize> & {quality: "pixelated" | "high"}}
  */
 export function stageSize(

@@ -5,7 +5,8 @@
  */
 
 /**
- * @typedef {{right_to_descend: number, down_ms: number, up_ms: number, start_ms: number, min_ms: number, max_ms: number, grid_ms?: number}} StaircaseRule
+ * @typedef {{right_to_descend: number, down_ms: number, up_ms: number, start_ms: number, min_ms: number,
+ *   max_ms: number, grid_ms?: number}} StaircaseRule
  * @typedef {{exposure_ms: number, right_in_a_row: number}} StaircaseState
  */
 

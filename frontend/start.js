@@ -14,7 +14,8 @@ const LABELS = /** @type {Record<string, string>} */ ({
 });
 
 /**
- * @typedef {{study: string, method: string, images: number, minutes: number, share: number, is_ready: boolean}} Sample
+ * @typedef {{study: string, method: string, images: number, minutes: number, share: number, is_ready:
+ *   boolean}} Sample
  * @typedef {{url: string, shows: string, is_real: boolean}} Example
  * @typedef {{studies: Sample[], examples: Example[], problem: string | null}} DemoStatus
  */

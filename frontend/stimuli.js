@@ -7,7 +7,8 @@
  * @param {import("./pictures.js").FetchPicture} fetchPicture
  * @param {{px: number, quality: ResizeQuality}} size
  * @param {import("./medium.js").Medium} medium
- * @param {{areAllNeeded?: boolean, onProgress?: (share: number) => void}} [options] `onProgress` receives the share (0 to 1)
+ * @param {{areAllNeeded?: boolean, onProgress?: (share: number) => void}} [options] `onProgress` receives the
+ *   share (0 to 1)
  */
 export function loadStimuli(
   addresses,

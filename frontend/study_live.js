@@ -98,7 +98,10 @@ function tiles() {
 
 function sessionRows() {
   const list = el("ul", { class: "models" });
-  /** @type {Map<string, ReturnType<typeof sessionRow>>} by the name of the model, for models join and are withdrawn */
+  /**
+   * @type {Map<string, ReturnType<typeof sessionRow>>} by the name of the model, for models join and are
+   *   withdrawn
+   */
   const rows = new Map();
   return {
     list,
@@ -141,7 +144,9 @@ function scoreCards(first) {
     update(data) {
       const { scores } = data;
       note.textContent = scores
-        ? "Bands show the score as evaluators finished, one after the other. The dark band is the 95% interval, right for one look that was planned beforehand. The light band is right however often you look: use it to decide when to stop."
+        ? "Bands show the score as evaluators finished, one after the other. The dark band is the 95% " +
+          "interval, right for one look that was planned beforehand. The light band is right however " +
+          "often you look: use it to decide when to stop."
         : "The first finished session brings the first score.";
       const text = JSON.stringify(scores);
       if (text === shown) return;
@@ -172,8 +177,11 @@ function ends(row) {
  * @param {[number, number]} axis
  */
 function card(row, unit, wanted, axis) {
-  const words = `${interval(ends(row), unit)}, ${row.evaluators} ${row.evaluators === 1 ? "evaluator" : "evaluators"}`;
-  const label = `Score of ${row.model} and its interval by number of evaluators; now ${scored(row.score, unit)}, ${words}`;
+  const evaluators = row.evaluators === 1 ? "evaluator" : "evaluators";
+  const words = `${interval(ends(row), unit)}, ${row.evaluators} ${evaluators}`;
+  const label =
+    `Score of ${row.model} and its interval by number of evaluators; now ${scored(row.score, unit)}, ` +
+    `${words}`;
   const drawing = row.narrowing.length > 1 ? [narrowing(row.narrowing, { wanted, ends: axis, label })] : [];
   return el(
     "li",

@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * The language of a study, and its title and consent text in it. Where evaluators choose the language, a title
- * or consent text follows their choice if the researcher left it as it was, or wrote it in their language.
+ * The language of a study, and its title and consent text in it. Where evaluators choose the language, a
+ * title or consent text follows their choice if the researcher left it as it was, or wrote it in their
+ * language.
  */
 
 import { CHOOSE, LANGUAGES, browserLanguage } from "./languages.js";

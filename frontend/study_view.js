@@ -17,7 +17,8 @@ export function studyView(main, first, setPaused) {
   const state = el("p", { class: "quiet" });
   const pause = pauseButton(setPaused, (isPaused) => tellState(isPaused));
   const tellState = (/** @type {boolean} */ isPaused) => {
-    state.textContent = `${method(first)} · ${isPaused ? "paused: nobody new can begin" : "open to evaluators"}`;
+    const now = isPaused ? "paused: nobody new can begin" : "open to evaluators";
+    state.textContent = `${method(first)} · ${now}`;
   };
   const live = liveView(first);
   const isStudy = first.kind === "study";

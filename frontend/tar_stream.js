@@ -2,9 +2,9 @@
 /**
  * Layout of a folder's tar archive, from which any range of bytes can be read without building the archive.
  *
- * The archive follows from paths and contents alone (paths sorted by their UTF-8 bytes; mode 644, no times, no owners),
- * so that the same folder chosen again continues its upload. `backend/client/tar_stream.py` does the same; both are
- * held together by tests/unit/tar_vectors.json.
+ * The archive follows from paths and contents alone (paths sorted by their UTF-8 bytes; mode 644, no times,
+ * no owners), so that the same folder chosen again continues its upload. `backend/client/tar_stream.py` does
+ * the same; both are held together by tests/unit/tar_vectors.json.
  */
 
 export const PART_BYTES = 5 * 1024 * 1024;
@@ -18,7 +18,8 @@ const UNSENDABLE = /[\x00-\x1f\x7f\\]|\p{Surrogate}/u;
 const encoder = new TextEncoder();
 
 /**
- * @typedef {{path: string, size: number, offset: number}} Entry a file whose header begins at `offset` (bytes)
+ * @typedef {{path: string, size: number, offset: number}} Entry a file whose header begins at `offset`
+ *   (bytes)
  * @typedef {{entries: Entry[], size: number}} Layout
  */
 
@@ -79,7 +80,8 @@ export function header(path, size) {
 }
 
 /**
- * Return the bytes `start` to `stop` (exclusive) of an archive, as pieces of which the files' are not read yet.
+ * Return the bytes `start` to `stop` (exclusive) of an archive, as pieces of which the files' are not read
+ * yet.
  * @param {Layout} archive
  * @param {number} start
  * @param {number} stop
@@ -164,7 +166,8 @@ function ustar(name, size, mode, kind) {
   block.set(name);
   write(
     100,
-    `${octal(mode, 7)}\0${"0000000\0".repeat(2)}${octal(size, 11)}\0${"0".repeat(11)}\0${" ".repeat(8)}${kind}`,
+    `${octal(mode, 7)}\0${"0000000\0".repeat(2)}${octal(size, 11)}\0` +
+      `${"0".repeat(11)}\0${" ".repeat(8)}${kind}`,
   );
   write(257, "ustar\x0000");
   write(
@@ -205,7 +208,8 @@ function padded(size) {
 }
 
 /**
- * Compare paths by their code points, which is the order of their UTF-8 bytes; JavaScript compares UTF-16 units.
+ * Compare paths by their code points, which is the order of their UTF-8 bytes; JavaScript compares UTF-16
+ * units.
  * @param {{path: string}} one
  * @param {{path: string}} other
  */

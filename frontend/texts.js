@@ -97,7 +97,8 @@ export function percent(share, digits = 0) {
  * @param {string} currency ISO 4217
  */
 export function money(cents, currency) {
-  const currencyDisplay = direction(current) === "rtl" ? "name" : "symbol"; // among Arabic letters, `US$` reads `$US`
+  // among Arabic letters, `US$` reads `$US`
+  const currencyDisplay = direction(current) === "rtl" ? "name" : "symbol";
   return format({ style: "currency", currency, currencyDisplay }).format(cents / 100);
 }
 

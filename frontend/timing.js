@@ -33,7 +33,8 @@ async function run() {
       el(
         "p",
         {},
-        "This measures how often your browser can change the picture on this screen, and how exactly it keeps to it. It takes about ten seconds. Nothing leaves this page.",
+        "This measures how often your browser can change the picture on this screen, and how exactly " +
+          "it keeps to it. It takes about ten seconds. Nothing leaves this page.",
       ),
       el(
         "p",
@@ -70,8 +71,10 @@ function result({ refresh, gaps_ms }) {
       "p",
       {},
       is_variable
-        ? "This display keeps to no fixed refresh rate; flashes cannot be planned on it. Switching off “variable refresh rate” in its settings may help."
-        : `This display shows a new picture every ${frame_ms.toFixed(2)} ms. That is the shortest exposure it can give, and exposures are multiples of it.`,
+        ? "This display keeps to no fixed refresh rate; flashes cannot be planned on it. Switching off " +
+            "“variable refresh rate” in its settings may help."
+        : `This display shows a new picture every ${frame_ms.toFixed(2)} ms. That is the shortest ` +
+            "exposure it can give, and exposures are multiples of it.",
     ),
     facts([
       ["Refresh rate", is_variable ? "varies" : `${refresh_hz.toFixed(2)} Hz`],

@@ -1,5 +1,7 @@
 // @ts-check
-/** One block of trials: show, ask, store, give feedback. Each trial waits until the last response is stored. */
+/**
+ * One block of trials: show, ask, store, give feedback. Each trial waits until the last response is stored.
+ */
 
 import * as staircase from "./staircase.js";
 import { answersWithConfidence } from "./confidence.js";
@@ -30,8 +32,9 @@ const READING_MS = 3000;
  * @typedef {ReturnType<typeof loadPictures>} Pictures
  * @typedef {ReturnType<typeof loadStimuli>} Stimuli
  * @typedef {Awaited<ReturnType<typeof makePresenter>>} Presenter
- * @typedef {{visit: Visit, judgment: import("./judgment.js").Judgment, medium: import("./medium.js").Medium, screen: Screen, presenter: Presenter, masks: Pictures, display: Refresh, isFull: boolean,
- *   isPaid: boolean}} Scene
+ * @typedef {{visit: Visit, judgment: import("./judgment.js").Judgment, medium: import("./medium.js").Medium,
+ *   screen: Screen, presenter: Presenter, masks: Pictures, display: Refresh, isFull: boolean, isPaid:
+ *   boolean}} Scene
  */
 
 /**
@@ -235,7 +238,8 @@ function answered(screen) {
  * Show feedback, in words and not by colour alone; or that another picture replaces this one.
  * @param {Screen} screen
  * @param {import("./judgment.js").Judgment} judgment
- * @param {{was_correct: boolean | null, replaced_by: string | null}} reply `was_correct` null while feedback is off
+ * @param {{was_correct: boolean | null, replaced_by: string | null}} reply `was_correct` null while feedback
+ *   is off
  * @param {string} response
  * @param {number} ms
  * @param {boolean} isPaid whether the task is paid

@@ -12,10 +12,13 @@ import { counted, sentences, text, textNodes } from "./texts.js";
  * @typedef {object} About
  * @property {string} contact of the study; "" until it is known
  * @property {string} session id; "" before there is one
- * @property {(() => Promise<void>) | null} giveUp ends a visit that cannot continue; null if the page offers no such end
+ * @property {(() => Promise<void>) | null} giveUp ends a visit that cannot continue; null if the page offers
+ *   no such end
  */
 
-/** Titles by kind of trouble; a text `trouble.KIND_now` for one line, and `trouble.KIND_help`, belong to each. */
+/**
+ * Titles by kind of trouble; a text `trouble.KIND_now` for one line, and `trouble.KIND_help`, belong to each.
+ */
 const TITLES = {
   offline: "trouble.offline",
   unreached: "trouble.unreached",

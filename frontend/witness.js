@@ -16,7 +16,8 @@ const LATEST = 0.5; // of a refresh: a callback that runs later may miss it
  * revealed or is not reported.
  * @typedef {object} Probes
  * @property {(i: number) => void} reveal
- * @property {(wasRevealed: boolean[]) => Promise<(number | null)[] | null>} presentations null if none is reported
+ * @property {(wasRevealed: boolean[]) => Promise<(number | null)[] | null>} presentations null if none is
+ *   reported
  */
 
 /**

@@ -1,7 +1,7 @@
-// Notes what stands on the canvas of the page, or of a frame in it, after each picture that is drawn on it. While a
-// picture is shown only a copy is taken, so that flashes stay on time; `look()` then reads the copies and returns what
-// they hold. Canvases of workers cannot be read: the page is made to draw by itself, as in a browser that
-// has none.
+// Notes what stands on the canvas of the page, or of a frame in it, after each picture that is drawn on it.
+// While a picture is shown only a copy is taken, so that flashes stay on time; `look()` then reads the copies
+// and returns what they hold. Canvases of workers cannot be read: the page is made to draw by itself, as in a
+// browser that has none.
 (() => {
   delete HTMLCanvasElement.prototype.transferControlToOffscreen;
   const draw = CanvasRenderingContext2D.prototype.drawImage;

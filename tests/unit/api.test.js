@@ -46,7 +46,7 @@ function over(...replies) {
 const times = (count, reply) => Array.from({ length: count }, () => reply);
 const stored = () => json(200, { stored: true });
 
-test("what is lost, too often or failed is sent again, with longer pauses, until it is confirmed", async () => {
+test("what is lost, too often or failed is sent again, with longer pauses, until confirmed", async () => {
   const { api, seen } = over(
     lost,
     () => json(503, {}),
@@ -111,7 +111,7 @@ for (const [what, reply, kind] of [
   ["the sign-in page of a network", page, "portal"],
   ["a network that asks for signing in first", () => json(511, {}), "portal"],
 ]) {
-  test(`${what} is tried six times in about ten seconds, then the person is asked, and what was sent is kept`, async () => {
+  test(`${what} is tried six times in ten seconds, then the person is asked, and it is kept`, async () => {
     const { api, seen } = over(...times(13, reply), stored);
 
     const answer = await api.post("/answers", { response: "fake" });
@@ -135,7 +135,7 @@ test("the person is told the id under which the server logged it", async () => {
   assert.equal(seen.stuck[0].id, "deadbeef");
 });
 
-test("a server that is too busy is waited for as long as it asks for, and asked about after five minutes", async () => {
+test("a busy server is waited for as long as it asks for, and asked about after five minutes", async () => {
   const busy = () => json(503, {}, { "Retry-After": "60" });
   const { api, seen } = over(...times(5, busy), stored);
 
@@ -240,7 +240,7 @@ for (const [status, code] of [
   [403, "AccessDenied"],
   [404, "NoSuchKey"],
 ]) {
-  test(`a picture that the bucket does not have (${status}) is the fault that it is on one machine, asked for as often`, async () => {
+  test(`a picture that the bucket lacks (${status}) is the fault that it is on one machine`, async () => {
     const { api, seen } = over(...times(6, () => s3(status, code)), () => png());
     const machine = over(...times(6, () => json(404, { error: { code: "not_found", message: "m" } })), () =>
       png(),
@@ -261,7 +261,7 @@ for (const [status, code, kind] of [
   [502, "", "silent"],
   [504, "", "silent"],
 ]) {
-  test(`a picture that the bucket cannot send now (${status}) is asked for again, with longer pauses`, async () => {
+  test(`a picture that the bucket cannot send now (${status}) is asked for again, ever later`, async () => {
     const { api, seen } = over(...times(4, () => s3(status, code)), () => png());
 
     await api.picture("/i/faces/a.png");

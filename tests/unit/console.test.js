@@ -326,7 +326,8 @@ test("an error about a page or a question is shown at its field", () => {
   const places = [
     "pages: pages 1 lacks the entry text, a text",
     "pages 2: title must be a line of text of 1 to 2000 characters, not ''",
-    "questions 1: a question's name must be 1 to 40 lower-case letters, digits and _, starting with a letter, not 'A B'",
+    "questions 1: a question's name must be 1 to 40 lower-case letters, digits and _, starting with a " +
+      "letter, not 'A B'",
     "questions 3 if: no question is called 'a'",
   ].map(placeOf);
 

@@ -10,8 +10,8 @@ before(() => {
 });
 
 /**
- * A server that stores drafts, and has every upload at once; `hold` keeps the replies to the beginning of uploads back
- * until it is resolved.
+ * A server that stores drafts, and has every upload at once; `hold` keeps the replies to the beginning of
+ * uploads back until it is resolved.
  */
 class Server {
   requests = [];

@@ -36,7 +36,7 @@ test("what has not changed is asked for by its tag, and told once", async () => 
   assert.deepEqual(seen.data, [{ n: 1 }, { n: 2 }]);
 });
 
-test("without a network it waits longer and longer, says so from the second time on, and gets over it", async () => {
+test("without a network it waits longer and longer, says so from the second time, and recovers", async () => {
   const seen = await looked([whole({}, '"a"'), null, null, null, null, null, same()]);
 
   assert.deepEqual(seen.pauses, [3000, 6000, 12000, 24000, 30000, 30000, 3000]);

@@ -61,7 +61,8 @@ test("on a regular display every phase is up for its planned refreshes, and is d
 
 test("a late frame lengthens its phase, is seen, and does not shift the ones after", async () => {
   const times = regular(200);
-  times.splice(GATE + 4, 3); // three refreshes without a callback, around the end of the first phase (6 refreshes)
+  // three refreshes without a callback, around the end of the first phase (6 refreshes)
+  times.splice(GATE + 4, 3);
   const timing = await shown([100, 100, 100], HZ_60, display(times));
 
   assert.deepEqual(timing.planned_frames, [6, 6, 6]);
@@ -74,7 +75,8 @@ test("a callback that runs a refresh late draws what is due by then", async () =
   const timing = await shown([100, 100], HZ_60, display(regular(200), late));
 
   assert.deepEqual(timing.drawn, [0, 1, 2]);
-  assert.ok(timing.phase_ms[0] < 6.4 * HZ_60); // the callback for the fifth refresh of the first phase drew the second
+  // the callback for the fifth refresh of the first phase drew the second
+  assert.ok(timing.phase_ms[0] < 6.4 * HZ_60);
   assert.ok(Math.abs(timing.lateness_ms - HZ_60 * 1.3) < 1e-6);
 });
 

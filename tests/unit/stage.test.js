@@ -50,7 +50,7 @@ test("what is not smoothed is a whole number of times as large, and uses three q
   }
 });
 
-test("on any display the stage is at most as large as the photosensitivity check takes it for, and nearly so on some", () => {
+test("the stage is at most as large as the photosensitivity check assumes, and nearly so on some", () => {
   for (const { size_px, largest_css } of vectors.largest) {
     const widths = RATIOS.map(
       (pixel_ratio) => stageSize(size_px, largest_css, { width: 5000, height: 5000, pixel_ratio }).css,

@@ -82,7 +82,8 @@ test("a path that stands twice, and nothing at all, are refused", () => {
   assert.throws(() => layout([]), /no files/);
 });
 
-// FIPS 180-4's examples (NIST, "Examples with Intermediate Values", SHA-256), and the empty message of CAVP's SHA256ShortMsg.rsp.
+// FIPS 180-4's examples (NIST, "Examples with Intermediate Values", SHA-256), and the empty message of CAVP's
+// SHA256ShortMsg.rsp.
 for (const [message, expected] of [
   ["", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"],
   ["abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"],
