@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -16,6 +17,8 @@ from typing import Any
 from backend.foundation.errors import OpenhypeError
 
 _CHUNK = 16
+_START_S = 0.4
+"""How long a process takes to start and to import what makes pictures: 64 small pictures are done sooner."""
 _OF_BARS = "tqdm_monitor"
 """A thread that only refreshes progress bars, which a forked process does not need."""
 
@@ -31,18 +34,30 @@ def in_parallel(
 
     Args:
         work: a module-level function, since new processes import it by name.
-        workers: number of processes; default, one a core. If there are few jobs, this process does them.
+        workers: number of processes; default, one a core, started when the jobs have taken this process
+            longer than processes take to start. If there are few jobs, this process does them.
         chunk: jobs sent to a process at a time.
 
     Raises:
         OpenhypeError: a process was terminated from outside.
     """
+    begin = _begun_here if workers is None else _by_processes
     workers = workers or cores()
     if workers == 1 or len(jobs) < 4 * chunk:
         yield map(work, jobs)
         return
-    with closing(_by_processes(work, jobs, workers, chunk)) as results:
+    with closing(begin(work, jobs, workers, chunk)) as results:
         yield results
+
+
+def _begun_here(work: Callable[[Any], Any], jobs: Sequence[Any], workers: int, chunk: int) -> Iterator[Any]:
+    """Do jobs in this process for as long as others would take to start, and leave them the rest."""
+    until = time.monotonic() + _START_S
+    for done, job in enumerate(jobs):
+        if time.monotonic() > until:
+            yield from _by_processes(work, jobs[done:], workers, chunk)
+            return
+        yield work(job)
 
 
 def _by_processes(work: Callable[[Any], Any], jobs: Sequence[Any], workers: int, chunk: int) -> Iterator[Any]:

@@ -28,6 +28,11 @@ def write_slowly(path):
     path.write_bytes(b"")
 
 
+def process_after_a_while(job):
+    time.sleep(0.005)
+    return job, os.getpid()
+
+
 def results(work, jobs):
     with in_parallel(work, jobs, workers=2) as done:
         return list(done)
@@ -80,6 +85,17 @@ def two_cores(monkeypatch):
 def alone(two_cores, monkeypatch):
     """As if the tests' own threads were not there."""
     monkeypatch.setattr("threading.enumerate", lambda: [threading.main_thread()])
+
+
+def test_processes_start_when_the_jobs_take_longer_than_that(two_cores):
+    with in_parallel(process_after_a_while, range(300)) as done:
+        rows = list(done)
+    with in_parallel(negative, range(300)) as done:
+        quick = list(done)
+
+    assert [job for job, _ in rows] == list(range(300))
+    assert rows[0][1] == os.getpid() != rows[-1][1]
+    assert quick == [-job for job in range(300)]
 
 
 def test_copies_of_this_process_do_what_has_no_name_in_order(alone):
