@@ -1,5 +1,6 @@
 """A server without a socket: the application over a fresh store, and a clock that tests move."""
 
+import os
 import secrets
 from datetime import UTC, datetime, timedelta
 
@@ -23,6 +24,15 @@ from .memory import MemoryStore
 # How long an example takes is the machine's affair, the first one on a fresh machine above all.
 settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("steady")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_core():
+    """Have tests do all work in their own process: the other cores are other tests'."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "sched_getaffinity", lambda process: {0}, raising=False)
+        patch.setattr(os, "cpu_count", lambda: 1)
+        yield
 
 
 class Clock:
@@ -180,7 +190,12 @@ def world(tmp_path):
     store.close()
 
 
-@pytest.fixture(params=["sqlite", "memory", "dynamodb"])
+_OTHER_STORES = pytest.mark.slow("the same on another store, which the contract of the stores covers")
+
+
+@pytest.fixture(
+    params=["sqlite", *(pytest.param(name, marks=_OTHER_STORES) for name in ("memory", "dynamodb"))]
+)
 def each_world(request, tmp_path):
     """A world over each kind of store."""
     if request.param == "memory":

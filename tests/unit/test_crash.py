@@ -11,6 +11,8 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 from backend.commands.simulated_evaluators import Client, take_part
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
@@ -41,6 +43,7 @@ def server(data, port):
         process.stdout.close()
 
 
+@pytest.mark.slow("a process is killed again and again")
 def test_a_killed_server_has_lost_and_doubled_nothing(tmp_path):
     study = studies.study(images=40, evaluators=SESSIONS)
     store = open_store("sqlite:///openhype.db", tmp_path)

@@ -210,6 +210,7 @@ def served(folder, count=240, **settings):
     store.close()
 
 
+@pytest.mark.slow("trains a classifier")
 def test_a_classifier_learns_nothing_of_sentinels_from_all_but_the_pixels(tmp_path):
     with served(tmp_path, picture_checks=160) as (url, store):
         client, http = Client(url), HTTPConnection(urlsplit(url).netloc)

@@ -118,6 +118,7 @@ def size_of(path):
         return picture.size
 
 
+@pytest.mark.slow("makes full textures")
 def test_masks_are_textures_unless_others_are_asked_for_and_kept_for_the_next_study(run, gray, tmp_path):
     first = run("create", "one", *gray)
     entries = {path.stat().st_ino for path in (tmp_path / "data" / "cache").rglob("*") if path.is_file()}

@@ -149,6 +149,7 @@ def test_a_copy_takes_over_where_the_first_store_is_lost_and_pays_nobody_twice()
     payday.check()
 
 
+@pytest.mark.slow("a process is killed again and again")
 def test_a_move_at_every_step_of_a_payer_that_changes_anything_pays_everybody_once():
     changing = {("after", "write_entry"), ("before", "approve")}
     changing |= {(side, name) for side in ("before", "after") for name in ("propose_bonuses", "pay_bonuses")}
@@ -177,6 +178,7 @@ def steps_of_a_move(payday, other, events):
     return len(fate.trace)
 
 
+@pytest.mark.slow("a process is killed again and again")
 def test_a_payer_that_runs_at_any_step_of_a_move_pays_nobody_twice():
     count = steps_of_a_move(begun(payday_of()), MemoryStore(), {})
     for step in range(count - 1, 0, -3):
@@ -190,6 +192,7 @@ def test_a_payer_that_runs_at_any_step_of_a_move_pays_nobody_twice():
         payday.check()
 
 
+@pytest.mark.slow("a process is killed again and again")
 def test_a_move_that_is_killed_at_any_step_and_done_again_pays_everybody_once():
     count = steps_of_a_move(begun(payday_of()), MemoryStore(), {})
     for step in range(count - 1, 0, -3):

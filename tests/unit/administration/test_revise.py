@@ -281,6 +281,7 @@ def race(*jobs):
 
 
 @pytest.mark.parametrize("simulated", [False, True])
+@pytest.mark.slow("many processes and threads write at once")
 def test_an_opening_and_a_change_at_once_are_never_mixed(world, simulated):
     store = world.store
     other = create_app(store, world.data, world.data.keys(), world.clock).test_client()

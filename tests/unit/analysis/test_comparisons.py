@@ -130,6 +130,7 @@ def test_models_whose_evaluators_all_agree_are_left_to_the_tests_that_can_bear_i
     assert not are_comparable({"a": np.array([5.0, 5]), "b": np.array([9.0, 9])})
 
 
+@pytest.mark.slow("simulates many evaluators to know an interval's coverage")
 def test_intervals_of_all_pairs_hold_together_in_95_of_100():
     """500 studies of five models that do not differ: no pair is told apart in 95% (SE 1%)."""
     rng = np.random.default_rng(5)

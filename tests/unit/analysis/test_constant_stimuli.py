@@ -58,6 +58,7 @@ def mean_accuracy(observer, ms, sd=0.25):
 
 
 @pytest.mark.parametrize("between", [False, True])
+@pytest.mark.slow("simulates many evaluators to know an interval's coverage")
 def test_intervals_of_accuracy_cover_the_population(between):
     truth = {ms: mean_accuracy(TRUE["gan"], ms) for ms in EXPOSURES}
     rng, inside, total = np.random.default_rng(3), 0, 0
@@ -73,6 +74,7 @@ def test_intervals_of_accuracy_cover_the_population(between):
     assert inside / total > 0.95 - 4 * 0.0126
 
 
+@pytest.mark.slow("simulates many evaluators to know an interval's coverage")
 def test_thresholds_are_recovered_and_their_intervals_cover():
     # the function with a lapse of .1 reaches .75 at 300 ms times (5/3)**(1/2)
     truth, rng = 300 * (0.25 / 0.15) ** 0.5, np.random.default_rng(4)

@@ -46,6 +46,7 @@ def test_every_reading_gives_its_row_within_the_noise_of_two_simulations():
             assert abs(sd - expected_sd) < 0.1 * expected_sd + 6, name
 
 
+@pytest.mark.slow("simulates many evaluators to know an interval's coverage")
 def test_with_accuracy_that_rises_with_exposure_the_default_gives_its_row():
     table = convergence_table(np.random.default_rng(2), EVALUATORS, observer="exponential")
 

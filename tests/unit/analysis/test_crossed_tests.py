@@ -54,6 +54,7 @@ def test_models_that_do_not_vary_are_left_out_of_the_test():
     assert over_pictures({"a": still, "b": sampled(GROUPS["b"])}, 0.95) is None
 
 
+@pytest.mark.slow("simulates many evaluators to know an interval's coverage")
 def test_equal_models_are_told_apart_as_seldom_as_promised():
     """100 studies of four like models, 30 people each, 30 shared pictures a side: ANOVA errs in a third."""
     rng, errors = np.random.default_rng(6), {"over_pictures": 0, "anova": 0}

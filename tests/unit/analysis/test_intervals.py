@@ -111,6 +111,7 @@ def test_the_percentile_interval_is_doubted_where_it_is_too_narrow():
 @pytest.mark.parametrize("evaluators", [5, 30])
 @pytest.mark.parametrize("pool", [30, 200, None])
 @pytest.mark.parametrize("rate", [0.1, 0.5])
+@pytest.mark.slow("simulates many evaluators to know an interval's coverage")
 def test_the_interval_covers_other_people_and_other_pictures(rate, pool, evaluators):
     """400 studies, SE 1.1%; `make validate` has the table."""
     found = coverage.coverage(InfinityPopulation(rate, pool=pool), evaluators, 400, np.random.default_rng(3))

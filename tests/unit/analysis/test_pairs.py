@@ -72,6 +72,7 @@ def test_scores_carry_accuracy_and_d_prime():
 
 
 @pytest.mark.parametrize("d_prime", [0.0, 0.5, 1.0, 2.0])
+@pytest.mark.slow("simulates many evaluators to know an interval's coverage")
 def test_a_known_d_prime_is_recovered_and_covered_by_its_interval(d_prime):
     """Of 60 intervals of 95%, 57 cover; fewer than 51 do with a probability below 0.5% (binomial)."""
     found = [score(rows(d_prime, seed=seed), "pair")["models"][0] for seed in range(60)]

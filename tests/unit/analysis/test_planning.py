@@ -302,6 +302,7 @@ def test_no_other_even_number_of_images_costs_less(between, within, fixed, each,
     assert price(found) <= min(price(k) for k in range(2, 2 * half + 1, 2)) * (1 + 1e-12)
 
 
+@pytest.mark.slow("simulates many evaluators to know an interval's coverage")
 def test_the_parts_of_a_pilots_spread_are_unbiased():
     rng = np.random.default_rng(5)
     between, within = [], []

@@ -47,6 +47,7 @@ def test_of_thresholds_that_are_known_the_interval_is_students():
 
 
 @pytest.mark.parametrize("threshold", [130, 250, 450])
+@pytest.mark.slow("simulates many evaluators to know an interval's coverage")
 def test_the_typical_threshold_comes_back(threshold):
     found = [
         beside(TimePopulation(threshold, refresh_hz=None), 30, seed)["threshold"]["ms"] for seed in range(8)
@@ -91,6 +92,7 @@ def test_the_interval_holds_the_score():
 
 
 @pytest.mark.parametrize("threshold", [60, 250, 1500])
+@pytest.mark.slow("simulates many evaluators to know an interval's coverage")
 def test_the_interval_covers_at_floor_middle_and_ceiling(threshold):
     """60 studies of 5 evaluators, SE 3%; `make validate` has the table."""
     found = coverage(TimePopulation(threshold), 5, 60, np.random.default_rng(1))

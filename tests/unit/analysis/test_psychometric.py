@@ -77,6 +77,7 @@ def test_the_interval_is_where_the_profile_of_a_dense_grid_crosses():
     assert losses == pytest.approx([3.8415, 3.8415], abs=0.03)
 
 
+@pytest.mark.slow("simulates many evaluators to know an interval's coverage")
 def test_95_of_100_intervals_hold_the_threshold_and_5_of_100_good_fits_look_bad():
     """150 simulated evaluators of 480 answers, SE 1.8%."""
     rng = np.random.default_rng(3)
@@ -95,6 +96,7 @@ def test_answers_that_no_such_function_makes_fit_badly():
     assert fit(Trials(EXPOSURES, right, totals), rng=np.random.default_rng(0)).p < 0.01
 
 
+@pytest.mark.slow("simulates many evaluators to know an interval's coverage")
 def test_people_who_differ_widen_the_interval_of_the_pooled_threshold():
     found = coverage.threshold_coverage(60)
 

@@ -69,6 +69,7 @@ def test_bounds_that_staircases_met_are_their_own():
     ),
     st.integers(0, 1000),
 )
+@pytest.mark.slow("simulates many evaluators to know an interval's coverage")
 def test_any_rule_foretells_what_it_moved(rule, seed):
     found = found_of(rows_of(rule, seed=seed))
 

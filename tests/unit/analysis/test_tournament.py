@@ -32,6 +32,7 @@ def results(answers, **options):
     return tournament(answers, np.random.default_rng(0), iterations=400, **options)
 
 
+@pytest.mark.slow("simulates many evaluators to know an interval's coverage")
 def test_known_strengths_come_back_and_intervals_cover():
     true, seen, covered, ranked = np.array([-1.0, -0.3, 0.3, 1.0]), [], [], []
     rng = np.random.default_rng(4)
@@ -49,6 +50,7 @@ def test_known_strengths_come_back_and_intervals_cover():
     assert np.mean(ranked) >= 0.95
 
 
+@pytest.mark.slow("searches exhaustively")
 def test_the_fewest_answers_that_change_the_first_place_are_those_of_an_exhaustive_search():
     searched = 0
     for seed in range(30):

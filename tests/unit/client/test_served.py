@@ -145,6 +145,7 @@ def test_a_researcher_creates_a_study_with_all_that_an_order_may_have(served):
     assert client.create("other", **order).id == job.id
 
 
+@pytest.mark.slow("a process is killed again and again")
 def test_an_upload_goes_on_after_the_server_was_killed(served, tmp_path):
     (tmp_path / "large.png").write_bytes(np.random.default_rng(1).bytes(11_000_000))
     connection = Connection(served.url, served.key, Retries(patience_s=60))

@@ -273,6 +273,7 @@ def test_a_name_that_cannot_be_a_deployments_is_refused_before_anything(cloud, t
         deployment(tmp_path, name)
 
 
+@pytest.mark.slow("two whole deployments are applied")
 def test_nothing_that_is_called_by_the_name_of_one_touches_the_other(cloud, tmp_path, packages, command):
     for name in ("one", "one-more"):
         deployment(tmp_path, name).apply(packages, report=str)
@@ -288,23 +289,22 @@ def test_nothing_that_is_called_by_the_name_of_one_touches_the_other(cloud, tmp_
     assert {what for what in before if "one-more" in what} == {what for what in everything() if "one" in what}
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        [],
-        ["--panel", "none"],
-        ["--panel", "prolific"],
-        ["--set", "write_units=10"],
-        ["--at-once", "50"],
-        ["--open-requests"],
-        ["--signed-requests"],
-        ["--destroy"],
-        ["--destroy", "--with-data", "one"],
-    ],
-)
+COMMANDS = [
+    [],
+    ["--panel", "none"],
+    ["--panel", "prolific"],
+    ["--set", "write_units=10"],
+    ["--at-once", "50"],
+    ["--open-requests"],
+    ["--signed-requests"],
+    ["--destroy"],
+    ["--destroy", "--with-data", "one"],
+]
+
+
 @pytest.mark.parametrize("has_keys", [True, False])
 def test_a_command_for_the_deployment_of_another_data_directory_changes_nothing(
-    cloud, tmp_path, packages, command, monkeypatch, arguments, has_keys
+    cloud, tmp_path, packages, command, monkeypatch, has_keys
 ):
     monkeypatch.setenv("PROLIFIC_TOKEN", "t" * 40)
     theirs, ours = DataDir(tmp_path / "theirs"), DataDir(tmp_path / "ours")
@@ -313,12 +313,12 @@ def test_a_command_for_the_deployment_of_another_data_directory_changes_nothing(
         ours.keys()
     before = states()
 
-    done = command("one", *arguments, "--yes", "--data", str(ours.root))
-
-    assert (done.exit_code, done.stderr.splitlines()[-1].count("other keys are in force")) == (1, 1), (
-        done.output
-    )
-    assert states() == before
+    for arguments in COMMANDS:
+        done = command("one", *arguments, "--yes", "--data", str(ours.root))
+        assert (done.exit_code, done.stderr.splitlines()[-1].count("other keys are in force")) == (1, 1), (
+            done.output
+        )
+        assert states() == before
 
 
 def states():
@@ -478,6 +478,7 @@ def credentials():
     return {name: value for name, value in os.environ.items() if name.startswith("AWS_")}
 
 
+@pytest.mark.slow("packages are built by pip")
 def test_the_packaged_functions_play_and_score_with_the_rights_they_have(
     deployed, as_role, tmp_path, cloud, monkeypatch
 ):
@@ -537,10 +538,15 @@ def test_the_researchers_policy_is_enough_to_upload_and_for_no_more(deployed, cl
 
 
 @pytest.fixture
-def command(cloud, tmp_path):
-    """Run `openhype deploy` on the packages that the other tests use."""
+def built():
     for stage in ("api", "score"):
         function.built(stage)
+
+
+@pytest.fixture
+def command(cloud, tmp_path):
+    """Run `openhype deploy` on the packages of the other tests; a test that needs them takes `built`."""
+    function.BUILT.mkdir(parents=True, exist_ok=True)
     (tmp_path / "cache").mkdir()
     (tmp_path / "cache" / "packages").symlink_to(function.BUILT)
 
@@ -550,7 +556,8 @@ def command(cloud, tmp_path):
     return run
 
 
-def test_the_command_shows_the_plan_and_does_nothing_without_yes(command):
+@pytest.mark.slow("packages are built by pip")
+def test_the_command_shows_the_plan_and_does_nothing_without_yes(built, command):
     done = command(NAME)
 
     assert done.exit_code == 0, done.output
@@ -561,7 +568,8 @@ def test_the_command_shows_the_plan_and_does_nothing_without_yes(command):
     assert boto3.client("cloudformation").describe_stacks()["Stacks"] == []
 
 
-def test_the_command_changes_nothing_where_the_plan_is_empty(command, monkeypatch):
+@pytest.mark.slow("packages are built by pip")
+def test_the_command_changes_nothing_where_the_plan_is_empty(built, command, monkeypatch):
     outputs = {"Url": "https://d1.cloudfront.net", "Table": "t", "Bucket": "b", "Region": aws.REGION}
     monkeypatch.setattr(Deployment, "plan", lambda self, packages: [Change("leave", "everything")])
     monkeypatch.setattr(Deployment, "current", lambda self: outputs)

@@ -74,6 +74,7 @@ def test_a_missing_column_is_refused(tmp_path):
     assert (found.exit_code, "response missing" in found.stderr) == (1, True)
 
 
+@pytest.mark.slow("finds everything there is twice, of a study and of its export")
 def test_a_study_and_its_export_have_the_same_findings(world, tmp_path):
     study = studies.study()
     world.add(study)

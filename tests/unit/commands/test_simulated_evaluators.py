@@ -20,6 +20,7 @@ from .. import sample_studies as studies
 from ..people import served
 
 
+@pytest.mark.slow("simulates many evaluators to know an interval's coverage")
 def test_known_accuracies_come_back_within_their_intervals_and_in_order(world):
     study = world.add(studies.study(models=("good", "middle", "bad"), images=60), each=200)
     accuracies = {"good": "0.55", "middle": "0.75", "bad": "0.95"}
@@ -36,6 +37,7 @@ def test_known_accuracies_come_back_within_their_intervals_and_in_order(world):
     assert all(pair["p"] < 0.05 for pair in scores["pairs"])
 
 
+@pytest.mark.slow("simulates many evaluators to know an interval's coverage")
 def test_a_threshold_comes_back_where_the_rule_settles(world):
     study = world.add(studies.study(method="time", models=("m",), blocks=1, evaluators=12), each=100)
     text = "threshold=300,slope=12,lapse=0,guess=0.5"

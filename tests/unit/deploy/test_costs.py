@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.mark.parametrize("method", ["infinity", "time"])
+@pytest.mark.slow("plays whole sessions, request by request")
 def test_a_session_takes_what_is_said(table, tmp_path, method):
     told = costs.of_session({"infinity": protocol.INFINITY, "time": protocol.TIME}[method], assumed())
     before = stored_bytes(table)

@@ -68,6 +68,7 @@ def emulator(tmp_path):
     running.stop()
 
 
+@pytest.mark.slow("instances of the packaged functions run under faults")
 def test_everybody_finishes_once_and_nothing_is_lost_or_doubled(emulator, tmp_path):
     create_table(emulator.url("faults"))
     store = open_store(emulator.url("faults"), tmp_path)

@@ -19,6 +19,8 @@ from tests import function
 
 from .. import sample_studies as studies
 
+pytestmark = pytest.mark.slow("packages are built by pip and started as functions")
+
 EVENTS = [function.rest_api_event, function.http_api_event, function.function_url_event]
 SECRET_TEXT = "PROLIFIC-5f3a1c"
 

@@ -29,6 +29,8 @@ from tests.prolific import Books
 from .. import sample_studies as studies
 from ..recruitment.test_sync_thread import Visitor, until
 
+pytestmark = pytest.mark.slow("four packaged functions are started for each test")
+
 NAME = "openhype-test"
 
 

@@ -114,6 +114,7 @@ def answer(of, lease, trial, name, response):
     }
 
 
+@pytest.mark.slow("packages are built by pip")
 def test_pages_of_before_finish_on_the_new_function_and_the_study_fills_up(upgraded, midway, tmp_path):
     url, store = upgraded
     under_way = [held for held in midway["people"] if not held["is_done"]]
@@ -139,6 +140,7 @@ def test_pages_of_before_finish_on_the_new_function_and_the_study_fills_up(upgra
             assert [each.response for each in answers[page.held["answered"] :]] == page.sent
 
 
+@pytest.mark.slow("packages are built by pip")
 def test_a_page_of_before_that_is_loaded_again_goes_on_where_it_was(upgraded, midway):
     url, store = upgraded
     held = next(held for held in midway["people"] if held["answered"] > 0 and not held["is_done"])

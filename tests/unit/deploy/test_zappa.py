@@ -70,6 +70,7 @@ def files_in(package):
         return {entry.filename: entry.CRC for entry in archive.infolist()}
 
 
+@pytest.mark.slow("zappa builds a package with pip")
 def test_plain_zappa_packs_what_openhype_deploy_ships(deployed):
     package, _, _ = deployed
 
@@ -80,6 +81,7 @@ def test_plain_zappa_packs_what_openhype_deploy_ships(deployed):
     assert [name for name in sources if made[name] != ours[name]] == []
 
 
+@pytest.mark.slow("zappa builds a package with pip")
 def test_plain_zappa_deploys_the_guarded_handler_under_names_of_its_own(deployed):
     _, role, (made,) = deployed
 

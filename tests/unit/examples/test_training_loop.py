@@ -79,6 +79,7 @@ def started(served, token):
     )
 
 
+@pytest.mark.slow("a process is killed again and again")
 def test_nothing_is_lost_or_doubled_when_the_server_is_killed(served):
     token = served.post("/api/members/ada/tokens", {"label": "loop", "days": 1})["secret"]
     client = openhype.Client(served.url, served.key, simulated=True)

@@ -121,6 +121,7 @@ def test_models_that_everybody_judged_are_compared_within_evaluators(product):
     assert scores["ttest"]["t"] == pytest.approx(50 / (100 / 3**0.5 / 2))
 
 
+@pytest.mark.slow("reads a report of thousands of answers")
 def test_it_has_a_report_of_scores_and_evaluators(product, rows):
     product.run("report", "rows", SIMULATED, "-o", "report")
     product.run("report", "out", SIMULATED, "-o", "of-file")

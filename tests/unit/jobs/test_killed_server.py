@@ -58,6 +58,7 @@ def is_alive(pid):
 
 
 @pytest.mark.skipif(not CHILDREN.exists(), reason="this system does not list the children of processes")
+@pytest.mark.slow("a process is killed again and again")
 def test_a_study_is_made_though_its_server_is_killed(tmp_path):
     served = Served(tmp_path, free_port())
     orders = Orders(served)

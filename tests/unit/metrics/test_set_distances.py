@@ -316,6 +316,7 @@ def test_influences_are_the_derivative_of_the_frechet_distance_by_weights():
     assert of_reals / 50 == pytest.approx(np.array(slopes), abs=1e-8, rel=1e-5)
 
 
+@pytest.mark.slow("simulates many evaluators to know an interval's coverage")
 def test_intervals_cover_the_expected_values_of_the_distances():
     """Of 120 studies 95%, standard error 2%; docs/set-distances.md has coverage for many kinds."""
     rng = np.random.default_rng(1)

@@ -204,6 +204,7 @@ def test_approving_pays_the_reward_once(panel, books, study, place):
     assert panel.cost(study) == Cost("USD", 100, 0, 34, 0)  # a third on top, rounded up
 
 
+@pytest.mark.slow("hundreds of places are approved")
 def test_many_are_approved_in_few_calls_and_later(panel, books, study):
     books.approve_delay = timedelta(minutes=5)
     panel.set_places(study, 1100)

@@ -112,6 +112,13 @@ def steps_of(**options):
     return fate.trace
 
 
+def some(step):
+    """Return parameters for every `step`-th of a sequence, and for all of it."""
+    return pytest.mark.parametrize(
+        "every", [step, pytest.param(1, marks=pytest.mark.slow("a run of payers for each of its steps"))]
+    )
+
+
 def test_nothing_goes_wrong_when_nothing_goes_wrong():
     payday = payday_of()
 
@@ -121,8 +128,9 @@ def test_nothing_goes_wrong_when_nothing_goes_wrong():
 
 @pytest.mark.parametrize("late", [timedelta(0), timedelta(minutes=15), timedelta(hours=20)])
 @pytest.mark.parametrize("event", ["kill", "unsure", "unreached"])
-def test_one_fault_at_every_step_of_a_run(event, late):
-    trace = steps_of(batch=3)
+@some(17)
+def test_one_fault_at_every_step_of_a_run(event, late, every):
+    trace = steps_of(batch=3)[::every]
 
     for step, side, name in trace:
         if event != "kill" and (name not in PANEL_CALLS or (event == "unreached" and side == "after")):
@@ -135,8 +143,9 @@ def test_one_fault_at_every_step_of_a_run(event, late):
         payday.check()
 
 
-def test_another_payer_runs_from_end_to_end_at_every_step_of_one():
-    for step, _, _ in steps_of(batch=3):
+@some(13)
+def test_another_payer_runs_from_end_to_end_at_every_step_of_one(every):
+    for step, _, _ in steps_of(batch=3)[::every]:
         payday = payday_of()
         other = Fate({step: lambda _, payday=payday: payday.payer(batch=3).run()})
         run(payday, other, batch=3)
@@ -144,8 +153,9 @@ def test_another_payer_runs_from_end_to_end_at_every_step_of_one():
         payday.check()
 
 
-def test_another_payer_is_refused_everything_at_every_step_of_one():
-    for step, _, _ in steps_of(batch=3):
+@some(13)
+def test_another_payer_is_refused_everything_at_every_step_of_one(every):
+    for step, _, _ in steps_of(batch=3)[::every]:
         payday = payday_of()
 
         def meanwhile(_, payday=payday):
@@ -158,9 +168,10 @@ def test_another_payer_is_refused_everything_at_every_step_of_one():
         payday.check()
 
 
-def test_a_payer_that_slept_for_days_at_any_step_pays_nobody_twice():
+@some(13)
+def test_a_payer_that_slept_for_days_at_any_step_pays_nobody_twice(every):
     """The one step left out is between the payer's look at the clock and the call: nobody sleeps there."""
-    for step, _, _ in steps_of(batch=3):
+    for step, _, _ in steps_of(batch=3)[::every]:
         payday = payday_of()
 
         def meanwhile(where, payday=payday):
@@ -225,8 +236,9 @@ class Schedule:
         payday.check(complete=self.budget in (None, full_cost()))
 
 
-def test_schedules_of_kills_failures_and_other_payers():
-    for seed in range(FIRST, FIRST + SCHEDULES):
+@some(12)
+def test_schedules_of_kills_failures_and_other_payers(every):
+    for seed in range(FIRST, FIRST + SCHEDULES, every):
         try:
             Schedule(seed).play(payday_of())
         except AssertionError as error:

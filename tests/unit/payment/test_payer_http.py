@@ -53,6 +53,7 @@ def panel_at(fake):
     return ProlificPanel(fake.token, f"{fake.url}/api/v1/", sleep=lambda _: None, rng=Random(1))
 
 
+@pytest.mark.slow("connections drop around every call over HTTP")
 def test_connections_drop_around_every_kind_of_call(store):
     for seed in range(SCHEDULES):
         rng = Random(seed)
@@ -95,6 +96,7 @@ def test_several_payers_at_once_pay_everybody_once(store):
         payday.check()
 
 
+@pytest.mark.slow("a process is killed again and again")
 def test_processes_that_end_anywhere_leave_nobody_unpaid_or_paid_twice(store, tmp_path):
     for number, kill in enumerate(KILLS):
         with prolific.running(fee=FEE) as fake:

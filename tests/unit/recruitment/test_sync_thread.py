@@ -377,6 +377,7 @@ def tell_badly(site, rng, over):
         site.fake.webhooks.deliver(site.events(), some[:3], secret="guessed")
 
 
+@pytest.mark.slow("a hundred people play at once")
 def test_a_hundred_people_at_once_for_ninety_places_end_with_thirty_for_each_model(make_site):
     site = make_site(every_s=1, models=("gan", "vae", "flow"), evaluators=30)
     cost = plan(site.study).total_cents

@@ -244,6 +244,7 @@ def test_whatever_the_exposures_there_is_a_page(rows):
     assert "HYPE-time" in text
 
 
+@pytest.mark.slow("draws forty models")
 def test_forty_models_are_drawn_as_a_matrix_and_a_bundle():
     models = {f"model {i}": i / 80 for i in range(40)}
     report = report_of(answered.infinity(models, evaluators=2, images=2))

@@ -339,6 +339,7 @@ def peak_of_export(study, sessions, out):
     return peak
 
 
+@pytest.mark.slow("writes an export ten times as long")
 def test_ten_times_the_answers_need_no_more_memory(tmp_path):
     study = studies.study(models=("gan",), spare_images=0)
     export(Endless(study, 2), study, tmp_path / "warm")  # what is imported is not the export's

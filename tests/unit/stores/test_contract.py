@@ -24,7 +24,17 @@ ROUNDS = int(os.environ.get("OPENHYPE_RACES", "200"))
 """Rounds of a race; `OPENHYPE_RACES=1000` for many."""
 
 
-@pytest.fixture(params=["sqlite", "memory", "moto", "dynalite", "dynamodb_local"])
+_BESIDE_DYNALITE = pytest.mark.slow("further DynamoDBs beside dynalite, which keeps the races")
+
+
+@pytest.fixture(
+    params=[
+        "sqlite",
+        "memory",
+        "dynalite",
+        *(pytest.param(name, marks=_BESIDE_DYNALITE) for name in ("moto", "dynamodb_local")),
+    ]
+)
 def url(request):
     """The URL of an empty store of each kind."""
     if request.param in ("sqlite", "memory"):

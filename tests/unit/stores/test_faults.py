@@ -39,6 +39,7 @@ def faulty(on_disk):
     server.stop()
 
 
+@pytest.mark.slow("many threads run under faults on every store")
 def test_no_answer_is_lost_or_counted_twice_whatever_fails(on_disk, faulty, tmp_path):
     create_table(on_disk.url("faults"))
     url = f"dynamodb://faults?region={dynamodb.REGION}&endpoint="

@@ -91,7 +91,10 @@ def requests_of(operation):
     )
 
 
-def test_no_request_by_anybody_is_a_fault(world, there):
+@pytest.mark.parametrize(
+    "examples", [1, pytest.param(EXAMPLES, marks=pytest.mark.slow("many requests of each route"))]
+)
+def test_no_request_by_anybody_is_a_fault(world, there, examples):
     held, names = there
     statuses, faults = {}, []
 
@@ -115,7 +118,7 @@ def test_no_request_by_anybody_is_a_fault(world, there):
 
     for operation in operations(world.app):
         options = settings(
-            max_examples=EXAMPLES,
+            max_examples=examples,
             database=None,
             deadline=None,
             phases=[Phase.generate],
