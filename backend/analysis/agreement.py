@@ -143,8 +143,9 @@ def _of_set(votes: Votes, distances: np.ndarray, number: int) -> _Scored | None:
         by_same, by_different = jnd.influence(distances[items], votes.share[items])
         slope = votes.vote * by_same[place] + (1 - votes.vote) * by_different[place]
         return _Scored(jnd.area(distances[items], votes.share[items]), weight * slope, is_used)
-    score = two_afc.score(*distances[items].T, votes.share[items])
-    earned = two_afc.credit(*distances[votes.item].T, votes.vote)
+    d0, d1 = distances.T
+    score = two_afc.score(d0[items], d1[items], votes.share[items])
+    earned = two_afc.credit(d0[votes.item], d1[votes.item], votes.vote)
     return _Scored(score, weight / len(items) * (earned - score), is_used)
 
 

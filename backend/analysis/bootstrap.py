@@ -65,11 +65,12 @@ def exact_on_lattice(lattice: "Lattice", drawn: int, level: float = 0.95) -> Int
     tail = (1 - level) / 2
     reached = np.searchsorted(cumulative, np.array([tail, 1 - tail]) - _CDF_TOLERANCE)
     ends = [float(lattice.unit * (low * drawn + pitch * int(place)) / drawn) for place in reached]
-    return Interval(_spread(places) * float(pitch * lattice.unit) / sqrt(drawn), *ends, "exact")
+    std = _spread(places) * float(pitch * lattice.unit) / sqrt(drawn)
+    return Interval(std, ends[0], ends[1], "exact")
 
 
 def monte_carlo(
-    values: Sequence[Fraction | int | float],
+    values: Sequence[Fraction | float] | np.ndarray,
     drawn: int,
     level: float,
     iterations: int,
@@ -95,7 +96,7 @@ def monte_carlo(
     return Interval(std, float(low), float(high), "monte-carlo")
 
 
-def _check(values: Sequence, drawn: int, level: float) -> None:
+def _check(values: Sequence[Fraction | float] | np.ndarray, drawn: int, level: float) -> None:
     if len(values) == 0:
         raise InvalidInput("a bootstrap needs at least one value")
     if not np.isfinite(np.asarray(values, float)).all():
@@ -113,14 +114,15 @@ def _spread(places: np.ndarray) -> float:
 
 
 def _power(base: np.ndarray, exponent: int) -> np.ndarray:
-    """Return base**exponent by squaring; numpy's power of complex numbers is 40 times slower."""
-    result = None
+    """Return base**exponent (1 or more) by squaring; numpy's power of complex numbers is 40 times slower."""
+    while not exponent & 1:
+        base, exponent = base * base, exponent >> 1
+    result, exponent = base, exponent >> 1
     while exponent:
+        base = base * base
         if exponent & 1:
-            result = base if result is None else result * base
+            result = result * base
         exponent >>= 1
-        if exponent:
-            base = base * base
     return result
 
 

@@ -108,8 +108,8 @@ def fit(
         for tied in (False, True):
             mine = (is_penalised == penalised) & (has_ties == tied)
             if mine.any():
-                some = _with_phantom(games, counts[mine], tied) if penalised else (games, counts[mine])
-                values = _maximise(*some, tied, side, np.append(begin, 0.0) if penalised else begin)
+                whole, some = _with_phantom(games, counts[mine], tied) if penalised else (games, counts[mine])
+                values = _maximise(whole, some, tied, side, np.append(begin, 0.0) if penalised else begin)
                 strengths = values[0][:, : games.contestants]
                 found.strengths[mine] = strengths - strengths.mean(axis=1, keepdims=True)
                 found.log_ties[mine], found.side[mine] = values[1], values[2]
@@ -133,7 +133,8 @@ def information(games: Games, answers: np.ndarray, fitted: Fit, ties: bool) -> n
     has_ties = ties and bool(np.isfinite(fitted.log_ties))
     if not fitted.is_penalised:
         shares = probabilities(games, fitted)[None]
-        return _curvature(games, answers[None], shares, has_ties, False)[0]
+        result: np.ndarray = _curvature(games, answers[None], shares, has_ties, False)[0]
+        return result
     counts = np.zeros((1, len(games), 3))
     counts[0, :, LEFT_WINS] = answers  # only their number counts
     more, with_pseudo = _with_phantom(games, counts, has_ties)
@@ -205,7 +206,15 @@ def _maximise(
     return values[:, :size], log_ties, values[:, -1] if side else np.zeros(sets)
 
 
-def _climbed(games, counts, values, step, height, ties, side):
+def _climbed(
+    games: Games,
+    counts: np.ndarray,
+    values: np.ndarray,
+    step: np.ndarray,
+    height: np.ndarray,
+    ties: bool,
+    side: bool,
+) -> tuple[np.ndarray, np.ndarray]:
     """Return values and their likelihoods after a step, halved where it would lead downwards."""
     scale = np.ones(len(values))
     slack = 1e-9 * (1 + np.abs(height))
@@ -246,7 +255,8 @@ def _log_likelihood(
         total = np.logaddexp(total, log_ties)
         found = found + counts[..., TIE] * log_ties
     height = (found - counts.sum(axis=-1) * total).sum(axis=1)
-    return height - np.logaddexp(values[:, -1] / 2, -values[:, -1] / 2) if side else height
+    result: np.ndarray = height - np.logaddexp(values[:, -1] / 2, -values[:, -1] / 2) if side else height
+    return result
 
 
 def _slope(
@@ -319,7 +329,8 @@ def _not_lost(games: Games, counts: np.ndarray) -> np.ndarray:
 
 def _is_strong(games: Games, counts: np.ndarray) -> np.ndarray:
     """Return of each set of counts whether its maximum is finite."""
-    return _reached(_not_lost(games, counts)).all(axis=(-2, -1))
+    is_reached = _reached(_not_lost(games, counts))
+    return np.asarray(is_reached.all(axis=(-2, -1)))
 
 
 def _reached(steps: np.ndarray) -> np.ndarray:

@@ -33,7 +33,8 @@ def by_browser(answers: Answers, values: Mapping[str, Values], level: float) -> 
     known = answers.memo.setdefault("browsers", {})
     if level not in known:
         known[level] = _by_browser(answers, values, level)
-    return known[level]
+    result: dict[str, Any] | None = known[level]
+    return result
 
 
 def _by_browser(answers: Answers, values: Mapping[str, Values], level: float) -> dict[str, Any] | None:
@@ -46,7 +47,7 @@ def _by_browser(answers: Answers, values: Mapping[str, Values], level: float) ->
     for code, model in enumerate(answers.model.names):
         y[judges.model == code] = values[model].numbers
     counts = np.bincount(engine, minlength=len(column.names))
-    order = sorted(np.flatnonzero(counts), key=lambda code: (-counts[code], str(column.names[code])))
+    order = sorted(np.flatnonzero(counts).tolist(), key=lambda code: (-counts[code], str(column.names[code])))
     compared = [code for code in order if column.names[code] and counts[code] >= _FEW]
     can = len(compared) > 1 and design_of(answers).kind == BETWEEN
     known = np.isin(engine, compared)
@@ -70,7 +71,7 @@ def _evidence(answers: Answers, is_of_engine: np.ndarray) -> dict[str, float]:
     if column is None or not is_of_engine.any():
         return {}
     counts = np.bincount(column.codes[is_of_engine], minlength=len(column.names)) / is_of_engine.sum()
-    order = sorted(np.flatnonzero(counts), key=lambda code: (-counts[code], str(column.names[code])))
+    order = sorted(np.flatnonzero(counts).tolist(), key=lambda code: (-counts[code], str(column.names[code])))
     return {str(column.names[code]): float(counts[code]) for code in order if column.names[code]}
 
 
@@ -81,9 +82,9 @@ def browser_caveats(found: Mapping[str, Any] | None, unit: str) -> Iterator[str]
         found: the result of `by_browser`.
         unit: unit of the scores, as written after a number.
     """
-    test = found["test"] if found else None
-    if test is None or test["p"] >= _P_TOLD:
+    if not found or found["test"] is None or found["test"]["p"] >= _P_TOLD:
         return
+    test = found["test"]
     told = ", ".join(
         f"{row['browser']} {row['difference']:+.1f}{unit} [{row['ci'][0]:.1f}, {row['ci'][1]:.1f}]"
         for row in found["engines"]

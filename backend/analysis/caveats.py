@@ -56,7 +56,7 @@ def _displays(answers: Answers) -> Iterator[str]:
     if frame_ms is None:
         return
     is_known = frame_ms > 0
-    asked = answers.numbers.get("asked_ms", answers.exposure_ms)[is_known]
+    asked = answers.asked_ms[is_known]
     frame_ms = frame_ms[is_known]
     if not len(frame_ms):
         return
@@ -78,7 +78,7 @@ def _displays(answers: Answers) -> Iterator[str]:
 
 def _people(answers: Answers) -> Iterator[str]:
     models_of = np.bincount(answers.judges.evaluator, minlength=len(answers.evaluator.names))
-    several = sorted(str(answers.evaluator.names[code]) for code in np.flatnonzero(models_of > 1))
+    several = sorted(str(answers.evaluator.names[code]) for code in np.flatnonzero(models_of > 1).tolist())
     if several and not judgment_of(answers.method).has_items:  # of items, everybody judges several sets
         design = design_of(answers)
         who = _evaluators(design.several) + (f" of {design.people}" if design.several < design.people else "")

@@ -60,7 +60,7 @@ def anova(moments: Moments) -> dict[str, Any]:
     """Return the one-way ANOVA, from summary statistics alone."""
     df = [len(moments.sizes) - 1, int(moments.within_df)]
     f = moments.between_squares / df[0] / moments.within
-    return {"F": f, "df": df, "p": float(fdtrc(*df, f))}
+    return {"F": f, "df": df, "p": float(fdtrc(df[0], df[1], f))}
 
 
 def effect_sizes(moments: Moments) -> dict[str, float]:
@@ -85,7 +85,7 @@ def welch(moments: Moments) -> dict[str, Any] | None:
     between = (weights * (moments.means - mean) ** 2).sum() / (k - 1)
     f = between / (1 + 2 * (k - 2) / (k**2 - 1) * spread)
     df = [k - 1, float((k**2 - 1) / (3 * spread))]
-    return {"F": float(f), "df": df, "p": float(fdtrc(*df, f))}
+    return {"F": float(f), "df": df, "p": float(fdtrc(df[0], df[1], f))}
 
 
 def equal_spread(groups: Groups) -> dict[str, Any] | None:

@@ -48,7 +48,8 @@ class _Rated:
 
     @property
     def was_right(self) -> np.ndarray:
-        return self.is_fake == self.said_fake
+        result: np.ndarray = self.is_fake == self.said_fake
+        return result
 
     @property
     def probability(self) -> np.ndarray:
@@ -58,7 +59,8 @@ class _Rated:
     @property
     def rating(self) -> np.ndarray:
         """Signed rating: -2 (surely real) to -1, and 1 to 2 (surely fake)."""
-        return np.where(self.said_fake, 1, -1) * (1 + self.position)
+        result: np.ndarray = np.where(self.said_fake, 1, -1) * (1 + self.position)
+        return result
 
     def means(self, values: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
         """Return each evaluator's weighted mean of `values`; of both sides' means for a balanced score."""
@@ -68,7 +70,8 @@ class _Rated:
         total = np.bincount(key, weights, 2 * people).reshape(-1, 2)
         sums = np.bincount(key, weights * values, 2 * people).reshape(-1, 2)
         there = total > 0
-        return (sums / np.where(there, total, 1)).sum(axis=1) / there.sum(axis=1)
+        result: np.ndarray = (sums / np.where(there, total, 1)).sum(axis=1) / there.sum(axis=1)
+        return result
 
 
 def confidence(answers: Answers, level: float) -> dict[str, Any] | None:
@@ -266,14 +269,14 @@ class _Levels:
             place = np.rint(rated.position * (count - 1)).astype(int)
         else:
             place = np.minimum((rated.position * count + 1e-9).astype(int), count - 1)
-        found = []
+        found: list[Mapping[str, Any]] = []
         for i, label in enumerate(self.labels):
             here = place == i
-            if not here.any():
-                continue
             whole = np.bincount(rated.evaluator[here], minlength=people)
             part = np.bincount(rated.evaluator[here], rated.was_right[here], people)
             share = share_of(part, whole, level)
+            if share is None:  # nobody answered so
+                continue
             found.append(
                 {
                     "level": label,

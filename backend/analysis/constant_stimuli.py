@@ -45,7 +45,7 @@ def by_exposure(answers: Answers, score: Score, level: float, at: float) -> dict
         `indistinguishable_up_to` (each `{"exposure_ms": …}`, or None), `threshold`, and `between_exposures`,
         the tests.
     """
-    asked = asked_ms(answers)
+    asked = answers.asked_ms
     exposures = np.unique(asked).tolist()
     scores = {ms: score(filter_rows(answers, asked == ms)) for ms in exposures}
     rows: dict[str, list[dict[str, Any]]] = {model: [] for model in answers.model.names}
@@ -70,11 +70,6 @@ def by_exposure(answers: Answers, score: Score, level: float, at: float) -> dict
     }
 
 
-def asked_ms(answers: Answers) -> np.ndarray:
-    """Return the exposures (ms) that were asked for, also of answers scored on shown exposures."""
-    return answers.numbers.get("asked_ms", answers.exposure_ms)
-
-
 def function_of(
     answers: Answers, model: int, level: float, at: float, rng: np.random.Generator | None = None
 ) -> dict[str, Any] | None:
@@ -88,10 +83,10 @@ def function_of(
         at: accuracy (0 to 1) of the threshold.
         rng: random generator for the goodness of fit; None for none.
     """
-    is_timed = np.isfinite(answers.exposure_ms)
+    is_timed = np.isfinite(answers.exposures_ms)
     mine = answers.of_model[model]
     mine = mine[is_timed[mine]]
-    asked = np.unique(asked_ms(answers)[mine])
+    asked = np.unique(answers.asked_ms[mine])
     if len(asked) < FEWEST_EXPOSURES:
         return None
     judges = answers.judges.of_response[mine]
@@ -130,7 +125,7 @@ def threshold(function: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _trials(answers: Answers, some: np.ndarray) -> Trials:
-    return Trials.of(answers.exposure_ms[some], ~answers.was_wrong[some])
+    return Trials.of(answers.exposures_ms[some], ~answers.was_wrong[some])
 
 
 def _row(ms: float, row: Mapping[str, Any], shown_ms: float | None) -> dict[str, Any]:
@@ -166,7 +161,7 @@ def _apart(rows: list[dict[str, Any]]) -> dict[str, Any]:
 def _between_exposures(answers: Answers, model: int, level: float) -> dict[str, Any]:
     """Return the tests between the exposures of one model, which are named as texts."""
     own = filter_rows(answers, answers.model.codes == model)
-    exposures, codes = np.unique(asked_ms(own), return_inverse=True)
+    exposures, codes = np.unique(own.asked_ms, return_inverse=True)
     names = [label(_plain_ms(ms)) for ms in exposures.tolist()]
     own = replace(own, model=Coded(codes.astype(np.int32), names))
     values = values_by_model(own)

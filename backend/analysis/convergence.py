@@ -66,7 +66,8 @@ def evaluators_values(
         return best
 
     modes = [modal_exposures(rule, accuracy, rng.random((trials, len(best)))) for _ in range(3)]
-    return np.mean(modes, axis=0)
+    result: np.ndarray = np.mean(modes, axis=0)
+    return result
 
 
 def bias_table(
@@ -85,12 +86,15 @@ def bias_table(
     rows = []
     for threshold in (*BIAS_AT_MS, None):
 
-        def accuracy(exposure_ms: np.ndarray, threshold=threshold) -> np.ndarray:
+        def accuracy(exposure_ms: np.ndarray, threshold: float | None = threshold) -> np.ndarray:
             if threshold is None:
                 return np.full((len(exposure_ms), 1), CHANCE)
             reached = (settles - CHANCE) / (best - CHANCE)
             middle = np.log(threshold) - np.log(reached / (1 - reached)) / slope
-            return CHANCE + (best - CHANCE) / (1 + np.exp(-slope * (np.log(exposure_ms) - middle)))
+            result: np.ndarray = CHANCE + (best - CHANCE) / (
+                1 + np.exp(-slope * (np.log(exposure_ms) - middle))
+            )
+            return result
 
         modes, longest = zip(
             *(blocks(rule, accuracy, rng.random((trials, evaluators))) for _ in range(3)), strict=True

@@ -30,7 +30,7 @@ class Costs:
     at_once: int = 10
     """Evaluators who take part at the same time."""
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in _AMOUNTS:
             value = getattr(self, name)
             if not 0 <= value < math.inf:

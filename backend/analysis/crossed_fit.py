@@ -205,7 +205,8 @@ def _hessian(posterior: Posterior, design: Design, mode: np.ndarray) -> np.ndarr
             slopes.append(gradient(design, point, _at(posterior, point, 1e-3))[0])
             ends.append(point[k])
         rows.append((slopes[0] - slopes[1]) / (ends[1] - ends[0]))
-    return (np.array(rows) + np.array(rows).T) / 2
+    result: np.ndarray = (np.array(rows) + np.array(rows).T) / 2
+    return result
 
 
 def _quantiles(
@@ -221,7 +222,8 @@ def _quantiles(
     grid = np.linspace(-_FARTHEST, _FARTHEST, _CELLS)
     log = np.where(grid < 0, _one_side(-grid, *below), _one_side(grid, *above))
     mass = np.cumsum(np.exp(log - log.max()))
-    return np.interp(uniform, (mass - mass[0]) / (mass[-1] - mass[0]), grid)
+    result: np.ndarray = np.interp(uniform, (mass - mass[0]) / (mass[-1] - mass[0]), grid)
+    return result
 
 
 def _one_side(z: np.ndarray, far: float, fall: float, slope: float) -> np.ndarray:
@@ -313,9 +315,11 @@ def _shares(design: Design, is_fake: bool | None, of: np.ndarray, size: int) -> 
     sides = len(design.sides)
     counts = np.bincount(of[kept] * sides + design.side[kept], minlength=size * sides).reshape(size, sides)
     with np.errstate(invalid="ignore"):
-        return counts / counts.sum(axis=1, keepdims=True)
+        result: np.ndarray = counts / counts.sum(axis=1, keepdims=True)
+        return result
 
 
 def _quadratic(left: np.ndarray, cov: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Return the covariance of each row's two weighted sums of sides."""
-    return ((left @ cov) * right).sum(axis=1)
+    result: np.ndarray = ((left @ cov) * right).sum(axis=1)
+    return result

@@ -190,7 +190,8 @@ def _inverse(lower: np.ndarray) -> np.ndarray:
     """Return the inverse of a matrix from its Cholesky factor."""
     half, _ = lapack.dpotri(lower, lower=1)
     found = np.tril(half)
-    return found + np.tril(half, -1).T
+    result: np.ndarray = found + np.tril(half, -1).T
+    return result
 
 
 @dataclass(frozen=True)

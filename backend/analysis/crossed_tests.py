@@ -114,7 +114,7 @@ def _welch(models: Sequence[Sampled]) -> dict[str, Any]:
     between = float((weights * (scores - shares @ scores) ** 2).sum()) / (count - 1)
     f = between / (1 + 2 * (count - 2) / (count**2 - 1) * spread)
     df = [count - 1, (count**2 - 1) / (3 * spread)]
-    return {"F": f, "df": df, "p": float(fdtrc(*df, f))}
+    return {"F": f, "df": df, "p": float(fdtrc(df[0], df[1], f))}
 
 
 def _pairs(models: Mapping[str, Sampled], level: float) -> list[dict[str, Any]]:

@@ -87,7 +87,8 @@ def crossed(answers: Answers, model: int) -> Crossed | None:
     known = answers.memo.setdefault("crossed", {})
     if model not in known:
         known[model] = _crossed(answers, model)
-    return known[model]
+    result: Crossed | None = known[model]
+    return result
 
 
 def _crossed(answers: Answers, model: int) -> Crossed | None:
@@ -169,7 +170,8 @@ def parts_of_images(seen: Seen) -> np.ndarray:
     elsewhere = all_pairs - pairs.sum()
     if elsewhere <= 1e-9 * all_pairs:  # one stimulus: there is no other to compare with
         return same
-    return same - pairs * (every - same.sum()) / elsewhere
+    result: np.ndarray = same - pairs * (every - same.sum()) / elsewhere
+    return result
 
 
 def shared_reals(answers: Answers, models: list[int]) -> float:
@@ -212,7 +214,8 @@ def _products(model: np.ndarray, key: np.ndarray, values: np.ndarray) -> np.ndar
     """Return, for each pair of models, the sum over keys of the products of their sums of values."""
     _, place = np.unique(key, return_inverse=True)
     sums = coo_array((values, (model, place)), (int(model.max()) + 1, int(place.max()) + 1)).tocsr()
-    return (sums @ sums.T).toarray()
+    result: np.ndarray = (sums @ sums.T).toarray()
+    return result
 
 
 def df_of_parts(parts: np.ndarray) -> float:

@@ -26,16 +26,16 @@ FEWEST_TRIALS = 30
 
 def staircases(answers: Answers) -> list[dict[str, Any]]:
     """Return a row for each block: model, evaluator, block, `exposure_ms` and `was_correct` by trial."""
-    rows = []
+    rows, blocks, exposures = [], answers.blocks, answers.exposures_ms
     for judge, some in enumerate(answers.judges.responses):
-        for block in np.unique(answers.block[some]):
-            trials = _in_order(answers, some[answers.block[some] == block])
+        for block in np.unique(blocks[some]):
+            trials = _in_order(answers, some[blocks[some] == block])
             rows.append(
                 {
                     "model": answers.model.names[answers.judges.model[judge]],
                     "evaluator": answers.evaluator.names[answers.judges.evaluator[judge]],
                     "block": int(block),
-                    "exposure_ms": answers.exposure_ms[trials].tolist(),
+                    "exposure_ms": exposures[trials].tolist(),
                     "was_correct": (~answers.was_wrong[trials]).tolist(),
                 }
             )
@@ -65,7 +65,7 @@ def exposures_of(
     """
     rows, reversals, thresholds, trials = [], [], [], []
     mine = answers.of_model[model]
-    longest = float(answers.exposure_ms[mine].max())
+    longest = float(answers.exposures_ms[mine].max())
     for judge in np.flatnonzero(answers.judges.model == model).tolist():
         some = answers.judges.responses[judge]
         reversal = _reversals(answers, some)
@@ -94,8 +94,9 @@ def plain(fit: Fit) -> dict[str, Any]:
 
 def _reversals(answers: Answers, some: np.ndarray) -> float | None:
     """Return the mean over blocks of a judge's means of reversals (ms)."""
-    blocks = (some[answers.block[some] == block] for block in np.unique(answers.block[some]))
-    means = [reversal_mean(answers.exposure_ms[_in_order(answers, block)]) for block in blocks]
+    block = answers.blocks[some]
+    blocks = (some[block == one] for one in np.unique(block))
+    means = [reversal_mean(answers.exposures_ms[_in_order(answers, one)]) for one in blocks]
     known = [mean for mean in means if mean is not None]
     return float(np.mean(known)) if known else None
 
@@ -111,12 +112,13 @@ def over_evaluators(thresholds: Sequence[float | None], longest_ms: float, level
     count, beyond = len(thresholds), len(thresholds) - len(reached)
     ranked = [*reached, *[None] * beyond]
     middle = ranked[(count - 1) // 2 : count // 2 + 1]
-    is_known = bool(middle) and None not in middle
+    known = [ms for ms in middle if ms is not None]
+    is_known = bool(known) and len(known) == len(middle)
     # k is the largest rank from either end with P(fewer than k of n below the median) within the tail
     k = int(np.searchsorted(bdtr(np.arange(count), count, 0.5), (1 - level) / 2, side="right"))
     return {
         **_mean(reached, level),
-        "median": sum(middle) / len(middle) if is_known else None,
+        "median": sum(known) / len(known) if is_known else None,
         "median_ci": [ranked[k - 1], ranked[count - k]] if k else None,
         "fitted": count,
         "beyond": beyond,
@@ -125,7 +127,7 @@ def over_evaluators(thresholds: Sequence[float | None], longest_ms: float, level
 
 
 def _trials(answers: Answers, some: np.ndarray) -> Trials:
-    return Trials.of(answers.exposure_ms[some], ~answers.was_wrong[some])
+    return Trials.of(answers.exposures_ms[some], ~answers.was_wrong[some])
 
 
 def _pooled(

@@ -28,6 +28,10 @@ _RIVALS = 3
 _EQUAL = 1e-9
 _MOST_STEPS = 60
 
+_Effect = Callable[[Fit, np.ndarray, np.ndarray], np.ndarray]
+_Reduced = Callable[[np.ndarray, np.ndarray, int], tuple[np.ndarray, int]]
+_CountsOf = Callable[[np.ndarray], np.ndarray]
+
 
 @dataclass(frozen=True)
 class Change:
@@ -66,7 +70,7 @@ def without_answers(answers: PairedAnswers, fitted: Fit, turned: bool = False) -
         if not turned:
             return slopes
         opposite = slopes[:, ::-1].copy()
-        gains = slopes - opposite
+        gains: np.ndarray = slopes - opposite
         gains[:, TIE] = 0
         return gains
 
@@ -97,9 +101,9 @@ def _fewest(
     answers: PairedAnswers,
     fitted: Fit,
     state: np.ndarray,
-    effect: Callable[[Fit, np.ndarray, np.ndarray], np.ndarray],
-    reduced: Callable[[np.ndarray, np.ndarray, int], tuple[np.ndarray, int]],
-    counts_of: Callable[[np.ndarray], np.ndarray],
+    effect: _Effect,
+    reduced: _Reduced,
+    counts_of: _CountsOf,
 ) -> Change | None:
     """Return the smallest change found over the strongest rivals of the leader."""
     order = [int(i) for i in np.argsort(-fitted.strengths) if answers.contestants[i] != REAL]
@@ -114,7 +118,16 @@ def _fewest(
     return min(found, key=lambda change: change.count, default=None)
 
 
-def _toward(answers, fitted, state, contrast, leader, effect, reduced, counts_of) -> Change | None:
+def _toward(
+    answers: PairedAnswers,
+    fitted: Fit,
+    state: np.ndarray,
+    contrast: np.ndarray,
+    leader: int,
+    effect: _Effect,
+    reduced: _Reduced,
+    counts_of: _CountsOf,
+) -> Change | None:
     """Return the smallest number of removals found that let one rival, or another one, pass the leader."""
 
     is_model = np.array([name != REAL for name in answers.contestants])
@@ -136,8 +149,9 @@ def _toward(answers, fitted, state, contrast, leader, effect, reduced, counts_of
         if not taken:
             return None
         then = fit_of(after)
-        if passed(then) is not None:
-            few, many, by = 0, taken, passed(then)
+        by = passed(then)
+        if by is not None:
+            few, many = 0, taken
             while many - few > 1:
                 middle = (few + many) // 2
                 ahead = passed(fit_of(reduced(gains, state, middle)[0]))

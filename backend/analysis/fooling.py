@@ -56,7 +56,7 @@ def _by_model(answers: Answers) -> tuple[Answers, np.ndarray, list[Any]]:
 
     A real image that counts for several models is of none, whose name is ''.
     """
-    codes, names = answers.model.codes, answers.model.names
+    codes, names = answers.model.codes, [*answers.model.names]
     if answers.source is None:
         return answers, codes, names
     is_shared = np.bincount(answers.source)[answers.source] > 1

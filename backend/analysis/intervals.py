@@ -33,17 +33,18 @@ class Spread:
     variance: float
     """Variance of the mean."""
     df: float
-    responses: int
+    responses: float
+    """Number of responses, or the effective number."""
 
 
-def spread_of(values: np.ndarray, responses: int) -> Spread:
+def spread_of(values: np.ndarray, responses: float) -> Spread:
     """Return the mean over evaluators and its variance; needs two values or more."""
     count, mean = len(values), math.fsum(values) / len(values)
     squares = math.fsum((values - mean) ** 2) if values.min() < values.max() else 0.0
     return Spread(mean, squares / (count - 1) / count, count - 1, responses)
 
 
-def wilson(p: float, variance: float, quantile: float, responses: int) -> tuple[float, float]:
+def wilson(p: float, variance: float, quantile: float, responses: float) -> tuple[float, float]:
     """Return Wilson's interval of a share (0 to 1) with a given variance.
 
     Args:

@@ -77,7 +77,8 @@ class JudgmentScores:
 
     def model_rows(self, answers: Answers, options: Options) -> list[dict[str, Any]]:
         """Return the models of `overall`, where possible without the tests of every pair."""
-        return self.overall(answers, options)["models"]
+        result: list[dict[str, Any]] = self.overall(answers, options)["models"]
+        return result
 
     def scores(self, answers: Answers, options: Options) -> dict[str, Any]:
         """Return `overall`, with what takes too long while a study runs."""

@@ -60,9 +60,10 @@ def parsed(text: str) -> Mark | None:
     A mark with a number below 0, or that reaches beyond the picture, is none.
     """
     numbers = [number(word) for word in str(text).split()]
-    if len(numbers) not in (2, 4) or any(each is None or not 0 <= each <= 1000 for each in numbers):
+    within = [each for each in numbers if each is not None and 0 <= each <= 1000]
+    if len(numbers) not in (2, 4) or len(within) < len(numbers):
         return None
-    mark = Mark(*numbers)
+    mark = Mark(*within)
     inside = mark.x + mark.width <= 1000 and mark.y + mark.height <= 1000
     return mark if inside else None
 
@@ -117,7 +118,8 @@ def ninths(heat: np.ndarray) -> list[float]:
     """Return the shares of a heat map in the ninths of the picture, in the order of `WHERE`."""
     side = (np.arange(GRID) + 0.5) * 3 // GRID
     which = (3 * side[:, None] + side[None, :]).astype(int)
-    return (np.bincount(which.ravel(), heat.ravel(), 9) / heat.sum()).tolist()
+    result: list[float] = (np.bincount(which.ravel(), heat.ravel(), 9) / heat.sum()).tolist()
+    return result
 
 
 def _groups(answers: Answers) -> Iterable[tuple[str | None, np.ndarray]]:
@@ -238,7 +240,8 @@ class _Chance:
 
 def _directions(maps: np.ndarray) -> np.ndarray:
     """Return maps scaled to a length of 1, so that their products are cosines."""
-    return maps / np.linalg.norm(maps, axis=1, keepdims=True)
+    result: np.ndarray = maps / np.linalg.norm(maps, axis=1, keepdims=True)
+    return result
 
 
 def _mean_product(products: np.ndarray) -> float:
@@ -256,7 +259,8 @@ def _maps(own: Sequence[Mark]) -> np.ndarray:
     """Return each mark's map on the grid, shape (marks, GRID * GRID), not normalised."""
     x, y, width, height = np.array([(mark.x, mark.y, mark.width, mark.height) for mark in own], float).T
     across, down = _profile(x, width), _profile(y, height)
-    return (down[:, :, None] * across[:, None, :]).reshape(len(own), -1)
+    result: np.ndarray = (down[:, :, None] * across[:, None, :]).reshape(len(own), -1)
+    return result
 
 
 def _profile(start: np.ndarray, length: np.ndarray) -> np.ndarray:
@@ -273,7 +277,9 @@ def _profile(start: np.ndarray, length: np.ndarray) -> np.ndarray:
     return np.where((length > KERNEL)[:, None], np.maximum(covered, 0) / (high - low), point)
 
 
-def _rows(answers: Answers, model: str | None, index: np.ndarray, own: Sequence[Mark]) -> list[dict]:
+def _rows(
+    answers: Answers, model: str | None, index: np.ndarray, own: Sequence[Mark]
+) -> list[dict[str, Any]]:
     stimulus = answers.texts.get("stimulus")
     return [
         {

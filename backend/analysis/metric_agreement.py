@@ -187,7 +187,7 @@ def _over_evaluators(
         "resamples": total,
         "undefined": total - kept,
     }
-    if total - kept > _MOST_UNDEFINED * total:
+    if stability is None or tau_stability is None or total - kept > _MOST_UNDEFINED * total:
         share = (total - kept) / total
         return {**row, "evaluators_note": f"in {share:.0%} of resamples all scores tie, or one is missing"}
     rho_ci, tau_ci = (

@@ -42,7 +42,7 @@ def further_tests(
     """Return further tests and effect sizes between models, in addition to `tests_of`."""
     kind = design_of(answers).kind
     names = ("anova_note", "effects", "equal_spread", "welch", "pairs_advised")
-    empty = {**dict.fromkeys(names), "games_howell": [], "pair_effects": []}
+    empty: dict[str, Any] = {**dict.fromkeys(names), "games_howell": [], "pair_effects": []}
     if kind == BETWEEN:
         return _beside_between(groups, level) if comparisons.are_comparable(groups) else empty
     if len(groups) < 2:

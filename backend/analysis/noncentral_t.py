@@ -52,12 +52,12 @@ def sf(t: np.ndarray | float, df: np.ndarray | float, shift: np.ndarray | float)
     found = np.empty(t.shape)
     # for t < 0, the upper tail of T is the lower tail of -T
     is_above, sign = t >= 0, np.where(t < 0, -1.0, 1.0)
-    t, shift, df = np.abs(t), sign * shift, np.minimum(df, _LARGE_DF)
-    is_over_s = t <= np.sqrt(2 * df)
-    for kind, summed in ((is_over_s & (df >= _FEW_DF), _over_s), (is_over_s & (df < _FEW_DF), _over_s),
+    size, shifts, dfs = np.abs(t), sign * shift, np.minimum(df, _LARGE_DF)
+    is_over_s = size <= np.sqrt(2 * dfs)
+    for kind, summed in ((is_over_s & (dfs >= _FEW_DF), _over_s), (is_over_s & (dfs < _FEW_DF), _over_s),
                          (~is_over_s, _over_z)):  # fmt: skip
         if kind.any():
-            found[kind] = summed(t[kind], df[kind], shift[kind], is_above[kind])
+            found[kind] = summed(size[kind], dfs[kind], shifts[kind], is_above[kind])
     return found
 
 
@@ -98,7 +98,8 @@ def shift_where(above: float, t: np.ndarray | float, df: np.ndarray | float) -> 
         y1 = excess(x1)
     for place in np.flatnonzero(~(np.abs(y1) <= 100 * _CLOSE)):
         x1[place] = _bracketed(above, t[place], df[place])
-    return x1.reshape(shape)
+    result: np.ndarray = x1.reshape(shape)
+    return result
 
 
 def effects(t: np.ndarray, df: np.ndarray, scale: np.ndarray, level: float) -> list[dict[str, Any]]:
@@ -147,7 +148,9 @@ def _over_s(t: np.ndarray, df: np.ndarray, shift: np.ndarray, is_above: np.ndarr
     low, high = -np.maximum(_REACH * spread, 36 / df), _REACH * spread
     log_s = low + (high - low) * np.linspace(0, 1, 193 if df.min() >= _FEW_DF else 1025)
     density = np.exp(-df / 2 * (np.expm1(2 * log_s) - 2 * log_s))
-    return (density * ndtr(sign * (shift - t * np.exp(log_s)))).sum(axis=1) / density.sum(axis=1)
+    summed = (density * ndtr(sign * (shift - t * np.exp(log_s)))).sum(axis=1)
+    result: np.ndarray = summed / density.sum(axis=1)
+    return result
 
 
 def _over_z(t: np.ndarray, df: np.ndarray, shift: np.ndarray, is_above: np.ndarray) -> np.ndarray:
@@ -160,4 +163,5 @@ def _over_z(t: np.ndarray, df: np.ndarray, shift: np.ndarray, is_above: np.ndarr
     chance[is_above] = chdtr(df[is_above, None, None], squared[is_above])
     chance[~is_above] = chdtrc(df[~is_above, None, None], squared[~is_above])
     inside = (half * _WEIGHTS * chance * np.exp(-(z**2) / 2)).sum(axis=(1, 2)) / np.sqrt(2 * np.pi)
-    return inside + np.where(is_above, 0.0, ndtr(low))
+    result: np.ndarray = inside + np.where(is_above, 0.0, ndtr(low))
+    return result

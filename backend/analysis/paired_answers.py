@@ -75,11 +75,13 @@ class PairedAnswers:
 
     @cached_property
     def _low(self) -> np.ndarray:
-        return np.minimum(self.left, self.right)
+        result: np.ndarray = np.minimum(self.left, self.right)
+        return result
 
     @cached_property
     def _high(self) -> np.ndarray:
-        return np.maximum(self.left, self.right)
+        result: np.ndarray = np.maximum(self.left, self.right)
+        return result
 
     def _pairs(self, first: np.ndarray, second: np.ndarray) -> Games:
         size = len(self.contestants)

@@ -44,7 +44,12 @@ class Aim:
     """Number of models in the study: by default two with a `difference`, else one. With three or more,
     Tukey's test is planned for as well."""
 
-    def __post_init__(self):
+    @property
+    def model_count(self) -> int:
+        """`models`, or its default."""
+        return self.models or (1 if self.difference is None else 2)
+
+    def __post_init__(self) -> None:
         for name in ("width", "difference"):
             value = getattr(self, name)
             if value is not None and not 0 < value < math.inf:
@@ -95,12 +100,12 @@ def plan(
 def best_images(spread: Spread, costs: Costs, most: int) -> int:
     """Return the even number of images for each evaluator, up to `most`, at which an interval costs least."""
     fixed, each = costs.base_usd_cents, costs.image_usd_cents(spread.accuracy)
-    return _least(spread.between, spread.within, fixed, each, most)
+    return _least(*spread.components, fixed, each, most)
 
 
 def quickest_images(spread: Spread, costs: Costs, most: int) -> int:
     """Return the even number of images at which a wanted interval takes the least time of evaluators."""
-    return _least(spread.between, spread.within, costs.base_seconds, costs.image_seconds, most)
+    return _least(*spread.components, costs.base_seconds, costs.image_seconds, most)
 
 
 def _least(between: float, within: float, fixed: float, each: float, most: int) -> int:
@@ -117,7 +122,7 @@ def _completed(aim: Aim, method: str) -> Aim:
     return replace(
         aim,
         width=_DEFAULT_WIDTH[method] if is_open else aim.width,
-        models=aim.models or (1 if aim.difference is None else 2),
+        models=aim.model_count,
     )
 
 
@@ -148,21 +153,21 @@ def _needs(spread: Spread, aim: Aim, costs: Costs, images: float) -> dict[str, A
     if aim.width is not None:
         needed["width"] = evaluators_for_width(spread, aim.width, images, aim.level)
     if aim.difference is not None:
-        needed["difference"] = _for_difference(sd, aim)
-        if aim.models > 2:
-            needed["tukey"] = _for_difference(sd, aim, aim.models)
+        needed["difference"] = _for_difference(sd, aim.difference, aim)
+        if aim.model_count > 2:
+            needed["tukey"] = _for_difference(sd, aim.difference, aim, aim.model_count)
     count = max(needed.values())
     return {"evaluators": count, "evaluators_for": needed, **_cost(spread, aim, costs, count, images)}
 
 
-def _for_difference(sd: float, aim: Aim, tukey_models: int | None = None) -> int:
+def _for_difference(sd: float, difference: float, aim: Aim, tukey_models: int | None = None) -> int:
     if sd == 0:
         return FEWEST
-    return evaluators_for_power(aim.difference / sd, aim.power, aim.level, tukey_models)
+    return evaluators_for_power(difference / sd, aim.power, aim.level, tukey_models)
 
 
 def _cost(spread: Spread, aim: Aim, costs: Costs, evaluators: int, images: float) -> dict[str, float]:
-    people = evaluators * aim.models
+    people = evaluators * aim.model_count
     total = people * costs.evaluator_usd_cents(images, spread.accuracy) / 100
     pay = total / costs.with_fee
     return {"usd": total, "pay_usd": pay, "fee_usd": total - pay, "hours": costs.study_hours(people, images)}
@@ -250,8 +255,11 @@ def _of_aim(aim: Aim, is_pilot: bool) -> Iterator[str]:
             f"power {aim.power:g} of a two-sided t-test at {1 - aim.level:g}, both models with the SD of "
             "the row"
         )
-        if aim.models > 2:
-            yield f"Tukey's test over {aim.models} models asks more of a pair than the t-test; it is planned"
+        if aim.model_count > 2:
+            yield (
+                f"Tukey's test over {aim.model_count} models asks more of a pair than the t-test; it is "
+                "planned"
+            )
 
 
 def _of_spreads(spreads: Sequence[Spread], most: int) -> Iterator[str]:

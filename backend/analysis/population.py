@@ -176,8 +176,11 @@ def _simulated(rule: StaircaseRule, trials: int, at: float) -> np.ndarray:
     for slope, lapse in _KINDS:
         middle = np.repeat(some - _shift(slope, lapse, at), _BLOCKS)
 
-        def accuracy(ms: np.ndarray, middle=middle, slope=slope, lapse=lapse) -> np.ndarray:
-            return GUESS + (1 - GUESS - lapse) * expit(slope * (np.log(ms) - middle))
+        def accuracy(
+            ms: np.ndarray, middle: np.ndarray = middle, slope: float = slope, lapse: float = lapse
+        ) -> np.ndarray:
+            result: np.ndarray = GUESS + (1 - GUESS - lapse) * expit(slope * (np.log(ms) - middle))
+            return result
 
         means = modal_exposures(rule, accuracy, uniform).reshape(len(some), _BLOCKS).mean(axis=1)
         rows.append(np.interp(x, some, means))
@@ -235,7 +238,8 @@ def _marginal(likely: np.ndarray, offset: np.ndarray, weights: np.ndarray) -> np
 
 def _shares(log_likelihood: np.ndarray) -> np.ndarray:
     shares = np.exp(log_likelihood - log_likelihood.max())
-    return shares / shares.sum()
+    result: np.ndarray = shares / shares.sum()
+    return result
 
 
 def _around(coarse: np.ndarray, shares: np.ndarray, points: int) -> np.ndarray:

@@ -30,7 +30,7 @@ def width(spread: Spread, evaluators: int, images: float, level: float) -> float
     """
     sd = spread.sd_at(images)
     found = _exact(spread, evaluators, level) if sd > 0 else None
-    if found is not None:
+    if found is not None and spread.values is not None:
         return (found.high - found.low) * sd / float(spread.values.numbers.std())
     return 2 * float(ndtri((1 + level) / 2)) * sd / math.sqrt(evaluators)
 

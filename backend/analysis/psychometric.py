@@ -47,7 +47,8 @@ class Trials:
 
     @cached_property
     def log_ms(self) -> np.ndarray:
-        return np.log(self.exposure_ms)
+        result: np.ndarray = np.log(self.exposure_ms)
+        return result
 
     @classmethod
     def of(cls, exposure_ms: np.ndarray, was_right: np.ndarray) -> "Trials":
@@ -195,7 +196,11 @@ def _minimum(
 
 
 def _descended(
-    curve: Callable, trials: Trials, low: np.ndarray, high: np.ndarray, x: np.ndarray
+    curve: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
+    trials: Trials,
+    low: np.ndarray,
+    high: np.ndarray,
+    x: np.ndarray,
 ) -> tuple[np.ndarray, float]:
     accuracy, slopes = curve(x)
     cost, damping = _cost(trials, accuracy), 1e-3
@@ -263,10 +268,12 @@ def _interval(
 ) -> tuple[float | None, float | None]:
     """Return the thresholds at which twice the log likelihood has decreased by the square of `limit`."""
     is_open = threshold is None
-    if is_open:  # start from the likeliest threshold on a grid
+    if threshold is None:  # start from the likeliest threshold on a grid
         least = _profile(trials, guess, at, best)
-        threshold = min(np.linspace(trials.log_ms.min(), reach[1], 16).tolist(), key=least)
-    inside = min(max(threshold, reach[0]), reach[1])
+        start: float = min(np.linspace(trials.log_ms.min(), reach[1], 16).tolist(), key=least)
+    else:
+        start = threshold
+    inside = min(max(start, reach[0]), reach[1])
 
     def end(sign: int) -> float | None:
         least = _profile(trials, guess, at, best)
@@ -324,7 +331,8 @@ def _deviance(right: np.ndarray, total: np.ndarray, accuracy: np.ndarray) -> np.
     """Return twice the loss in log likelihood against the saturated model, over the last axis."""
     wrong = total - right
     terms = xlogy(right, right / (total * accuracy)) + xlogy(wrong, wrong / (total * (1 - accuracy)))
-    return 2 * terms.sum(axis=-1)
+    result: np.ndarray = 2 * terms.sum(axis=-1)
+    return result
 
 
 def _goodness(

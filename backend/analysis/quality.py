@@ -61,7 +61,8 @@ def evaluator_table(
     rows = []
     for code, model in enumerate(answers.model.names):
         mine = np.flatnonzero(judges.model == code).tolist()
-        numbers, distances = [None] * len(mine), {None: None}
+        numbers: list[float | None] = [None] * len(mine)
+        distances: Mapping[Any, float | None] = {None: None}
         if model in values:
             numbers = values[model].numbers.tolist()
             distances = _distances(values[model].numbers)
@@ -127,9 +128,9 @@ def _agreement(answers: Answers) -> np.ndarray:
     size = len(answers.judges.model)
     with np.errstate(invalid="ignore", divide="ignore"):
         count = np.bincount(judge, minlength=size)
-        own, theirs = (np.bincount(judge, column, size) / count for column in (said, of_others))
+        mean, theirs = (np.bincount(judge, column, size) / count for column in (said, of_others))
         together = np.bincount(judge, said * of_others + (1 - said) * (1 - of_others), size) / count
-    return together - (own * theirs + (1 - own) * (1 - theirs))
+    return together - (mean * theirs + (1 - mean) * (1 - theirs))
 
 
 def _notices(answers: Answers) -> np.ndarray:

@@ -18,7 +18,7 @@ _EXACT_UP_TO = 8
 _EQUAL = 1e-9
 
 
-def spearman(x: Sequence[float], y: Sequence[float]) -> dict[str, Any] | None:
+def spearman(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -> dict[str, Any] | None:
     """Return rho, its p-value by Student's t as in the papers, and the exact one over all permutations.
 
     The exact p-value is None for many models. Ties get their mean rank. None with fewer than three models, or
@@ -34,7 +34,7 @@ def spearman(x: Sequence[float], y: Sequence[float]) -> dict[str, Any] | None:
     return {"rho": rho, "p": float(2 * stdtr(count - 2, -abs(t))), "p_exact": exact, "models": count}
 
 
-def kendall(x: Sequence[float], y: Sequence[float]) -> dict[str, Any] | None:
+def kendall(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -> dict[str, Any] | None:
     """Return tau-b, its p-value by the normal approximation, and the exact one over all permutations.
 
     The variance of the approximation is Kendall's (1970) for ties. The exact p-value is None for many models
@@ -83,7 +83,8 @@ def _signs(values: np.ndarray) -> np.ndarray:
 def _ranks(values: np.ndarray) -> np.ndarray:
     below = (values[:, None] > values).sum(axis=1)
     alike = (values[:, None] == values).sum(axis=1)
-    return below + (alike + 1) / 2
+    result: np.ndarray = below + (alike + 1) / 2
+    return result
 
 
 def _correlation(x: np.ndarray, y: np.ndarray) -> float:
@@ -120,14 +121,9 @@ def _kendall_variance(x: np.ndarray, y: np.ndarray) -> float:
     """Return the variance of concordant less discordant pairs if the orders are independent."""
     count = len(x)
     ties = [np.unique(values, return_counts=True)[1].astype(float) for values in (x, y)]
-    pairs, triples, all_pairs = (
-        [float(f(sizes).sum()) for sizes in ties]
-        for f in (
-            lambda t: t * (t - 1),
-            lambda t: t * (t - 1) * (t - 2),
-            lambda t: t * (t - 1) * (2 * t + 5),
-        )
-    )
+    pairs = [float((t * (t - 1)).sum()) for t in ties]
+    triples = [float((t * (t - 1) * (t - 2)).sum()) for t in ties]
+    all_pairs = [float((t * (t - 1) * (2 * t + 5)).sum()) for t in ties]
     whole = count * (count - 1)
     return (
         (whole * (2 * count + 5) - sum(all_pairs)) / 18

@@ -130,7 +130,7 @@ def _with_shared_reals(answers: Answers) -> tuple[Answers, list[str]]:
     order = np.argsort(index, kind="stable")
     model = np.concatenate([answers.model.codes[own], models])[order]
     shared = take_rows(answers, index[order], Coded(model.astype(np.int32), answers.model.names))
-    names = [str(answers.model.names[code]) for code in np.flatnonzero(orphaned)]
+    names = [str(answers.model.names[code]) for code in np.flatnonzero(orphaned).tolist()]
     return shared, [*_said(names, np.unique(rows), rows, int(is_orphan.sum()))]
 
 
@@ -161,7 +161,7 @@ def _orphaned(answers: Answers) -> np.ndarray:
         return np.zeros(count, bool)
     reals = np.bincount(answers.model.codes[~answers.is_fake], minlength=count)
     says_so = np.array([str(name).strip().casefold() in NO_MODEL for name in answers.model.names])
-    orphaned = without_fakes & says_so
+    orphaned: np.ndarray = without_fakes & says_so
     if (without_fakes & ~says_so).any():
         judged = np.zeros(len(answers.evaluator.names), bool)
         only_fakes = (fakes > 0) & (reals == 0)

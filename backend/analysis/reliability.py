@@ -85,15 +85,15 @@ def of_images(
         coo_array((weights, (image, person)), shape).tocsr()
         for weights in (np.ones(len(mine)), answers.was_wrong[mine].astype(float))
     )
-    totals = [counts.sum(axis=1) for counts in (seen, wrong)]
-    is_seen_again = totals[0] > 1
+    all_seen, all_wrong = seen.sum(axis=1), wrong.sum(axis=1)
+    is_seen_again = all_seen > 1
     seen, wrong = seen[is_seen_again], wrong[is_seen_again]
-    totals = [total[is_seen_again, None] for total in totals]
+    all_seen, all_wrong = all_seen[is_seen_again, None], all_wrong[is_seen_again, None]
     step = max(1, _CELLS // max(1, seen.shape[0]))
     found = []
     for some in range(0, splits, step):
         mixed = in_first[:, some : some + step]
-        found.append(_between_halves(*totals, seen @ mixed, wrong @ mixed))
+        found.append(_between_halves(all_seen, all_wrong, seen @ mixed, wrong @ mixed))
     return _summary(np.concatenate(found))
 
 
@@ -127,7 +127,8 @@ def _correlations(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Return Pearson's r of each row; NaN if one side does not vary."""
     x, y = x - x.mean(axis=1, keepdims=True), y - y.mean(axis=1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return (x * y).sum(axis=1) / np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1))
+        result: np.ndarray = (x * y).sum(axis=1) / np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1))
+        return result
 
 
 def _summary(correlations: np.ndarray) -> dict[str, Any] | None:

@@ -103,7 +103,7 @@ def anova(crossing: Crossing) -> dict[str, Any] | None:
         "F": f,
         "df": df,
         "p": float(fdtrc(epsilon * df[0], epsilon * df[1], f)),
-        "p_sphericity": float(fdtrc(*df, f)),
+        "p_sphericity": float(fdtrc(df[0], df[1], f)),
         "epsilon": epsilon,
     }
 
@@ -147,7 +147,7 @@ def wald(crossing: Crossing, extra: Extra | None = None) -> dict[str, Any] | Non
     t_squared = float(apart @ np.linalg.solve(inner, apart))
     df = [q, of_pairs - q + 1]
     f = df[1] / (of_pairs * q) * t_squared
-    return {"F": f, "df": df, "p": float(fdtrc(*df, f))}
+    return {"F": f, "df": df, "p": float(fdtrc(df[0], df[1], f))}
 
 
 def effect_sizes(crossing: Crossing) -> dict[str, float] | None:
@@ -182,8 +182,8 @@ def pair_effects(crossing: Crossing, level: float) -> list[dict[str, Any]]:
         apart = crossing.values[both, a] - crossing.values[both, b]
         if len(apart) < 2 or float(np.ptp(apart)) == 0:
             continue
-        t = float(apart.mean() / apart.std(ddof=1) * math.sqrt(len(apart)))
-        found.append((crossing.models[a], crossing.models[b], t, len(apart)))
+        one_t = float(apart.mean() / apart.std(ddof=1) * math.sqrt(len(apart)))
+        found.append((crossing.models[a], crossing.models[b], one_t, len(apart)))
     if not found:
         return []
     t, people = np.array([one[2] for one in found]), np.array([float(one[3]) for one in found])
@@ -203,7 +203,8 @@ def paired(crossing: Crossing, level: float) -> dict[str, Any] | None:
 
 def means_of(crossing: Crossing) -> np.ndarray:
     """Return the models' scores."""
-    return crossing.values.sum(axis=0) / crossing.is_there.sum(axis=0)
+    result: np.ndarray = crossing.values.sum(axis=0) / crossing.is_there.sum(axis=0)
+    return result
 
 
 def covariance_of(crossing: Crossing) -> np.ndarray:
@@ -211,7 +212,8 @@ def covariance_of(crossing: Crossing) -> np.ndarray:
     counts = crossing.is_there.sum(axis=0)
     residual = np.where(crossing.is_there, crossing.values - means_of(crossing), 0.0)
     u = residual / np.sqrt(counts * (counts - 1.0))
-    return u.T @ u
+    result: np.ndarray = u.T @ u
+    return result
 
 
 def degrees(covariance: np.ndarray, counts: np.ndarray, i: np.ndarray, j: np.ndarray) -> np.ndarray:
@@ -248,7 +250,8 @@ def degrees(covariance: np.ndarray, counts: np.ndarray, i: np.ndarray, j: np.nda
         size[kind] * (own[kind] + off[kind, kind]) ** 2 + size[kind] * (size[kind] - 1) * off[kind, kind] ** 2
         for kind in size
     ) + 2 * sum(size[x] * size[y] * off[x, y] ** 2 for x, y in (("a", "b"), ("a", "both"), ("b", "both")))
-    return trace**2 / squared
+    result: np.ndarray = trace**2 / squared
+    return result
 
 
 class _Squares:

@@ -26,7 +26,7 @@ def answers_of(rows: Iterable[Mapping[str, Any]], method: str, simulated: bool =
     nameless: list[InvalidInput] = []
     words = judgment_of(method).answers
     texts = {name: Coder() for name in ("model", "evaluator", "block", *NAMES, *WORDS)}
-    columns: dict[str, list] = {
+    columns: dict[str, list[Any]] = {
         name: [] for name in ("is_fake", "said_fake", "simulated", "exposure_ms", *NUMBERS)
     }
     kept = ["model", "evaluator", *NAMES, *(["block"] if method == "time" else [])]

@@ -128,9 +128,42 @@ class Answers:
         truths = self.texts.get("truth")
         return truths is None or all(truths.names)
 
+    @property
+    def blocks(self) -> np.ndarray:
+        """`block`.
+
+        Raises:
+            ValueError: the method has no blocks.
+        """
+        if self.block is None:
+            raise ValueError(f"responses of method {self.method!r} have no blocks")
+        return self.block
+
+    @property
+    def exposures_ms(self) -> np.ndarray:
+        """`exposure_ms`.
+
+        Raises:
+            ValueError: the method has no exposures.
+        """
+        if self.exposure_ms is None:
+            raise ValueError(f"responses of method {self.method!r} have no exposures")
+        return self.exposure_ms
+
+    @property
+    def asked_ms(self) -> np.ndarray:
+        """The exposures (ms) that were asked for, also of answers scored on shown exposures.
+
+        Raises:
+            ValueError: the method has no exposures.
+        """
+        asked = self.numbers.get("asked_ms")
+        return self.exposures_ms if asked is None else asked
+
     @cached_property
     def was_wrong(self) -> np.ndarray:
-        return self.is_fake != self.said_fake
+        result: np.ndarray = self.is_fake != self.said_fake
+        return result
 
     @cached_property
     def has_image(self) -> np.ndarray:
@@ -138,7 +171,8 @@ class Answers:
         names = self.texts.get("stimulus")
         if names is None:
             return np.zeros(len(self), bool)
-        return (np.asarray(names.names, object) != "")[names.codes]
+        result: np.ndarray = (np.asarray(names.names, object) != "")[names.codes]
+        return result
 
     @cached_property
     def of_model(self) -> list[np.ndarray]:
@@ -156,7 +190,7 @@ class Answers:
         return np.where(self.has_image, column.ranks[column.codes], -1)
 
     @cached_property
-    def memo(self) -> dict[str, dict]:
+    def memo(self) -> dict[str, dict[Any, Any]]:
         """Cache of results computed from these responses, by name."""
         return {}
 
@@ -168,11 +202,14 @@ class Answers:
     def weight(self) -> np.ndarray:
         """The weight of each response in its judge's share of wrong answers; a judge's weights sum to 1."""
         judges = self.judges
+        result: np.ndarray
         if not self.is_balanced:
-            return 1 / judges.seen[judges.of_response]
+            result = 1 / judges.seen[judges.of_response]
+            return result
         sides = (judges.fakes > 0).astype(int) + (judges.reals > 0)
         mine = np.where(self.is_fake, judges.fakes[judges.of_response], judges.reals[judges.of_response])
-        return 1 / (sides[judges.of_response] * mine)
+        result = 1 / (sides[judges.of_response] * mine)
+        return result
 
     @cached_property
     def first_of_source(self) -> np.ndarray:
@@ -209,11 +246,13 @@ class Judges:
 
     @property
     def seen(self) -> np.ndarray:
-        return self.fakes + self.reals
+        result: np.ndarray = self.fakes + self.reals
+        return result
 
     @property
     def wrong(self) -> np.ndarray:
-        return self.wrong_fakes + self.wrong_reals
+        result: np.ndarray = self.wrong_fakes + self.wrong_reals
+        return result
 
     @cached_property
     def responses(self) -> list[np.ndarray]:
@@ -332,6 +371,9 @@ def take_rows(
     is_repeated = source is not None or model is not None
     arrays = ("is_fake", "said_fake", "block", "exposure_ms", "simulated", "excluded")
     columns = {name: getattr(answers, name) for name in arrays}
+    taken: dict[str, Any] = {
+        name: None if column is None else column[index] for name, column in columns.items()
+    }
     return replace(
         answers,
         model=_used(_at(answers.model, index) if model is None else model),
@@ -339,7 +381,7 @@ def take_rows(
         texts={name: _used(_at(column, index)) for name, column in answers.texts.items()},
         numbers={name: column[index] for name, column in answers.numbers.items()},
         source=(index if source is None else source[index]) if is_repeated else None,
-        **{name: None if column is None else column[index] for name, column in columns.items()},
+        **taken,
     )
 
 

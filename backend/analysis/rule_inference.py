@@ -37,7 +37,8 @@ def in_blocks(answers: Answers) -> tuple[np.ndarray, np.ndarray]:
     trial = answers.numbers.get("trial_index")
     if trial is None:
         trial = np.arange(len(answers))
-    visit = answers.judges.of_response.astype(np.int64) * (int(answers.block.max()) + 1) + answers.block
+    blocks = answers.blocks
+    visit = answers.judges.of_response.astype(np.int64) * (int(blocks.max()) + 1) + blocks
     order = np.lexsort((trial, visit))
     starts = np.flatnonzero(np.r_[True, visit[order][1:] != visit[order][:-1]])
     return order, starts
@@ -46,7 +47,7 @@ def in_blocks(answers: Answers) -> tuple[np.ndarray, np.ndarray]:
 def _blocks(answers: Answers) -> tuple[np.ndarray, np.ndarray]:
     """Return requested exposures (ms; NaN after a block's end) and right answers, (blocks, trials)."""
     order, starts = in_blocks(answers)
-    asked = answers.numbers.get("asked_ms", answers.exposure_ms)
+    asked = answers.asked_ms
     lengths = np.diff(np.r_[starts, len(order)])
     block = np.repeat(np.arange(len(starts)), lengths)
     trial = np.arange(len(order)) - np.repeat(starts, lengths)

@@ -66,9 +66,11 @@ def between_models(
         sampled = {model: _sampled_times(numbers, beside[model]) for model, numbers in groups.items()}
     else:
         common = shared_reals(answers, [*codes.values()])
+        crossings = {model: crossed(answers, code) for model, code in codes.items()}
         sampled = {
-            model: _sampled_shares(numbers, crossed(answers, codes[model]), common)
-            for model, numbers in groups.items()
+            model: _sampled_shares(groups[model], found, common)
+            for model, found in crossings.items()
+            if found is not None  # as of every model whose interval says `pictures`
         }
     if is_between:
         return over_pictures(sampled, level)

@@ -76,7 +76,8 @@ def widened(scores: np.ndarray, drawings: np.ndarray, evaluators: np.ndarray, le
     """
     half = (1 + level) / 2
     factor = np.sqrt(evaluators / (evaluators - 1)) * stdtrit(evaluators - 1, half) / ndtri(half)
-    return np.round(scores + factor * (drawings - scores), _DECIMALS)
+    result: np.ndarray = np.round(scores + factor * (drawings - scores), _DECIMALS)
+    return result
 
 
 def resampled_means(

@@ -43,7 +43,7 @@ class Options:
     evaluators_drawn: int | None = None
     """Number of evaluators in a resample; None for as many as the model has."""
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not 0 < self.level < 1:
             raise InvalidInput(f"level must be between 0 and 1, such as 0.95, not {self.level}")
         for name in ("iterations", "evaluators_drawn"):
@@ -134,7 +134,14 @@ def groups_of(values: Mapping[str, Values], order: Iterable[str]) -> Groups:
     return {model: values[model].numbers for model in order if len(values[model]) >= 2}
 
 
-def _scored(answers: Answers, options: Options) -> tuple[dict, dict, dict, list[dict[str, Any]]]:
+def _scored(
+    answers: Answers, options: Options
+) -> tuple[
+    dict[str, Values],
+    dict[str, bootstrap.Interval | None],
+    dict[str, dict[str, Any]],
+    list[dict[str, Any]],
+]:
     """Return, by model, values, percentile intervals and columns beside the score; and the models' rows."""
     values = values_by_model(answers)
     intervals = {model: _interval(one, options) for model, one in values.items()}

@@ -88,4 +88,5 @@ def word_is(answers: Answers, column: str, word: str) -> np.ndarray:
     texts = answers.texts.get(column)
     if texts is None:
         return np.zeros(len(answers), bool)
-    return np.array([name == word for name in texts.names], bool)[texts.codes]
+    result: np.ndarray = np.array([name == word for name in texts.names], bool)[texts.codes]
+    return result

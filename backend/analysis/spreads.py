@@ -39,9 +39,20 @@ class Spread:
     values: Values | None = None
     """Values of a pilot's evaluators."""
 
+    @property
+    def components(self) -> tuple[float, float]:
+        """(`between`, `within`).
+
+        Raises:
+            ValueError: the method has no such components.
+        """
+        if self.between is None or self.within is None:
+            raise ValueError("only HYPE-infinity has variances between evaluators and of answers")
+        return self.between, self.within
+
     def sd_at(self, images: float) -> float:
         """Return the SD between evaluators who judge `images` each."""
-        if self.between is None or images == self.images:
+        if self.between is None or self.within is None or images == self.images:
             return self.sd
         return math.sqrt(self.between + self.within / images)
 

@@ -46,7 +46,8 @@ def sf(q: np.ndarray, groups: int, df: np.ndarray) -> np.ndarray:
     t = low + (high - low) * np.linspace(0, 1, points)
     log_density = np.log(2) + df / 2 * np.log(df / 2) - gammaln(df / 2) + df * t - df / 2 * np.exp(2 * t)
     total = np.exp(log_density + _log_range_sf(q * np.exp(t), groups)).sum(axis=1)
-    return np.minimum(total * ((high - low) / (points - 1))[:, 0], 1.0).reshape(shape)
+    result: np.ndarray = np.minimum(total * ((high - low) / (points - 1))[:, 0], 1.0).reshape(shape)
+    return result
 
 
 def isf(p: float, groups: int, df: np.ndarray) -> np.ndarray:
@@ -63,7 +64,7 @@ def isf(p: float, groups: int, df: np.ndarray) -> np.ndarray:
     def at(x: np.ndarray) -> np.ndarray:
         return _solved(p, groups, 1 / (low + (high - low) * (x + 1) / 2))
 
-    curve = chebyshev.chebinterpolate(at, 32)
+    curve = chebyshev.Chebyshev.interpolate(at, 32).coef
     return chebyshev.chebval(2 * (1 / df - low) / (high - low) - 1, curve)
 
 
@@ -76,7 +77,8 @@ def _solved(p: float, groups: int, df: np.ndarray) -> np.ndarray:
 
     def excess(x: np.ndarray) -> np.ndarray:
         with np.errstate(divide="ignore"):
-            return np.log(sf(np.exp(x), groups, df)) - np.log(p)
+            result: np.ndarray = np.log(sf(np.exp(x), groups, df)) - np.log(p)
+            return result
 
     low, high = np.full(len(df), np.log(1e-4)), np.full(len(df), np.log(9e9))
     # Bonferroni's critical value is slightly too large for small p
@@ -133,4 +135,5 @@ def _table(groups: int) -> np.ndarray:
             np.log(-np.expm1((groups - 1) * np.log1p(-np.exp(np.minimum(log_ratio, 0))))),
         )
     log_terms = (groups - 1) * log_first + log_others - z**2 / 2
-    return logsumexp(log_terms, axis=1) + np.log(groups * step[:, 0] / np.sqrt(2 * np.pi))
+    result: np.ndarray = logsumexp(log_terms, axis=1) + np.log(groups * step[:, 0] / np.sqrt(2 * np.pi))
+    return result

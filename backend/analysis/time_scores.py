@@ -52,8 +52,9 @@ class Times:
     def at(self) -> float:
         """The accuracy (0 to 1) of the threshold: that at which the rule converges, if functions reach it."""
         settles = None if self.rule is None else equilibrium_accuracy(self.rule)
-        is_usable = settles is not None and _LOWEST_AT <= settles <= population.HIGHEST_AT
-        return settles if is_usable else psychometric.THRESHOLD_AT
+        if settles is not None and _LOWEST_AT <= settles <= population.HIGHEST_AT:
+            return settles
+        return psychometric.THRESHOLD_AT
 
     @cached_property
     def range(self) -> Range:
@@ -67,7 +68,7 @@ class Times:
     @cached_property
     def asked_ms(self) -> np.ndarray:
         """The exposures that the staircase requested, by answer."""
-        return self.answers.numbers.get("asked_ms", self.answers.exposure_ms)
+        return self.answers.asked_ms
 
     @cached_property
     def modes(self) -> tuple[np.ndarray, np.ndarray]:
@@ -188,7 +189,7 @@ def _counts(answers: Answers, code: int) -> Counts:
     """Return a model's answers by evaluator and exposure."""
     mine = answers.of_model[code]
     _, person = np.unique(answers.evaluator.codes[mine], return_inverse=True)
-    levels, level = _levels(answers.exposure_ms[mine])
+    levels, level = _levels(answers.exposures_ms[mine])
     cells = person * len(levels) + level
     size = (int(person.max()) + 1) * len(levels)
     right = np.bincount(cells, ~answers.was_wrong[mine], size).reshape(-1, len(levels))
@@ -214,7 +215,7 @@ def _pictures(answers: Answers, code: int, counts: Counts, found: Population) ->
     if not answers.has_image[mine].any():
         return None
     _, person = np.unique(answers.evaluator.codes[mine], return_inverse=True)
-    _, level = _levels(answers.exposure_ms[mine])
+    _, level = _levels(answers.exposures_ms[mine])
     residual = answers.was_wrong[mine] - (1 - found.accuracy[person, level])
     for side in (False, True):  # a bias to real or fake is the evaluators', not the stimuli's
         here = answers.is_fake[mine] == side

@@ -48,9 +48,10 @@ def _resamples(
         yield (answers.by_evaluator.T @ weights.T.astype(float)).T.reshape(count, -1, 3)
 
 
-def widened(spread: np.ndarray, evaluators: int) -> np.ndarray:
+def widened(spread: np.ndarray | float, evaluators: int) -> np.ndarray:
     """Return standard errors from the SD of resamples, which is too small by sqrt((n - 1) / n)."""
-    return spread * np.sqrt(evaluators / (evaluators - 1))
+    result: np.ndarray = spread * np.sqrt(evaluators / (evaluators - 1))
+    return result
 
 
 def intervals(strengths: np.ndarray, resamples: np.ndarray, level: float, evaluators: int) -> np.ndarray:

@@ -35,7 +35,7 @@ def side_bias(answers: PairedAnswers, fitted: Fit, level: float) -> dict[str, An
         start=fitted.strengths,
     )
     share = float(left.sum() / decided.sum()) if decided.sum() else None
-    found = {"left_share": share, "ci": None, "p": None, "log_odds": float(both.side)}
+    found: dict[str, Any] = {"left_share": share, "ci": None, "p": None, "log_odds": float(both.side)}
     if share is None or people < 2:
         return found
     residual = left - share * decided
@@ -92,12 +92,11 @@ def _clustered_variance(answers: PairedAnswers, shares: np.ndarray) -> np.ndarra
     value = np.array([1.0, 0.5, 0.0])
     expected = shares[:, LEFT_WINS] + shares[:, TIE] / 2
     weights = (value[None, :] - expected[:, None]).ravel()
-    table = answers.by_evaluator.multiply(weights[None, :]).tocsr()
     pairs = len(shares)
-    rows = table.tocoo()
+    rows = answers.by_evaluator.tocoo()
     summed = np.zeros(pairs)
     keys, place = np.unique(rows.row.astype(np.int64) * pairs + rows.col // 3, return_inverse=True)
-    sums = np.bincount(place, rows.data)
+    sums = np.bincount(place, rows.data * weights[rows.col])
     np.add.at(summed, keys % pairs, sums**2)
     return summed
 

@@ -25,7 +25,8 @@ def credit(d0: np.ndarray, d1: np.ndarray, share: np.ndarray) -> np.ndarray:
 
 def as_printed(share: np.ndarray) -> np.ndarray:
     """Return p^2 + (1 - p)^2 of each item, the human ceiling as the paper prints it; biased upwards."""
-    return share**2 + (1 - share) ** 2
+    result: np.ndarray = share**2 + (1 - share) ** 2
+    return result
 
 
 def unbiased(votes_for: np.ndarray, votes: np.ndarray) -> np.ndarray:
@@ -38,12 +39,14 @@ def unbiased(votes_for: np.ndarray, votes: np.ndarray) -> np.ndarray:
     against = votes - votes_for
     pairs = (votes * (votes - 1)).astype(float)
     agreeing = votes_for * (votes_for - 1) + against * (against - 1)
-    return np.divide(agreeing, pairs, out=np.full(len(pairs), np.nan), where=pairs > 0)
+    result: np.ndarray = np.divide(agreeing, pairs, out=np.full(len(pairs), np.nan), where=pairs > 0)
+    return result
 
 
 def oracle(share: np.ndarray) -> np.ndarray:
     """Return max(p, 1 - p) of each item, what no metric can exceed on these votes."""
-    return np.maximum(share, 1 - share)
+    result: np.ndarray = np.maximum(share, 1 - share)
+    return result
 
 
 def score(d0: np.ndarray, d1: np.ndarray, share: np.ndarray) -> float:

@@ -127,7 +127,9 @@ def _squares_of_pairs(
     return float((sums.multiply(sums)).sum() - (sums.diagonal() ** 2).sum())
 
 
-def share_interval(share: float, variance: float | None, df: float, votes: int, level: float):
+def share_interval(
+    share: float, variance: float | None, df: float, votes: int, level: float
+) -> list[float] | None:
     """Return Wilson's interval of a share (0 to 1) with the effective sample size; None without variance."""
     if variance is None:
         return None

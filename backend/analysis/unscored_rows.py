@@ -60,7 +60,8 @@ def excluded_of(column: Coded) -> np.ndarray | None:
     """
     if set(column.names) <= {""}:
         return None
-    return np.array([bool(truth_value(name)) for name in column.names])[column.codes]
+    result: np.ndarray = np.array([bool(truth_value(name)) for name in column.names])[column.codes]
+    return result
 
 
 def selected(answers: Answers, simulated: bool) -> Answers:

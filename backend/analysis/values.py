@@ -9,6 +9,7 @@ twice: as floats for the tests, and as integer multiples of a unit for the exact
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ _FINEST = 10**9
 class Values:
     """Values of one model's evaluators: shape (evaluators,)."""
 
-    evaluators: list
+    evaluators: list[Any]
     numbers: np.ndarray
     """Percent, or ms."""
     lattice: Lattice | None
@@ -58,7 +59,7 @@ def one_model(answers: Answers, mine: np.ndarray, modes: list[Fraction] | None =
     return plain(judges, mine, names)
 
 
-def plain(judges: Judges, mine: np.ndarray, names: list) -> Values:
+def plain(judges: Judges, mine: np.ndarray, names: list[Any]) -> Values:
     """Return the shares of wrong answers, in percent.
 
     Args:
@@ -71,7 +72,7 @@ def plain(judges: Judges, mine: np.ndarray, names: list) -> Values:
     return Values(names, 100 * wrong / seen, lattice)
 
 
-def balanced(judges: Judges, mine: np.ndarray, names: list) -> Values:
+def balanced(judges: Judges, mine: np.ndarray, names: list[Any]) -> Values:
     """Return the means of the errors on fakes and on reals, in percent; arguments as for `plain`.
 
     For a judge who saw only one side, it is the error on that side.
@@ -88,11 +89,11 @@ def balanced(judges: Judges, mine: np.ndarray, names: list) -> Values:
 
 def modal_ms(answers: Answers) -> list[Fraction]:
     """Return, for each judge, the mean over blocks of the exposure (ms) shown most often in the block."""
-    exact = {ms: Fraction(str(ms)) for ms in np.unique(answers.exposure_ms).tolist()}
+    exact = {ms: Fraction(str(ms)) for ms in np.unique(answers.exposures_ms).tolist()}
     totals: dict[int, list[Fraction]] = {}
     for judge, ms in zip(*(column.tolist() for column in modal_exposures(answers)), strict=True):
         totals.setdefault(judge, []).append(exact[ms])
-    return [sum(modes) / len(modes) for _, modes in sorted(totals.items())]
+    return [sum(modes, Fraction()) / len(modes) for _, modes in sorted(totals.items())]
 
 
 def modal_exposures(answers: Answers, column: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -103,9 +104,9 @@ def modal_exposures(answers: Answers, column: np.ndarray | None = None) -> tuple
     Args:
         column: exposures (ms) of the answers; default, their `exposure_ms`.
     """
-    exposures, shown = np.unique(answers.exposure_ms if column is None else column, return_inverse=True)
-    blocks = int(answers.block.max()) + 1
-    visits = answers.judges.of_response.astype(np.int64) * blocks + answers.block
+    exposures, shown = np.unique(answers.exposures_ms if column is None else column, return_inverse=True)
+    blocks = int(answers.blocks.max()) + 1
+    visits = answers.judges.of_response.astype(np.int64) * blocks + answers.blocks
     cells, counts = np.unique(visits * len(exposures) + shown, return_counts=True)
     visit, exposure = cells // len(exposures), cells % len(exposures)
     # cells are ordered by visit and exposure; sorting by decreasing count puts each visit's mode first

@@ -50,8 +50,6 @@ class ColumnRows(Sequence):
             return NotImplemented
         return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
 
-    __hash__ = None
-
     def _row(self, codes: Any) -> dict[str, Any]:
         row: dict[str, Any] = {}
         for part, code in zip(self.parts, codes, strict=True):

@@ -100,14 +100,19 @@ def _fits(entry: Any, kind: Any) -> bool:
         is_short = isinstance(entry, list) and len(entry) <= (kind.max_length or len(entry))
         return is_short and all(any(_fits(each, member) for member in members) for each in entry)
     if isinstance(kind, inspect.FloatType):
-        return isinstance(entry, float) and (kind.ge is None or kind.ge <= entry <= kind.le)
-    plain = {inspect.BoolType: bool, inspect.IntType: int, inspect.NoneType: type(None)}
+        return (
+            isinstance(entry, float)
+            and (kind.ge is None or kind.ge <= entry)
+            and (kind.le is None or entry <= kind.le)
+        )
+    plain: dict[Any, type] = {inspect.BoolType: bool, inspect.IntType: int, inspect.NoneType: type(None)}
     return type(entry) is plain[type(kind)]
 
 
 def _expected(node: Any) -> tuple[str, bool]:
     """Return in words what a type accepts, and whether the given value must not be quoted."""
-    extra, is_null = {}, False
+    extra: dict[str, Any] = {}
+    is_null = False
     while isinstance(node, (inspect.Metadata, inspect.UnionType)):
         if isinstance(node, inspect.Metadata):
             extra, node = {**(node.extra or {}), **extra}, node.type
@@ -132,7 +137,7 @@ def _words(node: Any) -> str:
         case inspect.StrType():
             return "a text"
         case inspect.LiteralType():
-            return f"one of {', '.join(node.values)}"
+            return f"one of {', '.join(map(str, node.values))}"
         case inspect.ListType(max_length=int(length)) | inspect.VarTupleType(max_length=int(length)):
             return f"a list of at most {length} entries"
         case inspect.DictType(max_length=int(length)):

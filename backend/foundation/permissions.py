@@ -84,7 +84,8 @@ def tighten(
     inside = set(root.iterdir()) if root.is_dir() else set()
     ours = {path for path in inside if _OURS.fullmatch(path.name)} | set(files)
     is_all_ours = root.is_dir() and inside <= ours
-    closed, open_still = [], []
+    closed: list[Path] = []
+    open_still: list[Path] = []
     for path in [*([root] if is_all_ours else []), *sorted(ours)]:
         is_closed = _close(path, chmod)
         if is_closed is not None:

@@ -49,7 +49,7 @@ class Balls:
         """In how many open balls of `density_neighbours` a point is."""
         self.is_occupied = np.zeros(len(centres.side), dtype=bool)
         """Whether there is any point in a centre's open ball of `density_neighbours`."""
-        self._counts = np.zeros(centres.squared.shape, dtype=np.int64)
+        self._counts: np.ndarray = np.zeros(centres.squared.shape, dtype=np.int64)
         self.by_point = self.by_centre = Pairs(*np.zeros((3, 0), dtype=np.int64))
 
     def add(self, block: Block, is_transposed: bool = False) -> None:

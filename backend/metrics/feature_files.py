@@ -15,6 +15,7 @@ import tokenize
 import zipfile
 import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -71,7 +72,7 @@ def read_features(path: Path, extractor_name: str = "") -> Features:
 
 def write_features(path: Path, features: Features) -> None:
     """Write features into a file that `read_features` reads, atomically."""
-    arrays = {
+    arrays: dict[str, Any] = {
         "features": features.values,
         "extractor": np.array(features.extractor.name),
         "hash": np.array(features.extractor.hash),

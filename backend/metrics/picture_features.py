@@ -154,19 +154,19 @@ class _Run:
             for read in reads:
                 if read.finding:
                     findings.append(read.finding)
-                else:
-                    self._take(read)
+                elif read.shown:
+                    self._take(read, read.shown)
             self._extract_all()
         finally:
             self._keep()
         return findings
 
-    def _take(self, read: _Read) -> None:
-        self.shown[read.path] = self._new_shown[read.path] = read.shown
-        key = read.shown.key
+    def _take(self, read: _Read, shown: Shown) -> None:
+        self.shown[read.path] = self._new_shown[read.path] = shown
+        key = shown.key
         if read.vector is not None:
             self._add(key, read.vector)
-        elif key not in self.known:
+        elif read.pixels is not None and key not in self.known:
             self._wait(key, read.pixels)
         if len(self._new_shown) >= _KEPT_AT:
             self._keep()

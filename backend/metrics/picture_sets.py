@@ -10,7 +10,7 @@ from backend.experiment.records import REAL, Stimulus, Study
 from backend.foundation.counts import counted
 from backend.foundation.errors import Conflict, InvalidInput
 from backend.stimuli import refusals
-from backend.stimuli.folders import scan
+from backend.stimuli.folders import Source, scan
 from backend.stores.datadir import DataDir
 from backend.stores.store import Store
 
@@ -81,6 +81,7 @@ def folder_sets(folders: Mapping[str | None, Path]) -> list[PictureSet]:
         [each for each in findings if each.kind != "folder"],
         "",
     )
+    sources: dict[str | None, Sequence[Source]]
     if None in folders:
         sources = {model: [each for each in scanned[0].sources if each.model == model] for model in folders}
     else:

@@ -116,10 +116,10 @@ def _run(
     notes: Sequence[str],
 ) -> dict[str, Any]:
     """Return the run of one extractor over sets of pictures, and over sides whose features are read."""
-    for each in read.values():  # before the work is done
-        if each.extractor.hash != extractor.identity.hash:
+    for side in read.values():  # before the work is done
+        if side.extractor.hash != extractor.identity.hash:
             raise InvalidInput(
-                f"{each.source} has features of {each.extractor.name} ({each.extractor.short_hash}), and "
+                f"{side.source} has features of {side.extractor.name} ({side.extractor.short_hash}), and "
                 f"folders are extracted with {extractor.identity.name} ({extractor.identity.short_hash}); "
                 "give all sides as files, or all as folders"
             )
@@ -145,15 +145,15 @@ def _run(
 
 def _measured(plan: Plan, features: Mapping[Side, Features], about: str) -> dict[str, Any]:
     if plan.save_to is not None:
-        _save(plan, features)
+        _save(plan, plan.save_to, features)
     models = {side: each for side, each in features.items() if side is not None}
     return {"picture_px": "", **measured(features[None], models, plan.options, about, plan.progress)}
 
 
-def _save(plan: Plan, features: Mapping[Side, Features]) -> None:
+def _save(plan: Plan, save_to: Path, features: Mapping[Side, Features]) -> None:
     """Write the features of each side into a file that is named after extractor and side."""
     for side, each in features.items():
-        folder = plan.save_to / _folder_name(each.extractor)
+        folder = save_to / _folder_name(each.extractor)
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{'real' if side is None else f'model-{side}'}{FEATURES}"
         write_features(path, each)

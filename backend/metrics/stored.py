@@ -135,9 +135,10 @@ def keep(
             for run in stored_runs(data, study)
             if run["extractor"]["hash"] not in hashes and run["pictures"] == pictures
         ]
-        kept = {"form": _FORM, "study": study.name, "created_at": study.created_at, "runs": [*others, *made]}
+        all_runs = [*others, *made]
+        kept = {"form": _FORM, "study": study.name, "created_at": study.created_at, "runs": all_runs}
         _replace(data, study.name, json.dumps(kept, allow_nan=False))
-    return kept["runs"]
+    return all_runs
 
 
 def remove(data: DataDir, study: str) -> None:

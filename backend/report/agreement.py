@@ -10,7 +10,7 @@ from typing import Any
 from backend.analysis.votes import JND
 from backend.foundation.counts import counted
 from backend.report import formatting, simulated
-from backend.report.elements import Column, Figure, Report, Section, Table
+from backend.report.elements import Column, Figure, Report, Section, Table, cell_of
 from backend.report.text_tables import SIMULATED, p_text
 
 HUMAN, AS_PRINTED, ORACLE = "human", "human, as printed", "oracle"
@@ -55,7 +55,7 @@ def section(data: Mapping[str, Any]) -> Section:
         f"{_what(data)}.",
         (
             Column("metric", lambda row: row["metric"], is_number=False),
-            *(Column(name, lambda row, name=name: formatting.amount(row[f"{name} (%)"])) for name in columns),
+            *(Column(name, cell_of(f"{name} (%)", formatting.amount)) for name in columns),
         ),
         [
             {"metric": name, **{f"{column} (%)": cells[column]["score"] for column in columns}}
@@ -63,7 +63,7 @@ def section(data: Mapping[str, Any]) -> Section:
         ],
     )
     tables = [_intervals(data), *([_pairs(data)] if data["pairs"] else []), _sets(data)]
-    figures = ()
+    figures: tuple[Figure, ...] = ()
     if data["metrics"]:
         figures = (_figure(data, scores),)
     title = "Metrics and people" if data["metrics"] else "Agreement of people"

@@ -3,7 +3,7 @@
 from backend.foundation.counts import counted
 from backend.report import formatting
 from backend.report.context import FindingsView
-from backend.report.elements import Column, Section, Table
+from backend.report.elements import Column, Row, Section, Table, cell_of
 
 _BEFORE = {
     "declined": "did not consent",
@@ -64,7 +64,7 @@ def _table(found: FindingsView, rows: list[dict]) -> Table:
         Column("began", lambda row: str(row["began"])),
         Column("finished", lambda row: str(row["finished"])),
         *(
-            Column(head, lambda row, key=key: str(row[key]))
+            Column(head, cell_of(key))
             for key, head in formatting.WHY.items()
             if any(row[key] for row in rows)
         ),
@@ -74,5 +74,5 @@ def _table(found: FindingsView, rows: list[dict]) -> Table:
     return Table("attrition", "Who began and who finished, by model", tuple(columns), rows)
 
 
-def _percent_interval(row: dict) -> str:
+def _percent_interval(row: Row) -> str:
     return formatting.brackets(row["ci"] and [100 * end for end in row["ci"]], 0)

@@ -26,7 +26,7 @@ def section(found: FindingsView) -> Section | None:
         )
     else:
         text = f"Browsers were not shown to make a difference, the {found.noun}s being equal ({statistic})."
-    notes = (
+    notes: tuple[str, ...] = (
         "Browsers are grouped by engine: Chromium (Chrome, Edge, Opera), Firefox, WebKit (Safari, and all "
         "of an iPhone). Difference: from the evaluators of all other engines, of the same "
         f"{found.noun}s.",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from backend.foundation.counts import counted
@@ -9,7 +10,7 @@ from backend.metrics.calibration.calibrate import BEFORE, CALIBRATED
 from backend.metrics.calibration.split import HELD_OUT
 from backend.metrics.pairs.trunk import NETS
 from backend.report import agreement, formatting, simulated
-from backend.report.elements import Column, Figure, Report, Section, Table
+from backend.report.elements import Column, Figure, Report, Section, Table, cell_of
 from backend.report.text_tables import SIMULATED
 
 _SHOWN_TRIPLETS = 10
@@ -247,7 +248,7 @@ def _curve(data: Mapping[str, Any]) -> Figure:
         "learning_curve",
         "Cross entropy and 2AFC score by step, without dropout",
         tuple(
-            Column(head, lambda row, key=key, digits=digits: formatting.amount(row[key], "", digits))
+            Column(head, cell_of(key, partial(formatting.amount, digits=digits)))
             for head, key, digits in columns
         ),
         curve,
@@ -310,10 +311,7 @@ def _split(data: Mapping[str, Any]) -> Table:
     return Table(
         "split",
         f"Share of each triplet (seed {data['seed']}); the files have all of them",
-        tuple(
-            Column(name, lambda row, name=name: row[name], is_number=False)
-            for name in ("item", "set", "share")
-        ),
+        tuple(Column(name, cell_of(name), is_number=False) for name in ("item", "set", "share")),
         data["split"],
         shown=_SHOWN_TRIPLETS,
         is_folded=True,

@@ -1,8 +1,10 @@
 """Report section on chance level: hyper-realism, indistinguishability, and sensitivity and bias."""
 
+from collections.abc import Sequence
+
 from backend.report import formatting
 from backend.report.context import FindingsView
-from backend.report.elements import Column, Row, Section, Table
+from backend.report.elements import Column, Row, Section, Table, cell_of
 from backend.report.formatting import SPREADS
 from backend.report.models import MOST_DESCRIBED, remaining_note
 
@@ -80,7 +82,7 @@ def section(found: FindingsView) -> Section | None:
     )
 
 
-def _chance_table(found: FindingsView, tested: list[Row]) -> Table:
+def _chance_table(found: FindingsView, tested: Sequence[Row]) -> Table:
     rows = [
         {
             "model": row["model"],
@@ -94,7 +96,7 @@ def _chance_table(found: FindingsView, tested: list[Row]) -> Table:
     ci_level = tested[0]["chance"]["equivalence"]["ci_level"]
     level = "" if ci_level is None else f"{formatting.level(ci_level)} "
     holm_above, holm_within = (
-        [Column("p (Holm)", lambda row, key=key: formatting.bare_p(row[key]))] if len(tested) > 1 else []
+        [Column("p (Holm)", cell_of(key, formatting.bare_p))] if len(tested) > 1 else []
         for key in ("hyperrealism_p_holm", "equivalence_p_holm")
     )
     columns = (

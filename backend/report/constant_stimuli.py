@@ -1,6 +1,6 @@
 """Report section on constant stimuli: accuracy by exposure, thresholds, tests of exposures and of models."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from backend.experiment.fixed_exposures import label
@@ -56,7 +56,7 @@ def section(found: FindingsView) -> Section | None:
     )
 
 
-def _accuracies(found: FindingsView, models: list[Row]) -> Table:
+def _accuracies(found: FindingsView, models: Sequence[Row]) -> Table:
     rows = [{"model": row["model"], **one} for row in models for one in row["by_exposure"]]
     columns = (
         Column("model", lambda row: row["model"], is_number=False),
@@ -77,7 +77,7 @@ def _yes(value: bool | None) -> str:
     return formatting.NONE if value is None else "yes" if value else "no"
 
 
-def _functions(found: FindingsView, models: list[Row]) -> Table:
+def _functions(found: FindingsView, models: Sequence[Row]) -> Table:
     keys = ("threshold_ms", "ci", "midpoint_ms", "slope", "lapse", "deviance", "p", "trials")
     rows = [{"model": row["model"], **{key: row["function"][key] for key in keys}} for row in models]
     at = formatting.share(models[0]["function"]["at"])
@@ -100,7 +100,7 @@ _PAIRS = (
 """Columns of a comparison of two; `a` stands before them."""
 
 
-def _between_exposures(found: FindingsView, models: list[Row]) -> Table:
+def _between_exposures(found: FindingsView, models: Sequence[Row]) -> Table:
     rows = [
         {"model": row["model"], "a": pair["b"], "b": pair["a"], **_turned(pair)}
         for row in models
@@ -145,7 +145,7 @@ def _test(tests: Mapping[str, Any], found: FindingsView) -> str:
     return f"{names[tests['pairs_method']]}, with {found.level} intervals"
 
 
-def _figure(found: FindingsView, models: list[Row]) -> Figure:
+def _figure(found: FindingsView, models: Sequence[Row]) -> Figure:
     drawn = {row["model"]: {"points": row["by_exposure"], "function": row["function"]} for row in models}
 
     def draw(width_in: float):
@@ -164,7 +164,7 @@ def _figure(found: FindingsView, models: list[Row]) -> Figure:
     )
 
 
-def _described(models: list[Row]) -> Iterator[str]:
+def _described(models: Sequence[Row]) -> Iterator[str]:
     for row in models:
         first, last = row["by_exposure"][0], row["by_exposure"][-1]
         yield (

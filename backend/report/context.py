@@ -120,7 +120,7 @@ class FindingsView:
     def is_unequal(self) -> bool:
         """Whether the variances between evaluators differ significantly by model (Brown–Forsythe)."""
         test = self.findings.get("equal_spread")
-        return bool(test) and test["p"] < self.alpha
+        return bool(test and test["p"] < self.alpha)
 
     @property
     def over_pictures(self) -> Mapping[str, Any] | None:

@@ -21,6 +21,11 @@ class Column:
     is_number: bool = True
 
 
+def cell_of(key: str, shown: Callable[[Any], str] = str) -> Callable[[Row], str]:
+    """Return the function of a column that shows the value of `key`, formatted by `shown`."""
+    return lambda row: shown(row[key])
+
+
 @dataclass(frozen=True)
 class Table:
     """Rows with full precision, and the columns in which they are displayed."""

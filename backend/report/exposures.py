@@ -1,7 +1,7 @@
 """Report section on HYPE-time: three estimates of the threshold, staircases, psychometric functions."""
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from backend.foundation.counts import counted
@@ -62,8 +62,8 @@ def _model_note(found: FindingsView, row: Row) -> str:
     reversal, threshold = row["exposures"]["reversal_ms"], row["exposures"]["threshold_ms"]
     parts = [f"mode {found.score(row)}"]
     if reversal["mean"] is not None:
-        mean, ci = formatting.amount(reversal["mean"], "ms"), formatting.interval(reversal["ci"], "ms")
-        parts.append(f"reversals {mean} ({ci})")
+        mean, around = formatting.amount(reversal["mean"], "ms"), formatting.interval(reversal["ci"], "ms")
+        parts.append(f"reversals {mean} ({around})")
     value, ci, source = _threshold(row)
     if value is not None:
         parts.append(
@@ -75,7 +75,7 @@ def _model_note(found: FindingsView, row: Row) -> str:
     return f"{'; '.join(parts)}."
 
 
-def _threshold(row: Row) -> tuple[float | None, list | None, str]:
+def _threshold(row: Row) -> tuple[float | None, list[float | None] | None, str]:
     """Return the advised threshold (ms), its interval (ms), and which responses it is estimated from.
 
     It is the median of evaluators, or, if half of them or more did not reach it, that of all responses
@@ -87,7 +87,7 @@ def _threshold(row: Row) -> tuple[float | None, list | None, str]:
     return pooled["threshold_ms"], pooled["ci"], "all answers together"
 
 
-def _thresholds(found: FindingsView, models: list[Row]) -> Table:
+def _thresholds(found: FindingsView, models: Sequence[Row]) -> Table:
     rows: list[dict[str, Any]] = []
     for row in models:
         one = row["exposures"]
@@ -125,7 +125,7 @@ def _with_interval(value: str, ci: str) -> Callable[[Row], str]:
     return text
 
 
-def _pooled(found: FindingsView, models: list[Row]) -> Table:
+def _pooled(found: FindingsView, models: Sequence[Row]) -> Table:
     keys = ("threshold_ms", "ci", "midpoint_ms", "slope", "lapse", "deviance", "p", "trials")
     rows = [
         {"model": row["model"], **{key: row["exposures"]["pooled"].get(key) for key in keys}}
@@ -141,7 +141,7 @@ def _pooled(found: FindingsView, models: list[Row]) -> Table:
     return Table("functions", "Psychometric functions of all evaluators together", columns, rows)
 
 
-def _staircases(found: FindingsView, models: list[Row]) -> Figure:
+def _staircases(found: FindingsView, models: Sequence[Row]) -> Figure:
     import numpy as np
 
     traces = defaultdict(list)
@@ -192,7 +192,7 @@ def _staircases(found: FindingsView, models: list[Row]) -> Figure:
     )
 
 
-def _functions(found: FindingsView, models: list[Row]) -> Figure:
+def _functions(found: FindingsView, models: Sequence[Row]) -> Figure:
     drawn = {row["model"]: row["exposures"] for row in models}
     rows = [
         {"model": row["model"], **point, "share": point["right"] / point["total"]}

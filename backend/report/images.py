@@ -18,7 +18,8 @@ def section(found: FindingsView, info: SourceInfo) -> Section | None:
     rows = found.findings.get("images") or []
     if not rows:
         return None
-    galleries, ranked = [], []
+    galleries: list[Gallery] = []
+    ranked: list[Row] = []
     guesses, fakes = _counted(rows)
     has_difficulty = bool(found.findings["crossed_model"])  # which is shown with the same pictures
     for model in found.names:
@@ -63,7 +64,8 @@ def shown_names(found: FindingsView) -> list[str]:
 
 def _counted(rows: Sequence[Row]) -> tuple[int, dict[str, list[Row]]]:
     """Return the number of responses, and the fakes that are ranked, by model."""
-    guesses, fakes = 0, {}
+    guesses = 0
+    fakes: dict[str, list[Row]] = {}
     for row in rows:
         guesses += row["number_guesses"]
         if row["generated"] and row["number_guesses"] >= FEWEST_GUESSES:
@@ -111,7 +113,7 @@ def _times(row: Row) -> str:
     return f"{row['number_guesses'] - row['number_guesses_generated']} of {row['number_guesses']}"
 
 
-def _ranked(found: FindingsView, rows: list[dict]) -> Table:
+def _ranked(found: FindingsView, rows: list[Row]) -> Table:
     columns = (
         Column("model", lambda row: row["model"], is_number=False),
         Column("fooled", lambda row: row["rank"], is_number=False),

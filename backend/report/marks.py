@@ -1,13 +1,14 @@
 """Report section on marks: where evaluators say that pictures give themselves away."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from backend.analysis.marks import FEWEST_MARKS, WHERE, heat_map, of_rows
 from backend.foundation.counts import counted
 from backend.report import formatting
 from backend.report.context import FindingsView, SourceInfo
-from backend.report.elements import Column, Figure, Gallery, Section, Table, Thumbnail
+from backend.report.elements import Column, Figure, Gallery, Section, Table, Thumbnail, cell_of
 from backend.report.heat_maps import drawn
 
 _MODELS = 6
@@ -135,7 +136,7 @@ def _figure(groups: list[dict[str, Any]], rows: list[dict[str, Any]]) -> Figure:
     columns = (
         Column("marks on", lambda row: row["of"], is_number=False),
         Column("marks", lambda row: f"{row['marks']:,}"),
-        *(Column(name, lambda row, name=name: formatting.share(row[name])) for name in WHERE),
+        *(Column(name, cell_of(name, formatting.share)) for name in WHERE),
     )
     table = Table("marks_where", "Shares of the marks in the ninths of the picture", columns, flat)
     panels = _first(groups, _PANELS - 1)
@@ -180,7 +181,7 @@ def _all(rows: list[dict[str, Any]]) -> Table:
         Column("picture", lambda row: row["picture"] or formatting.NONE, is_number=False),
         Column("evaluator", lambda row: row["evaluator"], is_number=False),
         *(
-            Column(f"{name} (‰)", lambda row, name=name: formatting.amount(row[name], "", 0))
+            Column(f"{name} (‰)", cell_of(name, partial(formatting.amount, digits=0)))
             for name in ("x", "y", "width", "height")
         ),
     )

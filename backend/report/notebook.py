@@ -179,8 +179,9 @@ def plan(
                 f"{method_named(method).title}"
             )
         spreads = spreads_of(answers)
+    given: dict[str, Any] = {"fee_percent": fee, **costs}
     try:
-        priced = replace(planning.PANEL_COSTS[method], fee_percent=fee, **costs)
+        priced = replace(planning.PANEL_COSTS[method], **given)
     except TypeError:
         raise InvalidInput(
             f"costs are {', '.join(vars(planning.PANEL_COSTS[method]))}, not {', '.join(costs)}"
@@ -208,7 +209,7 @@ def _rows(responses: Any) -> Sequence[Mapping[str, Any]]:
 
 def _method(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the method that rows state, or else the one inferred from their exposures."""
-    stated = {row.get("method") for row in rows}
+    stated: set[Any] = {row.get("method") for row in rows}
     if len(stated) > 1:
         raise InvalidInput("method must be the same in every row; score the methods separately")
     if stated and None not in stated:

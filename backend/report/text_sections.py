@@ -354,12 +354,17 @@ def _reliability(found: Mapping[str, Any]) -> Iterator[str]:
             yield f"{what}: {full} (between halves {reliability['half']:.2f})"
 
 
+def _end_of_model(images: Sequence[Mapping[str, Any]], start: int) -> int:
+    model = images[start]["model"]
+    return bisect_left(images, True, start, key=lambda image: image["model"] != model)
+
+
 def _images(found: Mapping[str, Any]) -> Iterator[str]:
     images, start = found["images"], 0
     first: dict[str, list[Mapping[str, Any]]] = {row["model"]: [] for row in found["models"]}
     while start < len(images):  # images are grouped by model, fakes first
         model = images[start]["model"]
-        stop = bisect_left(images, True, start, key=lambda image, model=model: image["model"] != model)
+        stop = _end_of_model(images, start)
         first[model] = [image for image in images[start : min(start + _FEW, stop)] if image["generated"]]
         start = stop
     for row in found["models"]:

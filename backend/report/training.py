@@ -3,7 +3,7 @@
 from backend.foundation.counts import counted
 from backend.report import formatting
 from backend.report.context import FindingsView
-from backend.report.elements import Column, Figure, Section, Table
+from backend.report.elements import Column, Figure, Row, Section, Table
 
 
 def progress(found: FindingsView) -> Section | None:
@@ -53,7 +53,7 @@ def progress(found: FindingsView) -> Section | None:
     )
 
 
-def _ci(row: dict) -> list[float] | None:
+def _ci(row: Row) -> list[float] | None:
     return row["interval"] and row["interval"]["ci"]
 
 

@@ -1,6 +1,7 @@
 """A report as a directory: `index.html`, `figures/`, `tables/`, `report.json`."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ def write(report: Report, out: Path, progress: Callable[..., Iterable] | None = 
     jobs: list[tuple[Path, Callable[[], Any]]] = []
     for table in report.tables:
         for ending in table.endings:
-            jobs.append((out / "tables" / f"{table.name}.{ending}", lambda w=_TABLES[ending], t=table: w(t)))
+            jobs.append((out / "tables" / f"{table.name}.{ending}", partial(_TABLES[ending], table)))
     drawn: dict[str, drawing.Drawing] = {}
     drawings = in_forks(drawing.drawing, report.figures)
 
@@ -45,10 +46,16 @@ def write(report: Report, out: Path, progress: Callable[..., Iterable] | None = 
             drawn[found.name] = found
         return drawn[name]
 
+    def svg(name: str) -> Any:
+        return made(name).svg
+
+    def png(name: str) -> Any:
+        return made(name).png
+
     for figure in report.figures:
         path = out / "figures" / figure.name
-        jobs.append((path.with_suffix(".svg"), lambda name=figure.name: made(name).svg))
-        jobs.append((path.with_suffix(".png"), lambda name=figure.name: made(name).png))
+        jobs.append((path.with_suffix(".svg"), partial(svg, figure.name)))
+        jobs.append((path.with_suffix(".png"), partial(png, figure.name)))
     jobs.append((out / "report.json", lambda: "".join(json_parts(_data(report))) + "\n"))
     jobs.append((out / "index.html", lambda: page.html(report, files=True, drawn=drawn)))
     for path, make in progress(jobs, total=len(jobs), label="report") if progress else jobs:

@@ -98,7 +98,8 @@ def _recoded(column: Coded, codes: Mapping[str, int]) -> np.ndarray:
     unknown = [name for name in _used(column) if name not in codes]
     if unknown:
         raise InvalidInput(f"response must be {', '.join(codes)}, not {unknown[0]!r}")
-    return np.array([codes.get(name, -1) for name in column.names])[column.codes]
+    result: np.ndarray = np.array([codes.get(name, -1) for name in column.names])[column.codes]
+    return result
 
 
 def _as_scores(

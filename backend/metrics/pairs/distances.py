@@ -99,7 +99,7 @@ def _of_network(
     trunk: Trunk, linear: Linear | None, version: str, use_torch: bool, parts: Sequence[np.ndarray]
 ) -> np.ndarray:
     of = torch_trunk.activations if use_torch else activations
-    return lpips(trunk, linear and linear.weights, parts, version, of)
+    return lpips(trunk, None if linear is None else linear.weights, parts, version, of)
 
 
 def _trunk(name: str, net: Net, parts: Sequence[Parts]) -> Trunk:
@@ -110,9 +110,9 @@ def _trunk(name: str, net: Net, parts: Sequence[Parts]) -> Trunk:
 
 def _linear(name: str, net: Net, parts: Sequence[Parts]) -> Linear:
     """Return the linear layers; a file of their own counts before those that come with a trunk."""
-    having = [each for each in parts if each.linear and each.linear.net == net.name]
-    own = [each for each in having if each.trunk is None]
-    found = [(each.path, each.linear) for each in own or having]
+    having = [(each, each.linear) for each in parts if each.linear and each.linear.net == net.name]
+    own = [(each, linear) for each, linear in having if each.trunk is None]
+    found = [(each.path, linear) for each, linear in own or having]
     what = f"the linear layers for {net.title}, for example lpips/weights/v0.1/{net.name}.pth"
     return found[_the_only(name, what, [path for path, _ in found])][1]
 

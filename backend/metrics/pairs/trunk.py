@@ -200,9 +200,12 @@ def convolved(
 def pooled(values: np.ndarray, side: int) -> np.ndarray:
     """Return the maximum of each square of `side` pixels, with a stride of 2."""
     height, width = ((length - side) // 2 + 1 for length in values.shape[1:3])
-    made = None
-    for down in range(side):
-        for across in range(side):
-            part = values[:, down : down + 2 * height - 1 : 2, across : across + 2 * width - 1 : 2]
-            made = part.copy() if made is None else np.maximum(made, part, out=made)
+    first, *others = (
+        values[:, down : down + 2 * height - 1 : 2, across : across + 2 * width - 1 : 2]
+        for down in range(side)
+        for across in range(side)
+    )
+    made = first.copy()
+    for part in others:
+        np.maximum(made, part, out=made)
     return made

@@ -9,7 +9,7 @@ import pickletools
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import IO, Any, Protocol, cast
 
 from backend.foundation.errors import brief
 
@@ -80,7 +80,7 @@ def read_pickle(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of escape sequences in broken texts
-            for count, (instruction, argument, _) in enumerate(pickletools.genops(source)):
+            for count, (instruction, argument, _) in enumerate(pickletools.genops(cast(IO[bytes], source))):
                 if instruction.name == "STOP":
                     return machine.result()
                 if count >= _MOST_INSTRUCTIONS:

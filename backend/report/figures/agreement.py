@@ -32,7 +32,7 @@ def agreement(
     lines_of_legend = (1 if width_in >= style.NARROW_IN else 3) if human else 0
     figure.set_figheight(figure.get_figheight() + 0.35 + 0.2 * lines_of_legend)
     names = [short(name, max(_LABEL, style.label_length(width_in) // 2)) for name in metrics]
-    across = len({axes.get_subplotspec().colspan.start for axes in places})
+    across = style.across(places)
     for i, (axes, column) in enumerate(zip(places, columns, strict=True)):
         rows = [metrics[name][column] for name in metrics]
         known = [(y, row) for y, row in enumerate(rows) if row["score"] is not None]

@@ -10,7 +10,7 @@ from backend.report.formatting import short
 
 _FEW_POINTS = 24
 """Maximum number of points of a curve that are marked."""
-_GUESSING = {"color": style.QUIET, "linewidth": 0.9, "linestyle": (0, (4, 2)), "zorder": 0}
+_GUESSING: dict[str, Any] = {"color": style.QUIET, "linewidth": 0.9, "linestyle": (0, (4, 2)), "zorder": 0}
 
 
 def curves(rows: Sequence[Mapping[str, Any]], width_in: float) -> Figure:

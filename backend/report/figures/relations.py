@@ -174,6 +174,6 @@ def evaluators(
     )
     axes.grid()
     if len(named) > 1:
-        across = min(len(named), 4 if width_in >= style.NARROW_IN else 2)
-        figure.legend(loc="outside lower left", ncols=across, handletextpad=0.3)
+        columns = min(len(named), 4 if width_in >= style.NARROW_IN else 2)
+        figure.legend(loc="outside lower left", ncols=columns, handletextpad=0.3)
     return figure

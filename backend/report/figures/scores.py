@@ -150,14 +150,14 @@ def _matrix(rows: Rows, width_in: float) -> Figure:
             label=verdict(is_apart),
         )  # fmt: skip
     if is_wide:
-        letters = {"fontsize": max(4.0, min(8.5, 75 * width_in / len(names) / 6.9 * 4))}
+        letters: dict[str, Any] = {"fontsize": max(4.0, min(8.5, 75 * width_in / len(names) / 6.9 * 4))}
         labels = [short(name, style.label_length(width_in)) for name in names]
         axes.set_xticks(range(len(names)), labels, rotation=90, **letters)
         axes.set_yticks(range(len(names)), labels, **letters)
     else:  # names on the x axis would be too small to read: use numbers
         labels = [f"{short(name, style.label_length(width_in))} {i}" for i, name in enumerate(names, 1)]
         axes.set_yticks(range(len(names)), labels, fontsize=7.5)
-        axes.set_xticks(range(4, len(names), 5), range(5, len(names) + 1, 5), fontsize=7.5)
+        axes.set_xticks(range(4, len(names), 5), map(str, range(5, len(names) + 1, 5)), fontsize=7.5)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.set_xlim(-0.5, len(names) - 0.5)
     axes.tick_params(length=0)

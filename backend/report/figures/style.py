@@ -4,7 +4,7 @@ Series differ by marker and line as well as by colour (Okabe and Ito's, which co
 distinguish), so that a figure can be read in greyscale.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -87,6 +87,12 @@ def panels(width_in: float, count: int, height_in: float, most: int = 3) -> tupl
     for i in range(count):
         places[i].tick_params(labelbottom=i + across >= count)
     return drawn, places[:count]
+
+
+def across(places: Iterable[Axes]) -> int:
+    """Return how many panels are side by side."""
+    specs = [axes.get_subplotspec() for axes in places]
+    return len({spec.colspan.start for spec in specs if spec})
 
 
 def series(i: int) -> dict:

@@ -19,7 +19,7 @@ def shares(by_set: Mapping[str, Sequence[float]], label: str, width_in: float) -
     """
     figure, places = style.panels(width_in, len(by_set), 1.9)
     edges = np.linspace(0, 100, BINS + 1)
-    across = len({axes.get_subplotspec().colspan.start for axes in places})
+    across = style.across(places)
     for i, (axes, (name, values)) in enumerate(zip(places, by_set.items(), strict=True)):
         percent = 100 * np.asarray(values)
         # half a bin's rounding error, so that 30% counts in the bin from 30%

@@ -105,7 +105,7 @@ def _agreement(found: FindingsView) -> Section | None:
 
         return scores(known, "percent", found.level, width_in, "pairs of votes that agree (%)")
 
-    figures = ()
+    figures: tuple[Figure, ...] = ()
     if known:
         figures = (
             Figure(

@@ -1,6 +1,6 @@
 """The report of a tournament: ladder, win matrix, what the first place rests on, and checks."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from backend.analysis.response_table import Answers
@@ -180,6 +180,10 @@ def _pair_lines(scores: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def _cell(i: int) -> Callable[[Row], str]:
+    return lambda row: _cells(row)[i]
+
+
 def _ladder(found: FindingsView) -> Section:
     heads = dict(zip(_HEADS, range(len(_HEADS)), strict=True))
     columns = tuple(
@@ -187,7 +191,7 @@ def _ladder(found: FindingsView) -> Section:
             {"interval": f"{found.level} interval", "preferred": "preferred to the mean model"}.get(
                 head, head
             ),
-            lambda row, i=i: _cells(row)[i],
+            _cell(i),
             is_number=head != "model",
         )
         for head, i in heads.items()
