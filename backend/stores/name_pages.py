@@ -41,7 +41,7 @@ class PackedNames(Sequence[str]):
         length = packed[head - 1]
         self._suffix = packed[head : head + length].decode()
         self._start = head + length
-        self._text = json.loads(zlib.decompress(packed[1:])) if length == 0 else None
+        self._text: list[str] | None = json.loads(zlib.decompress(packed[1:])) if length == 0 else None
 
     def __len__(self) -> int:
         if self._text is not None:
@@ -52,11 +52,11 @@ class PackedNames(Sequence[str]):
     def __getitem__(self, i: int) -> str: ...
     @overload
     def __getitem__(self, i: slice) -> Sequence[str]: ...
-    def __getitem__(self, i):
-        if self._text is not None:
-            return self._text[i]
+    def __getitem__(self, i: int | slice) -> str | Sequence[str]:
         if isinstance(i, slice):
             return [self[k] for k in range(*i.indices(len(self)))]
+        if self._text is not None:
+            return self._text[i]
         first = self._start + self._pictures * _HASH * range(len(self))[i]
         starts = range(first, first + self._pictures * _HASH, _HASH)
         return " ".join(self._packed[start : start + _HASH].hex() + self._suffix for start in starts)
@@ -79,9 +79,9 @@ def pack_names(names: Sequence[str]) -> bytes:
     """
     pictures = [name.split(" ") for name in names]
     usual = [_USUAL.fullmatch(picture) for own in pictures for picture in own]
-    suffixes = {match and match[1] for match in usual}
+    suffixes = {str(match[1]) for match in usual if match}
     counts = set(map(len, pictures))
-    if len(suffixes) != 1 or None in suffixes or len(counts) != 1:
+    if len(suffixes) != 1 or None in usual or len(counts) != 1:
         return _AS_TEXT + zlib.compress(json.dumps(names, separators=(",", ":")).encode(), 9)
     (suffix,), (count,) = suffixes, counts
     head = bytes([_SEVERAL + count]) if count > 1 else b""
@@ -102,9 +102,10 @@ class PagedNames(Sequence[str]):
     def __getitem__(self, i: int) -> str: ...
     @overload
     def __getitem__(self, i: slice) -> Sequence[str]: ...
-    def __getitem__(self, i):
-        places = range(self._count)[i]
-        return self.several(places) if isinstance(i, slice) else self.several([places])[0]
+    def __getitem__(self, i: int | slice) -> str | Sequence[str]:
+        if isinstance(i, slice):
+            return self.several(range(self._count)[i])
+        return self.several([range(self._count)[i]])[0]
 
     def __iter__(self) -> Iterator[str]:
         step = _PAGES_AT_ONCE * NAMES_PER_PAGE

@@ -41,6 +41,10 @@ _TAKEN_OF_CONDITION = f"""SELECT count(*) FROM cursors
 _ADD_STIMULUS = "INSERT INTO stimuli VALUES (?, ?, ?, ?, ?, ?, ?)"
 
 
+_Job = tuple[Callable[[sqlite3.Connection], Any], Future[Any], bool]
+"""A write, what becomes of it, and whether it checks before it writes anything."""
+
+
 class SqliteStore:
     """`Store` on one file, created if missing. Safe to use from many threads and processes."""
 
@@ -51,7 +55,7 @@ class SqliteStore:
         self._local = threading.local()
         self._readers: list[sqlite3.Connection] = []
         self._readers_lock = threading.Lock()
-        self._queue: queue.SimpleQueue = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         try:
             _make_private(path)
             _check_ours(path)
@@ -130,14 +134,15 @@ class SqliteStore:
                 (session_id, study, evaluator_key, instead_of),
             )
             sql = "SELECT session FROM claims WHERE study = ? AND evaluator_key = ?"
-            return db.execute(sql, (study, evaluator_key)).fetchone()[0]
+            return str(db.execute(sql, (study, evaluator_key)).fetchone()[0])
 
-        return self._write(write)
+        session: str = self._write(write)
+        return session
 
     def claimed(self, study: str, evaluator_key: str) -> str | None:
         sql = "SELECT session FROM claims WHERE study = ? AND evaluator_key = ?"
         row = self._db().execute(sql, (study, evaluator_key)).fetchone()
-        return row[0] if row else None
+        return str(row[0]) if row else None
 
     def add_session(self, session: Session, cursor: Cursor, capacity: Capacity | None = None) -> None:
         record, row = json_codec.dump(session), _cursor_row(session, cursor)
@@ -193,7 +198,8 @@ class SqliteStore:
     def finished(self, study: str, simulated: bool = False) -> tuple[int, str]:
         sql = """SELECT count(*), coalesce(max(last_at), '') FROM cursors
                  WHERE study = ? AND is_simulated = ? AND state = 'finished'"""
-        return self._db().execute(sql, (study, simulated)).fetchone()
+        count, latest = self._db().execute(sql, (study, simulated)).fetchone()
+        return count, latest
 
     def move(self, session_id: str, expected_version: int, cursor: Cursor) -> None:
         record = json_codec.dump(cursor)
@@ -266,6 +272,7 @@ class SqliteStore:
         text = json.dumps(data, separators=(",", ":"), allow_nan=False)
 
         def write(db: sqlite3.Connection) -> None:
+            values: tuple[Any, ...]
             if expected_version:
                 sql = "UPDATE entries SET version = ?, data = ? WHERE book = ? AND key = ? AND version = ?"
                 values = (expected_version + 1, text, book, key, expected_version)
@@ -288,7 +295,7 @@ class SqliteStore:
                 reader.close()
             self._readers.clear()
 
-    def _paged(self, sql: str, *within: Any, rows_at_once: int = _PAGE_ROWS) -> Iterator[tuple]:
+    def _paged(self, sql: str, *within: Any, rows_at_once: int = _PAGE_ROWS) -> Iterator[tuple[Any, ...]]:
         """Yield rows in the order of their first column, a page at a time.
 
         A read that stays open pins its thread's connection to the snapshot at which it began: a caller
@@ -303,7 +310,7 @@ class SqliteStore:
         row = self._db().execute(sql, (key,)).fetchone()
         if row is None:
             raise NotFound(f"there is no {what} {key!r}", code=f"unknown_{what}")
-        return row[0]
+        return str(row[0])
 
     def _db(self) -> sqlite3.Connection:
         """Return this thread's connection for reading."""
@@ -327,7 +334,7 @@ class SqliteStore:
         """
         if self._is_locked_out:
             raise _locked_out(self._path)
-        done: Future = Future()
+        done: Future[Any] = Future()
         with self._closing:
             if self._is_closed:
                 raise StoreFailed(f"{self._path} is closed, so nothing of this is stored")
@@ -408,7 +415,7 @@ def pictures(path: Path) -> list[tuple[str, list[str]]]:
         ]
 
 
-def _commit_together(db: sqlite3.Connection, path: Path, jobs: list[tuple[Callable, Future, bool]]) -> bool:
+def _commit_together(db: sqlite3.Connection, path: Path, jobs: list[_Job]) -> bool:
     """Run all jobs in one transaction; a job that fails rolls back its own writes only.
 
     Returns False, with nothing done, if another program holds the write lock. If it raises, the jobs
@@ -437,15 +444,15 @@ def _commit_together(db: sqlite3.Connection, path: Path, jobs: list[tuple[Callab
         for job in jobs:
             is_free = _commit_together(db, path, [job]) and is_free
         return is_free
-    for (_, done, _), (result, error) in zip(jobs, outcomes, strict=True):
-        if error is None:
+    for (_, done, _), (result, problem) in zip(jobs, outcomes, strict=True):
+        if problem is None:
             done.set_result(result)
         else:
-            done.set_exception(_not_written(path, error) if isinstance(error, sqlite3.Error) else error)
+            done.set_exception(_not_written(path, problem) if isinstance(problem, sqlite3.Error) else problem)
     return True
 
 
-def _fail_all(jobs: list[tuple[Callable, Future, bool]], error: Exception) -> None:
+def _fail_all(jobs: list[_Job], error: Exception) -> None:
     for _, done, _ in jobs:
         if not done.done():
             done.set_exception(error)
@@ -472,7 +479,7 @@ def _can_write(db: sqlite3.Connection) -> bool:
     return True
 
 
-def _try(db: sqlite3.Connection, work: Callable) -> tuple[Any, Exception | None]:
+def _try(db: sqlite3.Connection, work: Callable[[sqlite3.Connection], Any]) -> tuple[Any, Exception | None]:
     db.execute("SAVEPOINT job")
     try:
         result = work(db)
@@ -484,7 +491,9 @@ def _try(db: sqlite3.Connection, work: Callable) -> tuple[Any, Exception | None]
     return result, None
 
 
-def _try_checked(db: sqlite3.Connection, work: Callable) -> tuple[Any, Exception | None]:
+def _try_checked(
+    db: sqlite3.Connection, work: Callable[[sqlite3.Connection], Any]
+) -> tuple[Any, Exception | None]:
     """Run a job that checks before it writes; an unexpected error rolls back the whole batch."""
     try:
         return work(db), None
@@ -579,7 +588,7 @@ def _count(db: sqlite3.Connection, table: str) -> int:
     """Return the number of a table's rows; a database of an older version may lack the table."""
     if not db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone():
         return 0
-    return db.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+    return int(db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
 
 
 def _migrate(db: sqlite3.Connection, path: Path) -> None:
@@ -598,5 +607,5 @@ def _migrate(db: sqlite3.Connection, path: Path) -> None:
     db.execute("COMMIT")
 
 
-def _stimulus_rows(study: Study, stimuli: Iterable[Stimulus]) -> list[tuple]:
+def _stimulus_rows(study: Study, stimuli: Iterable[Stimulus]) -> list[tuple[Any, ...]]:
     return [(study.name, s.name, s.truth, s.model, s.class_, s.source, s.role) for s in stimuli]

@@ -175,7 +175,7 @@ class Calls:
         self._check_time(0, reason)
         for tries in range(1, _TRIES + 2):
             try:
-                reply = getattr(self.client, operation)(**arguments)
+                reply: dict[str, Any] = getattr(self.client, operation)(**arguments)
                 self._measure(operation, reply)
                 return reply
             except ClientError as error:

@@ -61,7 +61,7 @@ def _entry(item: Item) -> Entry:
     return Entry(item["s"]["S"], int(item["v"]["N"]), json.loads(text))
 
 
-def _packed(text: str) -> Item:
+def _packed(text: str) -> dict[str, Any]:
     if len(text) < _LONG_BYTES:
         return {"S": text}
     return {"B": zlib.compress(text.encode())}

@@ -83,7 +83,7 @@ def cursor_attributes(cursor: Cursor, pictures: Sequence[str]) -> Item:
     """Return a cursor encoded as attributes."""
     squeeze = zlib.compressobj(9, zdict=_USUAL_DISPLAYS)
     displays = squeeze.compress(json.dumps(cursor.displays, separators=(",", ":")).encode())
-    item = {
+    item: Item = {
         "v": {"N": str(cursor.version)},
         "c": {"B": response_codec.pack_cursor(cursor, pictures)},
         "d": {"B": displays + squeeze.flush()},

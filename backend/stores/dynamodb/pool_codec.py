@@ -128,7 +128,9 @@ class StoredPool:
         """
         pictures = name.split(" ")
         for side in self._sides_of_item(block, offset) if pictures[1:] else [self._side_of(block, offset)]:
-            for first in pictures if side is not None else ():
+            if side is None:
+                continue
+            for first in pictures:
                 page = self._page_of(side, f"{first} " if pictures[1:] else first)
                 if page >= 0:
                     yield side, page, first
@@ -157,7 +159,7 @@ class StoredPool:
         sides = [self.sides[side] for side, _ in placed]
         blocks, start = [], 0
         for size, class_, *more in parts:
-            (facts,) = more or ({},)
+            facts: dict[str, Any] = more[0] if more else {}
             shown = sides[start : start + size]
             truths, models = tuple(side.truth for side in shown), tuple(side.model for side in shown)
             kinds = tuple(_KINDS[letter] for letter in facts.get("kinds", ""))
@@ -255,7 +257,8 @@ def unpack_directory(sides: bytes, firsts: bytes, pages: Pages) -> StoredPool:
 
 def unpack_sources(data: bytes) -> list[str]:
     """Return the paths in one item of sources, in the order of the pages' names."""
-    return json.loads(zlib.decompress(data))
+    paths: list[str] = json.loads(zlib.decompress(data))
+    return paths
 
 
 def unpack_stimuli(data: bytes) -> Iterator[Stimulus]:

@@ -198,7 +198,7 @@ class Pools:
 
 def _is_of_directory(item: Item) -> bool:
     """Return whether an item is part of a directory; version 0.1 stored stimuli under a number."""
-    return item["s"]["S"].startswith((_SIDES, _FIRSTS))
+    return str(item["s"]["S"]).startswith((_SIDES, _FIRSTS))
 
 
 def _joined(items: Sequence[Item], name: str) -> bytes | None:

@@ -9,6 +9,7 @@ import json
 import lzma
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
+from typing import Any
 
 from backend.experiment.records import FAKE, REAL, Interaction, Response, Timing
 from backend.experiment.session import Cursor
@@ -49,7 +50,7 @@ def unpack_response(data: bytes, pictures: Sequence[str]) -> Response:
 def pack_responses(responses: Sequence[Response], pictures: Sequence[str]) -> bytes:
     """Return all responses of a session as bytes: column by column, compressed."""
     rows = [_columns(response, pictures) for response in responses]
-    columns = list(zip(*(numbers + words for numbers, words in rows), strict=True))
+    columns: list[Sequence[str]] = list(zip(*(numbers + words for numbers, words in rows), strict=True))
     if columns:
         columns[_AT] = _as_differences(columns[_AT])
     while len(columns) > _NUMBERS + _WORDS_AT_LEAST and not any(columns[-1]):
@@ -84,19 +85,22 @@ def pack_cursor(cursor: Cursor, pictures: Sequence[str]) -> bytes:
     return _nibbles(text) + "\n".join([*strange, *others]).encode()
 
 
-def unpack_cursor(data: bytes, version: int, displays: Sequence[dict], pictures: Sequence[str]) -> Cursor:
+def unpack_cursor(
+    data: bytes, version: int, displays: Sequence[dict[str, Any]], pictures: Sequence[str]
+) -> Cursor:
     """Return the cursor encoded by `pack_cursor`."""
     text, rest = _from_nibbles(data)
     lines = rest.decode().split("\n")
     strange = [line for line in lines if _OTHER not in line]
     others = [line.split(_OTHER) for line in lines if _OTHER in line]
-    *before, reals, fakes, answered, right, state, last_at, voids = text.split(",")
+    lease, begun, trial, exposure, in_a_row, *rest_of_text = text.split(",")
+    reals, fakes, answered, right, state, last_at, voids = rest_of_text
     counts = [(REAL, int(reals)), (FAKE, int(fakes)), *((truth, int(count)) for truth, count in others)]
-    places = _numbers(voids)
+    places = _numbers(voids) or ()
     spares = [pictures[place] if place >= 0 else strange[-1 - place] for place in places[1::2]]
     return Cursor(
         version,
-        *map(_number, before),
+        *(int(lease), int(begun), int(trial), _number(exposure), int(in_a_row)),
         right={truth: count for truth, count in counts if count},
         voided_answers=int(answered),
         voided_right=int(right),
@@ -177,13 +181,15 @@ def _interaction(text: str) -> Interaction:
     return Interaction(event, _number(time_ms))
 
 
-def _seen(columns: Sequence[str], evidence: str) -> tuple:
+def _seen(
+    columns: Sequence[str], evidence: str
+) -> tuple[float | None, tuple[float, ...] | None, Timing | None]:
     """Return (shown_ms, mask_ms, timing)."""
     shown, masks, lateness, planned, achieved, phases = columns
     if not lateness:
         return _number(shown), _numbers(masks), None
-    phase_ms, planned_frames = _numbers(phases), _numbers(planned)
-    achieved_frames = planned_frames if achieved == _SAME else _numbers(achieved)
+    phase_ms, planned_frames = _numbers(phases) or (), _numbers(planned) or ()
+    achieved_frames = planned_frames if achieved == _SAME else _numbers(achieved) or ()
     timing = Timing(evidence, _number(lateness), planned_frames, achieved_frames, phase_ms)
     if not shown.startswith(_SAME):
         return _number(shown), _numbers(masks), timing
@@ -191,7 +197,7 @@ def _seen(columns: Sequence[str], evidence: str) -> tuple:
     return phase_ms[place], phase_ms[place + 1 :] if masks else None, timing
 
 
-def _alike(some: Sequence, others: Sequence) -> bool:
+def _alike(some: Sequence[object], others: Sequence[object]) -> bool:
     """Return whether two sequences have equal numbers of the same type: 500 is not 500.0."""
     return list(map(repr, some)) == list(map(repr, others))
 
@@ -200,7 +206,8 @@ def _text(value: float | None) -> str:
     return "" if value is None else repr(value)
 
 
-def _number(text: str) -> float | None:
+def _number(text: str) -> Any:
+    """Return the number encoded by `_text`, whole or not as it was; None for ''."""
     if not text:
         return None
     return int(text) if text.lstrip("-").isdecimal() else float(text)
@@ -210,7 +217,7 @@ def _list(values: Sequence[float] | None) -> str:
     return "" if values is None else ";" + ";".join(map(repr, values))
 
 
-def _numbers(text: str) -> tuple[float, ...] | None:
+def _numbers(text: str) -> tuple[Any, ...] | None:
     """Return the numbers encoded by `_list`; a lone semicolon is an empty tuple, '' is None."""
     if not text:
         return None

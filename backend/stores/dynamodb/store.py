@@ -148,7 +148,7 @@ class DynamoStore:
         record = {"B": zlib.compress(json_codec.dump(study).encode(), 9)}
         before = {"N": str(study.version - 1)}
         is_there = "attribute_not_exists(v) OR v = :old" if study.version == 2 else "v = :old"
-        values = {":j": record, ":v": {"N": str(study.version)}, ":old": before}
+        values: Item = {":j": record, ":v": {"N": str(study.version)}, ":old": before}
         try:
             self._calls.update(
                 "studies", study.name, "SET j = :j, v = :v", f"attribute_exists(p) AND ({is_there})", values
@@ -164,7 +164,7 @@ class DynamoStore:
         upload = self._pools.add(study.name, [*self._pools.stimuli(study.name), *stimuli])
         record = {"B": zlib.compress(json_codec.dump(study).encode(), 9)}
         is_there = "attribute_not_exists(v) OR v = :old" if study.version == 2 else "v = :old"
-        values = {
+        values: Item = {
             ":j": record,
             ":v": {"N": str(study.version)},
             ":old": {"N": str(study.version - 1)},
@@ -223,12 +223,13 @@ class DynamoStore:
                 place, "-", "SET h = :h", "attribute_not_exists(h) OR h = :h OR h = :o", values
             )
         except Refused:
-            return self._calls.get(place, "-")["h"]["S"]
+            item = self._calls.get(place, "-")
+            return str(item["h"]["S"]) if item else self.claim(study, evaluator_key, session_id, instead_of)
         return session_id
 
     def claimed(self, study: str, evaluator_key: str) -> str | None:
         item = self._calls.get(f"claim {study} {evaluator_key}", "-")
-        return item["h"]["S"] if item else None
+        return str(item["h"]["S"]) if item else None
 
     def add_session(self, session: Session, cursor: Cursor, capacity: Capacity | None = None) -> None:
         expires_at = None
@@ -240,7 +241,7 @@ class DynamoStore:
         place = (keys.of_listed(session.study, session.id, session.is_simulated), session.id)
         index = self._admit(session, cursor, capacity)
         self._calls.put({**key(*place), **_listed_attributes(index, expires_at)})
-        held_s = capacity and _seconds_between(capacity.unanswered_since, cursor.last_at)
+        held_s = None if capacity is None else _seconds_between(capacity.unanswered_since, cursor.last_at)
         held_until = None if held_s is None else self._clock() + held_s
         self._heads.add(session, cursor, expires_at, held_until)
 
@@ -699,6 +700,7 @@ class DynamoStore:
         lists = [
             self._calls.each(place, attributes) for apart in places for place in keys.all_listed(study, apart)
         ]
+        rows: list[Iterator[tuple[str, int, Item | None]]]
         rows = [((item["s"]["S"], 0 if "v" in item else 1, item) for item in each) for each in lists]
         rows.append((session_id, 1, None) for session_id in self._opened_before(study, places))
         once = _first_of_each(heapq.merge(*rows, key=lambda row: row[:2]))
@@ -776,7 +778,7 @@ def _seconds_between(before: str, after: str) -> float | None:
     return (datetime.fromisoformat(after) - datetime.fromisoformat(before)).total_seconds()
 
 
-def _first_of_each(rows: Iterable[tuple]) -> Iterator[tuple]:
+def _first_of_each(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
     last = None
     for row in rows:
         if row[0] != last:
