@@ -20,6 +20,8 @@ from backend.stores.opening import open_store
 from backend.web.server import in_background
 from tests.browser import launch_options
 
+from .study_copies import StudyCopies
+
 SIZE = 64
 PAID_BY_LINK = dataclasses.replace(records.LINK, pays=True)
 """A panel that pays, and names nobody."""
@@ -32,6 +34,16 @@ ASKS_WHETHER_TO_GO_ON = f"h1:text-is('{FLASHES_GO_WRONG}')"
 MAY_ASK_WHETHER_TO_GO_ON = "body[data-screen=check]:has(main .primary)"
 STANDS = """`${document.body.dataset.screen}: ${document.body.innerText.slice(0, 300)}
 ${JSON.stringify(window.openhype?.lastTrial)}`"""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark as slow the browser tests that are not marked `core`: `make test` has one of each kind."""
+    for item in items:
+        if Path(__file__).parent not in item.path.parents:
+            continue
+        if not any(item.iter_markers("core")) and not any(item.iter_markers("slow")):
+            item.add_marker(pytest.mark.slow("one of many browser tests, which take seconds each"))
 
 
 @pytest.fixture(scope="session")
@@ -52,20 +64,27 @@ def folders(tmp_path_factory):
     return root
 
 
+@pytest.fixture(scope="session")
+def copies(tmp_path_factory):
+    return StudyCopies(tmp_path_factory.mktemp("studies"))
+
+
 class Site:
     """A store with studies, served on loopback."""
 
     publish = None
 
-    def __init__(self, store, data: DataDir, folders: Path, record=PAID_BY_LINK):
-        self.store, self.data, self.folders, self.record = store, data, folders, record
+    def __init__(self, store, data: DataDir, folders: Path, copies: StudyCopies, record=PAID_BY_LINK):
+        self.store, self.data, self.folders, self.copies, self.record = store, data, folders, copies, record
         self.url = ""
 
     def create(self, name, method="infinity", kind="study", **settings):
         models = (("gan", self.folders / "gan"),)
         settings = {"size_px": SIZE, "masks": "phase", "panel": self.record, **settings}
         order = StudySpec(name, kind, method, self.folders / "real", models, settings)
-        return create(self.store, self.data, order, datetime.now(UTC), publish=self.publish)
+        if self.publish or "qualification" in settings:
+            return create(self.store, self.data, order, datetime.now(UTC), publish=self.publish)
+        return self.copies.put(order, self.store, self.data)
 
     def truths(self, study):
         return {s.name: s.truth for s in self.store.stimuli(study)}
@@ -76,10 +95,10 @@ class Site:
 
 
 @pytest.fixture
-def site(tmp_path, folders):
+def site(tmp_path, folders, copies):
     store = open_store("sqlite:///openhype.db", tmp_path)
     data = DataDir(tmp_path)
-    made = Site(store, data, folders)
+    made = Site(store, data, folders, copies)
     with in_background(create_app(store, data, data.keys())) as url:
         made.url = url
         yield made

@@ -1,5 +1,6 @@
 """The page of a competition in a browser: accessible, without script, on a desk and on a phone."""
 
+import itertools
 from datetime import UTC, datetime
 
 import pytest
@@ -8,7 +9,7 @@ from backend.standing import pages
 from backend.standing.badge import badge
 from backend.standing.protocol_hash import COVERS
 
-from .test_accessibility import AXE, RULES
+from .test_accessibility import AXE, RULES, look
 
 MODELS = [("diffusion@40k", "ann", 52.3), ("a-model-with-a-rather-long-name@120000", None, 44.1)]
 NOW = datetime(2026, 11, 24, tzinfo=UTC)
@@ -34,23 +35,23 @@ def competition(**changes):
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
-def test_the_page_is_accessible_and_fits(browser, scheme, width):
+@pytest.mark.core
+def test_the_page_is_accessible_and_fits(page):
     hidden = competition(is_under_embargo=True, embargo_until="2027-01-01T00:00:00.000Z", models=[])
-    page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
     for data in (competition(), hidden):
         page.set_content(pages.competition_page(data, NOW, "https://study.example"))
         page.add_script_tag(path=AXE)
+        for width, scheme in itertools.product((1280, 390), ("light", "dark")):
+            look(page, width, scheme)
 
-        found = page.evaluate("rules => axe.run(document, {runOnly: rules})", RULES)
+            found = page.evaluate("rules => axe.run(document, {runOnly: rules})", RULES)
 
-        assert [(each["id"], each["nodes"][0]["html"]) for each in found["violations"]] == []
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        assert page.locator("img, script:not([src]), b").count() <= 1  # axe alone
-    page.close()
+            assert [(each["id"], each["nodes"][0]["html"]) for each in found["violations"]] == []
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            assert page.locator("img, script:not([src]), b").count() <= 1  # axe alone
 
 
+@pytest.mark.core
 def test_a_badge_is_an_image_with_a_name_and_no_markup_of_others(browser):
     data = competition()
     page = browser.new_page()

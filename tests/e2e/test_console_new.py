@@ -21,13 +21,13 @@ OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clie
 
 
 @pytest.fixture
-def site(tmp_path, folders):
+def site(tmp_path, folders, copies):
     """A server that receives uploads, and a worker beside it."""
     store = open_store("sqlite:///openhype.db", tmp_path)
     data = DataDir(tmp_path)
     uploads, stop = LocalUploads(data), threading.Event()
     work = threading.Thread(target=Worker(store, data, uploads, tick_s=0.05).run, args=(stop, 0.05))
-    made = Site(store, data, folders)
+    made = Site(store, data, folders, copies)
     with in_background(create_app(store, data, data.keys(), uploads=uploads)) as url:
         made.url = url
         work.start()
@@ -126,10 +126,13 @@ def folders_of(site, root):
     return real, soft
 
 
+@pytest.mark.core
 @pytest.mark.parametrize(
     ("way", "width", "scheme"),
-    [(ByKeyboard, 1280, "light"), (ByTouch, 390, "dark")],
-    ids=["keyboard", "phone"],
+    [
+        pytest.param(ByKeyboard, 1280, "light", id="keyboard"),
+        pytest.param(ByTouch, 390, "dark", id="phone", marks=pytest.mark.slow("makes the study once more")),
+    ],
 )
 def test_from_an_empty_server_to_a_study(player, site, tmp_path, way, width, scheme):
     page, hands = player.page, way(player.page)

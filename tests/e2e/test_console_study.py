@@ -280,6 +280,7 @@ def other_submitter(site):
     return tokens.issue(site.store, bob, "", 30, "owner", now)[1]
 
 
+@pytest.mark.core
 def test_every_page_is_accessible_and_fits_light_and_dark_wide_and_narrow(desk, site):
     run(site, 4)
     page = desk.page
@@ -315,6 +316,7 @@ def payday(site, monkeypatch):
         yield made
 
 
+@pytest.mark.core
 def test_what_the_panel_paid_leaves_the_list_and_what_is_typed_stays(desk, site, payday):
     page = desk.page
     with worker(site):

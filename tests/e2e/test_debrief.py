@@ -19,15 +19,16 @@ def played(player, images, wrong):
     return violations(player.page)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_one_sees_the_own_result_beside_others_and_what_the_pictures_were(player, site, scheme):
+@pytest.mark.core
+def test_one_sees_the_own_result_beside_others_and_what_the_pictures_were(player, site):
     site.create(
         "faces", images=8, spare_images=0, feedback_ms=20, debrief="true", repeat_visits="true",
         bonus_usd_cents=0, panel="link",
     )  # fmt: skip
-    player.page.emulate_media(color_scheme=scheme)
     player.visit("faces")
     found = played(player, 8, wrong=2)
+    player.page.emulate_media(color_scheme="dark")
+    found += violations(player.page)
     alone = player.page.inner_text("main")
     rows = player.page.locator(".scores tbody tr").all_inner_texts()
 

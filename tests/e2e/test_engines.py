@@ -17,6 +17,7 @@ from .conftest import SIZE, Player
 from .servers import Between, Machine
 
 ENGINES = ("Chromium", "Firefox", "WebKit")
+OTHER_ENGINE = pytest.mark.slow("starts another engine than Chromium")
 WINDOW_PX = (1100, 800)
 COUNTDOWN = 3
 """Numbers before a picture: how long they stood is of no account."""
@@ -46,7 +47,7 @@ def skip_without(engine):
         pytest.skip(f"{engine} is not here: apt-get install {' '.join(packages)}")
 
 
-@pytest.fixture(params=ENGINES)
+@pytest.fixture(params=["Chromium", *(pytest.param(each, marks=OTHER_ENGINE) for each in ENGINES[1:])])
 def engine(request):
     return request.param
 
@@ -120,6 +121,7 @@ def test_pictures_of_lossless_formats_are_decoded_to_the_pixels_that_were_encode
     assert bytes(player.page.evaluate(SHOWN % SIZE)) in stored
 
 
+@pytest.mark.core
 def test_an_infinity_session_is_played_with_keys_and_every_answer_is_stored(player, site, engine):
     site.create("faces", images=10, feedback_ms=50)
     player.visit("faces")
@@ -152,6 +154,7 @@ def test_each_key_of_an_answer_is_taken(player, site):
     assert_stored_as_given(player, "faces")
 
 
+@pytest.mark.core
 def test_a_session_is_played_with_the_pointer_alone(player, site):
     site.create("faces", images=4, feedback_ms=50)
     player.visit("faces")
@@ -168,6 +171,7 @@ def test_a_session_is_played_with_the_pointer_alone(player, site):
     assert [response.response for response in responses] == ["real", "fake", "real", "fake"]
 
 
+@pytest.mark.core
 def test_a_reload_goes_on_where_it_stood(player, site):
     site.create("faces", images=6, feedback_ms=50)
     player.begin("faces")
@@ -239,6 +243,7 @@ def test_a_second_tab_is_told_and_can_take_over(player, site, open_page):
     assert_stored_as_given(second, "faces")
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("engine", ["Firefox"])
 def test_a_time_session_is_shown_as_planned_in_firefox(player, site, engine):
     site.create(
@@ -264,6 +269,7 @@ def test_a_time_session_is_shown_as_planned_in_firefox(player, site, engine):
     assert (row["browser"], row["responses"]) == (engine, 8)
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("engine", ["Firefox"])
 def test_the_compositor_bears_witness_after_another_screen_came_in_between(player, site, engine):
     site.create(

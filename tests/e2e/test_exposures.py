@@ -15,6 +15,8 @@ from backend.experiment.session import is_scored
 from .test_task import busy, without_frame
 from .trace import frames_drawn, frames_shown, traced
 
+pytestmark = pytest.mark.alone
+
 TRIALS = 14
 COUNTDOWN_MS = 60
 MASK_MS = 30

@@ -62,7 +62,11 @@ def checked(told, sequences, masks):
     return flagged
 
 
-@pytest.mark.parametrize("masks", [4, 0])
+@pytest.mark.core
+@pytest.mark.alone
+@pytest.mark.parametrize(
+    "masks", [4, pytest.param(0, marks=pytest.mark.slow("flashes in real time once more"))]
+)
 def test_timed_and_unlimited_pictures_are_shown_as_planned(player, site, masks):
     created(site, mask_count=masks)
 

@@ -76,7 +76,10 @@ class Watched:
         self.check("done")
 
 
-@pytest.mark.parametrize("language", ["ja", "ar"])
+@pytest.mark.core
+@pytest.mark.parametrize(
+    "language", [pytest.param("ja", marks=pytest.mark.slow("plays the study once more")), "ar"]
+)
 def test_a_study_is_played_to_its_end_on_a_phone_with_no_english_left(phone, site, language):
     pay = {"base_usd_cents": 100, "bonus_usd_cents": 2, "keep_days": 30}
     site.create("faces", images=4, feedback_ms=2500, language=language, debrief=True, **pay)

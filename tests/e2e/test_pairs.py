@@ -4,7 +4,7 @@ import pytest
 
 from backend.experiment.session import stimulus_at
 
-from .test_accessibility import violations
+from .test_accessibility import HOLDS_FEEDBACK, look, violations
 
 WARMTHS = """() => {
   const canvas = document.querySelector(".stage canvas");
@@ -25,6 +25,8 @@ BOXES = """() => {
   };
 }"""
 
+WINDOWS_PX = [(1280, 800), (390, 844), (320, 568), (844, 390), (667, 375), (1024, 600)]
+
 
 def warm_side(page):
     """Return on which side the real picture is, which is warm where fakes are cold."""
@@ -38,6 +40,7 @@ def planned_sides(site, study):
     return [truth for block in session.blocks for truth in block.truths]
 
 
+@pytest.mark.core
 def test_a_session_by_keyboard(player, site):
     site.create("pairs", "pair", images=4, feedback_ms=50)
     player.visit("pairs")
@@ -67,31 +70,35 @@ def test_a_session_by_keyboard(player, site):
     assert [response.response for response in site.stored("pairs")[2]] == sides
 
 
-@pytest.mark.parametrize(
-    ("width", "height"), [(1280, 800), (390, 844), (320, 568), (844, 390), (667, 375), (1024, 600)]
-)
 @pytest.mark.parametrize("size", [64, 256])
-def test_both_pictures_and_both_buttons_are_in_view(player, site, width, height, size):
+def test_both_pictures_and_both_buttons_are_in_view(player, site, size):
     site.create("pairs", "pair", images=2, feedback_ms=50, size_px=size)
-    player.page.set_viewport_size({"width": width, "height": height})
-    player.begin("pairs")
-    player.wait("question")
+    player.visit("pairs")
+    player.press("consent")
+    player.wait("instructions")
 
-    found = player.page.evaluate(BOXES)
+    for width, height in WINDOWS_PX:
+        look(player.page, width, "light", height)
+        player.page.reload()  # pictures are fitted to the window when a block begins
+        player.press("instructions")
+        player.wait("question")
+        found = player.page.evaluate(BOXES)
 
-    stage, (left, right), window = found["stage"], found["buttons"], found["window"]
-    assert (window["scrolls"], window["overflows"]) == (False, False)
-    assert min(stage["left"], stage["top"]) >= 0
-    assert stage["right"] <= width
-    assert max(left["bottom"], right["bottom"]) <= height
-    middle = (stage["left"] + stage["right"]) / 2
-    assert left["right"] <= middle <= right["left"]
-    assert stage["bottom"] <= left["top"]
+        stage, (left, right), window = found["stage"], found["buttons"], found["window"]
+        assert (window["scrolls"], window["overflows"]) == (False, False), (width, height)
+        assert min(stage["left"], stage["top"]) >= 0
+        assert stage["right"] <= width
+        assert max(left["bottom"], right["bottom"]) <= height
+        middle = (stage["left"] + stage["right"]) / 2
+        assert left["right"] <= middle <= right["left"]
+        assert stage["bottom"] <= left["top"]
 
 
+@pytest.mark.core
 def test_a_session_by_pointer_on_a_phone_with_feedback_is_accessible(player, site):
-    site.create("pairs", "pair", images=2, feedback_ms=3000)
+    site.create("pairs", "pair", images=2, feedback_ms=20)
     player.page.set_viewport_size({"width": 390, "height": 844})
+    player.page.add_init_script(HOLDS_FEEDBACK)
     found = {}
     player.visit("pairs")
     player.wait("consent")
@@ -110,6 +117,7 @@ def test_a_session_by_pointer_on_a_phone_with_feedback_is_accessible(player, sit
         found["feedback"] = violations(player.page)
         told = f"✓ Right: the {side} one is real" if i else f"✗ Not this time: the {side} one is real"
         assert player.page.inner_text(".verdict") == told
+        player.page.evaluate("endFeedback()")
         player.wait_past("feedback")
     player.wait("done")
 
@@ -146,6 +154,7 @@ def test_left_is_left_in_arabic_too(player, site, confidence):
     assert [response.facts["confidence"] for response in responses] == [2, 2, 2]
 
 
+@pytest.mark.alone
 def test_a_timed_pair_flashes_both_pictures_and_masks_both_as_planned(player, site):
     site.create("pairs", "pair", images=4, feedback_ms=50, spare_images=56, exposures_ms="200", masks="phase")
     player.visit("pairs")

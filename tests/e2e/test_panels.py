@@ -83,6 +83,7 @@ class Guest(Player):
             self.answer(answer or self.see()[0])
 
 
+@pytest.mark.core
 def test_from_the_panels_link_to_its_page_of_completion(guest, at_prolific):
     recruited = guest.recruit(at_prolific.create("faces", images=4, feedback_ms=50, **PAID))
     guest.come(recruited)
@@ -289,6 +290,7 @@ def play_in_a_frame(page, site):
     return code, panel.posted
 
 
+@pytest.mark.core
 def test_a_panel_of_mturks_shape_frames_the_page_and_gets_its_form(page, site):
     code, posted = play_in_a_frame(page, site)
 

@@ -9,7 +9,7 @@ from PIL import Image
 from backend.administration.create import StudySpec, create
 from backend.responses.study_data import study_rows
 
-from .test_accessibility import violations
+from .test_accessibility import HOLDS_FEEDBACK, look, violations_in_looks
 
 INSTRUCTION = ".verdict.asked:not(:empty)"
 KEY = {"real": "r", "fake": "f"}
@@ -63,6 +63,7 @@ def answer_all(player, until, found=None):
     return found
 
 
+@pytest.mark.core
 def test_a_session_with_practice_and_both_kinds_of_checks_is_played_to_its_end(player, site, with_checks):
     study = with_checks("faces", images=6, picture_checks=2, bonus_usd_cents=5, base_usd_cents=100)
 
@@ -161,37 +162,50 @@ def test_flashes_are_practised_and_an_instruction_follows_its_flash(player, site
     assert all("staircase_mismatch" not in row["flags"] for row in rows)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1280])
-def test_the_screens_of_practice_and_of_an_instruction_are_accessible(
-    player, site, with_checks, scheme, width
-):
-    with_checks("faces", images=2, picture_checks=0, feedback_ms=2000)
-    player.page.emulate_media(color_scheme=scheme)
-    player.page.set_viewport_size({"width": width, "height": 740})
-    found = {}
+def test_the_screens_of_practice_and_of_an_instruction_are_accessible(player, site, with_checks):
+    with_checks("faces", images=2, picture_checks=0, feedback_ms=20)
+    page, found, widths = player.page, {}, (360, 1280)
+    page.add_init_script(HOLDS_FEEDBACK)
+
+    def check(screen, width):
+        """Look at a picture in the window to which it was fitted."""
+        found[screen, width] = violations_in_looks(page, [(width, "light"), (width, "dark")])
+
+    def answer(key, next_width, name=None):
+        page.keyboard.press(key)
+        player.wait("feedback")
+        if name:
+            assert page.inner_text(".verdict") == "✓ Right: that was the answer asked for"
+            found[name, "all"] = violations_in_looks(page)
+        look(page, next_width, "light")
+        page.evaluate("endFeedback()")
+        player.wait_past("feedback")
+
     player.visit("faces")
     player.press("consent")
     player.wait("instructions")
-    found["before practice"] = violations(player.page)
+    found["before practice", "all"] = violations_in_looks(page)
+    look(page, widths[0], "light")
     player.press("instructions")
-    player.wait("question")
-    found["practice"] = violations(player.page)
-    answer_all(player, ["instructions"])
-    found["now it counts"] = violations(player.page)
+    for width, after in zip(widths, reversed(widths), strict=True):
+        player.wait("question")
+        check("practice", width)
+        answer(KEY[asked(page) or player.see()], after)
+    player.wait("instructions")
+    found["now it counts", "all"] = violations_in_looks(page)
+    look(page, widths[0], "light")
     player.press("instructions")
+    instructions = 0
     while player.wait("question", "done") == "question":
-        instruction = asked(player.page)
+        instruction = asked(page)
         if instruction:
-            found["instruction"] = violations(player.page)
-            assert player.page.get_attribute(INSTRUCTION, "role") == "status"
-            player.page.keyboard.press(KEY[instruction])
-            player.wait("feedback")
-            assert player.page.inner_text(".verdict") == "✓ Right: that was the answer asked for"
-            found["feedback"] = violations(player.page)
-            player.wait_past("feedback")
+            check("instruction", widths[instructions])
+            assert page.get_attribute(INSTRUCTION, "role") == "status"
+            instructions += 1
+            answer(KEY[instruction], widths[-1], "feedback")
         else:
-            player.answer("f")
+            answer("f", widths[min(instructions, 1)])
 
-    assert {screen: bad for screen, bad in found.items() if bad} == {}
-    assert "instruction" in found
+    for_all = ("before practice", "now it counts", "feedback")
+    by_width = [(screen, width) for screen in ("practice", "instruction") for width in widths]
+    assert found == {key: {} for key in [(screen, "all") for screen in for_all] + by_width}

@@ -22,6 +22,8 @@ from backend.task.picture_names import PictureNames
 from tests import prolific
 from tests.prolific import Books
 
+pytestmark = pytest.mark.slow("runs each command of the page in a process of its own")
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "prolific.md"
 MODELS = ("gan", "vae")

@@ -23,6 +23,8 @@ from backend.stores.opening import open_store
 
 from .stranger import PATIENCE_S, README, Stranger, documented_commands, install_wheel, recipe
 
+pytestmark = pytest.mark.slow("plays the README whole, and builds a wheel")
+
 SEEN = (Path(__file__).parent / "seen.js").read_text("utf-8")
 PATIENCE_MS = 1000 * PATIENCE_S
 SCREEN = {"width": 1280, "height": 800}

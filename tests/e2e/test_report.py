@@ -8,7 +8,7 @@ from backend.commands.simulated_evaluators import simulate
 from backend.report import page as pages
 from backend.report.compose import compose
 from backend.report.context import SourceInfo
-from tests.e2e.test_accessibility import violations
+from tests.e2e.test_accessibility import LOOKS, look, violations, violations_in_looks
 from tests.unit import answered, follow_ups
 from tests.unit.people import take_part_all
 
@@ -40,19 +40,16 @@ def watched(page):
     return page, seen
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1280])
-def test_a_report_is_accessible_and_fits_its_window(watched, report, scheme, width):
+def test_a_report_is_accessible_and_fits_its_window(watched, report):
     page, seen = watched
-    page.emulate_media(color_scheme=scheme)
-    page.set_viewport_size({"width": width, "height": 740})
-
     page.goto(report.as_uri())
     for summary in page.query_selector_all("summary"):
         summary.click()
 
-    assert violations(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert violations_in_looks(page) == {}
+    for width, scheme in LOOKS:
+        look(page, width, scheme)
+        assert page.evaluate("document.documentElement.scrollWidth") == width
     assert [url for url in seen if not url.startswith("data:")] == [report.as_uri()]
 
 

@@ -93,6 +93,7 @@ def go_on(player, by_pointer=False):
     player.page.wait_for_selector(f"h1:not(:text-is({heading!r}))")
 
 
+@pytest.mark.alone
 def test_every_interval_of_a_session_is_what_the_browser_s_trace_says(player, site, pairs):
     created(site, pairs)
     begin(player)
@@ -225,6 +226,8 @@ def test_a_pair_that_a_reload_interrupts_is_replaced_and_training_is_not(player,
     assert kinds == {TEST: 8, CHECK: 4}
 
 
+@pytest.mark.core
+@pytest.mark.alone
 def test_what_the_page_gets_of_sentinels_is_what_it_gets_of_test_pairs(player, site, pairs):
     created(site, pairs, **QUICK)
     page, sizes = player.page, {}

@@ -32,6 +32,8 @@ from .conftest import Site
 from .test_accessibility import violations
 from .test_panels import play_in_a_frame, preview
 
+pytestmark = pytest.mark.slow("runs the zips that are shipped, from functions beside a bucket and a table")
+
 PLACE = Place("openhype-test", f"{PUBLIC}/")
 INSTANCES = 2
 
@@ -44,13 +46,13 @@ class CloudSite(Site):
 
 
 @pytest.fixture
-def site(tmp_path, folders, cloud, table):
+def site(tmp_path, folders, copies, cloud, table):
     where = {"LocationConstraint": "eu-central-1"}
     boto3.client("s3").create_bucket(Bucket=PLACE.bucket, CreateBucketConfiguration=where)
     upload_page(PLACE)
     store, data = open_store(table, tmp_path), DataDir(tmp_path)
     data.keys()
-    made = CloudSite(store, data, folders)
+    made = CloudSite(store, data, folders, copies)
     with listing_checksums(cloud) as s3:
         made.environment = {
             **aws.environment(cloud),

@@ -53,6 +53,7 @@ def test_a_demo_asks_what_its_study_asks(player, demo):
     assert "1 of 2" in player.page.inner_text("main")
 
 
+@pytest.mark.core
 def test_an_infinity_demo_is_played_without_a_server(player, demo, site):
     url = demo("faces", images=6, feedback_ms=50)
     errors = []

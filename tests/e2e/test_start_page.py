@@ -10,7 +10,7 @@ from backend.commands.demo_page import FRONT, add_pages
 from backend.handlers import create_app
 from backend.web.server import in_background
 
-from .test_accessibility import violations
+from .test_accessibility import LOOKS, look, violations
 
 
 @pytest.fixture
@@ -35,34 +35,35 @@ def make_examples(site):
         Image.fromarray(noise.astype("uint8")).save(path)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1280])
-def test_the_studies_open_as_they_are_made(player, site, making, scheme, width):
+@pytest.mark.core
+def test_the_studies_open_as_they_are_made(player, site, making):
     page = player.page
-    page.emulate_media(color_scheme=scheme)
-    page.set_viewport_size({"width": width, "height": 800})
-    page.goto(site.url)
-    page.wait_for_selector("#play-photos progress")
-    found = [violations(page)]
-    before = page.inner_text("#plays")
+    for width, scheme in LOOKS:
+        look(page, width, scheme)
+        page.goto(site.url)
+        page.wait_for_selector("#play-photos progress")
+        before = page.inner_text("#plays")
+        assert violations(page) == []
+        assert before.count("The pictures are made next") == (2 if width > 480 else 1)
+        assert before.count("Needs a computer with a larger screen") == (0 if width > 480 else 1)
     making._shares["photos"] = 0.4
     page.wait_for_selector("text=The pictures are being made: 40%")
 
     assert page.locator("a.play").count() == 0
-    assert before.count("The pictures are made next") == (2 if width > 480 else 1)
-    assert before.count("Needs a computer with a larger screen") == (0 if width > 480 else 1)
 
     make_examples(site)
     making._shares = dict.fromkeys(making._shares, 1.0)
     page.wait_for_selector("#play-photos[href='/s/photos#demo']")
     page.wait_for_selector("#examples li:last-child img")
-    found.append(violations(page))
-
-    assert found == [[], []]
-    assert page.locator("#plays progress").count() == 0
-    assert page.evaluate("document.documentElement.scrollWidth") == width
-    assert page.locator("#play-flashes[href]").count() == (1 if width > 480 else 0)
-    player.page.click("#play-photos")
+    for width, scheme in LOOKS:
+        look(page, width, scheme)
+        flashes = page.locator("#play-flashes[href]")
+        flashes.wait_for(state="attached" if width > 480 else "detached")
+        assert violations(page) == []
+        assert page.locator("#plays progress").count() == 0
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        assert flashes.count() == (1 if width > 480 else 0)
+    page.click("#play-photos")
     assert player.wait("consent") == "consent"
 
 

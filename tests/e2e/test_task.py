@@ -8,7 +8,7 @@ import pytest
 from backend.experiment.session import is_scored, picture_of, stimulus_at
 
 from .conftest import ASKS_WHETHER_TO_GO_ON
-from .test_accessibility import violations
+from .test_accessibility import HOLDS_FEEDBACK, look, violations
 
 
 def test_leaving_the_window_is_stored_with_the_answer_that_follows(player, site):
@@ -29,25 +29,29 @@ def test_leaving_the_window_is_stored_with_the_answer_that_follows(player, site)
     assert all(each.time_ms > 0 for each in responses[1].interactions)
 
 
-@pytest.mark.parametrize(("key", "response"), [("f", "fake"), ("F", "fake"), ("j", "real"), ("r", "real")])
-def test_a_key_answers_is_lit_and_is_told_what_the_picture_was(player, site, key, response):
-    site.create("faces", images=2, feedback_ms=2000)
-    player.visit("faces")
-    player.press("consent")
-    player.press("instructions")
-    player.wait("question")
-    truth = player.see()
-    player.page.keyboard.press(key)
-    lit = player.page.inner_text("button.given")
-    player.wait("feedback")
+@pytest.mark.core
+def test_a_key_answers_is_lit_and_is_told_what_the_picture_was(player, site):
+    site.create("faces", images=4, feedback_ms=20)
+    page = player.page
+    page.add_init_script(HOLDS_FEEDBACK)
+    player.begin("faces")
+    expected = []
+    for key, response in [("f", "fake"), ("F", "fake"), ("j", "real"), ("r", "real")]:
+        player.wait("question")
+        assert page.locator("button.given").count() == 0
+        truth = player.see()
+        page.keyboard.press(key)
+        lit = page.inner_text("button.given")
+        player.wait("feedback")
 
-    verdict = player.page.inner_text(".verdict")
-    assert lit.lower().startswith(response)
-    assert verdict == (f"✓ Right: {truth}" if truth == response else f"✗ Not this time: it was {truth}")
-    player.wait_past("feedback")
-    player.wait("question")
-    assert player.page.locator("button.given").count() == 0
-    assert site.stored("faces")[2][0].response == response
+        verdict = page.inner_text(".verdict")
+        assert lit.lower().startswith(response)
+        assert verdict == (f"✓ Right: {truth}" if truth == response else f"✗ Not this time: it was {truth}")
+        expected.append(response)
+        page.evaluate("endFeedback()")
+        player.wait_past("feedback")
+    player.wait("done")
+    assert [response.response for response in site.stored("faces")[2]] == expected
 
 
 def test_keys_are_hinted_at_only_where_there_is_a_keyboard(browser, site):
@@ -216,6 +220,8 @@ def test_after_the_end_the_back_button_leaves_at_once(player, site):
     player.page.wait_for_url("**/timing.html")
 
 
+@pytest.mark.core
+@pytest.mark.alone
 def test_a_time_session_flashes_masks_and_measures(player, site):
     site.create(
         "glimpse", "time", images=4, blocks=2, spare_images=60, countdown_ms=100, feedback_ms=50,
@@ -288,6 +294,7 @@ def busy(page):
     )
 
 
+@pytest.mark.alone
 def test_on_a_busy_page_mistimed_flashes_are_replaced_and_the_worker_takes_over(player, site):
     without_frame(player.page)
     site.create("glimpse", "time", images=8, blocks=1, spare_images=80, countdown_ms=100, feedback_ms=50)
@@ -467,6 +474,7 @@ def test_a_lost_network_costs_nothing(player, site, context):
     assert player.answers_stored("faces") == 6
 
 
+@pytest.mark.core
 def test_a_reply_that_is_lost_after_the_answer_was_stored_is_asked_for_again(player, site):
     site.create("faces", images=4, feedback_ms=50)
     lost = []
@@ -491,6 +499,7 @@ def test_a_reply_that_is_lost_after_the_answer_was_stored_is_asked_for_again(pla
     assert player.answers_stored("faces") == 4
 
 
+@pytest.mark.core
 def test_the_qualification_comes_first_and_leads_on_to_the_study(player, site):
     site.create("test", kind="qualification", images=10, feedback_ms=50)
     site.create("faces", images=4, feedback_ms=50, qualification="test")
@@ -580,18 +589,20 @@ def test_an_unknown_study_is_said_plainly(player):
     assert player.heading() == "There is no such study"
 
 
-@pytest.mark.parametrize("size", [(360, 640), (1280, 800)])
-def test_picture_and_buttons_fit_the_window_without_scrolling(player, site, size):
-    site.create("faces", images=4)
-    player.page.set_viewport_size({"width": size[0], "height": size[1]})
+@pytest.mark.core
+def test_picture_and_buttons_fit_the_window_without_scrolling(player, site):
+    site.create("faces", images=4, feedback_ms=50)
     player.visit("faces")
     player.press("consent")
-    player.press("instructions")
-    player.wait("question")
+    player.wait("instructions")
 
-    overflow = player.page.evaluate(
-        """[document.documentElement.scrollHeight - innerHeight,
-            document.documentElement.scrollWidth - innerWidth]"""
-    )
+    for i, (width, height) in enumerate([(360, 640), (1280, 800)]):
+        look(player.page, width, "light", height)  # the picture that comes next is fitted to it
+        player.answer("f") if i else player.press("instructions")
+        player.wait("question")
+        overflow = player.page.evaluate(
+            """[document.documentElement.scrollHeight - innerHeight,
+                document.documentElement.scrollWidth - innerWidth]"""
+        )
 
-    assert overflow == [0, 0]
+        assert overflow == [0, 0], width

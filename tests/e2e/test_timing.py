@@ -1,8 +1,11 @@
 """The page on which anyone measures a display."""
 
+import pytest
+
 from .test_accessibility import violations
 
 
+@pytest.mark.alone
 def test_a_display_is_measured_and_faint_flashes_are_tried(player, site):
     page = player.page
     page.goto(f"{site.url}/timing.html")

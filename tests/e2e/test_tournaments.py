@@ -3,6 +3,8 @@
 import shutil
 from datetime import UTC, datetime
 
+import pytest
+
 from backend.administration.create import StudySpec, create
 from backend.responses.study_data import study_rows
 
@@ -24,6 +26,7 @@ def made(site, folder, name, **settings):
     return create(site.store, site.data, order, datetime.now(UTC))
 
 
+@pytest.mark.core
 def test_a_tournament_with_ties_is_played_by_keys_and_buttons_and_tells_no_model(player, site, tmp_path):
     study = made(site, tmp_path, "cup", ties="true")
     page = player.page

@@ -121,6 +121,7 @@ def test_pictures_that_fail_ahead_of_time_disturb_nobody_until_they_are_needed(v
     assert visitor.answers_stored("faces") == 4
 
 
+@pytest.mark.core
 def test_an_answer_that_fails_is_kept_and_sent_again(visitor, faulty, caplog):
     faulty.create("faces", images=4, feedback_ms=50)
     visitor.begin("faces")
