@@ -3,6 +3,7 @@
 Exit status 0 done, 1 the work failed (one line on stderr says why), 2 wrong usage, 130 interrupted.
 """
 
+import io
 import sys
 from collections.abc import Mapping
 from importlib import import_module
@@ -144,7 +145,7 @@ class _Commands(click.Group):
 def _print_anything() -> None:
     """Print characters that the terminal cannot encode as escape sequences, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
-        if getattr(stream, "errors", "") == "strict":
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="backslashreplace")
 
 

@@ -14,6 +14,7 @@ from random import Random
 from typing import Any
 
 from flask import Flask, Response, abort, request, send_file
+from flask.json.provider import DefaultJSONProvider
 from werkzeug.exceptions import HTTPException
 
 from backend.experiment.records import Session
@@ -40,6 +41,21 @@ from backend.stores.store import Store
 from backend.task import requests
 from backend.task.access import Clock
 from backend.task.picture_names import PictureNames, is_stored_name
+from backend.task.reply_types import (
+    Admitted,
+    BegunWait,
+    Block,
+    Confirmation,
+    Debrief,
+    Opened,
+    PublicStudy,
+    QualificationFirst,
+    Resumed,
+    ReturnLink,
+    SessionProgress,
+    Wait,
+    Withdrawal,
+)
 from backend.task.service import TaskService
 from backend.uploads.local_uploads import LocalUploads
 from backend.uploads.uploads import Uploads
@@ -130,7 +146,8 @@ def create_app(
     """
     app = Flask(__name__, static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = requests.MAX_BODY_BYTES
-    app.json.sort_keys = False
+    app.json = json = DefaultJSONProvider(app)
+    json.sort_keys = False
     app.url_map.merge_slashes = False
     app.extensions[PROXY] = proxy
     if uploads is None and "files" in serves:
@@ -177,7 +194,8 @@ def create_app(
     app.after_request(authorise.record)
     app.after_request(_with_headers)
     if behind_proxy:
-        app.wsgi_app = behind_one_proxy(app.wsgi_app)
+        # Flask's documented way to wrap an application.
+        app.wsgi_app = behind_one_proxy(app.wsgi_app)  # type: ignore[assignment, method-assign]
     return app
 
 
@@ -205,11 +223,11 @@ def _add_evaluator_routes(
     remove_downloads: Callable[[str], None],
 ) -> None:
     @app.get("/api/studies/<study>")
-    def study(study: str) -> dict:
+    def study(study: str) -> PublicStudy:
         return task.opening.public_study(study)
 
     @app.post("/api/studies/<study>/sessions")
-    def open_session(study: str) -> tuple[dict, int]:
+    def open_session(study: str) -> tuple[Opened | QualificationFirst, int]:
         opening = body(requests.Opening)
         if opening.simulated:
             check_key()
@@ -222,61 +240,61 @@ def _add_evaluator_routes(
         return reply, 201 if reply["stage"] == "session" else 200
 
     @app.post("/api/studies/<study>/admission")
-    def admit(study: str) -> dict:
+    def admit(study: str) -> Admitted:
         visit = body(requests.Admission)
         openings.check(request.remote_addr)
         return task.opening.admit(study, visit.panel, visit.signature)
 
     @app.post("/api/studies/<study>/exit")
-    def give_up(study: str) -> dict:
+    def give_up(study: str) -> ReturnLink:
         left = body(requests.Exit)
         return task.opening.leave(study, left.outcome, left.panel, left.qualification_token, left.signature)
 
     @app.post("/api/sessions/<session>/resume")
-    def resume(session: str) -> dict:
+    def resume(session: str) -> Resumed:
         body(requests.Resume)
         return task.answering.resume(session, authorisation.token())
 
     @app.post("/api/sessions/<session>/blocks")
-    def begin_block(session: str) -> dict:
+    def begin_block(session: str) -> Block:
         begun = body(requests.BlockBegin)
         return task.answering.begin_block(
             session, authorisation.token(), begun.lease, begun.block, begun.display, picture_url
         )
 
     @app.post("/api/sessions/<session>/answers")
-    def answer(session: str) -> dict:
+    def answer(session: str) -> Confirmation:
         token = authorisation.token()
         return task.answering.answer(session, token, requests.posted(body(requests.Answer)), picture_url)
 
     @app.post("/api/sessions/<session>/questions")
-    def answer_questions(session: str) -> dict:
+    def answer_questions(session: str) -> SessionProgress:
         return task.answering.answer_questions(session, authorisation.token(), body(requests.QuestionAnswers))
 
     @app.post("/api/sessions/<session>/end")
-    def end(session: str) -> dict:
+    def end(session: str) -> SessionProgress:
         return task.answering.end(session, authorisation.token(), body(requests.End).lease)
 
     @app.post("/api/studies/<study>/waits")
-    def wait(study: str) -> tuple[dict, int]:
+    def wait(study: str) -> tuple[BegunWait, int]:
         begun = body(requests.WaitBegin)
         return task.waiting.wait(study, begun.panel, begun.qualification_token, begun.signature), 201
 
     @app.post("/api/studies/<study>/waits/<wait>/signs")
-    def sign(study: str, wait: str) -> dict:
+    def sign(study: str, wait: str) -> Wait:
         token, told = authorisation.token(), body(requests.Sign)
         return task.waiting.sign(study, wait, token, told.is_visible, told.is_here)
 
     @app.get("/api/sessions/<session>/debrief")
-    def debrief(session: str) -> dict:
+    def debrief(session: str) -> Debrief:
         return task.answering.debrief(session, authorisation.token(), picture_url)
 
     @app.get("/api/sessions/<session>/withdrawal")
-    def withdrawal(session: str) -> dict:
+    def withdrawal(session: str) -> Withdrawal:
         return task.withdrawing.withdrawal(session, authorisation.token())
 
     @app.post("/api/sessions/<session>/withdrawal")
-    def withdraw(session: str) -> dict:
+    def withdraw(session: str) -> Withdrawal:
         done = task.withdrawing.withdraw(session, authorisation.token())
         remove_downloads(done["study"])
         return done
@@ -388,7 +406,8 @@ def _asset(name: str) -> Response:
     if is_small:
         reply.headers["Content-Encoding"] = "gzip"
     reply.add_etag()
-    return reply.make_conditional(request)
+    reply.make_conditional(request)
+    return reply
 
 
 def _file(path: Path) -> Response:
@@ -441,7 +460,7 @@ def _check_sender(authorise: authorisation.Authorisation, allowed: Collection[st
         )
 
 
-def _refused(error: OpenhypeError) -> tuple[dict, int] | Response:
+def _refused(error: OpenhypeError) -> tuple[dict, int] | tuple[dict, int, dict[str, str]] | Response:
     status = next(code for kind, code in _STATUS.items() if isinstance(error, kind))
     reply = _error(error.code, str(error))
     _log_refusal(reply, status)

@@ -55,33 +55,39 @@ def from_environment(environment: Mapping[str, str], serves: frozenset[str] = EV
         for note in tighten(data.root, sqlite_path(environment["OPENHYPE_STORE"], data.root)):
             log.warning(note)
     store = open_store(environment["OPENHYPE_STORE"], data.root)
-    options = {
-        "allowed": frozenset(map(parse_origin, environment.get("OPENHYPE_ORIGINS", "").split())),
-        "behind_proxy": is_behind,
-        "serves": serves,
-        "base_url": environment.get("OPENHYPE_URL") or None,
-    }
+    create = partial(
+        create_app,
+        store,
+        data,
+        keys,
+        allowed=frozenset(map(parse_origin, environment.get("OPENHYPE_ORIGINS", "").split())),
+        behind_proxy=is_behind,
+        serves=serves,
+        base_url=environment.get("OPENHYPE_URL") or None,
+    )
     if "files" in serves:
-        options |= {
-            "openings": _openings(environment),
-            "uploads": LocalUploads(data, quota(environment)),
-            "proxy": sign_in_header(environment.get(SIGN_IN_VARIABLE), is_behind, data, environment),
-        }
-        app = create_app(store, data, keys, **options)
+        app = create(
+            openings=_openings(environment),
+            uploads=LocalUploads(data, quota(environment)),
+            proxy=sign_in_header(environment.get(SIGN_IN_VARIABLE), is_behind, data, environment),
+        )
     else:
         # CloudFront requests functions by their own host names: public host and client are unknown.
-        watch = _watch(environment, store)
-        if "results" in serves:
-            options["read"] = _pictures(environment)
-            options["uploads"] = bucket_uploads(environment, store, data)
-            options["publish"] = publisher(environment)
-        app = create_app(store, data, keys, knows_host=False, watch=watch, **options)
+        watch, has_results = _watch(environment, store), "results" in serves
+        app = create(
+            knows_host=False,
+            watch=watch,
+            read=_pictures(environment) if has_results else None,
+            uploads=bucket_uploads(environment, store, data) if has_results else None,
+            publish=publisher(environment) if has_results else None,
+        )
         if function := environment.get("OPENHYPE_WORK_FUNCTION"):
             from deploy.work_calls import wake_after_jobs
 
             wake_after_jobs(app, function)
     if seconds := _request_seconds(environment):
-        app.wsgi_app = with_deadline(app.wsgi_app, seconds)
+        # Flask's documented way to wrap an application.
+        app.wsgi_app = with_deadline(app.wsgi_app, seconds)  # type: ignore[method-assign]
     return app
 
 
@@ -176,11 +182,12 @@ def _openings(environment: Mapping[str, str]) -> Openings:
         InvalidInput: a limit is not an integer >= 0.
     """
     names = {"OPENHYPE_SESSIONS_PER_MINUTE": PER_MINUTE, "OPENHYPE_SESSIONS_PER_HOUR": PER_HOUR}
-    found = [environment.get(name) or str(default) for name, default in names.items()]
-    for name, text in zip(names, found, strict=True):
+    found = {name: environment.get(name) or str(default) for name, default in names.items()}
+    for name, text in found.items():
         if not (text.isascii() and text.isdecimal()):
             raise InvalidInput(f"{name} must be a whole number from 0, not {text!r}")
-    return Openings(*map(int, found))
+    per_minute, per_hour = map(int, found.values())
+    return Openings(per_minute, per_hour)
 
 
 def _keys(environment: Mapping[str, str], data: DataDir) -> Keys:

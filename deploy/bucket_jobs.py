@@ -80,6 +80,7 @@ class _Publishing:
         self._before = _names_in(self.work.data.images(self.study))
 
     def publish(self, study: str, folder: Path) -> None:
+        assert self.work.publish is not None  # `with_pictures` hands this on only then
         self.added = _names_in(folder) - self._before
         self.work.publish(study, folder)
         if self.copies:

@@ -7,6 +7,7 @@ dynalite measures. Item sizes are those of responses as the page posts them, fro
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
+from functools import partial
 from importlib.resources import files
 from math import ceil
 from typing import Any
@@ -223,23 +224,21 @@ def hostile_requests(assumed: Mapping[str, float]) -> list[HostileRequest]:
     """Return the kinds of requests that anybody on the internet can send, the costliest of each route."""
     seconds, gb = assumed["request_seconds"], assumed["function_gb"]
     reply, models = assumed["reply_bytes"], assumed["models"]
-    cheap = {"seconds": seconds, "gb": gb, "sent_bytes": reply, "concurrency": "ApiConcurrency"}
+    cheap = partial(HostileRequest, seconds=seconds, gb=gb, sent_bytes=reply, concurrency="ApiConcurrency")
     opening = of_session(TIME, assumed)
     head = _HEAD_BYTES + _HEAD_BYTES_A_PICTURE * (TIME.stimuli.trials + TIME.stimuli.spare_images)
     return [
         HostileRequest("a picture, from CloudFront", sent_bytes=assumed["picture_bytes"], is_cached=True),
-        HostileRequest("a study, or an answer with an invented token", read_units=1, **cheap),
-        HostileRequest(
+        cheap("a study, or an answer with an invented token", read_units=1),
+        cheap(
             "an opening of a HYPE-time session (link)",
             read_units=_OPENING_READS + _COUNTS * models,
             write_units=5 + _units(head, _WRITE_UNIT),
-            **cheap,
         ),
-        HostileRequest(
+        cheap(
             "an answer in a session of one's own",
             read_units=(opening.most_read_units - opening.least_read_units) / TIME.stimuli.trials,
             write_units=1,
-            **cheap,
         ),
         HostileRequest(
             "scores without the key",

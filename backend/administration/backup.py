@@ -83,10 +83,11 @@ def _write(
             known = _copied(source, folder / place)
             copied += 1
         files[place] = known
+    taken_at = stamp(now)
     manifest = {
         "form": _FORM,
         "openhype": __version__,
-        "taken_at": stamp(now),
+        "taken_at": taken_at,
         "of": owner,
         "database": name,
         "counts": counts,
@@ -95,7 +96,7 @@ def _write(
     _replace(folder / MANIFEST, json.dumps(manifest, indent=1))
     for old in {*before["files"], *(path.name for path in folder.glob("openhype-*"))} - set(files):
         (folder / old).unlink(missing_ok=True)
-    return Backup(manifest["taken_at"], counts, len(files), copied)
+    return Backup(taken_at, counts, len(files), copied)
 
 
 def restore(

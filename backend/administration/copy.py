@@ -162,8 +162,12 @@ def _copy_admission(source: Store, target: Store, study: str) -> None:
                 target.claim(study, entry.key, holder)
     for book in (links_of(study), places_given_back.book(study)):
         for entry in source.entries(book):
-            update(target, book, entry.key, lambda now, entry=entry: entry.data if now is None else None)
+            update(target, book, entry.key, _unless_known(entry.data))
     pausing.copy(source, target, study)
+
+
+def _unless_known(data: Mapping[str, Any]) -> Callable[[Mapping[str, Any] | None], Mapping[str, Any] | None]:
+    return lambda now: data if now is None else None
 
 
 def _with_participation(study: str, session_id: str) -> Callable[[Mapping[str, Any] | None], Any]:

@@ -68,8 +68,9 @@ def create(
     check_sources(spec.method, spec.real is not None, bool(spec.items), BY_OPTIONS)
     spec, trimmed = _with_clean_names(spec)
     protocol = check(store, spec)
-    for note in catalogues.untranslated(protocol) if say else ():
-        say(f"note: {note}")
+    if say:
+        for note in catalogues.untranslated(protocol):
+            say(f"note: {note}")
     try:
         with data.making(spec.name) as partial:
             return _made(
@@ -121,7 +122,9 @@ def _made(
         if judgment.has_items:
             intake = medium.ingest_items(dict(spec.items), partial, **draft.item_options, **options)
         else:
-            intake = medium.ingest(spec.real, dict(spec.models), partial, equalise=spec.equalise, **options)
+            intake = medium.ingest(
+                _reals(spec), dict(spec.models), partial, equalise=spec.equalise, **options
+            )
     except Refused as refused:
         where = _listed(data, spec.name, refused.everything)
         with spec.at(*spec.entry_of(str(refused))):
@@ -221,6 +224,12 @@ class _Draft:
         return lack
 
 
+def _reals(spec: StudySpec) -> Path:
+    if spec.real is None:
+        raise InvalidInput(f"a study of method {spec.method} needs a folder of real images (--real DIR)")
+    return spec.real
+
+
 @dataclass(frozen=True)
 class Examined:
     """What the creation of a study would find in its pictures."""
@@ -253,7 +262,7 @@ def examine(
     from backend.stimuli.ingest import survey
 
     found = survey(
-        spec.real,
+        _reals(spec),
         dict(spec.models),
         None,
         equalise=spec.equalise,

@@ -27,7 +27,7 @@ from backend.metrics import stored
 from backend.payment import accounts
 from backend.payment.ledger import PARTS
 from backend.stores.datadir import DataDir
-from backend.stores.store import Stale, Store
+from backend.stores.store import Entry, Stale, Store
 from backend.studies import (
     confirmations,
     lifecycle,
@@ -159,14 +159,15 @@ def _forget_who_saw_nothing(store: Store, name: str) -> None:
     From then on everyone who has it in their record took part in it, even if its sessions are gone.
     """
     for entry in list(store.entries(PEOPLE)):
-        session = entry.data["studies"].get(name)
-        while session is not None and not _has_seen(store, name, session):
-            left = {study: of for study, of in entry.data["studies"].items() if study != name}
-            with suppress(Stale):  # another study was opened just now
-                store.write_entry(PEOPLE, entry.key, entry.version, {**entry.data, "studies": left})
+        person: Entry | None = entry
+        while person is not None and (session := person.data["studies"].get(name)) is not None:
+            if _has_seen(store, name, session):
                 break
-            entry = store.entry(PEOPLE, entry.key)
-            session = entry.data["studies"].get(name)
+            left = {study: of for study, of in person.data["studies"].items() if study != name}
+            with suppress(Stale):  # another study was opened just now
+                store.write_entry(PEOPLE, person.key, person.version, {**person.data, "studies": left})
+                break
+            person = store.entry(PEOPLE, person.key)
 
 
 def _has_seen(store: Store, name: str, session: str) -> bool:

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from backend.foundation.errors import Conflict, Unavailable
 from backend.payment import accounts, screened_out
-from backend.stores.store import Entry, Store
+from backend.stores.store import Entry, Store, stored_entry
 from backend.stores.updates import TRIES, update
 from backend.studies import lifecycle, waiting_room
 from backend.studies.withdrawals import BOOK as WITHDRAWN
@@ -86,7 +86,7 @@ def copy_withdrawals(source: Store, target: Store, study: str) -> None:
     for entry in withdrawn(source, study):
         if target.entry(WITHDRAWN, entry.key) is None:
             _put(target, WITHDRAWN, Entry(entry.key, 1, {**entry.data, "is_erased": False}))
-        finish_one(target, target.entry(WITHDRAWN, entry.key))
+        finish_one(target, stored_entry(target, WITHDRAWN, entry.key))
 
 
 def _has_ledger(store: Store, study: str) -> bool:

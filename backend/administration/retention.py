@@ -93,7 +93,8 @@ def apply(store: Store, what: Due, now: datetime) -> None:
         store.redact_session(session.id, {}, browsers.retained(session.device))
     for book, key in what.entries:
         found = store.entry(book, key)
-        store.write_entry(book, key, found.version, {**found.data, "panel": {}})
+        if found is not None:  # else it was erased with its study in the meantime
+            store.write_entry(book, key, found.version, {**found.data, "panel": {}})
     if what.accounts:
         accounts.forget(store, what.study, what.before)
 

@@ -143,7 +143,7 @@ class _Run:
             accuracies = []
 
             def answer(truth: str, model: str | None, exposure_ms: float | None) -> str:
-                observer = varied.get(model) or varied.get("all") or rng.choice([*varied.values()])
+                observer = varied.get(model or "") or varied.get("all") or rng.choice([*varied.values()])
                 accuracies.append(observer.accuracy(exposure_ms))
                 return observer.answer(truth, exposure_ms, rng, answers)
 
@@ -190,16 +190,16 @@ class _Run:
 
     def _opened_in_turn(self, client: Client, i: int, pictures: Random) -> dict[str, Any]:
         try:
-            token = self._pass_qualification(client, pictures) if self.qualification else None
+            gate = self.qualification
+            token = None if gate is None else self._pass_qualification(client, gate, pictures)
         except BaseException:
             with self.turns.after(i):
                 raise
         with self.turns.after(i):
             return self._open(client, self.study, pictures, token)
 
-    def _pass_qualification(self, client: Client, pictures: Random) -> str:
+    def _pass_qualification(self, client: Client, gate: Study, pictures: Random) -> str:
         """Take the study's qualification, all right, and return the token that proves it."""
-        gate = self.qualification
         opened = self._open(client, gate, pictures, None)
         done = play(
             client,

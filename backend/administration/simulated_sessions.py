@@ -37,7 +37,7 @@ class Client:
     def __init__(self, url: str, seconds_to_retry: float = _SECONDS_TO_RETRY):
         parts = urlsplit(url)
         self._kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-        self._address = (parts.hostname, parts.port)
+        self._address = (parts.hostname or "", parts.port)
         self._seconds_to_retry = seconds_to_retry
         self._connection: http.client.HTTPConnection | None = None
 
@@ -239,7 +239,6 @@ def _answer_body(
 ) -> dict[str, Any]:
     exposure = trial["exposure_ms"]
     frames = None if exposure is None else max(1, round(exposure / _FRAME_MS))
-    flashed = frames is not None
     return {
         "lease": lease,
         "trial_index": trial["trial_index"],
@@ -247,9 +246,9 @@ def _answer_body(
         "response": response,
         "rt": 400.0,
         "exposure_ms": exposure,
-        "shown_ms": frames * _FRAME_MS if flashed else None,
+        "shown_ms": None if frames is None else frames * _FRAME_MS,
         "frames": frames,
         "frame_ms": _FRAME_MS,
-        "mask_ms": [protocol.timing.mask_ms] * protocol.timing.mask_count if flashed else None,
+        "mask_ms": None if frames is None else [protocol.timing.mask_ms] * protocol.timing.mask_count,
         "flags": list(flags),
     }

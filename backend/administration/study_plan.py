@@ -6,7 +6,7 @@ between evaluators of the papers' models, or of a pilot, and are known for HYPE-
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from backend.administration.setting_list import PROTOCOLS
 from backend.experiment.judgments import judgment_of, method_named
@@ -45,7 +45,7 @@ def planned_study(method: str, models: int, settings: Mapping[str, Any]) -> Stud
     """
     if method not in PROTOCOLS:
         raise InvalidInput(f"method must be one of {', '.join(PROTOCOLS)}, not {method!r}")
-    kind = QUALIFICATION if method == QUALIFICATION else "study"
+    kind: Literal["study", "qualification"] = "qualification" if method == QUALIFICATION else "study"
     protocol = new_protocol(PROTOCOLS[method], kind, settings)
     judgment_of(protocol.method).check(protocol, kind)
     at_once = min(protocol.stimuli.models_per_session, models)

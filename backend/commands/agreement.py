@@ -1,8 +1,9 @@
 """Command that scores metrics against people: `agree`."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -110,7 +111,7 @@ def _pictures(world: World, found: "Study | Path", votes: "Votes") -> "ItemPictu
     return pictures.of(votes)
 
 
-def _write(data: dict, what: str, out: Path, is_simulated: bool) -> None:
+def _write(data: Mapping[str, Any], what: str, out: Path, is_simulated: bool) -> None:
     from backend import __version__
     from backend.foundation.timestamps import utc_now
     from backend.report.agreement import report

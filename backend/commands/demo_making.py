@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from backend.commands import demo_studies as demo
 from backend.foundation.errors import OpenhypeError
@@ -93,17 +93,18 @@ class Making:
         if self._process is None:
             return
         with suppress(BrokenPipeError):
-            self._process.stdin.close()
+            _pipe(self._process.stdin).close()
         try:
             self._process.wait(_STOP_TIMEOUT_SECONDS)
         except subprocess.TimeoutExpired:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
-        self._listener.join()
+        if self._listener is not None:
+            self._listener.join()
 
-    def _listen(self, process: subprocess.Popen) -> None:
-        with process.stdout:
-            for line in process.stdout:
+    def _listen(self, process: subprocess.Popen[str]) -> None:
+        with _pipe(process.stdout) as lines:
+            for line in lines:
                 message = json.loads(line)
                 self._problem = message.get("problem", "")
                 if "study" in message:
@@ -111,6 +112,12 @@ class Making:
                     self._tell(message["study"], message["share"])
         if process.wait() and not self._problem:
             self._problem = f"the process that makes them ended with status {process.returncode}"
+
+
+def _pipe(stream: IO[str] | None) -> IO[str]:
+    """Return a stream of a process that was started with a pipe for it."""
+    assert stream is not None
+    return stream
 
 
 def main(url: str, root: str) -> int:

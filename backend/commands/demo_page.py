@@ -4,6 +4,7 @@ Only `openhype demo` has it; `/` on a server of studies lists nothing.
 """
 
 from flask import Flask, Response, abort, redirect, request
+from werkzeug.wrappers import Response as Redirect
 
 from backend.commands import demo_studies as studies
 from backend.commands.demo_making import Making
@@ -29,6 +30,6 @@ def add_pages(app: Flask, data: DataDir, making: Making) -> None:
         return Response(path.read_bytes(), content_type=headers.content_type(path.name))
 
     @app.before_request
-    def wait_for_study() -> Response | None:
+    def wait_for_study() -> Redirect | None:
         folder, _, name = request.path.strip("/").partition("/")
         return redirect(f"/#{name}") if folder == "s" and not making.is_ready(name) else None

@@ -61,6 +61,7 @@ def join(
     target = None if place is None else parse_place(place)
 
     def publish(study: str, folder: Path) -> None:
+        assert target is not None  # else nothing is published
         upload_pictures(target, study, folder, progress_bar)
 
     known = len(world.study(name).notes)

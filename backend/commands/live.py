@@ -1,6 +1,6 @@
 """Live progress of studies: refreshed in place on a terminal; in a pipe, one line for each change."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from backend.experiment.money import format_money
@@ -10,11 +10,11 @@ _UP_AND_CLEAR = "\x1b[{}F\x1b[J"
 
 
 def follow(
-    read: Callable[[], list[dict[str, Any]]],
+    read: Callable[[], Sequence[Mapping[str, Any]]],
     write: Callable[[str], None],
     wait: Callable[[], None],
     columns: int | None = None,
-    as_line: Callable[[list[dict[str, Any]]], str] | None = None,
+    as_line: Callable[[Sequence[Mapping[str, Any]]], str] | None = None,
 ) -> None:
     """Show what `read` returns, until interrupted.
 
@@ -43,19 +43,19 @@ def follow(
         return
 
 
-def changes(found: list[dict[str, Any]]) -> str:
+def changes(found: Sequence[Mapping[str, Any]]) -> str:
     """Return a summary of several studies in one line."""
     return "; ".join(_line(data) for data in found)
 
 
-def _screen(found: list[dict[str, Any]]) -> list[str]:
+def _screen(found: Sequence[Mapping[str, Any]]) -> list[str]:
     lines = []
     for data in found:
         lines += [*as_text(data).splitlines(), *(f"  {text}" for text in _scores(data))]
     return [*lines, "Ctrl-C ends this; the studies continue"]
 
 
-def _line(data: dict[str, Any]) -> str:
+def _line(data: Mapping[str, Any]) -> str:
     counts = {name: sum(row[name] for row in data["models"]) for name in ("active", "finished")}
     wanted = sum(row["wanted"] for row in data["models"])
     goal = "" if data["kind"] == "qualification" else f" of {wanted}"
@@ -70,7 +70,7 @@ def _line(data: dict[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def _scores(data: dict[str, Any]) -> list[str]:
+def _scores(data: Mapping[str, Any]) -> list[str]:
     found = data.get("scores")
     if not found:
         return []

@@ -112,6 +112,7 @@ def metrics(
     agreement: list[dict[str, Any]] = []
     not_kept: OSError | None = None
     if name is None:
+        assert real is not None  # checked above
         runs = folder_runs(plan, {None: real, **_models(models)}, extractor_name)
     else:
         study = world.study(name)
@@ -134,7 +135,7 @@ def metrics(
         raise not_kept
 
 
-def _models(models: Sequence[tuple[str, str]]) -> dict[str, Path]:
+def _models(models: Sequence[tuple[str, str]]) -> dict[str | None, Path]:
     from backend.administration.study_spec import check_models
 
     check_models([name for name, _ in models])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _NO = "none"
 
 
-def _limit(_: click.Context, __: click.Parameter, value: str | None) -> "Limit | str | None":
+def _limit(context: click.Context, parameter: click.Parameter, value: str | None) -> "Limit | str | None":
     """Return a limit such as 5/7: five models in seven days."""
     from backend.standing.terms import Limit
 
@@ -68,7 +68,9 @@ def stand(world: World, name: str, as_json: bool, submitters: tuple[str, ...], *
     except NotFound:
         before = Terms(title=name)
         given = {**given, "title": given["title"] or name}
-    changes = {key: None if value == _NO else value for key, value in given.items() if value is not None}
+    changes: dict[str, Any] = {
+        key: None if value == _NO else value for key, value in given.items() if value is not None
+    }
     if submitters:
         changes["submitters"] = terms.ALL if terms.ALL in submitters else submitters
     if changes:
@@ -121,7 +123,7 @@ def _submissions(world: World, study: "Study") -> Iterator[dict[str, Any]]:
     judged = Competitions(world.store, utc_now).judged(study)
     for one in sorted(submissions.of_study(world.store, study), key=lambda one: one.created_at):
         job = queue.find(world.store, KIND, submissions.job_key(one))
-        known = job and states.JobState(job.state, job.updated_at, job.reason)
+        known = states.JobState(job.state, job.updated_at, job.reason) if job else None
         state = states.state_of(study, one, found, known, judged)
         yield {
             "submission": one.id,

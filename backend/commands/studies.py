@@ -263,6 +263,7 @@ def _create(world: World, spec: Any, place: str | None) -> None:
     target = None if place is None else parse_place(place)
 
     def publish(study: str, folder: Path) -> None:
+        assert target is not None  # else nothing is published
         upload_pictures(target, study, folder, progress_bar)
 
     study = create(

@@ -10,7 +10,7 @@ import shutil
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -237,7 +237,7 @@ class _Beat:
 
     def progress(self, items: Iterable, total: int | None = None, label: str = "") -> Iterator:
         """Yield items, note how many are done, and raise Stopped where the job is to stop."""
-        total = len(items) if total is None and hasattr(items, "__len__") else total
+        total = len(items) if total is None and isinstance(items, Sized) else total
         done = 0
         for done, item in enumerate(items):
             self._tell(label, done, total)

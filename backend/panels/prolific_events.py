@@ -9,8 +9,8 @@ import base64
 import hashlib
 import hmac
 import json
-from collections.abc import Mapping
 from datetime import datetime
+from typing import Protocol
 
 from backend.foundation.errors import InvalidInput, NotAllowed
 
@@ -22,8 +22,14 @@ _OLDEST_S, _NEWEST_S = 2 * 3600, 300
 _MAX_ID = 128
 
 
+class HeaderFields(Protocol):
+    """The header of a request, as far as it is read here."""
+
+    def get(self, key: str, default: str, /) -> str: ...
+
+
 def read_event(
-    secret: str, headers: Mapping[str, str], body: bytes, now: datetime
+    secret: str, headers: HeaderFields, body: bytes, now: datetime
 ) -> tuple[tuple[str, str], str | None]:
     """Return (names that identify a repeated event, id of the submission concerned or None).
 

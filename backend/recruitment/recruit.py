@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Literal
 
 from backend.experiment.money import format_money
 from backend.experiment.panel import CODE_LETTERS, NO_PANEL_CONFIG, PanelConfig
@@ -124,8 +124,18 @@ def begin(
         Conflict: the panel expects higher costs, or what was decided before costs more than `wanted`.
         PanelRefused, PanelUnsure, PanelUnreached: call again.
     """
-    options = {"by_server": by_server, "is_signed": is_signed, "workspace": workspace, "project": project}
-    state = prepare(store, panel, study, wanted, url, budget_cents=budget_cents, **options)
+    state = prepare(
+        store,
+        panel,
+        study,
+        wanted,
+        url,
+        budget_cents=budget_cents,
+        by_server=by_server,
+        is_signed=is_signed,
+        workspace=workspace,
+        project=project,
+    )
     if state["state"] == "decided":
         _check_decided(study, state, wanted)
         panel.set_places(state["panel_study"], state["places"])  # a draft may have been made with others
@@ -193,7 +203,9 @@ def rehearse(store: Store, panel: Panel, study: Study, email: str) -> Mapping[st
     return update(store, study, rehearsal={"panel_study": made.id, "url": made.url})
 
 
-def change(store: Store, panel: Panel, study: Study, action: str) -> Mapping[str, Any]:
+def change(
+    store: Store, panel: Panel, study: Study, action: Literal["pause", "start", "stop"]
+) -> Mapping[str, Any]:
     """Pause a recruitment, resume it (`start`), or stop it permanently."""
     check_paid_here(store, study.name)
     state = recruitment(store, study)
@@ -321,7 +333,9 @@ def _changed(
             raise NotFound(f"nobody was recruited for {study.name} yet")
         return {**now, **rule(now)}
 
-    return updates.update(store, book(study.name), study.protocol.admission.panel.name, changed).data
+    entry = updates.update(store, book(study.name), study.protocol.admission.panel.name, changed)
+    assert entry is not None  # `changed` never leaves out an entry
+    return entry.data
 
 
 def notice(store: Store, study: Study, at_panel: StudyState, is_stopped: bool, at: str) -> Mapping[str, Any]:

@@ -5,7 +5,7 @@ Both the command line and the API come here; `recruit.py` has the steps.
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from backend.experiment.records import Study
 from backend.foundation.errors import Conflict, InvalidInput, NotFound
@@ -19,7 +19,7 @@ from backend.stores.store import Store
 from backend.studies.confirmations import Offer
 
 BY_SERVER, BY_CODE = "server", "code"
-ACTIONS = {"pause": "pause", "resume": "start", "stop": "stop"}
+ACTIONS: dict[str, Literal["pause", "start", "stop"]] = {"pause": "pause", "resume": "start", "stop": "stop"}
 """What a researcher asks for, and what `recruit.change` calls it."""
 
 
@@ -63,9 +63,11 @@ def wanted(study: Study, state: Mapping[str, Any] | None, wish: Wish) -> Plan:
         if wish.slots is not None and before.screen_out:
             before = replace(before, screen_out=replace(before.screen_out, slots=wish.slots))
         return before
-    if (wish.screen_out_usd_cents is None) != (wish.slots is None):
+    terms = None
+    if wish.screen_out_usd_cents is not None and wish.slots is not None:
+        terms = ScreenOut(wish.screen_out_usd_cents, wish.slots)
+    elif wish.screen_out_usd_cents is not None or wish.slots is not None:
         raise InvalidInput("an amount for being screened out and the number of slots go together")
-    terms = ScreenOut(wish.screen_out_usd_cents, wish.slots) if wish.slots is not None else None
     return plan(study, wish.places, wish.fee_percent or FEE_PERCENT, wish.vat_percent or VAT_PERCENT, terms)
 
 

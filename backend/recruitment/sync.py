@@ -31,27 +31,28 @@ from backend.panels.api import (
     NotThere,
     Panel,
     PanelRefused,
+    Status,
     StudyState,
     Submission,
     TokenRefused,
 )
 from backend.payment import accounts, screened_out
 from backend.payment.accounts import panel_names
-from backend.payment.ledger import key_of
+from backend.payment.ledger import key_of, load_account
 from backend.payment.screened_out import Report
 from backend.recruitment import approved_sessions, recruit
 from backend.stores.store import Entry, Stale, Store
 from backend.studies.places_given_back import note_given_back
 from backend.studies.withdrawals import withdrawn
 
-ON_THE_WAY = ("reserved", "active")
-TAKEN = (*ON_THE_WAY, "awaiting_review", "approved", "partially_approved")
+ON_THE_WAY: tuple[Status, ...] = ("reserved", "active")
+TAKEN: tuple[Status, ...] = (*ON_THE_WAY, "awaiting_review", "approved", "partially_approved")
 _MISSING_FOR = timedelta(minutes=1)
 """How long a place must be unknown to the panel, which may not know it just after it was taken."""
 log = logging.getLogger("openhype")
 
 
-def reconcile(store: Store, panel: Panel, study: Study, now: str) -> Counter:
+def reconcile(store: Store, panel: Panel, study: Study, now: str) -> Counter[str]:
     """Synchronize all sessions of a study with the panel; return counts of what was done.
 
     Args:
@@ -63,7 +64,7 @@ def reconcile(store: Store, panel: Panel, study: Study, now: str) -> Counter:
     return done
 
 
-def read(store: Store, panel: Panel, study: Study, now: str) -> tuple[Counter, list[Report]]:
+def read(store: Store, panel: Panel, study: Study, now: str) -> tuple[Counter[str], list[Report]]:
     """Close sessions whose places are gone, and adjust how many people the panel admits.
 
     Returns:
@@ -89,7 +90,7 @@ def read(store: Store, panel: Panel, study: Study, now: str) -> tuple[Counter, l
         is_missing = _is_still_missing(store, study, session, place, missing.get(session.id), now)
         outcome = _give_back(store, study, state, session, cursor, place, is_missing, now)
         done[outcome] += 1
-        if outcome == "as it was" and _is_awaited(store, study, state, cursor, place):
+        if outcome == "as it was" and place and _is_awaited(store, study, state, cursor, place):
             reports.append(Report(place.id, state["codes"]["done_by_server"]))
     reports += _left_behind(store, study, state, listed)
     reports += screened_out.to_report(store, study, listed)
@@ -102,7 +103,7 @@ def reconcile_one(store: Store, panel: Panel, study: Study, session: Session, no
     place, cursor = _place(panel, study, session), store.cursor(session.id)
     state = recruit.recruitment(store, study)
     outcome = _give_back(store, study, state, session, cursor, place, False, now)
-    if outcome == "as it was" and _is_awaited(store, study, state, cursor, place):
+    if outcome == "as it was" and place and _is_awaited(store, study, state, cursor, place):
         report(panel, study, Report(place.id, state["codes"]["done_by_server"]))
 
 
@@ -140,11 +141,10 @@ def recruited(store: Store, panel_name: str) -> list[Study]:
 
 
 def _is_awaited(
-    store: Store, study: Study, state: Mapping[str, Any], cursor: Cursor, place: Submission | None
+    store: Store, study: Study, state: Mapping[str, Any], cursor: Cursor, place: Submission
 ) -> bool:
     """Return whether a person is done, and the panel waits for a report of that."""
-    is_open = place is not None and place.status in COMPLETABLE
-    if not (is_open and cursor.state in CLOSED and state["by_server"]):
+    if not (place.status in COMPLETABLE and cursor.state in CLOSED and state["by_server"]):
         return False
     return not _is_paid_otherwise(store, study, place)
 
@@ -152,7 +152,7 @@ def _is_awaited(
 def _is_paid_otherwise(store: Store, study: Study, place: Submission) -> bool:
     """Return whether everything is paid as a bonus, so that the panel must not also pay a reward."""
     entry = store.entry(accounts.ledger_of(study.name), key_of(place.id, place.participant))
-    account = accounts.load_account(entry.data) if entry else None
+    account = load_account(entry.data) if entry else None
     return account is not None and account.is_partial and account.bonus in ("intended", "confirmed")
 
 
@@ -163,9 +163,10 @@ def _left_behind(
     person, submission = panel_names(study)
     for entry in withdrawn(store, study.name) if state["by_server"] else ():
         place = listed.get(entry.data["panel"].get(submission, ""))
-        is_done = entry.data["state"] in CLOSED and place is not None and place.status in COMPLETABLE
-        is_theirs = is_done and place.participant == entry.data["panel"].get(person)
-        if is_theirs and not _is_paid_otherwise(store, study, place):
+        if place is None or place.participant != entry.data["panel"].get(person):
+            continue
+        is_done = entry.data["state"] in CLOSED and place.status in COMPLETABLE
+        if is_done and not _is_paid_otherwise(store, study, place):
             yield Report(place.id, state["codes"]["done_by_server"])
 
 

@@ -8,14 +8,14 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime
 
 from backend.experiment.records import Session, Study
 from backend.foundation.errors import NotAllowed, OpenhypeError
 from backend.foundation.timestamps import stamp, utc_now
 from backend.panels.api import Panel, TokenRefused
-from backend.panels.prolific_events import read_event
+from backend.panels.prolific_events import HeaderFields, read_event
 from backend.payment import screened_out
 from backend.recruitment import panel_health, sync
 from backend.recruitment.recruit import at_odds, book
@@ -69,7 +69,7 @@ class Watch:
         if session.panel.get(study.protocol.admission.panel.submission) and self._is_recruited(study):
             self._add(lambda: self._reconcile_session(study, session))
 
-    def heard(self, headers: Mapping[str, str], body: bytes) -> None:
+    def heard(self, headers: HeaderFields, body: bytes) -> None:
         """Process an event of the panel; duplicates are dropped.
 
         Raises:

@@ -59,10 +59,9 @@ def attrition(
             counter["began"] += 1
             counter["withdrawn"] += 1
     rows = [_row(model, counter, level) for model, counter in counts.items()]
-    known = [
-        (row["began"] - row["under_way"], row["began"] - row["under_way"] - row["finished"]) for row in rows
-    ]
-    test = dropout_test(*zip(*known, strict=True), np.random.default_rng(0)) if rows else None
+    began = [row["began"] - row["under_way"] for row in rows]
+    left = [count - row["finished"] for count, row in zip(began, rows, strict=True)]
+    test = dropout_test(began, left, np.random.default_rng(0)) if rows else None
     return {"models": rows, "test": test, "before": {} if simulated else _before(store, study)}
 
 

@@ -93,6 +93,7 @@ def _numbered(votes: Votes, pool: dict[str, Stimulus]) -> list[_Item]:
     """Return the items with votes in order, numbered from 0 within each set."""
     if missing := [name for name in votes.items if name not in pool]:
         raise InvalidInput(f"votes are on items that the study does not have: {listed(missing)}")
+    assert votes.count is not None  # known of a study's votes, which are single ones
     shares, counts, found, numbers = votes.share, votes.count, [], dict.fromkeys(votes.sets, 0)
     for i, name in enumerate(votes.items):
         of_set = votes.sets[votes.set_of[i]]

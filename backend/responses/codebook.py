@@ -3,7 +3,7 @@
 The same sentences are in `dataset_description.json` of an export and in docs/data.md.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection
 
 from backend.experiment.judgment import Judgment
 from backend.experiment.records import TRUTHS
@@ -70,7 +70,7 @@ COLUMNS = {
     ),
 }
 
-FILES = {
+FILES: dict[str, tuple[Collection[str], str]] = {
     "": (RESPONSES, "responses of finished sessions: the file to score"),
     "unfinished": (RESPONSES, "responses of sessions that broke off"),
     "replaced": (RESPONSES, "answers to mistimed flashes, which were replaced"),
@@ -82,9 +82,9 @@ FILES = {
 _VOTES = "one row for each pair or triplet that was judged, from the file to score"
 
 
-def files_of(judgment: Judgment) -> dict[str, tuple[Sequence[str], str]]:
+def files_of(judgment: Judgment) -> dict[str, tuple[Collection[str], str]]:
     """Return the files of a judgment, in the form of `FILES`."""
-    files: dict[str, tuple[Sequence[str], str]] = dict(FILES)
+    files = dict(FILES)
     if judgment.answers == TRUTHS:
         return files
     del files["images"]

@@ -8,6 +8,7 @@ many evaluators, those with the fewest answers, whose intervals are the widest.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from backend.analysis.crossed_model import crossed_model, needs_evaluators
@@ -91,15 +92,12 @@ def _picture(row: Mapping[str, Any]) -> Picture:
 
 
 def _lists(study: Study, pool: Pool, need: Need) -> dict[Side, list[int]]:
-    sides = {(None, class_): names for class_, names in pool.reals.items()}
+    sides: dict[Side, Any] = {(None, class_): names for class_, names in pool.reals.items()}
     sides |= {
         (model, class_): names for model, by_class in pool.fakes.items() for class_, names in by_class.items()
     }
     shown, most = study.protocol.stimuli.images // 2, needs.MOST // len(sides)
-    return {
-        side: _neediest(names, lambda name, side=side: need(side, name), shown, most)
-        for side, names in sides.items()
-    }
+    return {side: _neediest(names, partial(need, side), shown, most) for side, names in sides.items()}
 
 
 def _neediest(names: Iterable[str], need: Callable[[str], tuple], shown: int, most: int) -> list[int]:

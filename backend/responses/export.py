@@ -221,13 +221,17 @@ def _events(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             yield {**row, "event": flag, "trial": row["trial_index"], "time": None}
 
 
+_Image = tuple[str, str, bool, str]
+"""Model, name, whether it is a fake, and class."""
+
+
 class _Images:
     """Counts for each stimulus and model, like those of `analysis.fooling` for responses in memory."""
 
     file = "images"
 
     def __init__(self) -> None:
-        self._counts: dict[tuple[str, str, bool, str], list[int]] = {}
+        self._counts: dict[_Image, list[int]] = {}
 
     def add(self, rows: list[dict[str, Any]]) -> None:
         for row in rows:
@@ -239,15 +243,17 @@ class _Images:
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield one row each, sorted by model, fakes before reals, then by decreasing error."""
 
-        def error(key: tuple, guesses: int, said_fake: int) -> float:
+        def error(key: _Image) -> float:
+            guesses, said_fake = self._counts[key]
             return (guesses - said_fake if key[2] else said_fake) / guesses
 
-        ordered = sorted(
-            ((key, *counts) for key, counts in self._counts.items()),
-            key=lambda row: (row[0][0], not row[0][2], -error(*row), -row[1], row[0][1]),
-        )
-        for key, guesses, said_fake in ordered:
+        def place(key: _Image) -> tuple[str, bool, float, int, str]:
+            model, stimulus, is_fake, _ = key
+            return model, not is_fake, -error(key), -self._counts[key][0], stimulus
+
+        for key in sorted(self._counts, key=place):
             model, stimulus, is_fake, class_ = key
+            guesses, said_fake = self._counts[key]
             yield {
                 "model": model,
                 "generated": is_fake,
@@ -255,7 +261,7 @@ class _Images:
                 "number_guesses": guesses,
                 "number_guesses_generated": said_fake,
                 "soft_label": said_fake / guesses,
-                "error": error(key, guesses, said_fake),
+                "error": error(key),
                 "class": class_,
             }
 
@@ -287,10 +293,15 @@ def _write_about(
     """Write the files that describe the data, the description last: its presence shows a complete set."""
     # With the panel's addresses and codes, other people could claim credit.
     settings = {**to_json(study.protocol), "panel": study.protocol.admission.panel.name}
-    materials = {"study": study.name, "kind": study.kind, "models": study.models, "classes": study.classes}
+    materials: dict[str, Any] = {
+        "study": study.name,
+        "kind": study.kind,
+        "models": study.models,
+        "classes": study.classes,
+    }
     materials |= {"created_at": study.created_at, "settings": settings, "notes": study.notes}
-    materials |= {"pages": list(map(asdict, study.pages))} if study.pages else {}
-    materials |= {"questions": list(map(asdict, study.questions))} if study.questions else {}
+    materials |= {"pages": [asdict(page) for page in study.pages]} if study.pages else {}
+    materials |= {"questions": [asdict(question) for question in study.questions]} if study.questions else {}
     kind = "finished simulated sessions" if simulated else "finished sessions"
     content = f"{counts['responses']} responses of {counts['sessions']} {kind}"
     bapps = ["bapps/"] if judgment_of(study.protocol.method).has_items else []

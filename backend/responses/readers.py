@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def write_responses(rows: Iterable[Mapping[str, Any]], file: TextIO) -> None:
     """Write rows as a responses file, with cells formatted as by `row_writer`."""
-    write = row_writer(file, COLUMNS)
+    write = row_writer(file, [*COLUMNS])
     for row in rows:
         write(row)
 

@@ -2,22 +2,20 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from backend.experiment.judgments import method_named
 from backend.experiment.records import Study
 from backend.standing.progress import NONE, Progress, is_judged, scored_at, wanted
 from backend.standing.submissions import Submission
 
-AWAITING, QUEUED, CHECKING, REFUSED, COLLECTING, SCORED, WITHDRAWN = (
-    "awaiting_pictures",
-    "queued",
-    "checking",
-    "refused",
-    "collecting",
-    "scored",
-    "withdrawn",
-)
+AWAITING: Final = "awaiting_pictures"
+QUEUED: Final = "queued"
+CHECKING: Final = "checking"
+REFUSED: Final = "refused"
+COLLECTING: Final = "collecting"
+SCORED: Final = "scored"
+WITHDRAWN: Final = "withdrawn"
 State = Literal["awaiting_pictures", "queued", "checking", "refused", "collecting", "scored", "withdrawn"]
 FAILED_JOBS = ("failed", "cancelled")
 

@@ -156,11 +156,11 @@ def _checked(terms: Terms) -> Terms:
         raise InvalidInput(f"submitters must be 'all' or a list of members, not {terms.submitters!r}")
     if len(terms.submitters) > _MOST_SUBMITTERS:
         raise InvalidInput(f"submitters may be at most {_MOST_SUBMITTERS} members; use 'all' for more")
-    times = {name: _time(name, getattr(terms, name)) for name in ("opens_at", "closes_at", "embargo_until")}
-    opens, closes = times["opens_at"], times["closes_at"]
+    opens, closes = _time("opens_at", terms.opens_at), _time("closes_at", terms.closes_at)
+    embargo = _time("embargo_until", terms.embargo_until)
     if opens and closes and closes <= opens:
         raise InvalidInput(f"closes_at must be after opens_at, and {closes} is not after {opens}")
-    return replace(terms, **times)
+    return replace(terms, opens_at=opens, closes_at=closes, embargo_until=embargo)
 
 
 def _check_text(name: str, text: str, longest: int, allowed: str) -> None:

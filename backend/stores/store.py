@@ -196,6 +196,18 @@ def check_capacity(session: Session, taken: int, capacity: Capacity) -> None:
         raise Stale(f"{session.condition} of study {session.study} has its {capacity.wanted} sessions by now")
 
 
+def stored_entry(store: Store, book: str, key: str) -> Entry:
+    """Return an entry of a book that was written before.
+
+    Raises:
+        NotFound: it was erased in the meantime.
+    """
+    entry = store.entry(book, key)
+    if entry is None:
+        raise NotFound(f"the entry {key!r} of {book} was erased in the meantime")
+    return entry
+
+
 def found_study(study: Study, even_deleted: bool) -> Study:
     """Return a study that was read from a store.
 

@@ -7,6 +7,7 @@ here for one session without numpy.
 
 from collections.abc import Callable, Sequence
 from math import fsum
+from typing import cast
 
 from backend.experiment.judgments import judgment_of, method_named
 from backend.experiment.published import published_scores
@@ -16,7 +17,7 @@ from backend.foundation.errors import Conflict, NotAllowed
 from backend.foundation.recent import Recent
 from backend.stores.store import Store
 from backend.studies.withdrawals import withdrawn
-from backend.task.reply_types import Debrief
+from backend.task.reply_types import Debrief, Published
 
 _VALUES_KEPT = 4096
 
@@ -60,7 +61,7 @@ class Debriefing:
                 "mean": fsum(others) / len(others) if others else None,
                 "values": others,
             },
-            "published": published_scores(method),
+            "published": cast(list[Published], published_scores(method)),
             "pictures": [
                 {"url": url(response.stimulus), "truth": picture.truth, "response": response.response}
                 for response, picture in scored

@@ -172,6 +172,7 @@ class PlaceCheck:
         The number of concurrent waits is limited, so that visitors with invented ids cannot hold all
         threads.
         """
+        assert self._panel is not None  # without a panel nothing is asked (`_requirement`)
         try:
             return self._panel.submission(submission, is_urgent=True)
         except NotThere:

@@ -138,13 +138,11 @@ class SessionPlans:
     def _standing(self, study: Study, simulated: bool) -> Standing:
         """Return what is known of a tournament's contestants, by counts read again after a minute."""
         key = (study.name, study.created_at, simulated)
-        read_at, models, found = self._standings.get(key, (None, (), None))
-        now = self._clock()
-        if read_at is None or models != study.models or now - read_at >= _NEEDS_FOR:
-            found = tournament_counts.standing_of(
-                study, tournament_counts.read(self._store, study, simulated)
-            )
-            self._standings[key] = (now, study.models, found)
+        known, now = self._standings.get(key), self._clock()
+        if known is not None and known[1] == study.models and now - known[0] < _NEEDS_FOR:
+            return known[2]
+        found = tournament_counts.standing_of(study, tournament_counts.read(self._store, study, simulated))
+        self._standings[key] = (now, study.models, found)
         return found
 
     def _pool(self, study: Study) -> Pool:

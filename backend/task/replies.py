@@ -5,7 +5,7 @@ and the completion code appears only with a closed session.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from backend.experiment import follow_ups, questionnaire, session_questions
 from backend.experiment import session as sessions
@@ -26,9 +26,13 @@ from backend.task.reply_types import (
     Next,
     OpenQuestions,
     PublicStudy,
+    QualificationResult,
     Question,
     SessionProgress,
+    Spoken,
+    StaircaseRule,
     State,
+    StudyProtocol,
     TimeLimits,
     Withdrawal,
 )
@@ -88,30 +92,27 @@ def public_study(
     }
 
 
-def _language(protocol: Protocol) -> dict[str, Any]:
+def _language(protocol: Protocol) -> Spoken:
     language, own = protocol.language.language, protocol.language.texts
     return {"language": language, "texts": texts_for_page(language, own)}
 
 
-def protocol_of(protocol: Protocol) -> dict[str, Any]:
+def protocol_of(protocol: Protocol) -> StudyProtocol:
     """Return the parameters of the experiment that a page needs."""
-    names = (
-        "method",
-        "countdown_from",
-        "countdown_ms",
-        "mask_count",
-        "mask_ms",
-        "gap_ms",
-        "feedback",
-        "feedback_ms",
-        "full_screen",
-        "size_px",
-        "same_answer_notice",
-        "builtin_instructions",
-    )
     settings = values_of(protocol)
     return {
-        **{name: settings[name] for name in names},
+        "method": protocol.method,
+        "countdown_from": settings["countdown_from"],
+        "countdown_ms": settings["countdown_ms"],
+        "mask_count": settings["mask_count"],
+        "mask_ms": settings["mask_ms"],
+        "gap_ms": settings["gap_ms"],
+        "feedback": settings["feedback"],
+        "feedback_ms": settings["feedback_ms"],
+        "full_screen": settings["full_screen"],
+        "size_px": settings["size_px"],
+        "same_answer_notice": settings["same_answer_notice"],
+        "builtin_instructions": settings["builtin_instructions"],
         "largest_css_px": protocol.stimuli.shown_at_most_css_px,
         "half_real": protocol.stimuli.is_half_real,
         "follow_ups": _follow_ups(protocol) if protocol.follow_ups.is_asking else None,
@@ -136,7 +137,7 @@ def state(
     study: Study, session: Session, cursor: Cursor, withdrawal_url: str, config: PanelConfig = NO_PANEL_CONFIG
 ) -> State:
     """Return all that a page needs to continue a session, and the link to withdraw from it."""
-    return {
+    reply: State = {
         "withdrawal_url": withdrawal_url,
         "session": session.id,
         "study": study.name,
@@ -150,9 +151,11 @@ def state(
             "time_limits": _time_limits(study.protocol, session),
         },
         "block_begun": _next_block(session, cursor) < cursor.blocks_begun,
-        **({"pages": [_instructions(page) for page in study.pages]} if study.pages else {}),
         **_progress(study, session, cursor, config),
     }
+    if study.pages:
+        reply["pages"] = [_instructions(page) for page in study.pages]
+    return reply
 
 
 def _time_limits(protocol: Protocol, session: Session) -> TimeLimits:
@@ -183,7 +186,7 @@ def block(study: Study, session: Session, cursor: Cursor, url: Any, masks: list[
         "masks": [url(name) for name in study.masks] if masks else [],
         "trial_masks": masks[offset:],
         "instructed": _instructed(planned)[offset:],
-        "staircase": vars(rule) if rule else None,
+        "staircase": cast(StaircaseRule, vars(rule)) if rule else None,
         "next": _next(study, session, cursor),
     }
 
@@ -251,7 +254,7 @@ def withdrawn(protocol: Protocol | None, kept: Mapping[str, Any]) -> Withdrawal:
     Args:
         protocol: that of the study; None if it was deleted.
     """
-    spoken = _language(protocol) if protocol else {"language": CHOOSE, "texts": {}}
+    spoken: Spoken = _language(protocol) if protocol else {"language": CHOOSE, "texts": {}}
     return {
         "study": kept["study"],
         "title": protocol.consent.title if protocol else kept["study"],
@@ -269,7 +272,7 @@ def _progress(study: Study, session: Session, cursor: Cursor, config: PanelConfi
     practice = sessions.practice_trials(session)
     is_practice = cursor.trial_index < practice
     earned = sessions.earned_usd_cents(protocol, cursor)
-    return {
+    reply: SessionProgress = {
         "next": None if is_done else _next(study, session, cursor),
         "progress": {
             "answered": cursor.trial_index - (0 if is_practice else practice),
@@ -280,34 +283,43 @@ def _progress(study: Study, session: Session, cursor: Cursor, config: PanelConfi
         if study.protocol.pay.is_paid and (study.protocol.page.feedback or is_done)
         else None,
         "done": _done(study, session, cursor, config) if is_done else None,
-        **_questions(study, cursor),
     }
-
-
-def _questions(study: Study, cursor: Cursor) -> dict[str, OpenQuestions]:
     when = session_questions.open_questions(study, cursor)
-    if when is None:
-        return {}
+    if when is not None:
+        reply["questions"] = _questions(study, cursor, when)
+    return reply
+
+
+def _questions(study: Study, cursor: Cursor, when: str) -> OpenQuestions:
     pages = questionnaire.pages_of(questionnaire.asked(study.questions, when))
     return {
-        "questions": {
-            "when": when,
-            "pages": [
-                {"title": title, "questions": [_question(question) for question in questions]}
-                for title, questions in pages
-            ],
-            "earlier": session_questions.answers_of(cursor, questionnaire.BEFORE),
-        }
+        "when": when,
+        "pages": [
+            {"title": title, "questions": [_question(question) for question in questions]}
+            for title, questions in pages
+        ],
+        "earlier": session_questions.answers_of(cursor, questionnaire.BEFORE),
     }
 
 
 def _question(question: questionnaire.Question) -> Question:
-    names = ("name", "kind", "text", "required", "min", "max", "step", "points", "low", "high", "max_length")
     condition = question.shown_if
     return {
-        **{name: getattr(question, name) for name in names},
+        "name": question.name,
+        "kind": question.kind,
+        "text": question.text,
+        "required": question.required,
+        "min": question.min,
+        "max": question.max,
+        "step": question.step,
+        "points": question.points,
+        "low": question.low,
+        "high": question.high,
+        "max_length": question.max_length,
         "choices": list(question.choices),
-        "shown_if": condition and {"question": condition.question, "answers": list(condition.answers)},
+        "shown_if": {"question": condition.question, "answers": list(condition.answers)}
+        if condition
+        else None,
     }
 
 
@@ -319,17 +331,21 @@ def _done(study: Study, session: Session, cursor: Cursor, config: PanelConfig) -
     record, own_code = study.protocol.admission.panel, session.completion_code
     judgment = judgment_of(study.protocol.method)
     known = None if config.by_server else code_for(record, session.panel, "done", config)
+    link = return_link(record, session.panel, "done", config, own_code)
     return {
         "complete": cursor.state == "finished",
         "completion_code": known or own_code,
-        **return_link(record, session.panel, "done", config, own_code),
+        "redirect_url": link["redirect_url"],
+        "form": link["form"],
         "reported": config.by_server and bool(session.panel.get(record.evaluator)),
         "earned_usd_cents": sessions.earned_usd_cents(study.protocol, cursor),
         "right": sessions.right_answers(cursor, is_closed=True)
         if sessions.has_right_answers(session)
         else None,
         "answered": max(cursor.trial_index - sessions.practice_trials(session), 0) + cursor.voided_answers,
-        "qualification": judgment.qualification_result(session, study.protocol, cursor)
+        "qualification": cast(
+            QualificationResult, judgment.qualification_result(session, study.protocol, cursor)
+        )
         if study.kind == "qualification"
         else None,
     }

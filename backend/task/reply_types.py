@@ -4,19 +4,36 @@
 generated from that.
 """
 
-from typing import Annotated, Literal, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Annotated, Literal, NotRequired, TypedDict
 
 from msgspec import Meta
 
 from backend.experiment.judgments import METHODS
 from backend.experiment.questionnaire import KINDS, TIMES
 
-Currency = Annotated[
-    Literal["USD", "GBP"],
-    Meta(description="Currency of all amounts, which are in its cents (for GBP, pence)"),
-]
-Truth = Literal["real", "fake"]
-Method = Literal[tuple(METHODS)]
+if TYPE_CHECKING:
+    # The records carry these as texts that were checked on the way in, and a type checker knows no Literal
+    # of values that are computed. The document of the API lists the values.
+    Currency = str
+    Truth = str
+    Method = str
+    Unit = str
+    CommentWanted = str
+    MarkWanted = str
+    Kind = str
+    Time = str
+else:
+    Currency = Annotated[
+        Literal["USD", "GBP"],
+        Meta(description="Currency of all amounts, which are in its cents (for GBP, pence)"),
+    ]
+    Truth = Literal["real", "fake"]
+    Method = Literal[tuple(METHODS)]
+    Unit = Literal["percent", "ms"]
+    CommentWanted = Literal["none", "optional", "required"]
+    MarkWanted = Literal["none", "click", "box"]
+    Kind = Literal[KINDS]
+    Time = Literal[TIMES]
 TimeLimits = Literal["all", "some", "none"]
 Contact = Annotated[
     str, Meta(description="Contact of evaluators: an e-mail address, a URL or a text; may be empty")
@@ -56,6 +73,13 @@ OwnTexts = Annotated[
     dict[str, dict[str, str]],
     Meta(description="The researcher's texts in place of the page's own, by language and key"),
 ]
+
+
+class Spoken(TypedDict):
+    """The language of a page, and its texts."""
+
+    language: Language
+    texts: OwnTexts
 
 
 class PublicStudy(Effort):
@@ -122,15 +146,15 @@ class FollowUps(TypedDict):
         bool, Meta(description="Whether one press gives answer and confidence; else it is asked afterwards")
     ]
     reasons: Annotated[list[str], Meta(description="In `Answer` they are numbers, from 1")]
-    comment: Literal["none", "optional", "required"]
+    comment: CommentWanted
     why_after: Annotated[list[str], Meta(description="Answers after which reasons and comment are asked")]
-    mark: Literal["none", "click", "box"]
+    mark: MarkWanted
     where_after: Annotated[list[str], Meta(description="Answers after which the mark is asked")]
     mark_needed: bool
 
 
-class PageProtocol(TypedDict):
-    """The parameters of the experiment that a page needs."""
+class StudyProtocol(TypedDict):
+    """The parameters of the experiment that a page needs, the same in all sessions of a study."""
 
     method: Method
     countdown_from: int
@@ -150,6 +174,11 @@ class PageProtocol(TypedDict):
     largest_css_px: Annotated[float, Meta(description="The largest width of a picture, in CSS pixels")]
     half_real: bool
     follow_ups: FollowUps | None
+
+
+class PageProtocol(StudyProtocol):
+    """The parameters of the experiment that a page needs."""
+
     block_images: list[int]
     time_limits: Annotated[
         TimeLimits, Meta(description="Which pictures of the session are shown for a limited time")
@@ -231,7 +260,7 @@ class Question(TypedDict):
     """A question of the researcher."""
 
     name: str
-    kind: Literal[KINDS]
+    kind: Kind
     text: str
     required: bool
     choices: list[str]
@@ -253,7 +282,7 @@ class QuestionPage(TypedDict):
 class OpenQuestions(TypedDict):
     """The questions to be answered now."""
 
-    when: Literal[TIMES]
+    when: Time
     pages: list[QuestionPage]
     earlier: Annotated[
         dict[str, str | float | list[str]],
@@ -418,7 +447,7 @@ class Debrief(TypedDict):
     """The evaluator's own result beside others'. Scores are percent (`infinity`) or ms (`time`)."""
 
     method: Method
-    unit: Literal["percent", "ms"]
+    unit: Unit
     score: Annotated[float, Meta(description="The evaluator's value")]
     fakes_error: Annotated[float | None, Meta(description="Percent of the fakes judged wrong")]
     reals_error: Annotated[float | None, Meta(description="Percent of the reals judged wrong")]

@@ -5,7 +5,7 @@ Nothing past this module meets a wrong type, a NaN, or an overlong text.
 
 import json
 import re
-from typing import Annotated, Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, overload
 
 import msgspec
 from msgspec import Meta, Struct
@@ -67,7 +67,14 @@ Signature = Annotated[
         extra={"is_secret": True},  # it is a credential
     ),
 ]
-_OUTCOME = Literal[tuple(name for name in OUTCOMES if name != "done")]
+if TYPE_CHECKING:  # a type checker knows no Literal of values that are computed
+    Outcome = str
+    Time = str
+    JudgmentAnswer = str
+else:
+    Outcome = Literal[tuple(name for name in OUTCOMES if name != "done")]
+    Time = Literal[TIMES]
+    JudgmentAnswer = Literal[ANSWERS]
 
 
 class Admission(Struct, frozen=True, kw_only=True):
@@ -86,7 +93,7 @@ class WaitBegin(Admission, frozen=True, kw_only=True):
 class Exit(WaitBegin, frozen=True, kw_only=True):
     """Request to leave before taking part."""
 
-    outcome: _OUTCOME
+    outcome: Outcome
 
 
 class Opening(WaitBegin, frozen=True, kw_only=True):
@@ -135,7 +142,7 @@ class QuestionAnswers(Struct, frozen=True):
 
     allows_lines: ClassVar[bool] = True
     lease: Whole
-    when: Literal[TIMES]
+    when: Time
     answers: Annotated[dict[Text, QuestionAnswer], Meta(max_length=MOST_QUESTIONS)] = {}
     declined: Annotated[
         bool, Meta(description="The evaluator chose not to answer the questions after the task")
@@ -177,7 +184,7 @@ class _Answer(Struct, frozen=True, kw_only=True):
     lease: Whole
     trial_index: Whole
     stimulus: Text
-    response: Annotated[Literal[ANSWERS], Meta(extra={"expected": either(ANSWERS)})]
+    response: Annotated[JudgmentAnswer, Meta(extra={"expected": either(ANSWERS)})]
     exposure_ms: Number | None = None
     shown_ms: Number | None = None
     frames: Whole | None = None
@@ -191,7 +198,13 @@ class _Answer(Struct, frozen=True, kw_only=True):
     interactions: Annotated[list[PostedInteraction], Meta(max_length=_MAX_ENTRIES)] = []
 
 
-_FACT = {Kind.TEXT: Text, Kind.WHOLE: Whole, Kind.NUMBER: Number, Kind.LIST: Numbers, Kind.WHOLES: Wholes}
+_FACT: dict[Kind, Any] = {
+    Kind.TEXT: Text,
+    Kind.WHOLE: Whole,
+    Kind.NUMBER: Number,
+    Kind.LIST: Numbers,
+    Kind.WHOLES: Wholes,
+}
 Answer = msgspec.defstruct(
     "Answer",
     [(name, _FACT[column.kind] | None, None) for name, column in FACTS.items()],
@@ -266,6 +279,12 @@ def posted(answer: Any) -> Posted:
     )
 
 
+@overload
+def _ms(value: float) -> float: ...
+@overload
+def _ms(value: None) -> None: ...
+@overload
+def _ms(value: float | None) -> float | None: ...
 def _ms(value: float | None) -> float | None:
     return None if value is None else round(value, _DIGITS_OF_MS)
 
@@ -277,7 +296,7 @@ def _check_size(name: str, facts: dict[str, Any]) -> None:
         raise ValueError(f"{name} must be of at most {_MAX_FACTS_BYTES} bytes as JSON, not {length}")
 
 
-def _check_texts(value: Any, unprintable: re.Pattern) -> None:
+def _check_texts(value: Any, unprintable: re.Pattern[str]) -> None:
     """Refuse texts that contain control characters or unpaired surrogates.
 
     JSON can encode the latter (`"\\ud800"`), and Python reads them; databases, hashes and terminals fail

@@ -1,6 +1,7 @@
 """Paid waiting for a study to start: `studies/waiting_room.py` for one visitor."""
 
 from collections.abc import Mapping
+from typing import cast
 
 from backend.foundation.errors import NotAllowed
 from backend.studies import lifecycle, waiting_room
@@ -36,20 +37,24 @@ class Waiting:
             key, _ = self._visitors.vouched(study, panel, signature, qualification_token)
         self._visitors.admission.check(study, key)
         qualification = self._visitors.qualification_of(study)
-        if qualification is None or not self._visitors.has_passed(qualification, key, qualification_token):
+        passed = None
+        if qualification and self._visitors.has_passed(qualification, key, qualification_token):
+            session = self._visitors.session_of_token(qualification, qualification_token)
+            named = self._store.claimed(qualification.name, key) if key is not None else None
+            passed = session.id if session else named
+        if passed is None:
             raise NotAllowed(
                 "only people who passed the test of this study can wait for it", code="not_qualified"
             )
-        session = self._visitors.session_of_token(qualification, qualification_token)
-        passed = session.id if session else self._store.claimed(qualification.name, key)
         if study.protocol.pay.retainer_usd_cents:
             begun = lifecycle.begin(self._store, study, self._access.now())
             if begun.settings_id != study.settings_id:
                 return self.wait(study_name, panel, qualification_token, signature)
         panel = stored_parameters(study.protocol.admission.panel, panel)
-        return waiting_room.begin(self._store, study, passed, panel, self._access.clock().timestamp())
+        begun_wait = waiting_room.begin(self._store, study, passed, panel, self._access.clock().timestamp())
+        return cast(BegunWait, begun_wait)
 
     def sign(self, study_name: str, wait_id: str, token: str, is_visible: bool, is_here: bool) -> Wait:
         """Process the heartbeat of a person who waits; see `waiting_room.sign`."""
         study, at = self._access.study(study_name), self._access.clock().timestamp()
-        return waiting_room.sign(self._store, study, wait_id, token, is_visible, is_here, at)
+        return cast(Wait, waiting_room.sign(self._store, study, wait_id, token, is_visible, is_here, at))

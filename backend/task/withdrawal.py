@@ -18,7 +18,7 @@ from backend.experiment.records import Session, Study
 from backend.experiment.session import Cursor, earned_part_usd_cents
 from backend.foundation.errors import NotFound
 from backend.payment import accounts
-from backend.stores.store import Entry, Stale, Store
+from backend.stores.store import Entry, Stale, Store, stored_entry
 from backend.studies.withdrawals import BOOK
 
 _WHY = "withdrawn"
@@ -49,7 +49,7 @@ def withdraw(store: Store, study: Study, session_id: str, at: str) -> Entry:
         data = _kept(study.protocol, session, _stopped(store, session_id), at)
         with suppress(Stale):  # a concurrent request wrote it
             store.write_entry(BOOK, session_id, 0, data)
-        entry = store.entry(BOOK, session_id)
+        entry = stored_entry(store, BOOK, session_id)
     return finish_one(store, entry)
 
 
@@ -107,4 +107,4 @@ def finish_one(store: Store, entry: Entry) -> Entry:
     store.erase_session(entry.key)
     with suppress(Stale):
         return store.write_entry(BOOK, entry.key, entry.version, {**entry.data, "is_erased": True})
-    return store.entry(BOOK, entry.key)
+    return stored_entry(store, BOOK, entry.key)

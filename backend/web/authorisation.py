@@ -139,6 +139,7 @@ class Authorisation:
 
     def _asked(self, member: Member) -> tuple[Store, datetime, str, str | None, str, str]:
         """Return the beginning of an entry: who asks for what, and when."""
+        assert request.url_rule is not None  # a request without a route has no operation
         action = f"{request.method} {path_of(request.url_rule.rule)}"
         target = " ".join(map(str, (request.view_args or {}).values()))
         return self._context.store, self._context.clock(), member.name, member.token_id, action, target

@@ -104,4 +104,5 @@ def _public(reply: Response, sent: Mapping[str, str] = headers.DATA_FOR_ALL) -> 
     if reply.status_code == 200 and request.accept_encodings["gzip"] > 0:
         reply.set_data(gzip.compress(reply.get_data(), compresslevel=6, mtime=0))
         reply.headers["Content-Encoding"] = "gzip"
-    return reply.make_conditional(request)
+    reply.make_conditional(request)
+    return reply

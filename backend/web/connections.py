@@ -10,9 +10,9 @@ import resource
 from collections import Counter
 from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 from waitress.channel import HTTPChannel
-from waitress.server import BaseWSGIServer
 
 from backend.web.request_parser import LongBodies, Parser
 
@@ -27,6 +27,11 @@ _ACCEPTED_AT_ONCE = 64
 
 class Channel(HTTPChannel):
     """A connection of waitress's server that closes others when there are too many."""
+
+    # waitress's stubs lack, or declare otherwise, what it has when it runs.
+    server: Any
+    parser_class: Any
+    _fileno: int | None
 
     def __init__(self, server, sock, addr, adj, map=None):
         super().__init__(server, sock, addr, adj, map)
@@ -57,7 +62,7 @@ class Channel(HTTPChannel):
             del held[self.addr[0]]
 
 
-def protect(server: BaseWSGIServer, long_bodies: LongBodies, one_address: bool = True) -> None:
+def protect(server: Any, long_bodies: LongBodies, one_address: bool = True) -> None:
     """Make a server close excess connections, and accept all waiting ones in one turn of its event loop.
 
     waitress accepts one per turn, so that a thousand silent ones delay the next for a thousand turns.

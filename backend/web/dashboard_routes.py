@@ -7,6 +7,7 @@ not sent again. The login is that of the results pages.
 from collections.abc import Callable
 
 from flask import Flask, Response, redirect, request
+from werkzeug.wrappers import Response as Redirect
 
 from backend.experiment.records import Study
 from backend.foundation.timestamps import stamp
@@ -15,11 +16,12 @@ from backend.studies import pausing
 from backend.web import headers, login, results_routes
 from backend.web.authorisation import require
 from backend.web.context import Context
-from backend.web.dashboard_types import Paused, StudyLine, StudyProgress
+from backend.web.dashboard_types import Paused
 from backend.web.monitor import Watch
 from backend.web.operations import Operation, Operations
 from backend.web.replying import polled
 from backend.web.results_cache import ResultsCache
+from backend.web.study_record import line_of
 
 _HEADERS = {
     **headers.RESULTS,
@@ -62,7 +64,7 @@ def add_pages(app: Flask, context: Context, page: Callable[[], Response]) -> Non
             return page_or_login()
         require(context, RESEARCHER)
         now = clock()
-        return polled({"studies": [_line(watch(study).progress(now)) for study in store.studies()]})
+        return polled({"studies": [line_of(watch(study).progress(now)) for study in store.studies()]})
 
     @app.get(f"{login.DASHBOARD}/<study>")
     def dashboard_of(study: str) -> Response:
@@ -73,7 +75,7 @@ def add_pages(app: Flask, context: Context, page: Callable[[], Response]) -> Non
 
     @app.post(login.DASHBOARD, defaults={"study": ""})
     @app.post(f"{login.DASHBOARD}/<study>")
-    def show_key_to_dashboard(study: str) -> Response:
+    def show_key_to_dashboard(study: str) -> Response | Redirect:
         return results_routes.enter(context, "Dashboard")
 
     @app.post(f"{login.DASHBOARD}/<study>/pause")
@@ -87,10 +89,6 @@ def add_pages(app: Flask, context: Context, page: Callable[[], Response]) -> Non
         return {"paused": False}
 
     @app.post(f"{login.DASHBOARD}/<study>/leave")
-    def leave_dashboard(study: str) -> Response:
+    def leave_dashboard(study: str) -> Redirect:
         login.log_out()
         return redirect(login.DASHBOARD, 303)
-
-
-def _line(progress: StudyProgress) -> StudyLine:
-    return {name: progress[name] for name in StudyLine.__annotations__}

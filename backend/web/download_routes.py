@@ -157,12 +157,13 @@ def add_routes(app: Flask, context: Context) -> None:
 
     @app.get("/api/studies/<study>/export.zip")
     def export(study: str) -> Response:
+        simulated = queries.truth_value("simulated")
         options = {
-            "simulated": queries.truth_value("simulated"),
+            "simulated": simulated,
             "bapps": queries.truth_value("bapps"),
             "croissant": _declared() if queries.choice("croissant", ("true", "false")) == "true" else None,
         }
-        return sent(study, "export.zip", options, _unfinished(store, study, options["simulated"]))
+        return sent(study, "export.zip", options, _unfinished(store, study, simulated))
 
     @app.get("/api/studies/<study>/responses.csv")
     def responses(study: str) -> Response:
@@ -185,14 +186,10 @@ def _declared() -> dict[str, Any]:
     """
     from backend.responses.publication.terms import terms_of
 
-    declared = {
-        "creators": queries.texts("creator", most=50),
-        "licence": queries.text("license"),
-        "url": queries.text("url"),
-        "release": queries.text("release"),
-    }
-    terms_of("", **declared)
-    return declared
+    creators, licence = queries.texts("creator", most=50), queries.text("license")
+    url, release = queries.text("url"), queries.text("release")
+    terms_of("", creators, licence, url, release)
+    return {"creators": creators, "licence": licence, "url": url, "release": release}
 
 
 def _shortened(options: Mapping[str, Any]) -> tuple[str]:

@@ -151,7 +151,10 @@ class Downloads:
 class _Making:
     """A file that is being made."""
 
-    is_over: bool
+    @property
+    def is_over(self) -> bool:
+        """Whether the file is there, or cannot be made."""
+        raise NotImplementedError
 
     def wait(self, timeout_s: float) -> None:
         """Wait until the file is there.
@@ -176,10 +179,11 @@ class _Process(_Making):
             env=environment_of_child(os.environ),
             text=True,
         )
+        stdin, self._process.stdin = self._process.stdin, None
+        assert stdin is not None  # a pipe, as asked for
         with suppress(OSError):  # it ended at once; what it said is read below
-            self._process.stdin.write(json.dumps(dict(asked)))
-            self._process.stdin.close()
-        self._process.stdin = None
+            stdin.write(json.dumps(dict(asked)))
+            stdin.close()
         self._lock, self._said = threading.Lock(), ("", "")
 
     @property

@@ -80,6 +80,7 @@ def log_in(context: Context, found: Member) -> Member:
         until = min(until, datetime.fromisoformat(found.expires_at))
     at, key = str(int(until.timestamp())), found.token_id or _OF_THE_KEY
     value, seconds = f"{at}.{key}.{_seal(context.keys, at, key)}", int((until - now).total_seconds())
+    assert request.url_rule is not None  # only the handler of a route signs in
     is_secure, action = request.is_secure, f"{request.method} {path_of(request.url_rule.rule)}"
     audit_log.write(context.store, now, found.name, found.token_id, action, "", 200)
 

@@ -4,6 +4,8 @@ An owner manages everybody, a researcher submitters only: to a researcher the ot
 may revoke tokens of their own.
 """
 
+from typing import cast
+
 from flask import Flask, request
 
 from backend.foundation.errors import Conflict, NotAllowed, brief
@@ -16,6 +18,7 @@ from backend.web.authorisation import caller, concerns
 from backend.web.bodies import NoFields, body
 from backend.web.context import Context
 from backend.web.member_types import (
+    AuditLine,
     AuditPage,
     IssuedToken,
     Me,
@@ -184,7 +187,7 @@ def add_routes(app: Flask, context: Context) -> None:
     def audit() -> AuditPage:
         limit = queries.whole("limit", 1, audit_log.MOST) or 100
         entries, following = audit_log.page(store, limit, request.args.get("before"))
-        return {"entries": [vars(entry) for entry in entries], "next": following}
+        return {"entries": [cast(AuditLine, vars(entry)) for entry in entries], "next": following}
 
 
 def _managed(context: Context, caller: Member, name: str) -> Membership:

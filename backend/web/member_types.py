@@ -1,6 +1,6 @@
 """Requests and replies of the routes of members, tokens and the audit log."""
 
-from typing import Annotated, Literal, TypedDict
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
 from msgspec import Meta, Struct
 
@@ -8,7 +8,10 @@ from backend.members.memberships import NAME
 from backend.members.roles import ROLES
 from backend.members.tokens import LONGEST_DAYS, LONGEST_LABEL
 
-Role = Literal[ROLES]
+if TYPE_CHECKING:  # a type checker knows no Literal of values that are computed
+    Role = str
+else:
+    Role = Literal[ROLES]
 Name = Annotated[
     str,
     Meta(

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from backend.experiment.browsers import engine_of
 from backend.experiment.records import Study
@@ -55,7 +55,7 @@ class Watch:
     def progress(self, now: datetime) -> StudyProgress:
         """Return the study's progress, possibly some seconds old; `paused` is always current."""
         with self._lock:
-            progress = self._progress.get(None, lambda: self._compute_progress(now))
+            progress: StudyProgress = self._progress.get(None, lambda: self._compute_progress(now))
         return {**progress, "paused": is_paused(self._store, self._study.name)}
 
     def with_scores(self, now: datetime) -> WatchedStudy:
@@ -93,7 +93,7 @@ class Watch:
         finally:
             self._scoring.release()
 
-    def _compute_progress(self, now: datetime) -> dict[str, Any]:
+    def _compute_progress(self, now: datetime) -> StudyProgress:
         withdrawn_entries = list(withdrawn(self._store, self._study.name))
         ids = {entry.key for entry in withdrawn_entries}
         cursors = {
@@ -105,12 +105,13 @@ class Watch:
         self._finished = {s: cursor.last_at for s, cursor in cursors.items() if cursor.state == "finished"}
         statuses = [self._status(session, cursor) for session, cursor in cursors.items()]
         totals = summary(self._study, statuses, withdrawn_entries, now)
-        return {
+        progress = {
             **totals,
             "warnings": [*panel_warnings(self._store, self._study), *totals["warnings"]],
             "simulated": simulated(self._store, self._study),
             "retainer": retained(self._store, self._study, now),
         }
+        return cast(StudyProgress, progress)
 
     def _is_known(self, session_id: str) -> bool:
         """Return whether a session exists, after reading its facts if it is new."""
@@ -132,7 +133,7 @@ class Watch:
         from backend.responses.live_scores import live_scores
 
         ended = {self._known[session].evaluator: at for session, at in self._finished.items()}
-        return live_scores(self._store, self._study, ended)
+        return cast(LiveScores | None, live_scores(self._store, self._study, ended))
 
 
 class RateLimited:

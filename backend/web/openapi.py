@@ -143,9 +143,9 @@ _OF_EVALUATORS: Operations = {
 @cache
 def operations() -> Operations:
     """Return all operations: those of evaluators, and those of members."""
-    found = dict(_OF_EVALUATORS) | results_routes.OPERATIONS
+    found = {**_OF_EVALUATORS, **results_routes.OPERATIONS}
     for module in MODULES:
-        found |= module.OPERATIONS
+        found.update(module.OPERATIONS)
     return found
 
 

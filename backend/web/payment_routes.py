@@ -4,7 +4,7 @@ The panel's API pays in a job (`jobs/study_work.py`): it takes seconds for each 
 it stopped if its process ends. Who is not paid by a panel is paid by the researcher, from a list.
 """
 
-from typing import Any
+from typing import Any, cast
 
 from flask import Flask, Response
 
@@ -25,6 +25,7 @@ from backend.web.context import Context
 from backend.web.job_types import Enqueued
 from backend.web.money_types import (
     Automatic,
+    AutomaticApproval,
     AutomaticState,
     BrokeOff,
     BudgetSet,
@@ -137,13 +138,14 @@ def add_routes(app: Flask, context: Context) -> None:
         found = store.study(study)
         by = study_payments.paid_by(found)
         state = by_panel(found, _options_in_query()) if by == PROLIFIC.name else by_hand(found)
-        return study_payments.status(store, found, {**state, "by_hand": due_by_hand(found, by)}, by)
+        status = study_payments.status(store, found, {**state, "by_hand": due_by_hand(found, by)}, by)
+        return cast(PaymentState, status)
 
     def due_by_hand(study: Study, by: str) -> DueByHand:
         """Return what no panel pays: in a study that recruits, to people without a place there."""
         if by == PROLIFIC.name and accounts.recruited(store, study.name) is None:
             return {"people": 0, "usd_cents": 0}  # nobody knows yet who holds a place there
-        return manual.due(store, study, clock())
+        return cast(DueByHand, manual.due(store, study, clock()))
 
     def by_panel(study: Study, options: PayOptions) -> dict[str, Any]:
         """Return the state of payments with their confirmation, or from the ledger alone, and why."""
@@ -244,7 +246,8 @@ def add_routes(app: Flask, context: Context) -> None:
         approval = automatic.approval(store, found)
         if approval is None:
             return {"automatic": None}
-        return {"automatic": {**vars(approval), "obstacles": list(approval.obstacles)}}
+        told = {**vars(approval), "obstacles": list(approval.obstacles)}
+        return {"automatic": cast(AutomaticApproval, told)}
 
     @app.post("/api/studies/<study>/payments/take-over")
     def take_over(study: str) -> TakenOver:

@@ -4,7 +4,7 @@ And two that have the server compute what belongs to a study's pictures: metrics
 """
 
 from dataclasses import asdict
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from flask import Flask
@@ -27,8 +27,12 @@ from backend.web.plan_types import (
     MetricsWish,
     PlanMade,
     PlanWish,
+    SettingField,
     SettingFields,
     StoredMetrics,
+    StudyCosts,
+    StudyTakes,
+    StudyTells,
 )
 
 _PATH = "/api/studies/{study}"
@@ -84,7 +88,9 @@ def add_routes(app: Flask, context: Context) -> None:
 
     @app.get("/api/settings/<method>")
     def settings(method: str) -> SettingFields:
-        found = [{**asdict(field), "choices": list(field.choices)} for field in fields(method)]
+        found = [
+            cast(SettingField, {**asdict(field), "choices": list(field.choices)}) for field in fields(method)
+        ]
         title = method_named(method).title if method in METHODS else "Qualification"
         return {"method": method, "title": title, "settings": found}
 
@@ -95,7 +101,7 @@ def add_routes(app: Flask, context: Context) -> None:
         wanted = body(PlanWish)
         study = study_plan.planned_study(wanted.method, wanted.models, posted(wanted.settings))
         pilot = None if wanted.pilot is None else _pilot(store.study(wanted.pilot), study, wanted)
-        taken = study_plan.takes(study, wanted.fee_percent, wanted.vat_percent)
+        taken = cast(StudyTakes, study_plan.takes(study, wanted.fee_percent, wanted.vat_percent))
         aim = study_plan.Aim(wanted.difference, wanted.level)
         spreads = None if pilot is None else _spreads(pilot)
         return {
@@ -103,7 +109,7 @@ def add_routes(app: Flask, context: Context) -> None:
             "title": study_plan.title(study),
             "models": wanted.models,
             "study": taken,
-            "tells": (tells := study_plan.tells(study, aim, spreads)),
+            "tells": (tells := cast(StudyTells | None, study_plan.tells(study, aim, spreads))),
             "aim": None if tells is None else _aim(study, wanted, pilot),
             "warnings": study_plan.warnings(study.protocol, taken),
         }
@@ -125,7 +131,7 @@ def add_routes(app: Flask, context: Context) -> None:
         from backend.experiment.protocol import INFINITY, TIME
 
         wanted, prices = body(CostWish), usage.prices()
-        found = []
+        found: list[StudyCosts] = []
         for name, protocol in (("infinity", INFINITY), ("time", TIME)):
             for count in wanted.evaluators:
                 used = usage.of_study(protocol, count, wanted.pictures, prices["assumed"])

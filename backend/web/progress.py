@@ -1,11 +1,11 @@
 """Progress of a study: sessions by state, pay, and what evaluators actually earned per hour."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from statistics import median
-from typing import Any
+from typing import Any, Literal, cast
 
 from backend.experiment.browsers import MistimedFlashes, engine_of
 from backend.experiment.judgments import method_named
@@ -23,6 +23,7 @@ from backend.studies.waiting_room import waiting_now
 from backend.studies.withdrawals import sessions_of, withdrawn
 
 STATES = ("active", "abandoned", "ended", "returned", "finished")
+SessionState = Literal["active", "abandoned", "ended", "returned", "finished"]
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def summary(
 ) -> dict[str, Any]:
     """Return the progress of a study from its sessions' statuses and the entries of withdrawn ones."""
     groups = {study.group_label(models): models for models in _groups(study)}
-    states = {label: Counter() for label in groups}
+    states: dict[str, Counter[str]] = {label: Counter() for label in groups}
     wages, owed = [], 0
     flashes = MistimedFlashes()
     for status in statuses:
@@ -134,7 +135,7 @@ def summary(
     }
 
 
-def as_text(data: dict[str, Any]) -> str:
+def as_text(data: Mapping[str, Any]) -> str:
     """Return the progress as lines for a terminal."""
 
     def money(cents: float) -> str:
@@ -195,10 +196,10 @@ def _counts(states: Counter) -> dict[str, int]:
     return {state: states[state] for state in STATES}
 
 
-def state_of(study: Study, cursor: Cursor, now: datetime | None) -> str:
+def state_of(study: Study, cursor: Cursor, now: datetime | None) -> SessionState:
     """Return the state of a session, one of those that `progress` counts."""
     if cursor.state != "active" or now is None:
-        return cursor.state
+        return cast(SessionState, cursor.state)
     idle = now - datetime.fromisoformat(cursor.last_at)
     return "abandoned" if idle > timedelta(minutes=holds_place_minutes(study.protocol, cursor)) else "active"
 

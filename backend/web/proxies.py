@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any
 
+from werkzeug.datastructures import Headers
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from backend.foundation.errors import InvalidInput, brief
@@ -44,7 +45,7 @@ class SignInHeader:
     name: str
     secret: str
 
-    def member_in(self, headers: Mapping[str, str]) -> str | None:
+    def member_in(self, headers: Headers) -> str | None:
         """Return the name that the proxy gives, or None if it gives none, or another sender claims one."""
         if not hmac.compare_digest(headers.get(SECRET, "").encode(), self.secret.encode()):
             return None

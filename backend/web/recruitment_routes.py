@@ -1,6 +1,6 @@
 """Routes that recruit evaluators at a panel: the plan with its cost, confirmed, then carried out once."""
 
-from typing import Any
+from typing import Any, cast
 
 from flask import Flask, request
 
@@ -19,6 +19,7 @@ from backend.web.money_types import (
     RecruitDone,
     RecruitmentChange,
     RecruitmentState,
+    RecruitPlan,
     RecruitTerms,
     RecruitWish,
     Rehearsal,
@@ -124,7 +125,7 @@ def add_routes(app: Flask, context: Context) -> None:
         at_panel = open_prolific() if has_token() else None
         try:
             offer, plan = study_recruitment.offer(store, found, at_panel, wish)
-            reply["plan"] = plan
+            reply["plan"] = cast(RecruitPlan, plan)
             reply["confirmation"] = confirmations.confirmation(store, found, "recruit", offer)
         except OpenhypeError as error:
             reply["hindrance"] = str(error)

@@ -41,7 +41,7 @@ class Busy(Error):
 
     code, reason = 503, "Service Unavailable"
 
-    def to_response(self, ident: str | None = None) -> tuple[str, list[tuple[str, str]], bytes]:
+    def to_response(self, ident: str | None = None) -> tuple[str, list[tuple[str, str]], Any]:
         """Return status, headers and body of the reply."""
         status, fields, body = super().to_response(ident)
         return status, [*fields, ("Retry-After", _RETRY_AFTER_S)], body
@@ -118,6 +118,12 @@ class _Limited:
 
 class Parser(HTTPRequestParser):
     """waitress's parser of a request, with a limit on the body that depends on the route."""
+
+    # waitress's stubs lack, or declare otherwise, what it has when it runs.
+    command: Any
+    path: str
+    headers: dict[str, str]
+    adj: Any
 
     def __init__(self, long_bodies: LongBodies, adj: Adjustments):
         super().__init__(adj)

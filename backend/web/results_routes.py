@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from flask import Flask, Response, redirect, request
+from werkzeug.wrappers import Response as Redirect
 
 from backend.foundation.errors import NotAllowed
 from backend.members import access
@@ -139,16 +140,16 @@ def add_pages(app: Flask, context: Context, read: Callable[[str, str], bytes | N
 
     @app.post(login.PATH, defaults={"study": ""})
     @app.post(f"{login.PATH}/<study>")
-    def show_key(study: str) -> Response:
+    def show_key(study: str) -> Response | Redirect:
         return enter(context, "Results")
 
     @app.post(f"{login.PATH}/<study>/leave")
-    def leave(study: str) -> Response:
+    def leave(study: str) -> Redirect:
         login.log_out()
         return redirect(f"{login.PATH}/{study}", 303)
 
 
-def enter(context: Context, title: str) -> Response:
+def enter(context: Context, title: str) -> Response | Redirect:
     """Sign in a browser that sent a token with the form of `login_page`, or show the form again."""
     try:
         found = access.member_of(

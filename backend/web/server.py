@@ -126,8 +126,9 @@ def _why_not(error: OSError, host: str, port: int) -> str:
 def log_times() -> None:
     """Log to stderr, each line with its time (UTC)."""
     handler = logging.StreamHandler()
-    handler.setFormatter(logging.Formatter("%(asctime)sZ %(message)s", "%Y-%m-%dT%H:%M:%S"))
-    handler.formatter.converter = time.gmtime
+    formatter = logging.Formatter("%(asctime)sZ %(message)s", "%Y-%m-%dT%H:%M:%S")
+    formatter.converter = time.gmtime
+    handler.setFormatter(formatter)
     logging.basicConfig(handlers=[handler])
 
 

@@ -1,5 +1,7 @@
 """Routes that change a study: pause, settings, links, simulated evaluators, retention, deletion."""
 
+from typing import cast
+
 from flask import Flask
 
 from backend.administration import clear, delete, retention, simulated_evaluators
@@ -182,7 +184,7 @@ def add_routes(app: Flask, context: Context) -> None:
             hindrance = None
         except Conflict as error:
             hindrance = str(error)
-        return {**vars(delete.contents(store, data, found)), "hindrance": hindrance}
+        return cast(Contents, {**vars(delete.contents(store, data, found)), "hindrance": hindrance})
 
     @app.post("/api/studies/<study>/delete")
     def delete_study(study: str) -> tuple[Enqueued, int]:

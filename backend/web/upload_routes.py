@@ -1,7 +1,7 @@
 """Routes by which members send archives in parts."""
 
 from dataclasses import asdict
-from typing import Annotated, Literal, TypedDict
+from typing import Annotated, BinaryIO, Literal, TypedDict, cast
 
 from flask import Flask, abort, request
 from msgspec import Meta, Struct
@@ -151,7 +151,7 @@ def add_routes(app: Flask, context: Context) -> None:
             abort(404)
         request.max_content_length = PART_BYTES + 1  # to see that there is no more
         own(upload)
-        return _state(received().write(upload, int(part), request.stream, context.clock()))
+        return _state(received().write(upload, int(part), cast(BinaryIO, request.stream), context.clock()))
 
     @app.post("/api/uploads/<upload>/complete")
     def complete_upload(upload: str) -> dict:

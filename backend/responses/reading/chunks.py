@@ -81,6 +81,7 @@ def chunks_of(path: Path, needed: Sequence[str] = NEEDED) -> Iterator[Chunk]:
 def line_of(path: Path, row: int) -> int:
     """Return the line number (from 1) at which a row (from 0) begins; a quoted cell may have line breaks."""
     with _opened(path) as file:
+        lines: Iterator[int]
         if is_json(path):
             lines = (line for line, text in enumerate(file, start=1) if text.strip())
         else:

@@ -142,7 +142,7 @@ def _finite(where: str, name: str, cell: str) -> float:
 
 
 def _check_complete(path: Path, items: Sequence[str], values: np.ndarray, extra: Iterable[str]) -> None:
-    missing = [items[i] for i in np.flatnonzero(np.isnan(values).any(axis=1))]
+    missing = [items[int(i)] for i in np.flatnonzero(np.isnan(values).any(axis=1))]
     if missing:
         others = [*extra]
         hint = f"; it names {listed(others)}, which no vote is on" if others else ""

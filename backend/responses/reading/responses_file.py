@@ -72,6 +72,7 @@ def read_columns(path: Path, details: bool) -> Answers:
             parts.setdefault(name, []).append(column)
     columns = {name: np.concatenate(arrays) for name, arrays in parts.items()}
     coded = {name: coder.coded() for name, coder in (texts | file.coders).items()}
+    assert file.method is not None  # of the first chunk
     answers = Answers(
         file.method,
         coded["model"],
@@ -246,7 +247,7 @@ class ResponsesFile:
         bad = {text for text, number in new.items() if number is None}
         if bad:
             chunk.refuse(column, "a whole number from 0", bad.__contains__)
-        known.update(new)
+        known.update({text: number for text, number in new.items() if number is not None})
 
     def _check_exposures(self, chunk: Chunk) -> None:
         exposures = {text: exposure_of(text) for text in set(chunk.columns["exposure_ms"])}
@@ -305,8 +306,9 @@ def _are_reasons(cell: str) -> bool:
 
 
 def _is_mark(cell: str) -> bool:
-    mark = [number(part) for part in cell.split()]
-    return None not in mark and follow_ups.is_mark(mark)
+    parts = cell.split()
+    mark = [known for part in parts if (known := number(part)) is not None]
+    return len(mark) == len(parts) and follow_ups.is_mark(mark)
 
 
 _FOLLOW_UPS: dict[str, tuple[str, Callable[[str], bool]]] = {

@@ -29,7 +29,8 @@ def read_votes(path: Path, simulated: bool = False) -> Votes:
         NotFound: the file does not exist.
         InvalidInput: a row is invalid, columns are missing, or no row is left.
     """
-    kind, rows = "", []
+    kind = ""
+    rows: list[dict[str, Any]] = []
     for chunk in chunks_of(path, _NEEDED):
         kind = kind or _kind(chunk)
         _check(chunk, kind)
