@@ -185,7 +185,7 @@ class BucketUploads:
             format=facts["format"],
             bytes=facts["bytes"],
             parts=tuple(each.hex() for each in hashes),
-            state=COMPLETE if is_complete else RECEIVING,
+            state="complete" if is_complete else "receiving",
             missing=tuple(missing),
             expires_at=uploads.expiry(datetime.fromisoformat(facts["used_at"])),
             is_new=is_new,
