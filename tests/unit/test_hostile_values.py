@@ -97,7 +97,13 @@ def sent(world, path, text, token="token"):
 
 
 @pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
-@pytest.mark.parametrize("method", ["infinity", "time"])
+@pytest.mark.parametrize(
+    "method",
+    [
+        "infinity",
+        pytest.param("time", marks=pytest.mark.slow("the same values in the routes of a time study")),
+    ],
+)
 def test_no_value_is_a_fault(world, method, value):
     world.add(studies.study(method=method, images=20, blocks=1), each=60)
     player = world.player()

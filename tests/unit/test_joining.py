@@ -134,6 +134,7 @@ def test_a_model_joins_in_the_format_of_the_pictures_that_are_there(folder, imag
     store.close()
 
 
+@pytest.mark.slow("draws every figure")
 def test_the_report_says_when_each_model_was_judged(folder):
     create(folder)
     assert run("join", "faces", "--model", "cyd=cyd").exit_code == 0

@@ -97,6 +97,7 @@ def test_a_classifier_learns_nothing_from_all_but_the_pixels(site):
     check_alike(features, headers)
 
 
+@pytest.mark.slow("trains a classifier")
 def test_in_a_mixed_session_it_learns_neither_truth_nor_model(mixed_site):
     features, labels, headers = observed(*mixed_site)
 

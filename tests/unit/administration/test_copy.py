@@ -40,7 +40,10 @@ def stores(table, tmp_path):
         store.close()
 
 
-@pytest.fixture(params=["to the table", "from the table"])
+_OTHER_WAY = pytest.mark.slow("the same copy in the other direction")
+
+
+@pytest.fixture(params=[pytest.param("to the table", marks=_OTHER_WAY), "from the table"])
 def pair(request, stores):
     """The two, in both directions."""
     return stores if request.param == "to the table" else stores[::-1]

@@ -37,6 +37,7 @@ def noise_ms(sd):
     return 4 * sd * (2 / EVALUATORS) ** 0.5 + 1
 
 
+@pytest.mark.slow("simulates many studies")
 def test_every_reading_gives_its_row_within_the_noise_of_two_simulations():
     table = convergence_table(np.random.default_rng(1), EVALUATORS)
 

@@ -41,7 +41,9 @@ def rows(seed, mixed=False, people=60, trials=80, pool=150, sds=SDS):
                 }
 
 
-@pytest.mark.parametrize("mixed", [False, True])
+@pytest.mark.parametrize(
+    "mixed", [False, pytest.param(True, marks=pytest.mark.slow("fits the crossed model once more"))]
+)
 def test_what_was_simulated_is_recovered(mixed):
     found = fit(design_of(answers_of([*rows(5, mixed)], "infinity")))
 
@@ -67,6 +69,7 @@ def test_reals_have_a_mean_for_each_model_only_where_people_judged_one():
     assert mixed.evaluators == 6
 
 
+@pytest.mark.slow("fits the crossed model to thousands of answers")
 def test_in_a_mixed_session_a_difference_is_that_of_the_fakes():
     found = fit(design_of(answers_of([*rows(2, mixed=True)], "infinity")))
 
@@ -142,6 +145,7 @@ def test_the_gradient_is_that_of_the_density(small):
         assert slopes[k] == pytest.approx(change, abs=5e-3)
 
 
+@pytest.mark.slow("fits the crossed model to thousands of answers")
 def test_without_differences_it_is_the_probit_of_each_side():
     answers = answers_of([*rows(4, sds=(0.0, 0.0, 0.0, 0.0))], "infinity")
     design = design_of(answers)
@@ -230,6 +234,7 @@ def test_fakes_of_two_models_are_two_pictures_though_their_names_are_alike():
     assert design_of(answers_of(alike, "infinity")).pictures == apart.pictures
 
 
+@pytest.mark.slow("fits the crossed model to thousands of answers")
 def test_pictures_are_shrunk_to_their_side_and_the_hardest_come_first():
     answers = answers_of([*rows(8, mixed=True)], "infinity")
 
@@ -256,6 +261,7 @@ def test_pictures_are_shrunk_to_their_side_and_the_hardest_come_first():
     assert 0 < sum(row["needs_evaluators"] for row in found) < len(found)
 
 
+@pytest.mark.slow("fits the crossed model to thousands of answers")
 def test_more_evaluators_decide_a_picture():
     few, many = ([*rows(11, mixed=True, people=people, pool=40)] for people in (10, 90))
 
@@ -266,6 +272,7 @@ def test_more_evaluators_decide_a_picture():
     assert needing(many) < needing(few) / 2
 
 
+@pytest.mark.slow("fits the crossed model to thousands of answers")
 def test_evaluators_are_shrunk_to_the_group_and_their_intervals_hold_what_was_simulated():
     names = [
         row | {"evaluator": f"{row['model']}-{row['evaluator']}"}
@@ -298,6 +305,7 @@ def test_who_judged_only_fakes_has_no_sensitivity():
     json.dumps(found, allow_nan=False)
 
 
+@pytest.mark.slow("fits the crossed model to thousands of answers")
 def test_a_model_whose_evaluators_saw_no_reals_has_no_sensitivity():
     some = [row for row in rows(9) if not (row["model"] == "weak" and row["truth"] == "real")]
 

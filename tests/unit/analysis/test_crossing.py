@@ -129,6 +129,7 @@ def test_60_shared_images_and_112_people_make_the_interval_twice_as_wide():
     assert (high - low) / (2 * 1.9814 * means.std(ddof=1) / 112**0.5) == pytest.approx(2, abs=0.5)
 
 
+@pytest.mark.slow("simulates many studies")
 def test_the_interval_holds_over_new_evaluators_and_new_images():
     """200 studies of 20 evaluators who all see the same 40 images; images differ a lot.
 

@@ -238,6 +238,7 @@ def test_the_planned_number_is_the_fewest_with_the_power(effect, wanted, level, 
 
 @pytest.mark.parametrize(("level", "models"), [(0.95, None), (0.99, 6), (0.9, 3), (0.99, 20)])
 @pytest.mark.parametrize("effect", [0.25, 0.5155, 1.2, 3.3333])
+@pytest.mark.slow("simulates studies of each planned size")
 def test_simulated_statistics_of_the_planned_sizes_have_the_power(effect, level, models):
     """A million draws of (Z + shift) / S about a bar of scipy's: 4 standard errors are at most 0.002."""
     rng = np.random.default_rng(11)
@@ -466,6 +467,7 @@ def test_the_command_prints_what_the_notebook_gets(run, pilot):
     assert printed == json.loads(json.dumps(openhype.plan(pilot, difference=10, models=3, right_usd_cents=5)))
 
 
+@pytest.mark.slow("a study is played, measured and scored whole")
 def test_a_study_is_a_pilot_as_its_export_is(world, tmp_path):
     study = world.add(studies.study(images=20, spare_images=0, evaluators=4))
     rng = Random(1)

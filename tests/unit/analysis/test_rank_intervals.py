@@ -36,6 +36,7 @@ def test_turning_a_metric_around_turns_the_interval_around(models):
 
 
 @pytest.mark.parametrize(("models", "r"), [(4, 0.95), (6, 0.0), (6, 0.9)])
+@pytest.mark.slow("simulates many studies")
 def test_intervals_cover_at_least_their_level(models, r):
     x, y = samples(models, r, 400, 3)
     true = {"rho": 6 / math.pi * math.asin(r / 2), "tau": 2 / math.pi * math.asin(r)}

@@ -259,6 +259,7 @@ def test_paired_intervals_are_narrower_than_tukeys_where_people_differ_more_than
     assert [row["ci"] for row in within["models"]] == [row["ci"] for row in between["models"]]
 
 
+@pytest.mark.slow("finds everything in a simulated study of each design")
 def test_findings_and_their_words_bear_every_design():
     for share in (1.0, 0.5):
         rng = np.random.default_rng(2)

@@ -107,6 +107,7 @@ def test_an_export_of_what_has_no_votes_writes_nothing(study):
     assert not Path("out").exists()
 
 
+@pytest.mark.slow("a study is played, measured and scored whole")
 def test_the_report_of_triplets_shows_how_far_people_agree(study):
     run("report", "sim", "-o", "report", "--simulated")
 

@@ -90,6 +90,7 @@ def test_a_sample_study_that_was_played_and_deleted_is_neither_made_again_nor_of
     assert demo.missing(store) == []
 
 
+@pytest.mark.slow("starts the demo and its processes")
 def test_the_work_ends_with_the_server_and_all_its_processes(store, data):
     has_begun = threading.Event()
     making = Making(store, URL, data, lambda *_: has_begun.set())

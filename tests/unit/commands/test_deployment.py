@@ -353,6 +353,7 @@ def test_a_stack_of_another_deployment_or_role_is_left_alone(cloud, tmp_path, st
     assert stack in everything()
 
 
+@pytest.mark.slow("a further deployment is applied")
 def test_a_deployment_of_the_first_release_is_known_by_its_tag(cloud, tmp_path, packages):
     def tagged_by_name(params, **_):
         params["Tags"] = [{"Key": "openhype", "Value": params["StackName"]}]

@@ -44,6 +44,7 @@ def test_photographs_alone_make_triplets_with_every_default(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["photographs", "set"]  # no data directory
 
 
+@pytest.mark.slow("makes a set of distorted photographs and a study")
 def test_pairs_stand_beside_triplets_under_another_name():
     run("photographs", "-o", "set", "--count", 4)
     made = run(
@@ -150,6 +151,7 @@ def test_ctrl_c_in_the_middle_leaves_nothing(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["photographs"]
 
 
+@pytest.mark.slow("makes a set of distorted photographs and a study")
 def test_a_file_that_is_too_large_for_the_disk_leaves_nothing(tmp_path):
     def little_room():
         resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
@@ -162,6 +164,7 @@ def test_a_file_that_is_too_large_for_the_disk_leaves_nothing(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["photographs"]
 
 
+@pytest.mark.slow("makes a set of distorted photographs and a study")
 def test_a_study_starts_from_photographs_alone():
     run("photographs", "-o", "set")
 

@@ -115,6 +115,7 @@ def metrics_of_score(*arguments):
     return [row["metric"] for row in json.loads(found)["findings"]["metrics"]]
 
 
+@pytest.mark.slow("a study is played, measured and scored whole")
 def test_reports_and_scores_have_them_without_being_asked_and_a_file_adds_to_them(study):
     done("simulate", "faces", "--evaluators", 4, "--seed", 1)
     assert metrics_of_score("--full") == []

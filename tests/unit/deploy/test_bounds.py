@@ -134,6 +134,7 @@ def deployment(folder, **options):
     return Deployment(NAME, DataDir(folder), boto3.Session(), known_to_moto, **options)
 
 
+@pytest.mark.slow("a further deployment is applied")
 def test_a_setting_stays_until_it_is_set_again(cloud, tmp_path, packages):
     deployment(tmp_path, settings={"PriceClass": "100"}).apply(packages, report=str)
     assert parameters()["PriceClass"] == "100"

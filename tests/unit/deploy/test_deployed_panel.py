@@ -79,6 +79,7 @@ def test_the_token_is_encrypted_and_in_no_stack_and_no_variable(deployed):
     assert not any(secret in shown for secret in SECRET.values())
 
 
+@pytest.mark.slow("a further deployment is applied")
 def test_deploying_again_without_the_option_leaves_it(deployed, tmp_path, packages):
     again = deployment(tmp_path)
 
@@ -99,6 +100,7 @@ def test_a_new_token_reaches_the_function(deployed, tmp_path, packages):
     assert verbs(deployment(tmp_path).plan(packages)) == {"leave"}
 
 
+@pytest.mark.slow("a further deployment is applied")
 def test_the_token_is_taken_away_with_the_function(deployed, tmp_path, packages):
     removing = deployment(tmp_path, without_panel, removes_panel=True)
     del packages["panel"]
@@ -122,6 +124,7 @@ def test_the_token_goes_with_the_service(deployed, tmp_path):
     ]
 
 
+@pytest.mark.slow("a further deployment is applied")
 def test_a_new_deployment_signs_requests_and_an_earlier_one_stays_open_until_it_is_told(deployed, tmp_path):
     earlier = deployment(tmp_path)
     assert (earlier.signs_requests(), parameters()["IsSigned"]) == (True, "true")

@@ -127,6 +127,7 @@ def test_without_the_folder_nothing_is_uploaded(tmp_path):
         upload_pictures(PLACE, "faces", tmp_path / "faces")
 
 
+@pytest.mark.slow("removes thousands of pictures from a bucket")
 def test_the_pictures_of_a_study_are_removed_and_no_others(bucket, tmp_path):
     for study in ("faces", "faces-64"):
         upload_pictures(PLACE, study, pictures(tmp_path / study, 1100 if study == "faces" else 3))

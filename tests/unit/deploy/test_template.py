@@ -21,6 +21,7 @@ RESOURCES = SERVICE["Resources"]
 DISTRIBUTION = RESOURCES["Distribution"]["Properties"]["DistributionConfig"]
 
 
+@pytest.mark.slow("cfn-lint checks every template")
 def test_cloudformation_has_nothing_to_object():
     files = [str(template.HERE / f"{name}.yaml") for name in template.NAMES]
 

@@ -29,6 +29,7 @@ def rows(product):
         return list(csv.DictReader(file))
 
 
+@pytest.mark.slow("a study is played, measured and scored whole")
 def test_its_scores_are_the_shares_of_its_answers_with_intervals_and_tests(product, rows):
     scores = json.loads(product.run("score", "rows", SIMULATED, "--json"))
 
@@ -92,6 +93,7 @@ def test_an_export_describes_its_columns_and_leaves_out_what_it_has_none_of(prod
         (["site", "rows", "-o", "site"], "a demo shows real-or-fake studies; rows asks for something else"),
     ],
 )  # fmt: skip
+@pytest.mark.slow("another judgment is checked against all that it lacks")
 def test_what_it_does_not_have_is_refused_in_plain_words(product, words, message):
     assert message in product.run(*words, status=1)
 

@@ -143,6 +143,7 @@ print("extracted", features_of(paths, Slow(), folder / "cache", workers=1).extra
 """
 
 
+@pytest.mark.slow("processes are killed and compete")
 def test_a_killed_run_goes_on_where_it_was_and_two_at_once_agree(tmp_path):
     rng, many = np.random.default_rng(2), tmp_path / "many"
     many.mkdir()

@@ -97,6 +97,7 @@ def test_the_text_has_a_section_for_each(found):
     assert "real pictures: " in text
 
 
+@pytest.mark.slow("draws every figure")
 def test_files_have_all_rows_and_no_formula(report, tmp_path):
     write(report, tmp_path)
 
@@ -132,6 +133,7 @@ def test_comments_are_folded_and_few_are_shown(report):
 
 
 @pytest.mark.parametrize("empty", [None, ""])
+@pytest.mark.slow("makes two whole reports")
 def test_columns_without_anything_change_nothing(tmp_path, empty):
     rows = answered.infinity({"a": 0.4, "b": 0.2}, evaluators=4, images=20)
     columns = ("confidence", "confidence_points", "confidence_rt", "reasons", "comment", "mark")
@@ -252,6 +254,7 @@ def file(request, tmp_path):
     return path
 
 
+@pytest.mark.slow("makes two whole reports")
 def test_a_file_from_elsewhere_is_scored_and_reported_by_the_commands(file, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 

@@ -83,6 +83,7 @@ def test_the_page_has_every_section_figure_and_table_of_its_data(infinity, time)
     ]  # fmt: skip
 
 
+@pytest.mark.slow("draws every figure")
 def test_every_figure_has_its_table_on_the_page(infinity, time):
     for report in (infinity, time):
         reader = Reader(page.html(report))
@@ -119,6 +120,7 @@ def test_a_long_table_is_written_once_and_compressed(tmp_path):
     assert 'href="tables/images.csv.gz"' in (tmp_path / "index.html").read_text()
 
 
+@pytest.mark.slow("draws every figure")
 def test_a_short_table_stands_in_the_json_of_a_report(infinity, tmp_path):
     write(infinity, tmp_path)
 
@@ -139,6 +141,7 @@ def test_the_table_of_models_says_the_numbers_of_the_json(infinity):
     ]
 
 
+@pytest.mark.slow("draws every figure")
 def test_the_page_prints_the_tests_of_the_json(infinity):
     anova = infinity.data["anova"]
     text = "".join(Reader(page.html(infinity)).text)
@@ -166,6 +169,7 @@ def test_ids_of_a_page_are_its_own(infinity):
     assert len(ids) == len(set(ids))
 
 
+@pytest.mark.slow("makes two whole reports")
 def test_the_same_data_give_the_same_bytes(infinity):
     figure = infinity.figures[0]
 
@@ -184,6 +188,7 @@ def test_text_of_a_figure_is_text_and_its_colours_are_the_pages(infinity):
     assert re.findall(r"(?:fill|stroke): #[0-9a-f]{6}", inline) == []
 
 
+@pytest.mark.slow("draws every figure")
 def test_drawing_leaves_the_settings_of_matplotlib_alone(infinity):
     import matplotlib
 
@@ -199,6 +204,17 @@ def test_drawing_leaves_the_settings_of_matplotlib_alone(infinity):
     )
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "False"
+
+
+def test_there_is_a_page_of_one_model_and_one_evaluator_with_a_hostile_name(tmp_path):
+    report = report_of(answered.infinity({HOSTILE: 0.3}, evaluators=1))
+
+    files = write(report, tmp_path)
+
+    assert files[-1] == tmp_path / "index.html"
+    assert "nan" not in (tmp_path / "index.html").read_text("utf-8").replace("nance", "")
+    names = {figure.name for figure in report.figures}
+    assert {path.stem for path in tmp_path.glob("figures/*")} == names
 
 
 @pytest.mark.parametrize(
@@ -217,6 +233,7 @@ def test_drawing_leaves_the_settings_of_matplotlib_alone(infinity):
     ],
     ids=["one model", "one evaluator", "no tests", "constant", "all wrong", "hostile", "bare columns"],
 )  # fmt: skip
+@pytest.mark.slow("writes a whole report of each")
 def test_whatever_the_data_there_is_a_page_with_its_files(rows, tmp_path):
     report = report_of(rows)
 
@@ -238,6 +255,7 @@ def test_whatever_the_data_there_is_a_page_with_its_files(rows, tmp_path):
     ],
     ids=["one evaluator", "few trials"],
 )  # fmt: skip
+@pytest.mark.slow("draws every figure")
 def test_whatever_the_exposures_there_is_a_page(rows):
     text = page.html(report_of(rows, "time"))
 
@@ -454,6 +472,7 @@ def simulated_of(rows):
     return [{**row, "simulated": True} for row in rows]
 
 
+@pytest.mark.slow("draws every figure")
 def test_a_report_of_simulated_sessions_says_so_on_every_part(time, tmp_path):
     models = {"net@4000": 0.2, "net@9000": 0.45}
     report = report_of(simulated_of(answered.infinity(models, evaluators=5)), metrics=METRICS)

@@ -14,6 +14,7 @@ KINDS = [None, *MODELS]
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("subject", ["brick", "tissue"])
+@pytest.mark.slow("makes pictures of every kind")
 def test_every_kind_makes_pictures_of_one_form_that_its_seed_decides(kind, subject):
     one, same, other = (picture_of(kind, subject, seed) for seed in (1, 1, 2))
 

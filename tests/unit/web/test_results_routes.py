@@ -67,6 +67,7 @@ def test_full_scores_are_those_of_the_page(played):
     assert {name: full[name] for name in plain} == plain
 
 
+@pytest.mark.slow("draws every figure")
 def test_metrics_that_are_kept_with_the_study_are_in_full_scores_and_page_at_once(played):
     enter(played)
     before = scores(played, query="?full=true"), played.http.get("/results/faces")

@@ -43,6 +43,7 @@ def noise(seed, *shape):
 
 @given(side=st.integers(16, 140), seed=st.integers(0, 99))
 @settings(max_examples=60)
+@pytest.mark.slow("decomposes pictures of full size")
 def test_a_pyramid_rebuilds_its_picture(side, seed):
     pyramid = pyramids.pyramid(side)
     picture = noise(seed, 2, side, side)

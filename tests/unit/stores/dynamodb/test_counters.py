@@ -54,6 +54,7 @@ def test_the_items_of_a_condition_take_exactly_those_wanted(wanted):
 
 
 @pytest.mark.parametrize("known", ["", "*", "+"])
+@pytest.mark.slow("thousands of sessions, or whole ones, in DynamoDB")
 def test_an_opening_with_three_thousand_silent_sessions_makes_at_most_forty_calls(table, known):
     counting = Counting(table)
     study = made(counting.store, evaluators=3000)

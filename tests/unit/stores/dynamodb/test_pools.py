@@ -70,6 +70,7 @@ def test_a_session_is_drawn_stored_and_read_as_from_a_pool_in_memory(table, meth
     assert DynamoStore.open(table).session("s1") == session
 
 
+@pytest.mark.slow("thousands of sessions, or whole ones, in DynamoDB")
 def test_a_session_of_many_stimuli_is_opened_and_resumed_with_few_reads(table):
     study, meter = studies.study(models=("a", "b", "c")), Meter()
     DynamoStore.open(table).add_study(study, studies.pool(study, each=15_000))
