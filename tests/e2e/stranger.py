@@ -12,6 +12,8 @@ import sysconfig
 import time
 from pathlib import Path
 
+from tests.isolation import interruptible
+
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
 LEFT_OUT = (
@@ -96,7 +98,7 @@ class Stranger:
         if not _is_free(port):
             port = _free_port()
             command = f"{command} --port {port}"
-        with self._log.open("w") as log:
+        with self._log.open("w") as log, interruptible():
             self._serving = subprocess.Popen(
                 shlex.split(command), cwd=self.folder, env=self._environment, stdout=log, stderr=log
             )

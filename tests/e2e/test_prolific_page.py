@@ -43,7 +43,7 @@ class Researcher:
         token.write_text(fake.token + "\n")
         self.folder, self.url = folder, url
         self.environment = {
-            **{name: value for name, value in os.environ.items() if not name.startswith("OPENHYPE")},
+            **os.environ,
             "PYTHONPATH": str(ROOT),
             "PROLIFIC_TOKEN_FILE": str(token),
             "OPENHYPE_PROLIFIC_URL": f"{fake.url}/api/v1/",

@@ -1,6 +1,5 @@
 """Every command with bad input of every kind: it may refuse, and then in words."""
 
-import os
 import re
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from click.testing import CliRunner
 from PIL import Image
 
 from backend.cli import HOMES, main
+from tests.switches import switch
 
 NUMBERS = ["", "-1", "0", "1e400", "-1e400", "nan", "inf", "1" + "0" * 400, "x", "१", "1_0", "0x10"]
 TEXTS = [
@@ -123,19 +123,8 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def environment(folder, tmp_path, monkeypatch):
-    """No network, no credentials, and nothing of openhype in the environment."""
+    """A folder with a study, and no wait for a server that is not there."""
     monkeypatch.chdir(folder)
-    for name in (
-        "OPENHYPE_DATA",
-        "OPENHYPE_STORE",
-        "OPENHYPE_IMAGES",
-        "PROLIFIC_TOKEN",
-        "PROLIFIC_TOKEN_FILE",
-    ):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
-    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
     monkeypatch.setattr("backend.administration.simulated_sessions._SECONDS_TO_RETRY", 0.2)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
@@ -201,8 +190,8 @@ def problem(name, arguments):
 
 
 def some(calls, first):
-    """Return every so many of the calls, all where OPENHYPE_BAD_INPUT asks for it: they take minutes."""
-    each = 1 if os.environ.get("OPENHYPE_BAD_INPUT") else EACH
+    """Return every so many of the calls, all where SUITE_BAD_INPUT asks for it: they take minutes."""
+    each = 1 if switch("SUITE_BAD_INPUT") else EACH
     return list(calls)[first % each :: each]
 
 

@@ -20,14 +20,13 @@ from backend import cli
 from backend.cli import HOMES, main
 from backend.experiment import protocol
 from backend.stores.opening import open_store
+from tests.isolation import interruptible
 
 
 @pytest.fixture(autouse=True)
 def empty_folder(tmp_path, monkeypatch):
-    """A folder with nothing in it, and an environment that says nothing of openhype."""
+    """A folder with nothing in it."""
     monkeypatch.chdir(tmp_path)
-    for name in ("OPENHYPE_DATA", "OPENHYPE_STORE", "OPENHYPE_IMAGES"):
-        monkeypatch.delenv(name, raising=False)
     return tmp_path
 
 
@@ -243,7 +242,8 @@ def test_a_port_that_is_taken_is_said_before_any_work(command, taken, tmp_path):
 def served(*arguments):
     """Serve until the researcher's key was told; return what was printed, and the status after a Ctrl-C."""
     command = [sys.executable, "-m", "backend", "serve", "--port", "0", *arguments]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with interruptible():
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     lines = []
     while not lines or "stop with Ctrl-C" not in lines[-1]:
         lines.append(process.stdout.readline())
@@ -300,7 +300,8 @@ def test_a_ctrl_c_ends_in_one_line_and_status_130(images):
     with open("r.csv", "w", encoding="utf-8") as file:
         file.write("model,evaluator,truth,response\n")
         file.writelines(f"m{i % 9},e{i % 700},fake,{'real' if i % 3 else 'fake'}\n" for i in range(20_000))
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with interruptible():
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     time.sleep(1.5)
 
     process.send_signal(signal.SIGINT)

@@ -5,19 +5,20 @@ place, withdraw; a panel that answers 400, 401, 403, 404, 408, 429, 500, 502, 50
 that is deleted; programs that are killed at any step; a person at the panel who pauses, starts, approves
 and rejects by hand; weeks in which nobody looks; strangers. In dollars and in pounds, with VAT and without.
 
-`OPENHYPE_SCHEDULES=1000` runs more of them, and prints what they went through; `OPENHYPE_FIRST_SEED=7000000`
-runs others.
+`SUITE_SCHEDULES=1000` runs more of them, and prints what they went through; `SUITE_FIRST_SEED=7000000` runs
+others.
 """
 
-import os
 import sys
 
 import pytest
 
+from tests.switches import number
+
 from .field_study import Counts, FieldStudy
 
-SCHEDULES = int(os.environ.get("OPENHYPE_SCHEDULES", "60"))
-FIRST = int(os.environ.get("OPENHYPE_FIRST_SEED", "0"))
+SCHEDULES = number("SUITE_SCHEDULES", 60)
+FIRST = number("SUITE_FIRST_SEED", 0)
 GROUPS = 6
 
 

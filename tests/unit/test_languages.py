@@ -19,8 +19,6 @@ from . import sample_studies as studies
 def folder(tmp_path, monkeypatch):
     """An empty folder with images in it."""
     monkeypatch.chdir(tmp_path)
-    for name in ("OPENHYPE_DATA", "OPENHYPE_STORE", "OPENHYPE_IMAGES"):
-        monkeypatch.delenv(name, raising=False)
     rng = np.random.default_rng(1)
     for name in ("real", "gan"):
         (tmp_path / name).mkdir()

@@ -376,7 +376,6 @@ def test_other_keys_are_not_overwritten(deployed, packages, tmp_path):
 
 def test_without_a_region_nothing_begins(cloud, tmp_path, monkeypatch):
     monkeypatch.delenv("AWS_DEFAULT_REGION")
-    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
 
     with pytest.raises(InvalidInput, match="no AWS region is set"):
         deployment(tmp_path)
@@ -385,7 +384,6 @@ def test_without_a_region_nothing_begins(cloud, tmp_path, monkeypatch):
 def test_without_credentials_nothing_begins(cloud, tmp_path, monkeypatch):
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name)
-    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
 
     with pytest.raises(InvalidInput, match="no AWS credentials found"):
         deployment(tmp_path).check()

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from PIL import Image
 
 from backend.cli import main
+from tests.isolation import interruptible
 
 
 @pytest.fixture(autouse=True)
@@ -129,7 +130,8 @@ def test_a_second_run_refuses_the_full_folder_and_changes_nothing(tmp_path):
 
 def process(*arguments, **options):
     command = [sys.executable, "-m", "backend", "distort", "photographs", "-o", "set", *arguments]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+    with interruptible():
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
 
 
 @pytest.fixture(autouse=True)

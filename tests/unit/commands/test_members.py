@@ -21,8 +21,6 @@ from ..web.members import token
 @pytest.fixture(autouse=True)
 def empty_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name in ("OPENHYPE_DATA", "OPENHYPE_STORE", "OPENHYPE_KEY"):
-        monkeypatch.delenv(name, raising=False)
     return tmp_path
 
 

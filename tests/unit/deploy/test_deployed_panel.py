@@ -146,10 +146,7 @@ def test_the_role_of_the_panels_function_reads_the_token_and_that_of_the_api_doe
     assert f"function:{NAME}-panel" in readable("ApiRole")
 
 
-def test_without_a_token_in_the_environment_the_option_says_what_to_do(cloud, tmp_path, monkeypatch):
-    for name in ("PROLIFIC_TOKEN", "PROLIFIC_TOKEN_FILE"):
-        monkeypatch.delenv(name, raising=False)
-
+def test_without_a_token_in_the_environment_the_option_says_what_to_do(cloud, tmp_path):
     done = CliRunner().invoke(main, ["deploy", NAME, "--panel", "prolific", "--data", str(tmp_path)])
 
     assert done.exit_code != 0

@@ -5,7 +5,6 @@ which steps of which runs; afterwards the payer is run again, as a researcher wo
 do. The panel is the fake's books without a socket; `test_paying_http.py` does the same over HTTP.
 """
 
-import os
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -15,12 +14,13 @@ import pytest
 
 from backend.panels.api import PanelUnreached, PanelUnsure
 from backend.payment import accounts
+from tests.switches import number
 
 from ..memory import MemoryStore
 from ..payday import Payday, full_cost
 
-SCHEDULES = int(os.environ.get("OPENHYPE_SCHEDULES", "400"))
-FIRST = int(os.environ.get("OPENHYPE_FIRST_SEED", "0"))
+SCHEDULES = number("SUITE_SCHEDULES", 400)
+FIRST = number("SUITE_FIRST_SEED", 0)
 PANEL_CALLS = ("submissions", "submission", "approve", "propose_bonuses", "pay_bonuses")
 STORE_CALLS = ("entry", "entries", "sessions", "write_entry")
 

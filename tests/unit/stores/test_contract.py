@@ -1,7 +1,6 @@
 """One contract for every store: what a writing call returned from is there, once, in order."""
 
 import dataclasses
-import os
 import secrets
 import threading
 from contextlib import suppress
@@ -15,13 +14,14 @@ from backend.stores.dynamodb.store import create_table
 from backend.stores.opening import open_store
 from backend.stores.store import Capacity, Stale
 from tests.dynamodb import moto
+from tests.switches import number
 
 from .. import sample_studies as studies
 from ..memory import MemoryStore
 
 AT = "2026-01-01T00:00:01.000Z"
-ROUNDS = int(os.environ.get("OPENHYPE_RACES", "200"))
-"""Rounds of a race; `OPENHYPE_RACES=1000` for many."""
+ROUNDS = number("SUITE_RACES", 200)
+"""Rounds of a race; `SUITE_RACES=1000` for many."""
 
 
 _BESIDE_DYNALITE = pytest.mark.slow("further DynamoDBs beside dynalite, which keeps the races")

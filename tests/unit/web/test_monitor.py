@@ -9,6 +9,7 @@ import sys
 import time
 
 from backend.commands.live import follow
+from tests.isolation import interruptible
 
 from .. import sample_studies as studies
 
@@ -69,13 +70,8 @@ def test_ctrl_c_ends_it_cleanly_on_a_terminal(world, tmp_path):
     world.add(studies.study(images=8))
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "backend", "status", "faces", "--watch", "--data", str(tmp_path)]
-    # A shell's background job ignores SIGINT, and what it starts inherits that.
-    process = subprocess.Popen(
-        command,
-        stdout=theirs,
-        stderr=subprocess.PIPE,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
+    with interruptible():
+        process = subprocess.Popen(command, stdout=theirs, stderr=subprocess.PIPE)
     os.close(theirs)
     text = b""
     until = time.monotonic() + 60

@@ -1,9 +1,8 @@
 """No request that the OpenAPI document lets one write, and none near it, is a fault of the server.
 
-`OPENHYPE_FUZZ=500` for many requests of each route, `OPENHYPE_FUZZ_SEED` for others.
+`SUITE_FUZZ=500` for many requests of each route, `SUITE_FUZZ_SEED` for others.
 """
 
-import os
 import warnings
 
 import pytest
@@ -15,12 +14,13 @@ from schemathesis import GenerationMode
 from backend.jobs import queue
 from backend.standing import submissions
 from backend.standing.terms import Terms, stand
+from tests.switches import number
 
 from .. import sample_studies as studies
 from .members import as_member, tokens_of_all
 
-EXAMPLES = int(os.environ.get("OPENHYPE_FUZZ", "5"))
-SEED = int(os.environ.get("OPENHYPE_FUZZ_SEED", "20"))
+EXAMPLES = number("SUITE_FUZZ", 5)
+SEED = number("SUITE_FUZZ_SEED", 20)
 WHO = ("owner", "researcher", "submitter", "none", "revoked")
 STRANGE = (".", "..", "\0", "a" * 129, "<b>", "%2e%2e", "é", "\u202e", "'; DROP TABLE entries; --")
 
