@@ -37,7 +37,7 @@ _LOG = logging.getLogger("openhype")
 class _NoRedirects(HTTPRedirectHandler):
     """Hands every redirect to the caller, since the headers of a request would go along with it."""
 
-    def http_error_302(self, *args: Any) -> None:
+    def http_error_302(self, req: Any, fp: Any, code: Any, msg: Any, headers: Any) -> None:
         return None
 
     http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
@@ -220,7 +220,7 @@ def segment(name: str) -> str:
 def _address(url: str) -> str:
     try:
         parts = urlsplit(url)
-        is_one = parts.scheme in _PORTS and bool(parts.hostname.encode("idna")) and parts.port != 0
+        is_one = parts.scheme in _PORTS and bool((parts.hostname or "").encode("idna")) and parts.port != 0
     except (ValueError, AttributeError):  # an invalid host, port or IPv6 address; no text
         is_one = False
     is_sendable = is_one and url.isprintable() and " " not in url and parts.path.isascii()

@@ -30,7 +30,7 @@ def engine_of(device: Mapping[str, Any]) -> str:
     """
     kept_engine, name = device.get("engine"), device.get("user_agent")
     if kept_engine in ENGINES:
-        return kept_engine
+        return str(kept_engine)
     found = (engine for mark, engine in _MARKS if isinstance(name, str) and mark in name)
     return next(found, "")
 

@@ -30,7 +30,7 @@ _ROUNDS_KEPT = 8
 _MOST_EVALUATORS = 100_000
 
 
-def items_of_turn(count: int, size: int, turn: int, key: str) -> list[int]:
+def items_of_turn(count: int, size: int, turn: int, key: str) -> Sequence[int]:
     """Return the items, 0 to `count` - 1, that a session shows; none twice.
 
     Args:

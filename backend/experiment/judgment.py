@@ -120,18 +120,21 @@ class Judgment(ABC):
         """
         method, asked = self.methods[protocol.method], protocol.follow_ups
         unscored = protocol.unscored
-        is_unscored = unscored.practice_images or unscored.checks or protocol.exclusion.is_declared
+        is_unscored = bool(unscored.practice_images or unscored.checks or protocol.exclusion.is_declared)
         asks_why = asked.reasons or asked.comment != NONE
         refused = (
             (kind == "qualification" and not method.qualification, NO_QUALIFICATIONS),
             (protocol.page.debrief, "has no debrief; leave debrief=false"),
-            (is_unscored, "has no practice trials, attention checks and rules for exclusion; leave them out"),
+            (
+                bool(is_unscored),
+                "has no practice trials, attention checks and rules for exclusion; leave them out",
+            ),
             (
                 protocol.stimuli.models_per_session > 1,
                 "shows one model a session; leave models_per_session=1",
             ),
             (
-                asks_why and asked.reasons_for not in (*self.answers, ALL),
+                bool(asks_why) and asked.reasons_for not in (*self.answers, ALL),
                 f"has no answer {asked.reasons_for!r}; set reasons_for=all",
             ),
             (asked.mark != NONE, "has no marks; leave mark=none"),
@@ -238,7 +241,7 @@ class Judgment(ABC):
         Args:
             row: a scored response, by column of the responses file.
         """
-        return row["response"]
+        return str(row["response"])
 
     def voted_on(self, row: Mapping[str, Any]) -> tuple[str, str]:
         """Return what a vote is on: the name of its item ('' without items), and its pictures."""

@@ -54,7 +54,7 @@ class ConstantObserver(Observer):
 
     best: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _check_share("accuracy", self.best)
 
     def accuracy(self, exposure_ms: float | None) -> float:
@@ -71,7 +71,7 @@ class ExponentialObserver(Observer):
     tau_ms: float
     best: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _check_share("accuracy", self.best)
         _check_above_0("tau", self.tau_ms)
 
@@ -97,7 +97,7 @@ class PsychometricObserver(Observer):
     lapse: float = 0.0
     guess: float = CHANCE
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _check_share("guess", self.guess)
         _check_share("lapse", self.lapse)
         _check_above_0("threshold", self.threshold_ms)

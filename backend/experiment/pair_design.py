@@ -124,7 +124,7 @@ def inverse(rows: Sequence[Sequence[float]]) -> list[list[float]]:
 
 
 def session_pairs(
-    now: Standing, trials: int, rng: "Random", appearances: Sequence[int] | None = None
+    now: Standing, trials: int, rng: "Random", appearances: Sequence[float] | None = None
 ) -> list[Pair]:
     """Return the pairs of one session, in the order in which they were chosen.
 
@@ -138,7 +138,7 @@ def session_pairs(
 class _Choice:
     """Chooses the pairs of a session one after the other."""
 
-    def __init__(self, now: Standing, rng: "Random", appearances: Sequence[int]):
+    def __init__(self, now: Standing, rng: "Random", appearances: Sequence[float]):
         self.now, self.rng = now, rng
         self.before = [(count, rng.random()) for count in appearances]
         self.covariance = [[*row] for row in now.covariance]

@@ -42,7 +42,7 @@ class Signature:
     audience: str = ""
     """If it is an address, only scheme, host and path are compared."""
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.parameter):
             raise InvalidInput(f"signature.parameter must be a plain word, not {self.parameter!r}")
         if not _KEYS.fullmatch(self.keys) and not _is_key_set(self.keys):
@@ -101,7 +101,7 @@ class PanelRecord:
     caution: str = ""
     """What a researcher should know before relying on the panel."""
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         names = [self.evaluator, self.submission, self.form_origin, *self.keeps]
         for name in filter(None, names):
             if not _NAME.fullmatch(name):
@@ -339,7 +339,7 @@ def _signature(value: Any, source: str) -> Signature | None:
     )
 
 
-def _typed(entry: dataclasses.Field, value: Any, source: str) -> Any:
+def _typed(entry: dataclasses.Field[Any], value: Any, source: str) -> Any:
     if entry.name == "signature":
         return _signature(value, source)
     if entry.type is bool and isinstance(value, bool):
@@ -352,7 +352,7 @@ def _typed(entry: dataclasses.Field, value: Any, source: str) -> Any:
     is_table = isinstance(value, Mapping) and all(isinstance(part, str) for part in value.values())
     if entry.type == Mapping[str, str] and is_table:
         return dict(value)
-    expected = {bool: "true or false", str: "a text", tuple[str, ...]: "a list of texts"}
+    expected: dict[Any, str] = {bool: "true or false", str: "a text", tuple[str, ...]: "a list of texts"}
     raise InvalidInput(
         f"{source}: {entry.name} must be {expected.get(entry.type, 'a table of texts')}, not {value!r}"
     )

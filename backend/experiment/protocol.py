@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from math import ceil
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from backend.experiment import fixed_exposures, languages, money
 from backend.experiment import panel as panels
@@ -93,7 +93,7 @@ _MOST_REASONS, _LONGEST_REASON = 12, 80
 _BETWEEN_REASONS = "|"
 
 
-def _setting(default: Any, doc: str, low: float | None = None, high: float | None = None):
+def _setting(default: Any, doc: str, low: float | None = None, high: float | None = None) -> Any:
     return field(default=default, metadata={"doc": doc, "low": low, "high": high})
 
 
@@ -200,7 +200,7 @@ class StimulusSettings:
         "auto", "`webp`, `png`, `jpeg:QUALITY`, or `auto`: webp (lossless) up to 256 px, above jpeg:95"
     )
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _check_numbers(self)
         if 0 < self.size_px < _SMALLEST_PX:
             raise InvalidInput(f"size_px must be from {_SMALLEST_PX} to 2048, not {self.size_px}")
@@ -276,7 +276,7 @@ class UnscoredSettings:
         200,
     )
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _check_numbers(self)
 
     @property
@@ -296,7 +296,7 @@ class ExclusionSettings:
         0, "leave out of the primary scores whose median response time is shorter", 0, 10000
     )
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _check_numbers(self)
 
     @property
@@ -347,7 +347,7 @@ class TimingSettings:
     mask_count: int = _setting(4, "masks after a flash", 0, 20)
     mask_ms: float = _setting(30, "how long each mask is shown", 4, 1000)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _check_numbers(self)
         if self.masks not in (*MADE_MASKS, OWN_MASKS):
             raise InvalidInput(f"masks must be 'texture' or 'phase', not {self.masks!r}")
@@ -441,7 +441,7 @@ class PageSettings:
         "a person who returns, or hears of it, then knows pictures",
     )
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _check_numbers(self)
 
 
@@ -479,7 +479,7 @@ class FollowUpSettings:
         "optional", "`optional`: evaluators may mark no particular place; `required`: each has to mark one"
     )
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _check_choice(self, "confidence", (NONE, *map(str, range(2, MOST_POINTS + 1)), SLIDER))
         _check_choice(self, "confidence_when", (AFTER, WITH))
         _check_choice(self, "reasons_for", (*_ANSWERS_ASKED, ALL))
@@ -532,7 +532,7 @@ class PaySettings:
     retainer_minutes: int = _setting(30, "minutes of waiting that one person is paid for at most", 1, 600)
     retainer_budget_usd_cents: int = _setting(2000, "maximum total pay for waiting", 0, 1000000)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _check_numbers(self)
         money.currency(self.currency)
 
@@ -557,7 +557,7 @@ class LanguageSettings:
         "such a table",
     )
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         languages.check_language(self.language)
 
 
@@ -584,7 +584,7 @@ class ConsentSettings:
         36500,
     )
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _check_numbers(self)
         _check_contact(self.contact)
 
@@ -626,7 +626,7 @@ class AdmissionSettings:
         "", "studies, separated by commas, whose evaluators an exclusive study admits nevertheless"
     )
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _check_numbers(self)
 
 
@@ -649,7 +649,7 @@ class Protocol:
     exclusion: ExclusionSettings = ExclusionSettings()
     contest: ContestSettings = ContestSettings()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.page.debrief and self.admission.repeat_visits and self.pay.bonus_usd_cents:
             raise InvalidInput(
                 "debrief reveals the truth of the pictures, so that a person who returns (repeat_visits) "
@@ -710,10 +710,12 @@ _GROUP = {
     setting.name: group.name
     for group in fields(Protocol)
     if group.name != "method"
-    for setting in fields(group.default)
+    for setting in fields(cast("Any", group.default))
 }
 """The group of each setting."""
-_FIELDS = {setting.name: setting for group in fields(Protocol)[1:] for setting in fields(group.default)}
+_FIELDS = {
+    setting.name: setting for group in fields(Protocol)[1:] for setting in fields(cast("Any", group.default))
+}
 SETTINGS = (
     "images",
     "blocks",
@@ -945,7 +947,7 @@ def new_protocol(base: Protocol, kind: str, settings: Mapping[str, Any]) -> Prot
     if not made.admission.panel.pays:
         return made
     pay = PAPERS_PAY[kind] if base.page.feedback else _wage(made)
-    return with_settings(base, {**pay, **settings})
+    return with_settings(base, {**dict[str, Any](pay), **settings})
 
 
 def _wage(protocol: Protocol) -> dict[str, int]:
@@ -957,7 +959,7 @@ def _wage(protocol: Protocol) -> dict[str, int]:
 def to_json(protocol: Protocol) -> dict[str, Any]:
     """Return the settings as plain data for the store, by name and without groups."""
     return {
-        name: dataclasses.asdict(value) if dataclasses.is_dataclass(value) else value
+        name: dataclasses.asdict(value) if isinstance(value, (StaircaseRule, PanelRecord)) else value
         for name, value in values_of(protocol).items()
     }
 
@@ -1024,7 +1026,7 @@ def _with_entries(record: PanelRecord, settings: Mapping[str, str]) -> PanelReco
     return dataclasses.replace(record, **entries)
 
 
-def _parse(setting: dataclasses.Field, value: Any) -> Any:
+def _parse(setting: dataclasses.Field[Any], value: Any) -> Any:
     if setting.name == "panel":
         return value if isinstance(value, PanelRecord) else panels.named(str(value))
     if setting.name == "staircase":

@@ -56,7 +56,7 @@ class Page:
     before_block: int = 1
     """The block (from 1) before which it is shown; 1: after consent."""
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _check_text("title", self.title, _LONGEST_TEXT)
         _check_text("text", self.text, _LONGEST_PAGE, is_long=True)
         _check_range("before_block", self.before_block, 1, 50)
@@ -101,7 +101,7 @@ class Question:
     """Characters of a text at most."""
     shown_if: ShownIf | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
             raise InvalidEntry(
                 "name",
@@ -198,13 +198,13 @@ def check_questions(questions: Sequence[Question]) -> Iterator[tuple[int, Invali
                 yield i, InvalidEntry("max_length", message)
     for i, question in enumerate(questions):
         if question.shown_if is not None:
-            yield from ((i, problem) for problem in _condition_problems(questions, place, i))
+            problems = _condition_problems(questions, question.shown_if, place, i)
+            yield from ((i, problem) for problem in problems)
 
 
 def _condition_problems(
-    questions: Sequence[Question], place: Mapping[str, int], i: int
+    questions: Sequence[Question], condition: ShownIf, place: Mapping[str, int], i: int
 ) -> Iterator[InvalidEntry]:
-    condition = questions[i].shown_if
     if condition.question not in place:
         hint = did_you_mean(condition.question, place)
         yield InvalidEntry(("if", "question"), f"no question is called {brief(condition.question)}{hint}")
@@ -228,7 +228,11 @@ def _condition_problems(
     for k, answer in enumerate(condition.answers):
         if isinstance(answer, bool) or answer not in earlier.possible:
             options = ", ".join(repr(option) for option in earlier.possible[:8])
-            hint = did_you_mean(answer, filter(_is_text, earlier.possible)) if _is_text(answer) else ""
+            hint = (
+                did_you_mean(answer, [option for option in earlier.possible if isinstance(option, str)])
+                if isinstance(answer, str)
+                else ""
+            )
             more = ", …" if len(earlier.possible) > 8 else ""
             yield InvalidEntry(
                 ("if", "is", k),
@@ -338,7 +342,7 @@ def _is_number_of(question: Question, value: Any) -> bool:
     if not low <= value <= high:
         return False
     steps = (value - (question.min or 0)) / question.step if question.step else 0
-    return abs(steps - round(steps)) <= 1e-9 * max(1, abs(steps))
+    return bool(abs(steps - round(steps)) <= 1e-9 * max(1, abs(steps)))
 
 
 def _number_expected(question: Question) -> str:

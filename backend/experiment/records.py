@@ -249,7 +249,7 @@ class Session:
     spares: tuple[PlannedBlock, ...]
     """Stimuli that replace voided ones, a block for each class of the session."""
     panel: dict[str, str] = field(default_factory=dict)
-    device: dict = field(default_factory=dict)
+    device: dict[str, Any] = field(default_factory=dict)
     consent_version: str = ""
     is_simulated: bool = False
     """Whether `openhype simulate` opened it, so that nobody saw the stimuli; decided by the server."""

@@ -511,13 +511,14 @@ class _Shares:
 
     def __init__(self, models: Sequence[str], dealt: int = 0, rng: "Random | None" = None):
         self.models, self.dealt, self.rng = models, dealt, rng
-        self.circle = None if rng else list(models)
+        self.circle: list[str] | None = None if rng else list(models)
 
     def of(self, fakes: int) -> dict[str, int]:
         """Return how many of the next `fakes` are of each model."""
         if self.circle is None:
             self.circle = list(self.models)
-            self.rng.shuffle(self.circle)
+            if self.rng is not None:
+                self.rng.shuffle(self.circle)
         dealt = Counter(self.circle[i % len(self.circle)] for i in range(self.dealt, self.dealt + fakes))
         self.dealt += fakes
         return {model: dealt[model] for model in self.models}

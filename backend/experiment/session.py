@@ -449,10 +449,11 @@ def _next_of_staircase(
     """Return the staircase after a trial; practice stays at its start, and checks do not move it."""
     block, offset = locate(session, cursor.trial_index)
     rule = block_rule(protocol, cursor, block)
-    if rule is None:
+    of_study = protocol.timing.staircase
+    if rule is None or of_study is None or cursor.exposure_ms is None:
         return None
     if offset + 1 == len(session.blocks[block].stimuli):
-        return staircase.start(protocol.timing.staircase)
+        return staircase.start(of_study)
     now = staircase.StaircaseState(cursor.exposure_ms, cursor.right_in_a_row)
     return staircase.step(rule, now, was_correct) if kind == TEST else now
 

@@ -26,7 +26,7 @@ class StaircaseRule:
     grid_ms: float = 0
     """Exposures are whole multiples of this, the refresh interval of a display; 0 allows any exposure."""
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.right_to_descend < 1:
             raise InvalidInput(f"right_to_descend must be 1 or more, not {self.right_to_descend}")
         if not (self.down_ms > 0 and self.up_ms > 0):
@@ -79,7 +79,7 @@ def equilibrium_accuracy(rule: StaircaseRule) -> float:
     p**n and in a step up otherwise, so the drift vanishes where
     p**n * down_ms == (1 - p**n) * up_ms (Levitt, 1971, for equal steps).
     """
-    return (rule.up_ms / (rule.up_ms + rule.down_ms)) ** (1 / rule.right_to_descend)
+    return float((rule.up_ms / (rule.up_ms + rule.down_ms)) ** (1 / rule.right_to_descend))
 
 
 def on_display(rule: StaircaseRule, frame_ms: float) -> StaircaseRule:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _ROLES = {PRACTICE: PRACTICE, CHECK: CHECK, INSTRUCTED: CHECK}
 """The role of the stimuli that a kind of unscored trial shows."""
-_OPPOSITE = {REAL: FAKE, FAKE: REAL}
+_OPPOSITE: dict[str, str] = {REAL: FAKE, FAKE: REAL}
 _WORDS = {
     PRACTICE: ("practice", "practice_images", "--practice"),
     CHECK: ("attention checks", "picture_checks and instructed_checks", "--checks"),

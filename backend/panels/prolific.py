@@ -354,8 +354,9 @@ def _submission(row: Mapping[str, Any]) -> Submission:
 
 
 def _status(text: str) -> Status:
-    status = _spelled(text)
-    return status if status in get_args(Status) else "processing"
+    known: tuple[Status, ...] = get_args(Status)
+    spelled = _spelled(text)
+    return next((status for status in known if status == spelled), "processing")
 
 
 def _spelled(text: str) -> str:

@@ -89,7 +89,8 @@ class ProlificHttp:
     def _pages(self, path: str, what: str) -> tuple[list[dict[str, Any]], int]:
         """Return the rows of all pages, following the links to the next page, and the number of pages."""
         rows: list[dict[str, Any]] = []
-        pages, url = 0, path
+        pages = 0
+        url: str | None = path
         while url:
             try:
                 page = self.data("GET", url, what)
@@ -105,7 +106,7 @@ class ProlificHttp:
         """Return the object in the reply to a call; PanelUnsure if the reply cannot be read."""
         return self.json(self.call(method, path, what, body, **options), what)
 
-    def json(self, reply: Any, what: str, kind: type = dict) -> Any:
+    def json(self, reply: Any, what: str, kind: type | tuple[type, ...] = dict) -> Any:
         """Return the decoded JSON of a reply, which must be of the type `kind`."""
         try:
             data = reply.json()

@@ -75,7 +75,12 @@ class Signatures:
         import jwt
 
         # Times are checked below, against our own clock.
-        options = {f"verify_{name}": False for name in ("exp", "nbf", "iat")}
+        options: jwt.types.Options = {
+            "verify_exp": False,
+            "verify_nbf": False,
+            "verify_iat": False,
+            "verify_aud": False,
+        }
         try:
             algorithm, key = self._key(signature.keys, jwt.get_unverified_header(token).get("kid"))
             claims = jwt.decode(
@@ -83,7 +88,7 @@ class Signatures:
                 key,
                 algorithms=[algorithm],
                 issuer=signature.issuer or None,
-                options={**options, "verify_aud": False},
+                options=options,
             )
         except (jwt.PyJWTError, ValueError, RecursionError):  # PyJWT 2.8 lets the last two through
             raise _unsigned("the panel's signature does not hold") from None
@@ -96,7 +101,7 @@ class Signatures:
     def _is_in_time(self, claims: Mapping[str, Any]) -> bool:
         now = self._clock().timestamp()
         ends, begins = claims.get("exp"), claims.get("nbf", 0)
-        if not all(isinstance(time, (int, float)) for time in (ends, begins)):
+        if not isinstance(ends, (int, float)) or not isinstance(begins, (int, float)):
             return False
         return begins - _LEEWAY_S <= now < ends + _LEEWAY_S
 
@@ -114,8 +119,9 @@ class Signatures:
 
     def _kept(self, source: str, kid: str) -> tuple[str, Any] | None:
         asked = self._asked.get(source)
-        is_fresh = asked is not None and self._clock().timestamp() - asked.keys_at < _KEPT_S
-        return asked.keys.get(kid) if is_fresh else None
+        if asked is None or self._clock().timestamp() - asked.keys_at >= _KEPT_S:
+            return None
+        return asked.keys.get(kid)
 
     def _asked_for(self, source: str, kid: str) -> tuple[str, Any] | None:
         now = self._clock().timestamp()
@@ -163,7 +169,7 @@ def _keys(document: bytes) -> dict[str, tuple[str, Any]]:
 
 
 def _is_usable(entry: Mapping[str, Any]) -> bool:
-    algorithm = _ALGORITHMS.get(entry.get("kty"))
+    algorithm = _ALGORITHMS.get(entry.get("kty", ""))
     return (
         algorithm is not None
         and isinstance(entry.get("kid"), str)

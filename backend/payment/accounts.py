@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, overload
 
 from backend.experiment.panel import PROLIFIC_STUDY
 from backend.experiment.records import Session, Study
@@ -129,7 +129,7 @@ def set_budget(
         "fee_percent": fee_percent,
         "vat_percent": vat_percent,
     }
-    changes = {name: value for name, value in wanted.items() if value is not None}
+    changes: dict[str, Any] = {name: value for name, value in wanted.items() if value is not None}
     check_paid_here(store, study)
     return change_purse(store, study, lambda now: replace(now, **changes))
 
@@ -288,7 +288,7 @@ def forget(store: Store, study: str, before: str) -> int:
             )
             store.write_entry(payments_of(study), payment.id, version, replace(payment, lines=lines).data())
     for key in old:
-        change(store, study, key, rule)
+        change_known(store, study, key, rule)
     return len(old)
 
 
@@ -303,6 +303,16 @@ def _is_forgettable(account: Account, before: str) -> bool:
     return has_ids and account.is_paid and (account.confirmed_at or account.owed_at) < before
 
 
+@overload
+def change(store: Store, study: str, key: str, rule: Callable[[Account | None], Account]) -> Account: ...
+
+
+@overload
+def change(
+    store: Store, study: str, key: str, rule: Callable[[Account | None], Account | None]
+) -> Account | None: ...
+
+
 def change(
     store: Store, study: str, key: str, rule: Callable[[Account | None], Account | None]
 ) -> Account | None:
@@ -310,10 +320,17 @@ def change(
 
     def changed(data: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
         after = rule(load_account(data) if data else None)
-        return after and after.data()
+        return None if after is None else after.data()
 
     entry = update(store, ledger_of(study), key, changed, BUSY)
     return load_account(entry.data) if entry else None
+
+
+def change_known(
+    store: Store, study: str, key: str, rule: Callable[[Account], Account | None]
+) -> Account | None:
+    """Replace an account as `change` does; without such an account `rule` is not called."""
+    return change(store, study, key, lambda now: None if now is None else rule(now))
 
 
 def _key_of(store: Store, study: str, account: Account) -> str:
@@ -330,7 +347,11 @@ def _at_its_place(account: Account, session: Session, others: Collection[str]) -
 
 def _enter(store: Store, study: str, key: str, account: Account) -> Account:
     """Store an account by the rule of `ledger.entered`."""
-    return change(store, study, key, lambda now: entered(now, account))
+
+    def rule(now: Account | None) -> Account:
+        return entered(now, account) or now or account
+
+    return change(store, study, key, rule)
 
 
 def plain_accounts(store: Store, study: Study, now: datetime) -> dict[str, Account]:

@@ -175,7 +175,7 @@ class Purse:
     handover: str = ""
     """Id of the last transfer of the right to pay between stores: the same in both."""
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for what, percent in (("a fee", self.fee_percent), ("VAT", self.vat_percent)):
             if not re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,6})?", percent):
                 raise InvalidInput(f"{what} must be a number of percent such as 33.3, not {percent!r}")
@@ -356,8 +356,7 @@ def _followed(account: Account, status: str, terms: PanelTerms, at: str) -> Acco
         paid = terms.reward_cents if status in APPROVED else terms.screen_out_cents
         account = account.moved(reward="confirmed", reward_cents=paid, confirmed_at=at)
         if account.is_partial and account.bonus == "owed":  # the base is paid, and more of it than was owed
-            owed = "owed" if account.bonus_usd_cents else "none"
-            account = account.moved(base_usd_cents=0, bonus=owed)
+            account = account.moved(base_usd_cents=0, bonus="owed" if account.bonus_usd_cents else "none")
         return account
     if status == "awaiting_review" and account.reward == "none":
         owed: State = "owed" if account.why == "screened_out" else "undecided"

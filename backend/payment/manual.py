@@ -23,7 +23,7 @@ from backend.foundation.errors import InvalidInput
 from backend.foundation.permissions import private
 from backend.foundation.text_files import read_text
 from backend.payment.accounts import (
-    change,
+    change_known,
     check_paid_here,
     enter_all,
     in_force,
@@ -204,7 +204,7 @@ def _mark(
             paid = {part: "confirmed" for part in PARTS if getattr(now, part) == "owed"}
             return now.moved(**paid, confirmed_at=clock().isoformat()) if was_marked else None
 
-        change(store, study.name, key, rule)
+        change_known(store, study.name, key, rule)
         marked += was_marked
     return marked
 

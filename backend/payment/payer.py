@@ -9,6 +9,7 @@ import secrets
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from backend.experiment.records import Study
@@ -52,7 +53,7 @@ BATCH = 100
 """Bonuses per payment; Prolific advises 200 at most."""
 _RETURN_REASON = "There are no answers of yours in this study"
 
-Progress = Callable[..., Iterable]
+Progress = Callable[..., Iterable[Any]]
 
 
 @dataclass
@@ -149,8 +150,7 @@ class Payer:
                 self._change_all([key], lambda _, now: now.moved(reward="owed") if _is_open(now) else None)
             else:
                 self.panel.ask_to_return(self._accounts()[key].submission, _RETURN_REASON)
-                at = self._now()
-                self._change_all([key], lambda _, now, at=at: now.moved(asked_to_return_at=at))
+                self._change_all([key], _asked_to_return(self._now()))
         return len(chosen)
 
     # synchronization of the ledger with the panel's records
@@ -472,7 +472,7 @@ class Payer:
             }
             after = replace(now, pending=pending)
             written = self.store.write_entry(PURSES, self.study.name, version, after.data())
-            self._carry_over(written.version, after)
+            self._carry_over(written.version, after, pending)
             return True
 
         return retried(committed, BUSY)
@@ -514,15 +514,14 @@ class Payer:
                 accounts.check_paid_here(self.store, self.study.name)
             if now.pending is None:
                 return version, now
-            self._carry_over(version, now)
+            self._carry_over(version, now, now.pending)
         raise Unavailable(f"{BUSY}; try again", code="busy")
 
-    def _carry_over(self, version: int, purse: Purse) -> None:
+    def _carry_over(self, version: int, purse: Purse, pending: Mapping[str, Any]) -> None:
         """Write the pending commitment to the accounts and clear it; concurrent calls take effect once.
 
         The payment is created after its accounts refer to it, because others may then advance it.
         """
-        pending = purse.pending
         id, is_reward = pending["id"], pending["part"] == "reward"
         amounts = {key: cents for key, _, cents in pending["lines"]}
 
@@ -553,7 +552,7 @@ class Payer:
 
     def _change_all(self, keys: Iterable[str], rule: Callable[[str, Account], Account | None]) -> None:
         for key in keys:
-            accounts.change(self.store, self.study.name, key, lambda now, key=key: rule(key, now))
+            accounts.change_known(self.store, self.study.name, key, partial(rule, key))
 
     def _write_payment(self, version: int, payment: Payment) -> tuple[int, Payment]:
         book = payments_of(self.study.name)
@@ -575,3 +574,7 @@ class Payer:
 
 def _is_open(account: Account) -> bool:
     return account.reward == "undecided"
+
+
+def _asked_to_return(at: str) -> Callable[[str, Account], Account]:
+    return lambda _, now: now.moved(asked_to_return_at=at)

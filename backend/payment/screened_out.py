@@ -46,6 +46,7 @@ def to_report(store: Store, study: Study, listed: Mapping[str, Submission]) -> I
     state = recruited(store, study.name) or {}
     for entry in store.entries(book(study.name)):
         place = listed.get(entry.key)
-        is_open = place is not None and place.status in COMPLETABLE
-        if is_open and place.participant == entry.data["participant"]:
+        if place is None or place.status not in COMPLETABLE:
+            continue
+        if place.participant == entry.data["participant"]:
             yield Report(entry.key, state["codes"]["screened_out"])

@@ -84,7 +84,7 @@ def toned(picture: np.ndarray, subject: Subject, rng: np.random.Generator) -> np
     levels = np.clip(mean + (levels - mean) * rng.uniform(0.92, 1.08), 0, 1)
     levels = levels ** np.exp(rng.uniform(-0.18, 0.18))
     if subject.tints:
-        tint = np.array(subject.tints[rng.integers(len(subject.tints))]) / 255
+        tint = np.array(subject.tints[int(rng.integers(len(subject.tints)))]) / 255
         levels = levels ** (np.log(tint) / np.log(0.5))  # a level of one half becomes the tint
     else:
         levels = levels ** np.exp(rng.uniform(-0.05, 0.05, size=3))

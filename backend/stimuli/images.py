@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from PIL import ExifTags, Image, ImageCms, ImageOps, JpegImagePlugin, UnidentifiedImageError
 
@@ -340,7 +340,9 @@ def _facts(opened: Image.Image) -> SourceFacts:
         format=opened.format or "?",
         short_side_px=min(opened.size),
         has_colour=has_colour and not _raw_mode(opened).startswith("LA"),
-        jpeg_quality=_jpeg_quality(opened.quantization) if is_jpeg else None,
+        jpeg_quality=_jpeg_quality(opened.quantization)
+        if isinstance(opened, JpegImagePlugin.JpegImageFile)
+        else None,
         has_full_chroma=not is_jpeg or JpegImagePlugin.get_sampling(opened) in (-1, 0),
         treatments=tuple(_treatments(opened)),
         is_square=opened.width == opened.height,
@@ -363,7 +365,8 @@ def _treatments(opened: Image.Image) -> Iterator[Treatment]:
 
 def _raw_mode(opened: Image.Image) -> str:
     """Return Pillow's name for the stored form of the samples, such as `RGB;16B`."""
-    arguments = opened.tile[0].args if getattr(opened, "tile", None) else ""
+    tiles = getattr(opened, "tile", None)
+    arguments = tiles[0].args if tiles else ""
     first = arguments[0] if isinstance(arguments, tuple) and arguments else arguments
     return first if isinstance(first, str) else ""
 
@@ -385,19 +388,25 @@ def _to_srgb(path: Path, picture: Image.Image) -> tuple[Image.Image, tuple[Treat
     """Return the image in sRGB, with transparent parts on white, and the treatment of its profile."""
     profile = picture.info.get("icc_profile")
     picture = _to_8_bit(path, picture)
-    alpha, treatments = None, ()
+    alpha: Image.Image | None = None
+    treatments: tuple[Treatment, ...] = ()
     if _has_alpha(picture):
         picture = _straight(picture)
         alpha = picture.getchannel("A")
     if profile:
         picture, treatments = _from_profile(picture, profile)
     if picture.mode == "LAB":
-        picture = ImageCms.applyTransform(picture, _from_lab())
+        picture = _transformed(picture, _from_lab())
     if picture.mode != "RGB":
         picture = picture.convert("RGB")
     if alpha is not None:
         picture = Image.composite(picture, Image.new("RGB", picture.size, "white"), alpha)
     return picture, treatments
+
+
+def _transformed(picture: Image.Image, transform: ImageCms.ImageCmsTransform) -> Image.Image:
+    """Return a new image converted by a transform; Pillow returns None only for one changed in place."""
+    return cast("Image.Image", ImageCms.applyTransform(picture, transform))
 
 
 def _to_8_bit(path: Path, picture: Image.Image) -> Image.Image:
@@ -406,7 +415,7 @@ def _to_8_bit(path: Path, picture: Image.Image) -> Image.Image:
         return picture
     picture.info.pop("transparency", None)  # a 16-bit level, which no 8-bit level can match
     levels = picture.convert("I")
-    darkest, brightest = levels.getextrema()
+    darkest, brightest = cast("tuple[int, int]", levels.getextrema())  # of the single band of mode I
     if darkest < 0 or brightest > _BRIGHTEST:
         raise BadPicture(
             path,
@@ -430,7 +439,7 @@ def _from_profile(picture: Image.Image, profile: bytes) -> tuple[Image.Image, tu
         mode = _mode_for(picture.mode, space)
         if mode is None:
             return picture, ("odd profile",)
-        made = ImageCms.applyTransform(
+        made = _transformed(
             picture if picture.mode == mode else picture.convert(mode), _to_srgb_from(profile, mode)
         )
         return made, () if _is_srgb(profile) else ("profile",)

@@ -333,9 +333,9 @@ def _side_of(item: _Made) -> tuple[str | None, str]:
 
 def _sides(good: Sequence[_Made]) -> dict[str | None, list[SourceFacts]]:
     """Return the facts of the files that scored trials show, by model."""
-    sides = defaultdict(list)
+    sides: dict[str | None, list[SourceFacts]] = defaultdict(list)
     for item in good:
-        if not item.source.role:
+        if not item.source.role and item.facts is not None:
             sides[item.source.model].append(item.facts)
     return sides
 
@@ -348,10 +348,10 @@ def _sampling_step(reals: Sequence[SourceFacts]) -> int:
 def _marked_checks(good: Sequence[_Made], size_px: int, losses: Equalise) -> Iterator[str]:
     """Yield what gives attention checks away beside what they show."""
     facts = {
-        is_check: [item.facts for item in good if (item.source.role == CHECK) == is_check]
+        is_check: [item.facts for item in good if item.facts and (item.source.role == CHECK) == is_check]
         for is_check in (True, False)
     }
     if facts[True] and facts[False]:
-        sides = {None: facts[False], "attention checks": facts[True]}
+        sides: dict[str | None, list[SourceFacts]] = {None: facts[False], "attention checks": facts[True]}
         for difference in differences(sides, size_px, losses):
             yield f"attention checks: {difference.note.replace('the reals', 'the other pictures')}"

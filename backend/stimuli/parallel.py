@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
@@ -50,7 +50,9 @@ def in_parallel(
         yield results
 
 
-def _begun_here(work: Callable[[Any], Any], jobs: Sequence[Any], workers: int, chunk: int) -> Iterator[Any]:
+def _begun_here(
+    work: Callable[[Any], Any], jobs: Sequence[Any], workers: int, chunk: int
+) -> Generator[Any, None, None]:
     """Do jobs in this process for as long as others would take to start, and leave them the rest."""
     until = time.monotonic() + _START_S
     for done, job in enumerate(jobs):
@@ -60,7 +62,9 @@ def _begun_here(work: Callable[[Any], Any], jobs: Sequence[Any], workers: int, c
         yield work(job)
 
 
-def _by_processes(work: Callable[[Any], Any], jobs: Sequence[Any], workers: int, chunk: int) -> Iterator[Any]:
+def _by_processes(
+    work: Callable[[Any], Any], jobs: Sequence[Any], workers: int, chunk: int
+) -> Generator[Any, None, None]:
     chunks = (jobs[i : i + chunk] for i in range(0, len(jobs), chunk))
     advice = "close other programs, or bring very large pictures to a smaller size, and try again"
     processes = ProcessPoolExecutor(workers, get_context("spawn"), _end_with_parent)

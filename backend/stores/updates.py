@@ -1,7 +1,7 @@
 """Optimistic updates of stored data, retried when another writer came first."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 from backend.foundation.errors import Unavailable
 from backend.stores.store import Entry, Stale, Store
@@ -29,6 +29,18 @@ def retried(change: Callable[[], T], busy: str) -> T:
         except Stale:
             continue
     raise Unavailable(f"{busy}; try again", code="busy")
+
+
+@overload
+def update(
+    store: Store, book: str, key: str, rule: Callable[[Data | None], Data], busy: str = ""
+) -> Entry: ...
+
+
+@overload
+def update(
+    store: Store, book: str, key: str, rule: Callable[[Data | None], Data | None], busy: str = ""
+) -> Entry | None: ...
 
 
 def update(

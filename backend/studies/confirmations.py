@@ -52,12 +52,12 @@ def accept(
         Conflict: `changed`: something is not as it was when the confirmation was given out.
     """
     entry = _entry(store, study, action)
-    if _is_accepted(entry, study, given):
-        return entry.data["order"]
+    if (accepted := _accepted(entry, study, given)) is not None:
+        return _order(accepted)
     offer = current()
     if _hash(study, action, offer, entry) != given:
         raise _changed(study)
-    accepted = {
+    data = {
         "created_at": study.created_at,
         "settings_id": study.settings_id,
         "confirmation": given,
@@ -65,19 +65,19 @@ def accept(
         "is_carried_out": False,
     }
     try:
-        store.write_entry(BOOK, _key(study, action), entry.version if entry else 0, accepted)
+        store.write_entry(BOOK, _key(study, action), entry.version if entry else 0, data)
     except Stale:
-        entry = _entry(store, study, action)
-        if not _is_accepted(entry, study, given):
+        accepted = _accepted(_entry(store, study, action), study, given)
+        if accepted is None:
             raise _changed(study) from None
-        return entry.data["order"]
+        return _order(accepted)
     return offer.order
 
 
 def is_carried_out(store: Store, study: Study, action: str, given: str) -> bool:
     """Return whether a confirmation is the last one that was accepted, and its order was carried out."""
-    entry = _entry(store, study, action)
-    return _is_accepted(entry, study, given) and entry.data.get("is_carried_out", False)
+    accepted = _accepted(_entry(store, study, action), study, given)
+    return accepted is not None and bool(accepted.get("is_carried_out", False))
 
 
 def note_carried_out(store: Store, study: Study, action: str, given: str) -> None:
@@ -104,13 +104,21 @@ def _key(study: Study, action: str) -> str:
     return f"{study.name}/{action}"
 
 
-def _is_accepted(entry: Entry | None, study: Study, given: str) -> bool:
-    return (
-        entry is not None
-        and entry.data["created_at"] == study.created_at
+def _accepted(entry: Entry | None, study: Study, given: str) -> Mapping[str, Any] | None:
+    """Return what is stored of the confirmation `given`, or None if it is not the one accepted last."""
+    if entry is None:
+        return None
+    is_given = (
+        entry.data["created_at"] == study.created_at
         and entry.data["settings_id"] == study.settings_id
         and entry.data["confirmation"] == given
     )
+    return entry.data if is_given else None
+
+
+def _order(accepted: Mapping[str, Any]) -> Mapping[str, Any]:
+    order: Mapping[str, Any] = accepted["order"]
+    return order
 
 
 def _hash(study: Study, action: str, offer: Offer, before: Entry | None) -> str:

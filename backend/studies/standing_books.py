@@ -1,6 +1,7 @@
 """The books of standing studies, whose rules are in `backend/standing/`; here for copies and deletion."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from backend.experiment.records import Study
@@ -39,21 +40,27 @@ def copy(source: Store, target: Store, study: Study) -> None:
             continue
         for one in entry.data["submissions"]:
             found = {"study": study.name, "member": entry.key}
-            update(target, SUBMISSION_IDS, one["id"], lambda _, found=found: found)
-        update(target, submissions_of(study.name), entry.key, lambda now, given=entry.data: _with(now, given))
+            update(target, SUBMISSION_IDS, one["id"], partial(_replaced, found))
+        update(target, submissions_of(study.name), entry.key, partial(_with, entry.data))
     for entry in source.entries(names_of(study.name)):
 
         def named(now: Mapping[str, Any] | None, given: Mapping[str, Any] = entry.data) -> Any:
-            is_known = _is_of(now, given) and not source.entry(SUBMISSION_IDS, now["submission"])
-            return None if is_known else given
+            if now is not None and _is_of(now, given) and not source.entry(SUBMISSION_IDS, now["submission"]):
+                return None
+            return given
 
         update(target, names_of(study.name), entry.key, named)
+    given_terms = terms.data
     update(
         target,
         STANDING,
         study.name,
-        lambda now: None if _changed_at(now) > _changed_at(terms.data) else terms.data,
+        lambda now: None if _changed_at(now) > _changed_at(given_terms) else given_terms,
     )
+
+
+def _replaced(given: Mapping[str, Any], _: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    return given
 
 
 def _is_of(now: Mapping[str, Any] | None, given: Mapping[str, Any]) -> bool:
@@ -67,7 +74,7 @@ def _changed_at(terms: Mapping[str, Any] | None) -> str:
     return terms["changes"][-1]["at"] if terms["changes"] else terms["since"]
 
 
-def _with(now: Mapping[str, Any] | None, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _with(given: Mapping[str, Any], now: Mapping[str, Any] | None) -> Mapping[str, Any]:
     """Return a member's submissions at the target and at the source, each as it is where it got furthest."""
     known = {one["id"]: one for one in now["submissions"]} if now and _is_of(now, given) else {}
     for one in given["submissions"]:

@@ -9,7 +9,7 @@ stay counted until then.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf
+from typing import Any
 
 from backend.experiment.judgments import judgment_of
 from backend.experiment.judgments.more_real import LEFT, RIGHT, contestants_of, sides_of
@@ -51,8 +51,9 @@ def add(store: Store, study: Study, session: Session, responses: Iterable[Respon
     """Add the answers of a session that has just finished."""
     own = counted(session, responses)
 
-    def rule(now: Mapping | None) -> Mapping:
-        before = now if now and now["created_at"] == study.created_at else {"sessions": 0, "pairs": []}
+    def rule(now: Mapping[str, Any] | None) -> Mapping[str, Any]:
+        is_of_study = now and now["created_at"] == study.created_at
+        before: Mapping[str, Any] = now if now and is_of_study else {"sessions": 0, "pairs": []}
         pairs: Counts = {(a, b): counts for a, b, *counts in before["pairs"]}
         for pair, counts in own.items():
             pairs[pair] = [x + y for x, y in zip(pairs.get(pair, (0, 0, 0)), counts, strict=True)]
@@ -85,8 +86,8 @@ def standing_of(study: Study, found: PairCounts) -> Standing:
     place = {name: i for i, name in enumerate(contestants)}
     tallies: dict[Pair, Tally] = {}
     for (a, b), (first, ties, second) in found.pairs.items():
-        i, j = place.get(a, inf), place.get(b, inf)
-        if inf in (i, j):
+        i, j = place.get(a), place.get(b)
+        if i is None or j is None:
             continue
         tallies[(i, j) if i < j else (j, i)] = (
             Tally(first, ties, second) if i < j else Tally(second, ties, first)
@@ -94,7 +95,7 @@ def standing_of(study: Study, found: PairCounts) -> Standing:
     return standing(len(contestants), tallies)
 
 
-def _data(study: Study, sessions: int, pairs: Mapping[tuple[str, str], Sequence[int]]) -> Mapping:
+def _data(study: Study, sessions: int, pairs: Mapping[tuple[str, str], Sequence[int]]) -> Mapping[str, Any]:
     return {
         "created_at": study.created_at,
         "sessions": sessions,

@@ -120,7 +120,8 @@ def copy_budget(source: Store, target: Store, study: str) -> None:
     """Give the target what the source has used of the study's budget for waiting."""
     entry = source.entry(_BUDGETS, study)
     if entry is not None:
-        update(target, _BUDGETS, study, lambda _: entry.data)
+        data = entry.data
+        update(target, _BUDGETS, study, lambda _: data)
 
 
 def _left(store: Store, study: str, protocol: Protocol) -> int:
@@ -132,7 +133,7 @@ def _granted(store: Store, study: Study, minutes: int) -> int:
     """Take up to `minutes` from the budget and return how many were granted."""
     granted = 0
 
-    def taken(now: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    def taken(now: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
         nonlocal granted
         before = now["minutes"] if now else 0
         granted = max(min(minutes, minutes_in_budget(study.protocol) - before), 0)
@@ -145,7 +146,7 @@ def _granted(store: Store, study: Study, minutes: int) -> int:
 
 def _give_back(store: Store, study: Study, minutes: int) -> None:
     if minutes:
-        update(store, _BUDGETS, study.name, lambda now: {"minutes": now["minutes"] - minutes})
+        update(store, _BUDGETS, study.name, lambda now: now and {"minutes": now["minutes"] - minutes})
 
 
 def _hash(secret: str) -> str:

@@ -30,7 +30,8 @@ class JoinedParts(io.RawIOBase):
         count = sum(path.name.isdecimal() for path in folder.iterdir())
         self._paths = [folder / str(number) for number in range(count)]
         self._starts = [0, *accumulate(path.stat().st_size for path in self._paths)]
-        self._at, self._number, self._file = 0, -1, None
+        self._at, self._number = 0, -1
+        self._file: io.FileIO | None = None
 
     def readable(self) -> bool:
         return True
@@ -47,10 +48,11 @@ class JoinedParts(io.RawIOBase):
         if self._at >= self._starts[-1]:
             return 0
         number = bisect_right(self._starts, self._at) - 1
-        if number != self._number:
-            self._open(number)
-        self._file.seek(self._at - self._starts[number])
-        count = self._file.readinto(buffer)
+        file = self._file
+        if file is None or number != self._number:
+            file = self._open(number)
+        file.seek(self._at - self._starts[number])
+        count = file.readinto(buffer)
         self._at += count
         return count
 
@@ -59,7 +61,8 @@ class JoinedParts(io.RawIOBase):
             self._file.close()
         super().close()
 
-    def _open(self, number: int) -> None:
+    def _open(self, number: int) -> io.FileIO:
         if self._file is not None:
             self._file.close()
-        self._file, self._number = self._paths[number].open("rb", buffering=0), number
+        self._file, self._number = io.FileIO(self._paths[number]), number
+        return self._file

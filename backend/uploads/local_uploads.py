@@ -26,7 +26,7 @@ from backend.foundation.permissions import make_folder, private
 from backend.stores.datadir import DataDir
 from backend.uploads import uploads
 from backend.uploads.limits import GB, Quota
-from backend.uploads.uploads import COMPLETE, EXPIRES, RECEIVING, PartUrl, Upload
+from backend.uploads.uploads import EXPIRES, PartUrl, Upload
 
 _CHUNK = 256 * 1024
 _PAUSE_S = 0.006
@@ -166,7 +166,7 @@ class LocalUploads:
             format=about["format"],
             bytes=about["bytes"],
             parts=tuple(about["parts"]),
-            state=COMPLETE if (folder / "complete").exists() else RECEIVING,
+            state="complete" if (folder / "complete").exists() else "receiving",
             missing=missing,
             expires_at=uploads.expiry(datetime.fromtimestamp(used_at, UTC)),
             is_new=is_new,

@@ -6,7 +6,7 @@ follows sparse files to lengths that are not there. This reads regular files onl
 
 import re
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from backend.uploads.archive_entries import ArchiveEntry, bad_archive, exactly
 from backend.uploads.entry_names import refused
@@ -28,7 +28,8 @@ _KINDS = {
 def entries(file: BinaryIO, limits: Limits) -> Iterator[ArchiveEntry]:
     """Yield the files of an archive, as `ArchiveReader` does."""
     end = file.seek(0, 2)
-    offset, extended = 0, {}
+    offset = 0
+    extended: dict[str, Any] = {}
     for _ in range(_HEADERS_A_FILE * (limits.files + 1)):
         file.seek(offset)
         block = exactly(file, _BLOCK, "a header")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from backend.experiment import items
 from backend.experiment.judgment import Judgment, Method, Plan, pictures_of
-from backend.experiment.made_items import MadeItems
+from backend.experiment.made_items import Change, MadeItems
 from backend.experiment.protocol import ALL, MOST_MODELS, Protocol
 from backend.experiment.records import CHECK, PRACTICE, TEST, Condition, Stimulus, Study
 from backend.experiment.response_columns import Column
@@ -102,7 +102,10 @@ class Closer(Judgment):
             CHECK: _MADE_TIMES * protocol.unscored.picture_checks,
             PRACTICE: protocol.unscored.practice_images,
         }
-        changes = {P0: ("none", "weak_noise", "heavy_noise"), P1: ("none", "heavy_noise", "weak_noise")}
+        changes: dict[str, tuple[Change, ...]] = {
+            P0: ("none", "weak_noise", "heavy_noise"),
+            P1: ("none", "heavy_noise", "weak_noise"),
+        }
         return [
             MadeItems(role, closer, changes[closer], count // 2 + (count % 2 and closer == P0))
             for role, count in wanted.items()
@@ -168,7 +171,7 @@ class Closer(Judgment):
         return Fraction(100 * sum(row[row["response"]] == P1 for row in rows), len(rows))
 
     def vote(self, row: Mapping[str, Any]) -> str:
-        return row[row["response"]]
+        return str(row[row["response"]])
 
     def simulated_answer(self, item: Stimulus, names: Sequence[str], accuracy: float, rng: "Random") -> str:
         """Return an answer by the difference of utility of the two pictures (`items.prefers_second`)."""

@@ -119,8 +119,8 @@ class MoreReal(Judgment):
         turn: int,
     ) -> Plan:
         """Return the blocks of a session, one for each class if there are several; none has spares."""
-        contestants = contestants_of(condition.models, study.protocol)
-        classes = (condition.class_,) if condition.class_ else study.classes or ("",)
+        contestants = contestants_of(condition.models if condition else study.models, study.protocol)
+        classes = (condition.class_,) if condition and condition.class_ else study.classes or ("",)
         now = pool.standing
         if now is None or now.size != len(contestants):
             now = standing(len(contestants), {})
@@ -158,7 +158,7 @@ class MoreReal(Judgment):
 
     def row(self, picture: Picture, item: Stimulus | None) -> dict[str, Any]:
         """Return who stood where, and both in alphabetical order as the model."""
-        left, right = sides_of(picture.model)
+        left, right = sides_of(picture.model or "")
         return {"left": left, "right": right, "model": _BETWEEN_MODELS.join(sorted((left, right)))}
 
     def simulated_choice(

@@ -97,7 +97,8 @@ class RealOrFake(Judgment):
     def value(self, method: str, rows: Sequence[Mapping[str, Any]]) -> float:
         """Return the value of one evaluator; `analysis/values.py` computes those of all at once."""
         if self.methods[method].unit == "percent":
-            return 100 * sum(row["response"] != row["truth"] for row in rows) / len(rows)
+            wrong: int = sum(row["response"] != row["truth"] for row in rows)
+            return 100 * wrong / len(rows)
         blocks: dict[int, list[float]] = {}
         for row in rows:
             blocks.setdefault(row["block"], []).append(row["exposure_ms"] or 0)

@@ -20,7 +20,7 @@ from backend.experiment import protocol as protocols
 from backend.experiment.fixed_exposures import label
 from backend.experiment.items import Trial
 from backend.experiment.judgment import Judgment, Method, Plan, refuse
-from backend.experiment.made_items import MadeItems
+from backend.experiment.made_items import Change, MadeItems
 from backend.experiment.protocol import WITHIN, Protocol
 from backend.experiment.records import CHECK, PRACTICE, TEST, Condition, Stimulus, Study
 from backend.experiment.response_columns import Column, Kind
@@ -35,7 +35,9 @@ SAME_OF_SENTINELS = Fraction(32, 40)
 """Share of the sentinels that are pairs of equal pictures (3.2)."""
 SAME_OF_TRAINING = Fraction(4, 10)
 """The same of the training pairs; one of the others is obvious (3.2)."""
-_EQUAL, _NOISY, _SUBTLE = ("none", "none"), ("none", "heavy_noise"), ("none", "subtle")
+_EQUAL: tuple[Change, ...] = ("none", "none")
+_NOISY: tuple[Change, ...] = ("none", "heavy_noise")
+_SUBTLE: tuple[Change, ...] = ("none", "subtle")
 _MADE_TIMES = 2
 """Sentinels that are made, as a multiple of those that a session shows, besides those to replace some."""
 _WORDS = {

@@ -182,7 +182,7 @@ def passing_by_guessing(pairs: int, pass_share: float) -> float:
     """
     # the share is compared as `qualification_result` compares it, so that both agree to the last pair
     right = next((k for k in range(ceil(pairs * pass_share) + 1) if k / pairs >= pass_share), pairs + 1)
-    return sum(comb(pairs, k) for k in range(right, pairs + 1)) / 2**pairs
+    return float(sum(comb(pairs, k) for k in range(right, pairs + 1)) / 2**pairs)
 
 
 def _in_pictures(study: Study) -> Study:

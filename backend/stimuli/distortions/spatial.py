@@ -3,12 +3,15 @@
 A warp is stated by the largest displacement that it makes. Pictures are resampled by cubic splines.
 """
 
+from typing import Literal
+
 import numpy as np
 from scipy.ndimage import map_coordinates
 
 from backend.stimuli.distortions.distortion import Choice, Distortion, Magnitude, Seed, Uniform
 
-_LINEAR, _CUBIC = 1, 3
+_LINEAR: Literal[1] = 1
+_CUBIC: Literal[3] = 3
 """Orders of the splines between the control points of a warp."""
 
 
@@ -98,7 +101,9 @@ def warped(levels: np.ndarray, displacement: np.ndarray) -> np.ndarray:
     )
 
 
-def random_field(shape: tuple[int, ...], reach_px: float, cells: int, seed: int, order: int) -> np.ndarray:
+def random_field(
+    shape: tuple[int, ...], reach_px: float, cells: int, seed: int, order: Literal[1, 3]
+) -> np.ndarray:
     """Return random displacements of the points of a grid of `cells` squared, and splines between them.
 
     Returns:

@@ -134,7 +134,7 @@ def standard_moments(flat: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def lags_of(side: int) -> np.ndarray:
     """Return (lag, 2): the lags (y, x) of one half of the neighbourhood on a grid of `side`, lag 0 first."""
     reach = min(_NEIGHBOURHOOD, (side - 1) // 4)
-    square = np.arange(-reach, reach + 1)
+    square = range(-reach, reach + 1)
     return np.array([(y, x) for y in square for x in square if (y, x) >= (0, 0)])
 
 
@@ -222,9 +222,13 @@ def _band_statistics(half: np.ndarray, scale: Scale, coarser: Scale | None) -> B
         magnitude_mean=rows(magnitudes).mean(axis=1, keepdims=True),
         magnitude_covariance=covariance(size),
         magnitude_lags=lags(size.reshape(magnitudes.shape)),
-        magnitude_parents=None if parents is None else covariance(size, centred(parent_sizes)),
+        magnitude_parents=None if parent_sizes is None else covariance(size, centred(parent_sizes)),
         real_covariance=covariance(real),
-        real_parents=None if parents is None else covariance(real, doubled_phase(parents, parent_sizes)),
+        real_parents=(
+            None
+            if parents is None or parent_sizes is None
+            else covariance(real, doubled_phase(parents, parent_sizes))
+        ),
         lowpass=lowpass_statistics(lowpass, scale.side),
     )
 

@@ -41,7 +41,7 @@ def match_covariance(
         products: `covariance` if means are 0 or should count, otherwise `central_covariance`.
     """
     here = products(x)
-    if others is None:
+    if others is None or wanted_cross is None:
         return mixed(covariance_map(here, wanted), x)
     among = _pseudo_inverse(products(others))
     cross = products(x, others)

@@ -220,7 +220,7 @@ def _bands_matched(bands: np.ndarray, parents: np.ndarray | None, goal: BandStat
     size = match_covariance(
         rows(magnitudes),
         goal.magnitude_covariance,
-        None if parents is None else rows(parent_magnitudes),
+        None if parent_magnitudes is None else rows(parent_magnitudes),
         goal.magnitude_parents,
         central_covariance,
     )
@@ -233,7 +233,9 @@ def _bands_matched(bands: np.ndarray, parents: np.ndarray | None, goal: BandStat
     scaled -= np.float32(_BEYOND_MAGNITUDES)
     np.maximum(scaled, 0, out=scaled)
     scaled *= bands.real
-    doubled = None if parents is None else doubled_phase(parents, parent_magnitudes)
+    doubled = None
+    if parents is not None and parent_magnitudes is not None:
+        doubled = doubled_phase(parents, parent_magnitudes)
     real = match_covariance(rows(scaled), goal.real_covariance, doubled, goal.real_parents)
     return real.reshape(bands.shape)
 
