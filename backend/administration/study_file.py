@@ -316,11 +316,13 @@ class _Scanner:
 
     def _match(self, pattern: re.Pattern) -> str:
         found = pattern.match(self._text, self._place)
+        if found is None:  # not in a file that was parsed
+            raise ValueError(f"no {pattern.pattern} at character {self._place}")
         self._place = found.end()
         return found[0]
 
     def _skip(self, pattern: re.Pattern) -> None:
-        self._place = pattern.match(self._text, self._place).end()
+        self._match(pattern)
 
     def _line_here(self) -> int:
         self._line += self._text.count("\n", self._counted, self._place)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from backend.administration import study_file
 from backend.administration.study_file import Key, PostedStudy, StudyFile, is_of, written
@@ -29,7 +29,7 @@ T = TypeVar("T")
 KINDS = ("study", "qualification")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 _MODEL = re.compile(r"[A-Za-z0-9]([A-Za-z0-9 ._@+-]{0,98}[A-Za-z0-9._@+-])?")
-ENTRIES = {
+ENTRIES: dict[str, type | tuple[type, ...]] = {
     "name": str,
     "kind": str,
     "method": str,
@@ -69,7 +69,7 @@ QUESTION = {
     "high": str,
     "max_length": int,
 }
-IF = {"question": str, "is": (str, int, list)}
+IF: dict[str, type | tuple[type, ...]] = {"question": str, "is": (str, int, list)}
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class StudySpec:
     """A study as ordered by a researcher."""
 
     name: str
-    kind: str
+    kind: Literal["study", "qualification"]
     method: str
     real: Path | None = None
     models: tuple[tuple[str, Path], ...] = ()
@@ -272,9 +272,11 @@ def base_protocol(kind: str, method: str) -> protocols.Protocol:
             f"kind must be 'study' or 'qualification', not {kind!r}{did_you_mean(kind, KINDS)}"
         )
     found = method_named(method)
-    if kind == "qualification" and found.qualification is None:
+    if kind == "study":
+        return found.protocol
+    if found.qualification is None:
         raise InvalidInput(f"{found.title} {NO_QUALIFICATIONS}")
-    return found.qualification if kind == "qualification" else found.protocol
+    return found.qualification
 
 
 def with_texts(settings: Mapping[str, Any], here: Path = Path()) -> dict[str, Any]:
@@ -319,12 +321,14 @@ def _text_setting(name: str, value: Any, here: Path | None) -> Any:
     if name not in protocols.TEXTS or isinstance(value, Mapping) or not str(value).startswith("@"):
         return value
     text = str(value)
-    if here is None and not text.startswith("@@"):
+    if text.startswith("@@"):
+        return text[1:]
+    if here is None:
         raise InvalidInput(
             f"{name} begins with @, which in a study.toml names a file, and no files are read here; give the "
             "text itself, with @@ for a leading @"
         )
-    return text[1:] if text.startswith("@@") else read_text(here / text[1:]).strip()
+    return read_text(here / text[1:]).strip()
 
 
 def _check_method(method: str) -> None:
