@@ -34,6 +34,7 @@ test-all: $(STAMPS)/node $(STAMPS)/browser
 lint: $(STAMPS)/node
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python -m mypy
 	$(BIN)/python -m tests.node lint
 
 format: $(STAMPS)/node
