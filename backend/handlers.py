@@ -21,6 +21,7 @@ from backend.experiment.records import Session
 from backend.foundation.errors import (
     Conflict,
     InvalidInput,
+    Key,
     NotAllowed,
     NotFound,
     NotInstalled,
@@ -462,7 +463,7 @@ def _check_sender(authorise: authorisation.Authorisation, allowed: Collection[st
 
 def _refused(error: OpenhypeError) -> tuple[dict, int] | tuple[dict, int, dict[str, str]] | Response:
     status = next(code for kind, code in _STATUS.items() if isinstance(error, kind))
-    reply = _error(error.code, str(error))
+    reply = _error(error.code, str(error), error.keys)
     _log_refusal(reply, status)
     if _is_researchers() and "as" not in request.args:
         return results_routes.refused(str(error), status)
@@ -483,8 +484,9 @@ def _fault(error: Exception) -> tuple[dict, int]:
     return reply, 500
 
 
-def _error(code: str, message: str) -> dict:
-    return {"error": {"code": code, "message": message, "id": secrets.token_hex(4)}}
+def _error(code: str, message: str, keys: tuple[Key, ...] = ()) -> dict:
+    about = {"keys": [*keys]} if keys else {}
+    return {"error": {"code": code, "message": message, "id": secrets.token_hex(4), **about}}
 
 
 def _log_refusal(reply: dict, status: int) -> None:

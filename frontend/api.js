@@ -26,11 +26,13 @@ export class Refused extends Error {
    * @param {string} code
    * @param {string} message
    * @param {string} id
+   * @param {(string | number)[]} [keys] of the entry of the request that is at fault
    */
-  constructor(code, message, id) {
+  constructor(code, message, id, keys = []) {
     super(message);
     this.code = code;
     this.id = id;
+    this.keys = keys;
   }
 }
 

@@ -121,7 +121,7 @@ export function makeConsoleApi({
     if (reply.ok && data !== undefined) return { data };
     const error = data?.error;
     const refusal = error
-      ? new Refused(error.code ?? `http_${reply.status}`, error.message ?? "", error.id ?? "")
+      ? new Refused(error.code ?? `http_${reply.status}`, error.message ?? "", error.id ?? "", error.keys)
       : null;
     const isUndone = BUSY.includes(reply.status); // the server says that it did nothing
     const isTemporary = isUndone || GATEWAY.includes(reply.status) || !refusal;

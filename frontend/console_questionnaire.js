@@ -126,35 +126,38 @@ export function questionnaire(body, onChange) {
     ],
     /**
      * Show the server's error at the field that it is about; return whether there is one.
-     * @param {string} message such as `questions 2: two questions are called 'a'`
+     * @param {Problem} error
      */
-    fail(message) {
-      const place = placeOf(message);
+    fail(error) {
+      const place = placeOf(error);
       return place ? lists[place.list].fail(place.number, place.part, place.words) : false;
     },
   };
 }
 
+/** @typedef {{keys: (string | number)[], message: string, code: string}} Problem */
+
 /**
  * Return which entry of which page or question an error of the server is about; null for other errors.
- * @param {string} message
+ * @param {Problem} error
  * @returns {{list: "pages" | "questions", number: number, part: string, words: string} | null}
  */
-export function placeOf(message) {
-  const found = message.match(/\b(pages|questions) (\d+)(?: (\w+))?(?:: | lacks the entry (\w+))(.*)$/s);
-  if (!found) return null;
-  const [, list, number, named, lacking, words] = found;
-  const part =
-    lacking ??
-    (named === "lacks" ? "" : named) ??
-    words.match(/^(?:a question’s |a question's )?(\w+)/)?.[1] ??
-    "";
-  return {
-    list: /** @type {"pages" | "questions"} */ (list),
-    number: Number(number) - 1,
-    part,
-    words: lacking ? "This is needed." : sentence(words),
-  };
+export function placeOf(error) {
+  const [list, number, ...parts] = error.keys;
+  if ((list !== "pages" && list !== "questions") || typeof number !== "number") return null;
+  const part = parts.filter((key) => typeof key === "string").join(".");
+  const words = error.code === "missing_entry" ? "This is needed." : sentence(withoutPlace(error));
+  return { list, number, part, words };
+}
+
+/**
+ * Return an error's message without the name of the table that its entry is in, as `questions 2: `.
+ * @param {Problem} error
+ */
+export function withoutPlace({ keys, message }) {
+  const table = keys.slice(0, -1).map((key) => (typeof key === "number" ? key + 1 : key));
+  const prefix = `${table.join(" ")}: `;
+  return message.startsWith(prefix) ? message.slice(prefix.length) : message;
 }
 
 /**

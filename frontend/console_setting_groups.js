@@ -52,6 +52,8 @@ const GROUPS = /** @type {Record<string, string>} */ ({
   admission: "Who may take part",
 });
 
+const BESIDE = ["panel", "texts"];
+
 /** Labels of the common settings; others are called by their names. */
 const LABELS = /** @type {Record<string, string>} */ ({
   evaluators: "Evaluators for each model",
@@ -153,26 +155,12 @@ export function labelOf(name) {
 }
 
 /**
- * Return the setting that an error of the server is about: the one that its message names first; "" if none.
- * @param {string} message
- * @param {Iterable<string>} names of settings
+ * Return the setting that an error of the server is about; "" if none. Some may be entries beside the settings.
+ * @param {(string | number)[]} keys of the error
  */
-export function settingIn(message, names) {
-  const known = new Set(names);
-  return (
-    message
-      .match(/[a-z][a-z0-9_]*/g)
-      ?.find((word) => known.has(word) && (word.includes("_") || isNamedAsSetting(message, word))) ?? ""
-  );
-}
-
-/**
- * Return whether a word that is an ordinary one too (`images`, `title`) stands as the name of a setting.
- * @param {string} message
- * @param {string} word
- */
-function isNamedAsSetting(message, word) {
-  return new RegExp(`(^|setting |: )${word}\\b|\\b${word}=`).test(message);
+export function settingAt([first, second]) {
+  if (first === "settings") return `${second ?? ""}`;
+  return BESIDE.includes(`${first}`) ? `${first}` : "";
 }
 
 /**

@@ -20,7 +20,7 @@ import { methodOf } from "./console_methods.js";
 import { orderOf } from "./console_order.js";
 import { pathTo } from "./console_paths.js";
 import { planPanel, planWish } from "./console_plan.js";
-import { questionnaire } from "./console_questionnaire.js";
+import { questionnaire, withoutPlace } from "./console_questionnaire.js";
 import {
   arranged,
   asSettings,
@@ -30,7 +30,7 @@ import {
   meaningOf,
   panelOf,
   problemOf,
-  settingIn,
+  settingAt,
 } from "./console_setting_groups.js";
 
 /** @typedef {import("./console_setting_groups.js").Setting} Setting */
@@ -94,11 +94,11 @@ export async function show(main, parameters, { api, go, signal }) {
    * @param {unknown} error
    */
   function failAtField(error) {
-    if (error instanceof Refused && asked.fail(error.message)) return true;
-    const name = error instanceof Refused ? settingIn(error.message, fields.keys()) : "";
-    const about = fields.get(name);
+    if (!(error instanceof Refused)) return false;
+    if (asked.fail(error)) return true;
+    const about = fields.get(settingAt(error.keys));
     if (!about) return false;
-    about.fail(sentence(/** @type {Refused} */ (error).message.replace(/^settings: /, "")));
+    about.fail(sentence(withoutPlace(error)));
     refused.add(about);
     about.element.closest("details")?.setAttribute("open", "");
     return true;
@@ -199,7 +199,7 @@ export async function show(main, parameters, { api, go, signal }) {
       done.state === "cancelled"
         ? "It was cancelled."
         : `The study was not made. ${sentence(done.reason ?? "")}`;
-    failAtField(new Refused("", done.reason ?? "", ""));
+    failAtField(new Refused("", done.reason ?? "", "", done.result?.keys));
   }
 
   const panel = ownPanel(draft);

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from backend.experiment.languages import CHOOSE, LANGUAGES, own_texts
 from backend.experiment.protocol import Protocol, value_of
-from backend.foundation.errors import InvalidInput, brief
+from backend.experiment.setting_errors import invalid_setting
+from backend.foundation.errors import InvalidInput, brief, under
 from backend.foundation.suggestions import did_you_mean
 
 _FOLDER = Path(__file__).resolve().parents[2] / "frontend"
@@ -58,7 +59,9 @@ def in_its_language(protocol: Protocol, given: Collection[str], before: Protocol
         for key in (key for key in catalogue("en") if key.startswith(beginning)):
             is_ours = stored in _all_versions(key, before)
             if key in own and setting in given and stored != own[key]:
-                raise InvalidInput(f"{setting} and the text {key!r} are the same text; give one of them")
+                raise invalid_setting(
+                    f"{setting} and the text {key!r} are the same text; give one of them", setting
+                )
             if is_ours and setting not in given:
                 changes[setting] = own.get(key) or catalogue(language)[key]
     return protocol.changed(**changes)
@@ -89,12 +92,13 @@ def _check_texts(protocol: Protocol) -> None:
     english = catalogue("en")
     for language, key, text in protocol.language.texts:
         where = f"texts.{language}" if language else "texts"
-        if key not in english:
-            hint = did_you_mean(key, english, f"; {_FOLDER.name}/text_en.js has them all")
-            raise InvalidInput(f"{where}: no text is called {key!r}{hint}")
-        _check_placeholders(where, key, text, placeholders(english[key]))
-        if key in _ANSWER_KEYS:
-            _check_answer_key(where, key, text)
+        with under("settings", "texts", *filter(None, [language]), key):
+            if key not in english:
+                hint = did_you_mean(key, english, f"; {_FOLDER.name}/text_en.js has them all")
+                raise InvalidInput(f"{where}: no text is called {key!r}{hint}")
+            _check_placeholders(where, key, text, placeholders(english[key]))
+            if key in _ANSWER_KEYS:
+                _check_answer_key(where, key, text)
     for language in LANGUAGES:
         _check_answer_keys_differ(language, own_texts(protocol.language.texts, language))
 
@@ -121,9 +125,14 @@ def _check_answer_key(where: str, key: str, text: str) -> None:
 def _check_answer_keys_differ(language: str, own: dict[str, str]) -> None:
     fake, real = ({**catalogue(language), **own}[key].lower() for key in _ANSWER_KEYS)
     if fake == real:
-        raise InvalidInput(
-            f"texts: the keys for both answers must differ, and in {LANGUAGES[language]} both are {fake!r}"
-        )
+        at_fault = [keys for key in _ANSWER_KEYS if key in own for keys in ((language, key), (key,))]
+        with under("settings", "texts"):
+            raise InvalidInput(
+                f"texts: the keys for both answers must differ, and in {LANGUAGES[language]} both are "
+                f"{fake!r}",
+                keys=at_fault[0] if at_fault else (),
+                also=at_fault[1:],
+            )
 
 
 def _in_braces(names: list[str]) -> str:

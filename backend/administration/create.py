@@ -29,7 +29,8 @@ from backend.experiment import sampling, unscored
 from backend.experiment.judgment import Judgment, pictures_of
 from backend.experiment.judgments import judgment_of
 from backend.experiment.records import CHECK, PRACTICE, Stimulus, Study
-from backend.foundation.errors import Conflict, InvalidInput, NotFound, StoreFailed
+from backend.experiment.setting_errors import invalid_setting
+from backend.foundation.errors import Conflict, InvalidInput, NotFound, StoreFailed, under
 from backend.foundation.names import clean
 from backend.foundation.permissions import private, share
 from backend.foundation.printable import printable
@@ -118,18 +119,17 @@ def _made(
         "say": say,
     }
     medium = MEDIA[judgment.medium]
-    try:
-        if judgment.has_items:
-            intake = medium.ingest_items(dict(spec.items), partial, **draft.item_options, **options)
-        else:
-            intake = medium.ingest(
-                _reals(spec), dict(spec.models), partial, equalise=spec.equalise, **options
-            )
-    except Refused as refused:
-        where = _listed(data, spec.name, refused.everything)
-        with spec.at(*spec.entry_of(str(refused))):
+    with spec.at():
+        try:
+            if judgment.has_items:
+                intake = medium.ingest_items(dict(spec.items), partial, **draft.item_options, **options)
+            else:
+                pictures = _reals(spec), dict(spec.models), partial
+                intake = medium.ingest(*pictures, equalise=spec.equalise, **options)
+        except Refused as refused:
+            where = _listed(data, spec.name, refused.everything)
             message = f"{refused}{f'; all are listed in {where}' if where else ''}"
-            raise Refused(message, refused.everything) from None
+            raise Refused(message, refused.everything, refused.keys, refused.also) from None
     if say and (where := _listed(data, spec.name, intake.left_out_untold)):
         say(f"all files that were left out are listed in {where}")
     intake = dataclasses.replace(intake, stimuli=draft.with_roles(intake.stimuli))
@@ -252,8 +252,9 @@ def examine(
         InvalidInput: an invalid name or setting, or folders of items that cannot be read as such.
     """
     spec, _ = _with_clean_names(spec)
-    _check_names(spec)
-    draft = _Draft(spec, _protocol(spec), "")
+    with spec.at():
+        _check_names(spec)
+        draft = _Draft(spec, _protocol(spec), "")
     if draft.judgment.has_items:
         medium = MEDIA[draft.judgment.medium]
         options = {**draft.options, **draft.item_options, "skip_bad": True, "progress": progress, "say": say}
@@ -326,10 +327,12 @@ def check(store: Store, spec: StudySpec) -> protocols.Protocol:
         InvalidInput: an invalid name or setting.
         Conflict: a study of that name exists.
     """
-    _check_names(spec)
+    with spec.at():
+        _check_names(spec)
     with spec.at("name"):
         lifecycle.check_name(store, spec.name)
-    protocol = _protocol(spec)
+    with spec.at():
+        protocol = _protocol(spec)
     if protocol.admission.qualification:
         with spec.at("settings", "qualification"):
             check_qualification(store, spec.kind, protocol.admission.qualification)
@@ -337,40 +340,40 @@ def check(store: Store, spec: StudySpec) -> protocols.Protocol:
 
 
 def _check_names(spec: StudySpec) -> None:
-    check_name(spec.name)
+    with under("name"):
+        check_name(spec.name)
     if not spec.items:
-        check_models([name for name, _ in spec.models])
+        with under("models"):
+            check_models([name for name, _ in spec.models])
     elif spec.equalise:
-        with spec.at("equalise"):
-            raise InvalidInput(
-                "equalise makes reals and fakes alike; items are shown as they are, with their distortions"
-            )
+        raise InvalidInput(
+            "equalise makes reals and fakes alike; items are shown as they are, with their distortions",
+            keys=("equalise",),
+        )
 
 
 def _protocol(spec: StudySpec) -> protocols.Protocol:
     """Return the protocol of a specification after checking its settings by themselves."""
     protocol = protocols.new_protocol(base_protocol(spec.kind, spec.method), spec.kind, spec.settings)
-    with spec.at_texts():
-        protocol = catalogues.in_its_language(protocol, spec.settings)
-    with spec.at_settings():
-        judgment_of(protocol.method).check(protocol, spec.kind)
+    protocol = catalogues.in_its_language(protocol, spec.settings)
+    judgment_of(protocol.method).check(protocol, spec.kind)
     if not protocol.stimuli.size_px and not spec.items:
-        with spec.at("settings", "size_px"):
-            raise InvalidInput("size_px must be from 16 to 2048, not 0")
+        raise invalid_setting("size_px must be from 16 to 2048, not 0", "size_px")
     _check_aside(spec, protocol)
     if not protocol.page.builtin_instructions and not spec.pages:
-        with spec.at("settings", "builtin_instructions"):
-            raise InvalidInput(
-                "builtin_instructions=false leaves evaluators without instructions; write [[pages]] of your "
-                "own in a study.toml (docs/study-file.md)"
-            )
+        raise invalid_setting(
+            "builtin_instructions=false leaves evaluators without instructions; write [[pages]] of your "
+            "own in a study.toml (docs/study-file.md)",
+            "builtin_instructions",
+        )
     if spec.kind == "qualification" and protocol.page.debrief:
-        raise InvalidInput(
+        raise invalid_setting(
             "a qualification must not have debrief=true: a person who retakes it, or hears of it, would know "
-            "the answers"
+            "the answers",
+            "debrief",
         )
     if protocol.timing.masks == protocols.OWN_MASKS and spec.masks is None:
-        raise InvalidInput("your own masks are read from a folder: --masks DIR")
+        raise invalid_setting("your own masks are read from a folder: --masks DIR", "masks")
     if spec.masks is not None:
         protocol = protocol.changed(masks=protocols.OWN_MASKS)
     return protocol
@@ -380,23 +383,23 @@ def _check_aside(spec: StudySpec, protocol: protocols.Protocol) -> None:
     """Raise InvalidInput if a folder is given that no trial would show, or none for checks by pictures."""
     shown = protocol.unscored
     if spec.practice is not None and not shown.practice_images:
-        with spec.at("practice"):
-            raise InvalidInput(
-                f"{printable(spec.practice)} has pictures for practice, and practice_images is 0; "
-                "--set practice_images=N, or leave out --practice"
-            )
+        raise InvalidInput(
+            f"{printable(spec.practice)} has pictures for practice, and practice_images is 0; "
+            "--set practice_images=N, or leave out --practice",
+            keys=("practice",),
+        )
     if spec.checks is not None and not shown.checks:
-        with spec.at("checks"):
-            raise InvalidInput(
-                f"{printable(spec.checks)} has pictures for attention checks, and picture_checks is 0; "
-                "--set picture_checks=N, or leave out --checks"
-            )
+        raise InvalidInput(
+            f"{printable(spec.checks)} has pictures for attention checks, and picture_checks is 0; "
+            "--set picture_checks=N, or leave out --checks",
+            keys=("checks",),
+        )
     if shown.picture_checks and spec.checks is None and not spec.items:
-        with spec.at("settings", "picture_checks"):
-            raise InvalidInput(
-                "picture_checks need pictures whose truth is beyond doubt: --checks DIR, with sub-folders "
-                "real and fake"
-            )
+        raise invalid_setting(
+            "picture_checks need pictures whose truth is beyond doubt: --checks DIR, with sub-folders "
+            "real and fake",
+            "picture_checks",
+        )
 
 
 def check_qualification(store: Store, kind: str, name: str) -> None:
@@ -420,9 +423,9 @@ def _with_masks(
     if not study.protocol.has_flashes or study.protocol.timing.mask_count == 0:
         return study
     if spec.masks is not None:
-        names = masks.ingest_masks(
-            spec.masks, partial, size_px=study.protocol.stimuli.size_px, image_format=intake.image_format
-        )
+        form = {"size_px": study.protocol.stimuli.size_px, "image_format": intake.image_format}
+        with spec.at("masks"):
+            names = masks.ingest_masks(spec.masks, partial, **form)
     else:
         rng = Random(f"masks {spec.seed}")
         pictures = sorted(

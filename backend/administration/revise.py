@@ -17,7 +17,8 @@ from backend.experiment.judgment import pictures_of
 from backend.experiment.judgments import judgment_of
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import Study
-from backend.foundation.errors import Conflict, InvalidInput
+from backend.experiment.setting_errors import invalid_setting
+from backend.foundation.errors import Conflict, under
 from backend.stores.datadir import DataDir
 from backend.stores.store import Store
 from backend.stores.updates import retried
@@ -111,10 +112,13 @@ def _revised(store: Store, data: DataDir, study: Study, settings: Mapping[str, A
     judgment = judgment_of(wanted.method)
     judgment.check(wanted, study.kind)
     if wanted.has_flashes and wanted.timing.mask_count and not study.masks:
-        raise InvalidInput(f"study {study.name} was made without masks, so that mask_count stays 0; {_ANEW}")
+        raise invalid_setting(
+            f"study {study.name} was made without masks, so that mask_count stays 0; {_ANEW}", "mask_count"
+        )
     qualification = wanted.admission.qualification
     if qualification != study.protocol.admission.qualification and qualification:
-        check_qualification(store, study.kind, qualification)
+        with under("settings", "qualification"):
+            check_qualification(store, study.kind, qualification)
     after = replace(study, protocol=wanted)
     after = replace(after, protocol=_with_consent_version(study, after, "consent_version" in settings))
     pool = store.pool(study.name)
@@ -133,9 +137,10 @@ def _check_free(study: Study, settings: Mapping[str, Any]) -> None:
     for name, why in _FIXED.items():
         is_same = name in settings and str(settings[name]) == str(_value(study.protocol, name))
         if name in settings and not is_same:
-            raise InvalidInput(
+            raise invalid_setting(
                 f"{name} of study {study.name} stays {_value(study.protocol, name)}, since {why}; {_ANEW}, "
-                f"and remove this one (`openhype delete {study.name}`)"
+                f"and remove this one (`openhype delete {study.name}`)",
+                name,
             )
 
 
@@ -149,9 +154,10 @@ def _with_consent_version(before: Study, after: Study, is_given: bool) -> Protoc
         return after.protocol
     version = before.protocol.consent.consent_version
     if is_given and after.protocol.consent.consent_version == version:
-        raise InvalidInput(
+        raise invalid_setting(
             f"consent_version must be another one than {version!r}, for what evaluators agree to is changed; "
-            "leave it out to have the next one"
+            "leave it out to have the next one",
+            "consent_version",
         )
     if is_given:
         return after.protocol

@@ -10,7 +10,7 @@ from backend.experiment import panel as panels
 from backend.experiment import protocol as protocols
 from backend.experiment.protocol import Protocol
 from backend.experiment.staircase import NAMED_RULES
-from backend.foundation.errors import InvalidInput, brief
+from backend.foundation.errors import InvalidInput, brief, under
 from backend.panels.signed_links import check_installed
 
 CHOICES: Mapping[str, tuple[str, ...]] = {
@@ -109,7 +109,11 @@ def posted(settings: Mapping[str, Any]) -> dict[str, Any]:
         InvalidInput: a value is of a type that no setting has, or a panel's record is invalid.
         NotInstalled: the panel signs its links, and the library that verifies them is missing.
     """
-    return {name: _posted(name, value) for name, value in settings.items()}
+    found = {}
+    for name, value in settings.items():
+        with under("settings", name):
+            found[name] = _posted(name, value)
+    return found
 
 
 def _posted(name: str, value: Any) -> Any:

@@ -11,13 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from backend.foundation.errors import Conflict, InvalidInput, NotFound, brief
+from backend.foundation.errors import Conflict, InvalidInput, Key, Keys, NotFound, OpenhypeError, brief, under
+from backend.foundation.names import clean
 from backend.foundation.suggestions import did_you_mean
 from backend.foundation.text_files import read_text
 
-Key = str | int
-"""The name of an entry, or the index (from 0) of an entry in a list or in an array of tables."""
-
+_MOVED = ("panel", "texts")
 _EXPECTED = {
     str: "a text in quotes",
     int: "a whole number",
@@ -54,16 +53,47 @@ class StudyFile:
 
     def error(self, keys: tuple[Key, ...], problem: str) -> InvalidInput:
         """Return the error for a problem with an entry."""
-        return InvalidInput(f"{self.where(*keys)}: {problem}")
+        return InvalidInput(f"{self.where(*keys)}: {problem}", keys=keys)
 
     @contextmanager
     def at(self, *keys: Key) -> Iterator[None]:
-        """Name the file and the line of an entry in errors raised by the checks within."""
+        """Name the file and the line in errors raised by the checks within, which are of the entry `keys`.
+
+        Keys that an error carries already lead on from `keys`.
+        """
         try:
-            yield
+            with under(*keys):
+                yield
         except (InvalidInput, NotFound, Conflict) as error:
             kind = next(kind for kind in (InvalidInput, NotFound, Conflict) if isinstance(error, kind))
-            raise kind(f"{self.where(*keys)}: {error}", code=error.code) from None
+            given = self.given(error)
+            raise kind(f"{self.where(*given)}: {error}", code=error.code, keys=given) from None
+
+    def given(self, error: OpenhypeError) -> Keys:
+        """Return the keys of the entry that an error is about: of those at fault, one that is there.
+
+        `panel` and `texts` are settings that may be entries of their own.
+        """
+        for keys in (error.keys, *error.also):
+            is_moved = len(keys) > 1 and keys[0] == "settings" and keys[1] in _MOVED
+            for each in (keys, keys[1:]) if is_moved else (keys,):
+                there = self._there(each)
+                if there and (there[0] != "settings" or len(there) > 1):
+                    return there
+        return error.keys
+
+    def _there(self, keys: Keys) -> Keys:
+        """Return the longest beginning of keys that is there, as it is written there.
+
+        A key with dots may be written as tables within tables, and a name with blanks around it.
+        """
+        for end in range(len(keys), 0, -1):
+            if keys[:end] in self.lines:
+                return keys[:end]
+            plain = _plain(keys[:end])
+            if (found := next((each for each in self.lines if _plain(each) == plain), None)) is not None:
+                return found
+        return ()
 
     def entries(
         self,
@@ -95,7 +125,8 @@ class StudyFile:
         for name in needed:
             if name not in table:
                 place = name_of(keys) or "the file"
-                raise self.error(keys, f"{place} lacks the entry {name}, {_expected(known[name])}")
+                problem = self.error(keys, f"{place} lacks the entry {name}, {_expected(known[name])}")
+                raise InvalidInput(str(problem), code="missing_entry", keys=(*keys, name))
         return dict(table)
 
     def tables(self, name: str) -> int:
@@ -126,12 +157,21 @@ class PostedStudy(StudyFile):
     def error(self, keys: tuple[Key, ...], problem: str) -> InvalidInput:
         """Return the error for a problem with an entry."""
         where = self.where(*keys)
-        return InvalidInput(f"{where}: {problem}" if where else problem)
+        return InvalidInput(f"{where}: {problem}" if where else problem, keys=keys)
 
     @contextmanager
     def at(self, *keys: Key) -> Iterator[None]:
-        """Leave errors as they are: they name what they are about."""
-        yield
+        """Leave the messages of errors as they are, and complete their keys."""
+        try:
+            with under(*keys):
+                yield
+        except OpenhypeError as error:
+            error.keys, error.also = self.given(error), ()
+            raise
+
+
+def _plain(keys: Keys) -> str:
+    return clean(".".join(map(str, keys)))
 
 
 def _keys_of(data: Any, above: tuple[Key, ...] = ()) -> Iterator[tuple[Key, ...]]:

@@ -4,14 +4,14 @@ Whatever is wrong in a study.toml is reported with its line, before any picture 
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from backend.administration import study_file
-from backend.administration.study_file import Key, PostedStudy, StudyFile, is_of, written
+from backend.administration.study_file import PostedStudy, StudyFile, is_of, written
 from backend.experiment import languages, questionnaire
 from backend.experiment import panel as panels
 from backend.experiment import protocol as protocols
@@ -19,7 +19,7 @@ from backend.experiment.judgment import NO_QUALIFICATIONS
 from backend.experiment.judgments import METHODS, judgment_of, method_named
 from backend.experiment.panel import PanelRecord
 from backend.experiment.questionnaire import InvalidEntry, Page, Question, ShownIf
-from backend.foundation.errors import InvalidInput
+from backend.foundation.errors import InvalidInput, Key, under
 from backend.foundation.names import clean
 from backend.foundation.suggestions import did_you_mean
 from backend.foundation.text_files import read_text
@@ -99,43 +99,12 @@ class StudySpec:
     """The study.toml that describes it."""
 
     def at(self, *keys: Key) -> AbstractContextManager[None]:
-        """Name the line of an entry in errors raised by the checks within, if a file describes the study."""
-        return nullcontext() if self.file is None else self.file.at(*keys)
+        """Name the line in errors raised by the checks within, if a file describes the study.
 
-    @contextmanager
-    def at_texts(self) -> Iterator[None]:
-        """Name the line of the researcher's text that an error raised by the checks within is about."""
-        try:
-            yield
-        except InvalidInput as error:
-            if self.file is None:
-                raise
-            raise self.file.error(_text_named(self.file, str(error)), str(error)) from None
-
-    @contextmanager
-    def at_settings(self) -> Iterator[None]:
-        """Name the line of the first setting that an error raised by the checks within names."""
-        try:
-            yield
-        except InvalidInput as error:
-            if self.file is None:
-                raise
-            problem = str(error)
-            named = [
-                (found.start(), name)
-                for name in self.settings
-                if (found := re.search(rf"\b{name}\b", problem))
-            ]
-            raise self.file.error(("settings", min(named)[1]) if named else ("settings",), problem) from None
-
-    def entry_of(self, problem: str) -> tuple[Key, ...]:
-        """Return the entry that a problem with the pictures is about: a model, the reals, or all models."""
-        if self.items:
-            return ("items",)
-        named = [name for name, _ in self.models if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", problem)]
-        if len(named) == 1:
-            return "models", named[0]
-        return ("real",) if not named and re.search(r"\breals?\b", problem) else ("models",)
+        Args:
+            keys: the entry that is checked; an error of one of its entries has the rest of the keys.
+        """
+        return under(*keys) if self.file is None else self.file.at(*keys)
 
 
 def read_spec(path: Path) -> StudySpec:
@@ -172,7 +141,8 @@ def _spec(file: StudyFile, folder: Callable[..., Path], here: Path | None) -> St
         folder: returns the folder that an entry names.
         here: where relative paths start; None if no file may be read.
     """
-    data = file.entries((), ORDER_ENTRIES if here is None else ENTRIES, needed=("name",))
+    known = ORDER_ENTRIES if here is None else ENTRIES
+    data = file.entries((), known, needed=("name",))
     with file.at("name"):
         check_name(data["name"])
     kind, method = data.get("kind", "study"), data.get("method", "infinity")
@@ -185,7 +155,7 @@ def _spec(file: StudyFile, folder: Callable[..., Path], here: Path | None) -> St
         check_sources(method, "real" in data or "models" in data, "items" in data, IN_A_FILE)
     has_items = "items" in data
     if not has_items:
-        file.entries((), ENTRIES, needed=("name", "real", "models"))
+        file.entries((), known, needed=("name", "real", "models"))
     settings = _settings(file, here, base, kind)
     return StudySpec(
         name=data["name"],
@@ -251,13 +221,15 @@ def check_models(names: Sequence[str], what: str = "model") -> None:
         if not _MODEL.fullmatch(name):
             raise InvalidInput(
                 f"a {what}'s name must be 1 to 100 letters, digits, spaces and . _ @ + -, starting with a "
-                f"letter or digit and not ending with a space, not {name!r}"
+                f"letter or digit and not ending with a space, not {name!r}",
+                keys=(name,),
             )
     folded: dict[str, str] = {}
     for name in names:
         if (other := folded.get(name.casefold())) is not None:
             how = "are called" if other == name else "differ by case only:"
-            raise InvalidInput(f"two {what}s {how} {other!r} and {name!r}; each needs a name of its own")
+            message = f"two {what}s {how} {other!r} and {name!r}; each needs a name of its own"
+            raise InvalidInput(message, keys=(name,))
         folded[name.casefold()] = name
 
 
@@ -403,58 +375,23 @@ def _settings(file: StudyFile, here: Path | None, base: protocols.Protocol, kind
             if not is_list and not any(is_of(value, each) for each in (str, float, bool)):
                 raise InvalidInput(f"{name} must be a text, a number, true or false, not {written(value)}")
             settings[name] = _text_setting(name, value, here)
-            if name not in protocols.documented_settings():
+        if name not in protocols.documented_settings():
+            with file.at():
                 protocols.with_settings(base, {name: settings[name]})
     if "texts" in file.data:
         try:
-            settings["texts"] = languages.parse_texts(file.data["texts"])
+            with under("texts"):
+                settings["texts"] = languages.parse_texts(file.data["texts"])
         except InvalidInput as error:
-            raise file.error(_text_named(file, str(error)), str(error)) from None
+            raise file.error(file.given(error), str(error)) from None
     if "panel" in file.data:
         with file.at("panel"):
             settings["panel"] = _panel(file.data["panel"], here)
     try:
         protocols.new_protocol(base, kind, settings)
     except InvalidInput as error:
-        keys = _setting_at_fault(base, settings, str(error))
-        raise file.error(("settings", keys) if keys else ("settings",), str(error)) from None
+        raise file.error(file.given(error), str(error)) from None
     return settings
-
-
-def _text_named(file: StudyFile, problem: str) -> tuple[Key, ...]:
-    """Return the entry of the text whose key a problem quotes, or else the table of texts.
-
-    A key may be there for several languages: the problem then begins with the name of the table, or is that
-    the value is no text.
-    """
-    found = [
-        (place, keys)
-        for keys in file.lines
-        if keys[0] == "texts" and len(keys) > 1
-        for place, key in [_text_place(keys)]
-        if repr(key) in problem
-    ]
-    in_table = [keys for place, keys in found if problem.startswith(f"{place}:")]
-    no_texts = [keys for _, keys in found if not isinstance(file.value(*keys), str)]
-    return next(iter([*in_table, *no_texts, *(keys for _, keys in found)]), ("texts",))
-
-
-def _text_place(keys: tuple[Key, ...]) -> tuple[str, str]:
-    """Return the table in which a text stands, as messages name it, and the text's key."""
-    depth = 2 if keys[1] in languages.LANGUAGES else 1
-    return ".".join(map(str, keys[:depth])), ".".join(map(str, keys[depth:]))
-
-
-def _setting_at_fault(base: protocols.Protocol, settings: Mapping[str, Any], problem: str) -> str | None:
-    """Return the setting that cannot be as it is: by itself, or else the first that the problem names."""
-    for name, value in settings.items():
-        try:
-            protocols.with_settings(base, {name: value})
-        except InvalidInput as error:
-            if str(error) == problem:
-                return name
-    named = [(problem.find(name), name) for name in settings if name in problem]
-    return min(named)[1] if named else None
 
 
 def _pages(file: StudyFile, blocks: int) -> tuple[Page, ...]:

@@ -17,11 +17,12 @@ from math import ceil, pi, tan
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
-from backend.experiment.judgment import refuse
+from backend.experiment.judgment import Refusal, refuse
 from backend.experiment.protocol import ALL, BETWEEN, NONE, RANDOM_DRAW, Protocol
 from backend.experiment.records import CHECK, PRACTICE, TEST, PlannedBlock, Study
 from backend.experiment.sampling import Names, Pool
-from backend.foundation.errors import InvalidInput
+from backend.experiment.setting_errors import invalid_setting, problem_of
+from backend.foundation.errors import together
 
 if TYPE_CHECKING:
     from random import Random
@@ -139,35 +140,60 @@ def check(protocol: Protocol, kind: str, title: str) -> None:
         InvalidInput: names the setting that does not, and what to do.
     """
     shown, unscored, asked = protocol.stimuli, protocol.unscored, protocol.follow_ups
-    refused = {
-        "has no qualifications, since no answer is right; make a study": kind == "qualification",
-        "has no right answers to give feedback on; leave feedback=false": protocol.page.feedback,
-        "has no right answers to pay for; leave bonus_usd_cents=0, and pay with base_usd_cents": (
-            protocol.pay.bonus_usd_cents > 0
+    asks_why = bool(asked.reasons) or asked.comment != NONE
+    refused: list[Refusal] = [
+        (
+            kind == "qualification",
+            "has no qualifications, since no answer is right; make a study",
+            ("kind", "method"),
         ),
-        "has no debrief; leave debrief=false": protocol.page.debrief,
-        "has no reals to balance; leave balance=session": not shown.is_half_real,
-        "has no classes, but sets; leave class_design=within": shown.class_design == BETWEEN,
-        "shows the items with the fewest judgments first by itself; leave draw=random": (
-            shown.draw != RANDOM_DRAW
+        (
+            protocol.page.feedback,
+            "has no right answers to give feedback on; leave feedback=false",
+            ("feedback",),
         ),
-        "has no marks; leave mark=none": asked.mark != NONE,
-        "has no answer to which reasons belong; set reasons_for=all": (
-            (bool(asked.reasons) or asked.comment != NONE) and asked.reasons_for != ALL
+        (
+            protocol.pay.bonus_usd_cents > 0,
+            "has no right answers to pay for; leave bonus_usd_cents=0, and pay with base_usd_cents",
+            ("bonus_usd_cents",),
         ),
-        "has sentinels (picture_checks) in place of instructions; leave instructed_checks=0": (
-            unscored.instructed_checks > 0
+        (protocol.page.debrief, "has no debrief; leave debrief=false", ("debrief",)),
+        (not shown.is_half_real, "has no reals to balance; leave balance=session", ("balance",)),
+        (
+            shown.class_design == BETWEEN,
+            "has no classes, but sets; leave class_design=within",
+            ("class_design",),
         ),
-    }
-    refuse(title, ((is_wrong, message) for message, is_wrong in refused.items()))
+        (
+            shown.draw != RANDOM_DRAW,
+            "shows the items with the fewest judgments first by itself; leave draw=random",
+            ("draw",),
+        ),
+        (asked.mark != NONE, "has no marks; leave mark=none", ("mark",)),
+        (
+            asks_why and asked.reasons_for != ALL,
+            "has no answer to which reasons belong; set reasons_for=all",
+            ("reasons_for", "reasons", "comment"),
+        ),
+        (
+            unscored.instructed_checks > 0,
+            "has sentinels (picture_checks) in place of instructions; leave instructed_checks=0",
+            ("instructed_checks",),
+        ),
+    ]
+    refuse(title, refused)
     if unscored.picture_checks > shown.trials:
-        raise InvalidInput(
+        raise invalid_setting(
             f"picture_checks must be at most as many as the {shown.trials} scored items of a session, not "
-            f"{unscored.picture_checks}"
+            f"{unscored.picture_checks}",
+            "picture_checks",
+            "images",
         )
     if protocol.exclusion.exclude_checks_below and not unscored.picture_checks:
-        raise InvalidInput(
-            "exclude_checks_below needs attention checks; set picture_checks, or set it to 0 as well"
+        raise invalid_setting(
+            "exclude_checks_below needs attention checks; set picture_checks, or set it to 0 as well",
+            "exclude_checks_below",
+            "picture_checks",
         )
 
 
@@ -178,17 +204,23 @@ def lack(study: Study, pool: Pool, noun: str) -> str:
         noun: what items are called, such as `triplets`.
     """
     count, shown = count_of(pool, study.models), study.protocol.stimuli
-    problems = []
+    problems: list[str] = []
     if shown.models_per_session < len(study.models):
         problems.append(
-            f"a session shows {noun} of all {len(study.models)} sets; set models_per_session to "
-            f"{len(study.models)} or more, or make a study of each set"
+            problem_of(
+                f"a session shows {noun} of all {len(study.models)} sets; set models_per_session to "
+                f"{len(study.models)} or more, or make a study of each set",
+                "models_per_session",
+            )
         )
     if count < shown.trials:
         blocks = f" in {shown.blocks} blocks" if shown.blocks > 1 else ""
         problems.append(
-            f"study {study.name} lacks {noun} for a session of {shown.trials}{blocks}: it has {count}; add "
-            f"some, or ask for fewer: --set images={count // shown.blocks}"
+            problem_of(
+                f"study {study.name} lacks {noun} for a session of {shown.trials}{blocks}: it has {count}; "
+                f"add some, or ask for fewer: --set images={count // shown.blocks}",
+                "items",
+            )
         )
     wanted = {
         CHECK: ("picture_checks", study.protocol.unscored.picture_checks),
@@ -197,10 +229,14 @@ def lack(study: Study, pool: Pool, noun: str) -> str:
     for role, (setting, number) in wanted.items():
         if (there := len(aside_of(pool, role))) < number:
             problems.append(
-                f"study {study.name} has {there} {noun} of known answer for {setting}={number}; lower it to "
-                f"at most {there}, or make the study with more"
+                problem_of(
+                    f"study {study.name} has {there} {noun} of known answer for {setting}={number}; lower it "
+                    f"to at most {there}, or make the study with more",
+                    setting,
+                    "items",
+                )
             )
-    return "; ".join(problems)
+    return together(problems)
 
 
 def notes(study: Study, pool: Pool, noun: str) -> list[str]:

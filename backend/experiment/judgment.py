@@ -17,6 +17,7 @@ from backend.experiment.records import Condition, PlannedBlock, Session, Stimulu
 from backend.experiment.response_columns import Column
 from backend.experiment.sampling import Pool
 from backend.experiment.session import Cursor, Picture
+from backend.experiment.setting_errors import invalid_setting
 from backend.foundation.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -25,6 +26,16 @@ if TYPE_CHECKING:
 PLACE_COLUMNS = ("item", "left", "right")
 """Columns that only judgments of several pictures have."""
 
+Refusal = tuple[bool, str, tuple[str, ...]]
+"""Whether settings are wrong, what to say after the method's title, and which entries are meant."""
+UNSCORED = (
+    "practice_images",
+    "picture_checks",
+    "instructed_checks",
+    "exclude_checks_below",
+    "exclude_faster_ms",
+)
+"""The settings of trials that are not scored, and of exclusion."""
 NO_QUALIFICATIONS = "has no qualifications; make a study"
 Plan = tuple[tuple[PlannedBlock, ...], tuple[PlannedBlock, ...]]
 """The blocks of a session, and the spare stimuli that replace mistimed ones."""
@@ -107,13 +118,11 @@ class Judgment(ABC):
         """
         self.check_settings(protocol, kind)
 
-    def check_settings(
-        self, protocol: Protocol, kind: str, refusals: Sequence[tuple[bool, str]] = ()
-    ) -> None:
+    def check_settings(self, protocol: Protocol, kind: str, refusals: Sequence[Refusal] = ()) -> None:
         """Check what most judgments do not support, and the judgment's own `refusals`.
 
         Args:
-            refusals: whether a setting is wrong, and what to say after the method's title.
+            refusals: as for `refuse`.
 
         Raises:
             InvalidInput: names the first setting that is not supported.
@@ -123,21 +132,24 @@ class Judgment(ABC):
         is_unscored = bool(unscored.practice_images or unscored.checks or protocol.exclusion.is_declared)
         asks_why = asked.reasons or asked.comment != NONE
         refused = (
-            (kind == "qualification" and not method.qualification, NO_QUALIFICATIONS),
-            (protocol.page.debrief, "has no debrief; leave debrief=false"),
+            (kind == "qualification" and not method.qualification, NO_QUALIFICATIONS, ("kind", "method")),
+            (protocol.page.debrief, "has no debrief; leave debrief=false", ("debrief",)),
             (
                 bool(is_unscored),
                 "has no practice trials, attention checks and rules for exclusion; leave them out",
+                UNSCORED,
             ),
             (
                 protocol.stimuli.models_per_session > 1,
                 "shows one model a session; leave models_per_session=1",
+                ("models_per_session",),
             ),
             (
                 bool(asks_why) and asked.reasons_for not in (*self.answers, ALL),
                 f"has no answer {asked.reasons_for!r}; set reasons_for=all",
+                ("reasons_for", "reasons", "comment"),
             ),
-            (asked.mark != NONE, "has no marks; leave mark=none"),
+            (asked.mark != NONE, "has no marks; leave mark=none", ("mark",)),
             *refusals,
         )
         refuse(method.title, refused)
@@ -252,16 +264,16 @@ class Judgment(ABC):
         raise NotImplementedError(f"{self.name} has no qualifications")
 
 
-def refuse(title: str, refusals: Iterable[tuple[bool, str]]) -> None:
+def refuse(title: str, refusals: Iterable[Refusal]) -> None:
     """Raise InvalidInput for the first setting that is wrong.
 
     Args:
         title: of the method.
-        refusals: whether a setting is wrong, and what to say after the title.
+        refusals: whether a setting is wrong, what to say after the title, and which settings are meant.
     """
-    for is_wrong, message in refusals:
+    for is_wrong, message, names in refusals:
         if is_wrong:
-            raise InvalidInput(f"{title} {message}")
+            raise invalid_setting(f"{title} {message}", *names)
 
 
 def pictures_of(stimulus: str) -> list[str]:

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from backend.foundation.errors import InvalidInput, brief
+from backend.foundation.errors import InvalidInput, brief, under
 from backend.foundation.suggestions import did_you_mean
 
 LANGUAGES = {
@@ -59,9 +59,13 @@ def parse_texts(value: Any) -> tuple[OwnText, ...]:
     for name, part in value.items():
         is_language = name in LANGUAGES
         if is_language and not isinstance(part, Mapping):
-            raise InvalidInput(f"texts.{name} must be a table of keys and texts, not {brief(part)}")
+            raise InvalidInput(
+                f"texts.{name} must be a table of keys and texts, not {brief(part)}", keys=(name,)
+            )
         entries = _flat(part) if is_language else _flat({name: part})
-        found += [(name if is_language else "", key, _text(key, text)) for key, text in entries]
+        for key, text in entries:
+            with under(*((name,) if is_language else ()), key):
+                found.append((name if is_language else "", key, _text(key, text)))
     return tuple(sorted(found))
 
 

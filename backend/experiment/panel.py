@@ -8,12 +8,12 @@ Parameters are those of the link's query. In a template, `{NAME}` is replaced by
 import dataclasses
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 from urllib.parse import quote
 
-from backend.foundation.errors import InvalidInput
+from backend.foundation.errors import InvalidInput, Keys, under
 
 OUTCOMES = ("done", "no_consent", "unfit_device", "screened_out", "fault")
 """Outcomes that a completion code can report; `fault`: the person could not continue, by an error of ours."""
@@ -44,14 +44,21 @@ class Signature:
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.parameter):
-            raise InvalidInput(f"signature.parameter must be a plain word, not {self.parameter!r}")
+            raise InvalidInput(
+                f"signature.parameter must be a plain word, not {self.parameter!r}",
+                keys=("signature", "parameter"),
+            )
         if not _KEYS.fullmatch(self.keys) and not _is_key_set(self.keys):
             raise InvalidInput(
                 f"signature.keys must be an address as https://panel.example/jwks.json, or a set of keys "
-                f"as JSON, not {self.keys!r}"
+                f"as JSON, not {self.keys!r}",
+                keys=("signature", "keys"),
             )
         if not self.claims or not all(self.claims.values()):
-            raise InvalidInput("signature.claims must name the claim that each parameter must equal")
+            raise InvalidInput(
+                "signature.claims must name the claim that each parameter must equal",
+                keys=("signature", "claims"),
+            )
 
     def for_link(self, keys: str, audience: str) -> "Signature":
         """Return the signature of links to the address `audience`, verified with `keys`."""
@@ -102,29 +109,34 @@ class PanelRecord:
     """What a researcher should know before relying on the panel."""
 
     def __post_init__(self) -> None:
-        names = [self.evaluator, self.submission, self.form_origin, *self.keeps]
-        for name in filter(None, names):
+        for keys, name in self._given("evaluator", "submission", "form_origin", "keeps"):
             if not _NAME.fullmatch(name):
-                raise InvalidInput(f"panel {self.name}: a parameter must be a plain word, not {name!r}")
-        for origin in (*self.form_origins, *self.frame_origins):
+                raise InvalidInput(
+                    f"panel {self.name}: a parameter must be a plain word, not {name!r}", keys=keys
+                )
+        for keys, origin in self._given("form_origins", "frame_origins"):
             if not _ORIGIN.fullmatch(origin):
                 raise InvalidInput(
-                    f"panel {self.name}: an origin must be of the form https://panel.example, not {origin!r}"
+                    f"panel {self.name}: an origin must be of the form https://panel.example, not {origin!r}",
+                    keys=keys,
                 )
-        for template in filter(None, (self.redirect, self.back, self.early_redirect)):
+        for keys, template in self._given("redirect", "back", "early_redirect"):
             if not re.match(_ORIGIN.pattern + "([/?#]|$)", template, re.IGNORECASE):
                 raise InvalidInput(
                     f"panel {self.name}: an address to go back to must start as https://panel.example/, "
-                    f"not {template!r}"
+                    f"not {template!r}",
+                    keys=keys,
                 )
         unknown = sorted(set(self.codes) - set(OUTCOMES))
         if unknown:
             raise InvalidInput(
-                f"panel {self.name}: a code must be for one of {', '.join(OUTCOMES)}, not {unknown[0]!r}"
+                f"panel {self.name}: a code must be for one of {', '.join(OUTCOMES)}, not {unknown[0]!r}",
+                keys=("codes", unknown[0]),
             )
         if self.preview and not all(self.preview.partition("=")):
             raise InvalidInput(
-                f"panel {self.name}: preview must be of the form NAME=VALUE, not {self.preview!r}"
+                f"panel {self.name}: preview must be of the form NAME=VALUE, not {self.preview!r}",
+                keys=("preview",),
             )
         if self.signature:
             self._check_signature(self.signature)
@@ -133,15 +145,26 @@ class PanelRecord:
         if signature.parameter in self.parameters_read:
             raise InvalidInput(
                 f"panel {self.name}: signature.parameter must be a parameter of its own, "
-                f"not {signature.parameter!r}, which is stored"
+                f"not {signature.parameter!r}, which is stored",
+                keys=("signature", "parameter"),
             )
         unknown = sorted(set(signature.claims) - set(self.parameters))
         if unknown or self.evaluator not in signature.claims:
             raise InvalidInput(
                 f"panel {self.name}: signature.claims must cover the parameter that names the person "
                 f"({self.evaluator or 'evaluator is not set'}), and stored ones only, "
-                f"not {', '.join(sorted(signature.claims))}"
+                f"not {', '.join(sorted(signature.claims))}",
+                keys=("signature", "claims"),
             )
+
+    def _given(self, *entries: str) -> Iterator[tuple[Keys, str]]:
+        """Yield the texts of entries that have some, alone or in a list, each with its keys."""
+        for entry in entries:
+            value = getattr(self, entry)
+            if isinstance(value, str):
+                yield from [((entry,), value)] if value else []
+            else:
+                yield from (((entry, i), each) for i, each in enumerate(value) if each)
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -247,11 +270,15 @@ def from_json(data: Mapping[str, Any], source: str = "a panel's record") -> Pane
         InvalidInput: names the entry that is unknown, missing or of the wrong type.
     """
     values = dict(data)
-    base = named(str(values.pop("like"))) if "like" in values else None
+    with under("like"):
+        base = named(str(values.pop("like"))) if "like" in values else None
     known = {f.name: f for f in fields(PanelRecord)}
     unknown = sorted(set(values) - set(known))
     if unknown:
-        raise InvalidInput(f"{source} has an unknown entry {unknown[0]!r}; it may have {', '.join(known)}")
+        raise InvalidInput(
+            f"{source} has an unknown entry {unknown[0]!r}; it may have {', '.join(known)}",
+            keys=(unknown[0],),
+        )
     if base is None and "name" not in values:
         raise InvalidInput(f"{source} lacks the entry 'name'")
     typed = {name: _typed(known[name], value, source) for name, value in values.items()}
@@ -330,13 +357,15 @@ def _signature(value: Any, source: str) -> Signature | None:
         return None
     known = {f.name: f for f in fields(Signature)}
     if not isinstance(value, Mapping) or set(value) - set(known):
-        raise InvalidInput(f"{source}: signature must be a table of {', '.join(known)}, not {value!r}")
+        raise InvalidInput(
+            f"{source}: signature must be a table of {', '.join(known)}, not {value!r}", keys=("signature",)
+        )
     missing = [name for name in ("parameter", "keys", "claims") if name not in value]
     if missing:
-        raise InvalidInput(f"{source}: signature lacks the entry {missing[0]!r}")
-    return Signature(
-        **{name: _typed(known[name], part, f"{source}: signature") for name, part in value.items()}
-    )
+        raise InvalidInput(f"{source}: signature lacks the entry {missing[0]!r}", keys=("signature",))
+    with under("signature"):
+        parts = {name: _typed(known[name], part, f"{source}: signature") for name, part in value.items()}
+    return Signature(**parts)
 
 
 def _typed(entry: dataclasses.Field[Any], value: Any, source: str) -> Any:
@@ -354,5 +383,6 @@ def _typed(entry: dataclasses.Field[Any], value: Any, source: str) -> Any:
         return dict(value)
     expected: dict[Any, str] = {bool: "true or false", str: "a text", tuple[str, ...]: "a list of texts"}
     raise InvalidInput(
-        f"{source}: {entry.name} must be {expected.get(entry.type, 'a table of texts')}, not {value!r}"
+        f"{source}: {entry.name} must be {expected.get(entry.type, 'a table of texts')}, not {value!r}",
+        keys=(entry.name,),
     )

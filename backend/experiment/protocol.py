@@ -6,7 +6,8 @@ Defaults are those of the papers (HYPE, Zhou et al. 2019: sections 2.1 to 2.3). 
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from math import ceil
 from typing import Any, Self, cast
@@ -14,8 +15,9 @@ from typing import Any, Self, cast
 from backend.experiment import fixed_exposures, languages, money
 from backend.experiment import panel as panels
 from backend.experiment.panel import PanelRecord
+from backend.experiment.setting_errors import invalid_setting
 from backend.experiment.staircase import NAMED_RULES, StaircaseRule
-from backend.foundation.errors import InvalidInput, brief
+from backend.foundation.errors import InvalidInput, Keys, brief, under
 from backend.foundation.suggestions import did_you_mean
 
 MADE_MASKS = ("texture", "phase")
@@ -102,34 +104,40 @@ def _check_numbers(group: Any) -> None:
         low, high = setting.metadata.get("low"), setting.metadata.get("high")
         value = getattr(group, setting.name)
         if low is not None and not low <= value <= high:
-            raise InvalidInput(f"{setting.name} must be from {low:g} to {high:g}, not {brief(value)}")
+            raise invalid_setting(
+                f"{setting.name} must be from {low:g} to {high:g}, not {brief(value)}", setting.name
+            )
 
 
 def _check_choice(group: Any, name: str, choices: tuple[str, ...]) -> None:
     if (value := getattr(group, name)) not in choices:
-        raise InvalidInput(f"{name} must be one of {', '.join(choices)}, not {brief(value)}")
+        raise invalid_setting(f"{name} must be one of {', '.join(choices)}, not {brief(value)}", name)
 
 
 def _check_reasons(reasons: tuple[str, ...]) -> None:
     if len(reasons) > _MOST_REASONS:
-        raise InvalidInput(f"reasons must be at most {_MOST_REASONS}, not {len(reasons)}")
+        raise invalid_setting(f"reasons must be at most {_MOST_REASONS}, not {len(reasons)}", "reasons")
     for reason in reasons:
         is_line = reason.isprintable() and reason == reason.strip() and _BETWEEN_REASONS not in reason
         if not is_line or not 1 <= len(reason) <= _LONGEST_REASON:
-            raise InvalidInput(
+            raise invalid_setting(
                 f"reasons must be of 1 to {_LONGEST_REASON} printable characters each, without "
-                f"{_BETWEEN_REASONS}, not {brief(reason)}"
+                f"{_BETWEEN_REASONS}, not {brief(reason)}",
+                "reasons",
             )
     if twice := [reason for i, reason in enumerate(reasons) if reason in reasons[:i]]:
-        raise InvalidInput(f"reasons must differ from each other; {brief(twice[0])} is there twice")
+        raise invalid_setting(
+            f"reasons must differ from each other; {brief(twice[0])} is there twice", "reasons"
+        )
 
 
 def _check_contact(contact: str) -> None:
     is_line = contact.isprintable() and contact == contact.strip() and len(contact) <= _LONGEST_CONTACT
     if not is_line or ("://" in contact and not re.fullmatch(r"https?://[^\s/]+(/\S*)?", contact)):
-        raise InvalidInput(
+        raise invalid_setting(
             f"contact must be an e-mail address, a URL as https://lab.example/faces, or a line of at most "
-            f"{_LONGEST_CONTACT} characters, not {contact!r}"
+            f"{_LONGEST_CONTACT} characters, not {contact!r}",
+            "contact",
         )
 
 
@@ -203,17 +211,25 @@ class StimulusSettings:
     def __post_init__(self) -> None:
         _check_numbers(self)
         if 0 < self.size_px < _SMALLEST_PX:
-            raise InvalidInput(f"size_px must be from {_SMALLEST_PX} to 2048, not {self.size_px}")
+            raise invalid_setting(
+                f"size_px must be from {_SMALLEST_PX} to 2048, not {self.size_px}", "size_px"
+            )
         if self.class_design not in (WITHIN, BETWEEN):
-            raise InvalidInput(f"class_design must be 'within' or 'between', not {self.class_design!r}")
+            raise invalid_setting(
+                f"class_design must be 'within' or 'between', not {self.class_design!r}", "class_design"
+            )
         if self.balance not in (EXACT_BALANCE, CHANCE_BALANCE):
-            raise InvalidInput(f"balance must be 'session' or 'people', not {self.balance!r}")
+            raise invalid_setting(f"balance must be 'session' or 'people', not {self.balance!r}", "balance")
         if self.draw not in (RANDOM_DRAW, *DRAWS_BY_NEED):
-            raise InvalidInput(f"draw must be 'random', 'least-seen' or 'uncertain', not {self.draw!r}")
+            raise invalid_setting(
+                f"draw must be 'random', 'least-seen' or 'uncertain', not {self.draw!r}", "draw"
+            )
         if self.draws_by_need and not self.draw_random_share:
-            raise InvalidInput(
+            raise invalid_setting(
                 f"with draw={self.draw}, draw_random_share must be above 0, such as 0.5: scores use the "
-                "random share alone"
+                "random share alone",
+                "draw_random_share",
+                "draw",
             )
 
     @property
@@ -350,30 +366,39 @@ class TimingSettings:
     def __post_init__(self) -> None:
         _check_numbers(self)
         if self.masks not in (*MADE_MASKS, OWN_MASKS):
-            raise InvalidInput(f"masks must be 'texture' or 'phase', not {self.masks!r}")
+            raise invalid_setting(f"masks must be 'texture' or 'phase', not {self.masks!r}", "masks")
         if self.exposure_steps not in ("auto", "ms", "frames"):
-            raise InvalidInput(
-                f"exposure_steps must be 'auto', 'ms' or 'frames', not {self.exposure_steps!r}"
+            raise invalid_setting(
+                f"exposure_steps must be 'auto', 'ms' or 'frames', not {self.exposure_steps!r}",
+                "exposure_steps",
             )
         if self.exposure_design not in (WITHIN, BETWEEN):
-            raise InvalidInput(f"exposure_design must be 'within' or 'between', not {self.exposure_design!r}")
+            raise invalid_setting(
+                f"exposure_design must be 'within' or 'between', not {self.exposure_design!r}",
+                "exposure_design",
+            )
         if self.min_refresh_hz > self.max_refresh_hz:
-            raise InvalidInput(
+            raise invalid_setting(
                 f"min_refresh_hz must not be above max_refresh_hz, "
-                f"not {self.min_refresh_hz:g} and {self.max_refresh_hz:g}"
+                f"not {self.min_refresh_hz:g} and {self.max_refresh_hz:g}",
+                "min_refresh_hz",
+                "max_refresh_hz",
             )
 
         if 0 < self.gap_ms < fixed_exposures.SHORTEST_MS:
-            raise InvalidInput(
-                f"gap_ms must be from {fixed_exposures.SHORTEST_MS} to 10000, not {self.gap_ms:g}"
+            raise invalid_setting(
+                f"gap_ms must be from {fixed_exposures.SHORTEST_MS} to 10000, not {self.gap_ms:g}", "gap_ms"
             )
         if self.slowest_refresh_hz > self.max_refresh_hz:
             shortest = fixed_exposures.label(self._shortest_ms)
-            where = "gap_ms is" if self._shortest_ms == self.gap_ms else "exposures_ms has an exposure"
-            raise InvalidInput(
+            is_gap = self._shortest_ms == self.gap_ms
+            where = "gap_ms is" if is_gap else "exposures_ms has an exposure"
+            raise invalid_setting(
                 f"{where} shorter than a refresh: {shortest} ms, and the fastest "
                 f"display admitted (max_refresh_hz, {self.max_refresh_hz:g} Hz) shows a picture for "
-                f"{1000 / self.max_refresh_hz:.3g} ms at least"
+                f"{1000 / self.max_refresh_hz:.3g} ms at least",
+                "gap_ms" if is_gap else "exposures_ms",
+                "max_refresh_hz",
             )
 
     @property
@@ -488,9 +513,11 @@ class FollowUpSettings:
         _check_choice(self, "mark_needed", (OPTIONAL, REQUIRED))
         _check_reasons(self.reasons)
         if self.confidence_when == WITH and self.confidence in (NONE, SLIDER):
-            raise InvalidInput(
+            raise invalid_setting(
                 f"confidence_when=with goes with 2 to {MOST_POINTS} points of confidence, not with "
-                f"confidence={self.confidence}"
+                f"confidence={self.confidence}",
+                "confidence_when",
+                "confidence",
             )
 
     @property
@@ -534,7 +561,8 @@ class PaySettings:
 
     def __post_init__(self) -> None:
         _check_numbers(self)
-        money.currency(self.currency)
+        with under("settings", "currency"):
+            money.currency(self.currency)
 
     @property
     def is_paid(self) -> bool:
@@ -558,7 +586,8 @@ class LanguageSettings:
     )
 
     def __post_init__(self) -> None:
-        languages.check_language(self.language)
+        with under("settings", "language"):
+            languages.check_language(self.language)
 
 
 @dataclass(frozen=True)
@@ -651,15 +680,20 @@ class Protocol:
 
     def __post_init__(self) -> None:
         if self.page.debrief and self.admission.repeat_visits and self.pay.bonus_usd_cents:
-            raise InvalidInput(
+            raise invalid_setting(
                 "debrief reveals the truth of the pictures, so that a person who returns (repeat_visits) "
-                "would be paid for knowing them; set bonus_usd_cents=0, or one of the two to false"
+                "would be paid for knowing them; set bonus_usd_cents=0, or one of the two to false",
+                "debrief",
+                "repeat_visits",
+                "bonus_usd_cents",
             )
         if self.has_flashes and self.follow_ups.mark != NONE:
-            raise InvalidInput(
+            raise invalid_setting(
                 f"mark={self.follow_ups.mark} does not go with a time limit: to be marked, the picture would "
                 "have to be shown again, a second look after the flash; leave mark=none, or make the study "
-                "with --method infinity"
+                "with --method infinity",
+                "mark",
+                "exposures_ms",
             )
 
     @property
@@ -887,49 +921,65 @@ def with_settings(base: Protocol, settings: Mapping[str, str]) -> Protocol:
         if name in _STAIRCASE_SHORTHANDS or name in _PANEL_SHORTHANDS:
             continue
         if name not in _FIELDS and name.startswith("exclude_"):
-            raise InvalidInput(
+            raise invalid_setting(
                 f"no rule for exclusion is called {name!r}; there are exclude_checks_below and "
-                "exclude_faster_ms: nobody is excluded by right or wrong answers on the measured models"
+                "exclude_faster_ms: nobody is excluded by right or wrong answers on the measured models",
+                name,
             )
         if name not in _FIELDS:
             hint = did_you_mean(name, documented_settings(), "; `openhype settings` lists them all")
-            raise InvalidInput(f"no setting is called {name!r}{hint}")
-        changes[name] = _parse(_FIELDS[name], value)
+            raise invalid_setting(f"no setting is called {name!r}{hint}", name)
+        with under("settings", name):
+            changes[name] = _parse(_FIELDS[name], value)
     if "currency" in changes and "target_wage_usd_cents" not in changes:
-        changes["target_wage_usd_cents"] = money.currency(changes["currency"]).fair_wage_cents
+        with under("settings", "currency"):
+            changes["target_wage_usd_cents"] = money.currency(changes["currency"]).fair_wage_cents
     bounds = {
-        target: _number(name, settings[name], float)
+        target: _bound(name, settings[name])
         for name, target in _STAIRCASE_SHORTHANDS.items()
         if name in settings
     }
     if bounds:
         rule = changes.get("staircase", base.timing.staircase)
         if rule is None:
-            raise InvalidInput("exposure bounds go with method 'time'")
-        changes["staircase"] = dataclasses.replace(rule, **bounds)
+            raise invalid_setting("exposure bounds go with method 'time'", *_STAIRCASE_SHORTHANDS)
+        with _of_shorthands("staircase", _STAIRCASE_SHORTHANDS, settings):
+            changes["staircase"] = dataclasses.replace(rule, **bounds)
     panel = {name: str(settings[name]) for name in _PANEL_SHORTHANDS if name in settings}
     if panel:
-        changes["panel"] = _with_entries(changes.get("panel", base.admission.panel), panel)
+        with _of_shorthands("panel", _PANEL_SHORTHANDS, settings):
+            changes["panel"] = _with_entries(changes.get("panel", base.admission.panel), panel)
     if base.has_staircase and changes.get("feedback") is False and base.page.feedback:
-        raise InvalidInput(
+        raise invalid_setting(
             "feedback=false does not go with HYPE-time: the next exposure of a staircase reveals whether the "
-            "answer was right; leave it true, as the papers did, or make the study with --method infinity"
+            "answer was right; leave it true, as the papers did, or make the study with --method infinity",
+            "feedback",
         )
     made = base.changed(**changes)
     if made.has_staircase != base.has_staircase:
-        raise InvalidInput("a staircase goes with method 'time', and only with it")
+        raise invalid_setting("a staircase goes with method 'time', and only with it", "staircase")
     is_changed = bool(made.timing.exposures_ms) != bool(base.timing.exposures_ms)
     if is_changed and made.method not in MAY_FLASH:
-        raise InvalidInput("exposures_ms goes with methods 'exposures', 'pair' and 'jnd', and only with them")
+        raise invalid_setting(
+            "exposures_ms goes with methods 'exposures', 'pair' and 'jnd', and only with them",
+            "exposures_ms",
+            "method",
+        )
     if bool(made.timing.gap_ms) != bool(base.timing.gap_ms):
-        raise InvalidInput("gap_ms goes with method 'jnd', which shows two pictures, and only with it")
+        raise invalid_setting(
+            "gap_ms goes with method 'jnd', which shows two pictures, and only with it", "gap_ms", "method"
+        )
     if base.method != TOURNAMENT.method and (made.contest.ties or made.contest.real_contestant):
         name = "ties" if made.contest.ties else "real_contestant"
-        raise InvalidInput(f"{name} goes with method 'tournament', and only with it")
+        raise invalid_setting(f"{name} goes with method 'tournament', and only with it", name)
     if made.timing.exposure_design == BETWEEN and not made.timing.exposures_ms:
-        raise InvalidInput("exposure_design=between goes with exposures_ms, and only with them")
+        raise invalid_setting(
+            "exposure_design=between goes with exposures_ms, and only with them", "exposure_design"
+        )
     if bool(made.stimuli.judgments_per_item) != bool(base.stimuli.judgments_per_item):
-        raise InvalidInput("judgments_per_item goes with methods 2afc and jnd, and only with them")
+        raise invalid_setting(
+            "judgments_per_item goes with methods 2afc and jnd, and only with them", "judgments_per_item"
+        )
     return made
 
 
@@ -1015,6 +1065,28 @@ def parse_staircase(text: str) -> StaircaseRule:
             )
         values[name] = _number(name, number, int if name == "right_to_descend" else float)
     return StaircaseRule(**values)
+
+
+def _bound(name: str, value: Any) -> float:
+    with under("settings", name):
+        return float(_number(name, value, float))
+
+
+@contextmanager
+def _of_shorthands(record: str, shorthands: Mapping[str, str], settings: Mapping[str, Any]) -> Iterator[None]:
+    """Name, in errors about the entries of a record, the settings that changed them."""
+    names = {entry: name for name, entry in shorthands.items() if name in settings}
+
+    def setting_of(keys: Keys) -> Keys:
+        entry = keys[0] if keys else None
+        return ("settings", names[entry]) if entry in names else ("settings", record, *keys)
+
+    try:
+        yield
+    except InvalidInput as error:
+        among = sorted(map(setting_of, (error.keys, *error.also)), key=lambda keys: keys[1] == record)
+        error.keys, error.also = among[0], tuple(among[1:])
+        raise
 
 
 def _with_entries(record: PanelRecord, settings: Mapping[str, str]) -> PanelRecord:

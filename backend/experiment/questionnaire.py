@@ -43,8 +43,7 @@ class InvalidEntry(InvalidInput):
     """An entry of a page or of a question is not as it must be."""
 
     def __init__(self, entry: str | tuple[str | int, ...], message: str):
-        super().__init__(message)
-        self.keys = entry if isinstance(entry, tuple) else (entry,)
+        super().__init__(message, keys=entry if isinstance(entry, tuple) else (entry,))
 
 
 @dataclass(frozen=True)

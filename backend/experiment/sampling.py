@@ -24,7 +24,8 @@ from backend.experiment.pair_design import Standing
 from backend.experiment.protocol import BETWEEN, Protocol
 from backend.experiment.records import FAKE, REAL, Condition, PlannedBlock, Session, Stimulus, Study
 from backend.experiment.session import Cursor
-from backend.foundation.errors import Conflict, InvalidInput
+from backend.experiment.setting_errors import problem_of
+from backend.foundation.errors import Conflict, InvalidInput, Keys, Problem
 
 if TYPE_CHECKING:
     from random import Random
@@ -198,9 +199,10 @@ def lack(study: Study, pool: Pool) -> str:
         protocol.method
     ]
     blocks = f" in {protocol.stimuli.blocks} blocks" if len(_block_sizes(protocol, ())) > 1 else ""
-    return (
+    return Problem(
         f"study {study.name} lacks pictures for a {kind} session of {protocol.stimuli.trials}{blocks}, half "
-        f"of them real: it has {short}; {_advice(study, pool)}"
+        f"of them real: it has {short}; {_advice(study, pool)}",
+        short.keys,
     )
 
 
@@ -236,24 +238,26 @@ def class_problem(study: Study) -> str:
     if study.protocol.stimuli.class_design != BETWEEN:
         return ""
     if study.kind == "qualification":
-        return "class_design=between is for studies: a qualification shows pictures of all classes"
+        return problem_of(
+            "class_design=between is for studies: a qualification shows pictures of all classes",
+            "class_design",
+        )
     if study.classes:
         return ""
-    return (
+    return problem_of(
         "class_design=between needs classes: sub-folders of the same names in the folder of reals and of "
-        "every model"
+        "every model",
+        "class_design",
     )
 
 
-def short_sides(study: Study, pool: Pool) -> str:
+def short_sides(study: Study, pool: Pool) -> Problem:
     """Return which reals or fakes are fewer than a session needs, such as `12 of 50 reals`; "" if none."""
-    return _some(
-        [
-            f"{side.there} of {side.needed} {side.what}"
-            for side in _sides(study, pool, study.protocol.stimuli.images)
-            if side.there < side.needed
-        ]
-    )
+    sides = _sides(study, pool, study.protocol.stimuli.images)
+    short = [side for side in sides if side.there < side.needed]
+    found = _some([f"{side.there} of {side.needed} {side.what}" for side in short])
+    keys = sorted((side.keys for side in short), key=lambda keys: keys == ("real",))  # stable
+    return Problem(found, keys[0] if keys else ())
 
 
 def spares_left(study: Study, pool: Pool) -> int:
@@ -270,6 +274,8 @@ class _Side:
     what: str
     there: int
     needed: int
+    keys: Keys
+    """The entry of an order that names its pictures."""
     parts: int = 1
     """Number of models that share the fakes of a session."""
 
@@ -280,26 +286,36 @@ def _mixed_problem(study: Study) -> str:
     if size == 1:
         return ""
     if study.kind == "qualification":
-        return "models_per_session is for studies: a qualification shows fakes of all its models"
+        return problem_of(
+            "models_per_session is for studies: a qualification shows fakes of all its models",
+            "models_per_session",
+        )
     if size > len(study.models):
         many = f"the number of the study's models ({_some(study.models)})"
-        return f"models_per_session must be at most {len(study.models)}, {many}, not {size}"
+        return problem_of(
+            f"models_per_session must be at most {len(study.models)}, {many}, not {size}",
+            "models_per_session",
+        )
     classes = _classes_of_a_session(study)
     kinds = size * max(len(classes), 1)
     if study.protocol.has_staircase and blocks % kinds:
         each = f"one model and one of {len(classes)} classes" if classes else "one model"
         enough = -(-blocks // kinds) * kinds
-        return (
+        return problem_of(
             f"with models_per_session={size}, each block of a HYPE-time session shows fakes of {each}, so "
-            f"that blocks must be a multiple of {kinds}, not {blocks}; --set blocks={enough}"
+            f"that blocks must be a multiple of {kinds}, not {blocks}; --set blocks={enough}",
+            "blocks",
+            "models_per_session",
         )
     if study.protocol.has_staircase or _has_each_model(study):
         return ""
     images = study.protocol.stimuli.images
     enough = next(more for more in count(images + images % 2, 2) if _has_each_model(study, more))
-    return (
+    return problem_of(
         f"with models_per_session={size}, a session needs a fake of each of its {size} models, and one with "
-        f"images={images} has only {_fewest_fakes(study, images)} fakes; --set images={enough} or more"
+        f"images={images} has only {_fewest_fakes(study, images)} fakes; --set images={enough} or more",
+        "images",
+        "models_per_session",
     )
 
 
@@ -323,11 +339,14 @@ def _draw_problem(study: Study) -> str:
     if not shown.draws_by_need:
         return ""
     if study.kind == "qualification":
-        return f"draw={shown.draw} is for studies: a qualification draws its pictures at random"
+        return problem_of(
+            f"draw={shown.draw} is for studies: a qualification draws its pictures at random", "draw"
+        )
     if study.protocol.method != "infinity":
-        return (
+        return problem_of(
             f"draw={shown.draw} goes with HYPE-infinity (--method infinity): with other methods leave "
-            "draw=random"
+            "draw=random",
+            "draw",
         )
     if shown.blocks > 1:
         return f"draw={shown.draw} goes with blocks=1, not {shown.blocks}"
@@ -343,9 +362,11 @@ def _exposure_problem(study: Study) -> str:
     fakes = sum(_block_sizes(study.protocol, _classes_of_a_session(study))) // 2 // models
     if fakes >= count:
         return ""
-    return (
+    return problem_of(
         f"with {count} exposures_ms, each evaluator needs {count} fakes of each model or more, and has "
-        f"{fakes}; --set images={2 * count * models}, or exposure_design=between"
+        f"{fakes}; --set images={2 * count * models}, or exposure_design=between",
+        "exposures_ms",
+        "images",
     )
 
 
@@ -360,10 +381,14 @@ def _sides(study: Study, pool: Pool, images: int) -> list[_Side]:
     sides = []
     for class_ in study.classes or ("",):
         where = f" of class {class_}" if class_ else ""
-        sides.append(_Side(f"reals{where}", len(pool.reals.get(class_, ())), most * rounds))
+        sides.append(_Side(f"reals{where}", len(pool.reals.get(class_, ())), most * rounds, ("real",)))
         for model in study.models:
             there = len(pool.fakes.get(model, {}).get(class_, ()))
-            sides.append(_Side(f"fakes of {model}{where}", there, -(-most // parts) * of_model, models))
+            sides.append(
+                _Side(
+                    f"fakes of {model}{where}", there, -(-most // parts) * of_model, ("models", model), models
+                )
+            )
     return sides
 
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from backend.foundation.errors import InvalidInput
+from backend.foundation.errors import InvalidInput, Keys
 
 
 @dataclass(frozen=True)
@@ -28,16 +28,33 @@ class StaircaseRule:
 
     def __post_init__(self) -> None:
         if self.right_to_descend < 1:
-            raise InvalidInput(f"right_to_descend must be 1 or more, not {self.right_to_descend}")
+            raise InvalidInput(
+                f"right_to_descend must be 1 or more, not {self.right_to_descend}", keys=("right_to_descend",)
+            )
         if not (self.down_ms > 0 and self.up_ms > 0):
-            raise InvalidInput(f"staircase steps must be above 0 ms, not {self.down_ms} and {self.up_ms}")
+            raise InvalidInput(
+                f"staircase steps must be above 0 ms, not {self.down_ms} and {self.up_ms}",
+                keys=("down_ms",),
+                also=[("up_ms",)],
+            )
         if not 0 < self.min_ms <= self.start_ms <= self.max_ms:
             raise InvalidInput(
                 "staircase bounds must satisfy 0 < min <= start <= max, "
-                f"not min {self.min_ms}, start {self.start_ms}, max {self.max_ms} ms"
+                f"not min {self.min_ms}, start {self.start_ms}, max {self.max_ms} ms",
+                keys=self._bounds_at_fault[0],
+                also=self._bounds_at_fault[1:],
             )
         if self.grid_ms < 0:
-            raise InvalidInput(f"grid_ms must be 0 or above, not {self.grid_ms}")
+            raise InvalidInput(f"grid_ms must be 0 or above, not {self.grid_ms}", keys=("grid_ms",))
+
+    @property
+    def _bounds_at_fault(self) -> list[Keys]:
+        """Keys of the bounds that are out of order, the likeliest first."""
+        if not self.min_ms > 0:
+            return [("min_ms",), ("start_ms",), ("max_ms",)]
+        if self.start_ms < self.min_ms:
+            return [("start_ms",), ("min_ms",), ("max_ms",)]
+        return [("start_ms",), ("max_ms",), ("min_ms",)]
 
 
 @dataclass(frozen=True)

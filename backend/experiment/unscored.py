@@ -29,7 +29,8 @@ from backend.experiment.records import (
     Study,
 )
 from backend.experiment.sampling import Pool
-from backend.foundation.errors import InvalidInput
+from backend.experiment.setting_errors import invalid_setting, problem_of
+from backend.foundation.errors import together
 
 if TYPE_CHECKING:
     from random import Random
@@ -54,29 +55,37 @@ def check(protocol: Protocol, kind: str) -> None:
     shown, exclusion, trials = protocol.unscored, protocol.exclusion, protocol.stimuli.trials
     for setting in fields(shown):
         if (value := getattr(shown, setting.name)) % 2:
-            raise InvalidInput(f"{setting.name} must be even, half of them being real, not {value}")
+            raise invalid_setting(
+                f"{setting.name} must be even, half of them being real, not {value}", setting.name
+            )
     if shown.picture_checks and protocol.has_flashes:
         what = (
             "HYPE-time: at the exposures of a staircase" if protocol.has_staircase else "a time limit: then"
         )
-        raise InvalidInput(
+        raise invalid_setting(
             f"picture_checks do not go with {what} no picture is beyond doubt, and a longer flash would mark "
-            "the check; use instructed_checks"
+            "the check; use instructed_checks",
+            "picture_checks",
         )
     if shown.checks > trials:
-        raise InvalidInput(
+        raise invalid_setting(
             f"picture_checks and instructed_checks must be at most as many as the {trials} scored pictures "
-            f"of a session, not {shown.checks}"
+            f"of a session, not {shown.checks}",
+            "picture_checks",
+            "instructed_checks",
         )
     if exclusion.exclude_checks_below and not shown.checks:
-        raise InvalidInput(
+        raise invalid_setting(
             "exclude_checks_below needs attention checks; set picture_checks or instructed_checks, or leave "
-            "it at 0"
+            "it at 0",
+            "exclude_checks_below",
         )
     if exclusion.is_declared and kind == "qualification":
-        raise InvalidInput(
+        raise invalid_setting(
             "a qualification gives no scores, so that it has no rule for exclusion; leave "
-            "exclude_checks_below and exclude_faster_ms at 0"
+            "exclude_checks_below and exclude_faster_ms at 0",
+            "exclude_checks_below",
+            "exclude_faster_ms",
         )
 
 
@@ -87,7 +96,7 @@ def needed(settings: UnscoredSettings, role: str) -> int:
 
 def lack(study: Study, pool: Pool) -> str:
     """Return which stimuli for practice and checks a pool lacks, and what to do; "" if it is sufficient."""
-    problems = []
+    problems: list[str] = []
     for role, (what, setting, option) in _WORDS.items():
         count = needed(study.protocol.unscored, role)
         parts = pool.aside.get(role, ())
@@ -95,12 +104,13 @@ def lack(study: Study, pool: Pool) -> str:
         short = [f"{there[truth]} of {count} {truth}s" for truth in TRUTHS if there[truth] < count]
         if short:
             most = 2 * min(there.values())
-            problems.append(
+            message = (
                 f"study {study.name} lacks pictures for {what}: it has {', '.join(short)}; lower {setting} "
                 f"to at most {most}{' in total' if role == CHECK else ''}, or make the study with more "
                 f"pictures ({option} DIR)"
             )
-    return "; ".join(problems)
+            problems.append(problem_of(message, option.removeprefix("--"), *setting.split(" and ")))
+    return together(problems)
 
 
 def set_aside(

@@ -2,9 +2,19 @@
 
 A message states what was expected, what was given and where, then what to do. `code` is a short
 word for programs; the entry points (handlers, CLI) map a class to a status, in one place each.
+
+`keys` lead to the entry of the input that an error is about, such as `("models", "gan")` or
+`("questions", 0, "text")`. They are set where the error is raised, relative to what is checked there; `under`
+puts the keys of a table before them on the way up. Nobody searches a message for them.
 """
 
 import errno
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+Key = str | int
+"""The name of an entry, or the index (from 0) of an entry in a list or in an array of tables."""
+Keys = tuple[Key, ...]
 
 _LONGEST_SHOWN = 80
 _REASONS = {
@@ -43,10 +53,44 @@ class OpenhypeError(Exception):
 
     code = "error"
 
-    def __init__(self, message: str, code: str | None = None):
+    def __init__(self, message: str, code: str | None = None, *, keys: Keys = (), also: Iterable[Keys] = ()):
         super().__init__(message)
         if code is not None:
             self.code = code
+        self.keys = keys or getattr(message, "keys", ())
+        """The entry that the error is about; () for none, or for all of the input."""
+        self.also = tuple(also) or getattr(message, "also", ())
+        """Further entries, any of which can be at fault, the likeliest first."""
+
+
+@contextmanager
+def under(*keys: Key) -> Iterator[None]:
+    """Put the keys of a table, or of an entry, before those of errors raised within the block."""
+    try:
+        yield
+    except OpenhypeError as error:
+        error.keys, error.also = (*keys, *error.keys), tuple((*keys, *each) for each in error.also)
+        raise
+
+
+class Problem(str):
+    """A sentence on a problem that is not raised yet, with the keys of an error about it."""
+
+    keys: Keys = ()
+    also: tuple[Keys, ...] = ()
+
+    def __new__(cls, sentence: str, keys: Keys = (), also: Iterable[Keys] = ()) -> "Problem":
+        """Return the sentence with its keys."""
+        made = super().__new__(cls, sentence)
+        made.keys, made.also = keys, tuple(also)
+        return made
+
+
+def together(problems: Iterable[str]) -> str:
+    """Return problems as one sentence, about the entry of the first that has keys; "" if there are none."""
+    found = [problem for problem in problems if problem]
+    about = next((each for each in found if isinstance(each, Problem) and each.keys), Problem(""))
+    return Problem("; ".join(found), about.keys, about.also)
 
 
 class StoreFailed(OpenhypeError):

@@ -105,9 +105,10 @@ def _make(work: Work, mine: Job) -> Study:
         )
     except Refused as refused:
         files = first_within((in_words_of_order(each, root) for each in refused.everything), _LISTED_BYTES)
-        raise Failed(in_words_of_order(str(refused), root), {"files": files} if files else None) from None
+        details = {"files": files} if files else None
+        raise Failed(in_words_of_order(str(refused), root), details, refused.keys) from None
     except InvalidInput as error:
-        raise Failed(in_words_of_order(str(error), root)) from None
+        raise Failed(in_words_of_order(str(error), root), keys=error.keys) from None
 
 
 def _made_before(store: Store, mine: Job) -> Study | None:

@@ -52,7 +52,7 @@ def run(work: Work, mine: Job) -> dict[str, Any]:
         spec = ordered.spec(root)
         return _audit(work, spec, root)
     except InvalidInput as error:
-        raise Failed(in_words_of_order(str(error), root)) from None
+        raise Failed(in_words_of_order(str(error), root), keys=error.keys) from None
 
 
 def _audit(work: Work, spec: StudySpec, root: Path) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from backend.administration.study_spec import StudySpec, check_models, spec_of_order
-from backend.foundation.errors import InvalidInput
+from backend.foundation.errors import InvalidInput, under
 from backend.foundation.names import clean
 from backend.foundation.printable import printable
 
@@ -75,7 +75,8 @@ def study_order(body: Mapping[str, Any]) -> StudyOrder:
     for entry, key, what in (("models", "model", "model"), ("items", "set", "set")):
         given = entries.pop(entry, [])
         if given:
-            names = _names([each[key] for each in given], what)
+            with under(entry):
+                names = _names([each[key] for each in given], what)
             entries[entry] = {name: each["upload"] for name, each in zip(names, given, strict=True)}
             uploads |= {f"{entry}/{name}": upload for name, upload in entries[entry].items()}
     return StudyOrder(entries, uploads)
@@ -111,7 +112,8 @@ def worded(root: Path | None = None) -> Iterator[None]:
     try:
         yield
     except InvalidInput as error:
-        raise InvalidInput(in_words_of_order(str(error), root), code=error.code) from None
+        message = in_words_of_order(str(error), root)
+        raise InvalidInput(message, error.code, keys=error.keys, also=error.also) from None
 
 
 def _names(names: Sequence[str], what: str) -> list[str]:

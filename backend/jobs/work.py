@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from backend.foundation.errors import InvalidInput, OpenhypeError
+from backend.foundation.errors import InvalidInput, Keys, OpenhypeError
 from backend.jobs.queue import Job
 from backend.stores.datadir import DataDir
 from backend.stores.store import Store
@@ -54,11 +54,11 @@ class Work:
 
 
 class Failed(OpenhypeError):
-    """A job cannot be done; `details` are stored as its result, beside the reason."""
+    """A job cannot be done; `details` are stored as its result, beside the reason, and `keys` with them."""
 
-    def __init__(self, message: str, details: Mapping[str, Any] | None = None):
-        super().__init__(message)
-        self.details = details
+    def __init__(self, message: str, details: Mapping[str, Any] | None = None, keys: Keys = ()):
+        super().__init__(message, keys=keys)
+        self.details = {**(details or {}), **({"keys": [*keys]} if keys else {})} or None
 
 
 def runner(kind: str) -> Callable[[Work, Job], Mapping[str, Any]]:

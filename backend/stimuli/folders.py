@@ -10,7 +10,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
-from backend.experiment.records import REAL, TRUTHS
+from backend.experiment.records import CHECK, PRACTICE, REAL, TRUTHS
+from backend.foundation.errors import Keys
 from backend.foundation.printable import printable
 from backend.stimuli.images import OTHER_PICTURES, SUFFIXES, BadKind
 
@@ -18,6 +19,8 @@ _IGNORED = {"thumbs.db", "desktop.ini", "__macosx"}
 _NAMED = 5
 _ROLES = {"practice": "practice", "check": "attention-check"}
 """Roles of pictures that no scored trial shows, as messages call them."""
+_ENTRIES = {PRACTICE: "practice", CHECK: "checks"}
+"""Entries of an order that name the folders of these roles."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,11 @@ class Source:
     """Printable path, relative to the side's folder."""
     role: str = ""
     """`practice` or `check` for a picture that no scored trial shows; the model of its fakes is ''."""
+
+    @property
+    def keys(self) -> Keys:
+        """The entry of an order that names its folder."""
+        return keys_of(self.model, self.role)
 
 
 FindingKind = (
@@ -48,6 +56,8 @@ class Finding:
     what: str
     """The problem of a folder, as a sentence, or the printable name of a file with a problem."""
     why: str = ""
+    keys: Keys = ()
+    """The entry of an order that names the folder."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +97,14 @@ class _Side:
         return f"the folder of {self.what}, {printable(self.folder)},"
 
     def refuse(self, problem: str) -> None:
-        self.findings.append(Finding("folder", problem))
+        self.findings.append(Finding("folder", problem, keys=keys_of(self.model, self.role)))
+
+
+def keys_of(model: str | None, role: str) -> Keys:
+    """Return the entry of an order that names the folder of a model's pictures, or of the reals (None)."""
+    if role:
+        return (_ENTRIES.get(role, role),)
+    return ("real",) if model is None else ("models", model)
 
 
 def scan(
@@ -238,11 +255,12 @@ def _sort_in(side: _Side, path: Path, class_: str, pictures: list[Source]) -> No
     """Classify a file by its name; one without an extension may be an image."""
     suffix = path.suffix.lower()
     if path.is_symlink() and not path.exists() and not _is_hidden(path):
-        side.findings.append(Finding("dead link", printable(path)))
+        side.findings.append(Finding("dead link", printable(path), keys=keys_of(side.model, side.role)))
     elif _is_hidden(path) or not path.is_file() or (suffix and suffix not in SUFFIXES | OTHER_PICTURES):
         side.no_pictures.append(printable(path))
     elif suffix in OTHER_PICTURES:
-        side.findings.append(Finding("format", printable(path), f"has the ending {suffix}"))
+        why = f"has the ending {suffix}"
+        side.findings.append(Finding("format", printable(path), why, keys_of(side.model, side.role)))
     else:
         name = f"{class_}/{path.name}" if class_ else path.name
         pictures.append(Source(path, side.model, class_, printable(name), side.role))

@@ -117,7 +117,7 @@ def parse_equalise(steps: Sequence[str]) -> Equalise:
         InvalidInput: a text is neither `jpeg:1` to `jpeg:100` nor `size:8` to `size:2048`.
     """
     sizes, qualities = [], []
-    for step in steps:
+    for i, step in enumerate(steps):
         kind, _, number = step.partition(":")
         value = int(number) if number.isascii() and number.isdigit() else 0
         if kind == "jpeg" and 1 <= value <= 100:
@@ -125,7 +125,10 @@ def parse_equalise(steps: Sequence[str]) -> Equalise:
         elif kind == "size" and 8 <= value <= 2048:
             sizes.append(value)
         else:
-            raise InvalidInput(f"--equalise must be jpeg:1 to jpeg:100 or size:8 to size:2048, not {step!r}")
+            raise InvalidInput(
+                f"--equalise must be jpeg:1 to jpeg:100 or size:8 to size:2048, not {step!r}",
+                keys=("equalise", i),
+            )
     return Equalise(tuple(sizes), tuple(qualities))
 
 
@@ -141,7 +144,10 @@ def resolve_format(image_format: str, size_px: int) -> str:
     is_quality = number.isascii() and number.isdigit() and 1 <= int(number) <= 100
     if image_format in ("webp", "png") or (kind == "jpeg" and is_quality):
         return image_format
-    raise InvalidInput(f"image_format must be auto, webp, png, or jpeg:1 to jpeg:100, not {image_format!r}")
+    raise InvalidInput(
+        f"image_format must be auto, webp, png, or jpeg:1 to jpeg:100, not {image_format!r}",
+        keys=("settings", "image_format"),
+    )
 
 
 def suffix_of(image_format: str) -> str:

@@ -8,7 +8,7 @@ import secrets
 import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from random import Random
@@ -251,7 +251,8 @@ def processed(folder: Path, what: str, size_px: int, image_format: str) -> list[
             made.append(process(source.path, size_px, image_format)[0])
         except BadPicture as error:
             bad.append(Finding(error.kind, printable(source.path), error.why))
-    refusals.check([finding for finding in scanned.findings if finding.kind == "folder"], bad, "")
+    folders = [finding for finding in scanned.findings if finding.kind == "folder"]
+    refusals.check(*([replace(finding, keys=()) for finding in some] for some in (folders, bad)), "")
     return made
 
 
@@ -260,11 +261,19 @@ def _make(job: _Job) -> _Made:
     try:
         data, facts = process(job.source.path, job.size_px, job.image_format, job.losses)
     except BadPicture as error:
-        return _Made(job.source, finding=Finding(error.kind, printable(job.source.path), error.why))
+        return _Made(job.source, finding=_finding(error, job.source))
     name = hashlib.blake2b(data, digest_size=16, key=job.key).hexdigest() + suffix_of(job.image_format)
     if job.out is not None:
         (job.out / name).write_bytes(data)
     return _Made(job.source, name, facts)
+
+
+def _size_of(step: str) -> int:
+    return next(iter(parse_equalise([step]).sizes_px), 0)
+
+
+def _finding(error: BadPicture, source: Source) -> Finding:
+    return Finding(error.kind, printable(source.path), error.why, source.keys)
 
 
 def _checked_losses(equalise: Sequence[str], size_px: int) -> Equalise:
@@ -273,7 +282,9 @@ def _checked_losses(equalise: Sequence[str], size_px: int) -> Equalise:
         if size >= size_px:
             raise InvalidInput(
                 f"--equalise size:{size} loses nothing where pictures are shown at {size_px} px; "
-                f"choose a size below {size_px}"
+                f"choose a size below {size_px}",
+                keys=("equalise", [*map(_size_of, equalise)].index(size)),
+                also=[("settings", "size_px")],
             )
     return losses
 
@@ -304,12 +315,18 @@ def _sorted_out(made: Sequence[_Made]) -> tuple[list[_Made], list[Finding], list
         if all(_side_of(other) == _side_of(first) for other in others):
             good.append(first)
             duplicates += [
-                Finding("duplicate", printable(other.source.path), f"shows the same picture as {path}")
+                Finding(
+                    "duplicate",
+                    printable(other.source.path),
+                    f"shows the same picture as {path}",
+                    other.source.keys,
+                )
                 for other in others
             ]
         else:
             there = ", ".join(printable(other.source.path) for other in others)
-            torn.append(Finding("both sides", path, f"shows the same picture as {there}"))
+            keys = others[-1].source.keys  # the reals are first
+            torn.append(Finding("both sides", path, f"shows the same picture as {there}", keys))
     return good, duplicates, torn
 
 

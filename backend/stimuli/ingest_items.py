@@ -138,7 +138,7 @@ def ingest_items(
         bad += [*(item.finding for item in done if item.finding), *torn]
         refusals.check([], [*(() if skip_bad else bad), *(duplicates if strict else ())], "", refusals.ITEMS)
         if not good:
-            raise InvalidInput("no item is left; see the items that were left out")
+            raise InvalidInput("no item is left; see the items that were left out", keys=("items",))
         wanted = _made_jobs(made, good, jobs[0], rng or Random(secrets.randbits(64)))
         with in_parallel(_make, wanted, workers) as results:
             good += tracked(results, len(wanted), "known answers", progress)
@@ -175,13 +175,13 @@ def _measured(source: ItemSource) -> Size | Finding:
         try:
             sizes.append(upright_size(Path(path)))
         except BadPicture as error:
-            return Finding(error.kind, source.name, f"({error})")
+            return Finding(error.kind, source.name, f"({error})", source.keys)
     if len(set(sizes)) > 1:
         each = ", ".join(
             f"{printable(path)} {width} x {height}"
             for path, (width, height) in zip(source.files, sizes, strict=True)
         )
-        return Finding("sizes", source.name, f"({each})")
+        return Finding("sizes", source.name, f"({each})", source.keys)
     return sizes[0]
 
 
@@ -212,12 +212,17 @@ def _size(sizes: Iterable[Size], size_px: int) -> tuple[int, list[str]]:
             "at their own size, for another changes distortions such as noise and blur; bring all to one "
             "size, or have it done with --size PX",
             (),
+            ("settings", "size_px"),
+            [("items",)],
         )
     (side,) = sides
     low, high = _SIZES
     if not low <= side <= high:
         raise Refused(
-            f"pictures of {side} px cannot be shown as they are; choose --size from {low} to {high}", ()
+            f"pictures of {side} px cannot be shown as they are; choose --size from {low} to {high}",
+            (),
+            ("settings", "size_px"),
+            [("items",)],
         )
     return side, notes
 
@@ -228,7 +233,7 @@ def _make(job: _Job) -> _Made:
     try:
         data = [_encoded(job, part, Path(path)) for part, path in enumerate(source.files)]
     except BadPicture as error:
-        return _Made(source, finding=Finding(error.kind, source.name, f"({error})"))
+        return _Made(source, finding=Finding(error.kind, source.name, f"({error})", source.keys))
     identity = f"{source.role}/{source.truth}/{source.name}/{job.seed}"
     names = []
     for part, content in enumerate(data):
@@ -259,12 +264,21 @@ def _sorted_out(made: Sequence[_Made]) -> tuple[list[_Made], list[Finding], list
         if all(_place_of(other) == _place_of(first) for other in others):
             good.append(first)
             duplicates += [
-                Finding("duplicate", other.source.name, f"shows the same pictures as {first.source.name}")
+                Finding(
+                    "duplicate",
+                    other.source.name,
+                    f"shows the same pictures as {first.source.name}",
+                    other.source.keys,
+                )
                 for other in others
             ]
         else:
             there = ", ".join(other.source.name for other in others)
-            torn.append(Finding("both sets", first.source.name, f"shows the same pictures as {there}"))
+            torn.append(
+                Finding(
+                    "both sets", first.source.name, f"shows the same pictures as {there}", first.source.keys
+                )
+            )
     return good, duplicates, torn
 
 

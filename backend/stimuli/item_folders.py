@@ -22,11 +22,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from backend.foundation.errors import InvalidInput
+from backend.foundation.errors import InvalidInput, Keys
 from backend.foundation.names import clean
 from backend.foundation.printable import printable
 from backend.foundation.text_files import read_text
-from backend.stimuli.folders import Finding
+from backend.stimuli.folders import Finding, keys_of
 from backend.stimuli.images import OTHER_PICTURES, SUFFIXES
 from backend.stimuli.medium import Refused
 
@@ -59,6 +59,11 @@ class ItemSource:
         """Name of the item in messages and in the researcher's data."""
         return f"{self.set_}/{self.stem}" if self.set_ else self.stem
 
+    @property
+    def keys(self) -> Keys:
+        """The entry of an order that names the folder of its set."""
+        return keys_of(None, self.role) if self.role else ("items", self.set_)
+
 
 @dataclass
 class ItemScan:
@@ -68,9 +73,11 @@ class ItemScan:
     folders: list[Finding] = field(default_factory=list)
     items: list[Finding] = field(default_factory=list)
     no_pictures: list[str] = field(default_factory=list)
+    entry: Keys = ()
+    """The entry of an order that names the folder that is being read."""
 
     def refuse(self, problem: str) -> None:
-        self.folders.append(Finding("folder", problem))
+        self.folders.append(Finding("folder", problem, keys=self.entry))
 
 
 def sets_of(given: Sequence[tuple[str, Path]], parts: Sequence[str]) -> list[tuple[str, Path]]:
@@ -85,13 +92,15 @@ def sets_of(given: Sequence[tuple[str, Path]], parts: Sequence[str]) -> list[tup
     """
     found: list[tuple[str, Path]] = []
     problems: list[str] = []
+    keys: list[Keys] = []
     for name, folder in given:
         try:
             found += _sets_in(name, folder, parts)
         except InvalidInput as error:
             problems.append(str(error))
+            keys.append((name,) if name else ())
     if problems:
-        raise Refused("; ".join(problems), ())
+        raise Refused("; ".join(problems), (), keys[0], keys[1:])
     return found
 
 
@@ -107,11 +116,13 @@ def scan_items(
     """
     found = ItemScan()
     for name, folder in sets.items():
+        found.entry = ("items", name)
         before = len(found.sources) + len(found.items)
         _read_set(found, ItemSource(name, "", ()), folder, parts)
         if len(found.sources) + len(found.items) == before and not found.folders:
             found.refuse(f"the set {name}, {printable(folder)}, has no items")
     for role, folder in aside.items():
+        found.entry = keys_of(None, role)
         _read_known(found, role, folder, parts, answers)
     return found
 
@@ -262,11 +273,12 @@ def _add(found: ItemScan, of: ItemSource, stem: str, files: Sequence[tuple[str, 
     there = [part for part, paths in files if paths]
     if missing:
         why = f"has {' and '.join(there)}, and no {' and no '.join(missing)}"
-        found.items.append(Finding("unpaired", item.name, why))
+        found.items.append(Finding("unpaired", item.name, why, item.keys))
     elif twice := [paths for _, paths in files if len(paths) > 1]:
-        found.items.append(Finding("same stem", item.name, f"has {' and '.join(map(printable, twice[0]))}"))
+        why = f"has {' and '.join(map(printable, twice[0]))}"
+        found.items.append(Finding("same stem", item.name, why, item.keys))
     elif problem := next(filter(None, (_problem(path) for path in item.files)), None):
-        found.items.append(Finding(problem.kind, item.name, problem.why))
+        found.items.append(Finding(problem.kind, item.name, problem.why, item.keys))
     else:
         found.sources.append(item)
 

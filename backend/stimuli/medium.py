@@ -1,20 +1,20 @@
 """Media: the interface between a kind of stimulus file and the code that stores, sends and shows it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 from backend.experiment.records import Stimulus
-from backend.foundation.errors import InvalidInput
+from backend.foundation.errors import InvalidInput, Keys
 
 
 class Refused(InvalidInput):
     """Folders are not as expected: the message summarizes the problems, `everything` lists every file's."""
 
-    def __init__(self, message: str, everything: Sequence[str]):
-        super().__init__(message)
+    def __init__(self, message: str, everything: Sequence[str], keys: Keys = (), also: Iterable[Keys] = ()):
+        super().__init__(message, keys=keys, also=also)
         self.everything = tuple(everything)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from backend.foundation.errors import Problem
 from backend.stimuli.folders import Finding
 from backend.stimuli.medium import Refused
 
@@ -51,8 +52,12 @@ def check(
     if lack:
         problems.append(lack)
     if problems:
+        about = [finding.keys for finding in (*folders, *files)] + [
+            lack.keys if isinstance(lack, Problem) else ()
+        ]
+        keys, *also = [*filter(None, about)] or [()]
         everything = [*(finding.what for finding in folders), *map(line, files), *filter(None, [lack])]
-        raise Refused("; ".join(problems), everything if are_many((), files) else ())
+        raise Refused("; ".join(problems), everything if are_many((), files) else (), keys, also)
 
 
 def are_many(names: Sequence[str], files: Sequence[Finding]) -> bool:

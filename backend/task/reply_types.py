@@ -461,6 +461,15 @@ class Error(TypedDict):
     code: str
     message: str
     id: Annotated[str, Meta(description="As in the server's log")]
+    keys: NotRequired[
+        Annotated[
+            list[str | int],
+            Meta(
+                description="The entry of the body that is at fault, by the names and places (from 0) that "
+                'lead to it in a study.toml: `["settings", "images"]`, `["models", "gan"]`'
+            ),
+        ]
+    ]
 
 
 class Refused(TypedDict):

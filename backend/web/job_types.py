@@ -28,7 +28,11 @@ class JobReply(TypedDict):
     progress: Progress | None
     reason: Annotated[str | None, Meta(description="Why it failed")]
     result: Annotated[
-        dict[str, Any] | None, Meta(description="What it gave, or details of a failure; null in lists")
+        dict[str, Any] | None,
+        Meta(
+            description="What it gave, or details of a failure, such as the `keys` of the entry at fault; "
+            "null in lists"
+        ),
     ]
     created_at: str
     updated_at: str

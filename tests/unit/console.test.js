@@ -8,14 +8,14 @@ import { paidRows } from "../../frontend/console_payment_list.js";
 import { METHODS, methodOf, ordered } from "../../frontend/console_methods.js";
 import { checkedOf, orderOf } from "../../frontend/console_order.js";
 import { factsOf, needed, planWish } from "../../frontend/console_plan.js";
-import { placeOf } from "../../frontend/console_questionnaire.js";
+import { placeOf, withoutPlace } from "../../frontend/console_questionnaire.js";
 import {
   arranged,
   asSettings,
   asTyped,
   inShort,
   problemOf,
-  settingIn,
+  settingAt,
 } from "../../frontend/console_setting_groups.js";
 
 test("a path gives the parameters of its pattern, decoded", () => {
@@ -192,17 +192,18 @@ test("settings that most studies decide on stand first, others in groups, unused
   );
 });
 
-test("an error is shown at the setting that it names", () => {
-  const names = ["images", "title", "minutes", "size_px", "bonus_usd_cents", "debrief"];
-
-  assert.equal(settingIn("images must be from 2 to 10000, not 1", names), "images");
-  assert.equal(settingIn("setting images must be a whole number, not 'x'", names), "images");
+test("an error is shown at the setting whose keys it carries, whatever its message names", () => {
+  assert.equal(settingAt(["settings", "images"]), "images");
+  assert.equal(settingAt(["settings", "staircase", "start_ms"]), "staircase");
+  assert.equal(settingAt(["texts", "de", "answer.fake"]), "texts");
+  assert.equal(settingAt(["panel", "redirect"]), "panel");
+  assert.equal(settingAt(["models", "images"]), "");
+  assert.equal(settingAt(["settings"]), "");
+  assert.equal(settingAt([]), "");
   assert.equal(
-    settingIn("the study has 12 images; size_px must be from 16 to 4096, not 2", names),
-    "size_px",
+    withoutPlace({ keys: ["settings", "images"], message: "settings: images must be even", code: "" }),
+    "images must be even",
   );
-  assert.equal(settingIn("study faces has 12 images of gan; a session needs 50", names), "");
-  assert.equal(settingIn("constructor must be known", names), "");
 });
 
 test("empty fields keep their defaults, tables are typed in lines and come back as such", () => {
@@ -322,26 +323,26 @@ test("a qualification is a kind of study, and has no number of evaluators", () =
   ]);
 });
 
-test("an error about a page or a question is shown at its field", () => {
+test("an error is shown at the entry of the page or question whose keys it carries", () => {
   const places = [
-    "pages: pages 1 lacks the entry text, a text",
-    "pages 2: title must be a line of text of 1 to 2000 characters, not ''",
-    "questions 1: a question's name must be 1 to 40 lower-case letters, digits and _, starting with a " +
-      "letter, not 'A B'",
-    "questions 3 if: no question is called 'a'",
+    { keys: ["pages", 0, "text"], message: "pages 1 lacks the entry text, a text", code: "missing_entry" },
+    { keys: ["pages", 1, "title"], message: "pages 2: title must be a line of text", code: "invalid" },
+    { keys: ["questions", 0, "choices", 2], message: "questions 1 choices: two choices are called 'name'" },
+    { keys: ["questions", 2, "if", "question"], message: "questions 3 if: no question is called 'a'" },
+    { keys: ["questions", 3], message: "questions: there are too many" },
   ].map(placeOf);
 
   assert.deepEqual(
-    places.map((place) => [place?.list, place?.number, place?.part]),
+    places.map((place) => [place?.list, place?.number, place?.part, place?.words]),
     [
-      ["pages", 0, "text"],
-      ["pages", 1, "title"],
-      ["questions", 0, "name"],
-      ["questions", 2, "if"],
+      ["pages", 0, "text", "This is needed."],
+      ["pages", 1, "title", "Title must be a line of text."],
+      ["questions", 0, "choices", "Two choices are called 'name'."],
+      ["questions", 2, "if.question", "No question is called 'a'."],
+      ["questions", 3, "", "There are too many."],
     ],
   );
-  assert.equal(places[3]?.words, "No question is called 'a'.");
-  assert.equal(placeOf("settings: images must be at least 2"), null);
+  assert.equal(placeOf({ keys: ["settings", "pages"], message: "pages 1: so", code: "" }), null);
 });
 
 test("what was given for another method stays in the draft, and is not ordered", () => {

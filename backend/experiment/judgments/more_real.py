@@ -11,14 +11,15 @@ from math import exp
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from backend.experiment import protocol as protocols
-from backend.experiment.judgment import Judgment, Method, Plan, refuse
+from backend.experiment.judgment import UNSCORED, Judgment, Method, Plan, Refusal, refuse
 from backend.experiment.pair_design import Standing, session_pairs, sided, standing
 from backend.experiment.protocol import ALL, EXACT_BALANCE, MOST_MODELS, NONE, RANDOM_DRAW, WITHIN, Protocol
 from backend.experiment.records import REAL, Condition, PlannedBlock, Stimulus, Study
 from backend.experiment.response_columns import Column, Kind
 from backend.experiment.sampling import Deck, Pool
 from backend.experiment.session import Picture
-from backend.foundation.errors import InvalidInput
+from backend.experiment.setting_errors import problem_of
+from backend.foundation.errors import InvalidInput, Problem
 
 if TYPE_CHECKING:
     from random import Random
@@ -78,22 +79,29 @@ class MoreReal(Judgment):
 
     def lack(self, study: Study, pool: Pool) -> str:
         if len(study.models) < 2:
-            return (
+            return problem_of(
                 f"a tournament compares models with each other and needs two or more, and study {study.name} "
                 f"has {len(study.models)}; add --model NAME=DIR, or compare one model with the reals "
-                "(--method pair)"
+                "(--method pair)",
+                "models",
             )
         contestants = contestants_of(study.models, study.protocol)
         if len(contestants) > MOST_CONTESTANTS:
-            return f"a tournament has at most {MOST_CONTESTANTS} contestants, not {len(contestants)}"
+            return problem_of(
+                f"a tournament has at most {MOST_CONTESTANTS} contestants, not {len(contestants)}", "models"
+            )
         if named := [model for model in study.models if model.casefold() == REAL]:
-            return (
-                f"in a tournament no model can be called {named[0]!r}: the responses file calls the reals so"
+            return Problem(
+                f"in a tournament no model can be called {named[0]!r}: the responses file calls the reals so",
+                ("models", named[0]),
             )
         trials = _trials(study)
         needed = most_of_a_contestant(max(trials), sum(trials), len(contestants))
         short = [
-            f"{there} of {needed} {_what(contestant)}{f' of class {class_}' if class_ else ''}"
+            Problem(
+                f"{there} of {needed} {_what(contestant)}{f' of class {class_}' if class_ else ''}",
+                ("real",) if contestant == REAL else ("models", contestant),
+            )
             for class_ in study.classes or ("",)
             for contestant in contestants
             if (there := len(_names(pool, contestant, class_))) < needed
@@ -101,9 +109,10 @@ class MoreReal(Judgment):
         if not short:
             return ""
         more = f" and {len(short) - _NAMED} more" if len(short) > _NAMED else ""
-        return (
+        return Problem(
             f"study {study.name} lacks pictures for a session of {sum(trials)} pairs: it has "
-            f"{', '.join(short[:_NAMED])}{more}; add pictures, or ask for fewer pairs (--set images=N)"
+            f"{', '.join(short[:_NAMED])}{more}; add pictures, or ask for fewer pairs (--set images=N)",
+            short[0].keys,
         )
 
     def join_problem(self, study: Study) -> str:
@@ -224,43 +233,54 @@ def _what(contestant: str) -> str:
     return "reals" if contestant == REAL else f"fakes of {contestant}"
 
 
-def _refusals(protocol: Protocol, kind: str, answers: Sequence[str]) -> list[tuple[bool, str]]:
+def _refusals(protocol: Protocol, kind: str, answers: Sequence[str]) -> list[Refusal]:
     """Return what a tournament does not support, each with whether the settings ask for it."""
     shown, asked = protocol.stimuli, protocol.follow_ups
     return [
-        (kind == "qualification", "is no qualification, for no answer is right; make a study"),
-        (protocol.page.feedback, "has no feedback, for no answer is right; leave feedback=false"),
+        (kind == "qualification", "is no qualification, for no answer is right; make a study", ("kind",)),
+        (
+            protocol.page.feedback,
+            "has no feedback, for no answer is right; leave feedback=false",
+            ("feedback",),
+        ),
         (
             protocol.pay.bonus_usd_cents > 0,
             "has no pay for right answers, for no answer is right; leave bonus_usd_cents=0 and set "
             "base_usd_cents",
+            ("bonus_usd_cents",),
         ),
-        (protocol.page.debrief, "has no debrief; leave debrief=false"),
+        (protocol.page.debrief, "has no debrief; leave debrief=false", ("debrief",)),
         (
             bool(protocol.unscored.practice_images or protocol.unscored.checks),
             "has no practice trials and attention checks; leave them out",
+            UNSCORED,
         ),
         (
             protocol.exclusion.exclude_checks_below > 0,
             "has no attention checks; leave out exclude_checks_below",
+            ("exclude_checks_below",),
         ),
         (
             shown.models_per_session != MOST_MODELS,
             "shows all models in every session; leave out models_per_session",
+            ("models_per_session",),
         ),
         (
             shown.balance != EXACT_BALANCE,
             "has no share of reals; leave balance=session",
+            ("balance",),
         ),
         (
             shown.draw != RANDOM_DRAW,
             "draws its pictures at random, and chooses its pairs itself; leave draw=random",
+            ("draw",),
         ),
         (
             bool(asked.reasons or asked.comment != NONE) and asked.reasons_for not in (*answers, ALL),
             f"has no answer {asked.reasons_for!r}; set reasons_for=all",
+            ("reasons_for", "reasons", "comment"),
         ),
-        (asked.mark != NONE, "has no marks; leave mark=none"),
+        (asked.mark != NONE, "has no marks; leave mark=none", ("mark",)),
     ]
 
 

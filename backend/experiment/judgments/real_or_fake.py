@@ -17,8 +17,9 @@ from backend.experiment.protocol import Protocol
 from backend.experiment.records import FAKE, REAL, TEST, TRUTHS, Condition, Session, Stimulus, Study
 from backend.experiment.sampling import Pool
 from backend.experiment.session import Cursor
+from backend.experiment.setting_errors import invalid_setting
 from backend.experiment.staircase import modal_exposure
-from backend.foundation.errors import InvalidInput
+from backend.foundation.errors import together
 
 if TYPE_CHECKING:
     from random import Random
@@ -54,11 +55,11 @@ class RealOrFake(Judgment):
         """Accept all settings that fit together: this judgment supports every one."""
         for name in ("images", "spare_images"):
             if (value := getattr(protocol.stimuli, name)) % 2:
-                raise InvalidInput(f"{name} must be even, half of them being real, not {value}")
+                raise invalid_setting(f"{name} must be even, half of them being real, not {value}", name)
         unscored.check(protocol, kind)
 
     def lack(self, study: Study, pool: Pool) -> str:
-        return "; ".join(filter(None, (sampling.lack(study, pool), unscored.lack(study, pool))))
+        return together([sampling.lack(study, pool), unscored.lack(study, pool)])
 
     def notes(self, study: Study, pool: Pool) -> list[str]:
         """Return the effects of a small pool on scores and on the replacement of mistimed flashes."""

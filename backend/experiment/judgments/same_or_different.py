@@ -19,13 +19,15 @@ from backend.experiment import items
 from backend.experiment import protocol as protocols
 from backend.experiment.fixed_exposures import label
 from backend.experiment.items import Trial
-from backend.experiment.judgment import Judgment, Method, Plan, refuse
+from backend.experiment.judgment import Judgment, Method, Plan, Refusal, refuse
 from backend.experiment.made_items import Change, MadeItems
 from backend.experiment.protocol import WITHIN, Protocol
 from backend.experiment.records import CHECK, PRACTICE, TEST, Condition, Stimulus, Study
 from backend.experiment.response_columns import Column, Kind
 from backend.experiment.sampling import Pool
 from backend.experiment.session import Picture
+from backend.experiment.setting_errors import problem_of
+from backend.foundation.errors import together
 
 if TYPE_CHECKING:
     from random import Random
@@ -122,7 +124,7 @@ class SameOrDifferent(Judgment):
         return items.with_pool(protocol, pool, is_given)
 
     def lack(self, study: Study, pool: Pool) -> str:
-        return "; ".join(filter(None, (items.lack(study, pool, "pairs"), *_lacking_known(study, pool))))
+        return together([items.lack(study, pool, "pairs"), *_lacking_known(study, pool)])
 
     def notes(self, study: Study, pool: Pool) -> list[str]:
         """Return how many judgments each pair gets, and the effects of few spares."""
@@ -212,34 +214,44 @@ def _known(protocol: Protocol) -> dict[str, dict[str, int]]:
     }
 
 
-def _refusals(protocol: Protocol) -> list[tuple[bool, str]]:
-    """Return what may be wrong with the times: whether it is, and what to say after the method's name."""
+def _refusals(protocol: Protocol) -> list[Refusal]:
+    """Return what may be wrong with the times, as for `refuse`."""
     timing = protocol.timing
     return [
         (
             len(timing.exposures_ms) != 1 or timing.exposures_ms[0] is None,
             "shows both pictures for one time in ms, such as exposures_ms=1000, not "
             f"{','.join(map(label, timing.exposures_ms)) or 'none'}",
+            ("exposures_ms",),
         ),
-        (timing.exposure_design != WITHIN, "has one exposure; leave exposure_design=within"),
+        (
+            timing.exposure_design != WITHIN,
+            "has one exposure; leave exposure_design=within",
+            ("exposure_design",),
+        ),
         (
             timing.mask_count > 0,
             "shows no masks: nothing stands between the two pictures, and nothing follows them; leave "
             "mask_count=0",
+            ("mask_count",),
         ),
     ]
 
 
 def _lacking_known(study: Study, pool: Pool) -> list[str]:
     """Return which sentinels and training pairs a pool lacks, and what to do about it."""
-    problems = []
+    problems: list[str] = []
     for role, wanted in _known(study.protocol).items():
         there, (what, setting, option) = _counts(pool, role), _WORDS[role]
         few = [f"{there[truth]} of {n} {truth}" for truth, n in wanted.items() if there[truth] < n]
         if few:
             problems.append(
-                f"study {study.name} lacks {what}: it has {', '.join(few)}; lower {setting}, or add pairs "
-                f"({option} DIR)"
+                problem_of(
+                    f"study {study.name} lacks {what}: it has {', '.join(few)}; lower {setting}, or add "
+                    f"pairs ({option} DIR)",
+                    setting,
+                    option.removeprefix("--"),
+                )
             )
     return problems
 

@@ -29,6 +29,8 @@ from backend.experiment.records import REAL, TEST, Condition, PlannedBlock, Sess
 from backend.experiment.response_columns import Column, Kind
 from backend.experiment.sampling import Pool
 from backend.experiment.session import Cursor, Picture
+from backend.experiment.setting_errors import problem_of
+from backend.foundation.errors import Problem
 
 if TYPE_CHECKING:
     from random import Random
@@ -75,12 +77,21 @@ class WhichIsReal(Judgment):
             protocol,
             kind,
             [
-                (kind == "qualification" and bool(protocol.timing.exposures_ms), _UNTIMED_TEST),
-                (protocol.stimuli.draws_by_need, "draws pairs at random; leave draw=random"),
-                (protocol.stimuli.images > _MOST_PAIRS, f"has at most {_MOST_PAIRS} pairs a block (images)"),
+                (
+                    kind == "qualification" and bool(protocol.timing.exposures_ms),
+                    _UNTIMED_TEST,
+                    ("exposures_ms", "kind"),
+                ),
+                (protocol.stimuli.draws_by_need, "draws pairs at random; leave draw=random", ("draw",)),
+                (
+                    protocol.stimuli.images > _MOST_PAIRS,
+                    f"has at most {_MOST_PAIRS} pairs a block (images)",
+                    ("images",),
+                ),
                 (
                     protocol.stimuli.spare_images > _MOST_SPARES,
                     f"has at most {_MOST_SPARES} spare pairs (spare_images)",
+                    ("spare_images",),
                 ),
             ],
         )
@@ -90,9 +101,10 @@ class WhichIsReal(Judgment):
             return problem
         shown, exposures = study.protocol.stimuli, len(study.protocol.timing.exposures_ms)
         if exposures > shown.trials and study.protocol.timing.exposure_design == WITHIN:
-            return (
+            return problem_of(
                 f"with {exposures} exposures_ms, each evaluator needs {exposures} pairs or more, and has "
-                f"{shown.trials}; --set images={exposures}, or exposure_design=between"
+                f"{shown.trials}; --set images={exposures}, or exposure_design=between",
+                "exposures_ms",
             )
         pictures = _in_pictures(study)
         short = sampling.short_sides(pictures, pool)
@@ -101,9 +113,10 @@ class WhichIsReal(Judgment):
         most = sampling.most_images(pictures, pool) // 2
         fewer = f", or ask for fewer pairs: --set images={most}" if most >= 2 else ""
         blocks = f" in {shown.blocks} blocks" if shown.blocks > 1 else ""
-        return (
+        return Problem(
             f"study {study.name} lacks pictures for a session of {shown.trials} pairs{blocks}, a real and a "
-            f"fake each: it has {short}; add pictures{fewer}"
+            f"fake each: it has {short}; add pictures{fewer}",
+            short.keys,
         )
 
     def notes(self, study: Study, pool: Pool) -> list[str]:
