@@ -144,7 +144,13 @@ def play(world, count):
         player.play(right=lambda truth, answers=answers: truth == "fake" or next(answers))
 
 
-@pytest.mark.parametrize("draw", protocol.DRAWS_BY_NEED)
+_SLOW = pytest.mark.slow("fits the crossed model once more")
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [pytest.param(draw, marks=() if draw == "uncertain" else _SLOW) for draw in protocol.DRAWS_BY_NEED],
+)
 def test_sessions_after_a_snapshot_draw_by_need_and_scores_use_the_rest(each_world, draw, tmp_path):
     world = each_world
     study = world.add(by_need(draw), each=40)

@@ -80,6 +80,7 @@ def scores(name="faces"):
         ("pair", ("images=4",)),
     ],
 )
+@pytest.mark.slow("makes and plays whole studies")
 def test_a_model_joins_and_the_scores_of_the_others_stay_to_the_last_digit(folder, method, settings):
     create(folder, method=method, settings=settings)
     assert run("simulate", "faces", "--seed", 1).exit_code == 0

@@ -26,7 +26,13 @@ IMAGES = 40
 SESSIONS = 8
 
 
-@pytest.fixture(params=["webp", "png", "jpeg:90"])
+@pytest.fixture(
+    params=[
+        "webp",
+        pytest.param("png", marks=pytest.mark.slow("the same with a format that is used less")),
+        pytest.param("jpeg:90", marks=pytest.mark.slow("the same with a format that is used less")),
+    ]
+)
 def site(request, tmp_path):
     """A study whose pool is not much larger than a session, and its server."""
     rng = np.random.default_rng(3)

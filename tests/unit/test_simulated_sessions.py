@@ -256,6 +256,7 @@ class TestResultsPage:
         assert [text for text in (*captions, *tables) if not text.startswith("Simulated sessions. ")] == []
         assert page.count(">simulated sessions</text>") == 2 * len(captions)
 
+    @pytest.mark.slow("draws every figure")
     def test_the_page_of_real_sessions_shows_nothing_of_them_but_a_link(self, world):
         world.player().play()
         before = world.http.get("/results/faces")

@@ -135,6 +135,7 @@ def test_a_model_joins_and_sessions_of_before_count(folder):
     assert run("report", "cup", "--simulated", "-o", "rep").exit_code in (0, 1)
 
 
+@pytest.mark.slow("makes and plays whole studies")
 def test_a_model_joins_while_evaluators_answer_and_nothing_is_lost(folder):
     assert create("cup").exit_code == 0
     command = [sys.executable, "-m", "backend", "simulate", "cup", "--evaluators", "24", "--at-once", "4"]

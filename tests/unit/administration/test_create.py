@@ -382,7 +382,7 @@ def test_what_was_made_and_what_to_do_next_is_told(run, folders, tmp_path):
 
 
 def test_nothing_is_promised_where_nobody_pays(run, folders, tmp_path):
-    options = [*sides(folders), "--size", 16, "--set", "images=20"]
+    options = [*sides(folders), "--size", 16, "--set", "images=20", "--set", "masks=phase"]
     paying = ["--panel", "prolific"]
 
     run("create", "plain", *options)

@@ -185,6 +185,7 @@ def test_parameters_are_recovered_from_many_evaluators():
     assert [one["right"] for one in row["levels"]] == pytest.approx(right / (right + wrong), abs=0.03)
 
 
+@pytest.mark.slow("simulates many studies")
 def test_intervals_cover_what_is_true_of_the_population():
     raters, read = Raters(answers=25), {"roc": 0, "weighted": 0, "over": 0}
     (whole,) = confidence(raters.study(3000, np.random.default_rng(1)), 0.95)["models"]

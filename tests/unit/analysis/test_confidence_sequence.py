@@ -47,6 +47,7 @@ def test_fewer_than_five_evaluators_have_no_line():
     )
 
 
+@pytest.mark.slow("simulates many studies")
 def test_over_all_looks_together_it_misses_as_seldom_as_promised():
     """60 studies of 5 to 30 evaluators, looked at after each: the interval of one look misses far more."""
     rng, missed = np.random.default_rng(3), {"ci": 0, "any_look": 0}

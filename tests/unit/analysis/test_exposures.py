@@ -89,6 +89,7 @@ def test_the_interval_of_the_median_holds_it_in_95_of_100_at_least():
     assert held / 1000 == pytest.approx(0.957, abs=0.02)
 
 
+@pytest.mark.slow("simulates many studies")
 def test_known_thresholds_come_back_from_staircases():
     rng = np.random.default_rng(4)
     midpoints = 300 * np.exp(rng.normal(0, 0.2, 30))

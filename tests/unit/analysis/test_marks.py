@@ -94,6 +94,7 @@ def test_pictures_on_which_people_agree_are_found():
     assert min(one["agreement"] for one in group["pictures"]) > 0.4
 
 
+@pytest.mark.slow("simulates many studies")
 def test_everybodys_habit_of_marking_the_middle_is_no_agreement():
     beyond, tested, agreement = 0, 0, []
     for seed in range(30):

@@ -219,7 +219,15 @@ def power_by_quadrature(evaluators, effect, level, models):
     return integrate.quad(density, low, high, points=[1.0, step], limit=400, epsabs=1e-12)[0]
 
 
-@pytest.mark.parametrize("models", [None, 3, 6, 20])
+@pytest.mark.parametrize(
+    "models",
+    [
+        None,
+        3,
+        pytest.param(6, marks=pytest.mark.slow("integrates numerically")),
+        pytest.param(20, marks=pytest.mark.slow("integrates numerically")),
+    ],
+)
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.99, 0.999])
 def test_power_is_that_of_quadrature_for_every_effect_and_size(level, models):
     for evaluators in (2, 3, 12, 135, 1000):

@@ -89,6 +89,7 @@ def test_displays_of_several_rates_are_told_where_exposures_moved_in_refreshes()
     assert not any("refreshes" in text for text in alike)
 
 
+@pytest.mark.slow("simulates many studies")
 def test_steps_in_ms_are_scored_together_on_any_display():
     rows = [
         {**row, "frame_ms": (16.667, 6.944)[i % 2]}

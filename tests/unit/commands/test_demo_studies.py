@@ -75,6 +75,7 @@ def test_a_run_that_was_cut_off_is_finished_by_the_next(store, data):
     assert all(path.stat().st_mtime_ns == at for path, at in made.items() if path.exists())
 
 
+@pytest.mark.slow("makes and plays whole studies")
 def test_the_examples_are_in_no_study(store, data):
     demo.make_missing(store, data, lambda *_: None, [SMALL])
 

@@ -32,6 +32,7 @@ def run(*arguments):
     return CliRunner().invoke(main, ["distort", *map(str, arguments)], prog_name="openhype")
 
 
+@pytest.mark.slow("makes large sets of distorted pictures")
 def test_photographs_alone_make_triplets_with_every_default(tmp_path):
     made = run("photographs", "-o", "set")
 

@@ -45,6 +45,7 @@ def test_its_scores_are_the_shares_of_its_answers_with_intervals_and_tests(produ
     assert scores["ttest"]["p"] < 0.05
 
 
+@pytest.mark.slow("makes and plays whole studies")
 def test_an_export_scores_as_the_study_does(product):
     of_study = product.run("score", "rows", SIMULATED, "--json")
 

@@ -187,7 +187,9 @@ REFUSALS = [
 
 @pytest.mark.parametrize("error", REFUSALS, ids=str)
 @pytest.mark.parametrize("call", ["submissions", "submission", "complete", "state"])
-@pytest.mark.parametrize("is_finished", [False, True])
+@pytest.mark.parametrize(
+    "is_finished", [True, pytest.param(False, marks=pytest.mark.slow("the same before the end"))]
+)
 def test_an_error_closes_no_session_and_the_next_reading_makes_it_good(recruited, call, error, is_finished):
     """Finished work was discarded, and nobody was told, when the token was deleted or a call refused."""
     place, player = recruited.arrive()

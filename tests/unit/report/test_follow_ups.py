@@ -181,6 +181,7 @@ def test_one_evaluator_of_one_model_is_reported_without_intervals():
     assert "all models" not in text
 
 
+@pytest.mark.slow("draws every figure")
 def test_many_models_have_maps_of_the_first_and_of_the_reals(tmp_path):
     models = [(f"m{i:02}", 1.0) for i in range(11)]
     found = found_of(follow_ups.rows(models, evaluators=3, images=24))

@@ -163,6 +163,7 @@ def test_a_page_loads_nothing_and_runs_nothing(infinity, time):
         assert "default-src 'none'" in text
 
 
+@pytest.mark.slow("draws every figure")
 def test_ids_of_a_page_are_its_own(infinity):
     ids = Reader(page.html(infinity, files=True)).ids
 

@@ -98,6 +98,7 @@ def test_the_command_tells_it_of_a_study_and_that_a_file_does_not_know_it(world,
     assert json.loads(run(path, "--json"))["findings"]["attrition"] is None
 
 
+@pytest.mark.slow("draws every figure")
 def test_the_report_has_a_section_with_a_table(world):
     study = ways_out(world)
 

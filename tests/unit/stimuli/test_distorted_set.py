@@ -71,6 +71,7 @@ def test_a_set_has_the_layout_of_bapps(photographs, tmp_path, kind, folders):
 
 
 @pytest.mark.parametrize("kind", ["triplets", "pairs"])
+@pytest.mark.slow("makes large sets of distorted pictures")
 def test_the_table_is_enough_to_make_every_file_again(photographs, tmp_path, kind):
     made = make_set(photographs, tmp_path / "out", options(kind=kind, count=30, longest=3))
 
@@ -122,6 +123,7 @@ def test_a_seed_decides_everything_and_a_larger_set_begins_with_the_smaller_one(
     assert larger["distortions.csv"].startswith(first["distortions.csv"])
 
 
+@pytest.mark.slow("makes large sets of distorted pictures")
 def test_about_the_share_asked_for_is_subtle(photographs, tmp_path):
     made = make_set(photographs, tmp_path / "out", options(kind="pairs", count=200, subtle=0.4))
 

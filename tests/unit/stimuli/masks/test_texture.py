@@ -169,9 +169,14 @@ def test_moments_are_brought_to_what_is_wanted(skewness, kurtosis):
         # picture, two of whose colours vary little), 0.006 to 0.007, 0.008 to 0.015. Scrambled
         # phases give 0.31 to 0.40, another patch's mask 0.30 to 0.95.
         ("china.jpg", True, 0.03),
-        ("flower.jpg", True, 0.08),
-        ("china.jpg", False, 0.02),
-        ("flower.jpg", False, 0.02),
+        *(
+            pytest.param(*measured, marks=pytest.mark.slow("makes textures of further pictures"))
+            for measured in [
+                ("flower.jpg", True, 0.08),
+                ("china.jpg", False, 0.02),
+                ("flower.jpg", False, 0.02),
+            ]
+        ),
     ],
 )
 def test_the_statistics_of_a_mask_match_its_pictures(name, in_colour, tolerance):
@@ -259,6 +264,7 @@ def test_small_and_odd_sides_give_masks(side):
     assert error(mask, picture) < error(scramble(picture, np.random.default_rng(1)), picture)
 
 
+@pytest.mark.slow("makes a large mask")
 def test_a_large_mask_repeats_a_tile_of_its_pictures_statistics():
     picture = gray(photograph(560))
 
