@@ -125,8 +125,8 @@ class StudyFile:
         for name in needed:
             if name not in table:
                 place = name_of(keys) or "the file"
-                problem = self.error(keys, f"{place} lacks the entry {name}, {_expected(known[name])}")
-                raise InvalidInput(str(problem), code="missing_entry", keys=(*keys, name))
+                lack = self.error(keys, f"{place} lacks the entry {name}, {_expected(known[name])}")
+                raise InvalidInput(str(lack), code="missing_entry", keys=(*keys, name))
         return dict(table)
 
     def tables(self, name: str) -> int:

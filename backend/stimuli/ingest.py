@@ -252,7 +252,8 @@ def processed(folder: Path, what: str, size_px: int, image_format: str) -> list[
         except BadPicture as error:
             bad.append(Finding(error.kind, printable(source.path), error.why))
     folders = [finding for finding in scanned.findings if finding.kind == "folder"]
-    refusals.check(*([replace(finding, keys=()) for finding in some] for some in (folders, bad)), "")
+    unnamed = [[replace(finding, keys=()) for finding in some] for some in (folders, bad)]
+    refusals.check(unnamed[0], unnamed[1], "")
     return made
 
 
