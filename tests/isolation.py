@@ -68,7 +68,9 @@ def guard_data(*folders: Path) -> None:
     guarded = [str(folder.resolve() / DATA) for folder in folders]
 
     def check(event: str, arguments: tuple) -> None:
-        if event in _EVENTS and arguments and _is_inside(arguments[0], guarded):
+        if event not in _EVENTS or not arguments or _is_relative_to_a_folder(event, arguments):
+            return
+        if _is_inside(arguments[0], guarded):
             raise RuntimeError(
                 f"a test touches the data of whoever runs it: {event} {arguments[0]}; "
                 "give it --data, or a working directory of its own"
@@ -78,15 +80,28 @@ def guard_data(*folders: Path) -> None:
 
 
 _EVENTS = {
-    "open",
-    "os.listdir",
-    "os.mkdir",
-    "os.remove",
-    "os.rename",
-    "os.scandir",
-    "shutil.rmtree",
-    "sqlite3.connect",
+    "open": None,
+    "os.listdir": None,
+    "os.mkdir": 2,
+    "os.remove": 1,
+    "os.rename": 2,
+    "os.scandir": None,
+    "shutil.rmtree": 1,
+    "sqlite3.connect": None,
 }
+"""What is watched: audit events, and which of their arguments are `dir_fd`, from there on."""
+
+
+def _is_relative_to_a_folder(event: str, arguments: tuple) -> bool:
+    """Return whether a call gave an open folder that its path begins at (`dir_fd`).
+
+    What removes a tree names the folders in it so. For "open" only the name is known, so that opening a
+    folder that is called like the data directory is no reason to fail.
+    """
+    if event == "open":
+        return arguments[:2] == (DATA, None)
+    first = _EVENTS[event]
+    return first is not None and any(isinstance(fd, int) and fd >= 0 for fd in arguments[first:])
 
 
 def _is_inside(path: object, guarded: list[str]) -> bool:

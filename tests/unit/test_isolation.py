@@ -126,6 +126,18 @@ def test_what_touches_the_default_data_directory_of_whoever_runs_the_tests_fails
     assert not (tmp_path / "openhype-data").exists()
 
 
+def test_a_folder_elsewhere_that_has_a_data_directory_can_be_removed(tmp_path):
+    (tmp_path / "elsewhere" / isolation.DATA / "images").mkdir(parents=True)
+    program = (
+        f"import shutil, sys; from pathlib import Path; sys.path.insert(0, {str(ROOT)!r}); "
+        "from tests import isolation; isolation.guard_data(Path()); shutil.rmtree('elsewhere')"
+    )
+
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True)
+
+    assert not (tmp_path / "elsewhere").exists()
+
+
 def test_a_process_of_a_background_job_ends_at_a_ctrl_c():
     command = [sys.executable, "-c", "import time; print('on', flush=True); time.sleep(600)"]
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
