@@ -155,7 +155,8 @@ export function labelOf(name) {
 }
 
 /**
- * Return the setting that an error of the server is about; "" if none. Some may be entries beside the settings.
+ * Return the setting that an error of the server is about; "" if none.
+ * Some of them are entries beside the settings.
  * @param {(string | number)[]} keys of the error
  */
 export function settingAt([first, second]) {
