@@ -20,8 +20,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_report_teststatus(report) -> tuple[str, str, str] | None:
-    """Print nothing for a test that passed."""
-    return ("passed", "", "") if report.passed and report.when == "call" else None
+    """Print nothing for a test that passed or was skipped."""
+    if report.passed and report.when == "call":
+        return "passed", "", ""
+    return ("skipped", "", "") if report.skipped and not hasattr(report, "wasxfail") else None
 
 
 class Estimate:
