@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.markers import pytest_collection_modifyitems
 from tests.progress import Estimate, words
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -18,9 +19,37 @@ def run(folder, test, *options):
     return subprocess.run([*command, *options, folder], cwd=ROOT, capture_output=True, text=True)
 
 
-@pytest.mark.parametrize("marker", ["slow", "slow()", "slow('')", "slow('slow')", "slow(reason='it is')"])
-def test_a_slow_marker_without_a_reason_is_refused(tmp_path, marker):
-    ended = run(tmp_path, f"@pytest.mark.{marker}\ndef test_it(): pass", "-p", "no:cacheprovider")
+class Item:
+    """A test that has one marker."""
+
+    nodeid = "test_it.py::test_it"
+
+    def __init__(self, marker):
+        self.marker = marker
+
+    def iter_markers(self, name):
+        return [self.marker.mark] if self.marker.name == name else []
+
+
+@pytest.mark.parametrize(
+    "marker",
+    [
+        pytest.mark.slow,
+        pytest.mark.slow(),
+        pytest.mark.slow(""),
+        pytest.mark.slow("slow"),
+        pytest.mark.slow(reason="it is"),
+    ],
+)
+def test_a_slow_marker_without_a_reason_is_refused(marker):
+    with pytest.raises(pytest.UsageError, match=r"test_it\.py::test_it: a slow marker needs a reason"):
+        pytest_collection_modifyitems([Item(marker)])
+
+    pytest_collection_modifyitems([Item(pytest.mark.slow("it sleeps"))])
+
+
+def test_a_run_with_a_slow_marker_without_a_reason_does_not_begin(tmp_path):
+    ended = run(tmp_path, "@pytest.mark.slow\ndef test_it(): pass", "-p", "no:cacheprovider")
 
     assert ended.returncode == pytest.ExitCode.USAGE_ERROR
     assert "test_it.py::test_it: a slow marker needs a reason" in ended.stderr

@@ -57,6 +57,7 @@ def test_studies_are_made_once_and_their_share_grows_to_all(store, data):
     assert not (data.cache("demo") / "photos").exists()
 
 
+@pytest.mark.slow("makes whole demo studies")
 def test_a_run_that_was_cut_off_is_finished_by_the_next(store, data):
     class CutOff(Exception):
         pass

@@ -64,6 +64,7 @@ def verbs(changes):
     return {change.verb for change in changes}
 
 
+@pytest.mark.slow("applies a stack of its own to moto")
 def test_the_bucket_takes_uploads_from_pages_of_this_deployment_alone(cloud, tmp_path, packages):
     def with_addresses(name):
         template = aws.known_to_moto(aws.template(name, HasOrigins=True))
@@ -122,6 +123,7 @@ def test_deploying_makes_what_the_plan_says(deployed, tmp_path):
     assert f"public/assets/{assets.version()}/main.js" in objects(outputs["Bucket"])
 
 
+@pytest.mark.slow("applies a stack of its own to moto")
 def test_deploying_again_changes_nothing(deployed, packages):
     before = objects(deployed.outputs["Bucket"])
 
@@ -132,6 +134,7 @@ def test_deploying_again_changes_nothing(deployed, packages):
     assert objects(deployed.outputs["Bucket"]) == before
 
 
+@pytest.mark.slow("applies a stack of its own to moto")
 def test_new_code_changes_one_package_and_its_function(deployed, packages, tmp_path):
     packages = {**packages, "api": package(tmp_path, "api", "2")}
 
@@ -145,6 +148,7 @@ def test_new_code_changes_one_package_and_its_function(deployed, packages, tmp_p
     assert verbs(deployed.plan(packages)) == {"leave"}
 
 
+@pytest.mark.slow("applies a stack of its own to moto")
 def test_packages_of_earlier_versions_are_removed_once_the_new_ones_run(deployed, packages, tmp_path):
     bucket = deployed.outputs["Bucket"]
     before = {key for key in objects(bucket) if key.startswith("packages/")}
@@ -159,6 +163,7 @@ def test_packages_of_earlier_versions_are_removed_once_the_new_ones_run(deployed
     assert verbs(deployed.plan(newer)) == {"leave"}
 
 
+@pytest.mark.slow("applies a stack of its own to moto")
 def test_packages_stay_where_the_new_ones_could_not_be_put_to_work(deployed, packages, tmp_path, monkeypatch):
     bucket = deployed.outputs["Bucket"]
     before = {key for key in objects(bucket) if key.startswith("packages/")}
@@ -181,6 +186,7 @@ def test_an_aws_that_cannot_be_reached_is_not_taken_for_wrong_credentials(cloud,
         deployment(tmp_path).check()
 
 
+@pytest.mark.slow("applies a stack of its own to moto")
 def test_a_lost_file_of_the_page_is_brought_back(deployed, packages):
     lost = f"public/assets/{assets.version()}/main.js"
     boto3.client("s3").delete_object(Bucket=deployed.outputs["Bucket"], Key=lost)
@@ -221,6 +227,7 @@ def test_destroying_takes_the_service_and_leaves_the_data(deployed, packages):
     assert (again["Table"], again["Bucket"]) == (deployed.outputs["Table"], bucket)
 
 
+@pytest.mark.slow("applies a stack of its own to moto")
 def test_destroying_with_the_data_leaves_nothing_of_ours_and_all_of_others(cloud, tmp_path, packages):
     client = boto3.client("s3")
     client.create_bucket(Bucket="theirs", CreateBucketConfiguration={"LocationConstraint": aws.REGION})
@@ -238,6 +245,7 @@ def test_destroying_with_the_data_leaves_nothing_of_ours_and_all_of_others(cloud
     assert one.planned_removal(with_data=True) == []
 
 
+@pytest.mark.slow("applies a stack of its own to moto")
 def test_a_deletion_that_broke_off_is_finished(deployed, monkeypatch):
     bucket, table = (deployed.outputs[name] for name in ("Bucket", "Table"))
     for key in objects(bucket):
@@ -302,6 +310,7 @@ COMMANDS = [
 ]
 
 
+@pytest.mark.slow("applies a stack of its own to moto")
 @pytest.mark.parametrize("has_keys", [True, False])
 def test_a_command_for_the_deployment_of_another_data_directory_changes_nothing(
     cloud, tmp_path, packages, command, monkeypatch, has_keys

@@ -145,6 +145,7 @@ def test_a_setting_stays_until_it_is_set_again(cloud, tmp_path, packages):
     assert parameters()["PriceClass"] == "200"
 
 
+@pytest.mark.slow("applies stacks to moto")
 def test_a_new_deployment_is_bounded_and_an_existing_one_left_as_it_is(cloud, tmp_path, packages):
     deployment(tmp_path).apply(packages, report=str)
 

@@ -110,6 +110,7 @@ def test_a_researchers_model_joins_and_all_files_of_the_study_have_one_length(in
     assert instances.copies.removed == [("faces", True, [("gan",)])]  # before anybody is shown the new ones
 
 
+@pytest.mark.slow("plays several instances on dynalite and moto")
 def test_of_two_instances_one_changes_the_pictures_of_a_study_at_a_time(instances, bucket):
     first, second = instances.joining("dit", 3000), instances.joining("vae", 4000)
     meanwhile = []
@@ -145,6 +146,7 @@ def test_a_study_is_kept_for_a_job_whose_worker_was_killed(instances):
     assert (found[1].id, found[1].state) == (killed.id, "done")
 
 
+@pytest.mark.slow("plays several instances on dynalite and moto")
 def test_pictures_that_a_failed_job_published_are_removed(instances, bucket):
     before = files(bucket)
     instances.copies.fault = StoreFailed("CloudFront is away")

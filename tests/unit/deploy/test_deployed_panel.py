@@ -88,6 +88,7 @@ def test_deploying_again_without_the_option_leaves_it(deployed, tmp_path, packag
     assert verbs(deployment(tmp_path, panel=SECRET).plan(packages)) == {"leave"}
 
 
+@pytest.mark.slow("applies a stack to moto")
 def test_a_new_token_reaches_the_function(deployed, tmp_path, packages):
     changed = deployment(tmp_path, panel={**SECRET, "token": "secret-token-2"})
 

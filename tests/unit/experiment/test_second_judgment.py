@@ -52,6 +52,7 @@ def test_an_export_scores_as_the_study_does(product):
     assert product.run("score", "out", SIMULATED, "--json") == of_study
 
 
+@pytest.mark.slow("runs a copy of the product in processes of its own")
 def test_its_rows_name_all_pictures_and_the_place_that_was_right(product, rows):
     with sqlite3.connect(next((product.folder / "openhype-data").rglob("*.db"))) as db:
         truths = dict(db.execute("SELECT name, truth FROM stimuli"))
@@ -142,6 +143,7 @@ def test_it_has_a_report_of_scores_and_evaluators(product, rows):
         assert f"<h2>{title}" in page or f">{title}</h2>" in page
 
 
+@pytest.mark.slow("runs a copy of the product in processes of its own")
 def test_its_findings_are_told_in_the_terminal(product):
     text = product.run("score", "rows", "--full", SIMULATED)
 

@@ -128,6 +128,7 @@ def test_summaries_count_what_was_answered_in_finished_sessions(world, faces):
     assert (why["answered"], why["evaluators"], why["counts"]) == (1, 1, [])
 
 
+@pytest.mark.slow("draws a whole report")
 def test_a_report_shows_the_answers_and_the_texts_in_a_file_only(world, faces):
     report = study_report(world.store, world.data.picture, faces, NOW)
 

@@ -359,6 +359,7 @@ def test_more_than_there_are_places_are_refused(photographs, tmp_path):
     assert "3,000 crops of 16 px were asked for, but the 3 photographs have only 2,475 places" in message
 
 
+@pytest.mark.slow("distorts photographs again for each fault")
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
 @pytest.mark.parametrize("workers", [1, 2])
 def test_nothing_is_left_of_a_set_that_was_not_finished(photographs, tmp_path, error, workers):

@@ -82,6 +82,7 @@ def restart_amid(emulator, faulty):
     emulator.start()
 
 
+@pytest.mark.slow("plays one study on every store")
 @pytest.mark.parametrize("method", ["infinity", "time"])
 def test_the_same_dice_give_the_same_export_on_every_store(table, tmp_path, method):
     study = studies.study(method=method, images=20, evaluators=2, blocks={"infinity": 1, "time": 2}[method])

@@ -159,6 +159,7 @@ def test_a_store_that_is_closed_says_so_and_keeps_nobody_waiting(tmp_path):
         pool.submit(store.claim, "s", "k", "s1").result(timeout=10)
 
 
+@pytest.mark.slow("waits for SQLite's own limit of seconds")
 def test_pages_are_read_and_writers_told_while_another_program_keeps_the_database_locked(world):
     world.add(studies.study())
     player = world.player()

@@ -87,6 +87,7 @@ def test_an_export_is_one_folder_without_what_identifies_people(me, here, study)
         assert session.panel["PROLIFIC_PID"].encode() not in text
 
 
+@pytest.mark.slow("draws a whole report")
 def test_a_report_is_one_folder_with_its_page(me, here, study):
     reply = me.get("studies/faces/report.zip?title=Tried%20out&level=0.9")
 

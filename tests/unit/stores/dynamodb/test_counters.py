@@ -178,6 +178,7 @@ def test_of_many_openings_at_once_exactly_those_wanted_are_admitted(table, wante
     assert stores[0].taken("faces", EARLIER) == {"gan": wanted}
 
 
+@pytest.mark.slow("upgrades a table of an earlier version")
 def test_a_study_that_version_0_1_stored_is_upgraded_at_its_next_opening_and_loses_no_session(table):
     store = DynamoStore.open(table)
     study = made(store, evaluators=4, models=("gan", "vae"))
@@ -282,6 +283,7 @@ def key_of(p, s):
     return tuple(part["S"] for part in key(p, s).values())
 
 
+@pytest.mark.slow("upgrades a table of an earlier version")
 def test_two_that_upgrade_a_study_at_once_do_it_once(table):
     store = DynamoStore.open(table)
     study = made(store, evaluators=100)
