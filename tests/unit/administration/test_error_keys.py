@@ -191,7 +191,10 @@ def test_each_broken_entry_is_named_by_its_line(folders, old):
     assert error.keys
 
 
-@pytest.mark.parametrize("method", ["infinity", "time"])
+@pytest.mark.parametrize(
+    "method",
+    ["infinity", pytest.param("time", marks=pytest.mark.slow("the same settings under another method"))],
+)
 @pytest.mark.parametrize("name", [name for name in documented_settings() if name not in ("panel", "texts")])
 def test_each_setting_is_named_by_its_line_if_its_value_is_bad(folders, name, method):
     """Settings that take any text are given no text."""

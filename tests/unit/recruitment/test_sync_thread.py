@@ -227,7 +227,11 @@ def test_the_next_owner_of_a_place_is_admitted_before_anybody_told_of_its_return
     ("changes", "code"),
     [
         ({"SESSION_ID": "f" * 24}, "unknown_place"),
-        ({"SESSION_ID": "../../studies/1"}, "unknown_place"),
+        pytest.param(
+            {"SESSION_ID": "../../studies/1"},
+            "unknown_place",
+            marks=pytest.mark.slow("waits for a place that may not be known yet, as the one before"),
+        ),
         ({"PROLIFIC_PID": "f" * 24}, "wrong_place"),
         ({"STUDY_ID": "f" * 24}, "wrong_place"),
         ({"SESSION_ID": ""}, "no_place"),
