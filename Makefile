@@ -16,11 +16,11 @@ demo: $(STAMPS)/demo
 	$(BIN)/openhype demo
 
 test: $(STAMPS)/node $(STAMPS)/browser
-	@echo "1 of 3: lint and types; about 12 minutes left in all, on two cores"
+	@echo "1 of 3: lint and types; about 13 minutes left in all, on two cores"
 	@$(PART) lint types
-	@echo "2 of 3: unit tests that are not slow; about 11 minutes left in all"
+	@echo "2 of 3: unit tests that are not slow; about 12 minutes left in all"
 	@$(PART) unit
-	@echo "3 of 3: browser tests that are not slow; about 5 minutes left in all"
+	@echo "3 of 3: browser tests that are not slow; about 4 minutes left in all"
 	@$(PART) e2e
 
 test-all: $(STAMPS)/node $(STAMPS)/browser
