@@ -17,11 +17,10 @@ from backend.web import headers, login, results_routes
 from backend.web.authorisation import require
 from backend.web.context import Context
 from backend.web.dashboard_types import Paused
-from backend.web.monitor import Watch
+from backend.web.monitor import Watch, line_of
 from backend.web.operations import Operation, Operations
 from backend.web.replying import polled
 from backend.web.results_cache import ResultsCache
-from backend.web.study_record import line_of
 
 _HEADERS = {
     **headers.RESULTS,

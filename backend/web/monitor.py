@@ -20,7 +20,7 @@ from backend.foundation.errors import NotFound
 from backend.stores.store import Store
 from backend.studies.pausing import is_paused
 from backend.studies.withdrawals import withdrawn
-from backend.web.dashboard_types import LiveScores, StudyProgress, WatchedStudy
+from backend.web.dashboard_types import LiveScores, StudyLine, StudyProgress, WatchedStudy
 from backend.web.progress import SessionStatus, panel_warnings, retained, simulated, summary
 
 log = logging.getLogger("openhype")
@@ -157,3 +157,17 @@ class RateLimited:
             ended = self._timer()
             self._not_before = ended + max(_LEAST_SECONDS, (ended - began) / _SHARE)
         return self.value
+
+
+def line_of(progress: StudyProgress) -> StudyLine:
+    """Return the part of a study's progress that a list of studies shows."""
+    return {
+        "study": progress["study"],
+        "kind": progress["kind"],
+        "method": progress["method"],
+        "title": progress["title"],
+        "paused": progress["paused"],
+        "evaluators_wanted": progress["evaluators_wanted"],
+        "models": progress["models"],
+        "simulated": progress["simulated"],
+    }

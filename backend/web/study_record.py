@@ -19,22 +19,9 @@ from backend.studies import lifecycle, tournament_counts
 from backend.studies.waiting_room import waiting_now
 from backend.task.eligibility import links_of
 from backend.web import login
-from backend.web.dashboard_types import StudyLine, StudyProgress
+from backend.web.dashboard_types import StudyProgress
+from backend.web.monitor import line_of
 from backend.web.study_types import PanelFacts, RecruitedFacts, StudyLinks, StudyListed, StudyRecord
-
-
-def line_of(progress: StudyProgress) -> StudyLine:
-    """Return the part of a study's progress that a list of studies shows."""
-    return {
-        "study": progress["study"],
-        "kind": progress["kind"],
-        "method": progress["method"],
-        "title": progress["title"],
-        "paused": progress["paused"],
-        "evaluators_wanted": progress["evaluators_wanted"],
-        "models": progress["models"],
-        "simulated": progress["simulated"],
-    }
 
 
 def listed(store: Store, study: Study, progress: StudyProgress) -> StudyListed:
