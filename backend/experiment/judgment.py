@@ -135,7 +135,7 @@ class Judgment(ABC):
             (kind == "qualification" and not method.qualification, NO_QUALIFICATIONS, ("kind", "method")),
             (protocol.page.debrief, "has no debrief; leave debrief=false", ("debrief",)),
             (
-                bool(is_unscored),
+                is_unscored,
                 "has no practice trials, attention checks and rules for exclusion; leave them out",
                 UNSCORED,
             ),
