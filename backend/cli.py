@@ -34,7 +34,7 @@ _GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "site": ("deployment", "write a demo of a study for any web server"),
     },
     "Collect answers": {
-        "serve": ("service", "serve the task page and the dashboard"),
+        "serve": ("service", "serve the task page and the console"),
         "work": ("jobs", "do jobs of the server, such as making studies"),
         "members": ("members", "list and change who may use the API, with tokens"),
         "status": ("service", "list the studies, or show how far one is"),

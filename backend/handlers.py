@@ -64,7 +64,6 @@ from backend.web import (
     assets,
     authorisation,
     console_routes,
-    dashboard_routes,
     headers,
     login,
     origins,
@@ -72,6 +71,7 @@ from backend.web import (
 )
 from backend.web.bodies import body
 from backend.web.context import Context
+from backend.web.matched_rule import MatchedRule
 from backend.web.operations import JSON
 from backend.web.proxies import PROXY, SignInHeader, behind_one_proxy
 from backend.web.session_limits import Openings
@@ -105,8 +105,8 @@ _WITHOUT_BODY = frozenset({"withdraw"})
 """Routes without a body; they require a token in a header, which another site's page cannot send unasked."""
 PictureUrl = Callable[[Session, str], str]
 EVERYTHING = frozenset({"sessions", "scores", "results", "files"})
-"""The groups of routes: of evaluators and a study's progress; of scores in the API; of results pages and
-dashboard; of the files of page and stimuli."""
+"""The groups of routes: of evaluators and a study's progress; of scores in the API; of results pages,
+console and members; of the files of page and stimuli."""
 
 
 def create_app(
@@ -146,6 +146,7 @@ def create_app(
         base_url, publish, proxy: as in `Context`.
     """
     app = Flask(__name__, static_folder=None)
+    app.url_rule_class = MatchedRule
     app.config["MAX_CONTENT_LENGTH"] = requests.MAX_BODY_BYTES
     app.json = json = DefaultJSONProvider(app)
     json.sort_keys = False
@@ -158,7 +159,6 @@ def create_app(
     )
     authorise = authorisation.Authorisation(app, context)
     authorise.declare(results_routes.OPERATIONS)
-    authorise.declare(dashboard_routes.OPERATIONS)
     task = TaskService.over(store, keys.hashing, clock, dice, watch)
     names = PictureNames(keys.hashing)
     _add_description(app)
@@ -184,7 +184,6 @@ def create_app(
     if "results" in serves:
         results_routes.add_pages(app, context, read or data.picture)
         _add_member_routes(authorise)
-        dashboard_routes.add_pages(app, context, lambda: _asset("dashboard.html"))
         console_routes.add_pages(app, lambda: _asset("console.html"), uploads.origins if uploads else ())
     app.before_request(_check_path)
     app.before_request(lambda: _check_sender(authorise, allowed, knows_host))
@@ -398,7 +397,7 @@ def _asset(name: str) -> Response:
         abort(404)
     is_page = path.suffix == ".html"
     is_small = not is_page and request.accept_encodings["gzip"] > 0
-    body = assets.page(name) if is_page else assets.compressed(path) if is_small else path.read_bytes()
+    body = assets.page(name) if is_page else assets.compressed(path) if is_small else assets.served(path)
     reply = Response(body, content_type=headers.content_type(name))
     reply.headers["Cache-Control"] = headers.REVALIDATE
     reply.headers["Vary"] = "Accept-Encoding"
@@ -465,7 +464,7 @@ def _refused(error: OpenhypeError) -> tuple[dict, int] | tuple[dict, int, dict[s
     status = next(code for kind, code in _STATUS.items() if isinstance(error, kind))
     reply = _error(error.code, str(error), error.keys)
     _log_refusal(reply, status)
-    if _is_researchers() and "as" not in request.args:
+    if _is_results_page():
         return results_routes.refused(str(error), status)
     if isinstance(error, TooMany):
         return reply, status, {"Retry-After": str(error.retry_after_s)}
@@ -510,12 +509,12 @@ def _with_headers(reply: Response) -> Response:
     sent = headers.PAGE
     if request.path.startswith("/api/"):
         sent = headers.API
-    elif _is_researchers():
+    elif _is_results_page():
         sent = headers.RESULTS
     for name, value in sent.items():
         reply.headers.setdefault(name, value)
     return reply
 
 
-def _is_researchers() -> bool:
-    return any(request.path == path or request.path.startswith(f"{path}/") for path in login.PAGES)
+def _is_results_page() -> bool:
+    return request.path == login.PATH or request.path.startswith(f"{login.PATH}/")

@@ -2,7 +2,7 @@
 
 `deploy.api:app` is the complete application, for a WSGI server. The Lambda functions are parts of it:
 `sessions` serves sessions, responses and the page of each study, and needs only Flask, msgspec and boto3;
-`scores` serves scores, results pages, the dashboard, the console and the routes of members, and also needs
+`scores` serves scores, results pages, the console and the routes of members, and also needs
 numpy, scipy, pillow and matplotlib.
 """
 

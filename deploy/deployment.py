@@ -64,7 +64,6 @@ class Deployment:
         text_of: Callable[[str], str] = template.text_of,
         panel: Mapping[str, str] | None = None,
         removes_panel: bool = False,
-        is_signed: bool | None = None,
         settings: Mapping[str, str] | None = None,
         at_once: int | None = None,
     ):
@@ -72,15 +71,12 @@ class Deployment:
         Args:
             panel: `token` and `webhook_secret` of the panel to store; None to leave what is stored.
             removes_panel: remove the panel's token, and the function that uses it.
-            is_signed: whether CloudFront signs its requests to the functions, which then refuse all others;
-                None to leave it as it is. New deployments sign them; those of version 0.1 do not, as pages
-                that were opened before cannot send what that needs.
             settings: parameters of the templates to set, as `bounds.parse` returns them; others stay.
             at_once: bound throughput and concurrency for so many people at once; None to leave them, or for
                 a new deployment `bounds.AT_ONCE`.
         """
         check_name(name)
-        self._panel, self._removes_panel, self._is_signed = panel, removes_panel, is_signed
+        self._panel, self._removes_panel = panel, removes_panel
         self._settings, self._at_once = settings or {}, at_once
         self.name, self._data, self._session = name, data, session
         if not session.region_name:
@@ -100,13 +96,6 @@ class Deployment:
     def panel_secret_name(self) -> str:
         """The secure parameter that holds the panel's token."""
         return f"/openhype/{self.name}/panel"
-
-    def signs_requests(self) -> bool:
-        """Return whether CloudFront will sign its requests to the functions."""
-        if self._is_signed is not None:
-            return self._is_signed
-        before = self._service.parameters()
-        return before is None or before.get("IsSigned") == "true"
 
     def stages(self) -> list[str]:
         """Return the stages to deploy: that of the panel only if its token is stored, or will be."""
@@ -258,7 +247,6 @@ class Deployment:
             "PanelSecret": self.panel_secret_name if self._has_panel() else "",
             "PanelVersion": self._panel_version(),
             "Url": self._url(parameters),
-            "IsSigned": "true" if self.signs_requests() else "false",
         }
 
     def _url(self, parameters: Mapping[str, str]) -> str:
@@ -268,15 +256,6 @@ class Deployment:
         address = self._service.outputs().get("Address")
         return f"https://{address}" if address else ""
 
-    def _notes(self) -> list[str]:
-        notes = self._notes_on_limits()
-        if not self.signs_requests():
-            notes.append(
-                "anybody who knows the functions' own addresses can call them past CloudFront; close "
-                "them with --signed-requests when nobody has the page open"
-            )
-        return notes
-
     def _account_limit(self) -> int | None:
         """Return how many functions the account may run at once; None if that cannot be read."""
         try:
@@ -285,7 +264,7 @@ class Deployment:
             return None
         return limits["ConcurrentExecutions"]
 
-    def _notes_on_limits(self) -> list[str]:
+    def _notes(self) -> list[str]:
         at_once = self._account_limit()
         if at_once is None:
             return [

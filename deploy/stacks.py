@@ -31,8 +31,8 @@ _VERBS = {"Add": "create", "Modify": "change", "Remove": "remove", "Import": "ch
 
 
 _RESOURCE = re.compile(r"^  (\w+):\n    Type: (AWS::\S+)(?:\n    Condition: (\w+))?$", re.MULTILINE)
-_CONDITIONS = {"HasPanel": "PanelPackage", "IsSigned": "IsSigned", "HasBudget": "MonthlyBudget"}
-"""The templates' conditions, by name: the parameter that must not be empty, or `false`."""
+_CONDITIONS = {"HasPanel": "PanelPackage", "HasBudget": "MonthlyBudget"}
+"""The templates' conditions, by name: the parameter that must not be empty."""
 
 
 @dataclass(frozen=True)
@@ -79,8 +79,7 @@ class Stack:
                 return None
             raise
         tags = {tag["Key"]: tag["Value"] for tag in stack.get("Tags", [])}
-        # The first release tagged a stack with its own name, without a role.
-        if (tags.get(OWNER_TAG), tags.get(_ROLE_TAG)) not in (self._tag, (self.name, None)):
+        if (tags.get(OWNER_TAG), tags.get(_ROLE_TAG)) != self._tag:
             raise Conflict(
                 f"there is a stack {self.name} that is not this deployment's; deploy under another name"
             )
@@ -216,7 +215,7 @@ class Stack:
         return [
             f"{name} ({kind})"
             for name, kind, condition in _RESOURCE.findall(self._template)
-            if not condition or parameters.get(_CONDITIONS[condition]) not in (None, "", "false")
+            if not condition or parameters.get(_CONDITIONS[condition])
         ]
 
     def _change_set(self, parameters: Mapping[str, str]) -> list[dict[str, Any]]:

@@ -87,13 +87,13 @@ export function makeApi({
   }
 
   /**
+   * @template {object} T
    * @param {string} path
-   * @param {RequestInit} init
-   * @param {Wanted} wanted
+   * @param {() => Promise<T | Failure>} attempt
    * @param {() => boolean} isAwaited whether somebody is waiting for the reply now
-   * @returns {Promise<Reply>}
+   * @returns {Promise<T>}
    */
-  async function persistently(path, init, wanted, isAwaited) {
+  async function persistently(path, attempt, isAwaited) {
     const call = {};
     let tries = 0;
     let waited_ms = 0;
@@ -102,8 +102,8 @@ export function makeApi({
         () => isAwaited() && tell(call, { kind: "slow", path, id: "", pause_ms: 0 }),
         SLOW_MS,
       );
-      const found = await attempt(path, init, wanted).finally(() => clearTimeout(slow));
-      if (!("kind" in found)) {
+      const found = await attempt().finally(() => clearTimeout(slow));
+      if (!isFailure(found)) {
         tell(call, null);
         return found;
       }
@@ -131,7 +131,7 @@ export function makeApi({
    * @param {Wanted} wanted
    * @returns {Promise<Reply | Failure>}
    */
-  async function attempt(path, init, wanted) {
+  async function sendOnce(path, init, wanted) {
     const stop = new AbortController();
     let isIdle = false;
     let timer = setTimeout(giveUp, IDLE_MS);
@@ -162,6 +162,21 @@ export function makeApi({
   }
 
   /**
+   * Import a module once.
+   * @template {object} T
+   * @param {() => Promise<T>} imported
+   * @returns {Promise<T | Failure>}
+   */
+  async function importOnce(imported) {
+    try {
+      return await imported();
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error; // not the network's: what was loaded is at fault
+      return failure(isOffline() ? "offline" : "unreached");
+    }
+  }
+
+  /**
    * @param {string} path
    * @param {RequestInit} init
    * @param {() => boolean} [isAwaited]
@@ -175,8 +190,7 @@ export function makeApi({
     init = { ...init, headers };
     const { ok, status, data } = await persistently(
       path,
-      init,
-      { type: "application/json", isOurs: true },
+      () => sendOnce(path, init, { type: "application/json", isOurs: true }),
       isAwaited,
     );
     if (ok) return data;
@@ -225,12 +239,19 @@ export function makeApi({
     async picture(url, isAwaited = always, accept) {
       const { body } = await persistently(
         url,
-        accept ? { cache: "reload" } : {},
-        { type: "image/", isOurs: false, accept },
+        () => sendOnce(url, accept ? { cache: "reload" } : {}, { type: "image/", isOurs: false, accept }),
         isAwaited,
       );
       return body;
     },
+    /**
+     * Return a module of the page. What `import()` could not load, browsers load again on the next call.
+     * @template {object} T
+     * @param {() => Promise<T>} imported
+     * @param {() => boolean} [isAwaited] false during preloading: trouble is then not reported
+     * @returns {Promise<T>}
+     */
+    load: (imported, isAwaited = always) => persistently("", () => importOnce(imported), isAwaited),
   };
 }
 
@@ -340,6 +361,15 @@ async function judged({ ok, status, headers }, body, { type, isOurs }) {
   const isLasting = (status >= 400 && status < 500) || (status === NOT_IMPLEMENTED && error !== undefined);
   const isRefusal = isOurs && isLasting && data !== undefined;
   return isRefusal ? { ok, status, data, body } : failure("fault", id);
+}
+
+/**
+ * @template {object} T
+ * @param {T | Failure} found
+ * @returns {found is Failure}
+ */
+function isFailure(found) {
+  return "kind" in found && "retry_after_s" in found;
 }
 
 /**

@@ -1,5 +1,5 @@
 // @ts-check
-/** The dashboard's charts: a bar of a model's sessions, and a score with its narrowing interval. */
+/** Charts of a study in the console: a bar of a model's sessions, and a score with its narrowing interval. */
 
 const SVG = "http://www.w3.org/2000/svg";
 const WIDTH = 320;

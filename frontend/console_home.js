@@ -8,13 +8,13 @@ import { jobName, moment } from "./console_format.js";
 import { methodOf } from "./console_methods.js";
 import { pathTo } from "./console_paths.js";
 import { watch } from "./console_watch.js";
-import { broken, inWords } from "./dashboard_format.js";
+import { broken, inWords, methodName } from "./study_format.js";
 
 const MANY = 12; // studies from which on one is looked for by its name
 
-/** @typedef {import("../types/api.js").StudyLine} StudyLine */
+/** @typedef {import("../types/api.js").StudyListed} StudyListed */
 /** @typedef {{draft: string, updated_at: string, body: import("./console_draft.js").StudyDraft}} DraftLine */
-/** @typedef {{studies: StudyLine[], drafts: DraftLine[], jobs: import("./console_api.js").Job[]}} Shown */
+/** @typedef {{studies: StudyListed[], drafts: DraftLine[], jobs: import("./console_api.js").Job[]}} Shown */
 
 export function title() {
   return "Studies";
@@ -165,9 +165,9 @@ function jobLine(job) {
   );
 }
 
-/** @param {StudyLine} study */
+/** @param {StudyListed} study */
 function studyCard(study) {
-  const sum = (/** @type {(row: StudyLine["models"][0]) => number} */ of) =>
+  const sum = (/** @type {(row: StudyListed["models"][0]) => number} */ of) =>
     study.models.reduce((total, row) => total + of(row), 0);
   const wanted = sum((one) => one.wanted);
   const row = {
@@ -190,7 +190,7 @@ function studyCard(study) {
     "li",
     {},
     el("h3", {}, name),
-    el("p", { class: "quiet" }, study.kind === "qualification" ? "Qualification" : study.title),
+    el("p", { class: "quiet" }, methodName(study)),
     svg,
     el("span", { class: "quiet" }, state),
   );

@@ -10,6 +10,7 @@ import { showScores } from "./console_study_scores.js";
 import { showSessions } from "./console_study_sessions.js";
 import { showSettings } from "./console_study_settings.js";
 import { showSubmissions } from "./console_study_submissions.js";
+import { methodName } from "./study_format.js";
 
 /**
  * @typedef {import("../types/api.js").StudyRecord} Study
@@ -49,10 +50,7 @@ export async function show(main, { study, section = "" }, context) {
   }
   /** @type {Study} */
   const record = await context.api.get(pathTo`/api/studies/${study}/record`, { signal: context.signal });
-  main.append(
-    el("p", { class: "quiet study-line" }, record.kind === "qualification" ? "Qualification" : record.title),
-    navigation(record, section),
-  );
+  main.append(el("p", { class: "quiet study-line" }, methodName(record)), navigation(record, section));
   await SECTIONS[section].show(main, record, context);
 }
 
@@ -68,5 +66,6 @@ function navigation(record, here) {
       : pathTo`/console/studies/${record.study}`;
     return el("li", {}, link(path, label, section === here ? { "aria-current": "page" } : {}));
   });
+  if (record.kind === "study") items.push(el("li", {}, link(pathTo`/results/${record.study}`, "Results")));
   return el("nav", { class: "parts", "aria-label": `Pages of ${record.study}` }, el("ul", {}, ...items));
 }

@@ -11,7 +11,6 @@ import { pathTo } from "./console_paths.js";
 import { watch } from "./console_watch.js";
 import { copier } from "./copy_button.js";
 import { liveView } from "./study_live.js";
-import { pauseButton } from "./study_view.js";
 
 /** @typedef {import("../types/api.js").WatchedStudy} WatchedStudy */
 /** @typedef {import("./console_study.js").Study} Study */
@@ -52,7 +51,7 @@ export function showOverview(main, record, context) {
     ...drawing(record, context),
     el("section", {}, el("h2", {}, "What the server worked on"), jobList(study, context)),
   ];
-  // what grows as people answer has nothing below it
+  // what grows as people answer has nothing below it where there is room; on a narrow screen it comes first
   main.append(state.element, el("div", { class: "overview" }, el("div", {}, ...actions), live));
   /** @type {ReturnType<typeof liveView> | null} */
   let view = null;
@@ -77,25 +76,28 @@ export function showOverview(main, record, context) {
 function stateLine(record, { api }) {
   const { study } = record;
   const words = el("p", { class: "quiet" });
-  const pause = pauseButton(async (isToPause) => {
-    await api.post(`${pathTo`/api/studies/${study}`}/${isToPause ? "pause" : "resume"}`, {}, { again: true });
-    return isToPause;
-  }, tell);
-  const called = el("p", { class: "quiet told", role: "status" });
+  const done = el("p", { class: "quiet told", role: "status" });
+  let isPaused = false;
+  const pause = actionButton("", async () => {
+    const [command, outcome] = isPaused
+      ? ["resume", "Evaluators can begin again."]
+      : ["pause", "Paused. Whoever has begun can finish."];
+    done.textContent = "";
+    await api.post(`${pathTo`/api/studies/${study}`}/${command}`, {}, { again: true });
+    done.textContent = outcome;
+    update(command === "pause");
+  });
   const isPaidToWait = record.links.wait !== null;
   const call = actionButton("Call those who wait", async () => {
-    const { called: count } = await api.post(pathTo`/api/studies/${study}/call`);
-    called.textContent = `${counted(count, "person", "people")} called; the study is open.`;
+    const { called } = await api.post(pathTo`/api/studies/${study}/call`);
+    done.textContent = `${counted(called, "person", "people")} called; the study is open.`;
     update(false);
   });
-  /** @param {boolean} isPaused */
-  function tell(isPaused) {
+  /** @param {boolean} isNowPaused */
+  function update(isNowPaused) {
+    isPaused = isNowPaused;
+    pause.textContent = isPaused ? "Let evaluators in" : "Pause the study";
     words.textContent = isPaused ? "Paused: nobody new can begin." : "Open to evaluators.";
-  }
-  /** @param {boolean} isPaused */
-  function update(isPaused) {
-    pause.update(isPaused);
-    tell(isPaused);
   }
   update(record.paused);
   return {
@@ -103,13 +105,7 @@ function stateLine(record, { api }) {
       "div",
       { class: "head" },
       words,
-      el(
-        "div",
-        {},
-        el("div", { class: "row" }, pause.button, ...(isPaidToWait ? [call] : [])),
-        pause.told,
-        called,
-      ),
+      el("div", {}, el("div", { class: "row" }, pause, ...(isPaidToWait ? [call] : [])), done),
     ),
     update,
   };

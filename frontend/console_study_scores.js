@@ -12,7 +12,7 @@ import { counted, moment, sentence } from "./console_format.js";
 import { pathTo } from "./console_paths.js";
 import { agreementSection } from "./console_study_agreement.js";
 import { metricsSection } from "./console_study_metrics.js";
-import { scored } from "./dashboard_format.js";
+import { scored } from "./study_format.js";
 
 /**
  * @typedef {{model: string, score: number, ci: number[] | null, interval: {ci: number[]} | null, evaluators:

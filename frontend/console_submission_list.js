@@ -5,7 +5,7 @@ import { actionButton, el } from "./console_elements.js";
 import { moment, sentence } from "./console_format.js";
 import { isConfirmed } from "./console_forms.js";
 import { pathTo } from "./console_paths.js";
-import { interval, scored } from "./dashboard_format.js";
+import { interval, scored } from "./study_format.js";
 
 /**
  * @typedef {import("../types/api.js").SubmissionFacts} Submission

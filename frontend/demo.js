@@ -25,9 +25,9 @@ const MISTIMED = ["mistimed", "hidden", "left_full_screen", "display_changed"];
 
 /**
  * @param {Site} site
- * @param {{picture: (url: string) => Promise<Blob>, random: () => number}} world
+ * @param {Pick<import("./visit.js").Api, "picture" | "load"> & {random: () => number}} world
  */
-export function makeDemo(site, { picture, random }) {
+export function makeDemo(site, { picture, load, random }) {
   let session = drawSession(site, random);
 
   /**
@@ -48,7 +48,7 @@ export function makeDemo(site, { picture, random }) {
     throw new Refused("unknown_session", "a demo keeps no session", "");
   }
 
-  return { get: async (/** @type {string} */ _path) => site.study, post, picture, showEnd };
+  return { get: async (/** @type {string} */ _path) => site.study, post, picture, load, showEnd };
 }
 
 /**

@@ -1,7 +1,8 @@
 // @ts-check
-/** The evaluator's display: whether it can show flashes, full screen, and whether it has changed. */
+/** The evaluator's display: whether it can show flashes, and whether it has changed. */
 
-import { measureRefresh, waitFrames } from "./frames.js";
+import { measureRefresh } from "./frames.js";
+import { isFullScreen } from "./full_screen.js";
 import { text } from "./texts.js";
 
 const SMALLEST_SIDE_CSS = 480;
@@ -9,12 +10,6 @@ const LARGEST_JITTER = 0.25; // of a refresh: a larger median deviation means an
 const LARGEST_CHANGE = 0.05; // of the refresh interval
 const FRAMES_AT_A_GLANCE = 60;
 const FRAMES_MEASURED = 120;
-const SETTLING_MS = 300;
-/**
- * WebKitGTK, as in GNOME Web: the key F leaves full screen there and never reaches the page, where it means
- * “fake”.
- */
-const KEEPS_F_IN_FULL_SCREEN = /\(X11; .*AppleWebKit\/(?!.*Chrom)/;
 
 /**
  * @typedef {import("./frames.js").Refresh} Refresh
@@ -76,30 +71,6 @@ export function unfitness(refresh, screen, [slowest_hz, fastest_hz]) {
  */
 export function hasChanged(frame_ms, before_ms) {
   return Math.abs(frame_ms / before_ms - 1) > LARGEST_CHANGE;
-}
-
-/** Enter full screen if the browser permits it; must follow a key press or click. */
-export async function enterFullScreen() {
-  if (
-    isFullScreen() ||
-    !document.documentElement.requestFullscreen ||
-    KEEPS_F_IN_FULL_SCREEN.test(navigator.userAgent)
-  )
-    return;
-  try {
-    await document.documentElement.requestFullscreen({ navigationUI: "hide" });
-    await waitFrames(SETTLING_MS);
-  } catch {
-    // An embedding page may forbid it; the task continues in the window.
-  }
-}
-
-export function isFullScreen() {
-  return document.fullscreenElement !== null;
-}
-
-export async function leaveFullScreen() {
-  if (isFullScreen()) await document.exitFullscreen().catch(() => {});
 }
 
 /**

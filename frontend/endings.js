@@ -2,7 +2,6 @@
 /** The end of a session: thanks, earnings, completion code, and the link back to the panel. */
 
 import { copier } from "./copy_button.js";
-import { gallery, headline, result } from "./debrief.js";
 import { backLink } from "./panel_exit.js";
 import { ask, el, facts, showWaiting } from "./screens.js";
 import { writeToken } from "./storage.js";
@@ -64,8 +63,9 @@ export async function showDone(study, visit) {
  */
 async function showDebrief(study, visit) {
   showWaiting(text("block.loading"), text("end.result_coming"));
-  const debrief = await visit.debrief().catch(notTold);
-  if (!debrief) return null;
+  const shown = await debriefOf(visit);
+  if (!shown) return null;
+  const { debrief, headline, result, gallery } = shown;
   const actions = [
     ...(study.repeat_visits ? [{ label: text("end.again"), value: "again", primary: true }] : []),
     ...(location.hash === DEMO ? [{ label: text("end.start_page"), value: "start" }] : []),
@@ -96,19 +96,33 @@ function isAwaited({ done, earned }) {
  */
 function debriefBelow(visit) {
   const place = el("section", {});
-  visit
-    .debrief()
-    .catch(notTold)
-    .then((debrief) => {
-      if (debrief) place.append(el("h2", {}, headline(debrief)), ...result(debrief), gallery(debrief));
-    });
+  debriefOf(visit).then((shown) => {
+    if (!shown) return;
+    const { debrief, headline, result, gallery } = shown;
+    place.append(el("h2", {}, headline(debrief)), ...result(debrief), gallery(debrief));
+  });
   return place;
 }
 
-/** @param {unknown} error that must not hide the completion code */
-function notTold(error) {
-  console.warn("no debrief:", error);
-  return null;
+/**
+ * Return the debrief with the functions that show it; null if either cannot be had soon, which must not hide
+ * the completion code.
+ * @param {import("./visit.js").Ended} visit
+ */
+async function debriefOf(visit) {
+  try {
+    const [debrief, showing] = await Promise.all([
+      visit.debrief(),
+      visit.load(
+        () => import("./debrief.js"),
+        () => false,
+      ),
+    ]);
+    return debrief && { debrief, ...showing };
+  } catch (error) {
+    console.warn("no debrief:", error);
+    return null;
+  }
 }
 
 /** @param {PublicStudy} study */

@@ -20,7 +20,7 @@ import { currentLanguage, text } from "./texts.js";
  * @property {import("./visit.js").Api} api
  * @property {(study: string) => Promise<Visit | null>} resumed the visit of a session stored in this browser
  * @property {(study: PublicStudy, opened: Opened) => Visit} begun
- * @property {() => Promise<typeof import("./playing.js")>} playing
+ * @property {(isAwaited?: () => boolean) => Promise<typeof import("./playing.js")>} playing
  * @property {(error: unknown, back?: string | null) => void} showError
  */
 
@@ -31,7 +31,7 @@ import { currentLanguage, text } from "./texts.js";
  */
 export async function enter(world, study) {
   const { api } = world;
-  const looked = study.flashes ? firstLook() : null;
+  const looked = study.flashes ? firstLook(api) : null;
   looked?.catch(() => {}); // awaited below, unless admission is refused first
   try {
     await vouchedFor(api, study);
@@ -39,7 +39,7 @@ export async function enter(world, study) {
     return turnedAway(world, study, error);
   }
   if (looked) {
-    const { fitDisplay } = await import("./fitness.js");
+    const { fitDisplay } = await api.load(() => import("./fitness.js"));
     if (!(await fitDisplay(api, study, text("display.no_fault_nothing"), await looked))) return null;
   }
   if (!(await consented(world, study))) return sayGoodbye(await exitLink(api, study, "no_consent"));
@@ -82,10 +82,13 @@ async function vouchedFor(api, study) {
   }
 }
 
-/** Measure the display briefly while the server checks admission; it is measured again before each block. */
-async function firstLook() {
+/**
+ * Measure the display briefly while the server checks admission; it is measured again before each block.
+ * @param {import("./visit.js").Api} api
+ */
+async function firstLook(api) {
   show("check", text("display.checking"), [el("p", {}, text("display.checking_wait"))]);
-  const { glanceAtDisplay } = await import("./display.js");
+  const { glanceAtDisplay } = await api.load(() => import("./display.js"));
   return glanceAtDisplay();
 }
 
@@ -170,9 +173,10 @@ async function turnedAway({ api, showError }, study, error) {
  * @param {PublicStudy} study
  * @param {string} [before] title of the study that this qualification opens
  */
-async function consented({ playing }, study, before) {
-  playing()
-    .then(({ prepare }) => prepare(study))
+async function consented({ api, playing }, study, before) {
+  const unawaited = () => false;
+  playing(unawaited)
+    .then(({ prepare }) => prepare(api, study, unawaited))
     .catch(() => {}); // loaded again when needed
   for (;;) {
     const answer = await askForConsent(study, before);

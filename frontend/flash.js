@@ -1,11 +1,20 @@
 // @ts-check
-/** One flash of a trial: preparation, presentation, and a check of what was really shown. */
+/**
+ * One flash of a trial: preparation, presentation, and a check of what was really shown. This module and what
+ * it imports are loaded before the first trial of studies with flashes, and of no other.
+ */
 
-import { enterFullScreen, hasChanged, isFullScreen, measureDisplay, watchFlash } from "./display.js";
+import * as staircase from "./staircase.js";
+import { hasChanged, measureDisplay, watchFlash } from "./display.js";
 import { waitFrames } from "./frames.js";
+import { enterFullScreen, isFullScreen } from "./full_screen.js";
 import { isAsPlanned } from "./planner.js";
-import { ask, el, enterScreen, showWaiting } from "./screens.js";
+import { ask, el, enterScreen, isGone, showWaiting } from "./screens.js";
+import { showStill } from "./still.js";
 import { text } from "./texts.js";
+
+export { fitDisplay } from "./fitness.js";
+export { makePresenter } from "./presenter.js";
 
 const SHOWINGS_AT_MOST = 5;
 /** Between a flash and the question, whose layout would otherwise delay the end of the last mask. */
@@ -14,10 +23,10 @@ const QUIET_FRAMES = 3;
 const UNWATCHED = ["worker", "callback"];
 
 /**
- * @typedef {import("./trials.js").Scene} Scene
  * @typedef {import("./trials.js").Screen} Screen
- * @typedef {{shown_ms: number|null, frames: number|null, mask_ms: number[]|null, timing:
- *   import("./planner.js").Timing|null, flags: string[]}} Seen
+ * @typedef {import("./trials.js").Seen} Seen
+ * @typedef {Awaited<ReturnType<typeof import("./presenter.js").makePresenter>>} Presenter
+ * @typedef {import("./trials.js").Scene & {presenter: Presenter}} Scene
  */
 
 /**
@@ -97,11 +106,7 @@ export async function showPictures(scene, pictures, masks, next) {
   const countdown = countdownOf(protocol);
   if (next.exposure_ms === null) {
     if (protocol.time_limits === "some" && countdown.length) await showCountdown(scene, countdown);
-    scene.presenter.draw(scene.medium.phase(pictures, Infinity));
-    await waitFrames(0);
-    return {
-      settled: Promise.resolve({ shown_ms: null, frames: null, mask_ms: null, timing: null, flags: [] }),
-    };
+    return showStill(scene, pictures);
   }
   const phases = [
     ...countdown,
@@ -206,10 +211,17 @@ function enter(screen, phase) {
 }
 
 /**
- * Return whether another screen replaced the trials: this tab lost the session, and must neither
- * announce a trial nor send a response.
- * @param {Screen} screen
+ * Return flags for the next response if the server's exposure differs from the staircase rule's.
+ * @param {import("../types/api.js").Block["staircase"]} rule
+ * @param {import("./staircase.js").StaircaseState} before
+ * @param {import("../types/api.js").Confirmation} reply
+ * @returns {string[]}
  */
-export function isGone(screen) {
-  return !screen.stage.isConnected;
+export function disagreement(rule, before, reply) {
+  if (!rule || reply.replaced_by || reply.block_finished || reply.was_correct === null || !reply.next)
+    return [];
+  const expected = staircase.step(rule, before, reply.was_correct);
+  if (expected.exposure_ms === reply.next.exposure_ms) return [];
+  console.error("staircase: expected", expected, "but the server announced", reply.next);
+  return ["staircase_mismatch"];
 }

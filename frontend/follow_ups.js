@@ -1,7 +1,8 @@
 // @ts-check
 /**
  * What is asked besides the judgment: confidence, a mark on the picture, reasons and a comment. The answer is
- * given by then and cannot change; it is sent together with these, and only then is told right or wrong.
+ * given by then and cannot change; it is sent together with these, and only then is told right or wrong. This
+ * module and what it imports are loaded before the instructions of studies that ask, and of no other.
  */
 
 import { confidenceStep } from "./confidence.js";
@@ -9,6 +10,8 @@ import { onTrialKeys } from "./keys.js";
 import { MARK_UNITS, markOn } from "./mark.js";
 import { el, enterScreen } from "./screens.js";
 import { percent, text } from "./texts.js";
+
+export { answersWithConfidence } from "./confidence.js";
 
 const LEAST_TOP_CSS = 4;
 const BESIDE_CSS = { least: 272, most: 400, gap: 24 };

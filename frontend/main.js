@@ -63,16 +63,19 @@ async function visitStudy(name) {
   about.contact = study.contact;
   about.giveUp = () => showGivenUp(api, study, about);
   if (isPreview(study)) {
-    const { judgmentOf } = await import("./judgment.js");
-    return showPreview(study, await judgmentOf(study));
+    const { judgmentOf } = await api.load(() => import("./judgment.js"));
+    return showPreview(study, await api.load(() => judgmentOf(study)));
   }
   const visit = (await resumed(name)) ?? (await enter({ api, resumed, begun, playing, showError }, study));
   if (visit) await playToEnd(study, /** @type {import("./visit.js").Ended} */ (visit));
 }
 
-/** Load the module that runs the blocks and shows the end; called early, so that it is loaded in time. */
-function playing() {
-  return import("./playing.js");
+/**
+ * Load the module that runs the blocks and shows the end; called early, so that it is loaded in time.
+ * @param {() => boolean} [isAwaited] whether somebody is waiting for it now
+ */
+function playing(isAwaited) {
+  return api.load(() => import("./playing.js"), isAwaited);
 }
 
 /**
@@ -96,9 +99,10 @@ function requestedEarly(path, init) {
  * @param {string} file URL of the demo's description
  */
 async function playWithoutServer(file) {
-  const { makeDemo } = await import("./demo.js");
+  const { makeDemo } = await api.load(() => import("./demo.js"));
   const demo = makeDemo(/** @type {import("./demo.js").Site} */ (await api.get(file)), {
     picture: api.picture,
+    load: api.load,
     random: Math.random,
   });
   api = /** @type {import("./visit.js").Api} */ (demo);

@@ -1,9 +1,7 @@
 // @ts-check
 /** An active session: instructions, blocks, breaks. */
 
-import { enterFullScreen, leaveFullScreen } from "./display.js";
-import { fitDisplay } from "./fitness.js";
-import { followUpNotes } from "./follow_ups.js";
+import { enterFullScreen, leaveFullScreen } from "./full_screen.js";
 import { judgmentOf } from "./judgment.js";
 import { startGuarding, stopGuarding } from "./leaving.js";
 import { mediumOf } from "./medium.js";
@@ -21,11 +19,19 @@ export { showDone, showResult } from "./endings.js";
 /** @typedef {import("./visit.js").Visit} Visit */
 
 /**
- * Load the judgment and the medium of a study.
+ * Load what the trials and the end of a study need, so that nothing is loaded between them.
+ * @param {Pick<import("./visit.js").Api, "load">} api
  * @param {PublicStudy} study
+ * @param {() => boolean} [isAwaited] whether somebody is waiting for it now
  */
-export function prepare(study) {
-  return Promise.all([judgmentOf(study), mediumOf(study)]);
+export async function prepare({ load }, study, isAwaited) {
+  const [judgment, medium, flash] = await Promise.all([
+    load(() => judgmentOf(study), isAwaited),
+    load(() => mediumOf(study), isAwaited),
+    study.flashes ? load(() => import("./flash.js"), isAwaited) : null,
+    study.debrief ? load(() => import("./debrief.js"), isAwaited) : null,
+  ]);
+  return { judgment, medium, flash };
 }
 
 /**
@@ -37,7 +43,12 @@ export function prepare(study) {
 export async function playBlocks(api, study, visit) {
   const before = study.practice ? 1 : 0; // the practice is the first block, and no part
   const blocks = visit.state.protocol.block_images.length - before;
-  const [judgment, medium] = await prepare(study);
+  const asked = visit.state.protocol.follow_ups ?? null;
+  const [prepared, followUps] = await Promise.all([
+    prepare(api, study),
+    asked && api.load(() => import("./follow_ups.js")),
+  ]);
+  const { judgment, flash } = prepared;
   const isBack = (visit.next?.trial_index ?? 0) > 0;
   await askQuestions(visit);
   const areOwn = !isBack && (await showPages(visit, 0));
@@ -47,7 +58,7 @@ export async function playBlocks(api, study, visit) {
       isBack ? text("instructions.title_back") : text("instructions.title"),
       [
         ...instructions(study, judgment, isBack),
-        ...followUpNotes(visit.state.protocol.follow_ups ?? null),
+        ...(followUps?.followUpNotes(asked) ?? []),
         ...beforePractice(study, visit),
         ...withdrawing(visit),
       ],
@@ -67,15 +78,10 @@ export async function playBlocks(api, study, visit) {
     if (block > before && !isBegun) await showPages(visit, block - before);
     isBegun = false;
     if (study.flashes && visit.state.protocol.full_screen) await enterFullScreen();
-    const display = study.flashes ? await fitDisplay(api, study, text("display.no_fault_stored")) : null;
-    if (study.flashes && !display) return stopGuarding();
-    await playBlock(
-      visit,
-      judgment,
-      medium,
-      display,
-      study.pay.base_usd_cents + study.pay.bonus_usd_cents > 0,
-    );
+    const display = flash && (await flash.fitDisplay(api, study, text("display.no_fault_stored")));
+    if (flash && !display) return stopGuarding();
+    const isPaid = study.pay.base_usd_cents + study.pay.bonus_usd_cents > 0;
+    await playBlock(visit, { ...prepared, followUps }, display, isPaid);
     if (!visit.done && practice) await afterPractice(study, withdrawing(visit));
     if (!visit.done && !practice) {
       await ask(
@@ -110,7 +116,7 @@ export async function playBlocks(api, study, visit) {
  */
 export async function askQuestions(visit) {
   if (!visit.questions) return;
-  const { askOpenQuestions } = await import("./questions.js");
+  const { askOpenQuestions } = await visit.load(() => import("./questions.js"));
   await askOpenQuestions(visit);
 }
 

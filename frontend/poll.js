@@ -1,8 +1,6 @@
 // @ts-check
 /** Polls an address: unchanged data are not sent again, and a hidden page sends no requests. */
 
-import { digestHeader } from "./api.js";
-
 const EVERY_MS = 3000;
 const LONGEST_PAUSE_MS = 30000;
 
@@ -48,17 +46,6 @@ export async function lookOn(
     onTrouble(failures > 1);
     await pause(Math.min(EVERY_MS * 2 ** failures, LONGEST_PAUSE_MS));
   } while (goesOn());
-}
-
-/**
- * Send a command to the server; return the data of its reply.
- * @param {string} path
- * @returns {Promise<unknown>}
- */
-export async function command(path) {
-  const reply = await fetch(path, { method: "POST", headers: await digestHeader("") });
-  if (!reply.ok) throw new Error(`status ${reply.status}`);
-  return reply.json();
 }
 
 /**

@@ -11,7 +11,7 @@ import { hasElementTiming } from "./element_timing.js";
 import { hasFrameDelays } from "./frame_delays.js";
 import { startFrame } from "./framed_backend.js";
 import { makePageBackend } from "./page_backend.js";
-import { text } from "./texts.js";
+import { stageLabel } from "./still.js";
 import { startWorker } from "./worker_backend.js";
 
 /**
@@ -27,14 +27,13 @@ let sequences = 0;
 /**
  * @param {HTMLElement} stage contains the canvases, stacked
  * @param {import("./backend.js").Size} size
- * @param {boolean} flashes false if pictures have no time limit; neither frame nor worker is then needed
  */
-export async function makePresenter(stage, size, flashes = true) {
-  const { pictures: n = 1 } = size;
-  const label = n > 1 ? text("pictures.to_judge", { n }) : text("picture.to_judge");
-  const [frame, worker] = flashes
-    ? await Promise.all([startFrame(stage, size, label), startWorker(stage, size, label)])
-    : [null, null];
+export async function makePresenter(stage, size) {
+  const label = stageLabel(size);
+  const [frame, worker] = await Promise.all([
+    startFrame(stage, size, label),
+    startWorker(stage, size, label),
+  ]);
   const page = makePageBackend(stage, size, label);
   const first = frame ?? (hasElementTiming() || !worker ? page : worker);
   /** @type {Backend} */

@@ -231,6 +231,15 @@ export function trialScreen(judgment, answers = answerButtons(judgment)) {
 }
 
 /**
+ * Return whether another screen replaced the trials: this tab lost the session, and must neither
+ * announce a trial nor send a response.
+ * @param {{stage: HTMLElement}} screen
+ */
+export function isGone(screen) {
+  return !screen.stage.isConnected;
+}
+
+/**
  * Show the progress. A picture that replaces one that was not shown properly counts as an additional one.
  * @param {{answered: number, total: number, replaced?: number}} progress
  * @param {number | null} earned

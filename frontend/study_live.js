@@ -5,8 +5,8 @@
  */
 
 import { narrowing, range, sessionBar } from "./charts.js";
-import { broken, inWords, interval, scored } from "./dashboard_format.js";
 import { el, money } from "./screens.js";
+import { broken, inWords, interval, scored } from "./study_format.js";
 
 /** @typedef {import("../types/api.js").WatchedStudy} WatchedStudy */
 /** @typedef {import("../types/api.js").ModelScore} ModelScore */

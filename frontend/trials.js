@@ -3,23 +3,19 @@
  * One block of trials: show, ask, store, give feedback. Each trial waits until the last response is stored.
  */
 
-import * as staircase from "./staircase.js";
-import { answersWithConfidence } from "./confidence.js";
-import { isFullScreen } from "./display.js";
-import { askFollowUps } from "./follow_ups.js";
-import { goesOn, isGone, readyToFlash, settleIn, showPictures } from "./flash.js";
 import { measureRefresh, waitFrames } from "./frames.js";
+import { isFullScreen } from "./full_screen.js";
 import { takeInteractions } from "./interactions.js";
 import { onTrialKeys } from "./keys.js";
 import { loadPictures } from "./pictures.js";
-import { makePresenter } from "./presenter.js";
 import { interruptionsSoFar, untilUncovered } from "./interruption.js";
 import { countSameAnswers, saySameAnswers } from "./same_answers.js";
 import { giveInstruction, ofInstruction } from "./instructed_check.js";
 import { loadStimuli, namesOf } from "./stimuli.js";
 import { text } from "./texts.js";
-import { ask, el, enterScreen, showProgress, showWaiting, trialScreen } from "./screens.js";
+import { ask, el, enterScreen, isGone, showProgress, showWaiting, trialScreen } from "./screens.js";
 import { stageSize, styleRow } from "./stage.js";
+import { makeStill, showStill } from "./still.js";
 
 const DECODED_AHEAD = 3;
 const FRAMES_MEASURED_QUICKLY = 60;
@@ -31,23 +27,33 @@ const READING_MS = 3000;
  * @typedef {ReturnType<typeof trialScreen>} Screen
  * @typedef {ReturnType<typeof loadPictures>} Pictures
  * @typedef {ReturnType<typeof loadStimuli>} Stimuli
- * @typedef {Awaited<ReturnType<typeof makePresenter>>} Presenter
- * @typedef {{visit: Visit, judgment: import("./judgment.js").Judgment, medium: import("./medium.js").Medium,
- *   screen: Screen, presenter: Presenter, masks: Pictures, display: Refresh, isFull: boolean, isPaid:
- *   boolean}} Scene
+ * @typedef {Pick<ReturnType<typeof makeStill>, "draw" | "end">} Presenter
+ * @typedef {{shown_ms: number|null, frames: number|null, mask_ms: number[]|null, timing:
+ *   import("./planner.js").Timing|null, flags: string[]}} Seen what was really shown
+ *
+ * What a study needs of this page's parts; null what it does not have, which is not loaded then.
+ * @typedef {object} Parts
+ * @property {import("./judgment.js").Judgment} judgment
+ * @property {import("./medium.js").Medium} medium
+ * @property {typeof import("./flash.js") | null} flash
+ * @property {typeof import("./follow_ups.js") | null} followUps
+ *
+ * @typedef {Parts & {visit: Visit, screen: Screen, presenter: Presenter, masks: Pictures, display: Refresh,
+ *   isFull: boolean, isPaid: boolean}} Scene
  */
 
 /**
  * Run the current block to its end.
  * @param {Visit} visit
- * @param {import("./judgment.js").Judgment} judgment
- * @param {import("./medium.js").Medium} medium
+ * @param {Parts} parts
  * @param {Refresh | null} display measured just before the block, for flashes
  * @param {boolean} isPaid whether the task is paid
  */
-export async function playBlock(visit, judgment, medium, display, isPaid) {
+export async function playBlock(visit, parts, display, isPaid) {
   const { protocol } = visit.state;
-  const isTimed = protocol.time_limits !== "none";
+  const { judgment, medium, followUps } = parts;
+  const flash = protocol.time_limits === "none" ? null : parts.flash;
+  const isTimed = flash !== null;
   const tellLoaded = showWaiting(
     text("block.loading"),
     isTimed ? text("block.loading_all") : text("block.loading_first"),
@@ -87,12 +93,13 @@ export async function playBlock(visit, judgment, medium, display, isPaid) {
   const asked = protocol.follow_ups ?? null;
   const screen = trialScreen(
     judgment,
-    asked?.confidence_with ? answersWithConfidence(judgment, asked.confidence_points) : undefined,
+    asked?.confidence_with ? followUps?.answersWithConfidence(judgment, asked.confidence_points) : undefined,
   );
   styleRow(screen.main, size);
-  const presenter = await makePresenter(screen.stage, size, isTimed);
+  const presenter = flash ? await flash.makePresenter(screen.stage, size) : makeStill(screen.stage, size);
+  const isFull = isFullScreen();
   await playTrials(
-    { visit, judgment, medium, screen, presenter, masks, display: measured, isFull: isFullScreen(), isPaid },
+    { ...parts, flash, visit, screen, presenter, masks, display: measured, isFull, isPaid },
     block,
     pictures,
   );
@@ -106,7 +113,8 @@ export async function playBlock(visit, judgment, medium, display, isPaid) {
  * @param {Stimuli} pictures
  */
 async function playTrials(scene, block, pictures) {
-  const { visit, judgment, screen } = scene;
+  const { visit, judgment, screen, flash, followUps } = scene;
+  const flashing = /** @type {import("./flash.js").Scene} */ (scene);
   const isRepeating = countSameAnswers(visit.state.protocol.same_answer_notice);
   let next = block.next;
   let stimulus = block.images[0];
@@ -121,13 +129,15 @@ async function playTrials(scene, block, pictures) {
       pictures.bitmaps(i + k),
     );
     const shown = spare ?? (await pictures.needed(i));
-    await readyToFlash(scene, next, ahead);
+    await flash?.readyToFlash(flashing, next, ahead);
     showProgress(visit.progress, visit.earned, visit.state.currency, judgment, next.practice);
     const masks = await Promise.all(
       (block.trial_masks[i] ?? []).map((/** @type {number} */ k) => scene.masks.needed(k)),
     );
     await untilUncovered();
-    const showing = await showPictures(scene, shown, masks, next);
+    const showing = flash
+      ? await flash.showPictures(flashing, shown, masks, next)
+      : await showStill(scene, shown);
     const asked = block.instructed[i] ?? null;
     if (asked) giveInstruction(screen, judgment, asked);
     const { response, confidence, rt, flags } = await answered(screen);
@@ -140,7 +150,7 @@ async function playTrials(scene, block, pictures) {
     };
     const trial = { trial_index: next.trial_index, attempt, ...facts };
     publish(trial);
-    const followUps = await askFollowUps(
+    const answeredToo = await followUps?.askFollowUps(
       screen,
       visit.state.protocol.follow_ups ?? null,
       response,
@@ -151,7 +161,7 @@ async function playTrials(scene, block, pictures) {
       stimulus: namesOf(stimulus),
       response,
       rt,
-      ...followUps,
+      ...answeredToo,
       interactions: takeInteractions(),
     });
     const coming = reply.replaced_by === null ? null : pictures.extra(reply.replaced_by);
@@ -165,18 +175,19 @@ async function playTrials(scene, block, pictures) {
       visit.state.protocol.feedback_ms,
       scene.isPaid,
     );
-    if (!reply.block_finished) await settleIn(scene, seen.flags);
-    if (reply.may_end && !(await goesOn(scene))) {
+    if (!reply.block_finished) await flash?.settleIn(flashing, seen.flags);
+    if (flash && reply.may_end && !(await flash.goesOn(flashing))) {
       await visit.end();
       return;
     }
     for (const each of spare ?? []) each.close();
     spare = null;
-    carried = disagreement(
-      asked ? null : block.staircase,
-      /** @type {import("./staircase.js").StaircaseState} */ (next),
-      reply,
-    );
+    carried =
+      flash?.disagreement(
+        asked ? null : block.staircase,
+        /** @type {import("./staircase.js").StaircaseState} */ (next),
+        reply,
+      ) ?? [];
     if (isRepeating(response) && !reply.block_finished) {
       const { same_answer_notice, half_real } = visit.state.protocol;
       await saySameAnswers(judgment.repeated(response, same_answer_notice), judgment.shares(half_real));
@@ -254,22 +265,6 @@ async function tell(screen, judgment, { was_correct, replaced_by }, response, ms
       ? text(isPaid ? "block.replaced_paid" : "block.replaced")
       : judgment.verdict(response, was_correct);
   await waitFrames(was_correct === null ? Math.max(ms, READING_MS) : ms);
-}
-
-/**
- * Return flags for the next response if the server's exposure differs from the staircase rule's.
- * @param {import("../types/api.js").Block["staircase"]} rule
- * @param {import("./staircase.js").StaircaseState} before
- * @param {import("../types/api.js").Confirmation} reply
- * @returns {string[]}
- */
-function disagreement(rule, before, reply) {
-  if (!rule || reply.replaced_by || reply.block_finished || reply.was_correct === null || !reply.next)
-    return [];
-  const expected = staircase.step(rule, before, reply.was_correct);
-  if (expected.exposure_ms === reply.next.exposure_ms) return [];
-  console.error("staircase: expected", expected, "but the server announced", reply.next);
-  return ["staircase_mismatch"];
 }
 
 /** @param {object} trial the last trial, exposed to automated evaluators and the researcher's console */

@@ -33,6 +33,7 @@ export function makeVisit(api, token, state) {
     /** Questions of the researcher that are to be answered now. */
     questions: state.questions ?? null,
     fetchPicture: api.picture,
+    load: api.load,
     /** @param {object} display */
     beginBlock: (display) =>
       api.post(

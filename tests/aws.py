@@ -9,13 +9,14 @@ import time
 import urllib.request
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from cfnlint.decode import cfn_yaml
 
 from deploy.template import text_of
-from tests.isolation import NO_AWS_ACCOUNT
+from tests.isolation import NO_AWS_ACCOUNT, ROOT
+from tests.moto_process import COPY, END
 
 REGION = "eu-central-1"
 ACCOUNT = "123456789012"
@@ -29,10 +30,10 @@ def moto_server() -> Iterator[str]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     url = f"http://127.0.0.1:{port}"
-    environment = {**os.environ, "INITIAL_NO_AUTH_ACTION_COUNT": "inf"}
-    command = [sys.executable, "-W", "ignore", "-m", "moto.server", "-p", str(port)]
+    environment = {**os.environ, "INITIAL_NO_AUTH_ACTION_COUNT": "inf", "MOTO_PORT": str(port)}
+    command = [sys.executable, "-W", "ignore", "-m", "tests.moto_process", str(port)]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    process = subprocess.Popen(command, env=environment, **quiet)
+    process = subprocess.Popen(command, env=environment, cwd=ROOT, stdin=subprocess.PIPE, **quiet)
     try:
         until = time.monotonic() + _SECONDS
         while not _answers(f"{url}/moto-api/data.json"):
@@ -40,8 +41,19 @@ def moto_server() -> Iterator[str]:
             time.sleep(0.1)
         yield url
     finally:
-        process.terminate()
-        process.wait()
+        process.communicate()  # the end of its input ends it, and its copies
+
+
+@contextmanager
+def copied(url: str) -> Iterator[str]:
+    """Run a server that goes on from all that the one at `url` holds now; gives its URL."""
+    port = json.loads(_post(f"{url}{COPY}"))["port"]
+    copy = f"http://127.0.0.1:{port}"
+    try:
+        yield copy
+    finally:
+        with suppress(OSError):  # it ends without a reply
+            _post(f"{copy}{END}")
 
 
 def reset(url: str) -> None:
@@ -81,17 +93,14 @@ _UNKNOWN = (
 )
 
 
-def template(
-    name: str, has_panel: bool = False, is_signed: bool = True, **set_conditions: bool
-) -> dict[str, Any]:
+def template(name: str, has_panel: bool = False, **set_conditions: bool) -> dict[str, Any]:
     """Return a template of the deployment as data, with its short functions (`!Ref`) written out.
 
     Args:
         has_panel: whether its condition `HasPanel` holds; the parts that depend on it are resolved.
-        is_signed: the same of `IsSigned`.
         set_conditions: the same of others, which do not hold by default.
     """
-    conditions = defaultdict(bool, HasPanel=has_panel, IsSigned=is_signed, **set_conditions)
+    conditions = defaultdict(bool, HasPanel=has_panel, **set_conditions)
     made = json.loads(json.dumps(cfn_yaml.loads(text_of(name))))
     made.pop("Conditions", None)
     made["Resources"] = {
@@ -147,7 +156,7 @@ def _answers(url: str) -> bool:
         return False
 
 
-def _post(url: str, data: bytes = b"") -> None:
+def _post(url: str, data: bytes = b"") -> bytes:
     request = urllib.request.Request(url, data, {"Content-Type": "text/plain"}, method="POST")
-    with urllib.request.urlopen(request, timeout=20):
-        pass
+    with urllib.request.urlopen(request, timeout=20) as reply:
+        return reply.read()

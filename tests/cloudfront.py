@@ -26,10 +26,8 @@ from tests import aws, function, node
 class Cloudfront:
     """The distribution: what a request is answered with."""
 
-    def __init__(
-        self, bucket: str, functions: Mapping[str, Sequence[function.Function]], is_signed: bool = True
-    ):
-        resources = aws.template("service", "panel" in functions, is_signed)["Resources"]
+    def __init__(self, bucket: str, functions: Mapping[str, Sequence[function.Function]]):
+        resources = aws.template("service", "panel" in functions)["Resources"]
         self._resources = resources
         self._config = resources["Distribution"]["Properties"]["DistributionConfig"]
         self._origins = {origin["Id"]: origin for origin in self._config["Origins"]}
@@ -200,7 +198,7 @@ def serving(cloudfront: Cloudfront) -> Iterator[str]:
     """Answer requests as `cloudfront` does; gives the address."""
     handler = type("Handler", (_Handler,), {"cloudfront": cloudfront})
     server = _Server(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.server_address[1]}"

@@ -2,8 +2,12 @@
 
 import os
 import secrets
+from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 
+import botocore.loaders
+import botocore.session
 import pytest
 
 from tests import isolation
@@ -16,6 +20,14 @@ from tests import aws, dynamodb  # noqa: E402
 from tests.markers import pytest_collection_modifyitems  # noqa: E402, F401
 
 
+@pytest.fixture(scope="session", autouse=True)
+def descriptions_of_aws():
+    """Have the clients of all sessions share the descriptions of AWS' services, which take 0.1 s to read."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(botocore.session, "create_loader", cache(botocore.loaders.create_loader))
+        yield
+
+
 @pytest.fixture(scope="session")
 def moto_url():
     with aws.moto_server() as url:
@@ -23,12 +35,19 @@ def moto_url():
 
 
 @pytest.fixture
-def cloud(moto_url, monkeypatch):
-    """An empty AWS that boto3 finds by the environment; gives its URL."""
-    aws.reset(moto_url)
-    for name, value in aws.environment(moto_url).items():
-        monkeypatch.setenv(name, value)
-    return moto_url
+def cloud(moto_url, request, monkeypatch):
+    """An AWS that boto3 finds by the environment; gives its URL.
+
+    It is empty, or where a test takes a fixture `applied` a copy of the AWS that this one gives the URL of.
+    """
+    with ExitStack() as stack:
+        if "applied" in request.fixturenames:
+            url = stack.enter_context(aws.copied(request.getfixturevalue("applied").url))
+        else:
+            aws.reset(url := moto_url)
+        for name, value in aws.environment(url).items():
+            monkeypatch.setenv(name, value)
+        yield url
 
 
 @pytest.fixture(scope="session")

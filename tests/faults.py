@@ -1,7 +1,7 @@
 """A DynamoDB that fails as the real one does, in front of one that works.
 
 Every 20th call is throttled; every 50th write is done and answered with a 500; every 70th is done and
-its reply lost with the connection.
+its reply lost with the connection; every 33rd call is done and its reply cut off with the connection.
 """
 
 import http.client
@@ -23,9 +23,9 @@ class FaultyServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.behind = urlsplit(endpoint)
         self.calls, self.writes = 0, 0
-        self.faults = {"throttled": 0, "broken": 0, "lost": 0}
+        self.faults = {"throttled": 0, "broken": 0, "lost": 0, "cut": 0}
         self.lock = threading.Lock()
-        self._thread = threading.Thread(target=self.serve_forever, daemon=True)
+        self._thread = threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True)
         self._thread.start()
 
     @property
@@ -44,6 +44,8 @@ class FaultyServer(ThreadingHTTPServer):
                 found = "broken"
             elif is_write and self.writes % 70 == 0:
                 found = "lost"
+            elif self.calls % 33 == 0:
+                found = "cut"
             if found:
                 self.faults[found] += 1
             return found
@@ -74,6 +76,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
         elif fault == "broken" and status == 200:
             self.reply(500, json.dumps({"__type": BROKEN, "message": "so sorry"}).encode())
+        elif fault == "cut":
+            self.close_connection = True
+            self.reply(status, reply, reply[: len(reply) // 2])
         else:
             self.reply(status, reply)
 
@@ -86,12 +91,12 @@ class _Handler(BaseHTTPRequestHandler):
         reply = self.connection_behind.getresponse()
         return reply.status, reply.read()
 
-    def reply(self, status, body):
+    def reply(self, status, body, sent=None):
         self.send_response(status)
         self.send_header("Content-Type", "application/x-amz-json-1.0")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body)
+        self.wfile.write(body if sent is None else sent)
 
     def drop_behind(self):
         if self.connection_behind is not None:

@@ -5,10 +5,15 @@ the same; `unpacked` unpacks it once beside it, for all instances. `Function` is
 is sent events as Lambda sends them.
 """
 
+import atexit
 import base64
 import fcntl
 import json
+import os
+import select
 import shutil
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -16,30 +21,16 @@ import threading
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from urllib.parse import parse_qsl, urlsplit
 
 from deploy import package
 
 BUILT = Path(__file__).resolve().parents[1] / "build" / "packages"
-
-# Reads events, one a line, and writes replies; what the function prints itself goes to stderr.
-RUNTIME = """
-import json, os, sys
-replies, sys.stdout = os.fdopen(os.dup(1), "w"), sys.stderr
-os.dup2(2, 1)
-sys.path.insert(0, sys.argv[1])
-from importlib import import_module
-class Context:
-    get_remaining_time_in_millis = staticmethod(lambda: 600_000)
-module, _, name = sys.argv[2].rpartition(".")
-handle = getattr(import_module(module), name)
-for line in sys.stdin:
-    replies.write(json.dumps(handle(json.loads(line), Context)) + "\\n")
-    replies.flush()
-"""
+RUNTIME = Path(__file__).with_name("lambda_runtime.py")
 
 
 def built(stage: str) -> package.Package:
@@ -73,6 +64,67 @@ def _unpacked_place(archive: Path) -> Path:
     return archive.with_suffix(".unpacked")
 
 
+class _Instance:
+    """A process that `lambda_runtime.py` forked; used as `subprocess.Popen` is."""
+
+    def __init__(self, pid: int, stdin: IO[str], stdout: IO[str]):
+        self.pid, self.stdin, self.stdout = pid, stdin, stdout
+        self._has_ended = False
+
+    def has_ended(self, within: float = 0) -> bool:
+        """Return whether it has ended, or does within so many seconds: nobody holds the end that replies."""
+        if not self._has_ended:
+            replies = select.poll()  # one for each call, since threads may ask at once
+            replies.register(self.stdout, 0)
+            self._has_ended = bool(replies.poll(1000 * within))
+        return self._has_ended
+
+    def wait(self, timeout: float) -> None:
+        assert self.has_ended(timeout), f"the function has not ended within {timeout} s"
+
+    def kill(self) -> None:
+        if not self.has_ended():
+            os.kill(self.pid, signal.SIGKILL)
+
+
+class _Runtime:
+    """The process that instances of one stage are forked from."""
+
+    def __init__(self, task: Path):
+        self._lock = threading.Lock()
+        self._socket, theirs = socket.socketpair()
+        with theirs:
+            command = [sys.executable, "-S", "-I", str(RUNTIME), str(task), str(theirs.fileno())]
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                env={"OPENBLAS_NUM_THREADS": "1"},
+            )
+        atexit.register(self._end)
+
+    def start(self, handler: str, environment: Mapping[str, str], log: IO[str]) -> _Instance:
+        read_events, write_events = os.pipe()
+        read_replies, write_replies = os.pipe()
+        message = json.dumps({"handler": handler, "environment": environment}).encode()
+        with self._lock:
+            socket.send_fds(self._socket, [message], [read_events, write_replies, log.fileno()])
+            pid = int(self._socket.recv(32))
+        for descriptor in (read_events, write_replies):
+            os.close(descriptor)
+        return _Instance(pid, os.fdopen(write_events, "w"), os.fdopen(read_replies))
+
+    def _end(self) -> None:
+        self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+        self._process.wait()
+
+
+@cache
+def _runtime(stage: str) -> _Runtime:
+    return _Runtime(unpacked(stage))
+
+
 class Function:
     """One instance of a Lambda function, started from its zip."""
 
@@ -83,18 +135,10 @@ class Function:
         """
         handler = handler or package.settings(stage)["lambda_handler"]
         self._folder = tempfile.TemporaryDirectory(prefix="openhype-task-")
-        task = unpacked(stage)
         self._log = (Path(self._folder.name) / "log").open("w+")
         self._lock = threading.Lock()
-        self._process = subprocess.Popen(
-            [sys.executable, "-S", "-I", "-c", RUNTIME, str(task), handler],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            text=True,
-            cwd=task,
-            env={"AWS_REGION": "eu-central-1", "INSTANTIATE_LAMBDA_HANDLER_ON_IMPORT": "1", **environment},
-        )
+        usual = {"AWS_REGION": "eu-central-1", "INSTANTIATE_LAMBDA_HANDLER_ON_IMPORT": "1"}
+        self._process = _runtime(stage).start(handler, {**usual, **environment}, self._log)
 
     def invoke(self, event: Mapping[str, Any]) -> dict[str, Any]:
         """Return the function's reply to an event; one at a time, as an instance takes them."""
@@ -115,7 +159,7 @@ class Function:
         self._process.wait(timeout=20)
 
     def is_dead(self) -> bool:
-        return self._process.poll() is not None
+        return self._process.has_ended()
 
     def close(self) -> None:
         with suppress(BrokenPipeError):
@@ -152,7 +196,7 @@ def invocations(functions: Mapping[str, Function]) -> Iterator[str]:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_address[1]}"
     finally:

@@ -55,21 +55,12 @@ def _long_lines() -> int:
 
 
 def _write_types(node: list[str]) -> int:
-    """Write `types/api.d.ts`, the types of requests and replies, and return the status.
+    """Write `types/api.d.ts`, the types of requests and replies, and return the status."""
+    from backend.web import openapi
 
-    The dashboard is no part of the API; the types of its replies are added to the document here.
-    """
-    from backend.web import dashboard_types, openapi
-
-    told = json.loads(openapi.document())
-    of_api, of_dashboard = told["components"]["schemas"], openapi.schemas(dashboard_types.REPLIES.values())
-    twice = of_api.keys() & of_dashboard.keys()
-    if differing := [name for name in sorted(twice) if of_api[name] != of_dashboard[name]]:
-        raise SystemExit(f"dashboard_types.py takes names that the API has: {', '.join(differing)}")
-    of_api |= of_dashboard
     folder = ROOT / "types"
     folder.mkdir(exist_ok=True)
-    (folder / "openapi.json").write_text(json.dumps(told), "utf-8")
+    (folder / "openapi.json").write_bytes(openapi.document())
     how = ["--root-types", "--root-types-no-schema-prefix", "-o", str(folder / "api.d.ts")]
     program = ["node_modules/openapi-typescript/bin/cli.js", str(folder / "openapi.json"), *how]
     return subprocess.call([*node, *program], cwd=ROOT, stdout=subprocess.DEVNULL)

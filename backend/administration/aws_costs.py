@@ -15,14 +15,14 @@ from typing import Any
 from backend.client.tar_stream import PART_BYTES
 from backend.experiment.protocol import TIME, Protocol
 from backend.stores.dynamodb.counters import quotas
-from backend.stores.dynamodb.keys import LISTS, WRITES_PER_ITEM
+from backend.stores.dynamodb.keys import LISTS
 
 _WRITE_UNIT, _READ_UNIT = 1024, 4096
 _HEAD_BYTES, _HEAD_BYTES_A_PICTURE = 750, 2
-_STANDING_BYTES = 165
+_STANDING_BYTES = 265
 """Key and cursor of an item, with the display that the browser reported."""
-_ANSWER_BYTES = {False: 33, True: 92}
-_PACKED_BYTES = {False: 8, True: 22}
+_ANSWER_BYTES = {False: 99, True: 162}
+_PACKED_BYTES = {False: 17, True: 44}
 """Size of one response when all responses of a session are compressed together."""
 _STIMULUS_BYTES = 35
 _STUDY_BYTES = 4096
@@ -78,7 +78,7 @@ def of_session(protocol: Protocol, assumed: Mapping[str, float], evaluators: int
     masks = _MASKS if protocol.has_flashes and protocol.timing.mask_count else 0
     head = _HEAD_BYTES + _HEAD_BYTES_A_PICTURE * planned
     packed = _STANDING_BYTES + _PACKED_BYTES[protocol.has_flashes] * trials
-    answers = _STANDING_BYTES * ceil(writes / WRITES_PER_ITEM) + _ANSWER_BYTES[protocol.has_flashes] * trials
+    answers = _STANDING_BYTES * writes + _ANSWER_BYTES[protocol.has_flashes] * trials
     api_requests = 3 + writes
     models = int(assumed["models"])
     wanted = protocol.admission.evaluators if evaluators is None else ceil(evaluators / models)

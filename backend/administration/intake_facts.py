@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from backend.experiment.records import Study
-from backend.stores.store import Store
+from backend.stores.store import Store, no_study
 from backend.stores.updates import update
 
 BOOK = "intake"
@@ -36,11 +36,15 @@ def write(store: Store, study: Study, equalise: Sequence[str], reals: Sequence[A
     update(store, BOOK, study.name, lambda _: data)
 
 
-def read(store: Store, study: Study) -> IntakeFacts | None:
-    """Return the facts of a study; None if it has none, as studies of older versions have."""
+def read(store: Store, study: Study) -> IntakeFacts:
+    """Return the facts of a study.
+
+    Raises:
+        NotFound: there are none, since the study is being deleted.
+    """
     entry = store.entry(BOOK, study.name)
     if entry is None or entry.data["created_at"] != study.created_at:
-        return None
+        raise no_study(study.name)
     return IntakeFacts(tuple(entry.data["equalise"]), tuple(entry.data["reals"]))
 
 

@@ -25,7 +25,7 @@ from typing import Any
 from backend.administration import intake_facts
 from backend.administration.study_spec import check_models
 from backend.experiment.judgments import judgment_of
-from backend.experiment.records import FAKE, REAL, Stimulus, Study
+from backend.experiment.records import FAKE, Stimulus, Study
 from backend.experiment.sampling import pool_of
 from backend.foundation.atomic_files import write_whole
 from backend.foundation.errors import Conflict, InvalidInput, NotFound
@@ -43,8 +43,6 @@ from backend.studies.tournament_counts import is_counted
 _NAMED = 3
 _TRIES, _WAIT_S = 20, 3.0
 """Of a model that joins while others do."""
-_WAS_AUTO = ("png",)
-"""What `auto` has stood for besides, for some sizes."""
 _PICTURES_MISSING = "pictures_missing"
 """Code of a conflict that no waiting solves."""
 
@@ -56,7 +54,7 @@ class Newcomer:
     model: str
     folder: Path
     equalise: tuple[str, ...] | None = None
-    """The losses that its pictures go through; None for those of the study, where they are known."""
+    """The losses that its pictures go through; None for those of the study."""
     skip_bad: bool = False
     strict: bool = False
     is_submitted: bool = False
@@ -200,13 +198,13 @@ def _taken_in(
     study: Study, store: Store, newcomer: Newcomer, out: Path, progress: Any, say: Any
 ) -> tuple[tuple[Stimulus, ...], Sequence[str]]:
     """Return the pictures of a model, made like those of its study, and notes about them."""
+    from backend.stimuli.images import resolve_format
+
     judgment, shown = judgment_of(study.protocol.method), study.protocol.stimuli
     model = newcomer.model
     grown = replace(study, models=(*study.models, model), joined=(*study.joined, len(study.models)))
     known = intake_facts.read(store, study)
-    equalise = newcomer.equalise
-    if equalise is None:
-        equalise = known.equalise if known else ()
+    equalise = known.equalise if newcomer.equalise is None else newcomer.equalise
 
     def lacking(stimuli: Sequence[Stimulus], classes: Sequence[str]) -> str:
         if tuple(classes) != study.classes:
@@ -222,7 +220,7 @@ def _taken_in(
             {},
             out,
             size_px=shown.size_px,
-            image_format=_format_of(study, store.stimuli(study.name)),
+            image_format=resolve_format(shown.image_format, shown.size_px),
             equalise=equalise,
             skip_bad=newcomer.skip_bad,
             strict=newcomer.strict,
@@ -235,24 +233,8 @@ def _taken_in(
     return tuple(_of(model, intake.stimuli)), (*_notes(study, model, intake, known, equalise),)
 
 
-def _format_of(study: Study, stimuli: Iterable[Stimulus]) -> str:
-    """Return the format in which a model joins a study: that of the pictures it has.
-
-    What `auto` stands for has changed since version 0.1: pictures of another format than the reals' would be
-    known as a model's by their addresses.
-    """
-    from backend.stimuli.images import resolve_format, suffix_of
-
-    chosen = study.protocol.stimuli.image_format
-    resolved = resolve_format(chosen, study.protocol.stimuli.size_px)
-    there = {Path(each.name).suffix for each in stimuli if each.truth == REAL}
-    if chosen != "auto" or suffix_of(resolved) in there:
-        return resolved
-    return next((each for each in _WAS_AUTO if suffix_of(each) in there), resolved)
-
-
 def _notes(
-    study: Study, model: str, intake: Intake, known: intake_facts.IntakeFacts | None, equalise: Sequence[str]
+    study: Study, model: str, intake: Intake, known: intake_facts.IntakeFacts, equalise: Sequence[str]
 ) -> Iterator[str]:
     """Yield what the intake says of a model, and how its files differ from those of the reals."""
     from backend.stimuli.confounds import differences
@@ -260,12 +242,6 @@ def _notes(
 
     for note in intake.notes:
         yield f"{model}: {note.replace(' reals ', ' fakes ')}"
-    if known is None:
-        yield (
-            f"{model}: its files were not compared with those of the reals, since the study was made by an "
-            "older version, which stored nothing about them"
-        )
-        return
     reals = [SourceFacts(**{**facts, "treatments": tuple(facts["treatments"])}) for facts in known.reals]
     is_alike = sorted(equalise) == sorted(known.equalise)
     losses = parse_equalise(equalise if is_alike else ())  # those that both sides went through
@@ -383,12 +359,11 @@ def _grown(
         current = store.study(study.name)
         if (current.created_at, current.models) != (study.created_at, study.models):
             raise Conflict(f"study {study.name} was changed meanwhile; nothing was added, try again")
-        times = (*current.joined_at, *[""] * (len(current.joined) - len(current.joined_at)))
         after = replace(
             current,
             models=(*current.models, model),
             joined=(*current.joined, len(current.models)),
-            joined_at=(*times, stamp(now)),
+            joined_at=(*current.joined_at, stamp(now)),
             notes=(*current.notes, *notes),
             version=current.version + 1,
         )

@@ -80,7 +80,7 @@ def change_settings(store: Store, data: DataDir, name: str, settings: Mapping[st
 
     def change() -> tuple[Study, Study]:
         study = store.study(name)
-        _check_not_begun(store, study)
+        _check_not_begun(study)
         after = _revised(store, data, study, settings)
         if after is not study:
             store.change_study(after)
@@ -90,13 +90,12 @@ def change_settings(store: Store, data: DataDir, name: str, settings: Mapping[st
     return Change(before, after, clear_outdated(store, after))
 
 
-def _check_not_begun(store: Store, study: Study) -> None:
+def _check_not_begun(study: Study) -> None:
     """Raise Conflict if an evaluator has seen the settings, or was promised something under them."""
-    if lifecycle.is_begun(store, study):
-        since = f" on {study.begun_at[:10]}" if study.begun_at else ""
+    if study.begun_at:
         raise Conflict(
-            f"study {study.name} was opened to real evaluators{since}, so that its settings stay as they "
-            "are; make another study, under another name"
+            f"study {study.name} was opened to real evaluators on {study.begun_at[:10]}, so that its "
+            "settings stay as they are; make another study, under another name"
         )
 
 

@@ -18,7 +18,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "exposure_design": (protocols.WITHIN, protocols.BETWEEN),
     "balance": (protocols.EXACT_BALANCE, protocols.CHANCE_BALANCE),
     "draw": (protocols.RANDOM_DRAW, *protocols.DRAWS_BY_NEED),
-    "exposure_steps": ("ms", "frames", "auto"),
+    "exposure_steps": ("ms", "frames"),
     "staircase": tuple(NAMED_RULES),
     "masks": protocols.MADE_MASKS,
     "image_format": ("auto", "webp", "png", "jpeg:95"),

@@ -67,7 +67,7 @@ def _displays(answers: Answers) -> Iterator[str]:
         yield (
             f"exposures moved in whole refreshes of displays from {1000 / longest:.0f} to "
             f"{1000 / shortest:.0f} Hz, on which the same people have different scores (about 10%): compare "
-            "scores of one refresh rate, or read the fitted threshold; new studies move in ms"
+            "scores of one refresh rate, or read the fitted threshold; with exposure_steps=ms they move in ms"
         )
     if not in_refreshes and (asked < longest / 1.5).any():
         yield (

@@ -1,9 +1,8 @@
 """Command that scores metrics against people: `agree`."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,6 +15,7 @@ from backend.commands.world import (
     pairs,
     pass_world,
     progress_bar,
+    screen_width,
     store_options,
 )
 
@@ -67,9 +67,13 @@ def agree(
     simulated: bool,
 ) -> None:
     """Score metrics against people's votes: a 2AFC or JND study, its export, or a BAPPS tree."""
+    from backend import __version__
     from backend.foundation.errors import InvalidInput
+    from backend.foundation.timestamps import utc_now
     from backend.metrics.pairs.distances import distances_named
-    from backend.report.agreement import as_text
+    from backend.report.agreement import report
+    from backend.report.text_report import as_sections
+    from backend.report.write import write
     from backend.responses.agreement import agreement_of, study_votes, votes_at
     from backend.responses.picture_distances import distances_of
 
@@ -92,12 +96,14 @@ def agree(
     made = agreement_of(votes, files, level, arrays, described)
     for remark in made.remarks:
         click.echo(f"note: {remark}", err=True)
+    source, date = Path(what).name or what, f"{utc_now():%Y-%m-%d}"
+    page = report(made.data, source, date, __version__, votes.is_simulated)
     if as_json:
         click.echo(json.dumps(made.data, indent=2, allow_nan=False))
     else:
-        click.echo(as_text(made.data, votes.is_simulated))
+        click.echo(as_sections(page, screen_width()))
     if out is not None:
-        _write(made.data, what, out, votes.is_simulated)
+        click.echo(str(write(page, out, progress=progress_bar)[-1]), err=True)
 
 
 def _pictures(world: World, found: "Study | Path", votes: "Votes") -> "ItemPictures":
@@ -109,13 +115,3 @@ def _pictures(world: World, found: "Study | Path", votes: "Votes") -> "ItemPictu
     else:
         pictures = pictures_of_study(world.data, found, world.store.stimuli(found.name))
     return pictures.of(votes)
-
-
-def _write(data: Mapping[str, Any], what: str, out: Path, is_simulated: bool) -> None:
-    from backend import __version__
-    from backend.foundation.timestamps import utc_now
-    from backend.report.agreement import report
-    from backend.report.write import write
-
-    made = report(data, Path(what).name or what, f"{utc_now():%Y-%m-%d}", __version__, is_simulated)
-    click.echo(str(write(made, out, progress=progress_bar)[-1]), err=True)

@@ -16,6 +16,7 @@ from backend.commands.world import (
     named,
     pass_world,
     progress_bar,
+    screen_width,
     store_options,
 )
 
@@ -94,13 +95,17 @@ def calibrate(
     simulated: bool,
 ) -> None:
     """Fit the linear layers of LPIPS on the votes of a 2AFC study, its export, or a BAPPS tree."""
+    from backend import __version__
     from backend.foundation import optional_packages
     from backend.foundation.atomic_files import write_whole
     from backend.foundation.errors import InvalidInput
+    from backend.foundation.timestamps import utc_now
     from backend.metrics.calibration.calibrate import Options, check_votes
     from backend.metrics.calibration.schedule import PAPER
     from backend.metrics.calibration.split import Shares
-    from backend.report.calibration import as_text
+    from backend.report.calibration import report
+    from backend.report.text_report import as_text
+    from backend.report.write import write
     from backend.responses.agreement import study_votes, votes_at
     from backend.responses.calibration import calibration_of, read_start
     from backend.responses.item_pictures import pictures_at, pictures_of_study
@@ -128,19 +133,11 @@ def calibrate(
     made, content = calibration_of(votes, pictures, weights, options, progress_bar)
     data = {"source": source, "file": paths[0].name, **made.data}
     write_whole(dict(zip(paths, (content, _json(data).encode()), strict=True)))
-    click.echo(_json(data) if as_json else as_text(data), nl=not as_json)
+    page = report(data, f"{utc_now():%Y-%m-%d}", __version__)
+    click.echo(_json(data) if as_json else as_text(page, screen_width()), nl=not as_json)
     click.echo(str(paths[0]), err=True)
-    click.echo(str(_page(data, out)), err=True)
+    click.echo(str(write(page, out, progress=progress_bar)[-1]), err=True)
 
 
 def _json(data: Mapping[str, Any]) -> str:
     return json.dumps(data, indent=2, allow_nan=False) + "\n"
-
-
-def _page(data: Mapping[str, Any], out: Path) -> Path:
-    from backend import __version__
-    from backend.foundation.timestamps import utc_now
-    from backend.report.calibration import report
-    from backend.report.write import write
-
-    return write(report(data, f"{utc_now():%Y-%m-%d}", __version__), out, progress=progress_bar)[-1]

@@ -25,12 +25,6 @@ _EVALUATORS, _PICTURES = 30, 2000
     help="Have the functions recruit and pay with the token in PROLIFIC_TOKEN; none: take the token away.",
 )
 @click.option(
-    "--signed-requests/--open-requests",
-    "is_signed",
-    default=None,
-    help="Whether the functions take requests of CloudFront only. Default: as it is; for a new one, yes.",
-)
-@click.option(
     "--at-once",
     type=click.IntRange(1, 1_000_000),
     metavar="N",
@@ -55,7 +49,6 @@ def deploy(
     destroy: bool,
     with_data: str | None,
     panel: str | None,
-    is_signed: bool | None,
     at_once: int | None,
     settings: tuple[tuple[str, str], ...],
     **where: Any,
@@ -80,7 +73,6 @@ def deploy(
             session,
             panel=_panel_secrets(world) if panel == "prolific" else None,
             removes_panel=panel == "none",
-            is_signed=is_signed,
             settings=bounds.parse(settings),
             at_once=at_once,
         )

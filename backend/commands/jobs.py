@@ -33,21 +33,21 @@ def work(world: World, until_idle: bool, url: str | None, place: str | None, bes
     from backend.jobs.worker import Worker
     from backend.web.server import log_times
 
-    if not until_idle:
-        process.interrupt_once()
-        lower_priority()
-        log_times()
-    worker = Worker(
-        world.store,
-        world.data,
-        uploads=_uploads(world),
-        url=url,
-        publish=_publisher(place),
-        before_job=process.keeping_off(beside) if beside else lambda: None,
-    )
-    if beside:
-        process.end_with_input()
     try:
+        if not until_idle:
+            process.interrupt_once()
+            lower_priority()
+            log_times()
+        worker = Worker(
+            world.store,
+            world.data,
+            uploads=_uploads(world),
+            url=url,
+            publish=_publisher(place),
+            before_job=process.keeping_off(beside) if beside else lambda: None,
+        )
+        if beside:
+            process.end_with_input()  # the server may have ended meanwhile
         if until_idle:
             for done in worker.run_until_idle():
                 click.echo(

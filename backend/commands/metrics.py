@@ -7,7 +7,17 @@ from typing import Any
 
 import click
 
-from backend.commands.world import LEVEL, SEED, World, pairs, pass_world, progress_bar, say, store_options
+from backend.commands.world import (
+    LEVEL,
+    SEED,
+    World,
+    pairs,
+    pass_world,
+    progress_bar,
+    say,
+    screen_width,
+    store_options,
+)
 
 
 @click.command()
@@ -98,9 +108,11 @@ def metrics(
     from backend.metrics import stored
     from backend.metrics.runs import Plan, folder_runs, study_runs
     from backend.metrics.set_distances import Options
-    from backend.report.metrics import as_text as agreement_text
-    from backend.report.metrics import metric_rows_of_study
-    from backend.report.picture_metrics import as_csv, as_text
+    from backend.report import metrics as agreement
+    from backend.report import picture_metrics
+    from backend.report.context import FindingsView
+    from backend.report.elements import Report
+    from backend.report.text_report import as_sections
 
     if (name is None) == (real is None and not models):
         raise click.UsageError("name a study, or give folders: --real DIR --model NAME=DIR …")
@@ -109,7 +121,7 @@ def metrics(
     options = Options(level=level, **{key: value for key, value in chosen.items() if value is not None})
     cache = world.data.cache("features")
     plan = Plan(cache, options, extractors, weights, skip_bad, save_features, progress_bar, say)
-    agreement: list[dict[str, Any]] = []
+    scores: dict[str, Any] | None = None
     not_kept: OSError | None = None
     if name is None:
         assert real is not None  # checked above
@@ -122,14 +134,17 @@ def metrics(
         except OSError as error:  # a full disk: print what was computed all the same
             not_kept = error
         else:
-            agreement = metric_rows_of_study(world.store, study, stored.metrics_of(kept), level)
+            scores = agreement.metric_findings(world.store, study, stored.metrics_of(kept), level)
     if as_json:
-        found = {"study": name, "runs": runs, "agreement": agreement}
+        rows = scores["findings"]["metrics"] if scores else []
+        found = {"study": name, "runs": runs, "agreement": rows}
         click.echo(json.dumps(found, indent=2, allow_nan=False))
     else:
-        click.echo("\n\n".join(text for text in (as_text(runs), agreement_text(agreement, level)) if text))
+        about = [picture_metrics.section(runs), agreement.section(FindingsView(scores)) if scores else None]
+        sections = tuple(section for section in about if section)
+        click.echo(as_sections(Report("", "", (), (), sections), screen_width()))
     if out is not None:
-        write_whole({out: as_csv(runs).encode()})
+        write_whole({out: picture_metrics.as_csv(runs).encode()})
         click.echo(str(out), err=True)
     if not_kept is not None:
         raise not_kept

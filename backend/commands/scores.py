@@ -1,7 +1,7 @@
 """Commands that output the results of studies: `score`, `export`, and `settling`."""
 
 import json
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +17,15 @@ from backend.commands.world import (
     pass_world,
     progress_bar,
     scores_named,
+    screen_width,
     store_options,
 )
 
 if TYPE_CHECKING:
     from backend.analysis.votes import Votes
     from backend.experiment.records import Study
-    from backend.report.findings import FindingsOptions
+    from backend.report.build import ReportOptions
+    from backend.report.elements import Report
     from backend.responses.publication.terms import Terms
 
 
@@ -52,50 +54,52 @@ def score(
 ) -> None:
     """Score a study, or a file of responses (CSV or JSON lines) collected anywhere."""
     from backend.foundation.json_text import json_parts
-    from backend.report.findings import FindingsOptions
-    from backend.report.text_report import as_text
+    from backend.report.build import ReportOptions
+    from backend.report.compose import compose_scores
+    from backend.report.findings import FindingsOptions, score_findings
+    from backend.report.text_report import as_brief_text, as_text
     from backend.responses.reading.metrics import read_metrics
 
-    is_full = full or metrics is not None
-    if is_full:
+    if full or metrics is not None:
         values = read_metrics(metrics) if metrics else {}
-        findings_options = FindingsOptions(values, margin=margin, threshold_at=threshold_at)
-        scores = _findings(world, what, findings_options, exposures, simulated, **options)
-    else:
-        scores = scores_named(world, what, exposures, simulated, **options)
-    if as_json and is_full:
-        for part in json_parts(scores):
+        chosen = FindingsOptions(values, margin=margin, threshold_at=threshold_at)
+        report_options = ReportOptions("", exposures, chosen, options, simulated)
+        found, composed = _findings(world, what, report_options)
+        if not as_json:
+            click.echo(as_text(composed(), screen_width()))
+            return
+        for part in json_parts(found):
             click.echo(part, nl=False)
         click.echo()
     elif as_json:
+        scores = scores_named(world, what, exposures, simulated, **options)
         click.echo(json.dumps(scores, indent=2, allow_nan=False))
     else:
-        click.echo(as_text(scores))
+        answers = answers_named(world, what, exposures == "shown", simulated)
+        click.echo(
+            as_brief_text(compose_scores(score_findings(answers, exposures, **options)), screen_width())
+        )
 
 
 def _findings(
-    world: World,
-    what: str,
-    findings_options: "FindingsOptions",
-    exposures: str,
-    simulated: bool,
-    **options: Any,
-) -> dict[str, Any]:
-    """Return the findings of a study, or of a file of responses."""
+    world: World, what: str, options: "ReportOptions"
+) -> tuple[dict[str, Any], Callable[[], "Report"]]:
+    """Return the findings of a study, or of a file of responses, and a function that makes their report."""
     from backend.foundation.timestamps import utc_now
-    from backend.metrics.stored import stored_metrics
+    from backend.report.build import file_info, study_info, with_kept
+    from backend.report.compose import compose
     from backend.report.findings import findings
     from backend.report.study_findings import study_findings
 
-    found = named(world, what)
+    found, now = named(world, what), utc_now()
+    more: dict[str, Any] = {"in_columns": True, "exposures": options.exposures, **options.scoring_options}
     if isinstance(found, Path):
-        answers = answers_named(world, what, True, simulated)
-        return findings(answers, findings_options, in_columns=True, exposures=exposures, **options)
-    metrics = {**stored_metrics(world.data, found), **findings_options.metrics}
-    findings_options = replace(findings_options, metrics=metrics)
-    return study_findings(
-        world.store, found, utc_now(), findings_options, exposures, simulated, in_columns=True, **options
-    )
+        answers = answers_named(world, what, True, options.simulated)
+        data = findings(answers, options.findings_options, **more)
+        return data, lambda: compose(data, file_info(found, answers.method, now, options))
+    kept = with_kept(options, world.data, found)
+    data = study_findings(world.store, found, now, kept.findings_options, simulated=options.simulated, **more)
+    return data, lambda: compose(data, study_info(world.store, found, now, kept))
 
 
 @click.command()

@@ -203,7 +203,7 @@ def _print_addresses(world: World, listening: Any, base: str, is_demo: bool) -> 
         )
     if is_everywhere(listening):
         click.echo("other machines reach these pages by this machine's name in the place of the address")
-    click.echo(f"console: {base}/console; dashboard: {base}/dashboard; results: {base}/results")
+    click.echo(f"console: {base}/console; results: {base}/results")
     click.echo(f"researcher's key: {world.data.root / 'keys.json'}; stop with Ctrl-C")
 
 

@@ -1,6 +1,8 @@
 """Code shared by all commands: the store and the data directory, option types, progress bars."""
 
 import math
+import shutil
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -165,6 +167,11 @@ def named(world: World, what: str) -> "Study | Path":
         if what and path.exists():
             return path
         raise
+
+
+def screen_width() -> int | None:
+    """Return the number of columns of the terminal that is written to; None for a pipe or a file."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def pairs(example: str) -> Callable[[click.Context, click.Parameter, tuple[str, ...]], tuple]:

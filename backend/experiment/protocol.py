@@ -24,8 +24,6 @@ MADE_MASKS = ("texture", "phase")
 """Kinds of masks that are generated from a study's own stimuli."""
 OWN_MASKS = "own"
 """Kind of masks that the researcher supplied."""
-_EXACT_FROM_MS = 100
-"""Below this exposure, a step of 10 ms would often change nothing that a display of 60 Hz shows."""
 
 _LONGEST_CONTACT = 200
 _SMALLEST_PX = 16
@@ -347,8 +345,7 @@ class TimingSettings:
     exposure_steps: str = _setting(
         "ms",
         "`ms`: exposures move by the rule's steps and the nearest refresh is shown, so that scores do not "
-        "depend on the display; `frames`: they move in whole refreshes of the display; `auto`: `frames` "
-        "where the shortest exposure is under 100 ms",
+        "depend on the display; `frames`: they move in whole refreshes of the display",
     )
     min_refresh_hz: float = _setting(50, "slowest display that may show flashes", 1, 1000)
     max_refresh_hz: float = _setting(1000, "fastest display that may show flashes", 1, 1000)
@@ -367,10 +364,9 @@ class TimingSettings:
         _check_numbers(self)
         if self.masks not in (*MADE_MASKS, OWN_MASKS):
             raise invalid_setting(f"masks must be 'texture' or 'phase', not {self.masks!r}", "masks")
-        if self.exposure_steps not in ("auto", "ms", "frames"):
+        if self.exposure_steps not in ("ms", "frames"):
             raise invalid_setting(
-                f"exposure_steps must be 'auto', 'ms' or 'frames', not {self.exposure_steps!r}",
-                "exposure_steps",
+                f"exposure_steps must be 'ms' or 'frames', not {self.exposure_steps!r}", "exposure_steps"
             )
         if self.exposure_design not in (WITHIN, BETWEEN):
             raise invalid_setting(
@@ -434,9 +430,7 @@ class TimingSettings:
     @property
     def steps_in_frames(self) -> bool:
         """Whether exposures change in whole refreshes of the evaluator's display."""
-        if self.staircase is None or self.exposure_steps == "ms":
-            return False
-        return self.exposure_steps == "frames" or self.staircase.min_ms < _EXACT_FROM_MS
+        return self.staircase is not None and self.exposure_steps == "frames"
 
 
 @dataclass(frozen=True)
@@ -949,7 +943,7 @@ def with_settings(base: Protocol, settings: Mapping[str, str]) -> Protocol:
     if panel:
         with _of_shorthands("panel", _PANEL_SHORTHANDS, settings):
             changes["panel"] = _with_entries(changes.get("panel", base.admission.panel), panel)
-    if base.has_staircase and changes.get("feedback") is False and base.page.feedback:
+    if base.has_staircase and changes.get("feedback") is False:
         raise invalid_setting(
             "feedback=false does not go with HYPE-time: the next exposure of a staircase reveals whether the "
             "answer was right; leave it true, as the papers did, or make the study with --method infinity",
@@ -1015,35 +1009,18 @@ def to_json(protocol: Protocol) -> dict[str, Any]:
 
 
 def from_json(data: Mapping[str, Any]) -> Protocol:
-    """Return the protocol that a study was stored with; settings added since then take their defaults."""
-    # Studies that were stored without `exposure_steps` behave as with `auto`.
-    values = {"exposure_steps": "auto", **_before_they_were_settings(data), **data}
-    if values.get("staircase"):
-        values["staircase"] = StaircaseRule(**values["staircase"])
-    if "texts" in values:
-        values["texts"] = tuple((language, key, text) for language, key, text in values["texts"])
-    if "reasons" in values:
-        values["reasons"] = tuple(values["reasons"])
-    if "exposures_ms" in values:
-        values["exposures_ms"] = tuple(values["exposures_ms"])
-    if "panel" in values:
-        values["panel"] = panels.from_json(values["panel"])
-    older = {name: values.pop(name) for name in _PANEL_SHORTHANDS if name in values}
-    if older:  # stored before panels had records
-        values["panel"] = _with_entries(panels.PROLIFIC, {name: v for name, v in older.items() if v})
-    groups = _by_group({name: value for name, value in values.items() if name != "method"})
-    made = {name: type(getattr(INFINITY, name))(**own) for name, own in groups.items()}
-    return Protocol(values.get("method", "infinity"), **made)
-
-
-def _before_they_were_settings(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values that newer settings had implicitly; a study under way must not change."""
-    size_px = data.get("size_px", StimulusSettings.size_px)
-    return {
-        "same_answer_notice": 0,
-        "largest_css_px": 384 if size_px < 256 else min(size_px, 768),
-        "begin_within_minutes": data.get("abandon_after_minutes", AdmissionSettings.abandon_after_minutes),
+    """Return the protocol that a study was stored with."""
+    values = {
+        **data,
+        "staircase": StaircaseRule(**data["staircase"]) if data["staircase"] else None,
+        "texts": tuple((language, key, text) for language, key, text in data["texts"]),
+        "reasons": tuple(data["reasons"]),
+        "exposures_ms": tuple(data["exposures_ms"]),
+        "panel": panels.from_json(data["panel"]),
     }
+    method = values.pop("method")
+    made = {name: type(getattr(INFINITY, name))(**own) for name, own in _by_group(values).items()}
+    return Protocol(method, **made)
 
 
 def parse_staircase(text: str) -> StaircaseRule:

@@ -8,7 +8,7 @@ break; every rule of `checked_answers` is one that the page has checked as well 
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from backend.foundation.errors import InvalidInput, brief
@@ -357,12 +357,9 @@ def _has_whole_steps(question: Question) -> bool:
 
 def question_of(data: Mapping[str, Any]) -> Question:
     """Return a question from plain data as a store has it."""
-    condition = data.get("shown_if")
-    known = {field.name for field in fields(Question)}
-    values = {name: value for name, value in data.items() if name in known}
-    values["choices"] = tuple(data.get("choices", ()))
-    values["shown_if"] = condition and ShownIf(condition["question"], tuple(condition["answers"]))
-    return Question(**values)
+    condition = data["shown_if"]
+    shown_if = condition and ShownIf(condition["question"], tuple(condition["answers"]))
+    return Question(**{**data, "choices": tuple(data["choices"]), "shown_if": shown_if})
 
 
 def _check_text(

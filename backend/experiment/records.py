@@ -81,9 +81,12 @@ class Study:
     version: int = 1
     """Incremented by each change of this record, to guard against lost updates."""
     settings_id: str = ""
-    """Id of the current settings; each change of settings gives a new one. '' in older studies."""
+    """Id of the current settings; each change of settings gives a new one."""
     begun_at: str = ""
-    """When the first real evaluator was about to be admitted; '' before. After that no setting changes."""
+    """When the first real evaluator was about to be admitted, to wait or to be recruited; '' before.
+
+    After that no setting changes.
+    """
     deleted_at: str = ""
     """When its deletion began; '' if it is not being deleted."""
     pages: tuple[Page, ...] = ()
@@ -93,7 +96,7 @@ class Study:
     joined: tuple[int, ...] = ()
     """How many models there were each time before one joined; they stand last in `models`, in that order."""
     joined_at: tuple[str, ...] = ()
-    """When each of these joined; UTC, ISO 8601. Older studies do not have it."""
+    """When each of these joined; UTC, ISO 8601."""
     closed: tuple[str, ...] = ()
     """Models that were withdrawn: no further sessions are opened for them. Only where sessions show one."""
 

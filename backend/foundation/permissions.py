@@ -73,7 +73,7 @@ def private(path: str, flags: int) -> int:
 def tighten(
     root: Path, database: Path | None, chmod: Callable[[Path, int], None] = os.chmod
 ) -> Iterator[str]:
-    """Revoke other users' access that an earlier version granted; yield messages that report it.
+    """Revoke other users' access, as to copied or unpacked files; yield messages that report it.
 
     Args:
         root: the data directory. If it contains files of others, its own permissions do not change, and only

@@ -43,7 +43,7 @@ def _joined_before(work: Work, study: Study, mine: Job) -> bool:
     model = mine.args["model"]
     if model not in study.models:
         return False
-    at = dict(zip(study.models[len(study.models) - len(study.joined) :], study.joined_at, strict=False))
+    at = dict(zip(study.models[len(study.models) - len(study.joined) :], study.joined_at, strict=True))
     is_since = at.get(model, "") >= mine.created_at
     others = (each for each in jobs(work.store, study.name) if each.kind == KIND and each.id != mine.id)
     return is_since and not any(each.state == "done" and each.args["model"] == model for each in others)

@@ -9,11 +9,11 @@ on the length of the log.
 import logging
 import re
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 from backend.foundation.errors import Conflict, InvalidInput, NotAllowed, NotFound, OpenhypeError, brief
 from backend.foundation.printable import escaped
@@ -131,13 +131,8 @@ def page(
     if before is not None and not _KEY.fullmatch(before):
         raise InvalidInput(f"before must be the `next` of an earlier page, not {brief(before)}")
     found = store.latest_entries(BOOK, limit + 1, before)
-    entries = [_entry(entry.data) for entry in found[:limit]]
+    entries = [AuditEntry(**entry.data) for entry in found[:limit]]
     return entries, found[limit - 1].key if len(found) > limit else None
-
-
-def _entry(data: Mapping[str, Any]) -> AuditEntry:
-    """Return a stored entry; those of earlier versions, written after their changes, state no outcome."""
-    return AuditEntry(**{"outcome": outcome_of(data["status"] or 200), **data})
 
 
 def _shown(target: str) -> str:

@@ -68,7 +68,7 @@ def recruited(store: Store, study: str, panel: str = "prolific") -> Mapping[str,
 def other_panel_studies(store: Store, study: Study) -> set[str]:
     """Return the panel's studies that other studies here recruited for."""
     made = (recruited(store, one.name) for one in store.studies() if one.name != study.name)
-    return {state["panel_study"] for state in made if state and state.get("panel_study")}
+    return {state["panel_study"] for state in made if state and state["panel_study"]}
 
 
 def purse(store: Store, study: str) -> tuple[int, Purse]:

@@ -75,7 +75,7 @@ def run(store: Store, panel: Panel, clock: Callable[[], datetime]) -> dict[str, 
     for study in store.studies():
         approved = approval(store, study)
         recruited = accounts.recruited(store, study.name)
-        if approved is None or recruited is None or not recruited.get("panel_study"):
+        if approved is None or recruited is None or not recruited["panel_study"]:
             continue
         try:
             obstacles = tuple(Payer(store, study, panel, recruited["panel_study"], clock).run())

@@ -538,7 +538,7 @@ class Payer:
         self._change_all([key for key, _, _ in pending["lines"]], rule)
         if not is_reward:
             lines = tuple(Line(*line) for line in pending["lines"])
-            made = Payment(id, lines, pending["at"], panel_study=pending.get("panel_study", ""))
+            made = Payment(id, lines, pending["at"], panel_study=pending["panel_study"])
             self._try(payments_of(self.study.name), id, 0, made.data())
         self._try(PURSES, self.study.name, version, replace(purse, pending=None).data())
 

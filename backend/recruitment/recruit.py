@@ -21,7 +21,7 @@ from backend.panels.api import Panel, PanelRefused, Recruitment, ScreenOut, Stud
 from backend.payment import unmatched
 from backend.payment.accounts import check_paid_here, set_budget
 from backend.recruitment import panel_wallet
-from backend.recruitment.plan import VAT_PERCENT, Plan, plan
+from backend.recruitment.plan import Plan, plan
 from backend.stores import updates
 from backend.stores.store import Stale, Store
 from backend.studies import lifecycle
@@ -54,7 +54,7 @@ def panel_config(store: Store, study: Study) -> PanelConfig:
     state = begun(store, study)
     if state is None:
         return NO_PANEL_CONFIG
-    by_server = {"done_by_server", *(("screened_out",) if state.get("screen_out") else ())}
+    by_server = {"done_by_server", *(("screened_out",) if state["screen_out"] else ())}
     codes = {outcome: code for outcome, code in state["codes"].items() if outcome not in by_server}
     return PanelConfig(codes, state["by_server"])
 
@@ -81,12 +81,12 @@ def recruitment(store: Store, study: Study) -> Mapping[str, Any]:
 
 def planned(study: Study, state: Mapping[str, Any], places: int | None = None) -> Plan:
     """Return the plan of a recruitment as decided, or for another number of places if given."""
-    screen_out = state.get("screen_out")
+    screen_out = state["screen_out"]
     return plan(
         study,
         places or state["places"],
         state["fee_percent"],
-        state.get("vat_percent", VAT_PERCENT),
+        state["vat_percent"],
         ScreenOut(**screen_out) if screen_out else None,
     )
 
@@ -94,7 +94,7 @@ def planned(study: Study, state: Mapping[str, Any], places: int | None = None) -
 def panel_studies(state: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the panel's studies that evaluators may come from: the recruitment's, and its rehearsal."""
     rehearsal = state.get("rehearsal") or {}
-    return tuple(filter(None, (state.get("panel_study"), rehearsal.get("panel_study"))))
+    return tuple(filter(None, (state["panel_study"], rehearsal.get("panel_study"))))
 
 
 def begin(
@@ -289,7 +289,7 @@ def set_slots(store: Store, panel: Panel, study: Study, slots: int) -> Mapping[s
     check_paid_here(store, study.name)
 
     def raised(now: Mapping[str, Any]) -> Mapping[str, Any]:
-        if not now.get("screen_out"):
+        if not now["screen_out"]:
             raise Conflict(f"the recruitment for {study.name} pays nothing for being screened out")
         if slots < now["screen_out"]["slots"]:
             raise InvalidInput(f"slots can only grow: there are {now['screen_out']['slots']}, not {slots}")
@@ -364,7 +364,7 @@ def at_odds(store: Store, study: Study) -> str:
         return ""
     name, since = study.name, f"since about {readable(seen['since'])}"
     if state["state"] == "published" and seen["state"] == "paused":
-        slots = (state.get("screen_out") or {}).get("slots")
+        slots = (state["screen_out"] or {}).get("slots")
         why = f", by a person there or because all {slots} screen-out slots are used" if slots else ""
         more = ", with more slots (--slots N) if these are used" if slots else ""
         return (
@@ -486,7 +486,7 @@ def _decision(study: Study, wanted: Plan, url: str, wallet: panel_wallet.Wallet)
 
 
 def _order(study: Study, state: Mapping[str, Any]) -> Recruitment:
-    protocol, screen_out = study.protocol, state.get("screen_out")
+    protocol, screen_out = study.protocol, state["screen_out"]
     return Recruitment(
         name=state["internal_name"],
         title=protocol.consent.title,
@@ -496,8 +496,8 @@ def _order(study: Study, state: Mapping[str, Any]) -> Recruitment:
         minutes=protocol.consent.minutes,
         reward_cents=protocol.pay.base_usd_cents,
         codes=state["codes"],
-        project=state.get("project", ""),
-        is_signed=state.get("is_signed", False),
+        project=state["project"],
+        is_signed=state["is_signed"],
         screen_out=ScreenOut(**screen_out) if screen_out else None,
     )
 

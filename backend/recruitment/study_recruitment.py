@@ -198,7 +198,7 @@ def status(store: Store, panel: ProlificPanel, study: Study) -> dict[str, Any]:
     """Return the state of a recruitment at the panel, with its webhooks."""
     state = recruit.recruitment(store, study)
     try:
-        hook = webhooks.status(store, Webhooks(panel.http), state.get("workspace", ""))
+        hook = webhooks.status(store, Webhooks(panel.http), state["workspace"])
     except NotFound:
         events = None
     else:
@@ -210,7 +210,7 @@ def subscribe(
     store: Store, panel: ProlificPanel, study: Study, server: str, keep_secret: Callable[[str], None]
 ) -> str:
     """Have the panel notify a server of each place that changes; return the address that it notifies."""
-    workspace = recruit.recruitment(store, study).get("workspace", "")
+    workspace = recruit.recruitment(store, study)["workspace"]
     return webhooks.subscribe(store, Webhooks(panel.http), workspace, server, keep_secret)
 
 

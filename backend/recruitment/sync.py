@@ -26,6 +26,7 @@ from backend.experiment import session as sessions
 from backend.experiment.panel import PROLIFIC_STUDY
 from backend.experiment.records import Session, Study
 from backend.experiment.session import CLOSED, Cursor
+from backend.foundation.errors import NotFound
 from backend.panels.api import (
     COMPLETABLE,
     NotThere,
@@ -199,7 +200,10 @@ def _give_back(
             store.move(session.id, cursor.version, sessions.mark_returned(cursor, now))
             return "given back"
         except Stale:
-            cursor = store.cursor(session.id)
+            try:
+                cursor = store.cursor(session.id)
+            except NotFound:  # erased in the meantime
+                return "not known"
         if cursor.state == "returned":
             break
     return "as it was" if place is not None or is_gone else "not known"

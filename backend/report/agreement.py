@@ -1,38 +1,21 @@
-"""Agreement of metrics with people, as text for a terminal and as a section with tables and a figure.
+"""Agreement of metrics with people, as a section of a report.
 
 The tables have the layout of table 5 of Zhang et al. (2018): a row for each metric, a column for each set
 and average.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from backend.analysis.votes import JND
 from backend.foundation.counts import counted
 from backend.report import formatting, simulated
 from backend.report.elements import Column, Figure, Report, Section, Table, cell_of
-from backend.report.text_tables import SIMULATED, p_text
 
 HUMAN, AS_PRINTED, ORACLE = "human", "human, as printed", "oracle"
 _INTERVALS = ("ci", "evaluators_ci", "items_ci")
 _POINTS = (AS_PRINTED, ORACLE)
 """Rows without intervals."""
-_ACROSS = 4
-"""Columns of scores that stand side by side in a terminal."""
-
-
-def as_text(data: Mapping[str, Any], is_simulated: bool = False) -> str:
-    """Return the data of `analysis.agreement.agreement` as text for a terminal."""
-    lines = [SIMULATED] if is_simulated else []
-    lines.append(f"{_what(data)}; {_over(data)}")
-    names = [row["column"] for row in data["columns"]]
-    for start in range(0, len(names), _ACROSS):
-        shown = names[start : start + _ACROSS]
-        head = ["", *shown]
-        body = [[name, *(cell(cells.get(column)) for column in shown)] for name, cells in _rows(data)]
-        lines += aligned([head, *body])
-    lines += [_of_pair(row, data) for row in data["pairs"] if row["column"] == names[-1]]
-    return "\n".join([*lines, *(f"note: {text}" for text in notes(data))])
 
 
 def report(data: Mapping[str, Any], source: str, date: str, version: str, is_simulated: bool) -> Report:
@@ -52,7 +35,7 @@ def section(data: Mapping[str, Any]) -> Section:
     columns = [row["column"] for row in data["columns"]]
     scores = Table(
         "agreement",
-        f"{_what(data)}.",
+        f"{_what(data)}; {_over(data)}.",
         (
             Column("metric", lambda row: row["metric"], is_number=False),
             *(Column(name, cell_of(f"{name} (%)", formatting.amount)) for name in columns),
@@ -176,14 +159,6 @@ def _intervals(data: Mapping[str, Any]) -> Table:
     )
 
 
-def cell(row: Mapping[str, Any] | None) -> str:
-    """Return a score with its interval, for a table in a terminal."""
-    if row is None or row["score"] is None:
-        return formatting.NONE
-    ci = f" {formatting.brackets(row['ci'])}" if row["ci"] else ""
-    return f"{formatting.amount(row['score'])}{ci}"
-
-
 def _pairs(data: Mapping[str, Any]) -> Table:
     label = formatting.level(data["level"])
     return Table(
@@ -197,10 +172,16 @@ def _pairs(data: Mapping[str, Any]) -> Table:
             Column("difference", lambda row: formatting.amount(row["difference"])),
             Column(f"{label} interval", lambda row: formatting.brackets(row["ci"])),
             Column("p (Holm)", lambda row: formatting.bare_p(row["p_holm"])),
+            Column("verdict", lambda row: _verdict(row, data), is_number=False),
         ),
         data["pairs"],
         is_folded=len(data["pairs"]) > 12,
     )
+
+
+def _verdict(row: Mapping[str, Any], data: Mapping[str, Any]) -> str:
+    p = row["p_holm"]
+    return formatting.NONE if p is None else formatting.verdict(p < 1 - data["level"])
 
 
 def _sets(data: Mapping[str, Any]) -> Table:
@@ -234,7 +215,10 @@ def _figure(data: Mapping[str, Any], table: Table) -> Figure:
         return agreement(columns, metrics, human, label, width_in)
 
     last = columns[-1]
-    scores = [f"{name} {cell(cells[last])}" for name, cells in metrics.items()]
+    scores = [
+        f"{name} {formatting.estimate(cells[last]['score'], cells[last]['ci'])}"
+        for name, cells in metrics.items()
+    ]
     title = "Agreement of metrics with people"
     return Figure(
         "agreement", title, f"{title}, by set, with {formatting.level(data['level'])} intervals.",
@@ -249,29 +233,10 @@ def _sentences(data: Mapping[str, Any]) -> tuple[str, ...]:
     rows = [row for row in data["metrics"] if row["column"] == last and row["score"] is not None]
     if rows:
         best = max(rows, key=lambda row: row["score"])
-        sentences.append(f"{best['metric']} agrees best with people{where}: {cell(best)}.")
+        score = formatting.estimate(best["score"], best["ci"])
+        sentences.append(f"{best['metric']} agrees best with people{where}: {score}.")
     human = next((row for row in data["human"] if row["column"] == last), None)
     if human and human["unbiased"] is not None:
-        share = formatting.amount(human["unbiased"], "percent")
-        ci = f" {formatting.brackets(human['ci'])}" if human["ci"] else ""
-        sentences.append(f"People agree with one another in {share} of pairs of votes{ci}{where}.")
+        share = formatting.estimate(human["unbiased"], human["ci"], "percent")
+        sentences.append(f"People agree with one another in {share} of pairs of votes{where}.")
     return tuple(sentences)
-
-
-def _of_pair(row: Mapping[str, Any], data: Mapping[str, Any]) -> str:
-    where = "" if len(data["columns"]) == 1 else f" ({row['column']})"
-    text = f"{row['a']} - {row['b']}{where}: {row['difference']:.1f} points"
-    if row["ci"] is None:
-        return text
-    differs = row["p_holm"] < 1 - data["level"]
-    ends = f"[{row['ci'][0]:.1f}, {row['ci'][1]:.1f}]"
-    return f"{text} {ends}, Holm {p_text(row['p_holm'])}: {formatting.verdict(differs)}"
-
-
-def aligned(lines: Sequence[Sequence[str]]) -> list[str]:
-    """Return lines of cells in columns, numbers to the right of names."""
-    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
-        for cells in lines
-    ]

@@ -14,11 +14,13 @@ def section(found: FindingsView) -> Section | None:
     checks, exclusion = found.findings.get("attention"), found.data.get("exclusion")
     if not checks and not exclusion:
         return None
+    declared, tables = tuple(_exclusion(exclusion)), tuple(_tables(found, checks, exclusion))
     return Section(
         "attention",
         "Attention checks and exclusion" if exclusion else "Attention checks",
-        (*_checks(found, checks), *_exclusion(exclusion)),
-        tables=tuple(_tables(found, checks, exclusion)),
+        (*_checks(found, checks), *declared),
+        tables=tables,
+        brief=(*declared, tables[0]) if exclusion else (),
         notes=(
             "Checks are trials whose answer is beyond doubt or is asked for by an instruction; they are in "
             "no score. Whoever fails them is paid as everybody is.",
@@ -37,8 +39,8 @@ def _checks(found: FindingsView, checks: dict[str, Any] | None) -> Iterator[str]
     ci = formatting.interval([100 * end for end in checks["all_right_ci"]], "percent")
     yield (
         f"{counted(checks['people'], 'evaluator')} answered {counted(checks['shown'], 'attention check')}, "
-        f"{share} of them right on average. {checks['all_right']} of {checks['people']} got all right "
-        f"({found.level} interval {ci} of evaluators)."
+        f"{checks['right']} of them right: {share} on average. {checks['all_right']} of {checks['people']} "
+        f"got all right ({found.level} interval {ci} of evaluators)."
     )
 
 

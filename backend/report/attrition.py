@@ -31,7 +31,7 @@ def section(found: FindingsView) -> Section | None:
             if test["method"] == "exact"
             else f"by {test['tables']:,} random tables of the same margins"
         )
-        statistic = f"χ²({test['df']}) = {test['statistic']:.2f}, {formatting.p_value(test['p'])}, {how}"
+        statistic = f"{formatting.chi_squared(test['statistic'], test['df'], test['p'])}, {how}"
         paragraphs.append(
             f"Models lost evaluators at different rates ({statistic}): those who stayed may have found some "
             "models easier than those who left, and the scores are based on those who stayed."

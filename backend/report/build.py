@@ -87,18 +87,8 @@ def study_report(
     judgment = report_of(study.protocol.method)
     pictures = thumbnails.thumbnails(read, study.name, dict.fromkeys(judgment.shown_names(view)))
     marked = thumbnails.thumbnails(read, study.name, judgment.marked_names(view), heat_maps.SIZE_PX)
-    info = _source_info(store, study, now, options.simulated)
-    settings = [("exposures scored", options.exposures)] if study.protocol.method == "time" else []
-    info = replace(
-        info,
-        title=options.title or info.title,
-        metrics=options.metrics,
-        picture_metrics=options.picture_metrics,
-        thumbnails=pictures,
-        marked=marked,
-        study=[*info.study, *settings],
-    )
-    return compose(found, info)
+    info = study_info(store, study, now, options)
+    return compose(found, replace(info, thumbnails=pictures, marked=marked))
 
 
 def with_kept(options: ReportOptions, data: DataDir, study: Study) -> ReportOptions:
@@ -149,28 +139,35 @@ def file_report(path: Path, now: datetime, options: ReportOptions | None = None)
         exposures=options.exposures,
         **options.scoring_options,
     )
-    study = [("exposures scored", options.exposures)] if answers.method == "time" else []
-    return compose(
-        found,
-        SourceInfo(
-            options.title or path.stem,
-            path.name,
-            f"{now:%Y-%m-%d}",
-            __version__,
-            study=study,
-            metrics=options.metrics,
-        ),
+    return compose(found, file_info(path, answers.method, now, options))
+
+
+def file_info(path: Path, method: str, now: datetime, options: ReportOptions) -> SourceInfo:
+    """Return the facts about a responses file that its report shows."""
+    return SourceInfo(
+        options.title or path.stem,
+        path.name,
+        f"{now:%Y-%m-%d}",
+        __version__,
+        study=_exposures(method, options),
+        metrics=options.metrics,
     )
 
 
-def _source_info(store: Store, study: Study, now: datetime, simulated: bool) -> SourceInfo:
+def _exposures(method: str, options: ReportOptions) -> list[tuple[str, str]]:
+    return [("exposures scored", options.exposures)] if method == "time" else []
+
+
+def study_info(store: Store, study: Study, now: datetime, options: ReportOptions) -> SourceInfo:
+    """Return the facts about a study that its report shows, without pictures."""
+    simulated = options.simulated
     settings = [
         (name.replace("_", " "), value)
         for name, value in to_json(study.protocol).items()
         if name not in _OMITTED_SETTINGS and value not in (None, "", ())
     ]
     return SourceInfo(
-        title=f"Results of {study.name}",
+        title=options.title or f"Results of {study.name}",
         source=f"study {study.name}",
         date=f"{now:%Y-%m-%d}",
         version=__version__,
@@ -180,7 +177,10 @@ def _source_info(store: Store, study: Study, now: datetime, simulated: bool) -> 
             ("classes", ", ".join(study.classes)),
             *_when_judged(store, study, simulated),
             *settings,
+            *_exposures(study.protocol.method, options),
         ],
+        metrics=options.metrics,
+        picture_metrics=options.picture_metrics,
         notes=study.notes,
         texts=question_answers.texts(store, study, simulated),
     )

@@ -1,4 +1,4 @@
-"""A calibration of LPIPS, as text for a terminal and as a page: what it is worth on held-out triplets."""
+"""The report of a calibration of LPIPS: what it is worth on held-out triplets."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -11,36 +11,8 @@ from backend.metrics.calibration.split import HELD_OUT
 from backend.metrics.pairs.trunk import NETS
 from backend.report import agreement, formatting, simulated
 from backend.report.elements import Column, Figure, Report, Section, Table, cell_of
-from backend.report.text_tables import SIMULATED
 
 _SHOWN_TRIPLETS = 10
-
-
-def as_text(data: Mapping[str, Any]) -> str:
-    """Return the data of a calibration as text for a terminal."""
-    lines = [SIMULATED] if data["simulated"] else []
-    lines += [f"{_title(data)}; {_of(data)}", _fit(data), ""]
-    rows = _share_rows(data)
-    heads = ["2AFC score (%)", *(row["share"] for row in rows)]
-    cells = {
-        "triplets": lambda row: f"{row['triplets']:,}",
-        "references": lambda row: f"{row['references']:,}",
-        agreement.HUMAN: lambda row: formatting.amount(row["human"]),
-        agreement.AS_PRINTED: lambda row: formatting.amount(row["as_printed"]),
-        agreement.ORACLE: lambda row: formatting.amount(row["oracle"]),
-        f"before ({_before(data)})": lambda row: _scored(row, "before"),
-        CALIBRATED: lambda row: _scored(row, "calibrated"),
-        "difference (points)": lambda row: _scored(row, "difference"),
-    }
-    lines += agreement.aligned([heads, *([name, *map(of, rows)] for name, of in cells.items())])
-    held_out = _held_out(data)
-    notes = [*_notes(data)]
-    if len(held_out["columns"]) > 1:
-        lines += ["", "Held-out triplets by set", agreement.as_text(held_out)]
-    else:
-        notes += agreement.notes(held_out)
-    lines += ["", *_sentences(data), *(f"note: {text}" for text in notes)]
-    return "\n".join(lines)
 
 
 def report(data: Mapping[str, Any], date: str, version: str) -> Report:
@@ -105,28 +77,20 @@ def _share_rows(data: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _scored(row: Mapping[str, Any], name: str) -> str:
-    return f"{formatting.amount(row[name])}{_ci(row[f'{name}_ci'])}"
+    return formatting.estimate(row[name], row[f"{name}_ci"])
 
 
 def _percent(row: Mapping[str, Any], name: str) -> str:
-    return f"{formatting.amount(row[name], 'percent')}{_ci(row[f'{name}_ci'])}"
+    return formatting.estimate(row[name], row[f"{name}_ci"], "percent")
 
 
 def _title(data: Mapping[str, Any]) -> str:
     return f"LPIPS v{data['lpips_version']}, {NETS[data['net']].title}"
 
 
-def _of(data: Mapping[str, Any]) -> str:
-    text = (
-        f"{counted(data['triplets'], 'triplet')} of {counted(data['references'], 'reference')}, "
-        f"{formatting.level(data['level'])} intervals"
-    )
-    if data["evaluators"] is None:
-        return f"{text} over triplets"
-    return (
-        f"{text} over evaluators and triplets ({counted(data['votes'], 'vote')} of "
-        f"{counted(data['evaluators'], 'evaluator')})"
-    )
+def _over(data: Mapping[str, Any]) -> str:
+    of = "triplets" if data["evaluators"] is None else "evaluators and triplets"
+    return f"{formatting.level(data['level'])} intervals over {of}"
 
 
 def _origin(data: Mapping[str, Any]) -> str:
@@ -166,12 +130,8 @@ def _sentences(data: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def _ci(ci: Any, digits: int = 1) -> str:
-    return f" {formatting.brackets(ci, digits)}" if ci else ""
-
-
 def _verdict(row: Mapping[str, Any]) -> str:
-    by = f"{formatting.amount(row['difference'], '', 2)} points{_ci(row['difference_ci'], 2)}"
+    by = formatting.estimate(row["difference"], row["difference_ci"], "points", 2)
     if row["difference_ci"] is None:
         return "It orders the pictures of all held-out triplets as before: nothing shows that it is better."
     low, high = row["difference_ci"]
@@ -213,18 +173,20 @@ def _notes(data: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _scores(data: Mapping[str, Any]) -> Section:
-    label = formatting.level(data["level"])
     shares = Table(
         "calibration",
-        f"2AFC scores (%) by share, with {label} intervals; human: agreement of pairs of votes.",
+        f"2AFC scores (%) by share, with {_over(data)}; human: agreement of pairs of votes; before: "
+        f"{_before(data)}.",
         (
             Column("share", lambda row: row["share"], is_number=False),
             Column("triplets", lambda row: f"{row['triplets']:,}"),
-            Column("human", lambda row: formatting.amount(row["human"])),
+            Column("references", lambda row: f"{row['references']:,}"),
+            Column(agreement.HUMAN, lambda row: formatting.amount(row["human"])),
+            Column(agreement.AS_PRINTED, lambda row: formatting.amount(row["as_printed"])),
             Column("oracle", lambda row: formatting.amount(row["oracle"])),
             Column("before", lambda row: _scored(row, "before")),
             Column("calibrated", lambda row: _scored(row, "calibrated")),
-            Column("difference", lambda row: _scored(row, "difference")),
+            Column("difference (points)", lambda row: _scored(row, "difference")),
         ),
         _share_rows(data),
     )

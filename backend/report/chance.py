@@ -6,7 +6,7 @@ from backend.report import formatting
 from backend.report.context import FindingsView
 from backend.report.elements import Column, Row, Section, Table, cell_of
 from backend.report.formatting import SPREADS
-from backend.report.models import MOST_DESCRIBED, remaining_note
+from backend.report.models import MOST_DESCRIBED, detection_columns, remaining_note
 
 
 def section(found: FindingsView) -> Section | None:
@@ -151,13 +151,7 @@ def _detection_tables(found: FindingsView) -> list[Table]:
 
 def _sensitivity_columns(found: FindingsView) -> tuple[Column, ...]:
     """Return the columns of a model's d' and c, with their intervals."""
-    return (
-        Column("model", lambda row: row["model"], is_number=False),
-        Column("d′", lambda row: formatting.amount(row["d_prime"], "", 2)),
-        Column(f"{found.level} interval", lambda row: formatting.brackets(row["d_prime_ci"], 2)),
-        Column("c", lambda row: formatting.amount(row["criterion"], "", 2)),
-        Column(f"{found.level} interval of c", lambda row: formatting.brackets(row["criterion_ci"], 2)),
-    )
+    return (Column("model", lambda row: row["model"], is_number=False), *detection_columns(found))
 
 
 def _crossed_tables(found: FindingsView) -> list[Table]:

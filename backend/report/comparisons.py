@@ -30,20 +30,24 @@ def section(found: FindingsView) -> Section | None:
             "Models cannot be tested against each other: that needs at least two models with at least two "
             "evaluators each, and evaluators of a model who do not all have the same value."
         )
-        return Section("pairs", "Differences between models", (why,))
+        return Section("pairs", "Differences between models", (why,), brief=(why,))
+    tests = (_tests(found),) if found.data["anova"] else ()
+    figures = (_figure(found),) if found.pairs else ()
     return Section(
         "pairs",
         "Differences between models",
         tuple(_paragraphs(found)),
-        tables=(_tests(found),) if found.data["anova"] else (),
-        figures=(_figure(found),) if found.pairs else (),
+        tables=tests,
+        figures=figures,
         notes=tuple(_notes(found)),
+        brief=(*tests, *(figure.table for figure in figures), verdict(found)),
     )
 
 
 def pairs_table(found: FindingsView) -> Table:
     """Return the table of all pairs with differences and intervals."""
     whose = "Tukey" if found.design == "between" else "Holm"
+    rows: list[dict[str, Any]] = found.pairs
     columns = [
         Column("pair", lambda row: f"{row['a']} − {row['b']}", is_number=False),
         Column(f"difference ({found.points})", lambda row: formatting.amount(row["difference"])),
@@ -55,14 +59,22 @@ def pairs_table(found: FindingsView) -> Table:
             Column(f"interval ({found.deciding})", lambda row: formatting.brackets(row.get("deciding_ci"))),
             Column(f"p ({found.deciding})", lambda row: formatting.bare_p(row.get("deciding_p"))),
         ]
+    effects = {(row["a"], row["b"]): row for row in found.findings.get("pair_effects") or ()}
+    if effects:
+        rows = [{**row, **_effect(effects.get((row["a"], row["b"])))} for row in rows]
+        columns.append(Column("Hedges' g", lambda row: formatting.estimate(row["g"], row["g_ci"], "", 2)))
     columns.append(Column("verdict", lambda row: formatting.verdict(row["is_apart"]), is_number=False))
     return Table(
         "pairs",
         "Differences of scores, with simultaneous intervals over all pairs",
         tuple(columns),
-        found.pairs,
+        rows,
         shown=200,
     )
+
+
+def _effect(row: Mapping[str, Any] | None) -> dict[str, Any]:
+    return {"g": row and row["g"], "g_ci": row and row["g_ci"]}
 
 
 def _tests(found: FindingsView) -> Table:
@@ -198,15 +210,14 @@ _WITHIN = (
 
 
 def _over_pictures(found: FindingsView, over: Mapping[str, Any]) -> str:
-    share = max(over["share_of_pictures"].values())
-    what = "score" if found.design == "between" else "difference"
     test = ""
     if over["F"] is not None:
         test = f"{_whether(found, over)}: {f_test(over)}, over people and pictures. "
     return (
-        f"{test}Evaluators saw the same pictures, which are up to {formatting.share(share)} of the variance "
-        f"of a {what}; tests over people alone, below, would find differences that other pictures of the "
-        "same models would not show. The test over people and pictures decides, for the pairs too."
+        f"{test}Evaluators saw the same pictures, which are up to {_picture_share(over)} of the variance "
+        f"of a {_compared(found)}; tests over people alone, below, would find differences that other "
+        "pictures of the same models would not show. The test over people and pictures decides, for the "
+        "pairs too."
     )
 
 
@@ -241,13 +252,35 @@ def _t_test(found: FindingsView) -> str:
     )
     effect = test.get("effect")
     if effect and effect.get("g") is not None:
-        ci = f" {formatting.brackets(effect['g_ci'], 2)}" if effect.get("g_ci") else ""
         basis = "" if found.design == "between" else " of the differences"
-        text += f"; Hedges' g{basis} = {formatting.amount(effect['g'], '', 2)}{ci}"
+        text += f"; Hedges' g{basis} = {formatting.estimate(effect['g'], effect['g_ci'], '', 2)}"
     return text + "."
 
 
 def _notes(found: FindingsView) -> list[str]:
+    return [*_of_design(found), *_pictures(found)]
+
+
+def _pictures(found: FindingsView) -> list[str]:
+    """Return the pictures' part of the variance, where the test over people and pictures does not decide."""
+    over = found.data.get("over_pictures")
+    if not over or over["advised"]:
+        return []
+    return [
+        f"Pictures are up to {_picture_share(over)} of the variance of a {_compared(found)}, too little for "
+        "the test over people and pictures to decide."
+    ]
+
+
+def _picture_share(over: Mapping[str, Any]) -> str:
+    return formatting.share(max(over["share_of_pictures"].values()))
+
+
+def _compared(found: FindingsView) -> str:
+    return "score" if found.design == "between" else "difference"
+
+
+def _of_design(found: FindingsView) -> list[str]:
     unit = (
         "The unit of the tests is the evaluator: each enters with one value, however many pictures they saw."
     )

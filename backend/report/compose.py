@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from backend.foundation.counts import counted
-from backend.report import picture_metrics, simulated
+from backend.report import attention, picture_metrics, simulated
 from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Report, Section
 from backend.report.judgment_report import report_of
@@ -19,12 +19,31 @@ def compose(data: Mapping[str, Any], info: SourceInfo) -> Report:
         title=info.title,
         summary=judgment.summary(found),
         facts=tuple(_facts(judgment.title(found), found, info)),
-        warnings=(*(data.get("warnings") or ()), *(data.get("notes") or ())),
+        warnings=_warnings(data),
         sections=tuple(section for section in judgment.sections(found, info) if section is not None),
         data=data,
     )
     report = simulated.marked(report) if data["simulated"] else report
     return replace(report, sections=tuple(_with_pictures(report.sections, info)))
+
+
+def compose_scores(data: Mapping[str, Any]) -> Report:
+    """Return a report of the scores alone, for a short text; `data` is that of `findings.score_findings`."""
+    found = FindingsView(data)
+    judgment = report_of(data["method"])
+    sections = (*judgment.score_sections(found), attention.section(found))
+    report = Report(
+        title=judgment.title(found),
+        summary="",
+        facts=(),
+        warnings=_warnings(data),
+        sections=tuple(section for section in sections if section is not None),
+    )
+    return simulated.marked(report) if data["simulated"] else report
+
+
+def _warnings(data: Mapping[str, Any]) -> tuple[str, ...]:
+    return (*(data.get("warnings") or ()), *(data.get("notes") or ()))
 
 
 def _with_pictures(sections: Sequence[Section], info: SourceInfo) -> list[Section]:

@@ -84,23 +84,11 @@ def _calibrated(over: float, ci: list[float] | None) -> str:
 def _share_with_ci(key: str, ci: str, digits: int = 1) -> Any:
     """Return a function that formats a share in percent, followed by its interval."""
 
-    def text(row: Row) -> str:
-        if row[key] is None:
-            return formatting.NONE
-        number = formatting.amount(100 * row[key], "", digits)
-        return (
-            f"{number} {formatting.brackets([100 * end for end in row[ci]], digits)}" if row[ci] else number
-        )
-
-    return text
+    return lambda row: formatting.share_estimate(row[key], row[ci], digits)
 
 
 def _with_ci(key: str, ci: str, digits: int = 1) -> Any:
-    def text(row: Row) -> str:
-        number = formatting.amount(row[key], "", digits)
-        return f"{number} {formatting.brackets(row[ci], digits)}" if row[ci] else number
-
-    return text
+    return lambda row: formatting.estimate(row[key], row[ci], "", digits)
 
 
 def _scores(found: FindingsView, rows: list[dict[str, Any]]) -> Table:
@@ -111,7 +99,7 @@ def _scores(found: FindingsView, rows: list[dict[str, Any]]) -> Table:
         Column("error (%)", _with_ci("score", "score_ci")),
         Column("weighted by confidence (%)", _with_ci("weighted_score", "weighted_score_ci")),
         Column("difference (points)", _with_ci("difference", "difference_ci")),
-        Column("Brier score", lambda row: formatting.coefficient(row["brier"], 3)),
+        Column("Brier score", lambda row: formatting.coefficient_estimate(row["brier"], row["brier_ci"], 3)),
         Column("answers", lambda row: f"{row['answers']:,}"),
     )
     caption = f"Error, plain and weighted by confidence, with {found.level} intervals"
@@ -146,12 +134,7 @@ def _areas(found: FindingsView, rows: list[dict[str, Any]]) -> Table:
     ]
 
     def area(kind: str, key: str, ci: str) -> Any:
-        def text(row: Row) -> str:
-            number = formatting.coefficient(row[f"{kind}_{key}"], 3)
-            ends = [formatting.coefficient(end, 3) for end in row[f"{kind}_{ci}"] or ()]
-            return f"{number} [{', '.join(ends)}]" if ends else number
-
-        return text
+        return lambda row: formatting.coefficient_estimate(row[f"{kind}_{key}"], row[f"{kind}_{ci}"], 3)
 
     columns = [
         Column("model", lambda row: row["model"], is_number=False),

@@ -9,7 +9,6 @@ from backend.report.context import FindingsView
 from backend.report.elements import Column, Figure, Row, Section, Table
 from backend.report.exposures import FIT_COLUMNS
 from backend.report.models import MOST_DESCRIBED, remaining_note
-from backend.report.text_tables import apart, exposure
 
 _SHOWN_MODELS = 9
 """Maximum number of panels of a figure; the tables have all models."""
@@ -34,7 +33,9 @@ def section(found: FindingsView) -> Section | None:
             f"{formatting.share(threshold['at'])}; its interval is over evaluators. Goodness of fit is the "
             "deviance against simulated data sets; a small p says that the function does not fit."
         )
-    functions = [row for row in models if row["function"]]
+    functions = [row for row in models if row.get("function")]
+    accuracies = _accuracies(found, models)
+    model_notes = tuple((row["model"], f"{apart(row)}.") for row in models)
     return Section(
         "exposures",
         "Accuracy by exposure",
@@ -43,9 +44,9 @@ def section(found: FindingsView) -> Section | None:
             "more of the pictures they judge right; a model is good if they need long, or never do better "
             "than guessing.",
         ),
-        model_notes=tuple((row["model"], f"{apart(row)}.") for row in models[:MOST_DESCRIBED]),
+        model_notes=model_notes[:MOST_DESCRIBED],
         more_paragraphs=remaining_note(len(models)),
-        lead=_accuracies(found, models),
+        lead=accuracies,
         tables=(
             *([_functions(found, functions)] if functions else []),
             _between_exposures(found, models),
@@ -53,7 +54,40 @@ def section(found: FindingsView) -> Section | None:
         ),
         figures=(_figure(found, models[:_SHOWN_MODELS]),),
         notes=tuple(notes),
+        brief=(accuracies, "\n".join(f"{model}: {text}" for model, text in model_notes)),
     )
+
+
+def apart(row: Row) -> str:
+    """Return in words from which exposure a model is told from real, and where its threshold is."""
+    told, not_told, rows = row["told_from"], row["indistinguishable_up_to"], row["by_exposure"]
+    if all(one["told_apart"] is None for one in rows):
+        parts = ["one evaluator does not show how people differ"]
+    elif not_told and not_told["exposure_ms"] == rows[-1]["exposure_ms"]:
+        parts = ["not told from real at any exposure"]
+    elif told and told["exposure_ms"] == rows[0]["exposure_ms"]:
+        parts = ["told from real at every exposure"]
+    else:
+        parts = [f"not told from real up to {_exposure(not_told)}"] if not_told else []
+        parts.append(f"told from {_exposure(told)}" if told else f"not told at {_exposure(rows[-1])}")
+    if threshold := row["threshold"]:
+        parts.append(f"{formatting.share(threshold['at'])} right {_at(threshold)}")
+    return "; ".join(parts)
+
+
+def _at(threshold: Mapping[str, Any]) -> str:
+    """Return where a threshold is: `at 219 ms [180, 266]`, or `at or below 100 ms`."""
+    if threshold["censored"] == "floor":
+        return f"at or below {threshold['floor_ms']:g} ms"
+    if threshold["censored"]:
+        return f"at or above {threshold['ceiling_ms']:g} ms"
+    return f"at {formatting.threshold(threshold, 'ms')}"
+
+
+def _exposure(row: Row) -> str:
+    """Return a fixed exposure with its unit: `50 ms`, or `unlimited`."""
+    ms = row["exposure_ms"]
+    return label(ms) if ms is None else f"{label(ms)} ms"
 
 
 def _accuracies(found: FindingsView, models: Sequence[Row]) -> Table:
@@ -146,7 +180,7 @@ def _test(tests: Mapping[str, Any], found: FindingsView) -> str:
 
 
 def _figure(found: FindingsView, models: Sequence[Row]) -> Figure:
-    drawn = {row["model"]: {"points": row["by_exposure"], "function": row["function"]} for row in models}
+    drawn = {row["model"]: {"points": row["by_exposure"], "function": row.get("function")} for row in models}
 
     def draw(width_in: float):
         from backend.report.figures.constant_stimuli import accuracies
@@ -168,6 +202,6 @@ def _described(models: Sequence[Row]) -> Iterator[str]:
     for row in models:
         first, last = row["by_exposure"][0], row["by_exposure"][-1]
         yield (
-            f"{row['model']}: {formatting.amount(first['accuracy'], 'percent')} right at {exposure(first)}, "
-            f"{formatting.amount(last['accuracy'], 'percent')} at {exposure(last)}."
+            f"{row['model']}: {formatting.amount(first['accuracy'], 'percent')} right at {_exposure(first)}, "
+            f"{formatting.amount(last['accuracy'], 'percent')} at {_exposure(last)}."
         )

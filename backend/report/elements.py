@@ -118,6 +118,8 @@ class Section:
     galleries: tuple[Gallery, ...] = ()
     notes: tuple[str, ...] = ()
     """Notes in small print on how the numbers were computed."""
+    brief: tuple[str | Table, ...] = ()
+    """Those of its sentences and tables that `openhype score` prints without `--full`."""
 
 
 @dataclass(frozen=True)

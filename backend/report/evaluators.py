@@ -3,7 +3,8 @@
 from backend.foundation.counts import counted
 from backend.report import formatting
 from backend.report.context import FindingsView
-from backend.report.elements import Column, Figure, Section, Table
+from backend.report.elements import Column, Figure, Row, Section, Table
+from backend.report.models import detection_columns
 
 _UNKNOWN = (
     "Who began and did not finish is not known here: the store of a study records it, its responses do not."
@@ -30,23 +31,28 @@ def section(found: FindingsView) -> Section | None:
         paragraphs.append(
             "No evaluator answered more than a tenth of the pictures within 300 ms."
             if not fast
-            else f"{counted(len(fast), 'evaluator')} answered more than a tenth of the pictures "
-            "within 300 ms, "
-            "faster than a look could decide."
+            else f"{counted(len(fast), 'evaluator')} answered more than a tenth of the pictures within 300 "
+            f"ms, faster than a look could decide: {_named(fast)}."
         )
     outlying = [row for row in rows if row["z"] is not None and abs(row["z"]) > 3]
     if outlying:
         paragraphs.append(
             f"{counted(len(outlying), 'evaluator')} {'lies' if len(outlying) == 1 else 'lie'} more than 3 "
-            f"SDs from the others of their {found.noun}: "
-            f"{formatting.listing([row['evaluator'] for row in outlying])}."
+            f"SDs from the others of their {found.noun}: {_named(outlying)}."
+        )
+    constant = [row for row in rows if row[f"said_{found.second}"] in (0.0, 1.0)]
+    if constant:
+        paragraphs.append(
+            f"{counted(len(constant), 'evaluator')} gave the same answer to every picture: "
+            f"{_named(constant)}."
         )
     notified = sum(row["same_answer_notices"] > 0 for row in rows)
     if notified:
         paragraphs.append(
             f"{counted(notified, 'evaluator was', 'evaluators were')} asked to take a moment with "
-            "each picture, after many equal answers in a row."
+            "each picture, after many equal answers in a row (same_answer_notice)."
         )
+    paragraphs += _able(found)
     figure = _figure(found, rows)
     return Section(
         "evaluators",
@@ -56,6 +62,25 @@ def section(found: FindingsView) -> Section | None:
         figures=(figure,) if figure else (),
         notes=() if found.findings.get("attrition") else (_UNKNOWN,),
     )
+
+
+def _named(rows: list[Row]) -> str:
+    return formatting.listing([f"{row['evaluator']} of {row['model']}" for row in rows])
+
+
+def _able(found: FindingsView) -> list[str]:
+    """Return how many evaluators tell fakes from reals by the crossed model; [] if it was not fitted."""
+    crossed = found.findings.get("crossed_model")
+    rows = crossed and crossed["by_evaluator"]
+    if not rows:
+        return []
+    able = sum(row["d_prime_ci"][0] > 0 for row in rows)
+    to_real = sum(row["criterion_ci"][0] > 0 for row in rows)
+    to_fake = sum(row["criterion_ci"][1] < 0 for row in rows)
+    return [
+        f"By the crossed model, {able} of {counted(len(rows), 'evaluator')} told fakes from reals (interval "
+        f"of d′ above 0); {to_real} leaned to “real”, {to_fake} to “fake”."
+    ]
 
 
 def _range(found: FindingsView, rows: list[dict]) -> str:
@@ -117,10 +142,7 @@ def _shrunk(found: FindingsView) -> list[Table]:
         Column("evaluator", lambda row: row["evaluator"], is_number=False),
         Column("of", lambda row: row["models"], is_number=False),
         Column("responses", lambda row: str(row["responses"])),
-        Column("d′", lambda row: formatting.amount(row["d_prime"], "", 2)),
-        Column(f"{found.level} interval", lambda row: formatting.brackets(row["d_prime_ci"], 2)),
-        Column("c", lambda row: formatting.amount(row["criterion"], "", 2)),
-        Column(f"{found.level} interval of c", lambda row: formatting.brackets(row["criterion_ci"], 2)),
+        *detection_columns(found),
     )
     caption = "Evaluators by sensitivity (d′) and bias (c), as the crossed model estimates them"
     shown = [{**row, "models": formatting.listing(row["models"], len(row["models"]))} for row in rows]

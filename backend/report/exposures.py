@@ -117,12 +117,7 @@ def _thresholds(found: FindingsView, models: Sequence[Row]) -> Table:
 
 def _with_interval(value: str, ci: str) -> Callable[[Row], str]:
     """Return a function that formats a row's value followed by its interval."""
-
-    def text(row: Row) -> str:
-        number = formatting.amount(row[value])
-        return f"{number} {formatting.brackets(row[ci])}" if row[ci] and row[value] is not None else number
-
-    return text
+    return lambda row: formatting.estimate(row[value], row[ci])
 
 
 def _pooled(found: FindingsView, models: Sequence[Row]) -> Table:

@@ -15,7 +15,7 @@ from backend.report.judgment_report import FindingsOptions, report_of
 from backend.report.metrics import metric_rows
 from backend.scoring import score_answers
 
-__all__ = ["FindingsOptions", "findings"]
+__all__ = ["FindingsOptions", "findings", "score_findings"]
 
 
 def findings(
@@ -37,11 +37,26 @@ def findings(
         InvalidInput: no responses, or an option out of range.
     """
     chosen = findings_options or FindingsOptions()
-    how = scores_of(answers.method)
-    answers = how.exposed(answers, exposures)
-    scores = score_answers(how.sampled(answers), **options)
+    answers, scores = _scored(answers, exposures, options)
     report = report_of(answers.method)
     found = report.findings(answers, scores, chosen, Options(**options), in_columns)
     if not judgment_of(answers.method).has_items:
         found = {**found, "metrics": metric_rows(answers, scores, chosen.metrics, Options(**options))}
     return {**scores, "findings": found}
+
+
+def score_findings(answers: Answers, exposures: str = "nominal", **options: Any) -> dict[str, Any]:
+    """Return the scores with the findings that a short text of them needs (`compose.compose_scores`).
+
+    Arguments and errors are those of `findings`.
+    """
+    answers, scores = _scored(answers, exposures, options)
+    tests = report_of(answers.method).further_tests(scores_of(answers.method).sampled(answers), scores)
+    return {**scores, "findings": {"models": [{"model": row["model"]} for row in scores["models"]], **tests}}
+
+
+def _scored(answers: Answers, exposures: str, options: dict[str, Any]) -> tuple[Answers, dict[str, Any]]:
+    """Return the responses with the exposures that count, and their scores."""
+    how = scores_of(answers.method)
+    answers = how.exposed(answers, exposures)
+    return answers, score_answers(how.sampled(answers), **options)

@@ -32,8 +32,6 @@ SPREADS = {
     "fakes": "fake pictures",
 }
 """What the standard deviations of the crossed model are of."""
-UNITS = {"percent": "%", "ms": " ms", "log-odds": ""}
-"""Units of scores as written after a number."""
 _SIGNS = {"percent": "%", "ms": " ms", "points": " points", "log-odds": "", "": ""}
 
 
@@ -66,13 +64,26 @@ def brackets(ci: Sequence[float | None] | None, digits: int = 1) -> str:
     return f"[{', '.join('?' if end is None else amount(end, '', digits) for end in ci)}]"
 
 
-def threshold(found: Mapping[str, Any]) -> str:
+def estimate(value: float | None, ci: Sequence[float | None] | None, unit: str = "", digits: int = 1) -> str:
+    """Return a number and its interval, if it has one: `50.7% [48.2, 53.1]`."""
+    text, ends = amount(value, unit, digits), brackets(ci, digits)
+    return text if value is None or ends == NONE else f"{text} {ends}"
+
+
+def share_estimate(share: float | None, ci: Sequence[float] | None, digits: int = 1) -> str:
+    """Return a share (0 to 1) and its interval in percent, without the sign."""
+    return estimate(None if share is None else 100 * share, ci and [100 * end for end in ci], "", digits)
+
+
+def threshold(found: Mapping[str, Any], unit: str = "") -> str:
     """Return a fitted threshold: `219 [180, 266]`, `≤ 100` or `≥ 1000`."""
     low, high = found["floor_ms"], found["ceiling_ms"]
     if found["censored"]:
-        return f"≤ {low:g}" if found["censored"] == "floor" else f"≥ {high:g}"
+        end = f"≤ {low:g}" if found["censored"] == "floor" else f"≥ {high:g}"
+        return end + _SIGNS[unit]
     ends = [f"{'≤ ' if end <= low else '≥ ' if end >= high else ''}{end:.0f}" for end in found["ci"] or ()]
-    return f"{found['ms']:.0f} [{', '.join(ends)}]" if ends else f"{found['ms']:.0f}"
+    text = amount(found["ms"], unit, 0)
+    return f"{text} [{', '.join(ends)}]" if ends else text
 
 
 def share(value: float | None, digits: int = 0) -> str:
@@ -101,6 +112,17 @@ def coefficient(value: float | None, digits: int = 2) -> str:
     return text.replace("0.", ".", 1) if text.lstrip(MINUS).startswith("0.") else text
 
 
+def coefficients(ends: Sequence[float] | None, digits: int = 2) -> str:
+    """Return an interval of such a number: `[.41, .88]`."""
+    return NONE if ends is None else f"[{', '.join(coefficient(end, digits) for end in ends)}]"
+
+
+def coefficient_estimate(value: float | None, ci: Sequence[float] | None, digits: int = 2) -> str:
+    """Return such a number and its interval, if it has one: `.72 [.41, .88]`."""
+    text = coefficient(value, digits)
+    return text if value is None or ci is None else f"{text} {coefficients(ci, digits)}"
+
+
 def rho(found: Mapping[str, Any]) -> str:
     """Return the correlation with its p-value; the exact one (all orders) for few models, if known."""
     exact = found.get("p_exact")
@@ -127,6 +149,11 @@ def degrees(df: float) -> str:
     return f"{df:.0f}" if float(df).is_integer() else f"{df:.1f}"
 
 
+def chi_squared(value: float, df: int, p: float) -> str:
+    """Return `χ²(3) = 7.81, p = .050`."""
+    return f"χ²({df}) = {value:.2f}, {p_value(p)}"
+
+
 def f_test(test: Mapping[str, Any]) -> str:
     """Return `F(3, 116) = 100.60, p < .001`."""
     between, within = (degrees(df) for df in test["df"])
@@ -139,22 +166,6 @@ def listing(names: Sequence[str], most: int = 6) -> str:
     if len(names) > most:
         names = [*names[: most - 1], f"{len(names) - most + 1} more"]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def outcome(row: Mapping[str, Any]) -> str:
-    """Return how many evaluators began a model, how many finished, and why the others did not."""
-    text = f"{row['finished']} of {row['began']} who began finished"
-    why = listed_counts({name: row[name] for name in WHY})
-    text += f"; {why}" if why else ""
-    not_begun = row["opened"] - row["began"]
-    return text + (f"; {not_begun} left before the first picture" if not_begun else "")
-
-
-def listed_counts(counts: Mapping[str, int]) -> str:
-    """Return `2 timed out, 1 withdrawn`: the counts that are not 0."""
-    return ", ".join(
-        f"{count} {WHY.get(name, name.replace('_', ' '))}" for name, count in counts.items() if count
-    )
 
 
 def level(value: float) -> str:

@@ -21,6 +21,7 @@ from backend.analysis.quality import evaluator_table
 from backend.analysis.response_table import Answers
 from backend.analysis.scores import Options, groups_of
 from backend.analysis.unscored_rows import attention
+from backend.analysis.values import Values
 from backend.experiment.judgments import judgment_of
 from backend.foundation.errors import InvalidInput
 from backend.report import (
@@ -35,8 +36,6 @@ from backend.report import (
     metrics,
     plain_scores,
     questions,
-    text_sections,
-    text_tables,
 )
 from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Section
@@ -95,6 +94,11 @@ class JudgmentReport:
             **shared_findings(answers, scores),
         }
 
+    def further_tests(self, answers: Answers, scores: Mapping[str, Any]) -> dict[str, Any]:
+        """Return those findings that `score_sections` need."""
+        how = scores_of(answers.method)
+        return _further_tests(answers, how.values(answers), scores)
+
     def title(self, found: FindingsView) -> str:
         """Return the method in a few words."""
         return found.method
@@ -105,12 +109,11 @@ class JudgmentReport:
 
     def sections(self, found: FindingsView, info: SourceInfo) -> Iterable[Section | None]:
         """Return the sections of the page in order; None for what the responses have no data for."""
-        return (
-            plain_scores.section(found),
-            comparisons.section(found),
-            metrics.section(found),
-            *self.shared(found, info),
-        )
+        return (*self.score_sections(found), metrics.section(found), *self.shared(found, info))
+
+    def score_sections(self, found: FindingsView) -> Iterable[Section | None]:
+        """Return the sections on scores, which need no other findings than `further_tests`."""
+        return plain_scores.section(found), comparisons.section(found)
 
     def shared(self, found: FindingsView, info: SourceInfo) -> Iterable[Section | None]:
         """Return the sections that every judgment has: on evaluators, and on the settings."""
@@ -131,18 +134,6 @@ class JudgmentReport:
         """Return the names of the pictures that the page shows larger, with marks on them."""
         return ()
 
-    def text_table(self, scores: Mapping[str, Any]) -> str:
-        """Return scores as text for a terminal."""
-        return text_tables.as_table(scores)
-
-    def text_sections(self, scores: Mapping[str, Any]) -> Mapping[str, Iterable[str]]:
-        """Return the lines of each section of findings as text for a terminal, by title."""
-        return {
-            **text_sections.between_models(scores),
-            **text_sections.on_metrics(scores),
-            **text_sections.on_evaluators(scores),
-        }
-
 
 def report_of(method: str) -> JudgmentReport:
     """Return the report of the judgment that a method asks for.
@@ -158,12 +149,18 @@ def shared_findings(answers: Answers, scores: Mapping[str, Any]) -> dict[str, An
     """Return the findings that every judgment has: further tests between models, and on evaluators."""
     how, level = scores_of(answers.method), scores["settings"]["level"]
     values = how.values(answers)
-    groups = groups_of(values, [row["model"] for row in scores["models"]])
     return {
-        **further_tests(answers, values, groups, level),
+        **_further_tests(answers, values, scores),
         "evaluators": evaluator_table(answers, values, how.compared(answers)),
         "attention": attention(answers, level),
         "browsers": by_browser(answers, values, level),
         "attrition": None,  # responses do not show dropouts; a store does (`study_findings.py`)
         "mistimed": None,  # nor which flashes were replaced
     }
+
+
+def _further_tests(
+    answers: Answers, values: Mapping[str, Values], scores: Mapping[str, Any]
+) -> dict[str, Any]:
+    groups = groups_of(values, [row["model"] for row in scores["models"]])
+    return further_tests(answers, values, groups, scores["settings"]["level"])

@@ -1,4 +1,4 @@
-"""Agreement of automatic metrics with people's scores of models: rows, report section, and terminal text."""
+"""Agreement of automatic metrics with people's scores of models: rows, and the section of a report."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -14,7 +14,6 @@ from backend.foundation.errors import InvalidInput
 from backend.report import formatting
 from backend.report.context import FindingsView
 from backend.report.elements import Column, Figure, Row, Section, Table
-from backend.report.text_tables import p_text
 from backend.stores.store import Store
 
 TITLE = "Scores beside automatic metrics"
@@ -62,6 +61,33 @@ def metric_rows(
     ]
 
 
+def metric_findings(
+    store: Store,
+    study: Study,
+    metrics: Mapping[str, Mapping[str, float]],
+    level: float = 0.95,
+    simulated: bool = False,
+) -> dict[str, Any] | None:
+    """Return the scores of a study, with the rows of `metric_rows` as its only findings.
+
+    None if it does not score models, or has no scores yet.
+    """
+    from backend.responses.study_data import study_answers
+    from backend.scoring import score_answers
+
+    is_of_models = not judgment_of(study.protocol.method).has_items
+    if not is_of_models or not store.finished(study.name, simulated=simulated)[0]:
+        return None
+    try:
+        answers = study_answers(store, study, simulated)
+        scores = score_answers(scores_of(answers.method).sampled(answers), level=level)
+    except InvalidInput:  # all are excluded, or the models of a tournament are not connected yet
+        return None
+    rows = metric_rows(answers, scores, metrics, Options(level=level))
+    models = [{"model": row["model"]} for row in scores["models"]]
+    return {**scores, "findings": {"models": models, "metrics": rows}}
+
+
 def metric_rows_of_study(
     store: Store,
     study: Study,
@@ -69,67 +95,9 @@ def metric_rows_of_study(
     level: float = 0.95,
     simulated: bool = False,
 ) -> list[dict[str, Any]]:
-    """Return the rows of `metric_rows` of a study; [] if it does not score models, or has no scores yet."""
-    from backend.responses.study_data import study_answers
-    from backend.scoring import score_answers
-
-    is_of_models = not judgment_of(study.protocol.method).has_items
-    if not is_of_models or not store.finished(study.name, simulated=simulated)[0]:
-        return []
-    try:
-        answers = study_answers(store, study, simulated)
-        scores = score_answers(scores_of(answers.method).sampled(answers), level=level)
-    except InvalidInput:  # all are excluded, or the models of a tournament are not connected yet
-        return []
-    return metric_rows(answers, scores, metrics, Options(level=level))
-
-
-def as_text(rows: Sequence[Row], level: float = 0.95) -> str:
-    """Return rows of `metric_rows` as text for a terminal; '' if there are none."""
-    lines = [*as_lines(rows, formatting.level(level))]
-    return "\n".join([TITLE, *(f"  {line}" for line in lines)]) if lines else ""
-
-
-def as_lines(rows: Sequence[Row], level: str) -> Iterator[str]:
-    """Yield rows of `metric_rows` as lines of text; `level` is such as `95%`."""
-    known, shared = _correlated(rows), _shared_notes(rows)
-    for row in known:
-        rho, tau = _p_texts(row["p"], row["p_exact"]), _p_texts(row["tau_p"], row["tau_p_exact"])
-        better = f"; {row['direction']} is better" if row["direction"] else ""
-        yield f"{row['metric']}: rho = {row['rho']:.3f}, {rho}, {_over(row)}{better}"
-        yield f"  tau = {row['tau']:.3f}, {tau}"
-        over = [
-            f"over {what}: rho {_ends(row[f'{what}_ci'])}, tau {_ends(row[f'tau_{what}_ci'])}"
-            for what in _OVER
-            if row[f"{what}_ci"]
-        ]
-        if over:
-            yield f"  {level} intervals {'; '.join(over)}"
-        yield from (
-            f"  no interval over {what}: {row[f'{what}_note']}"
-            for what in _OVER
-            if row[f"{what}_note"] and what not in shared
-        )
-    yield from _without_correlation(rows)
-    yield from (f"no interval over {what}: {note}" for what, note in shared.items())
-    if any(row["direction"] is None for row in known):
-        yield (
-            "signs are as computed: of a metric that falls as models get better, agreement is a negative rho"
-        )
-
-
-def _without_correlation(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield a line for the metrics that have no correlation for the same reason."""
-    names: dict[str, list[str]] = {}
-    for row in rows:
-        if row["rho"] is None:
-            names.setdefault(f"{_over(row)} ({row['models_note']})", []).append(row["metric"])
-    yield from (f"{', '.join(metrics)}: no correlation over {why}" for why, metrics in names.items())
-
-
-def _over(row: Row) -> str:
-    missing = f"; without it: {', '.join(row['without'])}" if row["without"] else ""
-    return f"{counted(row['models'], 'model')}{missing}"
+    """Return the rows of `metric_findings`; [] if there are none."""
+    found = metric_findings(store, study, metrics, level, simulated)
+    return found["findings"]["metrics"] if found else []
 
 
 def _correlated(rows: Sequence[Row]) -> list[Row]:
@@ -144,14 +112,6 @@ def _shared_notes(rows: Sequence[Row]) -> dict[str, str]:
         if len(notes) == 1 and (note := notes.pop()):
             found[what] = note
     return found
-
-
-def _p_texts(p: float, exact: float | None) -> str:
-    return p_text(p) if exact is None else f"{p_text(p)}, over all orders {p_text(exact)}"
-
-
-def _ends(ci: Sequence[float]) -> str:
-    return f"[{ci[0]:.2f}, {ci[1]:.2f}]"
 
 
 def section(found: FindingsView) -> Section | None:
@@ -240,10 +200,6 @@ def _interval(ci: Sequence[float]) -> str:
     return f"{formatting.coefficient(ci[0])} to {formatting.coefficient(ci[1])}"
 
 
-def _brackets(ci: Sequence[float] | None) -> str:
-    return formatting.NONE if ci is None else f"[{', '.join(formatting.coefficient(end) for end in ci)}]"
-
-
 def _name(row: Row) -> str:
     """Return a metric's name with an arrow in the direction of better values, as papers print it."""
     arrow = _ARROWS.get(row["direction"])
@@ -258,8 +214,8 @@ def _correlations(found: FindingsView, rows: Sequence[Row]) -> Table:
     columns = (
         Column("metric", _name, is_number=False),
         Column("ρ", lambda row: formatting.coefficient(row["rho"])),
-        Column("other evaluators", lambda row: _brackets(row["evaluators_ci"])),
-        Column("other models", lambda row: _brackets(row["models_ci"])),
+        Column("other evaluators", lambda row: formatting.coefficients(row["evaluators_ci"])),
+        Column("other models", lambda row: formatting.coefficients(row["models_ci"])),
         Column("p", lambda row: formatting.bare_p(row["p"])),
         Column("p (all orders)", lambda row: formatting.bare_p(row["p_exact"])),
         Column("τ", lambda row: formatting.coefficient(row["tau"])),
@@ -275,8 +231,8 @@ def _kendall(found: FindingsView, rows: Sequence[Row]) -> Table:
     columns = (
         Column("metric", _name, is_number=False),
         Column("τ", lambda row: formatting.coefficient(row["tau"])),
-        Column("other evaluators", lambda row: _brackets(row["tau_evaluators_ci"])),
-        Column("other models", lambda row: _brackets(row["tau_models_ci"])),
+        Column("other evaluators", lambda row: formatting.coefficients(row["tau_evaluators_ci"])),
+        Column("other models", lambda row: formatting.coefficients(row["tau_models_ci"])),
         Column("p (normal)", lambda row: formatting.bare_p(row["tau_p"])),
         Column("p (all orders)", lambda row: formatting.bare_p(row["tau_p_exact"])),
         Column("models", lambda row: str(row["models"])),

@@ -13,16 +13,18 @@ MOST_DESCRIBED = 8
 
 def section(found: FindingsView) -> Section:
     """Return the section on models with their scores and intervals."""
+    table, notes = models_table(found), _notes(found)
     return Section(
         "scores",
         "Scores",
         (_meaning(found),),
         model_notes=tuple((row["model"], _model_note(found, row)) for row in found.models[:MOST_DESCRIBED]),
         more_paragraphs=remaining_note(len(found.models)),
-        lead=models_table(found),
-        tables=tuple(_sides_table(found)),
+        lead=table,
+        tables=tuple(_sides_tables(found)),
         figures=(_figure(found),),
-        notes=tuple(_notes(found)),
+        notes=tuple(notes),
+        brief=(table, "\n".join(notes)),
     )
 
 
@@ -82,15 +84,15 @@ def models_table(found: FindingsView) -> Table:
     return Table("models", f"{caption}, best first", tuple(columns), rows)
 
 
-def _sides_table(found: FindingsView) -> Iterator[Table]:
-    """Yield the table of errors by side, if models share reals: their error is of no model."""
+def _sides_tables(found: FindingsView) -> Iterator[Table]:
+    """Yield the table of errors by side, and that of d' and c of all fakes against all reals."""
     sides = found.findings.get("sides")
-    if not sides or not sides["are_reals_shared"]:
+    if not sides:
         return
     accuracy = sides["accuracy"]
     rows = [
         *({"what": f"fakes of {row['model']} taken for real", **row} for row in sides["fakes"]),
-        *({"what": "reals, the same for all models, taken for fake", **row} for row in sides["reals"]),
+        *({"what": f"{_whose_reals(row)} taken for fake", **row} for row in sides["reals"]),
         {"what": "all pictures judged right", **accuracy, "error": accuracy["accuracy"]},
     ]
     keys = ("what", "error", "ci", "pooled", "evaluators", "responses")
@@ -104,6 +106,32 @@ def _sides_table(found: FindingsView) -> Iterator[Table]:
     )
     caption = "Errors on the fakes of each model and on the reals, each response counted once"
     yield Table("sides", caption, columns, [{key: row[key] for key in keys} for row in rows])
+    if detection := sides["detection"]:
+        pooled = {
+            "of": "all responses together",
+            **detection["pooled"],
+            "d_prime_ci": None,
+            "criterion_ci": None,
+        }
+        rows = [{"of": "means over evaluators", **detection}, pooled]
+        names = ("of", "d_prime", "d_prime_ci", "criterion", "criterion_ci")
+        title = "Sensitivity (d′) and bias (c), all fakes against all reals"
+        heads = (Column("of", lambda row: row["of"], is_number=False), *detection_columns(found))
+        yield Table("sides-detection", title, heads, [{key: row[key] for key in names} for row in rows])
+
+
+def _whose_reals(row: Row) -> str:
+    return "reals, the same for all models," if row["model"] is None else f"reals of {row['model']}"
+
+
+def detection_columns(found: FindingsView) -> tuple[Column, ...]:
+    """Return the columns of d' and c, with their intervals."""
+    return (
+        Column("d′", lambda row: formatting.amount(row["d_prime"], "", 2)),
+        Column(f"{found.level} interval", lambda row: formatting.brackets(row["d_prime_ci"], 2)),
+        Column("c", lambda row: formatting.amount(row["criterion"], "", 2)),
+        Column(f"{found.level} interval of c", lambda row: formatting.brackets(row["criterion_ci"], 2)),
+    )
 
 
 def _figure(found: FindingsView) -> Figure:
@@ -183,14 +211,6 @@ def _model_note(found: FindingsView, row: Row) -> str:
 def _notes(found: FindingsView) -> list[str]:
     if not any(row["ci"] for row in found.models):
         return []
-    settings = found.data["settings"]
-    how = (
-        "computed exactly, without random numbers"
-        if settings["bootstrap"] == "exact"
-        else f"from {settings['iterations']:,} iterations with seed {settings['seed'] or 0}"
-        if settings["iterations"]
-        else "partly by Monte Carlo"
-    )
     pictures = any(row["interval"] and row["interval"]["pictures"] is not None for row in found.models)
     over = "people and pictures" if pictures else "people"
     kind = (
@@ -202,7 +222,7 @@ def _notes(found: FindingsView) -> list[str]:
     notes = [
         f"The interval ({kind}) shows how far the score may move with other {over} of the same kind.",
         f"The percentile interval and the SD are the bootstrap's of the paper: evaluators drawn with "
-        f"replacement, {how}.",
+        f"replacement, {bootstrap(found)}.",
     ]
     if not pictures:
         notes.append(
@@ -218,6 +238,16 @@ def _notes(found: FindingsView) -> list[str]:
     if not found.is_percent:
         notes.append(_threshold_note(found))
     return notes
+
+
+def bootstrap(found: FindingsView) -> str:
+    """Return how the bootstrap was computed."""
+    settings = found.data["settings"]
+    if settings["bootstrap"] == "exact":
+        return "computed exactly, without random numbers"
+    if not settings["iterations"]:
+        return "partly by Monte Carlo"
+    return f"from {settings['iterations']:,} iterations with seed {settings['seed'] or 0}"
 
 
 def _threshold_note(found: FindingsView) -> str:

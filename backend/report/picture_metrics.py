@@ -1,4 +1,4 @@
-"""Automatic metrics of pictures: as text for a terminal, as CSV, and as the table of a report."""
+"""Automatic metrics of pictures: as a section of a report, and as CSV."""
 
 import csv
 import io
@@ -15,13 +15,7 @@ from backend.report import formatting
 from backend.report.elements import Column, Section, Table
 
 _SHARE_DIGITS, _MOST_DIGITS = 2, 8
-_GAP = "  "
 _SHARES = tuple(metric for metric in METRICS if metric not in SMALLER_IS_CLOSER)
-
-
-def as_text(runs: Sequence[Mapping[str, Any]]) -> str:
-    """Return runs as text for a terminal."""
-    return "\n\n".join("\n".join(_lines(run)) for run in runs)
 
 
 def as_csv(runs: Sequence[Mapping[str, Any]]) -> str:
@@ -64,21 +58,6 @@ def section(runs: Sequence[Mapping[str, Any]]) -> Section | None:
     )
 
 
-def _lines(run: Mapping[str, Any]) -> Iterator[str]:
-    yield _heading(run)
-    if run["extractor"]["about"]:
-        yield run["extractor"]["about"]
-    yield from _table_lines(run, run["models"], "")
-    for each in run["classes"]:
-        yield from _table_lines(
-            run, each["models"], f"class {each['class']}, {each['models'][0]['reals']:,} reals"
-        )
-    level = formatting.level(run["options"]["level"])
-    yield f"[]: {level} intervals over pictures; smaller distances are closer to the reals"
-    for remark in _remarks(run):
-        yield f"note: {remark}"
-
-
 def _heading(run: Mapping[str, Any]) -> str:
     extractor = run["extractor"]
     seen = f", seen at {extractor['size']}" if extractor["size"] else ""
@@ -89,25 +68,6 @@ def _heading(run: Mapping[str, Any]) -> str:
     )
 
 
-def _table_lines(run: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], title: str) -> Iterator[str]:
-    """Yield the two tables of a terminal: distances, and what models share with the reals."""
-    if title:
-        yield title
-    for metrics in (SMALLER_IS_CLOSER, _SHARES):
-        heads = ["model", "pictures", *(run["names"][metric] for metric in metrics)]
-        cells = [[row["model"], f"{row['fakes']:,}"] for row in rows]
-        for metric in metrics:
-            for line, text in zip(
-                cells, _texts([row[metric] for row in rows], metric in _SHARES), strict=True
-            ):
-                line.append(text)
-        if metrics is SMALLER_IS_CLOSER and (size := _subset_size(rows)):
-            heads.append(f"its SD, subsets of {size:,}")
-            spreads = [{"value": row["kid"]["sd"]} for row in rows]
-            cells = [[*line, text] for line, text in zip(cells, _texts(spreads), strict=True)]
-        yield from _aligned([heads, *cells])
-
-
 def _subset_size(rows: Sequence[Mapping[str, Any]]) -> int:
     """Return the size of the subsets of the kernel distance's SD; 0 if all hold every picture."""
     sizes = [
@@ -116,16 +76,6 @@ def _subset_size(rows: Sequence[Mapping[str, Any]]) -> int:
         if row["kid"].get("sd") is not None and row["kid"]["subset_size"] < min(row["reals"], row["fakes"])
     ]
     return max(sizes, default=0)
-
-
-def _aligned(lines: Sequence[Sequence[str]]) -> Iterator[str]:
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for first, *others in lines:
-        texts = [
-            first.ljust(widths[0]),
-            *(text.rjust(width) for text, width in zip(others, widths[1:], strict=True)),
-        ]
-        yield _GAP.join(texts).rstrip()
 
 
 def _remarks(run: Mapping[str, Any]) -> Iterator[str]:
@@ -145,7 +95,7 @@ def _remarks(run: Mapping[str, Any]) -> Iterator[str]:
         elif beyond:
             yield (
                 f"{run['names']['frechet']} of {row['model']} extrapolated to infinitely many pictures: "
-                f"{_text(beyond['value'], beyond.get('ci'), _needed(beyond))}"
+                f"{formatting.estimate(beyond['value'], beyond.get('ci'), '', _needed(beyond))}"
             )
     yield from run["notes"]
 
@@ -207,7 +157,8 @@ def _row(run: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
     for metric in METRICS:
         found[metric] = row[metric]["value"]
         found[f"{metric}_ci"] = row[metric].get("ci")
-    return {**found, "kid_sd": row["kid"]["sd"] if _subset_size([row]) else None}
+    size = _subset_size([row]) or None
+    return {**found, "kid_sd": row["kid"]["sd"] if size else None, "kid_sd_subsets_of": size}
 
 
 def _columns(
@@ -223,6 +174,9 @@ def _columns(
         found = [{"value": row[metric], "ci": row[f"{metric}_ci"]} for row in rows]
         digits = _SHARE_DIGITS if metric in _SHARES else max(map(_needed, found), default=0)
         columns.append(Column(name, partial(_cell, metric, digits)))
+    if metrics is SMALLER_IS_CLOSER and any(row["kid_sd"] is not None for row in rows):
+        size = max(row["kid_sd_subsets_of"] or 0 for row in rows)
+        columns.append(Column(f"its SD, subsets of {size:,}", _sd))
     return (
         *(Column(name, itemgetter(name), is_number=False) for name in texts),
         Column("reals", lambda row: f"{row['reals']:,}"),
@@ -231,21 +185,12 @@ def _columns(
     )
 
 
+def _sd(row: Mapping[str, Any]) -> str:
+    return formatting.amount(row["kid_sd"], "", _needed({"value": row["kid_sd"]}))
+
+
 def _cell(metric: str, digits: int, row: Mapping[str, Any]) -> str:
-    return _text(row[metric], row[f"{metric}_ci"], digits)
-
-
-def _texts(found: Sequence[Mapping[str, Any]], is_share: bool = False) -> list[str]:
-    """Return the values of a column with their intervals, such as `12.3 [11.8, 13.0]`."""
-    digits = _SHARE_DIGITS if is_share else max((_needed(each) for each in found), default=0)
-    return [_text(each["value"], each.get("ci"), digits) for each in found]
-
-
-def _text(value: float | None, ci: Sequence[float] | None, digits: int) -> str:
-    if value is None:
-        return formatting.NONE
-    text = formatting.amount(value, "", digits)
-    return text if ci is None else f"{text} {formatting.brackets(ci, digits)}"
+    return formatting.estimate(row[metric], row[f"{metric}_ci"], "", digits)
 
 
 def _needed(found: Mapping[str, Any]) -> int:

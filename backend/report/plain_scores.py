@@ -7,6 +7,7 @@ from backend.foundation.counts import counted
 from backend.report import formatting
 from backend.report.context import FindingsView
 from backend.report.elements import Column, Figure, Row, Section, Table
+from backend.report.models import bootstrap
 
 
 def section(
@@ -28,7 +29,7 @@ def section(
     """
     what = _what(found)
     meaning = meaning or f"The score: {what[0].lower()}{what[1:]}, averaged over evaluators."
-    table = models_table(found, noun)
+    table, intervals = models_table(found, noun), _interval_notes(found)
     return Section(
         "scores",
         "Scores",
@@ -36,7 +37,8 @@ def section(
         lead=table,
         tables=tuple(tables),
         figures=(_figure(found, table, noun, reference),),
-        notes=(*_interval_notes(found), *notes),
+        notes=(*intervals, *notes),
+        brief=(table, *tables, *intervals),
     )
 
 
@@ -115,8 +117,9 @@ def _interval_notes(found: FindingsView) -> list[str]:
         of = "people and pictures" if "evaluators and pictures" in over else "people"
         return [
             "The interval (Wilson's, with Student's quantile) shows how far the score may move with other "
-            f"{of} of the same kind. The percentile interval and the SD are the bootstrap's over people."
+            f"{of} of the same kind. The percentile interval and the SD are the bootstrap's over people, "
+            f"{bootstrap(found)}."
         ]
     if not any(row["ci"] for row in found.models):
         return ["One evaluator does not show how people differ: no interval."]
-    return ["Intervals and SDs are the bootstrap's: evaluators drawn with replacement."]
+    return [f"Intervals and SDs are the bootstrap's: evaluators drawn with replacement, {bootstrap(found)}."]

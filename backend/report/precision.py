@@ -1,5 +1,6 @@
 """Report section on precision: how precise the scores are, and what more evaluators would gain."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from backend.foundation.counts import counted
@@ -104,21 +105,34 @@ def _intervals(found: FindingsView) -> Table:
                 "percentile_covers": interval.get("percentile_covers"),
                 "pictures": interval.get("pictures"),
                 "share_of_pictures": interval.get("share_of_pictures"),
+                **_halves(row.get("image_reliability")),
             }
         )
     columns = [
         Column("model", lambda row: row["model"], is_number=False),
         Column("interval", lambda row: formatting.brackets(row["interval_ci"])),
+        Column("by", lambda row: row["method"] or formatting.NONE, is_number=False),
         Column("over", lambda row: row["of"] or formatting.NONE, is_number=False),
         Column("percentile (paper)", lambda row: formatting.brackets(row["percentile_ci"])),
         Column("which covers about", lambda row: formatting.share(row["percentile_covers"], 1)),
     ]
     if any(row["pictures"] is not None for row in rows):
-        columns.append(
-            Column("variance from pictures", lambda row: formatting.share(row["share_of_pictures"]))
-        )
+        columns += [
+            Column("pictures", lambda row: str(row["pictures"])),
+            Column("variance from pictures", lambda row: formatting.share(row["share_of_pictures"])),
+        ]
+    if any(row["image_half"] is not None for row in rows):
+        columns += [
+            Column("r of halves, by picture", lambda row: formatting.coefficient(row["image_half"])),
+            Column("stepped up", lambda row: formatting.coefficient(row["image_full"])),
+        ]
     unit = "percent" if found.is_percent else "ms"
     return Table("intervals", f"{found.level} intervals of the scores ({unit})", tuple(columns), rows)
+
+
+def _halves(found: Mapping[str, float | None] | None) -> dict[str, float | None]:
+    """Return the reliability of single pictures for a row of the table."""
+    return {f"image_{key}": found[key] if found else None for key in ("half", "full")}
 
 
 def _reliability(found: FindingsView) -> list[str]:

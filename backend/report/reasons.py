@@ -5,7 +5,7 @@ from typing import Any
 from backend.foundation.counts import counted
 from backend.report import formatting
 from backend.report.context import FindingsView
-from backend.report.elements import Column, Row, Section, Table
+from backend.report.elements import Column, Section, Table
 from backend.report.models import MOST_DESCRIBED, remaining_note
 
 _OVERALL = "all models"
@@ -65,14 +65,7 @@ def _model_note(found: FindingsView, rows: list[dict[str, Any]], model: str) -> 
 
 def _table(found: FindingsView, rows: list[dict[str, Any]], response: str) -> Table:
     def with_ci(key: str, ci: str):
-        def text(row: Row) -> str:
-            if row[key] is None:
-                return formatting.NONE
-            number = formatting.amount(100 * row[key], "", 0)
-            ends = row[ci] and [100 * end for end in row[ci]]
-            return f"{number} {formatting.brackets(ends, 0)}" if ends else number
-
-        return text
+        return lambda row: formatting.share_estimate(row[key], row[ci], 0)
 
     columns = (
         Column("model", lambda row: row["model"] or _OVERALL, is_number=False),

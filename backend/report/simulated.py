@@ -9,8 +9,8 @@ from typing import TypeVar
 from backend.report.elements import Figure, Report, Section, Table
 
 BANNER = (
-    "Simulated sessions: nobody looked at these pictures. This page shows how results will look; it "
-    "says nothing about the models."
+    "Simulated sessions: nobody looked at these pictures. This shows how results will look; it says nothing "
+    "about the models."
 )
 _STAMP = "simulated sessions"
 _CAPTION = "Simulated sessions. "
@@ -29,7 +29,9 @@ def _section(section: Section) -> Section:
         for figure in section.figures
     )
     lead = section.lead and _captioned(section.lead)
-    return replace(section, lead=lead, tables=tuple(map(_captioned, section.tables)), figures=figures)
+    brief = tuple(_captioned(part) if isinstance(part, Table) else part for part in section.brief)
+    tables = tuple(map(_captioned, section.tables))
+    return replace(section, lead=lead, tables=tables, figures=figures, brief=brief)
 
 
 def _captioned(part: _Captioned) -> _Captioned:

@@ -52,7 +52,7 @@ def attrition(
             counter["began"] += 1
             counter[_outcome(cursor, return_reasons.get(session.id, "returned"), silent_since)] += 1
     for entry in withdrawn_entries:
-        counter = counts[study.group_label(entry.data.get("models") or [entry.data["model"]])]
+        counter = counts[study.group_label(entry.data["models"])]
         counter["opened"] += 1
         # Of a withdrawn session only what pay needs is stored; responses show that a block was begun.
         if entry.data["answered"]:

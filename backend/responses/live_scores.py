@@ -14,7 +14,7 @@ _FIELDS = ("method", "unit", "models", "warnings")
 
 
 def live_scores(store: Store, study: Study, ended: Mapping[str, str]) -> dict[str, Any] | None:
-    """Return the scores that a dashboard shows of a study; None if there is no session to score.
+    """Return the scores of a running study that the console shows; None if there is no session to score.
 
     Args:
         ended: time at which each evaluator finished (UTC, ISO 8601), by pseudonym.

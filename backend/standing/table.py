@@ -75,7 +75,7 @@ def table_rows(
         ranges = _ranks_of_strengths(found, len(scores))
     else:
         ranges = rank_ranges(found, LEVEL, sum(tries or 1 for _, _, tries in shown))
-    joined = dict(zip(study.models[len(study.first_models) :], study.joined_at, strict=False))
+    joined = dict(zip(study.models[len(study.first_models) :], study.joined_at, strict=True))
     return [
         {
             "ranks": None if ranks is None else [*ranks],
@@ -85,7 +85,7 @@ def table_rows(
             "ci": interval_of(row),
             "evaluators": row["evaluators"],
             "submitted_at": one.created_at if one else None,
-            "joined_at": joined.get(model) or None,
+            "joined_at": joined.get(model),
             "judged_from": progress[model].first_at[:10],  # days: when somebody took part is theirs
             "judged_until": progress[model].last_at[:10],
             "tries": tries,

@@ -23,7 +23,7 @@ from backend.foundation.errors import Conflict, NotFound, StoreFailed, reason
 from backend.foundation.permissions import make_folder, private
 from backend.stores import json_codec
 from backend.stores.name_pages import held_pool
-from backend.stores.sqlite_migrations import MIGRATIONS
+from backend.stores.sqlite_schema import FORM, create_tables
 from backend.stores.store import Capacity, Entry, Stale, check_capacity, found_study
 
 _BATCH = 256
@@ -35,7 +35,7 @@ _LOOK_SECONDS = 0.25
 _PAGE_ROWS, _POOL_ROWS = 256, 4096
 _HOLDS_A_PLACE = """(state = 'finished' OR (state = 'active' AND last_at >= ? AND (last_at >= ?
     OR json_extract(record, '$.trial_index') > 0
-    OR coalesce(json_extract(record, '$.voided_answers'), 0) > 0)))"""
+    OR json_extract(record, '$.voided_answers') > 0)))"""
 _TAKEN_OF_CONDITION = f"""SELECT count(*) FROM cursors
     WHERE study = ? AND is_simulated = ? AND model IS ? AND {_HOLDS_A_PLACE}"""
 _ADD_STIMULUS = "INSERT INTO stimuli VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -60,7 +60,7 @@ class SqliteStore:
             _make_private(path)
             _check_ours(path)
             writer = _connect(path)
-            _migrate(writer, path)
+            _prepare(writer, path)
         except sqlite3.Error as error:
             raise StoreFailed(f"the database {path} cannot be opened: {_why_not(path, error)}") from None
         writer.execute(f"PRAGMA busy_timeout = {1000 * _WRITER_BUSY_SECONDS}")
@@ -97,8 +97,7 @@ class SqliteStore:
     def add_stimuli(self, study: Study, stimuli: Iterable[Stimulus]) -> None:
         record, before = json_codec.dump(study), study.version - 1
         rows = _stimulus_rows(study, stimuli)
-        sql = """UPDATE studies SET record = ?
-                 WHERE name = ? AND coalesce(json_extract(record, '$.version'), 1) = ?"""
+        sql = "UPDATE studies SET record = ? WHERE name = ? AND json_extract(record, '$.version') = ?"
 
         def write(db: sqlite3.Connection) -> None:
             if db.execute(sql, (record, study.name, before)).rowcount != 1:
@@ -179,7 +178,9 @@ class SqliteStore:
         self, study: str, simulated: bool = False
     ) -> Iterator[tuple[Session, Cursor, list[Response]]]:
         for session, cursor in self.sessions(study, simulated):
-            yield session, cursor, self.responses(session.id)
+            responses = self.responses(session.id)
+            if responses or self._exists(session.id):  # or else it was erased in the meantime
+                yield session, cursor, responses
 
     def cursors(self, study: str) -> Iterator[tuple[str, Cursor]]:
         sql = """SELECT s.id, c.record FROM sessions s JOIN cursors c ON c.session = s.id
@@ -306,6 +307,9 @@ class SqliteStore:
             yield from rows
             last = rows[-1][0]
 
+    def _exists(self, session_id: str) -> bool:
+        return self._db().execute("SELECT 1 FROM sessions WHERE id = ?", (session_id,)).fetchone() is not None
+
     def _one(self, sql: str, key: str, what: str) -> str:
         row = self._db().execute(sql, (key,)).fetchone()
         if row is None:
@@ -387,7 +391,10 @@ def snapshot(path: Path, target: Path) -> dict[str, int]:
             source.backup(copy)
             copy.execute("PRAGMA journal_mode = DELETE")
             (found,) = copy.execute("PRAGMA integrity_check").fetchone()
-            counts = {table: _count(copy, table) for table in ("studies", "sessions", "responses", "entries")}
+            counts = {
+                table: int(copy.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+                for table in ("studies", "sessions", "responses", "entries")
+            }
     except sqlite3.Error as error:
         target.unlink(missing_ok=True)
         raise StoreFailed(f"{path} could not be copied to {target}: {error}") from None
@@ -584,27 +591,19 @@ def _reading(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", timeout=_BUSY_SECONDS, uri=True)
 
 
-def _count(db: sqlite3.Connection, table: str) -> int:
-    """Return the number of a table's rows; a database of an older version may lack the table."""
-    if not db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone():
-        return 0
-    return int(db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
-
-
-def _migrate(db: sqlite3.Connection, path: Path) -> None:
-    """Migrate the file to the newest schema; if two processes try at once, one does it."""
+def _prepare(db: sqlite3.Connection, path: Path) -> None:
+    """Create the tables in a new file; if two processes try at once, one does it."""
     db.execute("BEGIN IMMEDIATE")
-    (version,) = db.execute("PRAGMA user_version").fetchone()
-    if version > len(MIGRATIONS):
-        db.execute("ROLLBACK")
-        raise Conflict(
-            f"{path} was written by a newer openhype (form {version}, this one knows {len(MIGRATIONS)}); "
-            "update openhype"
-        )
-    for migration in MIGRATIONS[version:]:
-        migration(db)
-    db.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+    (form,) = db.execute("PRAGMA user_version").fetchone()
+    if form == 0:
+        create_tables(db)
+        db.execute(f"PRAGMA user_version = {FORM}")
     db.execute("COMMIT")
+    if form not in (0, FORM):
+        raise Conflict(
+            f"{path} was written by another openhype (form {form}, this one reads {FORM}); open it with that "
+            "one, or choose another file with --store"
+        )
 
 
 def _stimulus_rows(study: Study, stimuli: Iterable[Stimulus]) -> list[tuple[Any, ...]]:

@@ -109,7 +109,7 @@ class Store(Interface):
         """Return the current cursor of a session; a strongly consistent read."""
 
     def sessions(self, study: str, simulated: bool = False) -> Iterator[tuple[Session, Cursor]]:
-        """Yield a study's sessions in the order of their ids.
+        """Yield a study's sessions in the order of their ids, without those that are erased meanwhile.
 
         For a closed session, version and lease may be those at its closing.
         """

@@ -77,7 +77,7 @@ def accept(
 def is_carried_out(store: Store, study: Study, action: str, given: str) -> bool:
     """Return whether a confirmation is the last one that was accepted, and its order was carried out."""
     accepted = _accepted(_entry(store, study, action), study, given)
-    return accepted is not None and bool(accepted.get("is_carried_out", False))
+    return accepted is not None and bool(accepted["is_carried_out"])
 
 
 def note_carried_out(store: Store, study: Study, action: str, given: str) -> None:

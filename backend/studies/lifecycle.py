@@ -1,4 +1,4 @@
-"""Life cycle of a study: created, begun when the first real evaluator is admitted, deleted.
+"""Life cycle of a study: created, begun when an evaluator or a panel is to rely on its settings, deleted.
 
 Each step is one conditional write of the study's record. Settings may change
 (`administration/revise.py`) until the study is begun, and never after that, so that no session is run,
@@ -15,8 +15,6 @@ from backend.experiment.records import Study
 from backend.foundation.errors import Conflict, NotFound
 from backend.stores.store import Stale, Store
 from backend.stores.updates import retried
-from backend.studies.waiting_room import waits
-from backend.studies.withdrawals import withdrawn
 
 DELETED = "deleted"
 """The book of deleted studies, by their names."""
@@ -69,24 +67,10 @@ def decide(store: Store, study: Study, at: str) -> None:
     The name of a study that no real evaluator began can be reused: the next deletion of that name
     overwrites this entry.
     """
-    data = {**_named(study), "was_begun": is_begun(store, study), "at": at}
+    data = {**_named(study), "was_begun": bool(study.begun_at), "at": at}
     entry = store.entry(DELETED, study.name)
     with suppress(Stale):  # another process that deletes it wrote the same
         store.write_entry(DELETED, study.name, entry.version if entry else 0, data)
-
-
-def is_begun(store: Store, study: Study) -> bool:
-    """Return whether an evaluator has seen a study's settings, or was promised something under them.
-
-    For studies of older versions, which do not record this, it is inferred from what they led to.
-    """
-    return (
-        bool(study.begun_at)
-        or any(True for _ in store.sessions(study.name))
-        or any(True for _ in withdrawn(store, study.name))
-        or any(True for _ in waits(store, study.name))
-        or any(True for _ in store.entries(recruitment_book(study.name)))
-    )
 
 
 def begin(store: Store, study: Study, at: str) -> Study:

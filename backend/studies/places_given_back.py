@@ -13,10 +13,7 @@ def note_given_back(store: Store, study: Study, session: Session, why: str) -> N
 
 
 def given_back(store: Store, study: Study) -> dict[str, str]:
-    """Return, by session, why its place was lost (`returned` or `timed_out`), for sessions closed for that.
-
-    Not included: sessions closed by older versions, and those whose place is held.
-    """
+    """Return, by session that was closed for it, why its place was lost: `returned` or `timed_out`."""
     return {entry.key: entry.data["why"] for entry in store.entries(book(study.name))}
 
 

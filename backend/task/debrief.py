@@ -13,7 +13,7 @@ from backend.experiment.judgments import judgment_of, method_named
 from backend.experiment.published import published_scores
 from backend.experiment.records import FAKE, REAL, TEST, Response, Session, Study
 from backend.experiment.session import Cursor, Picture, is_scored, picture_of
-from backend.foundation.errors import Conflict, NotAllowed
+from backend.foundation.errors import Conflict, NotAllowed, NotFound
 from backend.foundation.recent import Recent
 from backend.stores.store import Store
 from backend.studies.withdrawals import withdrawn
@@ -74,17 +74,27 @@ class Debriefing:
         values = []
         for session_id, cursor in self._store.cursors(study.name):
             if cursor.state == "finished" and session_id not in gone | {session.id}:
-                models, arm, known = self._value_of(study, session_id, cursor)
+                try:
+                    models, arm, known = self._value_of(study, session_id, cursor)
+                except NotFound:  # erased in the meantime
+                    continue
                 if (models, arm) == (session.models, session.arm):
                     values.append(known)
         return sorted(values)
 
     def _value_of(self, study: Study, session_id: str, cursor: Cursor) -> tuple[tuple[str, ...], str, float]:
-        """Return the models that a finished session judged, its exposure if it has one, and its value."""
+        """Return the models that a finished session judged, its exposure if it has one, and its value.
+
+        Raises:
+            NotFound: it was erased.
+        """
         known = self._values.get(session_id)
         if known is None:
             session = self._store.session(session_id)
-            known = session.models, session.arm, _value(study.protocol.method, self._scored(session, cursor))
+            scored = self._scored(session, cursor)
+            if not scored:
+                raise NotFound(f"there are no responses of session {session_id!r}")
+            known = session.models, session.arm, _value(study.protocol.method, scored)
             self._values.put(session_id, known)
         return known
 

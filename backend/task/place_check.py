@@ -89,7 +89,7 @@ class PlaceCheck:
         """Return the signature of the panel record, or of the study's own recruitment."""
         if study.protocol.admission.panel.signature:
             return study.protocol.admission.panel.signature
-        if recruitment is None or not recruitment.get("is_signed"):
+        if recruitment is None or not recruitment["is_signed"]:
             return None
         keys = getattr(self._panel, "keys_url", PROLIFIC_SIGNATURE.keys)
         return PROLIFIC_SIGNATURE.for_link(keys, recruitment["url"])

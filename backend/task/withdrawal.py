@@ -81,8 +81,7 @@ def _kept(protocol: Protocol, session: Session, cursor: Cursor, at: str) -> dict
     base, bonus = (0, 0) if cursor.state == "returned" else earned_part_usd_cents(protocol, session, cursor)
     return {
         "study": session.study,
-        "model": session.model,
-        **({"models": session.models} if len(session.models) > 1 else {}),
+        "models": session.models,
         "evaluator": session.evaluator,
         "state": cursor.state,
         "answered": cursor.trial_index + cursor.voided_answers,

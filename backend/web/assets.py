@@ -1,4 +1,4 @@
-"""The page's files as served: compressed, and under a URL that changes when any of them does.
+"""The page's files as served: without comments, compressed, and under a URL that changes when any does.
 
 Modules import one another by relative URLs, so that the version in the URL of the first
 (`/assets/VERSION/main.js`) is in those of all others too. Browsers then cache them permanently, and
@@ -15,6 +15,7 @@ FRONTEND = Path(__file__).resolve().parents[2] / "frontend"
 _KINDS = (".js", ".css", ".svg")
 _PREFIX = '"/assets/'
 _VERSION_DIGITS = 12
+_STRIPPING = Path(__file__).with_name("comments.py")
 
 
 def files(folder: Path = FRONTEND) -> Iterator[Path]:
@@ -23,8 +24,11 @@ def files(folder: Path = FRONTEND) -> Iterator[Path]:
 
 
 def version(folder: Path = FRONTEND) -> str:
-    """Return a version of 12 hexadecimal digits that changes with the content of any file."""
-    return _version(tuple((path, *_stamp(path)) for path in files(folder)))
+    """Return a version of 12 hexadecimal digits that changes with what is served of any file.
+
+    What is served follows from the sources and from `comments.py`, so that these are what it digests.
+    """
+    return _version(tuple((path, *_stamp(path)) for path in (_STRIPPING, *files(folder))))
 
 
 def page(name: str) -> bytes:
@@ -33,8 +37,13 @@ def page(name: str) -> bytes:
     return text.replace(_PREFIX, f"{_PREFIX}{version()}/").encode()
 
 
+def served(path: Path) -> bytes:
+    """Return a file as it is served, without comments; it is derived once, until the file changes."""
+    return _served(path, *_stamp(path))
+
+
 def compressed(path: Path) -> bytes:
-    """Return a file's content compressed by gzip, deterministically."""
+    """Return a file as it is served, compressed by gzip, deterministically."""
     return _compressed(path, *_stamp(path))
 
 
@@ -54,5 +63,12 @@ def _version(stamped: tuple) -> str:
 
 
 @lru_cache(maxsize=256)
+def _served(path: Path, mtime_ns: int, size: int) -> bytes:
+    from backend.web.comments import without_comments  # not on the way of functions on AWS, which serve none
+
+    return without_comments(path.read_text("utf-8"), path.suffix).encode()
+
+
+@lru_cache(maxsize=256)
 def _compressed(path: Path, mtime_ns: int, size: int) -> bytes:
-    return gzip.compress(path.read_bytes(), mtime=0)
+    return gzip.compress(_served(path, mtime_ns, size), mtime=0)

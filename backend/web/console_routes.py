@@ -5,18 +5,27 @@ request themselves; so anybody may load the page.
 """
 
 from collections.abc import Callable, Iterable
+from urllib.parse import quote
 
-from flask import Flask, Response
+from flask import Flask, Response, redirect
+from werkzeug.wrappers import Response as Redirect
 
 from backend.web import headers
 
 PATH = "/console"
+_FORMER_PATH = "/dashboard"
+
+
+def path_of_study(study: str) -> str:
+    """Return the path of a study's page in the console."""
+    return f"{PATH}/studies/{quote(study, safe='')}"
 
 
 def add_pages(app: Flask, page: Callable[[], Response], upload_origins: Iterable[str] = ()) -> None:
-    """Add `/console` and all paths under it; `page` returns the empty page.
+    """Add `/console` and all paths under it, and the way there from `/dashboard`, which they replaced.
 
     Args:
+        page: returns the empty page.
         upload_origins: other origins that take the parts of uploads, such as a bucket's.
     """
     sent = _headers(upload_origins)
@@ -28,6 +37,12 @@ def add_pages(app: Flask, page: Callable[[], Response], upload_origins: Iterable
         reply = page()
         reply.headers.update(sent)
         return reply
+
+    @app.get(_FORMER_PATH)
+    @app.get(f"{_FORMER_PATH}/<study>")
+    def dashboard(study: str | None = None) -> Redirect:
+        # whether there is such a study is told to who has signed in
+        return redirect(PATH if study is None else path_of_study(study), 301)
 
 
 def _headers(upload_origins: Iterable[str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Signing in: one for the results pages, the dashboard, the console and the API.
+"""Signing in: one for the console, the results pages and the API.
 
 A token, or the researcher's key, is typed into a form once, then a cookie replaces it. It never appears in a
 URL or a cookie. The cookie holds a time, the token's id, and their HMAC under the researcher's key, so that
@@ -27,10 +27,7 @@ from backend.web.context import Context
 from backend.web.operations import path_of
 
 PATH = "/results"
-DASHBOARD = "/dashboard"
-PAGES = (PATH, DASHBOARD)
-"""The pages of researchers that the server makes."""
-_PATHS = (*PAGES, "/api")
+_PATHS = (PATH, "/api")
 COOKIE = "openhype_login"
 _LASTS = timedelta(hours=12)
 _SKEW = timedelta(minutes=5)

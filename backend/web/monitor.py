@@ -20,8 +20,8 @@ from backend.foundation.errors import NotFound
 from backend.stores.store import Store
 from backend.studies.pausing import is_paused
 from backend.studies.withdrawals import withdrawn
-from backend.web.dashboard_types import LiveScores, StudyLine, StudyProgress, WatchedStudy
 from backend.web.progress import SessionStatus, panel_warnings, retained, simulated, summary
+from backend.web.progress_types import LiveScores, StudyLine, StudyProgress, WatchedStudy
 
 log = logging.getLogger("openhype")
 _SHARE = 0.05
@@ -50,7 +50,7 @@ class Watch:
         self._lock = threading.Lock()
         self._progress = RateLimited(timer)
         self._scores = RateLimited(timer)
-        self._latest, self._scoring = RateLimited(timer), threading.Lock()
+        self._latest, self._rescoring = RateLimited(timer), threading.Thread()
 
     def progress(self, now: datetime) -> StudyProgress:
         """Return the study's progress, possibly some seconds old; `paused` is always current."""
@@ -70,19 +70,21 @@ class Watch:
     def with_latest_scores(self, now: datetime, wait_s: float = _SCORES_S) -> WatchedStudy:
         """Return `with_scores`, with earlier scores, or None, if computing them takes longer than `wait_s`.
 
-        They are then computed meanwhile; a later call returns them.
+        They are then computed meanwhile; a later call returns them. Each call waits for what is being
+        computed: a function on AWS computes only while it replies.
         """
         progress = self.progress(now)
         with self._lock:
             finished = frozenset(self._finished)
-        if self._study.kind != "study" or not finished:
-            return {**progress, "scores": None}
-        if self._scoring.acquire(blocking=False):
-            thread = threading.Thread(
-                target=self._rescore, args=(finished,), name="openhype-scores", daemon=True
-            )
-            thread.start()
-            thread.join(wait_s)
+            if self._study.kind != "study" or not finished:
+                return {**progress, "scores": None}
+            if not self._rescoring.is_alive():
+                self._rescoring = threading.Thread(
+                    target=self._rescore, args=(finished,), name="openhype-scores", daemon=True
+                )
+                self._rescoring.start()
+            rescoring = self._rescoring
+        rescoring.join(wait_s)
         return {**progress, "scores": self._latest.value}
 
     def _rescore(self, finished: frozenset[str]) -> None:
@@ -90,8 +92,6 @@ class Watch:
             self._latest.get(finished, self._score)
         except Exception as error:  # noqa: BLE001 - the outermost level of a thread
             log.warning("the scores of %s could not be computed: %s", self._study.name, error)
-        finally:
-            self._scoring.release()
 
     def _compute_progress(self, now: datetime) -> StudyProgress:
         withdrawn_entries = list(withdrawn(self._store, self._study.name))

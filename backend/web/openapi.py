@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -195,11 +194,6 @@ def reply_type(verb: str, rule: str, status: int) -> Any:
         rule: path with parameters in braces.
     """
     return operations()[f"{verb} {rule}"].replies.get(status, ("", None))[1]
-
-
-def schemas(declared: Iterable[Any]) -> dict[str, Any]:
-    """Return the schemas of types by name, as the document has them."""
-    return msgspec.json.schema_components(declared, ref_template=_REF)[1]
 
 
 def _types(operation: Operation) -> list[Any]:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from flask import Flask, Response, redirect, request
+from markupsafe import Markup
 from werkzeug.wrappers import Response as Redirect
 
 from backend.foundation.errors import NotAllowed
@@ -17,7 +18,7 @@ from backend.members.roles import RESEARCHER
 from backend.stores.datadir import DataDir
 from backend.stores.store import Store
 from backend.task.service import Clock
-from backend.web import assets, login, queries
+from backend.web import assets, console_routes, login, queries
 from backend.web.authorisation import require
 from backend.web.context import Context
 from backend.web.operations import SINCE, TRUE_OR_FALSE, Operation, Operations
@@ -109,7 +110,7 @@ def add_pages(app: Flask, context: Context, read: Callable[[str, str], bytes | N
 
     @app.get(login.PATH)
     def results() -> Response:
-        return login_first(context, "Results") or _page("Results", studies=store.studies())
+        return _login_first(context) or _page("Results", console=_console_link(), studies=store.studies())
 
     @app.get(f"{login.PATH}/<study>")
     def result(study: str) -> Response:
@@ -117,7 +118,7 @@ def add_pages(app: Flask, context: Context, read: Callable[[str, str], bytes | N
         from backend.report.build import study_page
         from backend.responses.study_data import version
 
-        if (asked := login_first(context, "Results")) is not None:
+        if (asked := _login_first(context)) is not None:
             return asked
         now = context.clock()
         found, simulated = store.study(study), queries.truth_value("simulated")
@@ -128,7 +129,7 @@ def add_pages(app: Flask, context: Context, read: Callable[[str, str], bytes | N
         tag = _tagged(tag, stored.version(data, study))
         reply = unchanged(tag)
         if reply is None:
-            top = _leave(study) + (_other_page(simulated) if others else "")
+            top = _leave(study) + _console_link(study) + (_other_page(simulated) if others else "")
             page = cache.get(
                 (study, simulated),
                 tag,
@@ -141,7 +142,7 @@ def add_pages(app: Flask, context: Context, read: Callable[[str, str], bytes | N
     @app.post(login.PATH, defaults={"study": ""})
     @app.post(f"{login.PATH}/<study>")
     def show_key(study: str) -> Response | Redirect:
-        return enter(context, "Results")
+        return _enter(context)
 
     @app.post(f"{login.PATH}/<study>/leave")
     def leave(study: str) -> Redirect:
@@ -149,28 +150,28 @@ def add_pages(app: Flask, context: Context, read: Callable[[str, str], bytes | N
         return redirect(f"{login.PATH}/{study}", 303)
 
 
-def enter(context: Context, title: str) -> Response | Redirect:
-    """Sign in a browser that sent a token with the form of `login_page`, or show the form again."""
+def _enter(context: Context) -> Response | Redirect:
+    """Sign in a browser that sent a token with the form of `_login_page`, or show the form again."""
     try:
         found = access.member_of(
             context.store, context.keys, request.form.get("key", "").strip(), context.clock()
         )
     except NotAllowed as refusal:
-        return login_page(title, refusal)
+        return _login_page(refusal)
     login.log_in(context, found)
     return redirect(request.path, 303)
 
 
-def login_first(context: Context, title: str) -> Response | None:
+def _login_first(context: Context) -> Response | None:
     """Return the login page unless a researcher is signed in."""
     try:
         require(context, RESEARCHER)
     except NotAllowed as refusal:
-        return login_page(title, None if refusal.code == "no_token" else refusal)
+        return _login_page(None if refusal.code == "no_token" else refusal)
     return None
 
 
-def login_page(title: str, refusal: NotAllowed | None = None) -> Response:
+def _login_page(refusal: NotAllowed | None) -> Response:
     """Return the login page.
 
     Args:
@@ -180,12 +181,13 @@ def login_page(title: str, refusal: NotAllowed | None = None) -> Response:
     if refusal is not None:
         is_wrong = refusal.code == "wrong_token"
         problem = "That is not the key, nor a valid token." if is_wrong else f"{_sentence(str(refusal))}."
-    return _page(title, problem=problem, asks=True, status=403)
+    return _page("Results", problem=problem, asks=True, status=403)
 
 
 def refused(message: str, status: int) -> Response:
     """Return an error as a page."""
-    return _page("This page cannot be shown", message=message, status=status)
+    study = "" if status == 404 else (request.view_args or {}).get("study", "")
+    return _page("This page cannot be shown", status, _console_link(study), message=message)
 
 
 def unchanged(tag: str) -> Response | None:
@@ -206,10 +208,10 @@ def _json(data: Any) -> bytes:
     return json.dumps(data, allow_nan=False).encode() + b"\n"
 
 
-def _page(title: str, status: int = 200, **values: Any) -> Response:
+def _page(title: str, status: int = 200, console: str = "", **values: Any) -> Response:
     from backend.report.page import plain
 
-    text = plain("login.html", title=title, script=_script(), **values)
+    text = plain("login.html", title=title, script=_script(), console=Markup(console), **values)
     return Response(text, status, mimetype="text/html")
 
 
@@ -236,7 +238,7 @@ def _nothing_yet(study: str, simulated: bool) -> Response:
     """Return the page of a study in which only sessions of the other kind are finished."""
     done, other = ("simulated", "real") if simulated else ("real", "simulated")
     message = f"No {done} session of {study} is finished yet; {other} ones are."
-    return _page(f"Results of {study}", message=message, link=_link(simulated), status=404)
+    return _page(f"Results of {study}", 404, _console_link(study), message=message, link=_link(simulated))
 
 
 def _link(simulated: bool) -> tuple[str, str]:
@@ -249,6 +251,15 @@ def _link(simulated: bool) -> tuple[str, str]:
 def _other_page(simulated: bool) -> str:
     address, words = _link(simulated)
     return f'<p class="small"><a href="{address}">{words}</a></p>'
+
+
+def _console_link(study: str = "") -> str:
+    """Return a link to the study in the console, or to all studies there."""
+    if study:
+        path, words = console_routes.path_of_study(study), "Back to the study in the console"
+    else:
+        path, words = console_routes.PATH, "All studies in the console"
+    return f'<nav class="small back" aria-label="Console"><a href="{path}">{words}</a></nav>'
 
 
 def _leave(study: str) -> str:

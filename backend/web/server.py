@@ -157,7 +157,9 @@ def in_background(app: Flask) -> Iterator[str]:
         yield f"http://127.0.0.1:{server.effective_port}"
     finally:
         server.task_dispatcher.shutdown()
-        server.trigger.pull_trigger(lambda: _close(server))
+        with server.trigger.lock:  # or else its thread may close the pipe before it is written to
+            server.trigger.thunks.append(lambda: _close(server))
+            server.trigger.pull_trigger()
         thread.join(timeout=10)
 
 

@@ -22,7 +22,7 @@ def session_lines(store: Store, study: Study, now: datetime) -> list[SessionLine
             {
                 "session": entry.key,
                 "evaluator": entry.data["evaluator"],
-                "models": list(entry.data.get("models") or [entry.data["model"] or ""]),
+                "models": list(entry.data["models"] or study.models),
                 "state": "withdrawn",
                 "simulated": False,
                 "opened_at": "",

@@ -66,7 +66,7 @@ def write_site(
     (out / "assets").mkdir(parents=True)
     (out / "i").mkdir()
     for asset in assets.files():
-        shutil.copyfile(asset, out / "assets" / asset.name)
+        (out / "assets" / asset.name).write_bytes(assets.served(asset))
     names = [*(picture.name for picture in pictures), *study.masks]
     for name in progress(names, len(names), "pictures") if progress else names:
         shutil.copyfile(images / name, out / "i" / name)

@@ -15,12 +15,12 @@ from backend.payment.accounts import purse
 from backend.recruitment.recruit import begun as recruitment_begun
 from backend.standing.terms import standing
 from backend.stores.store import Store
-from backend.studies import lifecycle, tournament_counts
+from backend.studies import tournament_counts
 from backend.studies.waiting_room import waiting_now
 from backend.task.eligibility import links_of
-from backend.web import login
-from backend.web.dashboard_types import StudyProgress
+from backend.web import console_routes, login
 from backend.web.monitor import line_of
+from backend.web.progress_types import StudyProgress
 from backend.web.study_types import PanelFacts, RecruitedFacts, StudyLinks, StudyListed, StudyRecord
 
 
@@ -29,7 +29,7 @@ def listed(store: Store, study: Study, progress: StudyProgress) -> StudyListed:
     return {
         **line_of(progress),
         "created_at": study.created_at,
-        "begun": lifecycle.is_begun(store, study),
+        "begun": bool(study.begun_at),
         "owed_usd_cents": progress["owed_usd_cents"],
         "currency": progress["currency"],
     }
@@ -51,7 +51,7 @@ def record(store: Store, study: Study, progress: StudyProgress, base: str, now: 
         "classes": list(study.classes),
         "created_at": study.created_at,
         "begun_at": study.begun_at,
-        "begun": lifecycle.is_begun(store, study),
+        "begun": bool(study.begun_at),
         "paused": progress["paused"],
         "finished": study.kind == "study" and done >= study.evaluators_wanted,
         "evaluators_wanted": study.evaluators_a_group,
@@ -92,7 +92,7 @@ def links(store: Store, study: Study, base: str) -> StudyLinks:
         "evaluators": f"{base}/s/{study.name}",
         "wait": f"{base}/wait/{study.name}" if is_paid_to_wait else None,
         "results": f"{base}{login.PATH}/{study.name}",
-        "dashboard": f"{base}{login.DASHBOARD}/{study.name}",
+        "console": f"{base}{console_routes.path_of_study(study.name)}",
         "private": {
             "required": study.protocol.admission.panel.private_links,
             "issued": sum(1 for _ in store.entries(links_of(study.name))),
@@ -125,7 +125,7 @@ def recruited(store: Store, study: Study) -> RecruitedFacts | None:
         "at_panel": seen.get("state", ""),
         "places": state["places"],
         "url": state["url"],
-        "budget_usd_cents": state.get("budget_usd_cents"),
+        "budget_usd_cents": state["budget_usd_cents"],
         "rehearsal_url": (state.get("rehearsal") or {}).get("url"),
     }
 

@@ -6,9 +6,9 @@ from backend.experiment.records import Study
 from backend.members.roles import RESEARCHER
 from backend.web import study_record
 from backend.web.context import Context
-from backend.web.dashboard_types import WatchedStudy
 from backend.web.monitor import Watch
 from backend.web.operations import SINCE, UNCHANGED, Operation, Operations
+from backend.web.progress_types import WatchedStudy
 from backend.web.replying import polled
 from backend.web.results_cache import ResultsCache
 from backend.web.study_types import StudyLines, StudyRecord

@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 
 from backend.task.reply_types import Currency, Method
 from backend.task.requests import Text, Whole
-from backend.web.dashboard_types import StudyLine
+from backend.web.progress_types import StudyLine
 
 _MOST_LINKS = 10_000
 _MOST_SETTINGS = 200
@@ -90,7 +90,7 @@ class StudyLinks(TypedDict):
     evaluators: Annotated[str, Meta(description="The open link to the task")]
     wait: Annotated[str | None, Meta(description="Where people are paid to wait; null if nobody is")]
     results: str
-    dashboard: str
+    console: Annotated[str, Meta(description="The study's page in the console")]
     private: PrivateLinks
 
 

@@ -1,9 +1,13 @@
 """axe-core on every screen, light and dark, wide and narrow: WCAG 2.2 AA."""
 
 import itertools
+import re
 from pathlib import Path
 
 import pytest
+
+from backend.report import page as report_pages
+from backend.web import assets
 
 AXE = Path(__file__).resolve().parents[2] / "node_modules" / "axe-core" / "axe.min.js"
 LOOKS = tuple(itertools.product((360, 1280), ("light", "dark")))
@@ -31,14 +35,19 @@ DRAWN = """new Promise((drawn) => {
   next(() => next(drawn));
 })"""
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+OF_COLOUR = ["color-contrast", "link-in-text-block"]
+"""The rules among them whose outcome depends on colours, and so on the colour scheme."""
+VIOLATIONS = """async (rules) => {
+  const found = await axe.run(document, {runOnly: rules, resultTypes: ["violations"]});
+  return found.violations.map(({id, nodes}) => [id, nodes.map(({target}) => target)]);
+}"""
 
 
-def violations(page):
-    """Return what axe-core finds wrong with a page as it is now."""
+def violations(page, rules=RULES):
+    """Return what axe-core finds wrong with a page as it is now, by tags or names of rules."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE.read_text("utf-8"))
-    found = page.evaluate("rules => axe.run(document, {runOnly: rules})", RULES)
-    return [(rule["id"], [node["target"] for node in rule["nodes"]]) for rule in found["violations"]]
+    return [(rule, targets) for rule, targets in page.evaluate(VIOLATIONS, rules)]
 
 
 def look(page, width, scheme, height=HEIGHT):
@@ -50,11 +59,16 @@ def look(page, width, scheme, height=HEIGHT):
 
 
 def violations_in_looks(page, looks=LOOKS):
-    """Return what axe-core finds wrong with a page in each look, without those in which all is well."""
-    found = {}
-    for each in looks:
-        look(page, *each)
-        found[each] = violations(page)
+    """Return what axe-core finds wrong with a page in each look, without those in which all is well.
+
+    A width that was looked at in one colour scheme is looked at in the other for the rules of colour alone:
+    a scheme changes nothing else (`test_a_colour_scheme_changes_colours_alone`).
+    """
+    found, widths = {}, set()
+    for width, scheme in looks:
+        look(page, width, scheme)
+        found[width, scheme] = violations(page, OF_COLOUR if width in widths else RULES)
+        widths.add(width)
     return {each: broken for each, broken in found.items() if broken}
 
 
@@ -100,3 +114,21 @@ def test_the_warning_of_flashes_and_the_errors_are_accessible(player, site):
     player.wait("error")
 
     assert (consent, violations(player.page)) == ([], [])
+
+
+@pytest.mark.core
+def test_a_colour_scheme_changes_colours_alone():
+    """And does so by variables whose values are colours, so that they can be nothing else."""
+    files = [path for path in assets.FRONTEND.iterdir() if path.suffix in (".css", ".html", ".js")]
+    texts = [report_pages.style(), *(path.read_text("utf-8") for path in files)]
+
+    blocks = [
+        block
+        for text in texts
+        for block in re.findall(r"\(prefers-color-scheme: dark\) \{\s*:root \{([^{}]*)\}\s*\}", text)
+    ]
+    values = [value.strip() for block in blocks for value in block.split(";") if value.strip()]
+
+    assert len(blocks) == sum(text.count("prefers-color-scheme") for text in texts) > 1
+    assert [value for value in values if not re.fullmatch(r"--[\w-]+: #[0-9a-f]{6}", value)] == []
+    assert not any("light-dark(" in text for text in texts)

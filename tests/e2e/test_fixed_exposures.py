@@ -65,17 +65,18 @@ def checked(told, sequences, masks):
 @pytest.mark.core
 @pytest.mark.alone
 @pytest.mark.parametrize(
-    "masks", [4, pytest.param(0, marks=pytest.mark.slow("flashes in real time once more"))]
+    ("masks", "trials"),
+    [(0, TRIALS // 2), pytest.param(4, TRIALS, marks=pytest.mark.slow("flashes in real time once more"))],
 )
-def test_timed_and_unlimited_pictures_are_shown_as_planned(player, site, masks):
-    created(site, mask_count=masks)
+def test_timed_and_unlimited_pictures_are_shown_as_planned(player, site, masks, trials):
+    created(site, mask_count=masks, images=trials)
 
     told, sequences = play(player)
 
     session, cursor, stored = site.stored("fixed")
     scored = [response for response in stored if is_scored(session, cursor, response)]
     assert cursor.state == "finished"
-    assert Counter(response.exposure_ms for response in scored) == dict.fromkeys(EXPOSURES, TRIALS // 4)
+    assert Counter(response.exposure_ms for response in scored) == dict.fromkeys(EXPOSURES, trials // 4)
     assert tuple(response.exposure_ms for response in scored) == session.blocks[0].exposures_ms
     unlimited = [response for response in stored if response.exposure_ms is None]
     assert all(response.shown_ms is None and response.timing is None for response in unlimited)

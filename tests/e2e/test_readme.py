@@ -297,13 +297,9 @@ def write_pictures(folder: Path) -> None:
 
 
 def alike(table: str) -> list[str]:
-    """Return the lines of a printed score without what differs between two simulations.
-
-    Which test is to be read depends on how much the pictures differ.
-    """
-    table = table.replace(", read this one", "").replace("over pictures too p", "Tukey p")
-    lines = [re.sub(r"p [<=] [\d.]+", "p", line) for line in table.strip().splitlines()]
-    return sorted(re.sub(r"\s+", " ", re.sub(r"-?\d+(\.\d+)?", "0", line)) for line in lines)
+    """Return the lines of a printed score without what differs between two simulations: the numbers."""
+    lines = [re.sub(r"(< )?(?<!\d)\.\d+", "p", line) for line in table.strip().splitlines()]
+    return sorted(re.sub(r"\s+", " ", re.sub(r"[-−]?\d+(\.\d+)?", "0", line)) for line in lines)
 
 
 WANTED = ["demo", "create", "serve", "simulate", "score", "report", "export"]

@@ -227,9 +227,8 @@ def test_a_pair_that_a_reload_interrupts_is_replaced_and_training_is_not(player,
 
 
 @pytest.mark.core
-@pytest.mark.alone
 def test_what_the_page_gets_of_sentinels_is_what_it_gets_of_test_pairs(player, site, pairs):
-    created(site, pairs, **QUICK)
+    created(site, pairs, **QUICK | {"images": 4, "picture_checks": 2})
     page, sizes = player.page, {}
     page.on(
         "response",
@@ -243,4 +242,4 @@ def test_what_the_page_gets_of_sentinels_is_what_it_gets_of_test_pairs(player, s
     play(player)
 
     assert len(set(sizes.values())) == 1
-    assert len(sizes) >= 2 * 14  # each picture of an identical pair has a name of its own
+    assert len(sizes) >= 2 * 8  # each picture of an identical pair has a name of its own

@@ -188,26 +188,29 @@ def test_results_with_thumbnails_are_shown_to_who_has_the_key(player, site):
     assert min(widths) > 20
     assert {(each["path"], each["httpOnly"], each["secure"]) for each in cookie} == {
         ("/results", True, True),
-        ("/dashboard", True, True),
         ("/api", True, True),
     }
     assert player.page.context.cookies() == []
     assert get(f"{site.url}/results/faces")[0] == 403
 
 
-def test_the_dashboard_shows_a_study_and_pauses_it(player, site):
+def test_the_console_shows_a_study_and_pauses_it(player, site):
     site.create("faces", images=4, evaluators=8)
     take_part_all(site.url, site.store, site.store.study("faces"), site.data, 6, at_once=2, is_sealed=False)
 
-    sign_in(player, site, "/dashboard/faces")
+    sign_in(player, site, "/results/faces")
+    player.page.wait_for_selector("h1:has-text('Results of faces')")
+    player.page.goto(f"{site.url}/dashboard/faces")
     player.page.wait_for_selector("svg.narrowing", timeout=20000)
+    address = player.page.url
     player.page.click("text=Pause the study")
-    player.page.wait_for_selector("text=paused: nobody new can begin")
+    player.page.wait_for_selector("text=Paused: nobody new can begin")
     is_stopped = is_paused(site.store, "faces")
     assert violations(player.page) == []
     player.page.click("text=Sign out")
-    player.page.wait_for_selector("#key")
+    player.page.wait_for_selector("#token")
 
+    assert address == f"{site.url}/console/studies/faces"
     assert is_stopped
     assert site.store.finished("faces")[0] == 6
 

@@ -24,7 +24,7 @@ def demo(site, tmp_path):
     """Write a study's demo and open its page."""
     folder = tmp_path / "www"
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
     site.url = f"http://127.0.0.1:{server.server_address[1]}"
 
     def write(name, method="infinity", **settings):

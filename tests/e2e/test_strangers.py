@@ -53,7 +53,7 @@ class Trap(BaseHTTPRequestHandler):
 def elsewhere():
     """The address of another site."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Trap)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     yield f"http://localhost:{server.server_address[1]}"
     server.shutdown()

@@ -6,10 +6,12 @@
 import argparse
 import json
 import os
+import queue
 import random
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.mutation import MODULES
@@ -25,13 +27,21 @@ def main() -> None:
     options = _options()
     with tempfile.TemporaryDirectory() as folder:
         records = _records(Path(options.records or folder))
-        copy = Copy(ROOT, Path(tempfile.mkdtemp(dir=folder)))
+        free: queue.SimpleQueue[Copy] = queue.SimpleQueue()
+        for _ in range(options.processes):
+            free.put(Copy(ROOT, Path(tempfile.mkdtemp(dir=folder))))
         rng = random.Random(options.seed)
-        rows = [
-            _tried(copy, records, mutant, options.seconds)
-            for module in options.modules
-            for mutant in draw(ROOT, module, options.mutants, rng)
-        ]
+        mutants = [m for module in options.modules for m in draw(ROOT, module, options.mutants, rng)]
+
+        def tried(mutant: Mutant) -> dict:
+            copy = free.get()
+            try:
+                return _tried(copy, records, mutant, options.seconds)
+            finally:
+                free.put(copy)
+
+        with ThreadPoolExecutor(options.processes) as pool:
+            rows = [*pool.map(tried, mutants)]
     if options.output:
         Path(options.output).write_text(json.dumps(rows, indent=1), "utf-8")
     _print_table(rows, options)
@@ -43,6 +53,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--mutants", type=int, default=12, help="mutants a module, at most")
     parser.add_argument("--seed", type=int, default=37)
     parser.add_argument("--seconds", type=float, default=60, help="of tests for a mutant: fast, then slow")
+    parser.add_argument("--processes", type=int, default=2, help="mutants tried at once")
     parser.add_argument("--records", help="a folder that keeps which tests execute what")
     parser.add_argument("--output", help="a JSON file for all that was tried")
     return parser.parse_args()
@@ -62,6 +73,7 @@ def _tried(copy: Copy, records: Records, mutant: Mutant, budget_s: float) -> dic
     row = {
         "module": mutant.module,
         "line": mutant.lines.start,
+        "last": mutant.lines.stop - 1,
         "before": mutant.before,
         "after": mutant.after,
     }

@@ -377,3 +377,43 @@ test("the token has a header of its own, and a body its digest, for CloudFront's
   });
   assert.deepEqual([got, bare], [{ "X-Openhype-Token": "s.secret" }, {}]);
 });
+
+/** An `import()` that fails so often, then gives the module. */
+function importing(failures, module, error = new TypeError("Importing a module script failed.")) {
+  let tries = 0;
+  return async () => {
+    tries += 1;
+    if (tries <= failures) throw error;
+    return module;
+  };
+}
+
+test("a module that the network lost is imported again, and the person hears of it", async () => {
+  const { api, seen } = over(stored);
+
+  const module = await api.load(importing(3, { flash: 1 }));
+
+  assert.deepEqual(module, { flash: 1 });
+  assert.deepEqual(seen.pauses, [300, 600, 1200]);
+  assert.deepEqual(seen.trouble, ["unreached", "unreached", null]);
+});
+
+test("a module that is loaded ahead of time fails quietly", async () => {
+  const { api, seen } = over(stored);
+
+  await assert.rejects(
+    api.load(importing(9, {}), () => false),
+    Unreached,
+  );
+
+  assert.deepEqual(seen.trouble, []);
+});
+
+test("a module that is at fault itself is not imported again", async () => {
+  const { api, seen } = over(stored);
+  const wrong = importing(1, {}, new SyntaxError("unexpected token"));
+
+  await assert.rejects(api.load(wrong), { name: "SyntaxError" });
+
+  assert.deepEqual(seen.pauses, []);
+});

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { laidOut, range, ticks } from "../../frontend/charts.js";
-import { inWords, interval, scored } from "../../frontend/dashboard_format.js";
+import { inWords, interval, scored } from "../../frontend/study_format.js";
 
 test("parts lie side by side on the whole that is wanted", () => {
   assert.deepEqual(laidOut([5, 2, 0], 10), [

@@ -104,8 +104,10 @@ class MemoryStore:
         yield from pairs
 
     def answered(self, study, simulated=False):
-        found = self.sessions(study, simulated)
-        return ((session, cursor, self.responses(session.id)) for session, cursor in found)
+        for session, cursor in self.sessions(study, simulated):
+            responses = self.responses(session.id)
+            if responses or session.id in self._sessions:
+                yield session, cursor, responses
 
     def cursors(self, study):
         return ((session.id, cursor) for session, cursor in self.sessions(study))

@@ -10,7 +10,7 @@ import { lookOn } from "../../frontend/poll.js";
 async function looked(replies) {
   const seen = { asked: [], data: [], trouble: [], pauses: [], keys: 0 };
   const left = [...replies];
-  await lookOn("/dashboard/x?as=json", {
+  await lookOn("/api/studies/x/live", {
     onData: (data) => seen.data.push(data),
     onTrouble: (isLost) => seen.trouble.push(isLost),
     onKeyNeeded: () => (seen.keys += 1),

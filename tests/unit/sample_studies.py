@@ -59,6 +59,28 @@ def session(of, stimuli=None, model="gan", seed=1, session_id="s1", secret_hash=
     )
 
 
+def recruitment(**facts):
+    """Return what is stored of a recruitment, with these facts."""
+    return {
+        "state": "published",
+        "panel_study": "",
+        "internal_name": "openhype faces",
+        "url": "",
+        "codes": {},
+        "places": 50,
+        "fee_percent": "42.8",
+        "vat_percent": "20",
+        "currency": "USD",
+        "workspace": "",
+        "project": "",
+        "screen_out": None,
+        "by_server": False,
+        "is_signed": False,
+        "budget_usd_cents": None,
+        **facts,
+    }
+
+
 def flash(rng, exposure_ms, frame_ms=1000 / 60):
     """Return what a page measures of a flash on a steady display, as it posts it."""
     planned = [30, 30, 30, max(1, round(exposure_ms / frame_ms)), 2, 2, 2, 2]

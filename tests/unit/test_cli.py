@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
-import time
+import urllib.request
 from contextlib import closing
 from pathlib import Path
 
@@ -248,7 +248,8 @@ def served(*arguments):
     while not lines or "stop with Ctrl-C" not in lines[-1]:
         lines.append(process.stdout.readline())
         assert lines[-1], process.stderr.read()
-    time.sleep(0.3)  # the server runs right after
+    port = re.search(r"http://127\.0\.0\.1:(\d+)/", "".join(lines))[1]
+    urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=30).close()  # so that it runs
     process.send_signal(signal.SIGINT)
     _, faults = process.communicate(timeout=30)
     return "".join(lines), process.returncode, faults
@@ -297,12 +298,12 @@ def test_a_package_that_is_missing_is_named_with_the_command_that_brings_it(monk
 
 def test_a_ctrl_c_ends_in_one_line_and_status_130(images):
     command = [sys.executable, "-m", "backend", "score", "r.csv", "--iterations", "10000000"]
-    with open("r.csv", "w", encoding="utf-8") as file:
-        file.write("model,evaluator,truth,response\n")
-        file.writelines(f"m{i % 9},e{i % 700},fake,{'real' if i % 3 else 'fake'}\n" for i in range(20_000))
+    os.mkfifo("r.csv")
     with interruptible():
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(1.5)
+    with open("r.csv", "w", encoding="utf-8") as file:  # which waits for who reads it
+        file.write("model,evaluator,truth,response\n")
+        file.writelines(f"m{i % 9},e{i % 700},fake,{'real' if i % 3 else 'fake'}\n" for i in range(20_000))
 
     process.send_signal(signal.SIGINT)
 

@@ -83,6 +83,28 @@ def test_masks_are_sent_where_flashes_are_and_none_without(world):
     assert (without["masks"], without["trial_masks"]) == ([], [])
 
 
+@pytest.mark.parametrize("exposures", ["100", "unlimited"])
+@pytest.mark.parametrize("has_masks", [True, False])
+def test_masks_are_for_pictures_that_vanish_and_only_where_there_are_some(world, exposures, has_masks):
+    study = studies.study("one", "exposures", exposures_ms=exposures, images=4, panel="link")
+    world.add(study if has_masks else studies.replaced(study, masks=()))
+
+    state = world.player("one").begin()
+
+    are_sent = exposures == "100" and has_masks
+    assert bool(state["masks"]) == any(state["trial_masks"]) == are_sent
+
+
+def test_as_many_masks_as_there_are_come_once_each_and_fewer_come_again(world):
+    study = studies.study("one", "exposures", exposures_ms="100", images=4, panel="link", mask_count=4)
+    for name, there in (("four", 4), ("two", 2)):
+        world.add(studies.replaced(study, name=name, masks=study.masks[:there]))
+        drawn = world.player(name).begin()["trial_masks"]
+
+        assert {len(masks) for masks in drawn} == {4}
+        assert (there == 4) == all(len(set(masks)) == 4 for masks in drawn)
+
+
 def test_a_mistimed_flash_is_replaced_at_its_exposure_and_an_unlimited_picture_is_scored(each_world):
     study = added(each_world, "100,unlimited")
     player = each_world.player()

@@ -318,9 +318,7 @@ def test_where_chance_decides_two_evaluators_of_a_model_see_half_and_half_togeth
 
 
 def test_without_feedback_no_reply_tells_how_many_answers_in_a_row_were_right(world):
-    study = studies.study(method="time", images=8, blocks=1)
-    silent = study.protocol.changed(feedback=False)  # as older studies may be
-    world.add(studies.replaced(study, protocol=silent))
+    world.add(studies.study(images=8, feedback="false"))
     player = world.player()
 
     replies = [player.state, player.begin(), *(player.answer() for _ in range(8))]

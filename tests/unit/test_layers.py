@@ -1,6 +1,7 @@
 """The layer rule of docs/architecture.md: which room imports which; lazy imports count as well."""
 
 import ast
+import functools
 import graphlib
 import subprocess
 import sys
@@ -56,7 +57,7 @@ def name_of(path):
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-MODULES = {name_of(path): ast.parse(path.read_text("utf-8")) for path in source_files()}
+MODULES = {name_of(path): path for path in source_files()}
 
 
 def room_of(module):
@@ -85,7 +86,11 @@ def imported(tree, module):
             yield from imported(node, module)
 
 
-IMPORTS = {name: set(imported(tree, name)) for name, tree in MODULES.items()}
+@functools.cache
+def imports():
+    """What each module imports."""
+    trees = {name: ast.parse(path.read_text("utf-8")) for name, path in MODULES.items()}
+    return {name: set(imported(tree, name)) for name, tree in trees.items()}
 
 
 def layer_of(module):
@@ -93,7 +98,7 @@ def layer_of(module):
 
 
 def arrows():
-    return [(name, other) for name, others in IMPORTS.items() for other in others if other in MODULES]
+    return [(name, other) for name, others in imports().items() for other in others if other in MODULES]
 
 
 def test_every_module_stands_in_a_room():
@@ -109,20 +114,20 @@ def test_no_import_runs_against_the_layer_rule():
 
 
 def test_no_imports_form_a_circle():
-    order = graphlib.TopologicalSorter({name: others & MODULES.keys() for name, others in IMPORTS.items()})
+    order = graphlib.TopologicalSorter({name: others & MODULES.keys() for name, others in imports().items()})
 
     order.prepare()  # CycleError where there is one
 
 
 @pytest.mark.parametrize("name", [name for name in MODULES if room_of(name) in VALUES])
 def test_the_experiment_and_its_analysis_import_nothing_of_the_outside_world(name):
-    found = IMPORTS[name] | {module.partition(".")[0] for module in IMPORTS[name]}
+    found = imports()[name] | {module.partition(".")[0] for module in imports()[name]}
 
     assert found & OUTSIDE == set()
 
 
 def test_nothing_inside_imports_the_public_face():
-    assert [name for name, others in IMPORTS.items() if "openhype" in others] == []
+    assert [name for name, others in imports().items() if "openhype" in others] == []
 
 
 def test_a_trial_request_imports_nothing_heavy():

@@ -48,6 +48,7 @@ def test_a_slow_marker_without_a_reason_is_refused(marker):
     pytest_collection_modifyitems([Item(pytest.mark.slow("it sleeps"))])
 
 
+@pytest.mark.slow("runs pytest in a process of its own; a test of the hook is above")
 def test_a_run_with_a_slow_marker_without_a_reason_does_not_begin(tmp_path):
     ended = run(tmp_path, "@pytest.mark.slow\ndef test_it(): pass", "-p", "no:cacheprovider")
 

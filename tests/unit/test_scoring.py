@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from backend.foundation.errors import InvalidInput
-from backend.report.text_tables import as_table
 from backend.scoring import score
+
+from . import texts
 
 HUMAN = Path(__file__).resolve().parents[3] / "shared" / "data" / "human-realism"
 
@@ -184,7 +185,9 @@ def test_values_on_no_common_lattice_are_resampled_and_that_is_said():
 
     expected = {"bootstrap": "monte-carlo", "iterations": 10_000, "seed": 0}
     assert {name: scores["settings"][name] for name in expected} == expected
-    assert "intervals: Monte Carlo, 10000 iterations, seed 0" in as_table(scores)
+    assert "evaluators drawn with replacement, from 10,000 iterations with seed 0." in texts.of_rows(
+        data, "time"
+    )
 
 
 def test_monte_carlo_is_there_on_request_and_says_its_seed():
@@ -204,7 +207,7 @@ def test_monte_carlo_is_there_on_request_and_says_its_seed():
 def test_a_table_shows_every_model_with_its_interval():
     data = [row for i in range(10) for row in rows("gan", f"e{i}", i, i)]
 
-    text = as_table(score(data, "infinity"))
+    text = texts.of_rows(data, "infinity")
 
     assert "gan" in text
     assert "95% interval" in text

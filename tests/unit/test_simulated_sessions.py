@@ -224,7 +224,7 @@ def test_a_simulated_session_changes_the_scores_of_simulated_ones_only(world, st
     assert (tags[0], tags[0] != tags[1], tags[1] != after[1]) == (after[0], True, True)
 
 
-def test_status_and_dashboard_count_the_simulated_ones_apart(world, study):
+def test_status_and_live_view_count_the_simulated_ones_apart(world, study):
     for _ in range(3):
         world.player(simulated=True).play()
     world.simulate()
@@ -279,3 +279,4 @@ class TestResultsPage:
         assert reply.status_code == 404
         assert "No real session of faces is finished yet" in reply.text
         assert 'href="?simulated=true"' in reply.text
+        assert '<a href="/console/studies/faces">Back to the study in the console</a>' in reply.text

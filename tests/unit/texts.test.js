@@ -22,8 +22,6 @@ const FRONTEND = new URL("../../frontend/", import.meta.url);
 /** Modules that evaluators never see the texts of: the researcher's pages, and the demo. */
 const RESEARCHERS = [
   "charts.js",
-  "dashboard.js",
-  "dashboard_format.js",
   "demo.js",
   "evidence.js",
   "forms.js",
@@ -31,9 +29,8 @@ const RESEARCHERS = [
   "languages.js",
   "poll.js",
   "start.js",
-  "studies_view.js",
+  "study_format.js",
   "study_live.js",
-  "study_view.js",
   "tar_stream.js",
   "timing.js",
   "first.js",

@@ -1,6 +1,6 @@
 """The report of 2AFC: how far people agree on which picture is closer, by set."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from backend.analysis.judgment_scores import rows_of, scores_of
 from backend.analysis.response_table import Answers
 from backend.analysis.scores import Options
 from backend.analysis.votes import votes_of
-from backend.report import formatting, item_votes, plain_scores, text_sections
+from backend.report import formatting, item_votes, plain_scores
 from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Column, Figure, Section, Table
 from backend.report.judgment_report import FindingsOptions, JudgmentReport, shared_findings
@@ -60,16 +60,12 @@ class CloserReport(JudgmentReport):
         return (
             _agreement(found),
             item_votes.section(found, "triplet", "answers for p1"),
-            plain_scores.section(found, _P1, noun="set", reference=50),
+            *self.score_sections(found),
             *self.shared(found, info),
         )
 
-    def text_sections(self, scores: Mapping[str, Any]) -> Mapping[str, Iterable[str]]:
-        return {
-            "Agreement of people": _lines(scores["findings"]["people"]),
-            "Votes by set": text_sections.votes(scores["findings"]["sets"]),
-            **text_sections.on_evaluators(scores),
-        }
+    def score_sections(self, found: FindingsView) -> Iterable[Section | None]:
+        return (plain_scores.section(found, _P1, noun="set", reference=50),)
 
 
 _P1 = (
@@ -136,18 +132,6 @@ def _agreement(found: FindingsView) -> Section | None:
             "Oracle is max(p, 1 − p), which no metric can exceed.",
         ),
     )
-
-
-def _lines(rows: list[Mapping[str, Any]]) -> Iterator[str]:
-    for row in rows:
-        if row["unbiased"] is None:
-            yield f"{row['column']}: no triplet has two votes; as printed {row['as_printed']:.1f}%"
-            continue
-        ci = "" if row["ci"] is None else f" [{row['ci'][0]:.1f}, {row['ci'][1]:.1f}]"
-        yield (
-            f"{row['column']}: two people agree in {row['unbiased']:.1f}%{ci}; as printed "
-            f"{row['as_printed']:.1f}%, oracle {row['oracle']:.1f}%"
-        )
 
 
 REPORT = CloserReport()

@@ -7,11 +7,11 @@ from backend.analysis.response_table import Answers
 from backend.analysis.scores import Options
 from backend.analysis.unscored_rows import attention
 from backend.foundation.counts import counted
-from backend.report import formatting, methods, metrics, text_sections
+from backend.report import formatting, methods, metrics
 from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Column, Figure, Row, Section, Table
 from backend.report.judgment_report import FindingsOptions, JudgmentReport
-from backend.report.text_tables import SIMULATED
+from backend.report.models import bootstrap
 
 _DIGITS = 2
 
@@ -51,9 +51,7 @@ class MoreRealReport(JudgmentReport):
         from backend.report import attrition, questions
 
         return (
-            _ladder(found),
-            _matrix(found),
-            _checks(found),
+            *self.score_sections(found),
             metrics.section(found),
             attention_section.section(found),
             questions.section(found, info),
@@ -61,35 +59,14 @@ class MoreRealReport(JudgmentReport):
             methods.section(found, info),
         )
 
-    def text_table(self, scores: Mapping[str, Any]) -> str:
-        return "\n".join(_lines(scores))
+    def further_tests(self, answers: Answers, scores: Mapping[str, Any]) -> dict[str, Any]:
+        return {}
 
-    def text_sections(self, scores: Mapping[str, Any]) -> Mapping[str, Iterable[str]]:
-        return {"pairs": _pair_lines(scores), **text_sections.on_metrics(scores)}
+    def score_sections(self, found: FindingsView) -> Iterable[Section | None]:
+        return _ladder(found), _matrix(found), _checks(found)
 
 
 REPORT = MoreRealReport()
-
-
-def _lines(scores: Mapping[str, Any]) -> Iterable[str]:
-    """Yield the lines of the scores for a terminal."""
-    if scores["simulated"]:
-        yield SIMULATED
-    yield "Tournament, strength: log-odds of looking more real than the mean model"
-    rows = [_cells(row) for row in scores["models"]]
-    widths = [max(len(row[i]) for row in (*rows, _HEADS)) for i in range(len(_HEADS))]
-    for row in (_HEADS, *rows):
-        first, *others = row
-        cells = (f"{cell:>{width}}" for cell, width in zip(others, widths[1:], strict=True))
-        yield "  ".join([f"{first:<{widths[0]}}", *cells]).rstrip()
-    if "tournament" in scores:
-        yield _flips(scores)
-        yield from _check_texts(scores)
-    settings = scores["settings"]
-    times, seed = settings["iterations"], settings["seed"]
-    yield f"intervals: bootstrap over evaluators, {times} iterations, seed {seed}"
-    yield from (f"warning: {text}" for text in scores["warnings"])
-    yield from (f"note: {text}" for text in scores["notes"])
 
 
 _HEADS = ("model", "strength", "interval", "preferred", "rank", "ranks", "wins", "ties", "losses", "answers")
@@ -154,8 +131,8 @@ def _check_texts(data: Mapping[str, Any]) -> list[str]:
     if fit["p"] is not None:
         verdict = "do not fit" if fit["p"] < 0.05 else "fit"
         texts.append(
-            f"The answers {verdict} one scale of strengths: chi-squared({fit['df']}) = "
-            f"{formatting.amount(fit['chi2'], '', 1)}, {formatting.p_value(fit['p'])}."
+            f"The answers {verdict} one scale of strengths: "
+            f"{formatting.chi_squared(fit['chi2'], fit['df'], fit['p'])}."
         )
     if cycles["triples"]:
         texts.append(
@@ -168,16 +145,6 @@ def _interval_of_share(ci: Sequence[float] | None) -> str:
     if ci is None:
         return ""
     return f"[{formatting.share(ci[0], 1)}, {formatting.share(ci[1], 1)}] "
-
-
-def _pair_lines(scores: Mapping[str, Any]) -> list[str]:
-    if "tournament" not in scores:
-        return []
-    return [
-        f"{row['a']} – {row['b']}: {row['a_wins']} : {row['ties']} : {row['b_wins']}, "
-        f"{formatting.share(row['share'])} (expected {formatting.share(row['expected'])})"
-        for row in scores["tournament"]["fit"]["pairs"]
-    ]
 
 
 def _cell(i: int) -> Callable[[Row], str]:
@@ -214,21 +181,23 @@ def _ladder(found: FindingsView) -> Section:
         draw,
         table,
     )
+    flips = _flips(found.data)
+    meaning = (
+        "The strength of a model is the log-odds with which it is preferred to the mean model in decided "
+        "answers (Bradley and Terry 1952; ties after Davidson 1970). A difference of 1 means 73% to 27%."
+    )
     return Section(
         "scores",
         "Ladder",
-        (
-            "The strength of a model is the log-odds with which it is preferred to the mean model in decided "
-            "answers (Bradley and Terry 1952; ties after Davidson 1970). A difference of 1 means 73% to 27%.",
-            _flips(found.data),
-        ),
+        (meaning, flips),
         lead=table,
         figures=(figure,),
         notes=(
             "Intervals are Student's, with the standard error of a bootstrap that draws evaluators with "
-            "replacement. Ranges of ranks hold for all contestants at once (Mogstad et al. 2024). The reals, "
-            "if they took part, do not count in the mean.",
+            f"replacement, {bootstrap(found)}. Ranges of ranks hold for all contestants at once (Mogstad et "
+            "al. 2024). The reals, if they took part, do not count in the mean.",
         ),
+        brief=(table, flips),
     )
 
 
@@ -280,9 +249,10 @@ def _checks(found: FindingsView) -> Section:
             Column("B", lambda row: row["b"], is_number=False),
             Column("difference", lambda row: formatting.amount(row["difference"], "", _DIGITS)),
             Column("interval", lambda row: formatting.brackets(row["ci"], _DIGITS)),
-            Column("p", lambda row: formatting.NONE if row["p"] is None else f"{row['p']:.3f}"),
+            Column("p", lambda row: formatting.bare_p(row["p"])),
         ),
         rows,
         is_folded=True,
     )
-    return Section("checks", "Checks", tuple(_check_texts(found.data)), tables=(table,))
+    texts = tuple(_check_texts(found.data))
+    return Section("checks", "Checks", texts, tables=(table,), brief=texts)

@@ -40,7 +40,6 @@ from backend.report import (
     metrics,
     models,
     precision,
-    text_sections,
     training,
 )
 from backend.report import (
@@ -112,13 +111,14 @@ class RealOrFakeReport(JudgmentReport):
         return _summary(found)
 
     def sections(self, found: FindingsView, info: SourceInfo) -> Iterable[Section | None]:
+        scores, differences, stimuli = self.score_sections(found)
         return (
-            models.section(found),
-            comparisons.section(found),
+            scores,
+            differences,
             chance.section(found),
             exposures.section(found),
             confidence_section.section(found),
-            constant_stimuli.section(found),
+            stimuli,
             training.progress(found),
             metrics.section(found),
             training.classes(found),
@@ -130,14 +130,14 @@ class RealOrFakeReport(JudgmentReport):
             *self.shared(found, info),
         )
 
+    def score_sections(self, found: FindingsView) -> tuple[Section | None, ...]:
+        return models.section(found), comparisons.section(found), constant_stimuli.section(found)
+
     def shown_names(self, found: FindingsView) -> Sequence[str]:
         return [*images.shown_names(found), *difficulty.shown_names(found)]
 
     def marked_names(self, found: FindingsView) -> Sequence[str]:
         return marks_section.shown_names(found)
-
-    def text_sections(self, scores: Mapping[str, Any]) -> Mapping[str, Iterable[str]]:
-        return text_sections.real_or_fake_sections(scores)
 
 
 REPORT = RealOrFakeReport()

@@ -10,7 +10,7 @@ from backend.analysis.judgment_scores import scores_of
 from backend.analysis.response_table import Answers
 from backend.analysis.scores import Options
 from backend.foundation.counts import counted
-from backend.report import comparisons, formatting, item_votes, plain_scores, text_sections
+from backend.report import comparisons, formatting, item_votes, plain_scores
 from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Section
 from backend.report.judgment_report import FindingsOptions, JudgmentReport, shared_findings
@@ -47,20 +47,17 @@ class SameOrDifferentReport(JudgmentReport):
         return plain_scores.summary(found, "of test pairs called the same", "set")
 
     def sections(self, found: FindingsView, info: SourceInfo) -> Iterable[Section | None]:
+        scores, differences = self.score_sections(found)
         return (
-            plain_scores.section(found, _MEANING, noun="set"),
+            scores,
             item_votes.sentinels(found),
             item_votes.section(found, "pair", "answers “same”"),
-            _differences(found),
+            differences,
             *self.shared(found, info),
         )
 
-    def text_sections(self, scores: Mapping[str, Any]) -> Mapping[str, Iterable[str]]:
-        return {
-            "Sentinels": text_sections.sentinels(scores["findings"]["sentinels"]),
-            "Votes by set": text_sections.votes(scores["findings"]["sets"]),
-            **super().text_sections(scores),
-        }
+    def score_sections(self, found: FindingsView) -> tuple[Section | None, ...]:
+        return plain_scores.section(found, _MEANING, noun="set"), _differences(found)
 
 
 def _differences(found: FindingsView) -> Section | None:
@@ -75,12 +72,14 @@ def _differences(found: FindingsView) -> Section | None:
         text += f" (over people and pictures, all sets: {formatting.f_test(over)})"
     elif test := found.data["anova"]:
         text += f" (all sets: {formatting.f_test(test)})"
+    pairs = comparisons.pairs_table(found)
     return Section(
         "differences",
         "Differences between sets",
         (f"{text}.",),
-        tables=(comparisons.pairs_table(found),),
+        tables=(pairs,),
         notes=("Sets are compared within evaluators where these judged several.",),
+        brief=(pairs, f"{text}."),
     )
 
 

@@ -10,9 +10,9 @@ from backend.analysis.pairs import over_evaluators, sides
 from backend.analysis.response_table import Answers
 from backend.analysis.scores import Options
 from backend.foundation.counts import counted
-from backend.report import chance, comparisons, formatting, metrics, plain_scores, text_sections
+from backend.report import chance, comparisons, formatting, metrics, plain_scores
 from backend.report.context import FindingsView, SourceInfo
-from backend.report.elements import Column, Section, Table
+from backend.report.elements import Column, Row, Section, Table
 from backend.report.judgment_report import FindingsOptions, JudgmentReport, shared_findings
 
 _MEANING = (
@@ -58,13 +58,8 @@ class WhichIsRealReport(JudgmentReport):
         return f"{text} {comparisons.verdict(found)}" if found.pairs else text
 
     def sections(self, found: FindingsView, info: SourceInfo) -> Iterable[Section | None]:
-        note = (
-            "d′ = √2 z(share right): the distance between real and fake in SDs of what people see, 0 for "
-            "guessing. Its interval is that of the score, transformed."
-        )
         return (
-            plain_scores.section(found, _MEANING, tables=(_accuracy(found),), notes=(note,), reference=50),
-            comparisons.section(found),
+            *self.score_sections(found),
             chance.section(found),
             metrics.section(found),
             _sides(found),
@@ -72,15 +67,15 @@ class WhichIsRealReport(JudgmentReport):
             *self.shared(found, info),
         )
 
-    def text_sections(self, scores: Mapping[str, Any]) -> Mapping[str, Iterable[str]]:
-        found = scores["findings"]
-        return {
-            "Against 50%": text_sections.chance(found),
-            "Sensitivity": _lines(scores),
-            "Bias to a side": [_in_words(found["sides"])],
-            **text_sections.on_metrics(scores),
-            **super().text_sections(scores),
-        }
+    def score_sections(self, found: FindingsView) -> Iterable[Section | None]:
+        note = (
+            "d′ = √2 z(share right): the distance between real and fake in SDs of what people see, 0 for "
+            "guessing. Its interval is that of the score, transformed."
+        )
+        scores = plain_scores.section(
+            found, _MEANING, tables=(_accuracy(found),), notes=(note,), reference=50
+        )
+        return scores, comparisons.section(found)
 
 
 def _fakes(answers: Answers, level: float) -> Iterator[dict[str, Any]]:
@@ -101,12 +96,17 @@ def _accuracy(found: FindingsView) -> Table:
         Column("model", lambda row: row["model"], is_number=False),
         Column("right (%)", lambda row: formatting.amount(row["accuracy"])),
         Column(f"{found.level} interval", lambda row: formatting.brackets(row["accuracy_ci"])),
-        Column("d′", lambda row: formatting.amount(row["d_prime"], "", 2)),
+        Column("d′", _d_prime),
         Column(f"{found.level} interval of d′", lambda row: formatting.brackets(row["d_prime_ci"], 2)),
     )
     keys = ("model", "accuracy", "accuracy_ci", "d_prime", "d_prime_ci")
     rows = [{key: row[key] for key in keys} for row in found.models]
     return Table("accuracy", "Share of pairs judged right, and d′", columns, rows)
+
+
+def _d_prime(row: Row) -> str:
+    """Return d' of a model; it has no bound where all pairs were judged right, or all wrong."""
+    return "infinite" if row["d_prime"] is None else formatting.amount(row["d_prime"], "", 2)
 
 
 def _sides(found: FindingsView) -> Section:
@@ -180,20 +180,6 @@ def _mistaken(found: FindingsView) -> Section | None:
         tables=(Table("fakes", "How often each fake was taken for real", columns, rows, shown=_SHOWN),),
         notes=("Of many pictures judged by few people, the extremes are partly luck.",),
     )
-
-
-def _lines(scores: Mapping[str, Any]) -> Iterator[str]:
-    for row, more in zip(scores["models"], scores["findings"]["models"], strict=True):
-        d_prime = "infinite" if row["d_prime"] is None else f"{row['d_prime']:.2f}"
-        text = f"{row['model']}: {row['accuracy']:.1f}% right, d' {d_prime}"
-        if row["d_prime_ci"]:
-            text += f" {formatting.brackets(row['d_prime_ci'], 2).replace(formatting.MINUS, '-')}"
-        if own := more["pairs"]:
-            text += (
-                f"; over evaluators without bias to a side d' {own['evaluator_d_prime']:.2f}, "
-                f"c {own['criterion']:.2f}"
-            )
-        yield text
 
 
 REPORT = WhichIsRealReport()

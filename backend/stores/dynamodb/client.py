@@ -165,7 +165,13 @@ class Calls:
         return items
 
     def _call(self, operation: str, **arguments: Any) -> dict[str, Any]:
-        from botocore.exceptions import BotoCoreError, ClientError, ConnectionError, HTTPClientError
+        from botocore.exceptions import (
+            BotoCoreError,
+            ClientError,
+            ConnectionError,
+            HTTPClientError,
+            IncompleteReadError,
+        )
 
         if operation != "batch_get_item":
             arguments["TableName"] = self.table
@@ -190,7 +196,8 @@ class Calls:
             except (
                 HTTPClientError,
                 ConnectionError,
-            ) as error:  # refused, timed out, or closed before the reply arrived
+                IncompleteReadError,
+            ) as error:  # refused, timed out, or closed before all of the reply arrived
                 may_be_ours = True
                 reason = str(error)
             except BotoCoreError as error:  # no credentials, no region
@@ -275,13 +282,27 @@ def connect(options: dict[str, str]) -> Any:
     if endpoint and urlsplit(endpoint).hostname in _LOOPBACK:
         session.set_credentials("emulator", "emulator")  # an emulator requires some, but checks none
     try:
-        return session.create_client(
+        client = session.create_client(
             "dynamodb", region_name=options.get("region"), endpoint_url=endpoint, config=config
         )
     except NoRegionError:
         raise InvalidInput(f"no AWS region is named; use {FORM}, or set AWS_DEFAULT_REGION") from None
     except (BotoCoreError, ValueError) as error:  # an invalid region or endpoint
         raise InvalidInput(f"a store in DynamoDB must be of the form {FORM}: {error}") from None
+    client.meta.events.register("before-parse.dynamodb", _check_length)
+    return client
+
+
+def _check_length(response_dict: dict[str, Any], **_: Any) -> None:
+    """Raise botocore's IncompleteReadError for a reply that ended early.
+
+    botocore takes it for a reply without an item, so that a session would seem not to exist.
+    """
+    from botocore.exceptions import IncompleteReadError
+
+    promised, came = response_dict["headers"].get("Content-Length"), len(response_dict["body"])
+    if promised is not None and came < int(promised):
+        raise IncompleteReadError(actual_bytes=came, expected_bytes=int(promised))
 
 
 def _of(p: str) -> dict[str, Any]:

@@ -181,7 +181,7 @@ class Counters:
     def erase_finished(self, condition: str, session: str) -> None:
         """Remove a finished session of which it is unknown where it is counted; repeating it changes nothing.
 
-        Version 0.1 counted the sessions that it finished without their ids.
+        So it is if the process that counted it ended before it stored the index.
         """
         name = _ERASED + session
         partitions = [self._partition(condition, index) for index in range(len(self._quotas))]
@@ -206,20 +206,6 @@ class Counters:
         for condition in conditions:
             for index in range(len(self._quotas)):
                 self._calls.delete(self._partition(condition, index), "-")
-
-    def store(self, counts: Iterable[Count]) -> None:
-        """Store counts where there are none yet."""
-        for count in counts:
-            item: Item = {
-                "p": {"S": self._partition(count.condition, count.index)},
-                "s": {"S": "-"},
-                _COUNTED: {"N": str(count.counted)},
-                _FINISHED: {"N": str(count.finished)},
-                _NEWEST: {"S": count.newest},
-            }
-            item |= {_OPEN + entry.session: {"S": entry.text} for entry in count.entries}
-            with suppress(Refused):
-                self._calls.put(item, "attribute_not_exists(p)")
 
     def _add(
         self, condition: str, change: str, holds: str, values: Item, names: Mapping[str, str]

@@ -3,17 +3,14 @@
 A HYPE-time session plans 510 stimuli. Their names would take eight kilobytes, their numbers one or two. A
 pool never changes. It is stored by sides: a directory, which says how many names each side has and which
 name each page begins with; pages of names (`name_pages.py`), read when a session shows one of theirs; and
-the paths of the researcher's files, which no session needs. Version 0.1 stored whole stimuli in the order
-of their names, and numbered them so; such a pool is read as a whole, and kept as pages.
+the paths of the researcher's files, which no session needs.
 """
 
-import dataclasses
 import json
 import string
 import struct
 import zlib
-from array import array
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, permutations
@@ -35,7 +32,6 @@ from backend.stores.name_pages import (
     NAMES_PER_PAGE,
     PackedNames,
     Pages,
-    SideBuilder,
     held_bytes,
     held_pages,
     names_at,
@@ -74,31 +70,21 @@ class Side:
 
 
 class StoredPool:
-    """A study's pool by sides, and the number of each of its stimuli.
+    """A study's pool by sides, and the number of each of its stimuli: by page, and index in it.
 
     Args:
         sides: in the order of their first names; each begins a page.
         pages: what reads pages of names.
         firsts: the first name of each page.
         memory_bytes: about how much memory the pool takes, besides pages that are read on demand.
-        by_name: for each side the numbers of its stimuli, if a pool's stimuli are numbered in the order of
-            all names; else they are numbered by page and index in it.
     """
 
-    def __init__(
-        self,
-        sides: Sequence[Side],
-        pages: Pages,
-        firsts: Sequence[str],
-        memory_bytes: int,
-        by_name: "Sequence[array[int]] | None" = None,
-    ):
+    def __init__(self, sides: Sequence[Side], pages: Pages, firsts: Sequence[str], memory_bytes: int):
         self.sides, self.memory_bytes = sides, memory_bytes
-        self._pages, self._firsts, self._by_name = pages, firsts, by_name
+        self._pages, self._firsts = pages, firsts
         *self._begins, self.page_count = accumulate((page_count(side.count) for side in sides), initial=0)
         self._of = {side.key: i for i, side in enumerate(sides)}
-        self._side_of_number = _sides_of_numbers(by_name) if by_name else None
-        self.size = sum(map(len, by_name)) if by_name else self.page_count * NAMES_PER_PAGE
+        self.size = self.page_count * NAMES_PER_PAGE
         """Numbers below this one are in use."""
 
     def pool(self) -> Pool:
@@ -144,19 +130,16 @@ class StoredPool:
             place = names.place_of_item(first, {*pictures}) if pictures[1:] else names.place_of(name)
             if place is None:
                 continue
-            number = page * NAMES_PER_PAGE + place
-            if self._by_name:
-                number = self._by_name[side][number - self._begins[side] * NAMES_PER_PAGE]
             stored = names[place].split(" ")
             order = tuple(map(stored.index, pictures))
+            number = page * NAMES_PER_PAGE + place
             return Place(number, _ORDERS[len(order)].index(order), self.sides[side].truth)
         return None
 
     def blocks(self, numbers: Sequence[int], parts: Iterable[Sequence[Any]]) -> list[PlannedBlock]:
         """Return the blocks of the stimuli of `numbers`, described by `parts` as returned by `_part`."""
-        placed = [self._place_of(number) for number in numbers]
-        names = names_at(self._pages, [paged for _, paged in placed])
-        sides = [self.sides[side] for side, _ in placed]
+        names = names_at(self._pages, numbers)
+        sides = [self.sides[bisect_right(self._begins, n // NAMES_PER_PAGE) - 1] for n in numbers]
         blocks, start = [], 0
         for size, class_, *more in parts:
             facts: dict[str, Any] = more[0] if more else {}
@@ -197,13 +180,9 @@ class StoredPool:
         page = bisect_right(self._firsts, after, begin, end) - 1
         return page if page >= begin else -1
 
-    def _place_of(self, number: int) -> tuple[int, int]:
-        """Return the side of a stimulus, and its number by page."""
-        if self._by_name is None or self._side_of_number is None:
-            return bisect_right(self._begins, number // NAMES_PER_PAGE) - 1, number
-        side = self._side_of_number[number]
-        place = bisect_left(self._by_name[side], number)
-        return side, self._begins[side] * NAMES_PER_PAGE + place
+
+EMPTY = StoredPool((), held_pages(()), (), 0)
+"""The pool of a study that is not there."""
 
 
 class Place(NamedTuple):
@@ -261,33 +240,6 @@ def unpack_sources(data: bytes) -> list[str]:
     return paths
 
 
-def unpack_stimuli(data: bytes) -> Iterator[Stimulus]:
-    """Yield the stimuli in one item of a pool that version 0.1 stored."""
-    for row in json.loads(zlib.decompress(data)):
-        yield Stimulus(*row)
-
-
-def pool_in_order(stimuli: Iterable[Stimulus]) -> StoredPool:
-    """Return a pool that version 0.1 stored, from its stimuli in the order of their names."""
-    built: dict[tuple[str, str | None, str], SideBuilder] = {}
-    by_name: dict[tuple[str, str | None, str], array[int]] = {}
-    for number, stimulus in enumerate(stimuli):
-        side = (stimulus.truth, stimulus.model, stimulus.class_)
-        if side not in built:
-            built[side], by_name[side] = SideBuilder(), array("I")
-        built[side].add(stimulus.name)
-        by_name[side].append(number)
-    pages: list[bytes] = []
-    for builder in built.values():
-        builder.finish()
-        pages += builder.pages
-    firsts = pack_names([PackedNames(page)[0] for page in pages])
-    sides = [Side(*side, builder.count) for side, builder in built.items()]
-    numbers = list(by_name.values())
-    taken = held_bytes(pages, len(sides)) + len(firsts) + 8 * sum(map(len, numbers))
-    return StoredPool(sides, held_pages(pages), PackedNames(firsts), taken, numbers)
-
-
 def pack_session(session: Session, pool: StoredPool) -> tuple[bytes, bytes]:
     """Return the encoded facts of a session, and the numbers of its stimuli in the pool.
 
@@ -297,7 +249,7 @@ def pack_session(session: Session, pool: StoredPool) -> tuple[bytes, bytes]:
     places = pool.places_of((*session.blocks, *session.spares))
     if places is None:
         return zlib.compress(json_codec.dump(session).encode(), 9), b""
-    facts = json_codec.fields_of(dataclasses.replace(session, blocks=(), spares=()))
+    facts = vars(session)
     left = iter(places)
     blocks, spares = (
         [_part(block, [next(left) for _ in block.stimuli]) for block in part]
@@ -354,15 +306,6 @@ def _in_order(name: str, order: str) -> str:
 
 def _width(pool: StoredPool) -> str:
     return "H" if pool.size <= 1 << 16 else "I"
-
-
-def _sides_of_numbers(by_name: "Sequence[array[int]]") -> "array[int]":
-    """Return the side of each number."""
-    sides = array("I", bytes(4 * sum(map(len, by_name))))
-    for side, numbers in enumerate(by_name):
-        for number in numbers:
-            sides[number] = side
-    return sides
 
 
 def _squeezed(data: Any) -> bytes:

@@ -19,7 +19,7 @@ from backend.stores.store import no_study
 UPLOAD, EARLIER = "u", "us"
 """The upload id of a study's pool, stored in its record and in the heads of its sessions."""
 _DIRECTORY_BYTES = 48 << 20
-"""Cached directories, and whole pools as version 0.1 stored them; in bytes of memory."""
+"""Cached directories, in bytes of memory."""
 _PAGES_BYTES = 48 << 20
 """Cached pages: those of some millions of stimuli."""
 _BYTES_PER_PAGE = 200
@@ -101,7 +101,7 @@ class Pools:
         """
         upload = upload or self.upload_of(study)
         if upload is None:
-            return pool_codec.pool_in_order(())
+            return pool_codec.EMPTY
         pool = self._kept.get(upload)
         if pool is None:
             pool = self._read(study, upload)
@@ -113,18 +113,10 @@ class Pools:
         upload = self.upload_of(study)
         if upload is None:
             return
-        items = self._calls.each(keys.of_pool(study, upload))
-        first = next(items, None)
-        if first is None:
-            return
-        if not _is_of_directory(first):
-            for item in (first, *items):
-                yield from pool_codec.unpack_stimuli(item["b"]["B"])
-            return
         yield from sorted(self._by_side(study, upload), key=lambda stimulus: stimulus.name)
 
     def _by_side(self, study: str, upload: str) -> Iterator[Stimulus]:
-        pool = self.of(study)
+        pool = self._read(study, upload)
         parts = self._calls.each(keys.sources_of_pool(study, upload))
         sources = (source for part in parts for source in pool_codec.unpack_sources(part["b"]["B"]))
         names = self._all_names(study, upload, pool.page_count)
@@ -141,14 +133,9 @@ class Pools:
 
     def _read(self, study: str, upload: str) -> StoredPool:
         """Return a pool, of which whoever deletes it meanwhile may leave nothing."""
-        items = self._calls.each(keys.of_pool(study, upload))
-        first = next(items, None)
-        if first is None:
-            return pool_codec.pool_in_order(())
-        if not _is_of_directory(first):
-            stored = (item["b"]["B"] for item in (first, *items))
-            return pool_codec.pool_in_order(s for data in stored for s in pool_codec.unpack_stimuli(data))
-        parts = [first, *items]
+        parts = list(self._calls.each(keys.of_pool(study, upload)))
+        if not parts:
+            return pool_codec.EMPTY
         sides, firsts = (_joined(parts, name) for name in (_SIDES, _FIRSTS))
         if sides is None or firsts is None:
             raise no_study(study)
@@ -194,11 +181,6 @@ class Pools:
 
     def _put(self, partition: str, place: str, data: bytes) -> None:
         self._calls.put({**key(partition, place), "b": {"B": data}})
-
-
-def _is_of_directory(item: Item) -> bool:
-    """Return whether an item is part of a directory; version 0.1 stored stimuli under a number."""
-    return str(item["s"]["S"]).startswith((_SIDES, _FIRSTS))
 
 
 def _joined(items: Sequence[Item], name: str) -> bytes | None:

@@ -18,8 +18,6 @@ from backend.stores.dynamodb.pools import UPLOAD, Pools
 
 TTL_ATTRIBUTE = "x"
 """Seconds of the epoch after which an item may be deleted; only sessions without any write have it."""
-_SIMULATED = "r"
-"""Set in the heads of simulated sessions."""
 _HELD = "w"
 """`Head.held_until`."""
 _KEPT_BYTES = 32 << 20
@@ -32,8 +30,6 @@ class Head:
     session: Session
     pictures: Sequence[str]
     expires: bool
-    is_listed_apart: bool
-    """Whether it is stored among simulated sessions; those of older versions are among the real ones."""
     held_until: float | None = None
     """When (seconds of the epoch) it stops counting towards the wanted sessions, unless it has begun."""
 
@@ -85,12 +81,10 @@ class Heads:
             item[TTL_ATTRIBUTE] = {"N": str(int(expires_at))}
         if held_until is not None:
             item[_HELD] = {"N": str(int(held_until))}
-        if session.is_simulated:
-            item[_SIMULATED] = {"BOOL": True}
         if upload is not None:
             item[UPLOAD] = {"S": upload}
         self._calls.put(item)
-        head = Head(session, pictures, expires_at is not None, session.is_simulated, held_until)
+        head = Head(session, pictures, expires_at is not None, held_until)
         self._kept.put(session.id, head)
         return head
 
@@ -118,7 +112,6 @@ class Heads:
             session,
             pool_codec.pictures(session),
             expires=TTL_ATTRIBUTE in item,
-            is_listed_apart=_SIMULATED in item,
             held_until=float(item[_HELD]["N"]) if _HELD in item else None,
         )
 

@@ -8,17 +8,15 @@
 | `pool STUDY UPLOAD sources` | part | paths of the researcher's files |
 | `claim STUDY KEY` | `-` | the session that holds an evaluator's claim |
 | `session ID` | 0 | the immutable session and its initial cursor |
-| `session ID` | first version | the next few writes: responses, and the cursor after the last |
+| `session ID` | version | a write: the cursor after it, and the response if it has one |
 | `count STUDY N CONDITION` | `-` | sessions that count towards those wanted (`counters.py`) |
 | `closed STUDY SHARD` | session | a session of the study; packed once it is closed |
 | `simulated count …`, `simulated closed …` | | the same for simulated sessions |
 | `book NAME` | key | an entry of a book (`entries.py`) |
 
-Each write creates version `v` of a session's cursor, and `v` alone determines the item it is written to.
-Within an item a write is an update conditional on the previous version; the first version of an item is
-a put conditional on the item's absence. A writer with an outdated cursor is therefore refused by a
-single item, and response and cursor are stored together. An item takes few writes, so that it stays
-below the kilobyte that one write unit pays for.
+Each write creates version `v` of a session's cursor as an item of its own: a put conditional on the item's
+absence. A writer with an outdated cursor is therefore refused by a single item, and response and cursor are
+stored together, below the kilobyte that one write unit pays for.
 """
 
 import heapq
@@ -38,23 +36,26 @@ from backend.experiment.sampling import Pool
 from backend.experiment.session import Cursor, has_answered, total_trials
 from backend.foundation.errors import Conflict, NotFound, StoreFailed
 from backend.stores import json_codec
-from backend.stores.dynamodb import counters, keys, pool_codec, response_codec
+from backend.stores.dynamodb import counters, keys, pool_codec, record_codec
 from backend.stores.dynamodb.client import Calls, Item, Refused, connect, key, parse_url
 from backend.stores.dynamodb.counters import Count, Counters
 from backend.stores.dynamodb.entries import Books
 from backend.stores.dynamodb.pools import EARLIER, UPLOAD, Pools, uploads_of
 from backend.stores.dynamodb.session_records import TTL_ATTRIBUTE, Head, Heads, no_session
-from backend.stores.dynamodb.upgrade import CURRENT, read_tally, tally_partitions, upgrade
 from backend.stores.store import Capacity, Entry, Stale, check_capacity, found_study, no_study
 
 _LARGEST_BYTES = 350_000
 """Responses of a session packed into one item; DynamoDB's limit is 400 KB."""
-_RESPONSES_PER_PART = 2000
+_RESPONSES_PER_PART = 1000
 _HEADS_AT_ONCE = 50
 _CHECKS, _ITEMS_CHECKED, _CURSORS_READ = 90, 8, 8
 """What one opening checks at most: open sessions, items of counts with such, and sessions that had begun."""
 
 _BARRED = "gone"
+"""Marks what bars the place of a version of an erased session, so that no late write can create it."""
+_BARRED_S = 86400
+"""How long the places of an erased session's versions are barred; that of the next one is for ever."""
+_NONCE_BYTES = 4
 
 log = logging.getLogger("openhype")
 
@@ -102,8 +103,6 @@ class DynamoStore:
         self._heads = Heads(calls, self._pools, clock)
         self._studies: dict[str, Study] = {}
         """Studies by name as last read, for what never changes or only before anybody has begun."""
-        self._current: set[str] = set()
-        """Upload ids of studies that are stored as this version does."""
 
     @classmethod
     def open(cls, url: str) -> "DynamoStore":
@@ -126,7 +125,7 @@ class DynamoStore:
                     **key("studies", study.name),
                     UPLOAD: {"S": upload},
                     "j": {"B": record},
-                    CURRENT: {"N": "2"},
+                    "v": {"N": str(study.version)},
                 },
                 "attribute_not_exists(p) OR u = :u",
                 {":u": {"S": upload}},
@@ -147,12 +146,9 @@ class DynamoStore:
     def change_study(self, study: Study) -> None:
         record = {"B": zlib.compress(json_codec.dump(study).encode(), 9)}
         before = {"N": str(study.version - 1)}
-        is_there = "attribute_not_exists(v) OR v = :old" if study.version == 2 else "v = :old"
         values: Item = {":j": record, ":v": {"N": str(study.version)}, ":old": before}
         try:
-            self._calls.update(
-                "studies", study.name, "SET j = :j, v = :v", f"attribute_exists(p) AND ({is_there})", values
-            )
+            self._calls.update("studies", study.name, "SET j = :j, v = :v", "v = :old", values)
         except Refused as refused:
             # If the reply to an earlier try was lost, only the stored item shows whether it took effect.
             stored = self._calls.get("studies", study.name) if refused.may_be_ours else None
@@ -163,7 +159,6 @@ class DynamoStore:
         item = self._study_item(study.name)
         upload = self._pools.add(study.name, [*self._pools.stimuli(study.name), *stimuli])
         record = {"B": zlib.compress(json_codec.dump(study).encode(), 9)}
-        is_there = "attribute_not_exists(v) OR v = :old" if study.version == 2 else "v = :old"
         values: Item = {
             ":j": record,
             ":v": {"N": str(study.version)},
@@ -177,7 +172,7 @@ class DynamoStore:
                 "studies",
                 study.name,
                 f"SET j = :j, v = :v, {UPLOAD} = :u, {EARLIER} = :us",
-                f"{UPLOAD} = :now AND ({is_there})",
+                f"{UPLOAD} = :now AND v = :old",
                 values,
             )
         except Refused as refused:
@@ -199,9 +194,6 @@ class DynamoStore:
         study = _study(item)
         for simulated in (False, True):
             self._counters(study, simulated).remove(_counted_conditions(study))
-            if CURRENT not in item:
-                for partition in tally_partitions(name, simulated):
-                    self._calls.delete(partition, "-")
         self._calls.delete("studies", name)
 
     def stimuli(self, study: str) -> Iterator[Stimulus]:
@@ -255,9 +247,12 @@ class DynamoStore:
         return keys.cursor_in(item, self._heads.of(session_id).pictures)
 
     def sessions(self, study: str, simulated: bool = False) -> Iterator[tuple[Session, Cursor]]:
-        for head, item in self._listed(study, simulated, ("p", "s", "v", "c", "d", "a")):
-            session = head.session
-            yield session, self._closed_cursor(head, item) if item else self.cursor(session.id)
+        for head, item in self._listed(study, simulated, ("p", "s", "v", "c")):
+            try:
+                cursor = self._closed_cursor(head, item) if item else self.cursor(head.session.id)
+            except NotFound:  # erased in the meantime
+                continue
+            yield head.session, cursor
 
     def cursors(self, study: str) -> Iterator[tuple[str, Cursor]]:
         return ((session.id, cursor) for session, cursor in self.sessions(study))
@@ -267,16 +262,20 @@ class DynamoStore:
     ) -> Iterator[tuple[Session, Cursor, list[Response]]]:
         for head, item in self._listed(study, simulated):
             if item is not None and "b" in item:
-                responses = response_codec.unpack_responses(item["b"]["B"], head.pictures)
+                responses = keys.responses_in(item, head.pictures)
                 yield head.session, self._closed_cursor(head, item), responses
-            else:
-                yield head.session, *self._whole(head)
+                continue
+            try:
+                cursor, responses = self._whole(head)
+            except NotFound:  # erased in the meantime
+                continue
+            yield head.session, cursor, responses
 
     def taken(
         self, study: str, active_since: str, simulated: bool = False, unanswered_since: str = ""
     ) -> dict[str, int]:
         try:
-            known = self._upgraded(study)
+            known = self._known(study)
         except NotFound:
             return {}
         found = self._counters(known, simulated).read(_conditions(known))
@@ -298,16 +297,9 @@ class DynamoStore:
             known = self._known(study)
         except NotFound:
             return 0, ""
-        if self._is_current(study):
-            found = self._counters(known, simulated).read(_counted_conditions(known))
-            number, newest = (
-                sum(count.finished for count in found),
-                max((c.newest for c in found), default=""),
-            )
-        else:
-            _, counts, newest = read_tally(self._calls, study, simulated)
-            number = sum(counts.values())
-        return number, newest if number else ""
+        counts = self._counters(known, simulated).read(_counted_conditions(known))
+        number = sum(count.finished for count in counts)
+        return number, max(count.newest for count in counts) if number else ""
 
     def move(self, session_id: str, expected_version: int, cursor: Cursor) -> None:
         self._write(session_id, expected_version, cursor, None)
@@ -325,20 +317,28 @@ class DynamoStore:
         newest = self._calls.newest(keys.of_session(session.id))
         if newest and _BARRED in newest:
             raise Conflict(f"session {session.id} was erased here; erase it at its source as well")
+        continued = Stale(f"session {session.id} was continued in the meantime")
+        # without a version: what a restoration that was cut short left
+        stored = cursor.version if newest is None else int(newest.get("v", {"N": "0"})["N"])
+        if stored > cursor.version:
+            raise continued
         pictures = pool_codec.pictures(session)
         for k, start in enumerate(range(0, len(responses), _RESPONSES_PER_PART)):
-            part = response_codec.pack_responses(responses[start : start + _RESPONSES_PER_PART], pictures)
+            part = record_codec.pack(responses[start : start + _RESPONSES_PER_PART], pictures)
             self._calls.put({**key(keys.of_session(session.id), f"{keys.HEAD}-{k:04d}"), "b": {"B": part}})
-        if cursor.version:
-            first, _ = keys.place_of(cursor.version)
-            attributes = {
-                **key(keys.of_session(session.id), first),
-                **keys.cursor_attributes(cursor, pictures),
-            }
-            try:
-                self._calls.put(attributes, "attribute_not_exists(p) OR v <= :v", {":v": attributes["v"]})
-            except Refused:
-                raise Stale(f"session {session.id} was continued in the meantime") from None
+        attributes = keys.cursor_attributes(cursor, pictures)
+        places = [
+            key(keys.of_session(session.id), keys.of_version(version))
+            for version in range(stored + 1, cursor.version)  # so that nobody goes on from before
+        ]
+        try:
+            for place in places:
+                self._calls.put({**place, **attributes}, "attribute_not_exists(p)")
+            if cursor.version:
+                item = {**key(keys.of_session(session.id), keys.of_version(cursor.version)), **attributes}
+                self._calls.put(item, "attribute_not_exists(p) OR v <= :v", {":v": attributes["v"]})
+        except Refused:
+            raise continued from None
         head = self._heads.add(session, cursor)
         if cursor.state == "active":
             self._list_again(head, cursor)
@@ -357,9 +357,13 @@ class DynamoStore:
         was_finished = keys.cursor_in(newest, head.pictures).state == "finished"
         self._uncount(head, was_finished)
         self._calls.delete(_list_of(head), session_id)
+        until = {"N": str(int(self._clock()) + _BARRED_S)}
         for item in reversed(stored):  # the head last: it is what a repeated erasure finds the rest by
-            if _BARRED not in item:
-                self._calls.delete(partition, item["s"]["S"])
+            place = item["s"]["S"]
+            if "v" in item and place != keys.HEAD:
+                self._calls.put({**key(partition, place), _BARRED: {"BOOL": True}, TTL_ATTRIBUTE: until})
+            elif _BARRED not in item:
+                self._calls.delete(partition, place)
         self._heads.drop(session_id)
 
     def redact_session(self, session_id: str, panel: Mapping[str, str], device: Mapping[str, Any]) -> None:
@@ -367,9 +371,8 @@ class DynamoStore:
 
     def _bar(self, partition: str, version: int) -> bool:
         """Put an item where a session's next one would go, so that no late response can create it."""
-        following, _ = keys.place_of(version - (version - 1) % keys.WRITES_PER_ITEM + keys.WRITES_PER_ITEM)
         try:
-            barred = {**key(partition, following), _BARRED: {"BOOL": True}}
+            barred = {**key(partition, keys.of_version(version + 1)), _BARRED: {"BOOL": True}}
             self._calls.put(barred, f"attribute_not_exists(p) OR attribute_exists({_BARRED})")
         except Refused:
             return False
@@ -400,50 +403,23 @@ class DynamoStore:
         head = self._heads.of(session_id)
         if expected_version == 0:
             self._begin(head, cursor)
-        first, entry = keys.place_of(cursor.version)
-        facts = response_codec.pack_response(response, head.pictures) if response else b""
-        ours = {"B": secrets.token_bytes(keys.NONCE_BYTES) + facts}
+        place = keys.of_session(session_id), keys.of_version(cursor.version)
+        nonce = {"B": secrets.token_bytes(_NONCE_BYTES)}
+        item = {**key(*place), **keys.cursor_attributes(cursor, head.pictures), "o": nonce}
+        if response is not None:
+            item["b"] = {"B": record_codec.pack([response], head.pictures)}
         try:
-            if entry == 0:
-                item = {
-                    **key(keys.of_session(session_id), first),
-                    **keys.cursor_attributes(cursor, head.pictures),
-                    "0": ours,
-                }
-                self._calls.put(item, "attribute_not_exists(p)")
-            else:
-                self._update(session_id, first, expected_version, cursor, head, str(entry), ours)
+            self._calls.put(item, "attribute_not_exists(p)")
         except Refused as refused:
             # If the reply to an earlier try was lost, only the stored item shows whether it took effect.
-            stored = self._calls.get(keys.of_session(session_id), first) if refused.may_be_ours else None
-            if stored is None or stored.get(str(entry)) != ours:
+            stored = self._calls.get(*place) if refused.may_be_ours else None
+            if stored is None or stored.get("o") != nonce:
                 if cursor.state == "returned":
                     self._see_returned(session_id)
                 raise Stale(f"session {session_id} is no longer at version {expected_version}") from None
         if cursor.state != "active":
             has_news = response is not None or AFTER in cursor.questions
             self._close(head, cursor, has_news)
-
-    def _update(
-        self,
-        session_id: str,
-        first: str,
-        expected_version: int,
-        cursor: Cursor,
-        head: Head,
-        entry: str,
-        ours: dict[str, bytes],
-    ) -> None:
-        attributes = keys.cursor_attributes(cursor, head.pictures)
-        changes = {f":{name}": value for name, value in attributes.items()}
-        self._calls.update(
-            keys.of_session(session_id),
-            first,
-            "SET #e = :e, " + ", ".join(f"{name} = :{name}" for name in attributes),
-            "v = :old",
-            {**changes, ":e": ours, ":old": {"N": str(expected_version)}},
-            {"#e": entry},
-        )
 
     def _begin(self, head: Head, cursor: Cursor) -> None:
         """Cancel a session's expiry, now that it is being used, and count it again if it begins late."""
@@ -492,12 +468,11 @@ class DynamoStore:
     def _pack(self, head: Head, cursor: Cursor) -> int | None:
         """Store a closed session among those listed, count it, and return the index of its count."""
         session = head.session
-        self._upgraded(session.study)
         was_finished = cursor.trial_index == total_trials(session)
         if cursor.state == "returned" and was_finished:
             self._uncount(head, was_finished)  # counted already, or about to be
         attributes = keys.cursor_attributes(cursor, head.pictures)
-        packed = response_codec.pack_responses(self.responses(session.id), head.pictures)
+        packed = record_codec.pack(self.responses(session.id), head.pictures)
         change = "SET " + ", ".join(f"{name} = :{name}" for name in attributes)
         values = {f":{name}": value for name, value in attributes.items()}
         if len(packed) <= _LARGEST_BYTES:
@@ -560,29 +535,12 @@ class DynamoStore:
         """Return a study as last read; its conditions never change."""
         return self._studies.get(study) or self.study(study, even_deleted=True)
 
-    def _upgraded(self, study: str) -> Study:
-        """Return a study as last read, upgraded if it is stored as version 0.1 did."""
-        known = self._known(study)
-        if not self._is_current(study):
-            upgrade(self._calls, known)
-        return known
-
-    def _is_current(self, study: str) -> bool:
-        """Return whether a study is stored as this version does."""
-        upload = self._pools.upload_of(study)
-        if upload in self._current:
-            return True
-        is_current = CURRENT in self._study_item(study)
-        if is_current and upload is not None:
-            self._current.add(upload)
-        return is_current
-
     def _counters(self, study: Study, simulated: bool) -> Counters:
         wanted = None if simulated else study.sessions_a_condition
         return Counters(self._calls, study.name, wanted, simulated)
 
     def _counters_of(self, head: Head) -> Counters:
-        return self._counters(self._upgraded(head.session.study), head.is_listed_apart)
+        return self._counters(self._known(head.session.study), head.session.is_simulated)
 
     def _admit(self, session: Session, cursor: Cursor, capacity: Capacity | None) -> int | None:
         """Count an open session, before it is stored, and return the index of the item; None if uncounted.
@@ -594,7 +552,7 @@ class DynamoStore:
         """
         if session.condition is None:
             return None
-        study = self._upgraded(session.study)
+        study = self._known(session.study)
         entry = counters.Entry(session.id, cursor.last_at, _known_of(cursor))
         if capacity is None:
             return self._counters(study, session.is_simulated).add(session.condition, entry)
@@ -672,7 +630,7 @@ class DynamoStore:
 
     def _begun(self, session_ids: Sequence[str]) -> set[str]:
         """Return those sessions that have any write; in the others nothing was ever begun."""
-        first, _ = keys.place_of(1)
+        first = keys.of_version(1)
         found = self._calls.many((keys.of_session(session_id), first) for session_id in session_ids)
         return {item["p"]["S"].removeprefix(keys.of_session("")) for item in found}
 
@@ -692,40 +650,22 @@ class DynamoStore:
     def _listed(
         self, study: str, simulated: bool, attributes: Sequence[str] = ()
     ) -> Iterator[tuple[Head, Item | None]]:
-        """Yield a study's sessions in the order of their ids, with the packed items of the closed ones.
-
-        Simulated sessions of versions that did not separate them are among the real ones.
-        """
-        places = (False, True) if simulated else (False,)
-        lists = [
-            self._calls.each(place, attributes) for apart in places for place in keys.all_listed(study, apart)
-        ]
-        rows: list[Iterator[tuple[str, int, Item | None]]]
-        rows = [((item["s"]["S"], 0 if "v" in item else 1, item) for item in each) for each in lists]
-        rows.append((session_id, 1, None) for session_id in self._opened_before(study, places))
-        once = _first_of_each(heapq.merge(*rows, key=lambda row: row[:2]))
-        while some := list(islice(once, _HEADS_AT_ONCE)):
-            heads = self._heads.many(session_id for session_id, _, _ in some)
-            for session_id, _, item in some:
-                if session_id in heads and heads[session_id].session.is_simulated == simulated:
-                    yield heads[session_id], item if item and "v" in item else None
-
-    def _opened_before(self, study: str, places: Sequence[bool]) -> list[str]:
-        """Return the open sessions of a study that version 0.1 stored and this one has not upgraded."""
-        try:
-            if self._is_current(study):
-                return []
-        except NotFound:
-            return []
-        return sorted(
-            entry.session for simulated in places for entry in read_tally(self._calls, study, simulated)[0]
-        )
+        """Yield a study's sessions in the order of their ids, with the packed items of the closed ones."""
+        lists = [self._calls.each(place, attributes) for place in keys.all_listed(study, simulated)]
+        items = heapq.merge(*lists, key=lambda item: str(item["s"]["S"]))
+        while some := list(islice(items, _HEADS_AT_ONCE)):
+            heads = self._heads.many(item["s"]["S"] for item in some)
+            for item in some:
+                if head := heads.get(item["s"]["S"]):
+                    yield head, item if "v" in item else None
 
     def _whole(self, head: Head) -> tuple[Cursor, list[Response]]:
         """Return the cursor and all responses of a session, from one read."""
         responses: dict[tuple[int, int], Response] = {}
         newest = None
         for item in self._calls.each(keys.of_session(head.session.id)):
+            if _BARRED in item:
+                raise no_session(head.session.id)
             if "v" in item:
                 newest = item
             for response in keys.responses_in(item, head.pictures):
@@ -748,7 +688,7 @@ def _study(item: Item) -> Study:
 
 def _list_of(head: Head) -> str:
     """Return the partition in which a session is listed."""
-    return keys.of_listed(head.session.study, head.session.id, head.is_listed_apart)
+    return keys.of_listed(head.session.study, head.session.id, head.session.is_simulated)
 
 
 def _listed_attributes(index: int | None, expires_at: float | None) -> Item:
@@ -776,14 +716,6 @@ def _seconds_between(before: str, after: str) -> float | None:
     if not before:
         return None
     return (datetime.fromisoformat(after) - datetime.fromisoformat(before)).total_seconds()
-
-
-def _first_of_each(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
-    last = None
-    for row in rows:
-        if row[0] != last:
-            yield row
-        last = row[0]
 
 
 def _needed(is_answered: bool, active_since: str, unanswered_since: str) -> str:

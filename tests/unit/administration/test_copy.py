@@ -238,7 +238,7 @@ def test_copying_again_after_each_change_gives_what_copying_once_gives(tmp_path)
     study = source.study("faces")
 
     def recruit():
-        source.write_entry("recruitment faces", "prolific", 0, {"panel_study": "p1", "places": 3})
+        source.write_entry("recruitment faces", "prolific", 0, studies.recruitment(panel_study="p1"))
 
     changes = [
         lambda: source.change_study(dataclasses.replace(study, version=2, settings_id="revised")),

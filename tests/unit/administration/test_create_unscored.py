@@ -72,7 +72,7 @@ def test_a_study_is_made_simulated_and_scored_with_all_of_it(folder):
     scores = CliRunner().invoke(main, ["score", "s", "--simulated", "--full"])
 
     assert (simulated.exit_code, scores.exit_code) == (0, 0), simulated.output + scores.output
-    assert "evaluators left out (" in scores.output
+    assert "The rule for exclusion that was declared with the study leaves out " in scores.output
     assert "Attention checks" in scores.output
 
 

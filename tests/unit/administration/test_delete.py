@@ -175,7 +175,8 @@ class TestRefusals:
         ("state", "is_free"), [("published", False), ("decided", False), ("stopped", True)]
     )
     def test_while_it_recruits(self, world, study, state, is_free):
-        world.store.write_entry("recruitment faces", "prolific", 0, {"state": state, "panel_study": "s1"})
+        recruited = studies.recruitment(state=state, panel_study="s1")
+        world.store.write_entry("recruitment faces", "prolific", 0, recruited)
 
         if is_free:
             removed(world)

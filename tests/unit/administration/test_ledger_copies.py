@@ -234,7 +234,7 @@ def test_moves_kills_and_payers_in_any_order(seed):
 def test_a_copy_can_be_deleted_once_its_sessions_are_in_the_ledger_of_the_store_that_pays():
     payday, other = begun(payday_of()), MemoryStore()
     first = payday.store
-    first.write_entry(lifecycle.recruitment_book("faces"), "prolific", 0, {"state": "published"})
+    first.write_entry(lifecycle.recruitment_book("faces"), "prolific", 0, studies.recruitment())
     moved(payday, other)
     evaluators = len(list(accounts.newly_owed(first, payday.study, payday.clock())))
     later = payday.clock() + timedelta(days=30)

@@ -105,17 +105,6 @@ def test_a_study_that_somebody_real_has_begun_stays_as_it_is(world, study, real)
     assert world.store.study("faces").protocol == study.protocol
 
 
-def test_a_study_of_an_older_version_is_known_by_its_sessions(world, study):
-    player = world.player()
-    begun = world.store.study("faces")
-    world.store.change_study(studies.replaced(begun, version=begun.version + 1, begun_at=""))
-
-    with pytest.raises(Conflict, match="study faces was opened to real evaluators, so that"):
-        change(world, images="12")
-
-    assert player.play()["complete"] is True
-
-
 def test_who_waits_for_pay_and_a_panel_that_was_told_count_on_the_settings(world):
     world.add(studies.study("test", kind="qualification", images=20))
     world.add(studies.study(images=8, qualification="test", retainer_usd_cents="10"))

@@ -241,7 +241,7 @@ def test_shares_without_votes_have_intervals_over_items_and_a_ceiling_only_if_th
         votes_of_shares("2afc", shares, 3)
 
 
-@pytest.mark.parametrize("kind", ["2afc", "jnd"])
+@pytest.mark.parametrize("kind", ["2afc", pytest.param("jnd", marks=pytest.mark.slow("150 studies more"))])
 def test_intervals_over_both_cover(kind):
     # 150 studies a case; `make validate` runs 1,000. The chance that a right interval holds fewer than
     # 133 of 150 times is 0.0004

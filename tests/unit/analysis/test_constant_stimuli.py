@@ -10,8 +10,10 @@ from backend.analysis.response_rows import answers_of
 from backend.analysis.response_table import Answers, Coded
 from backend.experiment.observer import PsychometricObserver
 from backend.foundation.errors import InvalidInput
-from backend.report.text_tables import apart, as_table
+from backend.report.constant_stimuli import apart
 from backend.scoring import score, score_answers
+
+from .. import texts
 
 EXPOSURES = (50.0, 100.0, 250.0, 1000.0, math.inf)
 TRUE = {"gan": PsychometricObserver(300, slope=2, lapse=0.1), "vae": PsychometricObserver(90, slope=3)}
@@ -166,7 +168,7 @@ def test_other_exposures_are_refused(cell):
 
 
 def test_the_table_of_a_terminal_has_every_exposure():
-    text = as_table(score_answers(simulated(np.random.default_rng(1))))
+    text = texts.of_scores(simulated(np.random.default_rng(1)))
 
     assert "Constant stimuli" in text
     assert sum(" unlimited " in line for line in text.splitlines()) == 2

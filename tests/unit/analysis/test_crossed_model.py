@@ -41,11 +41,29 @@ def rows(seed, mixed=False, people=60, trials=80, pool=150, sds=SDS):
                 }
 
 
+@pytest.fixture(scope="module")
+def between():
+    """The fit to people who judged one model each."""
+    return fit(design_of(answers_of([*rows(5)], "infinity")))
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """The fit to people who judged all models."""
+    return fit(design_of(answers_of([*rows(5, mixed=True)], "infinity")))
+
+
+@pytest.fixture(scope="module")
+def estimates():
+    """The estimates of people who judged all models, as plain data."""
+    return crossed_model.crossed_model(answers_of([*rows(8, mixed=True)], "infinity"), 0.95)
+
+
 @pytest.mark.parametrize(
-    "mixed", [False, pytest.param(True, marks=pytest.mark.slow("fits the crossed model once more"))]
+    "judged", ["between", pytest.param("mixed", marks=pytest.mark.slow("fits the crossed model once more"))]
 )
-def test_what_was_simulated_is_recovered(mixed):
-    found = fit(design_of(answers_of([*rows(5, mixed)], "infinity")))
+def test_what_was_simulated_is_recovered(judged, request):
+    found = request.getfixturevalue(judged)
 
     for model, true in SENSITIVITIES.items():
         low, high = found.sensitivity(model).interval(0.999)
@@ -70,14 +88,12 @@ def test_reals_have_a_mean_for_each_model_only_where_people_judged_one():
 
 
 @pytest.mark.slow("fits the crossed model to thousands of answers")
-def test_in_a_mixed_session_a_difference_is_that_of_the_fakes():
-    found = fit(design_of(answers_of([*rows(2, mixed=True)], "infinity")))
+def test_in_a_mixed_session_a_difference_is_that_of_the_fakes(mixed):
+    difference = mixed.difference("weak", "strong")
 
-    difference = found.difference("weak", "strong")
-
-    apart = found.sensitivity("weak").mean - found.sensitivity("strong").mean
+    apart = mixed.sensitivity("weak").mean - mixed.sensitivity("strong").mean
     assert difference.mean == pytest.approx(apart)
-    assert difference.sd < math.hypot(found.sensitivity("weak").sd, found.sensitivity("strong").sd)
+    assert difference.sd < math.hypot(mixed.sensitivity("weak").sd, mixed.sensitivity("strong").sd)
 
 
 @pytest.fixture(scope="module")
@@ -179,10 +195,8 @@ def test_responses_without_pictures_count_as_ones_to_pictures_that_nobody_else_s
     assert np.isfinite(fit(design).sides).all()
 
 
-def test_estimates_are_plain_data_most_realistic_model_first():
-    answers = answers_of([*rows(8, mixed=True)], "infinity")
-
-    found = crossed_model.crossed_model(answers, 0.9)
+def test_estimates_are_plain_data_most_realistic_model_first(estimates):
+    found = estimates
 
     assert [row["model"] for row in found["models"]] == ["strong", "middle", "weak"]
     assert [(pair["a"], pair["b"]) for pair in found["pairs"]] == [
@@ -235,10 +249,8 @@ def test_fakes_of_two_models_are_two_pictures_though_their_names_are_alike():
 
 
 @pytest.mark.slow("fits the crossed model to thousands of answers")
-def test_pictures_are_shrunk_to_their_side_and_the_hardest_come_first():
-    answers = answers_of([*rows(8, mixed=True)], "infinity")
-
-    found = crossed_model.crossed_model(answers, 0.95)["by_picture"]
+def test_pictures_are_shrunk_to_their_side_and_the_hardest_come_first(estimates):
+    found = estimates["by_picture"]
 
     assert sum(row["number_guesses"] for row in found) == 4800
     assert list(dict.fromkeys((row["model"], row["generated"]) for row in found)) == [

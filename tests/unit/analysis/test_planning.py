@@ -368,6 +368,7 @@ def test_the_best_plan_has_the_same_aim_at_less():
         assert best["saving_share"] > 0
 
 
+@pytest.mark.slow("plans by Tukey's distribution")
 def test_a_plan_for_several_models_is_tukeys_and_is_paid_for_all_of_them():
     two, four = (openhype.plan(difference=5, models=count)["rows"][0] for count in (2, 4))
 

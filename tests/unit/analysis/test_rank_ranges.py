@@ -106,7 +106,7 @@ def pair_by_pair(rows, level):
     return ranges
 
 
-@pytest.mark.parametrize("models", [2, 3, 12, 20])
+@pytest.mark.parametrize("models", [2, 3, 12, pytest.param(20, marks=pytest.mark.slow("as with 12"))])
 def test_the_ranges_are_those_of_each_difference_computed_by_itself(models):
     rng = np.random.default_rng(models)
     for df in (1, 4, 29, None):
@@ -119,9 +119,15 @@ def test_the_ranges_are_those_of_each_difference_computed_by_itself(models):
         assert rank_ranges(rows, 0.95) == pair_by_pair(rows, 0.95)
 
 
+MANY = [
+    pytest.param(*case, marks=pytest.mark.slow("scores studies of many models"))
+    for case in ((15, 30, 0.005, 20), (40, 2, 0.3, 5))
+]
+
+
 @pytest.mark.parametrize(
     ("models", "evaluators", "rate", "studies"),
-    [(2, 2, 0.02, 60), (2, 30, 0.02, 150), (6, 3, 0.3, 60), (15, 30, 0.005, 20), (40, 2, 0.3, 5)],
+    [(2, 2, 0.02, 60), (2, 30, 0.02, 150), (6, 3, 0.3, 60), *MANY],
 )
 def test_equal_models_are_apart_in_5_percent_of_studies_at_most(models, evaluators, rate, studies):
     """Scored as studies are; at shares near 0 and with 2 evaluators, whose scores may well be equal."""

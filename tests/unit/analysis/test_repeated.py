@@ -1,5 +1,7 @@
 """Tests where evaluators judged several models: pingouin, scipy, whole matrices, and simulation."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,9 +15,9 @@ from backend.analysis.values import values_by_model
 from backend.report.compose import compose
 from backend.report.context import SourceInfo
 from backend.report.findings import findings
-from backend.report.text_report import as_sections
-from backend.report.text_tables import as_table
 from backend.scoring import score
+
+from .. import texts
 
 TABLE = np.array(
     [
@@ -234,16 +236,25 @@ def test_scores_of_people_who_judged_every_model_are_compared_within_them():
         "6 evaluators judged more than one model (such as e0); models are compared within evaluators "
         "(paired), with p-values by Holm and intervals by Bonferroni"
     ]
-    assert "m3 - m0: 21.3% [" in as_table(found)
+    assert pair_in(texts.of_rows(judged(TABLE), "infinity")).startswith("m3 − m0 21.3 [")
+
+
+def pair_in(text):
+    """Return the line of the first pair of a text, with single spaces."""
+    return " ".join(next(line for line in text.splitlines() if line.startswith("m3 − m0 ")).split())
 
 
 def test_pairs_are_those_over_pictures_too_only_where_pictures_are_named_and_shared():
     rows = judged(TABLE)
     nameless = [{name: cell for name, cell in row.items() if name != "stimulus"} for row in rows]
 
-    assert "m3 - m0: 21.3% [16.3, 26.4], paired, Holm p" in as_table(score(nameless, "infinity"))
+    without, over = (texts.of_rows(some, "infinity") for some in (nameless, rows))
+
+    assert pair_in(without).startswith("m3 − m0 21.3 [16.3, 26.4] < .001 ")
+    assert "over pictures too" not in without
     # everybody errs on the same pictures
-    assert "m3 - m0: 21.3% [6.6, 36.0], over pictures too, Holm p" in as_table(score(rows, "infinity"))
+    assert re.match(r"m3 − m0 21.3 \[16.3, 26.4\] < .001 \[6.6, 36.0\] ", pair_in(over))
+    assert "interval (over pictures too)" in over
 
 
 def test_paired_intervals_are_narrower_than_tukeys_where_people_differ_more_than_models():
@@ -269,7 +280,7 @@ def test_findings_and_their_words_bear_every_design():
 
         page = compose(found, SourceInfo("t", "s", "2026-01-01", "0"))
 
-        assert any("Between models" in text for text in as_sections(found))
+        assert "Differences between models" in texts.of_findings(found)
         (section,) = (one for one in page.sections if one.id == "pairs")
         assert any("within evaluators" in text for text in section.paragraphs)
         assert found["findings"]["pairs_advised"] == {1.0: "paired", 0.5: "clustered"}[share]

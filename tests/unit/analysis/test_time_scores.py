@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 
 import openhype
-from backend.experiment import protocol
-from backend.report.text_tables import as_table
 from backend.responses.readers import read_answers, write_responses
 from backend.scoring import score, score_answers
 from validate.studies import InfinityPopulation, TimePopulation
 
-from .. import answered
+from .. import answered, texts
 
 
 def rows_of(thresholds, **columns):
@@ -49,12 +47,13 @@ def test_bounds_are_warned_of(scores):
     assert "of mid" not in text
 
 
-def test_the_terminal_prints_the_interval_first_and_names_the_papers(scores):
-    head, far, _, near, *rest = as_table(scores).splitlines()[1:]
+def test_the_terminal_prints_the_interval_first_and_names_the_papers():
+    text = texts.of_rows(rows_of({"far": 2500, "mid": 400, "near": 30}), "time")
 
+    _, _, _, head, far, _, near, *rest = text.splitlines()
     assert head.index("95% interval") < head.index("percentile (paper)") < head.index("fitted threshold")
-    assert "at or above 1000 ms" in far
-    assert "at or below 100 ms" in near
+    assert " ≥ 1000 " in far
+    assert " ≤ 100 " in near
     assert any("the typical evaluator is right in 63% of answers" in line for line in rest)
 
 
@@ -132,8 +131,8 @@ def test_without_pictures_the_terminal_says_that_people_alone_count():
     answers = InfinityPopulation(0.3, pool=30).study(6, np.random.default_rng(1))
     nameless = replace(answers, texts={})
 
-    assert "interval: over evaluators and pictures" in as_table(score_answers(answers))
-    assert "interval: over evaluators alone; the responses do not name" in as_table(score_answers(nameless))
+    assert "may move with other people and pictures of the same kind" in texts.of_scores(answers)
+    assert "The responses do not name their pictures, so that only people are" in texts.of_scores(nameless)
 
 
 def test_pictures_that_are_shared_widen_the_interval_of_times():
@@ -146,11 +145,3 @@ def test_pictures_that_are_shared_widen_the_interval_of_times():
     assert row["interval"]["share_of_pictures"] > 0.02
     wide, narrow = (one["interval"]["ci"][1] - one["interval"]["ci"][0] for one in (row, alone))
     assert wide > narrow
-
-
-def test_studies_stored_before_keep_the_steps_they_had():
-    stored = protocol.to_json(protocol.TIME)
-
-    assert protocol.from_json(stored).timing.exposure_steps == "ms"
-    stored.pop("exposure_steps")
-    assert protocol.from_json(stored).timing.exposure_steps == "auto"

@@ -116,7 +116,7 @@ def test_simulated_votes_are_marked():
 
     found = agree("votes.csv", "--metric", "l2=l2.csv", "-o", "out")
 
-    assert found.stdout.startswith("SIMULATED sessions: nobody looked at the pictures\n")
+    assert found.stdout.startswith("Simulated sessions: nobody looked at these pictures. ")
     assert "Simulated sessions" in Path("out/index.html").read_text("utf-8")
 
 

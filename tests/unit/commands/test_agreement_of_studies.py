@@ -61,8 +61,8 @@ def test_scores_are_the_same_from_the_study_its_export_and_its_tree(study):
     assert (of_study["votes"], of_study["evaluators"]) == (36, 3)
     for row, same in zip(of_study["metrics"], of_tree["metrics"], strict=True):
         assert row["score"] == pytest.approx(same["score"], abs=1e-5)
-    assert run("agree", "out/bapps").stdout.startswith("SIMULATED sessions")
-    assert run("agree", f"out/bapps/{study}/val/cnn").stdout.startswith("SIMULATED sessions")
+    assert run("agree", "out/bapps").stdout.startswith("Simulated sessions: ")
+    assert run("agree", f"out/bapps/{study}/val/cnn").stdout.startswith("Simulated sessions: ")
 
 
 def numbered(items):

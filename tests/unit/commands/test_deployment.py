@@ -5,6 +5,8 @@ import io
 import json
 import os
 import zipfile
+from contextlib import contextmanager
+from dataclasses import dataclass
 
 import boto3
 import pytest
@@ -44,19 +46,53 @@ def package(folder, stage, content="1"):
     return Package(path, stage, path.stat().st_size, 10, f"{stage}{content}".ljust(64, "0"))
 
 
+def packages_in(folder, *stages):
+    return {stage: package(folder, stage) for stage in ("api", "score", *stages)}
+
+
 @pytest.fixture
 def packages(tmp_path):
-    return {stage: package(tmp_path, stage) for stage in ("api", "score")}
+    return packages_in(tmp_path)
 
 
 def deployment(data, name=NAME, text_of=known_to_moto):
     return Deployment(name, DataDir(data), boto3.Session(), text_of)
 
 
+@dataclass(frozen=True)
+class Applied:
+    """The AWS in which a deployment was applied, and what came of it."""
+
+    url: str
+    outputs: dict[str, str]
+    keys: str
+    """The file of the data directory's keys."""
+
+
+@contextmanager
+def applied_once(moto_url, folder, one, packages):
+    """Apply a deployment to a copy of an empty AWS; gives what tests make copies of in their turn."""
+    aws.reset(moto_url)
+    with aws.copied(moto_url) as url:
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in aws.environment(url).items():
+                patch.setenv(name, value)
+            outputs = one(folder).apply(packages, report=str)
+        yield Applied(url, outputs, (folder / "keys.json").read_text())
+
+
+@pytest.fixture(scope="session")
+def applied(moto_url, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("applied")
+    with applied_once(moto_url, folder, deployment, packages_in(folder)) as applied:
+        yield applied
+
+
 @pytest.fixture
-def deployed(cloud, tmp_path, packages):
+def deployed(applied, cloud, tmp_path):
+    (tmp_path / "keys.json").write_text(applied.keys)
     one = deployment(tmp_path)
-    one.outputs = one.apply(packages, report=str)
+    one.outputs = applied.outputs
     return one
 
 
@@ -303,8 +339,6 @@ COMMANDS = [
     ["--panel", "prolific"],
     ["--set", "write_units=10"],
     ["--at-once", "50"],
-    ["--open-requests"],
-    ["--signed-requests"],
     ["--destroy"],
     ["--destroy", "--with-data", "one"],
 ]
@@ -360,22 +394,6 @@ def test_a_stack_of_another_deployment_or_role_is_left_alone(cloud, tmp_path, st
         with pytest.raises(Conflict, match=f"there is a stack {stack} that is not this deployment's"):
             getattr(deployment(tmp_path), work)(*([True, str] if work == "remove" else []))
     assert stack in everything()
-
-
-@pytest.mark.slow("a further deployment is applied")
-def test_a_deployment_of_the_first_release_is_known_by_its_tag(cloud, tmp_path, packages):
-    def tagged_by_name(params, **_):
-        params["Tags"] = [{"Key": "openhype", "Value": params["StackName"]}]
-
-    session = boto3.Session()
-    session.events.register("before-parameter-build.cloudformation.CreateStack", tagged_by_name)
-    Deployment(NAME, DataDir(tmp_path), session, known_to_moto).apply(packages, report=str)
-
-    (stack,) = boto3.client("cloudformation").describe_stacks(StackName=NAME)["Stacks"]
-    assert stack["Tags"] == [{"Key": "openhype", "Value": NAME}]
-    assert verbs(deployment(tmp_path).plan(packages)) == {"leave"}
-    deployment(tmp_path).remove(with_data=True, report=str)
-    assert everything() == set()
 
 
 def test_other_keys_are_not_overwritten(deployed, packages, tmp_path):

@@ -15,6 +15,7 @@ from PIL import Image
 from backend.analysis.ranks import spearman
 from backend.cli import main
 from backend.metrics.stored import stored_metrics
+from backend.report import formatting
 from backend.report.metrics import metric_rows_of_study
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
@@ -86,8 +87,8 @@ def test_metrics_of_a_study_come_without_options_and_the_second_time_without_ext
     assert "layout-1: 36 pictures, features of 36 kept from before" in second.stderr
     assert first.stdout == second.stdout
     assert re.search(r"^layout-1 \([0-9a-f]{12}\), 96 features a picture: 12 reals of 32 x 32 px, seen at 64",
-                     first.stdout)  # fmt: skip
-    assert "no Frechet distance: there are 12 reals; a Frechet distance of 96 features needs" in first.stdout
+                     first.stdout, re.M)  # fmt: skip
+    assert "No Frechet distance: there are 12 reals; a Frechet distance of 96 features needs" in first.stdout
     assert "FID" not in first.stdout.replace("this is no FID", "")
     assert "KID" not in first.stdout
 
@@ -177,9 +178,9 @@ def test_agreement_with_people_is_of_real_sessions_and_printed_by_the_command(im
         spearman([*score.values()], [precision["values"][model] for model in score])["rho"]
     )
     assert (precision["models"], precision["resamples"]) == (3, 2000)
-    _, agreement = text.stdout.split("\n\nScores beside automatic metrics\n")
-    assert f"Precision (layout-1): rho = {precision['rho']:.3f}, " in agreement
-    assert agreement.count("no interval over models: 3 models are too few; it takes 4") == 1
+    _, agreement = text.stdout.split("\n\nScores beside automatic metrics\n===")
+    assert f"Precision (layout-1) ↑: Spearman's {formatting.rho(precision)}, over 3 models." in agreement
+    assert agreement.count("No interval over models: 3 models are too few; it takes 4.") == 1
 
 
 def test_classes_have_metrics_of_their_own(tmp_path, monkeypatch):
@@ -193,9 +194,8 @@ def test_classes_have_metrics_of_their_own(tmp_path, monkeypatch):
     assert [each["class"] for each in found["classes"]] == ["cats", "dogs"]
     assert [each["models"][0]["reals"] for each in found["classes"]] == [PICTURES, PICTURES]
     assert found["reals"] == 2 * PICTURES
-    assert (
-        "class dogs, 12 reals" in done("metrics", "--real", "images/real", "--model", "gan=images/gan").stdout
-    )
+    text = done("metrics", "--real", "images/real", "--model", "gan=images/gan").stdout
+    assert re.search(r"^dogs +gan +12 ", text, re.M)
 
 
 def test_features_can_be_saved_read_again_and_mixed_with_folders_of_the_same_extractor(images):

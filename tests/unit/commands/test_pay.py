@@ -14,6 +14,7 @@ from backend.stores.opening import open_store
 from backend.web.progress import progress
 from tests import prolific
 
+from .. import sample_studies as studies
 from ..payday import FAULT, FEE, Payday
 
 
@@ -105,7 +106,7 @@ def test_a_session_that_broke_off_is_paid_in_part(payday, openhype, named_by):
 
 def test_what_was_recruited_is_known_without_naming_it(payday, openhype):
     payday.owes(payday.person()[1], bonus=10)
-    found = {"panel_study": payday.panel_study, "budget_usd_cents": 1000, "fee_percent": "42.8"}
+    found = studies.recruitment(panel_study=payday.panel_study, budget_usd_cents=1000)
     payday.store.write_entry("recruitment faces", "prolific", 0, found)
 
     assert openhype("--yes", panel_study=None).exit_code == 0

@@ -42,7 +42,7 @@ def test_metrics_imply_findings_and_are_printed(file, tmp_path):
 
     found = run(file, "--metrics", tmp_path / "m.csv")
 
-    assert "FID: rho = -1.000" in found.stdout
+    assert "FID ↓: Spearman's ρ = −1.00, p " in found.stdout
 
 
 def test_bad_metrics_are_one_line_and_status_1(file, tmp_path):

@@ -1,6 +1,7 @@
 """`openhype deploy --panel`: the token is stored, changed and taken away, and is shown nowhere."""
 
 import json
+from functools import partial
 
 import boto3
 import pytest
@@ -12,7 +13,14 @@ from backend.stores.datadir import DataDir
 from deploy.deployment import Deployment
 from tests import aws
 
-from ..commands.test_deployment import NAME, package, policy_of, role_of, verbs
+from ..commands.test_deployment import (
+    NAME,
+    applied_once,
+    packages_in,
+    policy_of,
+    role_of,
+    verbs,
+)
 
 SECRET = {"token": "secret-token-1", "webhook_secret": "secret-of-events"}
 
@@ -31,14 +39,21 @@ def deployment(folder, text_of=with_panel, **panel):
 
 @pytest.fixture
 def packages(tmp_path):
-    return {stage: package(tmp_path, stage) for stage in ("api", "score", "panel")}
+    return packages_in(tmp_path, "panel")
+
+
+@pytest.fixture(scope="module")
+def applied(moto_url, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("applied")
+    of_panel = partial(deployment, panel=SECRET)
+    with applied_once(moto_url, folder, of_panel, packages_in(folder, "panel")) as applied:
+        yield applied
 
 
 @pytest.fixture
-def deployed(cloud, tmp_path, packages):
-    one = deployment(tmp_path, panel=SECRET)
-    one.apply(packages, report=str)
-    return one
+def deployed(applied, cloud, tmp_path):
+    (tmp_path / "keys.json").write_text(applied.keys)
+    return deployment(tmp_path, panel=SECRET)
 
 
 def stored():
@@ -123,19 +138,6 @@ def test_the_token_goes_with_the_service(deployed, tmp_path):
     assert [one["Name"] for one in boto3.client("ssm").describe_parameters()["Parameters"]] == [
         f"/openhype/{NAME}/keys"
     ]
-
-
-@pytest.mark.slow("a further deployment is applied")
-def test_a_new_deployment_signs_requests_and_an_earlier_one_stays_open_until_it_is_told(deployed, tmp_path):
-    earlier = deployment(tmp_path)
-    assert (earlier.signs_requests(), parameters()["IsSigned"]) == (True, "true")
-    before = {name: value for name, value in parameters().items() if name != "IsSigned"}
-    earlier._service.parameters = lambda: before  # as version 0.1 made it
-
-    assert not earlier.signs_requests()
-    assert any("--signed-requests" in note for note in earlier._notes())
-    assert deployment(tmp_path, is_signed=True).signs_requests()
-    assert not deployment(tmp_path, is_signed=False).signs_requests()
 
 
 def test_the_role_of_the_panels_function_reads_the_token_and_that_of_the_api_does_not(deployed):

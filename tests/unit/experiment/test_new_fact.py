@@ -25,7 +25,8 @@ from backend.responses.codebook import FILES
 from backend.responses.readers import read_responses
 from backend.responses.export import export
 from backend.stores import json_codec
-from backend.stores.dynamodb import response_codec
+from backend.experiment.records import Response
+from backend.stores.dynamodb import record_codec
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
 from tests.unit.conftest import World
@@ -46,9 +47,8 @@ while player.done is None:
 (session, _), = store.sessions("faces")
 responses = store.responses(session.id)
 pictures = [name for block in session.blocks for name in block.stimuli]
-packed = [response_codec.unpack_response(response_codec.pack_response(each, pictures), pictures)
-          for each in responses]
-whole = response_codec.unpack_responses(response_codec.pack_responses(responses, pictures), pictures)
+packed = [record_codec.unpack(Response, record_codec.pack(each, pictures), pictures) for each in responses]
+whole = record_codec.unpack(list[Response], record_codec.pack(responses, pictures), pictures)
 text = [json_codec.load_response(json_codec.dump(each)) for each in responses]
 data = export(store, study, folder / "out")[0]
 schemas = world.http.get("/api/openapi.json").json["components"]["schemas"]

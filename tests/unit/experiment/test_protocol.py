@@ -123,14 +123,6 @@ def test_a_protocol_comes_back_from_its_stored_form(made):
     assert protocol.from_json(protocol.to_json(made)) == made
 
 
-def test_a_protocol_stored_before_a_setting_existed_takes_its_default():
-    stored = protocol.to_json(protocol.TIME)
-    del stored["feedback_ms"], stored["currency"]
-
-    assert protocol.from_json(stored).page.feedback_ms == protocol.TIME.page.feedback_ms
-    assert protocol.from_json(stored).pay.currency == "USD"
-
-
 @pytest.mark.parametrize(
     "contact", ["", "faces@lab.example", "https://lab.example/faces", "Dr. Ada Example, room 5"]
 )
@@ -146,26 +138,6 @@ def test_pictures_are_shown_at_most_as_large_as_the_page_makes_them(vector):
     made = protocol.INFINITY.changed(size_px=vector["size_px"], largest_css_px=vector["largest_css_px"])
 
     assert made.stimuli.shown_at_most_css_px == vector["largest_css"]
-
-
-@pytest.mark.parametrize(("size_px", "largest"), [(64, 384), (256, 256), (300, 300), (1024, 768)])
-def test_a_study_of_before_keeps_the_size_of_its_pictures_and_tells_nobody_of_equal_answers(size_px, largest):
-    stored = protocol.to_json(protocol.INFINITY.changed(size_px=size_px))
-    del stored["largest_css_px"], stored["same_answer_notice"]
-
-    older = protocol.from_json(stored)
-
-    assert (older.stimuli.shown_at_most_css_px, older.page.same_answer_notice) == (largest, 0)
-
-
-@pytest.mark.parametrize(("stored_minutes", "within"), [(None, 60), (5, 5)])
-def test_sessions_of_an_older_study_hold_their_places_as_long_as_before(stored_minutes, within):
-    stored = protocol.to_json(protocol.INFINITY)
-    del stored["begin_within_minutes"], stored["abandon_after_minutes"]
-    if stored_minutes:
-        stored["abandon_after_minutes"] = stored_minutes
-
-    assert protocol.from_json(stored).admission.begin_within_minutes == within
 
 
 def test_every_setting_is_documented():

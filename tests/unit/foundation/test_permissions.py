@@ -115,7 +115,7 @@ def test_a_file_that_is_there_keeps_its_rights(tmp_path):
 
 
 def opened(root, rights):
-    """Make a data directory as earlier versions left it."""
+    """Make a data directory as a copy may leave it."""
     filled(root)
     for path in [root, *root.iterdir()]:
         path.chmod(rights if path.is_dir() else rights & 0o666)

@@ -1,5 +1,7 @@
 """The worker beside a server: it is there again after it ended, whatever was in the way."""
 
+import os
+import subprocess
 import sys
 import threading
 
@@ -45,3 +47,11 @@ def test_a_worker_that_cannot_be_started_is_tried_again(monkeypatch: pytest.Monk
 
     assert process.third.wait(20)
     process.stop()
+
+
+def test_a_worker_whose_server_has_ended_already_ends_without_a_word(tmp_path):
+    command = [sys.executable, "-m", "backend", "work", "--data", str(tmp_path), "--beside", str(os.getpid())]
+
+    ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from backend.administration import intake_facts
 from backend.jobs import join_model, queue
 
 from .ordered import Orders, noise
@@ -42,6 +43,7 @@ def test_a_model_joins_no_study_that_got_the_name_of_its_own_meanwhile(orders, w
         stimuli = [*world.store.stimuli("faces")]
         world.store.remove_study("faces")
         later = replace(before, created_at="2030-01-01T00:00:00.000Z", settings_id="later")
+        intake_facts.write(world.store, later, (), ())
         world.store.add_study(later, stimuli)
         return unpack_all(*given)
 

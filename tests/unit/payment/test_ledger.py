@@ -10,8 +10,12 @@ from backend.experiment.session import Cursor
 from backend.foundation.errors import InvalidInput
 from backend.payment.ledger import (
     Account,
+    Line,
+    Payment,
     Purse,
     account_of,
+    as_broken_off,
+    entered,
     load_account,
     partial_account_of,
     payable,
@@ -123,6 +127,55 @@ def test_who_is_paid_follows_from_where_the_place_stands(part, why, status, expe
     account = Account("s", "e", why, 100, 10, AT)
 
     assert payable(account, part, status) == expected
+
+
+def test_a_place_that_is_gone_is_owed_all_that_was_earned_and_nothing_if_nothing_was():
+    account = account_of(STUDY.protocol, SESSION, cursor(), AT, NAMES)
+
+    gone = as_broken_off(account, "a fault")
+    of_nothing = as_broken_off(account.moved(base_usd_cents=0, bonus_usd_cents=0), "a fault")
+
+    assert (gone.reward, gone.bonus, gone.usd_cents("bonus")) == ("none", "owed", 125 + 14)
+    assert (of_nothing.reward, of_nothing.bonus) == ("none", "none")
+
+
+WHOLE = Account("s", "e", "finished", 125, 14, AT)
+PART = Account("s", "e", "a fault", 50, 4, AT, reward="none")
+LESS, MORE = PART.moved(base_usd_cents=40), PART.moved(base_usd_cents=60)
+UNMATCHED_PLACE = Account("", "", "no_session", 0, 0, AT, reward="undecided", bonus="none", reward_cents=125)
+PAID = {"reward": "confirmed", "reward_cents": 130, "confirmed_at": AT}
+UNDER_WAY = {"reward": "intended", "rewards": ("r1",), "reward_cents": 130}
+
+
+@pytest.mark.parametrize(
+    ("now", "account", "expected"),
+    [
+        (None, WHOLE, WHOLE),
+        (WHOLE, WHOLE.moved(bonus_usd_cents=20), None),
+        (UNMATCHED_PLACE, UNMATCHED_PLACE.moved(reward="owed"), None),
+        (UNMATCHED_PLACE.moved(**PAID), UNMATCHED_PLACE, None),
+        (UNMATCHED_PLACE, WHOLE, WHOLE),
+        (UNMATCHED_PLACE.moved(**UNDER_WAY), WHOLE, WHOLE.moved(**UNDER_WAY)),
+        (PART, LESS, None),
+        (PART, PART, None),
+        (PART, MORE, MORE),
+        (PART, WHOLE, WHOLE),
+        (PART.moved(payments=("p1",)), MORE, None),
+        (PART.moved(payments=("p1",)), WHOLE, None),
+        (PART.moved(**PAID), MORE, None),
+        (PART.moved(**PAID), WHOLE, WHOLE.moved(**PAID)),
+        (WHOLE, WHOLE.moved(is_withdrawn=True), WHOLE.moved(is_withdrawn=True)),
+        (WHOLE.moved(is_withdrawn=True), WHOLE.moved(is_withdrawn=True), None),
+    ],
+)
+def test_what_is_entered_replaces_only_less_than_it_and_never_loses_what_was_paid(now, account, expected):
+    assert entered(now, account) == expected
+
+
+@pytest.mark.parametrize("record", [WHOLE, Purse(), Line("s", "place", 5), Payment("p", (), AT)])
+def test_no_record_of_money_changes_in_place(record):
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(record, dataclasses.fields(record)[0].name, "another")
 
 
 def test_money_that_was_there_before_is_not_ours():

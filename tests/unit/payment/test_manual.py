@@ -10,6 +10,7 @@ from backend.foundation.errors import InvalidInput
 from backend.payment import accounts, manual
 from backend.payment.ledger import waited_account
 
+from .. import sample_studies as studies
 from ..memory import MemoryStore
 from ..payday import Payday
 
@@ -163,7 +164,7 @@ def test_the_list_ends_where_the_budget_does(payday, tmp_path):
 
 
 def test_who_holds_a_place_at_a_panel_is_paid_there_and_others_by_hand(payday, tmp_path):
-    payday.store.write_entry("recruitment faces", "prolific", 0, {})
+    payday.store.write_entry("recruitment faces", "prolific", 0, studies.recruitment())
     payday.person()
 
     rows = written(payday, tmp_path / "owed.csv")

@@ -13,6 +13,7 @@ from backend.payment.ledger import Purse
 from backend.stores.opening import open_store
 from backend.stores.store import RESTORES
 
+from .. import sample_studies as studies
 from ..memory import MemoryStore
 from ..payday import BASE, BONUS, FAULT, Payday, full_cost
 
@@ -219,7 +220,8 @@ def test_the_budget_holds_and_a_higher_one_lets_the_rest_be_paid(payday, budget)
 
 def test_of_the_budgets_for_pay_and_for_recruiting_the_lower_holds(payday):
     payday.everyone()
-    payday.store.write_entry("recruitment faces", "prolific", 0, {"budget_usd_cents": 300})
+    terms = studies.recruitment(budget_usd_cents=300)
+    payday.store.write_entry("recruitment faces", "prolific", 0, terms)
     accounts.set_budget(payday.store, "faces", full_cost())
 
     payday.payer().run()
@@ -405,6 +407,50 @@ def test_a_bonus_that_the_panel_paid_twice_is_told(payday):
 
     assert "the panel shows the bonus of e001 2 times" in payday.payer().run()
     assert payday.books.bonuses(place.id) == [10, 10]
+
+
+class Watched:
+    """A panel that does something before one of its calls, and keeps what each call was asked for."""
+
+    def __init__(self, panel, name="", before=None):
+        self._panel, self._name, self._before, self.calls = panel, name, before, []
+
+    def __getattr__(self, name):
+        call = getattr(self._panel, name)
+
+        def watched(*arguments, **options):
+            self.calls.append((name, *arguments))
+            if name == self._name:
+                self._before()
+            return call(*arguments, **options)
+
+        return watched
+
+
+def test_only_places_that_the_panels_list_lacks_are_read_one_by_one(payday):
+    payday.person()
+    payday.person("ended", at_panel="returned")
+    elsewhere = payday.person()[1]
+    rows = [row for row in payday.panel.submissions(payday.panel_study) if row.id != elsewhere.id]
+    panel = Watched(payday.panel)
+    panel.submissions = lambda study: iter(rows)
+
+    payday.payer(panel=panel).run()
+
+    assert {call[1] for call in panel.calls if call[0] == "submission"} == {elsewhere.id}
+
+
+def test_a_run_stops_at_the_first_payment_after_another_store_took_over(payday):
+    payday.everyone()
+
+    def hand_over():
+        moved = {"paid_from": "dynamodb:elsewhere"}
+        accounts.change_purse(payday.store, payday.study.name, lambda now: dataclasses.replace(now, **moved))
+
+    with pytest.raises(Conflict, match="is paid from dynamodb:elsewhere"):
+        payday.payer(panel=Watched(payday.panel, "submissions", hand_over)).run()
+
+    assert payday.counts() == {}
 
 
 @pytest.mark.parametrize("delay_hours", [0, 3])

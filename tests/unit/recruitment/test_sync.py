@@ -227,6 +227,24 @@ class Broken:
         raise self._error
 
 
+def test_a_session_erased_while_its_place_is_given_back_does_not_hold_up_the_others(recruited, monkeypatch):
+    (first, erased), (second, player) = recruited.arrive(), recruited.arrive()
+    for place in (first, second):
+        recruited.books.give_back(place.id)
+    store = recruited.world.store
+    move = store.move
+
+    def erased_first(session_id, *rest):
+        if session_id == erased.state["session"]:
+            store.erase_session(session_id)
+        return move(session_id, *rest)
+
+    monkeypatch.setattr(store, "move", erased_first)
+
+    assert recruited.reconcile() == {"not known": 1, "given back": 1}
+    assert recruited.state_of(player) == "returned"
+
+
 def test_one_place_that_cannot_be_read_does_not_hold_up_the_others(recruited):
     recruited.arrive()
     second, player = recruited.arrive()

@@ -8,7 +8,8 @@ import pytest
 
 from backend.analysis.agreement import agreement
 from backend.metrics.calibration import schedule
-from backend.report.calibration import as_text, report
+from backend.report.calibration import report
+from backend.report.text_report import as_text
 from backend.report.write import write
 from validate.calibration import votes_of_judges
 
@@ -58,6 +59,10 @@ def data_of(better=0.2, **more):
     }  # fmt: skip
 
 
+def text_of(data):
+    return as_text(report(data, "2026-01-01", "1"))
+
+
 @pytest.mark.parametrize(
     ("better", "verdict"),
     [
@@ -70,16 +75,19 @@ def data_of(better=0.2, **more):
 def test_the_verdict_is_that_of_the_interval_on_held_out_triplets(better, verdict):
     data = data_of(better)
 
-    assert verdict in as_text(data)
+    assert verdict in text_of(data)
     assert verdict in report(data, "2026-01-01", "1").summary
 
 
 def test_the_text_names_version_start_and_what_the_scores_are_from():
     start = {"kind": "file", "file": "lin.pth", "hash": "d" * 64, "published_version": "0.0"}
 
-    text = as_text(data_of(start=start, lpips_version="0.0"))
+    text = text_of(data_of(start=start, lpips_version="0.0"))
 
-    assert "LPIPS v0.0, AlexNet; 600 triplets of 600 references, 95% intervals over evaluators and" in text
+    assert (
+        "Metric: LPIPS v0.0, AlexNet\nTriplets: 600\nReferences: 600\nVotes: 3,000\nEvaluators: 20\n" in text
+    )
+    assert "by share, with 95% intervals over evaluators and triplets" in text
     assert "On 200 held-out triplets of 200 references, which took part neither in the fit nor in its" in text
     assert "and the metric as it was (the published v0.0) with " in text
     assert "only the held-out scores say" in text
@@ -89,14 +97,14 @@ def test_the_text_names_version_start_and_what_the_scores_are_from():
     ("more", "note"),
     [
         ({"fit": {**data_of()["fit"], "step": 0}}, "the weights are those of the start"),
-        ({"fit": {**data_of()["fit"], "step": 1090, "is_at_limit": True}}, "more may help (--steps)"),
+        ({"fit": {**data_of()["fit"], "steps": 110, "is_at_limit": True}}, "more may help (--steps)"),
         ({"layers": [{**data_of()["layers"][0], "largest": 0.0}]}, "every weight is 0"),
         ({"trunk": {**data_of()["trunk"], "is_published": False}}, "trunk.pth is not the published one"),
         ({"references": 300}, "600 triplets have 300 references; intervals count triplets"),
     ],
 )
 def test_what_limits_the_result_is_said(more, note):
-    assert note in as_text(data_of(**more))
+    assert note in text_of(data_of(**more))
 
 
 def test_the_page_has_scores_curve_weights_and_split(tmp_path):
@@ -119,6 +127,6 @@ def test_simulated_votes_are_marked():
     data = data_of(simulated=True)
 
     made = report(data, "2026-01-01", "1")
-    assert as_text(data).startswith("SIMULATED")
+    assert text_of(data).startswith("Simulated sessions: nobody looked")
     assert "(simulated)" in made.title
     assert {figure.stamp for figure in made.figures} == {"simulated sessions"}

@@ -8,8 +8,9 @@ import pytest
 from backend.analysis.response_rows import answers_of
 from backend.foundation.errors import InvalidInput
 from backend.report.findings import FindingsOptions, findings
-from backend.report.text_report import as_sections
 from backend.scoring import score_answers
+
+from .. import texts
 
 
 def infinity(people, **more):
@@ -49,7 +50,7 @@ PEOPLE = [
 def found_of(rows, method="infinity", findings_options=None, **options):
     found = findings(answers_of(rows, method), findings_options, **options)
     json.dumps(found, allow_nan=False)  # no NaN, nothing but plain data
-    as_sections(found)
+    texts.of_findings(found)
     return found
 
 
@@ -202,7 +203,9 @@ def test_who_was_told_of_equal_answers_is_counted_in_the_sections_and_the_report
     rows = infinity(PEOPLE)
     noticed = [{**row, "flags": "same_answer_notice" if i == 3 else ""} for i, row in enumerate(rows)]
 
-    before, after = ("\n".join(as_sections(found_of(some))) for some in (rows, noticed))
+    before, after = (texts.of_findings(found_of(some)) for some in (rows, noticed))
 
     assert "equal answers" not in before
-    assert "1 of 6 were shown a notice of a run of equal answers (same_answer_notice)" in after
+    assert (
+        "1 evaluator was asked to take a moment with each picture, after many equal answers in a row" in after
+    )

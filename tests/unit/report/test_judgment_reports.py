@@ -16,9 +16,10 @@ from backend.report.compose import compose
 from backend.report.context import FindingsView, SourceInfo
 from backend.report.findings import findings
 from backend.report.judgment_report import report_of
-from backend.report.text_report import as_text
 from backend.responses.readers import read_answers, score_file
 from backend.scoring import score, score_answers
+
+from .. import texts
 
 Z = NormalDist().inv_cdf
 INFO = SourceInfo("title", "source", "2026-01-01", "0")
@@ -208,7 +209,7 @@ def test_agreement_is_not_known_from_single_votes():
     report = report_of("2afc")
 
     assert found["findings"]["people"][0]["unbiased"] is None
-    assert "no triplet has two votes" in as_text(found)
+    assert "No triplet has two votes" in texts.of_findings(found)
     assert "not known" in report.summary(FindingsView(found))
 
 
@@ -269,7 +270,7 @@ def test_a_file_scores_as_its_rows_do_and_has_a_report(tmp_path, rows):
     report = compose(found, INFO)
     assert [section.id for section in report.sections][-1] == "settings"
     assert "<svg" in page.html(report)
-    assert as_text(found)
+    assert texts.of_findings(found)
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,9 @@
 import csv
 import io
 
-from backend.report.elements import LONG
-from backend.report.picture_metrics import as_csv, as_text, section
+from backend.report.elements import LONG, Report
+from backend.report.picture_metrics import as_csv, section
+from backend.report.text_report import as_sections
 from tests.unit.metrics.test_stored import ROW, kept_run
 
 
@@ -22,13 +23,17 @@ def run(**changes):
     }
 
 
+def text_of(run):
+    return as_sections(Report("", "", (), (), (section([run]),)))
+
+
 def test_values_have_the_digits_that_their_intervals_support():
-    text = as_text([run()])
+    text = text_of(run())
 
     assert "12.3 [11.2, 13.5]" in text
     assert "−0.00012 [−0.00050, 0.00030]" in text
     assert "its SD, subsets of 5" in text
-    assert "frechet of gan extrapolated to infinitely many pictures: 9.87 [9.10, 10.60]" in text
+    assert "Frechet of gan extrapolated to infinitely many pictures: 9.87 [9.10, 10.60]" in text
 
 
 def test_what_is_missing_is_explained_once():
@@ -40,10 +45,10 @@ def test_what_is_missing_is_explained_once():
     }
     rows = [{**row, "frechet": none, "model": name} for row in run()["models"] for name in ("a", "b")]
 
-    text = as_text([run(models=rows)])
+    text = text_of(run(models=rows))
 
-    assert text.count("no frechet: too few") == 1
-    assert "note: no extrapolation for b: far too few" in text
+    assert text.count("No frechet: too few.") == 1
+    assert "No extrapolation for b: far too few." in text
 
 
 def test_the_csv_has_a_column_for_every_metric_and_names_that_no_spreadsheet_runs():
@@ -66,7 +71,9 @@ def test_a_report_has_a_table_of_distances_and_one_of_overlap_and_those_by_class
         "picture-distances", "picture-overlap", "picture-distances-by-class", "picture-overlap-by-class",
     ]  # fmt: skip
     assert [table.is_folded for table in found.tables] == [False, False, True, True]
-    assert found.tables[0].cells == [["gan", "9", "9", "12.3 [11.2, 13.5]", "−0.00012 [−0.00050, 0.00030]"]]
+    assert found.tables[0].cells == [
+        ["gan", "9", "9", "12.3 [11.2, 13.5]", "−0.00012 [−0.00050, 0.00030]", "0.00100"]
+    ]
     assert [cells[0] for cells in found.tables[2].cells] == ["cats", "dogs"]
     assert len(found.tables[2].rows) < LONG
     assert section([]) is None

@@ -47,6 +47,12 @@ def time():
     return report_of(answered.time(evaluators=4, blocks=2, images=100), "time")
 
 
+@pytest.fixture(scope="module")
+def pages(infinity, time):
+    """The pages of both."""
+    return page.html(infinity), page.html(time)
+
+
 class Reader(HTMLParser):
     """What a page holds: its text, its tags, and what they would load."""
 
@@ -84,10 +90,9 @@ def test_the_page_has_every_section_figure_and_table_of_its_data(infinity, time)
 
 
 @pytest.mark.slow("draws every figure")
-def test_every_figure_has_its_table_on_the_page(infinity, time):
-    for report in (infinity, time):
-        reader = Reader(page.html(report))
-        text = "".join(reader.text)
+def test_every_figure_has_its_table_on_the_page(infinity, time, pages):
+    for report, html in zip((infinity, time), pages, strict=True):
+        text = "".join(Reader(html).text)
 
         for figure in report.figures:
             assert figure.table.rows
@@ -142,18 +147,17 @@ def test_the_table_of_models_says_the_numbers_of_the_json(infinity):
 
 
 @pytest.mark.slow("draws every figure")
-def test_the_page_prints_the_tests_of_the_json(infinity):
+def test_the_page_prints_the_tests_of_the_json(infinity, pages):
     anova = infinity.data["anova"]
-    text = "".join(Reader(page.html(infinity)).text)
+    text = "".join(Reader(pages[0]).text)
 
     assert anova["df"] == [4, 5 * 20 - 5]
     assert f"F(4, 95) = {anova['F']:.2f}, p < .001" in text
     assert "4 × 30 − 4 = 116" in text
 
 
-def test_a_page_loads_nothing_and_runs_nothing(infinity, time):
-    for report in (infinity, time):
-        text = page.html(report)
+def test_a_page_loads_nothing_and_runs_nothing(pages):
+    for text in pages:
         reader = Reader(text)
 
         assert [url for url in reader.loads if not url.startswith("data:")] == []
@@ -171,12 +175,12 @@ def test_ids_of_a_page_are_its_own(infinity):
 
 
 @pytest.mark.slow("makes two whole reports")
-def test_the_same_data_give_the_same_bytes(infinity):
+def test_the_same_data_give_the_same_bytes(infinity, pages):
     figure = infinity.figures[0]
 
     assert drawing.svg(figure) == drawing.svg(figure)
     assert drawing.png(figure) == drawing.png(figure)
-    assert page.html(infinity) == page.html(infinity)
+    assert page.html(infinity) == pages[0]
 
 
 def test_text_of_a_figure_is_text_and_its_colours_are_the_pages(infinity):

@@ -90,11 +90,13 @@ def test_the_command_tells_it_of_a_study_and_that_a_file_does_not_know_it(world,
         return done.stdout
 
     text = run("faces", "--data", tmp_path)
-    assert "gan: 2 of 5 who began finished; 1 returned, 1 broke off, 1 withdrawn" in text
-    assert "vae: 4 of 4 who began finished; 1 left before the first picture" in text
-    assert "do models lose evaluators at different rates? chi-squared(1) = 3.60, p = 0.17 (exact)" in text
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    assert "model opened began finished returned broke off withdrawn left 95% interval" in lines
+    assert "gan 5 5 2 1 1 1 60% [15, 95]" in lines
+    assert any(line.startswith("vae 5 4 4 0 0 0 0% [") for line in lines)
+    assert "not shown to lose evaluators at different rates (χ²(1) = 3.60, p = .17, exact test" in text
     assert json.loads(run("faces", "--json", "--data", tmp_path))["findings"]["attrition"]["models"]
-    assert "not known: responses do not show who left" in run(path)
+    assert "Who began and did not finish is not known here" in run(path)
     assert json.loads(run(path, "--json"))["findings"]["attrition"] is None
 
 

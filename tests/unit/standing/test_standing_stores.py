@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from backend.cli import main
 from backend.experiment.records import FAKE, Stimulus
 from backend.foundation.errors import Conflict
+from backend.foundation.timestamps import stamp
 from backend.standing import submissions
 from backend.standing.competition import Competitions
 from backend.standing.terms import Limit, Terms, stand, standing
@@ -24,7 +25,11 @@ TERMS = Terms("Faces", limit=Limit(2, 7), submitters=("ann", "bob"), published=T
 def joined(world, study, model):
     now = world.store.study(study.name)
     after = replace(
-        now, models=(*now.models, model), joined=(*now.joined, len(now.models)), version=now.version + 1
+        now,
+        models=(*now.models, model),
+        joined=(*now.joined, len(now.models)),
+        joined_at=(*now.joined_at, stamp(world.clock())),
+        version=now.version + 1,
     )
     new = [Stimulus(f"{i:029x}{len(now.models)}aa.png", FAKE, model) for i in range(40)]
     world.store.add_stimuli(after, new)

@@ -1,6 +1,5 @@
-"""What is SQLite's own: migrations, durability settings, one writer for many threads."""
+"""What is SQLite's own: the tables, durability settings, one writer for many threads."""
 
-import json
 import os
 import sqlite3
 import threading
@@ -11,21 +10,20 @@ from dataclasses import replace
 
 import pytest
 
-from backend.experiment.session import opening
 from backend.foundation.errors import Conflict, InvalidInput, OpenhypeError, StoreFailed
-from backend.stores import json_codec
 from backend.stores.opening import open_store
-from backend.stores.sqlite import MIGRATIONS, SqliteStore
+from backend.stores.sqlite import SqliteStore
+from backend.stores.sqlite_schema import FORM
 
 from .. import sample_studies as studies
 
 
-def test_a_file_is_brought_to_the_newest_form_once(tmp_path):
+def test_the_tables_are_made_once(tmp_path):
     for _ in range(2):
         SqliteStore(tmp_path / "a.db").close()
 
     (version,) = sqlite3.connect(tmp_path / "a.db").execute("PRAGMA user_version").fetchone()
-    assert version == len(MIGRATIONS)
+    assert version == FORM
 
 
 def test_a_study_is_not_parsed_again_at_each_request_until_it_changes(tmp_path):
@@ -41,44 +39,17 @@ def test_a_study_is_not_parsed_again_at_each_request_until_it_changes(tmp_path):
     store.close()
 
 
-def test_sessions_that_an_older_openhype_simulated_are_known_as_such(tmp_path):
+@pytest.mark.parametrize("form", [FORM - 1, FORM + 1])
+def test_a_file_of_another_openhype_is_left_alone(tmp_path, form):
     db = sqlite3.connect(tmp_path / "a.db")
-    for migration in MIGRATIONS[:3]:
-        migration(db)
-    db.execute("PRAGMA user_version = 3")
-    study = studies.study(images=10)
-    cursor = opening(study.protocol, studies.CREATED_AT)
-    for name, device in (("real", {"language": "en"}), ("simulated", {"simulated": True})):
-        record = json_codec.fields_of(replace(studies.session(study, session_id=name), device=device))
-        del record["is_simulated"]
-        text = json.dumps(record, default=vars)
-        db.execute("INSERT INTO sessions VALUES (?, 'faces', ?)", (name, text))
-        db.execute(
-            "INSERT INTO cursors VALUES (?, 'faces', 'gan', 'finished', 'x', 0, ?)",
-            (name, json.dumps(cursor, default=vars)),
-        )
-    db.commit()
-    db.close()
+    db.execute(f"PRAGMA user_version = {form}")
 
-    store = SqliteStore(tmp_path / "a.db")
-
-    for simulated, name in ((False, "real"), (True, "simulated")):
-        ((session, _),) = store.sessions("faces", simulated)
-        assert (session.id, session.is_simulated) == (name, simulated)
-        assert (store.taken("faces", "", simulated), store.finished("faces", simulated)) == (
-            {"gan": 1},
-            (1, "x"),
-        )
-    store.close()
-
-
-def test_a_file_of_a_newer_openhype_is_left_alone(tmp_path):
-    db = sqlite3.connect(tmp_path / "a.db")
-    db.execute("PRAGMA user_version = 999")
-    db.close()
-
-    with pytest.raises(Conflict, match="written by a newer openhype"):
+    with pytest.raises(Conflict, match=rf"another openhype \(form {form}, this one reads {FORM}\)"):
         SqliteStore(tmp_path / "a.db")
+
+    assert db.execute("PRAGMA user_version").fetchone() == (form,)
+    assert db.execute("SELECT 1 FROM sqlite_master").fetchone() is None
+    db.close()
 
 
 def test_a_write_that_fails_for_a_reason_of_its_own_leaves_the_writer_working(tmp_path):

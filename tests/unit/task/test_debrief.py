@@ -179,6 +179,25 @@ def test_who_withdrew_is_no_longer_among_the_others(world):
     assert asked(other).json["error"]["code"] == "withdrawn"
 
 
+@pytest.mark.parametrize("read", ["session", "responses"])
+def test_who_is_erased_while_the_others_are_read_is_left_out(world, monkeypatch, read):
+    world.add(studies.study(images=4, **ONE_MODEL))
+    one, other, third = world.player(), world.player(), world.player()
+    for player in (one, other, third):
+        player.play()
+    gone = other.state["session"]
+    original = getattr(world.store, read)
+
+    def erased_first(session_id):
+        if session_id == gone:
+            world.store.erase_session(gone)
+        return original(session_id)
+
+    monkeypatch.setattr(world.store, read, erased_first)
+
+    assert asked(one).json["others"]["evaluators"] == 1
+
+
 def test_the_page_hears_of_it_before_anybody_agrees(world):
     world.add(studies.study(images=4, **ONE_MODEL))
     world.add(studies.study("plain", images=4))

@@ -350,7 +350,7 @@ class TestLeaving:
         world.add(studies.study("test", kind="qualification", images=20))
         world.add(studies.study("faces", images=8, qualification="test"))
         codes = {"done": "D", "no_consent": "N", "unfit_device": "U", "screened_out": "S", "fault": "F"}
-        world.store.write_entry("recruitment faces", "prolific", 0, {"codes": codes, "by_server": False})
+        world.store.write_entry("recruitment faces", "prolific", 0, studies.recruitment(codes=codes))
 
     @pytest.mark.parametrize(
         ("outcome", "code"), [("no_consent", "N"), ("unfit_device", "U"), ("fault", "F")]
@@ -388,9 +388,8 @@ class TestLeaving:
 
     def test_who_came_by_a_plain_link_does_not(self, world):
         world.add(studies.study("gift", images=8, bonus_usd_cents=0))
-        world.store.write_entry(
-            "recruitment gift", "prolific", 0, {"codes": {"done": "D"}, "by_server": False}
-        )
+        recruited = studies.recruitment(codes={"done": "D"})
+        world.store.write_entry("recruitment gift", "prolific", 0, recruited)
 
         done = world.player("gift", panel={}).play()
 

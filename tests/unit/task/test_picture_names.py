@@ -90,7 +90,7 @@ def test_nothing_that_the_api_says_names_a_picture_as_it_is_stored(world):
     assert [name for name in stored if any(name in text for text in said)] == []
 
 
-def test_a_session_under_way_as_names_began_to_be_sealed_goes_on(world):
+def test_stored_names_may_be_answered_too_as_pages_behind_cloudfront_do(world):
     world.add(studies.study(images=2, spare_images=0))
     player = world.player()
     player.begin()

@@ -70,7 +70,7 @@ def test_what_is_left_is_what_pay_needs_and_nothing_that_was_answered(world, don
     assert entry.key == done.state["session"]
     drawn = ("secret_hash", "evaluator", "completion_code")
     assert {name: value for name, value in entry.data.items() if name not in drawn} == {
-        "study": "faces", "model": "gan", "state": "finished", "answered": 8,
+        "study": "faces", "models": ["gan"], "state": "finished", "answered": 8,
         "base_usd_cents": 100, "bonus_usd_cents": 16, "at": "2026-01-01T00:00:00.000Z", "is_erased": True,
         "panel": PANEL,
     }  # fmt: skip

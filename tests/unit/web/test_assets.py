@@ -6,6 +6,7 @@ import re
 import pytest
 
 from backend.web import assets, headers
+from backend.web.comments import without_comments
 
 from .. import sample_studies as studies
 
@@ -43,7 +44,7 @@ def test_a_page_preloads_what_its_module_imports_and_nothing_else(page):
 
 def test_what_flashes_need_before_consent_is_preloaded_once_a_study_is_known_to_have_them():
     (named,) = re.findall(r"NEEDED_FOR_FLASHES = \[(.*)\]", source("first.js"))
-    in_passing = re.findall(r'await import\("\./(\w+\.js)"\)', source("entry.js"))
+    in_passing = re.findall(r'=> import\("\./(\w+\.js)"\)', source("entry.js"))
 
     assert set(re.findall(r'"([a-z_]+\.js)"', named)) == graph(*in_passing) - graph("main.js")
 
@@ -63,11 +64,22 @@ def test_modules_alone_are_there_for_a_frame_without_an_origin(world, address, s
 
 @pytest.mark.parametrize("module", ["main.js", "wait.js", "withdraw_page.js"])
 def test_evaluators_load_nothing_of_the_console(module):
-    assert [name for name in graph(module) if name.startswith(("console", "study_live", "tar_stream"))] == []
+    of_console = ("console", "study_format", "study_live", "tar_stream")
+
+    assert [name for name in graph(module) if name.startswith(of_console)] == []
 
 
 def test_what_only_plays_is_not_loaded_before_consent():
     assert graph("main.js") & {"playing.js", "trials.js", "presenter.js", "flash.js", "demo.js"} == set()
+
+
+def test_what_only_some_studies_have_is_not_loaded_by_others():
+    of_some = {"flash.js", "presenter.js", "planner.js", "fitness.js", "display.js", "staircase.js"}
+    of_others = {"follow_ups.js", "confidence.js", "mark.js", "debrief.js", "questions.js"}
+
+    assert graph("main.js", "playing.js") & (of_some | of_others) == set()
+    assert graph("flash.js") >= of_some
+    assert graph("follow_ups.js") >= {"confidence.js", "mark.js"}
 
 
 @pytest.mark.parametrize(
@@ -91,7 +103,7 @@ def test_a_file_of_another_version_is_what_is_there_now_and_is_not_kept(world):
     older = world.http.get(f"/assets/{'0' * 12}/main.js")
     plain = world.http.get("/assets/main.js")
 
-    assert older.text == plain.text == source("main.js")
+    assert older.text == plain.text == without_comments(source("main.js"), ".js")
     assert {reply.headers["Cache-Control"] for reply in (older, plain)} == {headers.REVALIDATE}
 
 
@@ -114,6 +126,27 @@ def test_the_version_changes_with_any_file(tmp_path):
     assert all(re.fullmatch("[0-9a-f]{12}", each) for each in versions)
 
 
+def test_the_version_changes_with_how_comments_are_removed(tmp_path, monkeypatch):
+    (tmp_path / "a.js").write_text("1")
+    before = assets.version(tmp_path)
+    other = tmp_path / "comments.py"
+    other.write_text("")
+
+    monkeypatch.setattr(assets, "_STRIPPING", other)
+
+    assert assets.version(tmp_path) != before
+
+
+def test_a_file_is_read_once_until_it_changes(tmp_path):
+    (tmp_path / "a.js").write_text("/* 1 */ a;")
+    first = assets.served(tmp_path / "a.js")
+    again = assets.served(tmp_path / "a.js")
+    (tmp_path / "a.js").write_text("/* 1 */ other;")
+
+    assert first is again
+    assert (first, assets.served(tmp_path / "a.js")) == (b"a;", b"other;")
+
+
 @pytest.mark.parametrize(("accepted", "encoding"), [("gzip, br", "gzip"), ("br", None), ("gzip;q=0", None)])
 def test_files_are_compressed_for_who_takes_it(world, accepted, encoding):
     reply = world.http.get("/assets/main.js", headers={"Accept-Encoding": accepted})
@@ -122,7 +155,7 @@ def test_files_are_compressed_for_who_takes_it(world, accepted, encoding):
     assert reply.headers.get("Content-Encoding") == encoding
     assert reply.headers["Vary"] == "Accept-Encoding"
     assert reply.headers["Content-Type"] == "text/javascript; charset=utf-8"
-    assert body.decode() == source("main.js")
+    assert body.decode() == without_comments(source("main.js"), ".js")
 
 
 @pytest.mark.parametrize("address", ["/s/faces", "/assets/main.js"])

@@ -133,22 +133,17 @@ PAGES = {
     "GET /competitions": ALL,
     "GET /competitions/{study}": ALL,
     "GET /competitions/{study}/badge.svg": ALL,
-    # The console's page has no data, and those of results and dashboard take a token by a form.
+    # The console's page has no data, and those of results take a token by a form.
     "GET /console": ALL,
     "GET /console/": ALL,
     "GET /console/{path}": ALL,
+    "GET /dashboard": ALL,
+    "GET /dashboard/{study}": ALL,
     "POST /results": ALL,
     "POST /results/{study}": ALL,
     "POST /results/{study}/leave": ALL,
-    "POST /dashboard": ALL,
-    "POST /dashboard/{study}": ALL,
-    "POST /dashboard/{study}/leave": ALL,
     "GET /results": RESEARCHER,
     "GET /results/{study}": RESEARCHER,
-    "GET /dashboard": RESEARCHER,
-    "GET /dashboard/{study}": RESEARCHER,
-    "POST /dashboard/{study}/pause": RESEARCHER,
-    "POST /dashboard/{study}/resume": RESEARCHER,
 }
 """By route outside the API: the least role that may call it."""
 OF_SESSIONS = {name for name in TABLE if " /api/sessions/" in name}
@@ -207,8 +202,7 @@ def test_every_route_has_a_row(world):
 
 
 @pytest.mark.parametrize("who", [*RANK, *WHY])
-@pytest.mark.parametrize("query", ["", "?as=json"])
-def test_every_page_is_open_to_its_roles_only(world, who, query):
+def test_every_page_is_open_to_its_roles_only(world, who):
     world.add(studies.study(images=8))
     headers = as_member(tokens_of_all(world)[who])
     names = [name for name, least in PAGES.items() if least == RESEARCHER]
@@ -216,7 +210,7 @@ def test_every_page_is_open_to_its_roles_only(world, who, query):
     found = {}
     for name in names:
         verb, _, path = name.partition(" ")
-        reply = world.http.open(path.replace("{study}", "faces") + query, method=verb, headers=headers)
+        reply = world.http.open(path.replace("{study}", "faces"), method=verb, headers=headers)
         found[name] = reply.status_code == 403
 
     assert found == dict.fromkeys(names, RANK.get(who, 0) < RANK["researcher"])
@@ -297,7 +291,7 @@ def test_the_cookie_ends_with_its_token_at_once(world, how, monkeypatch):
     world.add(studies.study(images=8))
     text = token(world, "ada", "researcher", days=1)
     http = signed_in(world, text)
-    before = [http.get(path).status_code for path in ("/api/me", "/dashboard", "/results")]
+    before = [http.get(path).status_code for path in ("/api/me", "/api/studies", "/results")]
 
     if how == "revoked":
         tokens.revoke(world.store, tokens.id_in(text), world.clock())
@@ -308,11 +302,9 @@ def test_the_cookie_ends_with_its_token_at_once(world, how, monkeypatch):
     else:
         monkeypatch.setenv("OPENHYPE_KEY", "another")
         http.application = create_app(world.store, world.data, world.data.keys(), world.clock)
-    after = [
-        http.get(path).status_code for path in ("/api/me", "/dashboard", "/results", "/dashboard?as=json")
-    ]
+    after = [http.get(path).status_code for path in ("/api/me", "/api/studies", "/results")]
 
-    assert (before, after) == ([200] * 3, [403] * 4)
+    assert (before, after) == ([200] * 3, [403] * 3)
 
 
 def test_a_token_that_expires_within_the_twelve_hours_ends_the_cookie_with_it(world):
@@ -344,19 +336,15 @@ def test_researchers_open_the_pages_and_submitters_are_told_why_not(world):
     researcher = signed_in(world, token(world, "ada", "researcher"))
     submitter = signed_in(world, token(world, "bob", "submitter"))
 
-    assert [researcher.get(path).status_code for path in ("/results", "/dashboard")] == [200, 200]
-    for path in (
-        "/results",
-        "/dashboard",
-        "/results/faces",
-        "/dashboard/faces",
-        "/results/no",
-        "/dashboard/no",
-    ):
+    assert [researcher.get(path).status_code for path in ("/results", "/api/studies")] == [200, 200]
+    for path in ("/results", "/results/faces", "/results/no"):
         page = submitter.get(path)
         assert (page.status_code, "bob is a submitter" in page.text) == (403, True)
         assert "faces</a>" not in page.text
-    refused = [submitter.get("/dashboard?as=json"), submitter.post("/dashboard/faces/pause?as=json")]
+    for path in ("", "/faces/live", "/no/live"):
+        message = submitter.get(f"/api/studies{path}").json["error"]["message"]
+        assert message == "this needs the role researcher, and bob is a submitter"
+    refused = [submitter.get("/api/studies"), submitter.post("/api/studies/faces/pause", json={})]
     assert [outcome(reply) for reply in refused] == ["not_permitted"] * 2
 
 
@@ -406,4 +394,28 @@ def test_who_signs_out_is_signed_in_nowhere(world):
 
     http.post("/api/sign-out", json={})
 
-    assert [http.get(path).status_code for path in ("/api/me", "/results", "/dashboard")] == [403] * 3
+    assert [http.get(path).status_code for path in ("/api/me", "/results", "/api/studies")] == [403] * 3
+
+
+@pytest.mark.parametrize("where", ["console", "results"])
+def test_one_sign_in_opens_console_and_results_and_reaches_no_script_and_no_evaluator(world, where):
+    http, key = world.app.test_client(), world.data.keys().researcher
+
+    if where == "console":
+        reply = http.post("/api/sign-in", json={"token": key})
+    else:
+        reply = http.post("/results", data={"key": key})
+
+    cookies = reply.headers.getlist("Set-Cookie")
+    assert all("HttpOnly" in cookie and "SameSite=Strict" in cookie for cookie in cookies)
+    assert {part for cookie in cookies for part in cookie.split("; ") if part.startswith("Path=")} == {
+        "Path=/results", "Path=/api",
+    }  # fmt: skip
+    assert [http.get(path).status_code for path in ("/results", "/api/me", "/api/studies")] == [200] * 3
+
+
+def test_a_wrong_token_signs_nobody_in(world):
+    reply = world.http.post("/api/sign-in", json={"token": "guess"})
+
+    assert outcome(reply) == "wrong_token"
+    assert "Set-Cookie" not in reply.headers

@@ -240,9 +240,9 @@ def test_the_audit_log_names_each_change_with_its_member_token_and_outcome(world
         lambda: post(world, "members/bob/remove", "wrong"),
         lambda: get(world, "members", ada),
         lambda: signed_in(world, ada),
-        lambda: world.http.post("/dashboard/faces/pause?as=json", headers=as_member(cy)),
-        lambda: world.http.post("/dashboard/nobody/resume", headers=as_member(ada)),
-        lambda: signed_in(world, owner).post("/dashboard/faces/pause"),
+        lambda: world.http.post("/api/studies/faces/pause", json={}, headers=as_member(cy)),
+        lambda: world.http.post("/api/studies/nobody/resume", json={}, headers=as_member(ada)),
+        lambda: signed_in(world, owner).post("/api/studies/faces/pause", json={}),
     ):
         world.clock.move(seconds=1)
         change()
@@ -256,11 +256,11 @@ def test_the_audit_log_names_each_change_with_its_member_token_and_outcome(world
         ("ada", id_, "POST /api/members/{member}/remove", "nobody", 404, "refused"),
         ("cy", cy.split("_")[1], "POST /api/members/{member}/remove", "bob", 403, "refused"),
         ("ada", id_, "POST /api/sign-in", "", 200, "done"),
-        ("cy", cy.split("_")[1], "POST /dashboard/{study}/pause", "faces", 403, "refused"),
-        ("ada", id_, "POST /dashboard/{study}/resume", "nobody", 404, "refused"),
+        ("cy", cy.split("_")[1], "POST /api/studies/{study}/pause", "faces", 403, "refused"),
+        ("ada", id_, "POST /api/studies/{study}/resume", "nobody", 404, "refused"),
     ]
     assert {(entry["member"], entry["action"], entry["target"]) for entry in entries[:2]} == {
-        ("owner", "POST /api/sign-in", ""), ("owner", "POST /dashboard/{study}/pause", "faces"),
+        ("owner", "POST /api/sign-in", ""), ("owner", "POST /api/studies/{study}/pause", "faces"),
     }  # fmt: skip
 
 
@@ -343,7 +343,7 @@ def test_the_member_whom_the_proxy_names_needs_no_token(world, behind):
     me = behind.get("/api/me", headers=named("ada@lab.example")).json
     pages = [
         behind.get(path, headers=named("ada@lab.example")).status_code
-        for path in ("/results", "/dashboard/faces")
+        for path in ("/results", "/api/studies/faces/live")
     ]
 
     assert me == {

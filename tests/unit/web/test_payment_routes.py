@@ -13,6 +13,7 @@ from backend.payment import accounts
 from backend.payment.study_payments import carry_out
 from tests import prolific
 
+from .. import sample_studies as studies
 from ..payday import FEE, Payday
 from .researcher import Researcher
 
@@ -32,8 +33,8 @@ def fake(monkeypatch):
 def payday(fake, world):
     panel = ProlificPanel(fake.token, fake.environment()["OPENHYPE_PROLIFIC_URL"])
     payday = Payday(world.store, "faces", panel, fake.books)
-    terms = {"panel_study": payday.panel_study, "state": "published", "places": 50, "url": "", "codes": {}}
-    world.store.write_entry("recruitment faces", "prolific", 0, {**terms, "budget_usd_cents": None})
+    terms = studies.recruitment(panel_study=payday.panel_study)
+    world.store.write_entry("recruitment faces", "prolific", 0, terms)
     return payday
 
 

@@ -15,6 +15,7 @@ from .. import sample_studies as studies
 from ..metrics.test_stored import NOW, SETS, SOME, kept_run
 
 KEY = "secret-key"
+TO_CONSOLE = re.compile(r'<nav class="small back" aria-label="Console"><a href="([^"]+)">([^<]+)</a></nav>')
 
 
 @pytest.fixture(autouse=True)
@@ -105,6 +106,7 @@ def test_the_key_opens_the_page_and_stands_in_no_address_and_no_cookie(played):
     assert KEY not in cookie
     assert page.status_code == 200
     assert "Results of faces" in page.text
+    assert TO_CONSOLE.findall(page.text) == [("/console/studies/faces", "Back to the study in the console")]
     (script,) = re.findall(r"<script[^>]*>", page.text)
     assert script == f'<script type="module" src="/assets/{assets.version()}/forms.js">'
     assert "default-src 'none'" in page.headers["Content-Security-Policy"]
@@ -199,8 +201,14 @@ def test_the_list_and_errors_are_pages(world):
     assert (empty.status_code, missing.status_code) == (400, 404)
     assert "no finished session yet" in empty.text
     assert missing.mimetype == "text/html"
+    assert [TO_CONSOLE.findall(page.text) for page in (listed, empty, missing)] == [
+        [("/console", "All studies in the console")],
+        [("/console/studies/faces", "Back to the study in the console")],
+        [("/console", "All studies in the console")],
+    ]
 
 
+@pytest.mark.slow("draws every figure twice")
 def test_a_page_is_drawn_once_for_all_who_ask_and_again_when_sessions_finished(played):
     enter(played)
     first = played.http.get("/results/faces")

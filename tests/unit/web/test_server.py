@@ -2,6 +2,11 @@
 
 import subprocess
 import sys
+import time
+
+from waitress.trigger import trigger
+
+from backend.web.server import in_background
 
 COMES_AND_GOES = """
 import threading
@@ -27,3 +32,15 @@ def test_threads_that_end_do_not_keep_the_server_from_starting():
     found = subprocess.run([sys.executable, "-c", COMES_AND_GOES], capture_output=True, text=True)
 
     assert found.stderr == ""
+
+
+def test_a_server_whose_thread_is_awake_when_it_is_to_stop_closes_nothing_too_early(world, monkeypatch):
+    written = trigger._physical_pull
+
+    def awake_before(self):
+        written(self)  # as of a request that ends at this moment
+        time.sleep(0.1)
+        written(self)
+
+    with in_background(world.app):
+        monkeypatch.setattr(trigger, "_physical_pull", awake_before)

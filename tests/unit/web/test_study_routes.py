@@ -9,12 +9,14 @@ import pytest
 from backend.experiment.panel import PRIVATE, PRIVATE_LINK
 from backend.foundation.errors import NotFound
 from backend.jobs.queue import jobs
+from backend.studies.pausing import is_paused
 from backend.studies.waiting_room import begin
 from backend.web import session_routes
 from backend.web.monitor import Watch
 from backend.web.server import in_background
 
 from .. import sample_studies as studies
+from .members import signed_in
 from .researcher import Researcher
 
 SMALL = {"images": 8, "blocks": 1, "evaluators": 2}
@@ -28,6 +30,12 @@ def me(world):
 @pytest.fixture
 def study(world):
     return world.add(studies.study(**SMALL))
+
+
+@pytest.fixture
+def visitor(world):
+    """A browser in which the researcher has signed in."""
+    return signed_in(world, world.data.keys().researcher)
 
 
 def test_the_list_and_the_record_tell_what_is_there(world, me, study):
@@ -44,7 +52,9 @@ def test_the_list_and_the_record_tell_what_is_there(world, me, study):
     assert record["begun_at"]
     assert record["settings"]["images"] == 8
     assert {"images", "evaluators"} <= {*record["settings_changed"]}
-    assert record["links"]["evaluators"] == "http://localhost/s/faces"
+    assert (record["links"]["evaluators"], record["links"]["results"], record["links"]["console"]) == (
+        "http://localhost/s/faces", "http://localhost/results/faces", "http://localhost/console/studies/faces",
+    )  # fmt: skip
     assert record["panel"] == {
         "name": study.protocol.admission.panel.name, "pays": True, "recruits": True, "has_token": False,
         "caution": "",
@@ -352,6 +362,111 @@ def test_scores_that_take_long_are_told_later_and_hold_nothing_up(world, study):
 
     assert (first["scores"], again["scores"]) == (None, None)
     assert sum(row["finished"] for row in first["models"]) == 2
+
+
+def test_who_asks_while_scores_are_computed_waits_for_them_too(world, study):
+    for _ in range(2):
+        world.player().play()
+    watch = SlowWatch(world.store, study)
+    first = watch.with_latest_scores(world.clock(), wait_s=0.01)
+    soon = threading.Timer(0.2, watch.may.set)
+    soon.start()
+
+    again = watch.with_latest_scores(world.clock(), wait_s=60)
+
+    soon.join()
+    assert first["scores"] is None
+    assert again["scores"]["models"]
+
+
+def scored(http, study="faces"):
+    """Return a study's live view once its scores are computed."""
+    until = time.monotonic() + 60
+    while (shown := http.get(f"/api/studies/{study}/live").json)["scores"] is None:
+        assert time.monotonic() < until
+    return shown
+
+
+def test_list_and_live_view_tell_how_far_a_study_is(world, visitor):
+    world.add(studies.study(images=8))
+    world.player().play()
+
+    listed = visitor.get("/api/studies").json["studies"]
+    shown = scored(visitor)
+
+    assert [(row["study"], sum(m["finished"] for m in row["models"])) for row in listed] == [("faces", 1)]
+    assert (shown["responses"], shown["owed_usd_cents"]) == (8, 16)
+    assert len(shown["scores"]["models"]) == 1
+
+
+@pytest.mark.parametrize("evaluators", [1, 2, 6])
+@pytest.mark.parametrize("method", ["infinity", "time"])
+def test_scores_are_as_declared_from_the_first_evaluator_on(world, visitor, method, evaluators):
+    world.add(studies.study(method=method, images=8, blocks=1, models=("gan",)))
+    for i in range(evaluators):
+        world.player().play(right=lambda truth, i=i: (truth == "real") == (i % 2 == 0))
+        world.clock.move(minutes=3)
+
+    shown = scored(visitor)  # held against its declaration by the world
+
+    (row,) = shown["scores"]["models"]
+    assert (row["evaluators"], row["interval"] is None) == (evaluators, evaluators == 1)
+    assert len(row["narrowing"]) == (2 if evaluators == 6 else 0)
+
+
+def test_a_qualification_is_live_without_scores(world, visitor):
+    world.add(studies.study("gate", kind="qualification", images=8))
+    world.player("gate").play()
+
+    shown = visitor.get("/api/studies/gate/live").json
+
+    assert sum(row["finished"] for row in shown["models"]) == 1
+    assert shown["scores"] is None
+
+
+def test_a_live_view_that_has_not_changed_is_not_sent_again(world, study, visitor):
+    first = visitor.get("/api/studies/faces/live")
+
+    unchanged = {"If-None-Match": first.headers["ETag"]}
+    same = visitor.get("/api/studies/faces/live", headers=unchanged)
+    visitor.post("/api/studies/faces/pause", json={})
+    other = visitor.get("/api/studies/faces/live", headers=unchanged)
+
+    assert (same.status_code, same.data) == (304, b"")
+    assert (other.status_code, other.json["paused"]) == (200, True)
+
+
+def test_who_has_signed_in_pauses_and_resumes(world, study, visitor):
+    paused = visitor.post("/api/studies/faces/pause", json={}).json
+    was = is_paused(world.store, "faces")
+    resumed = visitor.post("/api/studies/faces/resume", json={}).json
+
+    assert (paused["paused"], was, resumed["paused"]) == (True, True, False)
+    assert not is_paused(world.store, "faces")
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}, {"Origin": "null"}],
+)
+@pytest.mark.parametrize("path", ["/api/studies/faces/pause", "/api/sign-out", "/api/sign-in"])
+def test_another_sites_page_neither_pauses_nor_signs_out(world, study, visitor, headers, path):
+    reply = visitor.post(path, json={}, headers=headers)
+
+    assert reply.status_code == 403
+    assert not is_paused(world.store, "faces")
+    assert visitor.get("/api/studies").status_code == 200
+
+
+def test_without_a_sign_in_nobody_sees_or_pauses_a_study(world, study):
+    replies = [
+        world.http.get("/api/studies"),
+        world.http.get("/api/studies/faces/live"),
+        world.http.post("/api/studies/faces/pause", json={}),
+    ]
+
+    assert [(reply.status_code, reply.json["error"]["code"]) for reply in replies] == [(403, "no_token")] * 3
+    assert not is_paused(world.store, "faces")
 
 
 def test_a_long_list_of_sessions_is_read_seldom_and_anew_after_a_withdrawal():

@@ -1,8 +1,6 @@
-"""Pools in a table: only what a session shows is read; those of earlier versions are read as they are."""
+"""Pools in a table: only what a session shows is read."""
 
 import dataclasses
-import json
-import zlib
 from random import Random
 
 import pytest
@@ -11,9 +9,7 @@ from backend.experiment import sampling
 from backend.experiment.records import Condition
 from backend.experiment.session import opening
 from backend.foundation.errors import NotFound
-from backend.stores import json_codec
 from backend.stores.dynamodb import pools
-from backend.stores.dynamodb.client import key
 from backend.stores.dynamodb.store import DynamoStore
 
 from ... import sample_studies as studies
@@ -27,34 +23,16 @@ def drawn(study, pool, seed=1, model="gan"):
     )
 
 
-def squeezed(data):
-    return zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 9)
-
-
-def add_as_before(store, study, stimuli):
-    """Store a study as version 0.1 did: 4000 stimuli an item, in the order of their names."""
-    rows = sorted((s.name, s.truth, s.model, s.class_, s.source) for s in stimuli)
-    for part, start in enumerate(range(0, len(rows), 4000), start=1):
-        place = key(f"pool {study.name} 0123456789abcdef", f"{part:08d}")
-        store._calls.put({**place, "b": {"B": squeezed(rows[start : start + 4000])}})
-    record = {"B": zlib.compress(json_codec.dump(study).encode(), 9)}
-    item = {"u": {"S": "0123456789abcdef"}, "j": record, "l": {"N": "2"}}
-    store._calls.put({**key("studies", study.name), **item})
-
-
-def head_as_before(session, stimuli):
-    """Return a session's facts and its stimuli's places in the order of names, as version 0.1 stored them."""
-    places = {name: place for place, name in enumerate(sorted(s.name for s in stimuli))}
-    facts = json_codec.fields_of(session)
-    for part in ("blocks", "spares"):
-        facts[part] = [[len(block.stimuli), block.class_] for block in getattr(session, part)]
-    shown = [name for block in (*session.blocks, *session.spares) for name in block.stimuli]
-    width = 2 if len(stimuli) <= 1 << 16 else 4
-    return squeezed(facts), b"".join(places[name].to_bytes(width) for name in shown)
-
-
-@pytest.mark.parametrize("method", ["infinity", "time"])
-@pytest.mark.parametrize("classes", [(), ("cat", "dog")])
+@pytest.mark.parametrize(
+    ("method", "classes"),
+    [
+        ("infinity", ("cat", "dog")),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow("stores many stimuli, as the first"))
+            for case in (("infinity", ()), ("time", ()), ("time", ("cat", "dog")))
+        ),
+    ],
+)
 def test_a_session_is_drawn_stored_and_read_as_from_a_pool_in_memory(table, method, classes):
     study = studies.study(method=method, classes=classes)
     stimuli = studies.pool(study, each=900)
@@ -108,29 +86,6 @@ def test_the_numbers_of_a_session_are_all_that_is_stored_of_its_stimuli(table):
     item = store._calls.get("session s1", "00000000")
     assert len(item["q"]["B"]) == 2 * (100 + 20)
     assert len(item["j"]["B"]) < 400
-
-
-@pytest.mark.parametrize("each", [60, 5_000])
-def test_pools_and_sessions_of_earlier_versions_are_read_as_they_are(table, each):
-    study = studies.study(classes=("cat", "dog"))
-    stimuli = studies.pool(study, each=each)
-    session = studies.session(study, stimuli)
-    before = DynamoStore.open(table)
-    add_as_before(before, study, stimuli)
-
-    before.add_session(session, opening(study.protocol, studies.CREATED_AT))
-
-    item = before._calls.get("session s1", "00000000")
-    facts, places = head_as_before(session, stimuli)
-    assert (json.loads(zlib.decompress(item["j"]["B"])), item["q"]["B"]) == (
-        json.loads(zlib.decompress(facts)),
-        places,
-    )
-    store = DynamoStore.open(table)
-    assert store.session("s1") == session
-    assert list(store.stimuli("faces")) == sorted(stimuli, key=lambda s: s.name)
-    expected = sampling.pool_of(sorted(stimuli, key=lambda s: s.name))
-    assert drawn(study, store.pool("faces")) == drawn(study, expected)
 
 
 def test_what_is_cached_of_pools_is_bounded_by_its_bytes(table, monkeypatch):

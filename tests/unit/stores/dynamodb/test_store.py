@@ -1,10 +1,8 @@
 """What is DynamoDB's own: what an answer costs, faults of the service, expiry, and its URL."""
 
 import dataclasses
-import json
 import subprocess
 import sys
-import zlib
 from collections import Counter
 from random import Random
 
@@ -14,7 +12,6 @@ from botocore.exceptions import ClientError, ReadTimeoutError
 from backend.experiment.session import mark_returned, total_trials
 from backend.foundation.deadline import deadline
 from backend.foundation.errors import Conflict, InvalidInput, NotFound, StoreFailed
-from backend.stores import json_codec
 from backend.stores.datadir import DataDir
 from backend.stores.dynamodb.client import LONGEST_TRY_S, Calls, connect, parse_url
 from backend.stores.dynamodb.store import DynamoStore
@@ -88,7 +85,7 @@ def play(table, tmp_path, method):
     return meter, requests
 
 
-@pytest.mark.parametrize(("method", "most_units", "most_calls"), [("time", 470, 478), ("infinity", 108, 126)])
+@pytest.mark.parametrize(("method", "most_units", "most_calls"), [("time", 480, 478), ("infinity", 109, 126)])
 @pytest.mark.slow("thousands of sessions, or whole ones, in DynamoDB")
 def test_a_session_costs_about_a_write_unit_an_answer(table, tmp_path, method, most_units, most_calls):
     meter, _ = play(table, tmp_path, method)
@@ -123,7 +120,7 @@ def test_a_write_whose_reply_was_lost_is_known_as_ours(table, version):
     _, cursor = with_session(plain)
     if version:
         plain.move("s1", 0, dataclasses.replace(cursor, version=1))
-    losing = Losing(connect(options), "put_item" if version == 0 else "update_item")
+    losing = Losing(connect(options), "put_item")
     store = DynamoStore(Calls(losing, name, sleep=lambda s: None))
 
     store.append("s1", version, dataclasses.replace(cursor, version=version + 1), response(0))
@@ -158,6 +155,38 @@ class FailingFirst:
 
     def time_out(self, **arguments):
         raise ReadTimeoutError(endpoint_url="nowhere")
+
+
+def test_a_restoration_that_was_cut_short_can_be_repeated(table):
+    name, options = parse_url(table)
+    plain = DynamoStore.open(table)
+    session, cursor = with_session(plain, "s1")
+    session = dataclasses.replace(session, id="s2")
+    after = dataclasses.replace(cursor, version=2, trial_index=1)
+    for puts in range(1, 4):
+        cut = DynamoStore(Calls(Puts(connect(options), puts), name))
+        with pytest.raises(InterruptedError):
+            cut.restore(session, after, [response(0)])
+
+    plain.restore(session, after, [response(0)])
+
+    assert (plain.cursor("s2"), plain.responses("s2")) == (after, [response(0)])
+
+
+class Puts:
+    """A client whose process ends before one of its puts."""
+
+    def __init__(self, client, count):
+        self.client, self.left = client, count
+
+    def __getattr__(self, name):
+        return getattr(self.client, name)
+
+    def put_item(self, **arguments):
+        self.left -= 1
+        if not self.left:
+            raise InterruptedError
+        return self.client.put_item(**arguments)
 
 
 def test_pauses_between_tries_are_drawn_from_a_bound_that_doubles(table):
@@ -241,25 +270,6 @@ def test_only_sessions_in_which_nothing_was_begun_expire(table):
     assert [session.id for session, _ in later.sessions("faces")] == ["begun"]
 
 
-def test_sessions_that_an_older_openhype_simulated_are_told_apart_and_cleared_from_the_real_counts(table):
-    store = DynamoStore.open(table)
-    with_session(store, "real", state="finished")
-    session, cursor = with_session(store, "simulated", device={"simulated": True})
-    facts = json.loads(json_codec.dump(session))
-    del facts["is_simulated"]
-    packed = {":j": {"B": zlib.compress(json.dumps(facts).encode())}}
-    store._calls.update("session simulated", f"{0:08d}", "SET j = :j REMOVE q", "attribute_exists(p)", packed)
-    store = DynamoStore.open(table)
-    store.append("simulated", 0, dataclasses.replace(cursor, version=1, state="finished"), response(0))
-
-    found = [[s.id for s, _ in store.sessions("faces", simulated)] for simulated in (False, True)]
-    before = store.finished("faces")[0]
-    store.erase_session("simulated")
-
-    assert found == [["real"], ["simulated"]]
-    assert (before, store.finished("faces")[0], store.taken("faces", "")) == (2, 1, {"gan": 1})
-
-
 def test_by_itself_nothing_expires(table):
     store = DynamoStore.open(table)
     with_session(store)
@@ -318,6 +328,7 @@ class Unpacking:
         return self.client.update_item(**arguments)
 
 
+@pytest.mark.slow("stores 10,000 stimuli")
 def test_a_session_start_reads_a_pool_of_ten_thousand_once(table, tmp_path):
     meter = Meter()
     world = World(metered(table, meter), DataDir(tmp_path))

@@ -1,20 +1,21 @@
-"""Responses and cursors come back from their bytes as they were, to the last digit."""
+"""Records come back from their bytes as they were, to the last digit, whatever fields they have."""
 
 import dataclasses
-from random import Random
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.experiment.records import Interaction, Response, Timing
 from backend.experiment.session import Cursor
-from backend.stores.dynamodb import response_codec
-
-from ... import sample_studies as studies
+from backend.stores.dynamodb import record_codec
 
 PICTURES = [f"{i:032x}.png" for i in range(510)]
 AT = "2026-01-01T00:00:01.000Z"
+
+RESPONSE = Response(
+    3, 0, PICTURES[3], "real", 500, 500.25, 30, 16.7, (33.3, 33.4), 300.5, ("late",), AT, 1,
+    Timing("element", 0.5, (30, 2), (30, 3), (500.25, 33.3)), (Interaction("blur", 12),), {"browser": "x"},
+)  # fmt: skip
 
 numbers = st.integers(0, 10**6) | st.floats(0, 1e9, exclude_max=True) | st.just(1e-07)
 maybe = st.none() | numbers
@@ -60,33 +61,59 @@ def test_every_field_of_a_response_is_drawn_here_so_that_a_new_one_is_not_forgot
 
 @given(responses)
 def test_a_response_comes_back(response):
-    packed = response_codec.pack_response(response, PICTURES)
+    packed = record_codec.pack(response, PICTURES)
 
-    assert exactly(response_codec.unpack_response(packed, PICTURES)) == exactly(response)
+    assert exactly(record_codec.unpack(Response, packed, PICTURES)) == exactly(response)
 
 
 @given(st.lists(responses, max_size=5))
 def test_the_responses_of_a_session_come_back(some):
-    packed = response_codec.pack_responses(some, PICTURES)
+    packed = record_codec.pack(some, PICTURES)
 
-    assert exactly(response_codec.unpack_responses(packed, PICTURES)) == exactly(some)
+    assert exactly(record_codec.unpack(list[Response], packed, PICTURES)) == exactly(some)
 
 
-@pytest.mark.parametrize("masks", [4, 0, None])
-def test_what_the_phases_tell_is_not_stored_twice(masks):
-    flash = studies.flash(Random(1), 500)
-    timing = Timing(*(tuple(v) if isinstance(v, list) else v for v in flash["timing"].values()))
-    timing = dataclasses.replace(timing, phase_ms=timing.phase_ms[: 4 + (masks or 0)])
-    told = Response(
-        3, 0, PICTURES[3], "real", 500, timing.phase_ms[3], 30, 16.7, timing.phase_ms[4:], 300.5, (), AT
+@dataclasses.dataclass(frozen=True)
+class Gaze:
+    """A fact that no record of the product has."""
+
+    x_px: float
+    seen: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Watched(Response):
+    """A response with more fields, of all kinds that records have."""
+
+    pupil_mm: float | None = None
+    gaze: Gaze | None = None
+    fixations: tuple[Gaze, ...] = ()
+    targets: tuple[tuple[int, str], ...] = ()
+
+
+def test_a_field_more_is_stored_without_a_change_of_the_store():
+    gaze = Gaze(500, ("strange.png", PICTURES[7]))
+    watched = Watched(
+        **vars(RESPONSE),
+        pupil_mm=2.5,
+        gaze=gaze,
+        fixations=(gaze, Gaze(0.5, ())),
+        targets=((3, PICTURES[1]),),
     )
-    told = dataclasses.replace(told, timing=timing, mask_ms=None if masks is None else told.mask_ms)
-    other = dataclasses.replace(told, shown_ms=told.shown_ms + 0.001)
+    unseen = dataclasses.replace(watched, pupil_mm=None, gaze=None, fixations=())
 
-    packed = response_codec.pack_response(told, PICTURES)
+    packed = record_codec.pack([watched, unseen], PICTURES)
 
-    assert exactly(response_codec.unpack_response(packed, PICTURES)) == exactly(told)
-    assert len(packed) < len(response_codec.pack_response(other, PICTURES))
+    assert exactly(record_codec.unpack(list[Watched], packed, PICTURES)) == exactly([watched, unseen])
+
+
+def test_names_of_the_session_are_stored_as_numbers():
+    other = dataclasses.replace(RESPONSE, stimulus="f" * 32 + ".png")
+
+    known, unknown = (record_codec.pack(each, PICTURES) for each in (RESPONSE, other))
+
+    assert len(known) < len(unknown)
+    assert record_codec.unpack(Response, unknown, PICTURES) == other
 
 
 def counted(counts):
@@ -110,9 +137,11 @@ def counted(counts):
         ).map(tuple),
         state=st.sampled_from(["active", "finished", "ended"]),
         last_at=st.sampled_from([AT, ""]),
+        displays=st.lists(st.dictionaries(words, numbers | st.booleans(), max_size=3), max_size=3).map(tuple),
+        questions=st.dictionaries(words, st.dictionaries(words, st.text() | numbers), max_size=2),
     )
 )
 def test_a_cursor_comes_back(cursor):
-    packed = response_codec.pack_cursor(cursor, PICTURES)
+    packed = record_codec.pack(cursor, PICTURES)
 
-    assert exactly(response_codec.unpack_cursor(packed, 9, (), PICTURES)) == exactly(cursor)
+    assert exactly(record_codec.unpack(Cursor, packed, PICTURES)) == exactly(cursor)

@@ -1,5 +1,5 @@
 // @ts-check
-/** The dashboard's number formats; pure. */
+/** How a study's method, its numbers of sessions and its scores are written; pure. */
 
 /** @param {{ended: number, abandoned: number}} row */
 export function broken({ ended, abandoned }) {
@@ -20,9 +20,9 @@ export function inWords(row, wanted) {
 
 /**
  * Return the name of a study's method.
- * @param {import("../types/api.js").StudyLine} study
+ * @param {{title: string, kind: string}} study
  */
-export function method({ title, kind }) {
+export function methodName({ title, kind }) {
   return kind === "qualification" ? "Qualification" : title;
 }
 

@@ -1,6 +1,6 @@
-"""Types of the dashboard's replies, declared once; `make types` generates the page's types from them.
+"""How far a study is, and its scores so far, as replies of the API have them.
 
-`progress.py`, `responses/live_scores.py` and `dashboard_routes.py` create objects of these types.
+`progress.py`, `monitor.py` and `responses/live_scores.py` create objects of these types.
 """
 
 from typing import Annotated, Literal, NotRequired, TypedDict
@@ -42,10 +42,6 @@ class StudyLine(TypedDict):
     ]
     models: list[ModelSessions]
     simulated: Annotated[int, Meta(description="Finished simulated sessions, in no other number")]
-
-
-class StudyList(TypedDict):
-    studies: list[StudyLine]
 
 
 class MistimedInBrowser(TypedDict):
@@ -169,16 +165,3 @@ class WatchedStudy(StudyProgress):
         LiveScores | None,
         Meta(description="Null before the first session is finished, or while the first are computed"),
     ]
-
-
-class Paused(TypedDict):
-    paused: bool
-
-
-REPLIES = {
-    "/dashboard": StudyList,
-    "/dashboard/<study>": WatchedStudy,
-    "/dashboard/<study>/pause": Paused,
-    "/dashboard/<study>/resume": Paused,
-}
-"""Type of the reply, by the route's URL rule."""
