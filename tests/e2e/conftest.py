@@ -149,11 +149,12 @@ class Player:
         self.press("instructions")
 
     def wait(self, *screens):
-        """Wait for one of these screens, a question that can be answered; return which came.
+        """Wait for one of these screens, that can be answered or passed; return which came.
 
         Flashes that keep going wrong are tried on, where nobody waits for that question.
         """
-        open_ = {"question": ":has(.choices button:enabled)"}
+        passed = ":has(main .primary)"
+        open_ = {"question": ":has(.choices button:enabled)", "instructions": passed, "break": passed}
         wanted = ", ".join(f"body[data-screen={screen}]{open_.get(screen, '')}" for screen in screens)
         until = time.monotonic() + 60
         try:

@@ -77,10 +77,7 @@ def play(player, keys="fj"):
 
 def coming(player):
     """Wait for what can be answered or passed, or the end; return the screen's name."""
-    passed = [f"body[data-screen={name}]:has(main .primary)" for name in ("instructions", "break", "check")]
-    question = "body[data-screen=question]:has(.choices button:enabled)"
-    player.page.wait_for_selector(", ".join([question, *passed, "body[data-screen=done]"]), timeout=60000)
-    return player.page.get_attribute("body", "data-screen")
+    return player.wait("question", "instructions", "break", "done")
 
 
 def go_on(player, by_pointer=False):
