@@ -1,7 +1,6 @@
 // @ts-check
 /**
- * Which settings of a study stand first, how the others are grouped, and which of them an error is about;
- * pure.
+ * How settings are grouped and typed, and which of them an error is about; pure.
  */
 
 import { sentence } from "./console_format.js";
@@ -19,23 +18,9 @@ import { sentence } from "./console_format.js";
  * @property {string[]} choices
  * @property {boolean} is_open whether other values than the choices are taken
  * @property {boolean} applies whether studies of the method use it
+ * @property {string} label
+ * @property {number} asked its place among those that are asked for first, or 0
  */
-
-/** Those that most studies decide on, in this order. */
-const COMMON = [
-  "evaluators",
-  "images",
-  "judgments_per_item",
-  "exposures_ms",
-  "size_px",
-  "base_usd_cents",
-  "bonus_usd_cents",
-  "minutes",
-  "contact",
-  "title",
-  "language",
-  "panel",
-];
 
 /** Headings of the groups, in order. */
 const GROUPS = /** @type {Record<string, string>} */ ({
@@ -54,81 +39,6 @@ const GROUPS = /** @type {Record<string, string>} */ ({
 
 const BESIDE = ["panel", "texts"];
 
-/** Labels of the common settings; others are called by their names. */
-const LABELS = /** @type {Record<string, string>} */ ({
-  evaluators: "Evaluators for each model",
-  images: "Pictures that an evaluator judges",
-  judgments_per_item: "Judgments of each pair or triplet",
-  exposures_ms: "Exposures (ms)",
-  size_px: "Width and height of pictures (px)",
-  base_usd_cents: "Pay for taking part (cents)",
-  bonus_usd_cents: "Pay for each right answer (cents)",
-  minutes: "Minutes that a session takes",
-  contact: "Whom evaluators can write to",
-  title: "Title that evaluators see",
-  language: "Language",
-  panel: "Where evaluators come from",
-});
-
-/**
- * What the common settings mean, for who knows no other, and those whose description names options of the
- * command line.
- */
-const MEANINGS = /** @type {Record<string, string>} */ ({
-  evaluators: "How many people are to finish for each model.",
-  images:
-    "One session has so many: pictures, half of them real; in pairs, tournaments and comparisons so " +
-    "many pairs or triplets.",
-  judgments_per_item:
-    "How often each pair or triplet is to be judged, by different people; the number of evaluators " +
-    "follows from it.",
-  exposures_ms: "How long pictures are shown, such as 50, 100, 200; each time equally often.",
-  size_px: "Pictures of both sides are brought to this size.",
-  base_usd_cents: "Who finishes gets it, whatever the answers.",
-  bonus_usd_cents: "It comes on top of that.",
-  minutes: "Evaluators read it before they begin, and the wage an hour follows from it.",
-  contact:
-    "An e-mail address, a web address or a text; it stands at the consent, with errors and at the end.",
-  title: "It stands above the first page.",
-  language: "“choose” lets each evaluator choose one.",
-  panel:
-    "“link”: whoever has the link. “private”: a link for each person. The others are panels that recruit.",
-  draw:
-    "How the pictures of a session are drawn. `random`; `least-seen`: those with the fewest answers; " +
-    "`uncertain`: those that need more evaluators, as the study’s page last found. With the last two, " +
-    "scores use the random share alone (`infinity`).",
-  practice_images:
-    "Pictures of the practice before the first block, half of them real, always with feedback; neither " +
-    "scored nor paid by answer. They are the study’s practice pictures, or are set aside from its " +
-    "others.",
-  picture_checks:
-    "Attention checks in a session by pictures whose truth is beyond doubt, half of them real. They " +
-    "stand among the scored pictures and are not scored; not with `time`.",
-  masks:
-    "How masks are made from the pictures: `texture` (Portilla and Simoncelli) or `phase` (quick: " +
-    "scrambled phases); `own`: the masks given with the pictures.",
-  builtin_instructions:
-    "Show the built-in instructions, after the study’s own pages if there are any; no: only its own.",
-  reasons:
-    "Reasons that evaluators can choose for an answer, several or none: 1 to 12, separated by vertical " +
-    "bars; `none`: not asked.",
-  target_wage_usd_cents:
-    "Wage an hour that the study aims at, in cents; the study’s page warns where the median is lower.",
-  keep_days:
-    "Days after a session’s end for which the panel’s parameters and the facts of devices are stored; " +
-    "after that the study’s page can delete them. 0: as long as the study.",
-  texts: "Texts of the page in place of its own: on each line a key, =, and the text.",
-  consent_text: "The text that evaluators agree to; empty lines separate paragraphs.",
-});
-
-/**
- * Return what a setting means.
- * @param {Setting} setting
- */
-export function meaningOf({ name, doc }) {
-  return MEANINGS[name] ?? sentence(doc);
-}
-
 /**
  * Return the settings that stand first, and the others in groups with headings; those that a method does not
  * use are left out.
@@ -136,9 +46,8 @@ export function meaningOf({ name, doc }) {
  */
 export function arranged(all) {
   const settings = all.filter(({ applies }) => applies);
-  const isCommon = (/** @type {Setting} */ { name }) => COMMON.includes(name);
-  const common = settings.filter(isCommon).sort((a, b) => COMMON.indexOf(a.name) - COMMON.indexOf(b.name));
-  const others = settings.filter((setting) => !isCommon(setting));
+  const common = settings.filter(({ asked }) => asked).sort((a, b) => a.asked - b.asked);
+  const others = settings.filter(({ asked }) => !asked);
   const names = [...Object.keys(GROUPS), ...others.map(({ group }) => group)];
   const groups = [...new Set(names)]
     .map((group) => ({
@@ -147,11 +56,6 @@ export function arranged(all) {
     }))
     .filter((group) => group.settings.length);
   return { common, groups };
-}
-
-/** @param {string} name */
-export function labelOf(name) {
-  return LABELS[name] ?? name;
 }
 
 /**

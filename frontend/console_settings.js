@@ -26,8 +26,6 @@ import {
   asSettings,
   asTyped,
   inShort,
-  labelOf,
-  meaningOf,
   panelOf,
   problemOf,
   settingAt,
@@ -272,15 +270,14 @@ function without({ ...settings }, name) {
  * @param {(text: string) => void} onChange
  */
 function settingField(setting, value, onChange) {
-  const { name } = setting;
+  const { name, label } = setting;
   const input = inputOf(setting);
   input.value = value;
   input.addEventListener("input", () => onChange(input.value));
-  const label = labelOf(name);
   const hint = el(
     "span",
     {},
-    ...withCode(meaningOf(setting)),
+    ...withCode(sentence(setting.doc)),
     ` ${inShort(setting)}`,
     ...(label === name ? [] : [" ", el("code", { class: "quiet" }, name)]),
   );

@@ -5,7 +5,7 @@ import { actionButton, el, explained, field, withCode } from "./console_elements
 import { counted, sentence } from "./console_format.js";
 import { isConfirmed, isTyped } from "./console_forms.js";
 import { pathTo } from "./console_paths.js";
-import { arranged, inShort, labelOf, meaningOf, panelOf } from "./console_setting_groups.js";
+import { arranged, inShort, panelOf } from "./console_setting_groups.js";
 
 /**
  * @typedef {import("./console_setting_groups.js").Setting} Setting
@@ -140,9 +140,8 @@ function settingGroup(heading, settings, record, change) {
  * @param {(name: string, value: string) => Promise<void>} change
  */
 function settingRow({ settings_typed, settings_changed, begun }, setting, change) {
-  const { name } = setting;
-  const meaning = meaningOf(setting);
-  const label = labelOf(name);
+  const { name, label } = setting;
+  const meaning = sentence(setting.doc);
   const heading =
     label === name ? [el("code", {}, name)] : [label, " ", el("code", { class: "quiet" }, name)];
   const marked = settings_changed.includes(name)
@@ -191,9 +190,9 @@ function askForValue(setting, value, change) {
     const input = inputOf(setting, value);
     input.value = value;
     const asked = field(
-      labelOf(name),
+      setting.label,
       input,
-      el("span", {}, ...withCode(meaningOf(setting)), ` ${inShort(setting)}`),
+      el("span", {}, ...withCode(sentence(setting.doc)), ` ${inShort(setting)}`),
     );
     const save = el("button", { class: "primary" }, "Save");
     const cancel = el("button", { type: "button" }, "Cancel");

@@ -27,25 +27,9 @@ from backend.task import replies
 
 _FIXED = {
     "method": "the methods show pictures in different ways",
-    "size_px": "the pictures were made at this size",
-    "image_format": "the pictures were written in this format",
-    "masks": "the masks were made like this",
+    **protocols.named_settings(lambda each: each.fixed),
 }
 """Settings that determined a study's files, and why."""
-_FLASHES = (
-    "staircase",
-    "exposures_ms",
-    "gap_ms",
-    "countdown_from",
-    "countdown_ms",
-    "mask_count",
-    "mask_ms",
-    "feedback",
-    "feedback_ms",
-)
-"""Settings that the check for photosensitive people depends on."""
-_FIXES_EVALUATORS = {"images", "blocks", "judgments_per_item"}
-"""Settings from which the number of evaluators may follow (`Judgment.with_pool`)."""
 _FLASH_NOTE = "photosensitivity: "
 
 
@@ -121,7 +105,7 @@ def _revised(store: Store, data: DataDir, study: Study, settings: Mapping[str, A
     after = replace(study, protocol=wanted)
     after = replace(after, protocol=_with_consent_version(study, after, "consent_version" in settings))
     pool = store.pool(study.name)
-    if {*settings} & _FIXES_EVALUATORS:
+    if {*settings} & {*protocols.named_settings(lambda each: each.fixes_evaluators)}:
         after = replace(after, protocol=judgment.with_pool(after.protocol, pool, settings))
     judgment.check_pool(after, pool)
     notes = _notes(store, data, study, after)
@@ -177,7 +161,10 @@ def _next_version(version: str) -> str:
 
 def _notes(store: Store, data: DataDir, before: Study, after: Study) -> tuple[str, ...]:
     """Return the notes, with the one on flashes recomputed if the flash has changed."""
-    if not after.protocol.has_flashes or not set(_differences(before.protocol, after.protocol)) & {*_FLASHES}:
+    shaping = protocols.named_settings(lambda each: each.shapes_flashes)
+    if not after.protocol.has_flashes or shaping.keys().isdisjoint(
+        _differences(before.protocol, after.protocol)
+    ):
         return before.notes
     others = (note for note in before.notes if not note.startswith(_FLASH_NOTE))
     return (*others, _flash_note(store, data, after))

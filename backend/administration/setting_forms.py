@@ -5,64 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from backend.administration.setting_list import PROTOCOLS, written
-from backend.experiment import languages, money
 from backend.experiment import panel as panels
 from backend.experiment import protocol as protocols
-from backend.experiment.protocol import Protocol
-from backend.experiment.staircase import NAMED_RULES
+from backend.experiment.protocol import Declared, Protocol
 from backend.foundation.errors import InvalidInput, brief, under
 from backend.panels.signed_links import check_installed
-
-CHOICES: Mapping[str, tuple[str, ...]] = {
-    "class_design": (protocols.WITHIN, protocols.BETWEEN),
-    "exposure_design": (protocols.WITHIN, protocols.BETWEEN),
-    "balance": (protocols.EXACT_BALANCE, protocols.CHANCE_BALANCE),
-    "draw": (protocols.RANDOM_DRAW, *protocols.DRAWS_BY_NEED),
-    "exposure_steps": ("ms", "frames"),
-    "staircase": tuple(NAMED_RULES),
-    "masks": protocols.MADE_MASKS,
-    "image_format": ("auto", "webp", "png", "jpeg:95"),
-    "confidence": (protocols.NONE, *map(str, range(2, protocols.MOST_POINTS + 1)), protocols.SLIDER),
-    "confidence_when": (protocols.AFTER, protocols.WITH),
-    "reasons_for": ("fake", "real", protocols.ALL),
-    "comment": (protocols.NONE, protocols.OPTIONAL, protocols.REQUIRED),
-    "mark": (protocols.NONE, protocols.CLICK, protocols.BOX),
-    "mark_needed": (protocols.OPTIONAL, protocols.REQUIRED),
-    "currency": tuple(money.CURRENCIES),
-    "language": (*languages.LANGUAGES, languages.CHOOSE),
-    "panel": tuple(panels.BUILT_IN),
-}
-"""By setting, the values to choose from."""
-OPEN = frozenset({"staircase", "image_format", "panel"})
-"""Settings that take values beside their choices: a rule spelled out, another quality, a record."""
-_LONG_TEXTS = frozenset({"consent_text"})
-_PROBES: Mapping[str, Any] = {
-    "staircase": "hype-2019",
-    "start_exposure_ms": 500,
-    "min_exposure_ms": 100,
-    "max_exposure_ms": 1000,
-    "exposures_ms": "100",
-    "gap_ms": 100,
-    "judgments_per_item": 3,
-    "ties": True,
-    "real_contestant": True,
-}
-"""A valid value of each setting that only some methods have."""
-_OF_FLASHES = frozenset(
-    {
-        "min_refresh_hz",
-        "max_refresh_hz",
-        "full_screen",
-        "countdown_from",
-        "countdown_ms",
-        "masks",
-        "mask_count",
-        "mask_ms",
-        "exposure_steps",
-        "exposure_design",
-    }
-)
-_OF_QUALIFICATIONS = frozenset({"pass_share", "valid_days", "retakes"})
 
 
 @dataclass(frozen=True)
@@ -85,7 +32,11 @@ class Field:
     """Whether other values than the choices are taken."""
     applies: bool
     """Whether studies of the method use it."""
+    label: str
+    asked: int
+    """Its place among the settings that a form asks for first; 0 if it is not among them."""
     doc: str
+    """What it means, in words that do not speak of the command line."""
 
 
 def fields(method: str) -> list[Field]:
@@ -97,7 +48,7 @@ def fields(method: str) -> list[Field]:
     if method not in PROTOCOLS:
         raise InvalidInput(f"method must be one of {', '.join(PROTOCOLS)}, not {brief(method)}")
     protocol = PROTOCOLS[method]
-    return [_field(method, protocol, name, doc) for name, doc in protocols.documented_settings().items()]
+    return [_field(method, protocol, name) for name in protocols.documented_settings()]
 
 
 def posted(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -134,32 +85,33 @@ def _posted(name: str, value: Any) -> Any:
     return value
 
 
-def _field(method: str, protocol: Protocol, name: str, doc: str) -> Field:
-    low, high = protocols.range_of(name)
-    value = protocols.value_of(protocol, name)
+def _field(method: str, protocol: Protocol, name: str) -> Field:
+    facts, value = protocols.declared(name), protocols.value_of(protocol, name)
     return Field(
         name,
         protocols.group_of(name),
-        _kind(name),
+        _kind(name, facts),
         _default(value),
         written(value),
-        low,
-        high,
-        CHOICES.get(name, ()),
-        name in OPEN,
-        _applies(method, protocol, name),
-        doc,
+        facts.low,
+        facts.high,
+        facts.choices,
+        facts.is_open,
+        _applies(method, protocol, facts),
+        facts.label or name,
+        facts.asked,
+        facts.meaning or facts.doc,
     )
 
 
-def _kind(name: str) -> str:
-    if name in CHOICES:
+def _kind(name: str, facts: Declared) -> str:
+    if facts.choices:
         return "choice"
     if name in ("reasons", "exposures_ms"):
         return "list"
     if name == "texts":
         return "table"
-    if name in _LONG_TEXTS:
+    if facts.is_long:
         return "long_text"
     return {bool: "truth_value", int: "whole", float: "number"}.get(protocols.type_of(name), "text")
 
@@ -170,16 +122,10 @@ def _default(value: Any) -> Any:
     return written(value)
 
 
-def _applies(method: str, protocol: Protocol, name: str) -> bool:
+def _applies(method: str, protocol: Protocol, facts: Declared) -> bool:
     is_test = method == "qualification"
-    if name in _OF_QUALIFICATIONS:
+    if facts.used_by == protocols.QUALIFICATIONS:
         return is_test
-    if name in _OF_FLASHES:
+    if facts.used_by == protocols.FLASHES:
         return not is_test and (protocol.has_flashes or method in protocols.MAY_FLASH)
-    if name not in _PROBES:
-        return True
-    try:
-        changed = protocols.with_settings(protocol, {name: _PROBES[name]})
-    except InvalidInput:
-        return False
-    return not is_test and changed.method == protocol.method
+    return not facts.methods or method in facts.methods

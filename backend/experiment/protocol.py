@@ -6,7 +6,7 @@ Defaults are those of the papers (HYPE, Zhou et al. 2019: sections 2.1 to 2.3). 
 
 import dataclasses
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from math import ceil
@@ -93,23 +93,66 @@ _MOST_REASONS, _LONGEST_REASON = 12, 80
 _BETWEEN_REASONS = "|"
 
 
-def _setting(default: Any, doc: str, low: float | None = None, high: float | None = None) -> Any:
-    return field(default=default, metadata={"doc": doc, "low": low, "high": high})
+@dataclass(frozen=True)
+class Declared:
+    """What is declared of a setting, besides its name, type and default."""
+
+    doc: str
+    low: float | None = None
+    high: float | None = None
+    """Range of a number."""
+    choices: tuple[str, ...] = ()
+    """Values to choose from."""
+    accepts: tuple[str, ...] | None = None
+    """What is accepted, if that is not `choices`; () if the group checks it."""
+    is_open: bool = False
+    """Whether forms take values beside the choices: a rule spelled out, another quality, a record."""
+    is_long: bool = False
+    """Whether it is a text of several paragraphs."""
+    methods: tuple[str, ...] = ()
+    """The methods that it goes with, and no other takes it; () for all."""
+    used_by: str = ""
+    """`FLASHES` or `QUALIFICATIONS` if only those use it."""
+    label: str = ""
+    """What the console calls it; '' for its name."""
+    asked: int = 0
+    """Its place among the settings that the console asks for first; 0 if it is not among them."""
+    meaning: str = ""
+    """What the console says of it, if `doc` speaks of the command line or asks for more knowledge."""
+    fixed: str = ""
+    """Why it stays as it is once a study is made; '' if it can be changed until people take part."""
+    shapes_flashes: bool = False
+    """Whether the check for photosensitive people depends on it."""
+    fixes_evaluators: bool = False
+    """Whether the number of evaluators may follow from it (`Judgment.with_pool`)."""
 
 
-def _check_numbers(group: Any) -> None:
-    for setting in fields(group):
-        low, high = setting.metadata.get("low"), setting.metadata.get("high")
-        value = getattr(group, setting.name)
-        if low is not None and not low <= value <= high:
-            raise invalid_setting(
-                f"{setting.name} must be from {low:g} to {high:g}, not {brief(value)}", setting.name
-            )
+FLASHES, QUALIFICATIONS = "flashes", "qualifications"
 
 
-def _check_choice(group: Any, name: str, choices: tuple[str, ...]) -> None:
-    if (value := getattr(group, name)) not in choices:
-        raise invalid_setting(f"{name} must be one of {', '.join(choices)}, not {brief(value)}", name)
+def _setting(
+    default: Any, doc: str, low: float | None = None, high: float | None = None, **facts: Any
+) -> Any:
+    return field(default=default, metadata={"declared": Declared(doc, low, high, **facts)})
+
+
+class _Group:
+    """A group of settings, whose values are checked against what is declared of them."""
+
+    def __post_init__(self) -> None:
+        for setting in fields(cast("Any", self)):
+            declared, value = setting.metadata["declared"], getattr(self, setting.name)
+            low, high = declared.low, declared.high
+            accepted = declared.choices if declared.accepts is None else declared.accepts
+            if low is not None and not low <= value <= high:
+                raise invalid_setting(
+                    f"{setting.name} must be from {low:g} to {high:g}, not {brief(value)}", setting.name
+                )
+            if accepted and not declared.is_open and value not in accepted:
+                raise invalid_setting(
+                    f"{setting.name} must be one of {', '.join(declared.choices)}, not {brief(value)}",
+                    setting.name,
+                )
 
 
 def _check_reasons(reasons: tuple[str, ...]) -> None:
@@ -140,7 +183,7 @@ def _check_contact(contact: str) -> None:
 
 
 @dataclass(frozen=True)
-class StimulusSettings:
+class StimulusSettings(_Group):
     """What is shown: number, design, size and format of the stimuli."""
 
     images: int = _setting(
@@ -149,13 +192,23 @@ class StimulusSettings:
         "`jnd`) or triplets (`2afc`)",
         2,
         5000,
+        label="Pictures that an evaluator judges",
+        asked=2,
+        fixes_evaluators=True,
+        meaning=(
+            "One session has so many: pictures, half of them real; in pairs, tournaments and comparisons "
+            "so many pairs or triplets."
+        ),
     )
-    blocks: int = _setting(1, "blocks a session; with `infinity` and classes, one block a class", 1, 50)
+    blocks: int = _setting(
+        1, "blocks a session; with `infinity` and classes, one block a class", 1, 50, fixes_evaluators=True
+    )
     class_design: str = _setting(
         WITHIN,
         "with classes (sub-folders), `within`: each evaluator judges all of them, in blocks of their own, as "
         "in the workshop paper; `between`: each judges one, and `evaluators` are wanted for each class of "
         "each model, as in the main paper's study of ImageNet",
+        choices=(WITHIN, BETWEEN),
     )
     models_per_session: int = _setting(
         1,
@@ -170,6 +223,7 @@ class StimulusSettings:
         "`session`: exactly half of each block is real, as in the papers; `people`: each picture is real or "
         "fake by chance, so that counting does not help, and evaluators in pairs see half and half; with "
         "`pair`, the same of the side of the real picture",
+        choices=(EXACT_BALANCE, CHANCE_BALANCE),
     )
     spare_images: int = _setting(
         20, "spare pictures that replace voided ones, half of them real; with `pair`, pairs", 0, 1000
@@ -179,6 +233,12 @@ class StimulusSettings:
         "how the pictures of a session are drawn: `random`; or, by what `openhype draw` last found, "
         "`least-seen`: those with the fewest answers, `uncertain`: those that need more evaluators; of "
         "these two, scores use the random share alone (`infinity`)",
+        choices=(RANDOM_DRAW, *DRAWS_BY_NEED),
+        meaning=(
+            "How the pictures of a session are drawn. `random`; `least-seen`: those with the fewest "
+            "answers; `uncertain`: those that need more evaluators, as the study’s page last found. With "
+            "the last two, scores use the random share alone (`infinity`)."
+        ),
     )
     draw_random_share: float = _setting(
         0.5, "with `draw` other than `random`, share of each session's pictures drawn at random", 0, 1
@@ -189,12 +249,24 @@ class StimulusSettings:
         "`evaluators` follows unless it is set; those with the fewest so far are shown first",
         0,
         1000,
+        methods=("2afc", "jnd"),
+        fixes_evaluators=True,
+        label="Judgments of each pair or triplet",
+        asked=3,
+        meaning=(
+            "How often each pair or triplet is to be judged, by different people; the number of "
+            "evaluators follows from it."
+        ),
     )
     size_px: int = _setting(
         256,
         "width and height that pictures are brought to; `0`, with `2afc` and `jnd`: those that they have",
         0,
         2048,
+        label="Width and height of pictures (px)",
+        asked=5,
+        fixed="the pictures were made at this size",
+        meaning="Pictures of both sides are brought to this size.",
     )
     largest_css_px: int = _setting(
         0,
@@ -203,24 +275,18 @@ class StimulusSettings:
         2048,
     )
     image_format: str = _setting(
-        "auto", "`webp`, `png`, `jpeg:QUALITY`, or `auto`: webp (lossless) up to 256 px, above jpeg:95"
+        "auto",
+        "`webp`, `png`, `jpeg:QUALITY`, or `auto`: webp (lossless) up to 256 px, above jpeg:95",
+        choices=("auto", "webp", "png", "jpeg:95"),
+        is_open=True,
+        fixed="the pictures were written in this format",
     )
 
     def __post_init__(self) -> None:
-        _check_numbers(self)
+        super().__post_init__()
         if 0 < self.size_px < _SMALLEST_PX:
             raise invalid_setting(
                 f"size_px must be from {_SMALLEST_PX} to 2048, not {self.size_px}", "size_px"
-            )
-        if self.class_design not in (WITHIN, BETWEEN):
-            raise invalid_setting(
-                f"class_design must be 'within' or 'between', not {self.class_design!r}", "class_design"
-            )
-        if self.balance not in (EXACT_BALANCE, CHANCE_BALANCE):
-            raise invalid_setting(f"balance must be 'session' or 'people', not {self.balance!r}", "balance")
-        if self.draw not in (RANDOM_DRAW, *DRAWS_BY_NEED):
-            raise invalid_setting(
-                f"draw must be 'random', 'least-seen' or 'uncertain', not {self.draw!r}", "draw"
             )
         if self.draws_by_need and not self.draw_random_share:
             raise invalid_setting(
@@ -252,21 +318,24 @@ class StimulusSettings:
 
 
 @dataclass(frozen=True)
-class ContestSettings:
+class ContestSettings(_Group):
     """What a tournament compares, and how it is answered."""
 
     ties: bool = _setting(
-        False, "with `tournament`: evaluators can also answer that two pictures look equally real"
+        False,
+        "with `tournament`: evaluators can also answer that two pictures look equally real",
+        methods=("tournament",),
     )
     real_contestant: bool = _setting(
         False,
         "with `tournament`: the real pictures take part as one more contestant, in every session, as a fixed "
         "point of reference",
+        methods=("tournament",),
     )
 
 
 @dataclass(frozen=True)
-class UnscoredSettings:
+class UnscoredSettings(_Group):
     """Trials that are shown to evaluators but not scored: practice and attention checks."""
 
     practice_images: int = _setting(
@@ -275,6 +344,11 @@ class UnscoredSettings:
         "nor paid by answer; from `--practice DIR`, or set aside from the study's pictures",
         0,
         200,
+        meaning=(
+            "Pictures of the practice before the first block, half of them real, always with feedback; "
+            "neither scored nor paid by answer. They are the study’s practice pictures, or are set aside "
+            "from its others."
+        ),
     )
     picture_checks: int = _setting(
         0,
@@ -282,6 +356,10 @@ class UnscoredSettings:
         "real; among the scored pictures and not scored; not with `time`",
         0,
         200,
+        meaning=(
+            "Attention checks in a session by pictures whose truth is beyond doubt, half of them real. "
+            "They stand among the scored pictures and are not scored; not with `time`."
+        ),
     )
     instructed_checks: int = _setting(
         0,
@@ -290,9 +368,6 @@ class UnscoredSettings:
         200,
     )
 
-    def __post_init__(self) -> None:
-        _check_numbers(self)
-
     @property
     def checks(self) -> int:
         """Number of attention checks of a session."""
@@ -300,7 +375,7 @@ class UnscoredSettings:
 
 
 @dataclass(frozen=True)
-class ExclusionSettings:
+class ExclusionSettings(_Group):
     """The rule by which evaluators are left out of the primary scores; scores without it stand beside."""
 
     exclude_checks_below: float = _setting(
@@ -310,9 +385,6 @@ class ExclusionSettings:
         0, "leave out of the primary scores whose median response time is shorter", 0, 10000
     )
 
-    def __post_init__(self) -> None:
-        _check_numbers(self)
-
     @property
     def is_declared(self) -> bool:
         """Whether there is a rule."""
@@ -320,59 +392,80 @@ class ExclusionSettings:
 
 
 @dataclass(frozen=True)
-class TimingSettings:
+class TimingSettings(_Group):
     """How stimuli are flashed."""
 
     staircase: StaircaseRule | None = _setting(
         None,
         "rule of the exposures: `hype-2019`, `weighted-75`, or spelled out as "
         "`right_to_descend:3,down_ms:30,up_ms:10,start_ms:500,min_ms:100,max_ms:1000`",
+        choices=tuple(NAMED_RULES),
+        is_open=True,
+        methods=("time",),
+        shapes_flashes=True,
     )
     exposures_ms: fixed_exposures.Exposures = _setting(
         (),
         "with `exposures`: 1 to 20 fixed exposures, separated by commas, from 4 to 60000 ms each; "
         "`unlimited` is shown until it is answered; with `pair`, if given, of both pictures at once; with "
         "`jnd`: how long each of the two pictures is shown",
+        methods=("exposures", "pair", "jnd"),
+        shapes_flashes=True,
+        label="Exposures (ms)",
+        asked=4,
+        meaning="How long pictures are shown, such as 50, 100, 200; each time equally often.",
     )
     gap_ms: float = _setting(
-        0, "with `jnd`: how long nothing is shown between the two pictures, from 4 ms", 0, 10000
+        0,
+        "with `jnd`: how long nothing is shown between the two pictures, from 4 ms",
+        0,
+        10000,
+        methods=("jnd",),
+        shapes_flashes=True,
     )
     exposure_design: str = _setting(
         WITHIN,
         "with `exposures`, `within`: each evaluator sees all exposures in random order, each equally often; "
         "`between`: each sees one, and `evaluators` are wanted for each exposure of each model",
+        choices=(WITHIN, BETWEEN),
+        used_by=FLASHES,
     )
     exposure_steps: str = _setting(
         "ms",
         "`ms`: exposures move by the rule's steps and the nearest refresh is shown, so that scores do not "
         "depend on the display; `frames`: they move in whole refreshes of the display",
+        choices=("ms", "frames"),
+        used_by=FLASHES,
     )
-    min_refresh_hz: float = _setting(50, "slowest display that may show flashes", 1, 1000)
-    max_refresh_hz: float = _setting(1000, "fastest display that may show flashes", 1, 1000)
-    full_screen: bool = _setting(True, "show flashes in full screen, where the browser can")
-    countdown_from: int = _setting(3, "first number of the countdown before a flash", 0, 10)
-    countdown_ms: float = _setting(500, "how long each number of the countdown is shown", 50, 5000)
+    min_refresh_hz: float = _setting(50, "slowest display that may show flashes", 1, 1000, used_by=FLASHES)
+    max_refresh_hz: float = _setting(1000, "fastest display that may show flashes", 1, 1000, used_by=FLASHES)
+    full_screen: bool = _setting(True, "show flashes in full screen, where the browser can", used_by=FLASHES)
+    countdown_from: int = _setting(
+        3, "first number of the countdown before a flash", 0, 10, used_by=FLASHES, shapes_flashes=True
+    )
+    countdown_ms: float = _setting(
+        500, "how long each number of the countdown is shown", 50, 5000, used_by=FLASHES, shapes_flashes=True
+    )
     masks: str = _setting(
         "texture",
         "how masks are made from the pictures: `texture` (Portilla and Simoncelli) or `phase` (quick: "
         "scrambled phases); `own` is what a study with `--masks DIR` has",
+        choices=MADE_MASKS,
+        accepts=(*MADE_MASKS, OWN_MASKS),
+        used_by=FLASHES,
+        fixed="the masks were made like this",
+        meaning=(
+            "How masks are made from the pictures: `texture` (Portilla and Simoncelli) or `phase` "
+            "(quick: scrambled phases); `own`: the masks given with the pictures."
+        ),
     )
-    mask_count: int = _setting(4, "masks after a flash", 0, 20)
-    mask_ms: float = _setting(30, "how long each mask is shown", 4, 1000)
+    mask_count: int = _setting(4, "masks after a flash", 0, 20, used_by=FLASHES, shapes_flashes=True)
+    mask_ms: float = _setting(
+        30, "how long each mask is shown", 4, 1000, used_by=FLASHES, shapes_flashes=True
+    )
 
     def __post_init__(self) -> None:
-        _check_numbers(self)
-        if self.masks not in (*MADE_MASKS, OWN_MASKS):
-            raise invalid_setting(f"masks must be 'texture' or 'phase', not {self.masks!r}", "masks")
-        if self.exposure_steps not in ("ms", "frames"):
-            raise invalid_setting(
-                f"exposure_steps must be 'ms' or 'frames', not {self.exposure_steps!r}", "exposure_steps"
-            )
-        if self.exposure_design not in (WITHIN, BETWEEN):
-            raise invalid_setting(
-                f"exposure_design must be 'within' or 'between', not {self.exposure_design!r}",
-                "exposure_design",
-            )
+        super().__post_init__()
         if self.min_refresh_hz > self.max_refresh_hz:
             raise invalid_setting(
                 f"min_refresh_hz must not be above max_refresh_hz, "
@@ -434,19 +527,23 @@ class TimingSettings:
 
 
 @dataclass(frozen=True)
-class PageSettings:
+class PageSettings(_Group):
     """Instructions, and feedback to evaluators on their answers."""
 
     builtin_instructions: bool = _setting(
         True,
         "show the built-in instructions, after the study's own `[[pages]]` if any; false: only its own",
+        meaning=(
+            "Show the built-in instructions, after the study’s own pages if there are any; no: only its own."
+        ),
     )
     feedback: bool = _setting(
         True,
         "show after each answer whether it was right; always true with a staircase, "
         "whose next exposure reveals it",
+        shapes_flashes=True,
     )
-    feedback_ms: float = _setting(700, "how long the feedback is shown", 0, 10000)
+    feedback_ms: float = _setting(700, "how long the feedback is shown", 0, 10000, shapes_flashes=True)
     same_answer_notice: int = _setting(
         20,
         "equal answers in a row after which an evaluator is asked, once a block, to take a moment with each "
@@ -460,51 +557,56 @@ class PageSettings:
         "a person who returns, or hears of it, then knows pictures",
     )
 
-    def __post_init__(self) -> None:
-        _check_numbers(self)
-
 
 @dataclass(frozen=True)
-class FollowUpSettings:
+class FollowUpSettings(_Group):
     """What evaluators are asked besides the judgment itself, after it or (confidence) with it."""
 
     confidence: str = _setting(
         "none",
         "how sure evaluators are of each answer: `none` (not asked), a number of points from `2` to `7`, or "
         "`slider` (0 to 100)",
+        choices=(NONE, *map(str, range(2, MOST_POINTS + 1)), SLIDER),
     )
     confidence_when: str = _setting(
         "after",
         "`after`: asked once the answer is given; `with`: one press gives answer and confidence, by a row of "
         "points for each answer",
+        choices=(AFTER, WITH),
     )
     reasons: tuple[str, ...] = _setting(
         (),
         "reasons that evaluators can choose for an answer, several or none: 1 to 12, separated by vertical "
         "bars (in a study.toml, a list); `none`: not asked",
+        meaning=(
+            "Reasons that evaluators can choose for an answer, several or none: 1 to 12, separated by "
+            "vertical bars; `none`: not asked."
+        ),
     )
     reasons_for: str = _setting(
-        "fake", "answers after which reasons and comment are asked: `fake`, `real` or `all`"
+        "fake",
+        "answers after which reasons and comment are asked: `fake`, `real` or `all`",
+        choices=(*_ANSWERS_ASKED, ALL),
     )
     comment: str = _setting(
-        "none", "a comment in the evaluator's own words: `none`, `optional` or `required`"
+        "none",
+        "a comment in the evaluator's own words: `none`, `optional` or `required`",
+        choices=(NONE, OPTIONAL, REQUIRED),
     )
     mark: str = _setting(
         "none",
         "where a picture that was called fake looks so: `none` (not asked), `click` (a point) or `box`; only "
         "without a time limit",
+        choices=(NONE, CLICK, BOX),
     )
     mark_needed: str = _setting(
-        "optional", "`optional`: evaluators may mark no particular place; `required`: each has to mark one"
+        "optional",
+        "`optional`: evaluators may mark no particular place; `required`: each has to mark one",
+        choices=(OPTIONAL, REQUIRED),
     )
 
     def __post_init__(self) -> None:
-        _check_choice(self, "confidence", (NONE, *map(str, range(2, MOST_POINTS + 1)), SLIDER))
-        _check_choice(self, "confidence_when", (AFTER, WITH))
-        _check_choice(self, "reasons_for", (*_ANSWERS_ASKED, ALL))
-        _check_choice(self, "comment", (NONE, OPTIONAL, REQUIRED))
-        _check_choice(self, "mark", (NONE, CLICK, BOX))
-        _check_choice(self, "mark_needed", (OPTIONAL, REQUIRED))
+        super().__post_init__()
         _check_reasons(self.reasons)
         if self.confidence_when == WITH and self.confidence in (NONE, SLIDER):
             raise invalid_setting(
@@ -527,25 +629,39 @@ class FollowUpSettings:
 
 
 @dataclass(frozen=True)
-class PaySettings:
+class PaySettings(_Group):
     """What evaluators earn. Money in cents of the currency."""
 
-    currency: str = _setting("USD", "currency of all pay: `USD`, or `GBP`, whose cents are pence")
+    currency: str = _setting(
+        "USD", "currency of all pay: `USD`, or `GBP`, whose cents are pence", choices=tuple(money.CURRENCIES)
+    )
     base_usd_cents: int = _setting(
         0,
         "pay for taking part, whatever the answers; where the panel pays and nothing is set, 100 for a "
         "qualification",
         0,
         100000,
+        label="Pay for taking part (cents)",
+        asked=6,
+        meaning="Who finishes gets it, whatever the answers.",
     )
     bonus_usd_cents: int = _setting(
-        0, "pay for each right answer; where the panel pays and nothing is set, 2 for a study", 0, 1000
+        0,
+        "pay for each right answer; where the panel pays and nothing is set, 2 for a study",
+        0,
+        1000,
+        label="Pay for each right answer (cents)",
+        asked=7,
+        meaning="It comes on top of that.",
     )
     target_wage_usd_cents: int = _setting(
         1200,
         "wage an hour that the study aims at; `openhype status` warns where the median is lower",
         0,
         100000,
+        meaning=(
+            "Wage an hour that the study aims at, in cents; the study’s page warns where the median is lower."
+        ),
     )
     retainer_usd_cents: int = _setting(
         0, "pay for each minute of waiting to be called (`/wait/NAME`); 0: nobody waits", 0, 1000
@@ -554,9 +670,9 @@ class PaySettings:
     retainer_budget_usd_cents: int = _setting(2000, "maximum total pay for waiting", 0, 1000000)
 
     def __post_init__(self) -> None:
-        _check_numbers(self)
         with under("settings", "currency"):
             money.currency(self.currency)
+        super().__post_init__()
 
     @property
     def is_paid(self) -> bool:
@@ -565,67 +681,110 @@ class PaySettings:
 
 
 @dataclass(frozen=True)
-class LanguageSettings:
+class LanguageSettings(_Group):
     """The language of all that evaluators read, and the researcher's own texts."""
 
     language: str = _setting(
         "en",
         "language of the page: `en`, `de`, `es`, `fr`, `pt`, `ja`, `zh` (simplified), `ar`; or `choose`: the "
         "evaluator's browser decides, and the first screen lets them choose another",
+        choices=(*languages.LANGUAGES, languages.CHOOSE),
+        label="Language",
+        asked=11,
+        meaning="“choose” lets each evaluator choose one.",
     )
     texts: tuple[languages.OwnText, ...] = _setting(
         (),
         "texts of the page in place of its own, by key: the table `[texts]` of a study.toml, or `@FILE` with "
         "such a table",
+        meaning="Texts of the page in place of its own: on each line a key, =, and the text.",
     )
 
     def __post_init__(self) -> None:
         with under("settings", "language"):
             languages.check_language(self.language)
+        super().__post_init__()
 
 
 @dataclass(frozen=True)
-class ConsentSettings:
+class ConsentSettings(_Group):
     """What evaluators consent to."""
 
-    title: str = _setting("Real or fake?", "title that evaluators see")
+    title: str = _setting(
+        "Real or fake?",
+        "title that evaluators see",
+        label="Title that evaluators see",
+        asked=10,
+        meaning="It stands above the first page.",
+    )
     consent_text: str = _setting(
         DEFAULT_CONSENT,
         "text evaluators agree to, paragraphs separated by empty lines; `@FILE` takes it from a file",
+        is_long=True,
+        meaning="The text that evaluators agree to; empty lines separate paragraphs.",
     )
     consent_version: str = _setting("1", "version of the consent text, stored with each session")
     contact: str = _setting(
         "",
         "whom evaluators can write to, shown at consent, errors and end: an e-mail address, a URL or a text",
+        label="Whom evaluators can write to",
+        asked=9,
+        meaning=(
+            "An e-mail address, a web address or a text; it stands at the consent, with errors and at "
+            "the end."
+        ),
     )
-    minutes: float = _setting(10, "how long a session takes, as shown to evaluators", 0.1, 1000)
+    minutes: float = _setting(
+        10,
+        "how long a session takes, as shown to evaluators",
+        0.1,
+        1000,
+        label="Minutes that a session takes",
+        asked=8,
+        meaning="Evaluators read it before they begin, and the wage an hour follows from it.",
+    )
     keep_days: float = _setting(
         0,
         "days after a session's end for which the panel's parameters and the facts of devices are "
         "stored; `openhype retention` then deletes them; 0 stores them as long as the study",
         0,
         36500,
+        meaning=(
+            "Days after a session’s end for which the panel’s parameters and the facts of devices are "
+            "stored; after that the study’s page can delete them. 0: as long as the study."
+        ),
     )
 
     def __post_init__(self) -> None:
-        _check_numbers(self)
+        super().__post_init__()
         _check_contact(self.contact)
 
 
 @dataclass(frozen=True)
-class AdmissionSettings:
+class AdmissionSettings(_Group):
     """Who is admitted, and how many."""
 
     panel: PanelRecord = _setting(
         panels.LINK,
         "where evaluators come from: `link`, `private`, `prolific`, `connect`, `sona`, `mturk`, or a "
         "record in a file (`--panel FILE.toml`)",
+        choices=tuple(panels.BUILT_IN),
+        is_open=True,
+        label="Where evaluators come from",
+        asked=12,
+        meaning=(
+            "“link”: whoever has the link. “private”: a link for each person. The others are panels that "
+            "recruit."
+        ),
     )
     evaluators: int = _setting(
         30,
         "finished sessions wanted for each model; with `class_design=between`, for each of its classes",
         1,
         100000,
+        label="Evaluators for each model",
+        asked=1,
+        meaning="How many people are to finish for each model.",
     )
     abandon_after_minutes: float = _setting(
         60, "a session without an answer for so long no longer holds its place", 1, 100000
@@ -640,17 +799,22 @@ class AdmissionSettings:
     repeat_visits: bool = _setting(False, "let the same browser take part again (demos, not studies)")
     qualification: str = _setting("", "name of the qualification that evaluators must have passed")
     pass_share: float = _setting(
-        0.65, "share of the reals, and of the fakes, right to pass; of the pairs, in a test of pairs", 0, 1
+        0.65,
+        "share of the reals, and of the fakes, right to pass; of the pairs, in a test of pairs",
+        0,
+        1,
+        used_by=QUALIFICATIONS,
     )
-    valid_days: float = _setting(365, "days for which a pass admits to studies", 0.01, 100000)
-    retakes: bool = _setting(False, "let those who did not pass a qualification take it again")
+    valid_days: float = _setting(
+        365, "days for which a pass admits to studies", 0.01, 100000, used_by=QUALIFICATIONS
+    )
+    retakes: bool = _setting(
+        False, "let those who did not pass a qualification take it again", used_by=QUALIFICATIONS
+    )
     exclusive: bool = _setting(True, "admit nobody who took part in another study of this data directory")
     also_admit: str = _setting(
         "", "studies, separated by commas, whose evaluators an exclusive study admits nevertheless"
     )
-
-    def __post_init__(self) -> None:
-        _check_numbers(self)
 
 
 @dataclass(frozen=True)
@@ -845,21 +1009,31 @@ _PANEL_SHORTHANDS = {
     "early_redirect_url": "early_redirect",
 }
 """Settings that change an entry of the panel's record."""
-_SHORTHAND_DOCS = {
-    "start_exposure_ms": "first exposure of a block, without spelling out `staircase`",
-    "min_exposure_ms": "shortest exposure, without spelling out `staircase`",
-    "max_exposure_ms": "longest exposure, without spelling out `staircase`",
-    "panel_parameters": "parameters of the link that are stored, separated by commas, in the panel's record",
-    "evaluator_parameter": "parameter of the link that names the person, in the panel's record",
-    "redirect_url": "address to go back to, in the panel's record; `{code}` is the completion code",
-    "early_redirect_url": "address of the panel for people who did not finish, in the panel's record",
+_BOUND, _OF_PANEL = ", without spelling out `staircase`", ", in the panel's record"
+_SHORTHANDS = {
+    "start_exposure_ms": Declared(f"first exposure of a block{_BOUND}", methods=("time",)),
+    "min_exposure_ms": Declared(f"shortest exposure{_BOUND}", methods=("time",)),
+    "max_exposure_ms": Declared(f"longest exposure{_BOUND}", methods=("time",)),
+    "panel_parameters": Declared(f"parameters of the link that are stored, separated by commas{_OF_PANEL}"),
+    "evaluator_parameter": Declared(f"parameter of the link that names the person{_OF_PANEL}"),
+    "redirect_url": Declared(f"address to go back to{_OF_PANEL}; `{{code}}` is the completion code"),
+    "early_redirect_url": Declared(f"address of the panel for people who did not finish{_OF_PANEL}"),
 }
 
 
 def documented_settings() -> dict[str, str]:
     """Return a description of each setting that `with_settings` accepts, by name."""
-    own = {name: _FIELDS[name].metadata["doc"] for name in SETTINGS}
-    return own | _SHORTHAND_DOCS
+    return {name: declared(name).doc for name in (*SETTINGS, *_SHORTHANDS)}
+
+
+def declared(name: str) -> Declared:
+    """Return what is declared of a setting, one of `documented_settings`."""
+    return _SHORTHANDS[name] if name in _SHORTHANDS else _FIELDS[name].metadata["declared"]
+
+
+def named_settings(is_so: Callable[[Declared], Any]) -> dict[str, Any]:
+    """Return what `is_so` finds in the declaration of each setting, where it finds something."""
+    return {name: found for name in SETTINGS if (found := is_so(declared(name)))}
 
 
 def value_of(protocol: Protocol, name: str) -> Any:
@@ -883,12 +1057,6 @@ def type_of(name: str) -> Any:
     if name in _STAIRCASE_SHORTHANDS:
         return float
     return str if name in _PANEL_SHORTHANDS else _FIELDS[name].type
-
-
-def range_of(name: str) -> tuple[float | None, float | None]:
-    """Return the least and the largest value of a setting; None for no limit, or for what is no number."""
-    metadata = _FIELDS[name].metadata if name in _FIELDS else {}
-    return metadata.get("low"), metadata.get("high")
 
 
 MAY_FLASH = ("pair",)
@@ -950,29 +1118,20 @@ def with_settings(base: Protocol, settings: Mapping[str, str]) -> Protocol:
             "feedback",
         )
     made = base.changed(**changes)
-    if made.has_staircase != base.has_staircase:
-        raise invalid_setting("a staircase goes with method 'time', and only with it", "staircase")
-    is_changed = bool(made.timing.exposures_ms) != bool(base.timing.exposures_ms)
-    if is_changed and made.method not in MAY_FLASH:
-        raise invalid_setting(
-            "exposures_ms goes with methods 'exposures', 'pair' and 'jnd', and only with them",
-            "exposures_ms",
-            "method",
-        )
-    if bool(made.timing.gap_ms) != bool(base.timing.gap_ms):
-        raise invalid_setting(
-            "gap_ms goes with method 'jnd', which shows two pictures, and only with it", "gap_ms", "method"
-        )
-    if base.method != TOURNAMENT.method and (made.contest.ties or made.contest.real_contestant):
-        name = "ties" if made.contest.ties else "real_contestant"
-        raise invalid_setting(f"{name} goes with method 'tournament', and only with it", name)
+    for name, methods in named_settings(lambda each: each.methods).items():
+        before, after = value_of(base, name), value_of(made, name)
+        is_lost = before and not after and before is not True
+        if is_lost or (after and base.method not in methods):
+            *first, last = map(repr, methods)
+            several = f"s {', '.join(first)} and" if first else ""
+            raise invalid_setting(
+                f"{name} goes with method{several} {last}, and only with {'them' if first else 'it'}",
+                name,
+                "method",
+            )
     if made.timing.exposure_design == BETWEEN and not made.timing.exposures_ms:
         raise invalid_setting(
             "exposure_design=between goes with exposures_ms, and only with them", "exposure_design"
-        )
-    if bool(made.stimuli.judgments_per_item) != bool(base.stimuli.judgments_per_item):
-        raise invalid_setting(
-            "judgments_per_item goes with methods 2afc and jnd, and only with them", "judgments_per_item"
         )
     return made
 

@@ -126,6 +126,8 @@ class SettingField(TypedDict):
     choices: list[str]
     is_open: Annotated[bool, Meta(description="Whether other values than the choices are taken")]
     applies: Annotated[bool, Meta(description="Whether studies of the method use it")]
+    label: str
+    asked: Annotated[int, Meta(description="Its place among those that a form asks for first, or 0")]
     doc: str
 
 

@@ -165,14 +165,16 @@ const setting = (name, more = {}) => ({
   choices: [],
   is_open: false,
   applies: true,
+  label: name,
+  asked: 0,
   ...more,
 });
 
 test("settings that most studies decide on stand first, others in groups, unused ones nowhere", () => {
   const all = [
     setting("keep_days"),
-    setting("images", { group: "stimuli" }),
-    setting("evaluators"),
+    setting("images", { group: "stimuli", asked: 2 }),
+    setting("evaluators", { asked: 1 }),
     setting("ties", { applies: false }),
     setting("new", { group: "later" }),
   ];

@@ -112,7 +112,7 @@ def test_small_pools_are_dealt_to_their_end():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"draw": "seldom"}, "draw must be 'random', 'least-seen' or 'uncertain', not 'seldom'"),
+        ({"draw": "seldom"}, "draw must be one of random, least-seen, uncertain, not 'seldom'"),
         ({"draw": "uncertain", "draw_random_share": 0}, "draw_random_share must be above 0"),
         ({"draw_random_share": 1.5}, "draw_random_share must be from 0 to 1, not 1.5"),
         ({"draw_random_share": "nan"}, "draw_random_share must be finite"),

@@ -148,7 +148,7 @@ def test_a_recruitment_planned_by_other_settings_is_not_begun(world):
         ("infinity", {"imags": "8"}, "no setting is called 'imags'"),
         ("infinity", {"images": "9"}, "images must be even"),
         ("infinity", {"images": "400"}, "it has 60 of 200 reals, 60 of 200 fakes of gan"),
-        ("infinity", {"staircase": "hype-2019"}, "a staircase goes with method 'time'"),
+        ("infinity", {"staircase": "hype-2019"}, "staircase goes with method 'time'"),
         ("infinity", {"qualification": "hands"}, "a study's qualification must be a qualification"),
         ("infinity", {"panel": "nowhere"}, "nowhere"),
         ("infinity", {"consent_version": "1", "consent_text": "Hello."}, "must be another one than '1'"),

@@ -140,7 +140,7 @@ def test_settings_that_do_not_fit_are_refused(settings, message):
 def test_time_limits_and_qualifications_are_refused():
     with pytest.raises(InvalidInput, match="exposures_ms goes with method"):
         studies.study(exposures_ms="100")
-    with pytest.raises(InvalidInput, match="a staircase goes with method 'time'"):
+    with pytest.raises(InvalidInput, match="staircase goes with method 'time'"):
         studies.study(staircase="hype-2019")
     with pytest.raises(InvalidInput, match="has no qualifications"):
         JUDGMENT.check(studies.study().protocol, "qualification")

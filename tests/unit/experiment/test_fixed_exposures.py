@@ -87,8 +87,8 @@ def test_bad_exposures_are_refused(value, message):
     ("settings", "message"),
     [
         ({"exposures": "5", "max_refresh_hz": "144"}, "an exposure shorter than a refresh: 5 ms.*6.94 ms"),
-        ({"exposure_design": "across"}, "must be 'within' or 'between', not 'across'"),
-        ({"staircase": "hype-2019"}, "a staircase goes with method 'time'"),
+        ({"exposure_design": "across"}, "must be one of within, between, not 'across'"),
+        ({"staircase": "hype-2019"}, "staircase goes with method 'time'"),
     ],
 )
 def test_settings_that_do_not_fit_are_refused(settings, message):

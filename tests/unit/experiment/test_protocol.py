@@ -99,7 +99,7 @@ def test_an_address_of_the_panel_is_set_apart():
         ({"mask_ms": "nan"}, "mask_ms must be finite"),
         ({"feedback": "maybe"}, "feedback must be true or false"),
         ({"feedback": "no"}, "feedback=false does not go with HYPE-time"),
-        ({"masks": "noise"}, "masks must be 'texture' or 'phase', not 'noise'"),
+        ({"masks": "noise"}, "masks must be one of texture, phase, not 'noise'"),
         ({"staircase": "3-up"}, "staircase must be one of hype-2019, weighted-75"),
         ({"staircase": "down_ms:0"}, "steps must be above 0"),
         ({"contact": "write\nto me"}, "contact must be an e-mail address, a URL as https://"),

@@ -225,7 +225,7 @@ def test_marks_and_qualifications_are_refused():
         ({"gap_ms": "nan"}, "gap_ms must be finite"),
         ({"gap_ms": 10001}, "gap_ms must be from 0 to 10000"),
         ({"gap_ms": 4, "max_refresh_hz": 120}, "gap_ms is shorter than a refresh: 4 ms"),
-        ({"staircase": "hype-2019"}, "a staircase goes with method 'time'"),
+        ({"staircase": "hype-2019"}, "staircase goes with method 'time'"),
     ],
 )
 def test_times_out_of_range_are_refused(setting, message):

@@ -29,7 +29,10 @@ def test_every_documented_setting_is_a_field_whose_default_is_taken(me, method):
             assert protocols.with_settings(protocol, values) == protocol, name
 
 
-@pytest.mark.parametrize("name", [*setting_forms.CHOICES])
+CHOICES = protocols.named_settings(lambda declared: declared.choices)
+
+
+@pytest.mark.parametrize("name", [*CHOICES])
 def test_choices_are_taken_and_others_are_not_unless_a_field_is_open(name):
     needs = {"confidence_when": {"confidence": "5"}, "draw": {"draw_random_share": 0.5}}.get(name, {})
     method = {"staircase": "time", "exposure_design": "exposures", "exposure_steps": "time"}.get(
@@ -37,7 +40,7 @@ def test_choices_are_taken_and_others_are_not_unless_a_field_is_open(name):
     )
     base = setting_forms.PROTOCOLS[method]
 
-    for choice in setting_forms.CHOICES[name]:
+    for choice in CHOICES[name]:
         made = protocols.with_settings(base, {**needs, name: choice})
         value = protocols.value_of(made, name)
         assert getattr(value, "name", value) == choice or name == "staircase"

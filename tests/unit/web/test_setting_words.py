@@ -2,18 +2,13 @@
 
 import re
 
-from backend.experiment.protocol import documented_settings
-from tests.node import ROOT, evaluate
+from backend.administration.setting_forms import PROTOCOLS, fields
 
 OF_COMMAND_LINE = re.compile(r"`openhype|--\w|@FILE|\[\[?\w|\.toml")
-MEANINGS = re.compile(r"^const MEANINGS = .*?^\}\);$", re.MULTILINE | re.DOTALL)
 
 
-def test_settings_described_by_options_of_the_command_line_have_words_of_their_own():
-    module = (ROOT / "frontend" / "console_setting_groups.js").read_text("utf-8")
-    meanings = evaluate(f"{MEANINGS.search(module)[0]}; MEANINGS")
-    foreign = {name for name, doc in documented_settings().items() if OF_COMMAND_LINE.search(doc)}
+def test_no_field_speaks_of_the_command_line():
+    found = [field for method in PROTOCOLS for field in fields(method)]
 
-    assert foreign - {*meanings} == set()
-    assert {*meanings} - {*documented_settings()} == set()
-    assert [name for name, words in meanings.items() if OF_COMMAND_LINE.search(words)] == []
+    assert [field.name for field in found if OF_COMMAND_LINE.search(field.doc)] == []
+    assert all(field.label and field.doc for field in found)
