@@ -42,21 +42,6 @@ from backend.stores.store import Store
 from backend.task import requests
 from backend.task.access import Clock
 from backend.task.picture_names import PictureNames, is_stored_name
-from backend.task.reply_types import (
-    Admitted,
-    BegunWait,
-    Block,
-    Confirmation,
-    Debrief,
-    Opened,
-    PublicStudy,
-    QualificationFirst,
-    Resumed,
-    ReturnLink,
-    SessionProgress,
-    Wait,
-    Withdrawal,
-)
 from backend.task.service import TaskService
 from backend.uploads.local_uploads import LocalUploads
 from backend.uploads.uploads import Uploads
@@ -64,16 +49,18 @@ from backend.web import (
     assets,
     authorisation,
     console_routes,
+    evaluator_routes,
     headers,
     login,
     origins,
+    panel_routes,
     results_routes,
 )
-from backend.web.bodies import body
 from backend.web.context import Context
+from backend.web.evaluator_routes import Evaluators, PictureUrl
 from backend.web.matched_rule import MatchedRule
-from backend.web.operations import JSON
 from backend.web.proxies import PROXY, SignInHeader, behind_one_proxy
+from backend.web.routing import JSON
 from backend.web.session_limits import Openings
 
 log = logging.getLogger("openhype")
@@ -98,12 +85,6 @@ _LONGEST_NAME = 128
 _RETRY_AFTER_S = "5"
 """Retry-After of temporary failures."""
 _LONGEST_LOGGED = 300
-_EVENTS = "/api/panels/prolific/events"
-_FROM_SERVERS = frozenset({_EVENTS})
-"""Routes called by panels' servers, authenticated by their signature."""
-_WITHOUT_BODY = frozenset({"withdraw"})
-"""Routes without a body; they require a token in a header, which another site's page cannot send unasked."""
-PictureUrl = Callable[[Session, str], str]
 EVERYTHING = frozenset({"sessions", "scores", "results", "files"})
 """The groups of routes: of evaluators and a study's progress; of scores in the API; of results pages,
 console and members; of the files of page and stimuli."""
@@ -158,32 +139,36 @@ def create_app(
         store, data, keys, clock, uploads=uploads, base_url=base_url, publish=publish, proxy=proxy
     )
     authorise = authorisation.Authorisation(app, context)
-    authorise.declare(results_routes.OPERATIONS)
     task = TaskService.over(store, keys.hashing, clock, dice, watch)
     names = PictureNames(keys.hashing)
-    _add_description(app)
+    authorise.add(panel_routes.described, _document)
     if "sessions" in serves:
         urls = _urls(names if "files" in serves else None)
-        _add_evaluator_routes(
-            app,
+        evaluators = Evaluators(
             task,
-            lambda: authorise.require(RESEARCHER),
             openings or Openings(0, 0),
             urls,
+            lambda: authorise.require(RESEARCHER),
             data.remove_downloads,
         )
+        authorise.add(evaluator_routes.route, evaluators)
+        authorise.add(results_routes.status, context)
         _add_study_page(app, task)
-        results_routes.add_status(app, store)
     if serves & {"sessions", "panel"}:
-        _add_panel_routes(app, watch)
+        authorise.add(panel_routes.route, watch)
     if "scores" in serves:
-        results_routes.add_scores(app, store, data, clock)
+        authorise.add(results_routes.scores, context)
     if "files" in serves:
         _add_pages(app, front)
         _add_files(app, data, names)
     if "results" in serves:
+        from backend.web import competition_routes
+        from backend.web.route_modules import OF_MEMBERS
+
         results_routes.add_pages(app, context, read or data.picture)
-        _add_member_routes(authorise)
+        competition_routes.add_pages(app, context)
+        for routes in OF_MEMBERS:
+            authorise.add(routes, context)
         console_routes.add_pages(app, lambda: _asset("console.html"), uploads.origins if uploads else ())
     app.before_request(_check_path)
     app.before_request(lambda: _check_sender(authorise, allowed, knows_host))
@@ -214,114 +199,10 @@ def _urls(names: PictureNames | None) -> PictureUrl:
     return url
 
 
-def _add_evaluator_routes(
-    app: Flask,
-    task: TaskService,
-    check_key: Callable[[], None],
-    openings: Openings,
-    picture_url: PictureUrl,
-    remove_downloads: Callable[[str], None],
-) -> None:
-    @app.get("/api/studies/<study>")
-    def study(study: str) -> PublicStudy:
-        return task.opening.public_study(study)
+def _document() -> bytes:
+    from backend.web.openapi import document
 
-    @app.post("/api/studies/<study>/sessions")
-    def open_session(study: str) -> tuple[Opened | QualificationFirst, int]:
-        opening = body(requests.Opening)
-        if opening.simulated:
-            check_key()
-            reply = task.opening.open(study, opening)
-        else:
-            with openings.one(request.remote_addr) as forget:
-                reply = task.opening.open(study, opening)
-                if reply["stage"] != "session":
-                    forget()
-        return reply, 201 if reply["stage"] == "session" else 200
-
-    @app.post("/api/studies/<study>/admission")
-    def admit(study: str) -> Admitted:
-        visit = body(requests.Admission)
-        openings.check(request.remote_addr)
-        return task.opening.admit(study, visit.panel, visit.signature)
-
-    @app.post("/api/studies/<study>/exit")
-    def give_up(study: str) -> ReturnLink:
-        left = body(requests.Exit)
-        return task.opening.leave(study, left.outcome, left.panel, left.qualification_token, left.signature)
-
-    @app.post("/api/sessions/<session>/resume")
-    def resume(session: str) -> Resumed:
-        body(requests.Resume)
-        return task.answering.resume(session, authorisation.token())
-
-    @app.post("/api/sessions/<session>/blocks")
-    def begin_block(session: str) -> Block:
-        begun = body(requests.BlockBegin)
-        return task.answering.begin_block(
-            session, authorisation.token(), begun.lease, begun.block, begun.display, picture_url
-        )
-
-    @app.post("/api/sessions/<session>/answers")
-    def answer(session: str) -> Confirmation:
-        token = authorisation.token()
-        return task.answering.answer(session, token, requests.posted(body(requests.Answer)), picture_url)
-
-    @app.post("/api/sessions/<session>/questions")
-    def answer_questions(session: str) -> SessionProgress:
-        return task.answering.answer_questions(session, authorisation.token(), body(requests.QuestionAnswers))
-
-    @app.post("/api/sessions/<session>/end")
-    def end(session: str) -> SessionProgress:
-        return task.answering.end(session, authorisation.token(), body(requests.End).lease)
-
-    @app.post("/api/studies/<study>/waits")
-    def wait(study: str) -> tuple[BegunWait, int]:
-        begun = body(requests.WaitBegin)
-        return task.waiting.wait(study, begun.panel, begun.qualification_token, begun.signature), 201
-
-    @app.post("/api/studies/<study>/waits/<wait>/signs")
-    def sign(study: str, wait: str) -> Wait:
-        token, told = authorisation.token(), body(requests.Sign)
-        return task.waiting.sign(study, wait, token, told.is_visible, told.is_here)
-
-    @app.get("/api/sessions/<session>/debrief")
-    def debrief(session: str) -> Debrief:
-        return task.answering.debrief(session, authorisation.token(), picture_url)
-
-    @app.get("/api/sessions/<session>/withdrawal")
-    def withdrawal(session: str) -> Withdrawal:
-        return task.withdrawing.withdrawal(session, authorisation.token())
-
-    @app.post("/api/sessions/<session>/withdrawal")
-    def withdraw(session: str) -> Withdrawal:
-        done = task.withdrawing.withdraw(session, authorisation.token())
-        remove_downloads(done["study"])
-        return done
-
-
-def _add_member_routes(authorise: authorisation.Authorisation) -> None:
-    from backend.web.route_modules import MODULES
-
-    for module in MODULES:
-        authorise.add(module)
-
-
-def _add_description(app: Flask) -> None:
-    @app.get("/api/openapi.json")
-    def openapi() -> Response:
-        from backend.web.openapi import document
-
-        return Response(document(), mimetype="application/json")
-
-
-def _add_panel_routes(app: Flask, watch: Watch | None) -> None:
-    @app.post(_EVENTS)
-    def event() -> dict:
-        if watch is None:
-            raise NotAllowed("no events are expected here; see docs/prolific.md", code="no_webhooks")
-        watch.heard(request.headers, request.get_data(cache=False))
-        return {}
+    return document()
 
 
 def _add_study_page(app: Flask, task: TaskService) -> None:
@@ -436,7 +317,8 @@ def _check_sender(authorise: authorisation.Authorisation, allowed: Collection[st
         NotAllowed: `other_site`.
         NotJson: the body is not declared as what the route takes, which is JSON for most.
     """
-    is_known = request.url_rule is not None and request.path not in _FROM_SERVERS
+    route = authorise.route()
+    is_known = request.url_rule is not None and not (route and route.is_of_servers)
     if request.method not in origins.CHANGING or not is_known:
         return
     origin, site = request.headers.get("Origin"), request.headers.get("Sec-Fetch-Site")
@@ -449,10 +331,10 @@ def _check_sender(authorise: authorisation.Authorisation, allowed: Collection[st
         )
     if not request.path.startswith("/api/"):  # a form of the researcher's pages
         return
-    is_bare = request.endpoint in _WITHOUT_BODY and not request.content_type
-    operation = authorise.operation()
-    media = operation.media if operation else JSON
-    if not is_bare and request.mimetype != media:
+    if route and route.is_bare and not request.content_type:
+        return
+    media = route.media if route else JSON
+    if request.mimetype != media:
         what = "JSON" if media == JSON else "bytes"
         raise NotJson(
             f"the body must be {what}, sent with the header 'Content-Type: {media}', not "

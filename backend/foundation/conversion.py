@@ -18,10 +18,14 @@ _STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
 _MISSING = re.compile(r"Object missing required field `(.*)`")
 _CONTAINERS = (inspect.DictType, inspect.ListType, inspect.VarTupleType)
 _LONGEST_NAMED = 60
+_MOST = 2**31 - 1
 
 
-def converted(data: Any, declared: type[T]) -> T:
+def converted(data: Any, declared: type[T], absent: str = "null") -> T:
     """Return JSON data as an object of a declared type; undeclared fields are ignored.
+
+    Args:
+        absent: how no value is given, in messages.
 
     Raises:
         InvalidInput: names the field, what was expected and what was given.
@@ -29,7 +33,7 @@ def converted(data: Any, declared: type[T]) -> T:
     try:
         return msgspec.convert(data, declared)
     except msgspec.ValidationError as error:
-        raise InvalidInput(_message(str(error), data, declared)) from None
+        raise InvalidInput(_message(str(error), data, declared, absent)) from None
 
 
 def named(value: Any) -> str:
@@ -40,16 +44,16 @@ def named(value: Any) -> str:
     return text if len(text) <= _LONGEST_NAMED else text[: _LONGEST_NAMED - 3] + "..."
 
 
-def _message(problem: str, data: Any, declared: Any) -> str:
+def _message(problem: str, data: Any, declared: Any, absent: str) -> str:
     found = _PLACE.fullmatch(problem)
     text, path = (found["text"], found["path"]) if found else (problem, "")
     if missing := _MISSING.fullmatch(text):
         path += f".{missing[1]}"
     value, node, where = data, inspect.type_info(declared), ""
     for name, place in _STEP.findall(path):
-        if place and not isinstance(_inner(node), _CONTAINERS):
+        if place and not isinstance(inner(node), _CONTAINERS):
             break  # of several types that are accepted here, a list is not the first
-        node = _inner(node)
+        node = inner(node)
         if isinstance(node, inspect.DictType):
             name = _wrong_entry(value, node)
             value, node = value[name], node.value_type
@@ -64,16 +68,16 @@ def _message(problem: str, data: Any, declared: Any) -> str:
         return text
     if found and found["is_key"]:
         return f"{where} must have short names only, not {named(max(value, key=len))}"
-    expected, is_secret = _expected(node)
+    expected, is_secret = _expected(node, absent)
     return f"{where} must be {expected}" + ("" if is_secret else f", not {named(value)}")
 
 
-def _inner(node: Any) -> Any:
+def inner(node: Any) -> Any:
     """Return the container type inside a nullable or annotated type."""
     if isinstance(node, inspect.Metadata):
-        return _inner(node.type)
+        return inner(node.type)
     if isinstance(node, inspect.UnionType):
-        return next(_inner(each) for each in node.types if not isinstance(_inner(each), inspect.NoneType))
+        return next(inner(each) for each in node.types if not isinstance(inner(each), inspect.NoneType))
     return node
 
 
@@ -109,7 +113,7 @@ def _fits(entry: Any, kind: Any) -> bool:
     return type(entry) is plain[type(kind)]
 
 
-def _expected(node: Any) -> tuple[str, bool]:
+def _expected(node: Any, absent: str) -> tuple[str, bool]:
     """Return in words what a type accepts, and whether the given value must not be quoted."""
     extra: dict[str, Any] = {}
     is_null = False
@@ -119,9 +123,14 @@ def _expected(node: Any) -> tuple[str, bool]:
         else:
             some = [each for each in node.types if not isinstance(each, inspect.NoneType)]
             is_null |= len(some) < len(node.types)
-            node = next((each for each in some if isinstance(_inner(each), inspect.FloatType)), some[0])
+            node = next((each for each in some if isinstance(inner(each), inspect.FloatType)), some[0])
     words = extra.get("expected") or _words(node)
-    return words + (" or null" if is_null else ""), extra.get("is_secret", False)
+    return words + (f" or {absent}" if is_null else ""), extra.get("is_secret", False)
+
+
+def _to(most: float | None) -> str:
+    """Return the end of a range in words; '' if its end is only what can be stored."""
+    return "" if most is None or most >= _MOST else f" to {most:g}"
 
 
 def _words(node: Any) -> str:
@@ -129,7 +138,11 @@ def _words(node: Any) -> str:
         case inspect.BoolType():
             return "true or false"
         case inspect.IntType():
-            return f"a whole number from {node.ge}"
+            return f"a whole number from {node.ge}{_to(node.le)}"
+        case inspect.FloatType(gt=float(low), lt=float(high)):
+            return f"a number between {low:g} and {high:g}"
+        case inspect.FloatType(ge=low, lt=None) if low is not None and low > -_MOST:
+            return f"a number from {low:g}{_to(node.le)}"
         case inspect.FloatType():
             return "a number from 0 to 1e9" if node.ge == 0 else "a finite number"
         case inspect.StrType(max_length=int(length)):

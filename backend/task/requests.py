@@ -122,10 +122,6 @@ class Sign(Struct, frozen=True):
     is_here: bool
 
 
-class Resume(Struct, frozen=True):
-    """Request to resume a session, taking its lease."""
-
-
 class BlockBegin(Struct, frozen=True):
     """Request to begin a block, with facts of the display."""
 
@@ -238,7 +234,7 @@ def parse_object(body: bytes, allows_lines: bool = False) -> dict[str, Any]:
         raise InvalidInput("the body must be a JSON object in UTF-8; it could not be read as JSON") from None
     if not isinstance(data, dict):
         raise InvalidInput(f"the body must be a JSON object, not {named(data)}")
-    _check_texts(data, _UNPRINTABLE_IN_LINES if allows_lines else _UNPRINTABLE)
+    check_texts(data, _UNPRINTABLE_IN_LINES if allows_lines else _UNPRINTABLE)
     return data
 
 
@@ -296,7 +292,7 @@ def _check_size(name: str, facts: dict[str, Any]) -> None:
         raise ValueError(f"{name} must be of at most {_MAX_FACTS_BYTES} bytes as JSON, not {length}")
 
 
-def _check_texts(value: Any, unprintable: re.Pattern[str]) -> None:
+def check_texts(value: Any, unprintable: re.Pattern[str] = _UNPRINTABLE) -> None:
     """Refuse texts that contain control characters or unpaired surrogates.
 
     JSON can encode the latter (`"\\ud800"`), and Python reads them; databases, hashes and terminals fail
@@ -310,10 +306,10 @@ def _check_texts(value: Any, unprintable: re.Pattern[str]) -> None:
             )
     elif isinstance(value, dict):
         for each in (*value, *value.values()):
-            _check_texts(each, unprintable)
+            check_texts(each, unprintable)
     elif isinstance(value, list):
         for each in value:
-            _check_texts(each, unprintable)
+            check_texts(each, unprintable)
 
 
 def _whole_number(digits: str) -> float:

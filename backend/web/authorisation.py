@@ -1,12 +1,11 @@
 """Who may call a route of members: decided from its declaration, before the route runs.
 
-A route's operation names the least role that may call it. Every rule of a module of routes must have an
-operation; a module with another rule is refused when the application is made.
+A route names the least role that may call it.
 """
 
 import logging
 from datetime import datetime
-from typing import Protocol
+from typing import Any
 
 from flask import Flask, Response, g, request
 
@@ -16,21 +15,13 @@ from backend.members.roles import Member
 from backend.stores.store import Store
 from backend.web import headers, login, origins
 from backend.web.context import Context
-from backend.web.operations import MEMBER, Operation, Operations, path_of
+from backend.web.routing import MEMBER, Route, Routes, path_of
 
 log = logging.getLogger("openhype")
 
 
-class Routes(Protocol):
-    """A module of routes."""
-
-    OPERATIONS: Operations
-
-    def add_routes(self, app: Flask, context: Context) -> None: ...
-
-
 def caller() -> Member:
-    """Return the member who made the current request, whose operation names a role."""
+    """Return the member who made the current request, whose route names a role."""
     return g.member
 
 
@@ -67,51 +58,36 @@ def concerns(target: str) -> None:
 
 
 class Authorisation:
-    """The operations of an application, and the check of each request against them."""
+    """The routes of an application, and the check of each request against them."""
 
     def __init__(self, app: Flask, context: Context):
         self._app, self._context = app, context
-        self._operations: dict[str, Operation] = {}
+        self._routes: dict[str, Route] = {}
 
-    def declare(self, operations: Operations) -> None:
-        """Have requests checked against these operations."""
-        self._operations |= operations
+    def add(self, routes: Routes, works_with: Any) -> None:
+        """Have the application answer routes, and check their requests."""
+        self._routes |= {route.name: route for route in routes}
+        routes.add_to(self._app, works_with)
 
-    def add(self, module: Routes) -> None:
-        """Add the routes of a module.
-
-        Raises:
-            RuntimeError: a route of the API has no operation.
-        """
-        known = {rule.rule for rule in self._app.url_map.iter_rules()}
-        self.declare(module.OPERATIONS)
-        module.add_routes(self._app, self._context)
-        for rule in self._app.url_map.iter_rules():
-            if rule.rule in known or not rule.rule.startswith("/api/"):
-                continue
-            for verb in (rule.methods or set()) - {"HEAD", "OPTIONS"}:
-                if f"{verb} {path_of(rule.rule)}" not in module.OPERATIONS:
-                    raise RuntimeError(f"{verb} {rule.rule} has no operation")
-
-    def operation(self) -> Operation | None:
-        """Return the operation of the current request, None if none was declared here."""
+    def route(self) -> Route | None:
+        """Return the route of the current request, None if it is none of the API."""
         rule = request.url_rule
         if rule is None:
             return None
         verb = "GET" if request.method == "HEAD" else request.method
-        return self._operations.get(f"{verb} {path_of(rule.rule)}")
+        return self._routes.get(f"{verb} {path_of(rule.rule)}")
 
     def check(self) -> None:
-        """Check the current request against its operation, and begin its entry in the audit log.
+        """Check the current request against its route, and begin its entry in the audit log.
 
         Raises:
             NotAllowed: it carries no valid token, or one of a member without the role.
             StoreFailed: the audit log cannot be written, so that nothing may be changed.
         """
-        operation = self.operation()
-        if operation is not None and operation.role is not None:
-            self.require(operation.role)
-            if self._is_audited(operation):
+        route = self.route()
+        if route is not None and route.role is not None:
+            self.require(route.role)
+            if self._is_audited(route):
                 g.change = audit_log.begin(*self._asked(g.member))
 
     def require(self, role: str) -> None:
@@ -120,10 +96,10 @@ class Authorisation:
 
     def record(self, reply: Response) -> Response:
         """Complete the entry of the current request, or write that of a member refused for the role."""
-        operation, change, member = self.operation(), g.get("change"), g.get("member")
+        route, change, member = self.route(), g.get("change"), g.get("member")
         if change is not None:
             change.end(reply.status_code, audit_log.outcome_of(reply.status_code))
-        elif member is not None and operation is not None and self._is_audited(operation):
+        elif member is not None and route is not None and self._is_audited(route):
             self._record_refusal(member, reply.status_code)
         return reply
 
@@ -133,13 +109,13 @@ class Authorisation:
         except OpenhypeError as error:
             log.error("the audit log lacks a refusal (%s) of %s: %s", status, member.name, error)
 
-    def _is_audited(self, operation: Operation) -> bool:
-        is_of_members = operation.role is not None and operation.is_audited
+    def _is_audited(self, route: Route) -> bool:
+        is_of_members = route.role is not None and route.is_audited
         return is_of_members and request.method in origins.CHANGING
 
     def _asked(self, member: Member) -> tuple[Store, datetime, str, str | None, str, str]:
         """Return the beginning of an entry: who asks for what, and when."""
-        assert request.url_rule is not None  # a request without a route has no operation
+        assert request.url_rule is not None  # who is asked for is asked by a route
         action = f"{request.method} {path_of(request.url_rule.rule)}"
         target = " ".join(map(str, (request.view_args or {}).values()))
         return self._context.store, self._context.clock(), member.name, member.token_id, action, target

@@ -10,41 +10,41 @@ from flask import Flask, Response, request
 
 from backend.experiment.records import Study
 from backend.foundation.errors import NotFound
-from backend.standing.competition import Competitions
 from backend.standing.terms import Standing
 from backend.web import headers
 from backend.web.context import Context
-from backend.web.operations import Operation, Operations
+from backend.web.routing import Routes
 from backend.web.standing_types import CompetitionFacts, CompetitionList
 
-OPERATIONS: Operations = {
-    "GET /api/competitions": Operation(
-        "The competitions that anyone may see", {200: ("The competitions", CompetitionList)}, ""
-    ),
-    "GET /api/competitions/{study}": Operation(
-        "A competition, and its table after the embargo; any site's page may read it",
-        {200: ("The competition", CompetitionFacts)},
-        "404",
-    ),
-}
+route = Routes()
 
 
-def add_routes(app: Flask, context: Context) -> None:
-    """Add the routes and pages of competitions."""
+@route(
+    "GET /api/competitions",
+    "The competitions that anyone may see",
+    "The competitions",
+    gives=CompetitionList,
+)
+def list_competitions(context: Context) -> Response:
+    return _public(_json({"competitions": [_entry(*each) for each in context.competitions.published()]}))
+
+
+@route(
+    "GET /api/competitions/{study}",
+    "A competition, and its table after the embargo; any site's page may read it",
+    "The competition",
+    "404",
+    gives=CompetitionFacts,
+)
+def show_competition(context: Context, study: str) -> Response:
+    competitions = context.competitions
+    return _public(_json(competitions.of(*competitions.find(study))))
+
+
+def add_pages(app: Flask, context: Context) -> None:
+    """Add the pages of competitions, and the badges of their models."""
     competitions = context.competitions
 
-    @app.get("/api/competitions")
-    def list_competitions() -> Response:
-        return _public(_json({"competitions": [_entry(*each) for each in competitions.published()]}))
-
-    @app.get("/api/competitions/<study>")
-    def show_competition(study: str) -> Response:
-        return _public(_json(competitions.of(*competitions.find(study))))
-
-    _add_pages(app, context, competitions)
-
-
-def _add_pages(app: Flask, context: Context, competitions: Competitions) -> None:
     @app.get("/competitions")
     def competitions_page() -> Response:
         from backend.standing import pages

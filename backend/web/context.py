@@ -1,11 +1,12 @@
 """What the routes of members work with."""
 
+import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from backend.foundation.timestamps import utc_now
 from backend.stores.datadir import DataDir, Keys
@@ -15,6 +16,8 @@ from backend.web.proxies import SignInHeader
 
 if TYPE_CHECKING:
     from backend.standing.competition import Competitions
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,15 @@ class Context:
     """The header in which a proxy names the member whom it has authenticated; None if there is none."""
     publish: Callable[[str, Path], Any] | None = None
     """Uploads a study's images to where browsers get them, if that is elsewhere."""
+    _shared: dict[Callable[..., Any], Any] = field(default_factory=dict, init=False, repr=False)
+    _lock: Any = field(default_factory=threading.RLock, init=False, repr=False)
+
+    def shared(self, make: Callable[["Context"], T]) -> T:
+        """Return what `make` returns of this context: made once, then the same for all requests."""
+        with self._lock:
+            if make not in self._shared:
+                self._shared[make] = make(self)
+            return self._shared[make]
 
     @cached_property
     def competitions(self) -> "Competitions":

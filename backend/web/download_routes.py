@@ -2,183 +2,203 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from flask import Flask, Response, request, send_file
+from flask import Response, request, send_file
+from msgspec import Meta, Struct
+from msgspec.structs import asdict
 
+from backend.experiment.records import Study
 from backend.members.roles import RESEARCHER
 from backend.metrics import stored
 from backend.responses.study_data import version
 from backend.stores.store import Store
-from backend.web import queries
+from backend.task.requests import Whole
 from backend.web.context import Context
 from backend.web.download_files import removed
 from backend.web.downloads import Downloads
-from backend.web.operations import SINCE, TRUE_OR_FALSE, UNCHANGED, Operation, Operations
+from backend.web.plan_types import Share
+from backend.web.routing import Routes
 
-_PATH = "/api/studies/{study}"
-_SIMULATED = (
-    "simulated",
-    "query",
-    TRUE_OR_FALSE,
-    "`true`: of simulated sessions, instead of real ones",
-)
-_NUMBER = {"type": "number"}
-_TEXT = {"type": "string", "maxLength": 300}
-_NAMES = {"type": "array", "items": _TEXT, "maxItems": 50}
 MEDIA = {"zip": "application/zip", "csv": "text/csv", "png": "image/png"}
+_STATUSES = "400 404 501 503"
+_SENT: dict[str, Any] = {"is_polled": True, "headers": ("Content-Disposition",)}
+route = Routes(RESEARCHER)
+Line = Annotated[str, Meta(max_length=300)]
 
 
-def _operation(summary: str, what: str, media: str, *parameters: tuple) -> Operation:
-    return Operation(
-        summary,
-        {200: (what, None), **UNCHANGED},
-        "400 404 501 503",
-        role=RESEARCHER,
-        parameters=(*parameters, SINCE),
-        headers=("ETag", "Content-Disposition"),
-        reply_media=media,
+class AnswersQuery(Struct, frozen=True):
+    """Whose answers are asked for."""
+
+    simulated: Annotated[bool, Meta(description="`true`: of simulated sessions, instead of real ones")] = (
+        False
     )
 
 
-OPERATIONS: Operations = {
-    f"GET {_PATH}/report.zip": _operation(
-        "A report: page, figures, tables. While it is being made: 503, to be asked for again",
-        "One folder with index.html",
-        MEDIA["zip"],
-        _SIMULATED,
-        ("title", "query", {"type": "string", "maxLength": 300}, "Of the page"),
-        (
-            "exposures",
-            "query",
-            {"type": "string", "enum": ["nominal", "shown"]},
-            "HYPE-time: as the staircase asked for, or as displays showed them",
+class ReportQuery(AnswersQuery, frozen=True):
+    """What a report shows."""
+
+    title: Annotated[Line, Meta(description="Of the page")] = ""
+    exposures: Annotated[
+        Literal["nominal", "shown"],
+        Meta(description="HYPE-time: as the staircase asked for, or as displays showed them"),
+    ] = "nominal"
+    level: Annotated[Share | None, Meta(description="Of the intervals, between 0 and 1; by default 0.95")] = (
+        None
+    )
+    margin: Annotated[
+        float,
+        Meta(gt=0, lt=50, description="Percentage points around 50% that count as indistinguishable"),
+    ] = 5.0
+    threshold_at: Annotated[
+        float,
+        Meta(gt=0.5, lt=1, description="Accuracy at which thresholds are taken; by default 0.75"),
+    ] = 0.75
+    iterations: Annotated[
+        Annotated[int, Meta(ge=1, le=10_000_000)] | None,
+        Meta(description="Monte Carlo bootstrap instead of the exact one"),
+    ] = None
+    seed: Annotated[Whole | None, Meta(description="Of that bootstrap")] = None
+
+
+class ExportQuery(AnswersQuery, frozen=True):
+    """What a data set contains, and what is declared of it."""
+
+    croissant: Annotated[
+        bool,
+        Meta(
+            description="`false`: without croissant.json, the header for `datasets`, model cards and "
+            "CITATION.cff"
         ),
-        ("level", "query", _NUMBER, "Of the intervals, between 0 and 1; by default 0.95"),
-        ("margin", "query", _NUMBER, "Percentage points around 50% that count as indistinguishable"),
-        ("threshold_at", "query", _NUMBER, "Accuracy at which thresholds are taken; by default 0.75"),
-        (
-            "iterations",
-            "query",
-            {"type": "integer", "minimum": 1},
-            "Monte Carlo bootstrap instead of the exact one",
+    ] = True
+    creator: Annotated[
+        list[Line],
+        Meta(max_length=50, description="Who made the data set: `Lovelace, Ada`; again for each"),
+    ] = []
+    license: Annotated[Line, Meta(description="Such as CC-BY-4.0, or an address")] = ""
+    url: Annotated[Line, Meta(description="Where the data set is published")] = ""
+    release: Annotated[Line, Meta(description="Version of the data set; by default 1.0.0")] = ""
+    bapps: Annotated[
+        bool,
+        Meta(description="2AFC, JND: `true`: also pictures and votes in the layout of BAPPS"),
+    ] = False
+
+
+class MasksQuery(Struct, frozen=True):
+    """How many masks are asked for."""
+
+    count: Annotated[int, Meta(ge=1, le=1000, description="How many; by default 10")] = 10
+
+
+class SiteQuery(Struct, frozen=True):
+    """How large a demo is to be."""
+
+    each: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=1_000_000,
+            description="Pictures of the reals, and of each model, at most; by default 100",
         ),
-        ("seed", "query", {"type": "integer", "minimum": 0}, "Of that bootstrap"),
-    ),
-    f"GET {_PATH}/export.zip": _operation(
-        "The answers as a Psych-DS data set, with what publishing it needs",
-        "One folder",
-        MEDIA["zip"],
-        _SIMULATED,
-        (
-            "croissant",
-            "query",
-            TRUE_OR_FALSE,
-            "`false`: without croissant.json, the header for `datasets`, model cards and CITATION.cff",
-        ),
-        ("creator", "query", _NAMES, "Who made the data set: `Lovelace, Ada`; again for each"),
-        ("license", "query", _TEXT, "Such as CC-BY-4.0, or an address"),
-        ("url", "query", _TEXT, "Where the data set is published"),
-        ("release", "query", _TEXT, "Version of the data set; by default 1.0.0"),
-        (
-            "bapps",
-            "query",
-            TRUE_OR_FALSE,
-            "2AFC, JND: `true`: also pictures and votes in the layout of BAPPS",
-        ),
-    ),
-    f"GET {_PATH}/responses.csv": _operation(
-        "The scored answers, one row each: the file to score", "The answers", MEDIA["csv"], _SIMULATED
-    ),
-    f"GET {_PATH}/masks.png": _operation(
-        "Masks of a study, to look at",
-        "A picture",
-        MEDIA["png"],
-        ("count", "query", {"type": "integer", "minimum": 1, "maximum": 1000}, "How many; by default 10"),
-    ),
-    f"GET {_PATH}/site.zip": _operation(
-        "A demo of a study as files for any web server; it contains the truth of its pictures",
-        "One folder with index.html",
-        MEDIA["zip"],
-        (
-            "each",
-            "query",
-            {"type": "integer", "minimum": 1},
-            "Pictures of the reals, and of each model, at most; by default 100",
-        ),
-    ),
-}
+    ] = 100
 
 
-def add_routes(app: Flask, context: Context) -> None:
-    """Add the routes."""
-    store, data = context.store, context.data
-    downloads = Downloads(store, data)
-
-    def sent(study: str, kind: str, options: Mapping[str, Any], *facts: str) -> Response:
-        """Return a file of a study, or 304; `facts` change whenever its content may."""
-        found = store.study(study)
-        simulated = options.get("simulated", False)
-        tag = "-".join(filter(None, (version(store, found, simulated), *facts, *_shortened(options))))
-        if request.if_none_match.contains(tag):
-            reply = Response(status=304)
-        else:
-            path = downloads.get(found, kind, options, tag)
-            try:
-                reply = send_file(
-                    path,
-                    mimetype=MEDIA[kind.rpartition(".")[2]],
-                    as_attachment=True,
-                    download_name=f"{found.name}-{kind}",
-                    etag=False,
-                    conditional=True,
-                    last_modified=None,
-                )
-            except FileNotFoundError:
-                raise removed(found, kind) from None
-        reply.set_etag(tag)
-        reply.headers["Cache-Control"] = "private, no-cache"
-        return reply
-
-    @app.get("/api/studies/<study>/report.zip")
-    def report(study: str) -> Response:
-        options = {
-            "simulated": queries.truth_value("simulated"),
-            "title": queries.text("title"),
-            "exposures": queries.choice("exposures", ("nominal", "shown")),
-            "level": queries.number("level", 1e-6, 1 - 1e-6),
-            "margin": queries.number("margin", 0, 50, is_open=True) or 5.0,
-            "threshold_at": queries.number("threshold_at", 0.5, 1, is_open=True) or 0.75,
-            "iterations": queries.whole("iterations", 1, 10_000_000),
-            "seed": queries.whole("seed", 0, 2**31 - 1),
-        }
-        return sent(study, "report.zip", options, stored.version(data, study))
-
-    @app.get("/api/studies/<study>/export.zip")
-    def export(study: str) -> Response:
-        simulated = queries.truth_value("simulated")
-        options = {
-            "simulated": simulated,
-            "bapps": queries.truth_value("bapps"),
-            "croissant": _declared() if queries.choice("croissant", ("true", "false")) == "true" else None,
-        }
-        return sent(study, "export.zip", options, _unfinished(store, study, simulated))
-
-    @app.get("/api/studies/<study>/responses.csv")
-    def responses(study: str) -> Response:
-        return sent(study, "responses.csv", {"simulated": queries.truth_value("simulated")})
-
-    @app.get("/api/studies/<study>/masks.png")
-    def masks(study: str) -> Response:
-        return sent(study, "masks.png", {"count": queries.whole("count", 1, 1000) or 10})
-
-    @app.get("/api/studies/<study>/site.zip")
-    def site(study: str) -> Response:
-        return sent(study, "site.zip", {"each": queries.whole("each", 1, 1_000_000) or 100})
+@route(
+    "GET /api/studies/{study}/report.zip",
+    "A report: page, figures, tables. While it is being made: 503, to be asked for again",
+    "One folder with index.html",
+    _STATUSES,
+    reply_media=MEDIA["zip"],
+    **_SENT,
+)
+def send_report(context: Context, study: Study, query: ReportQuery) -> Response:
+    return _sent(context, study, "report.zip", asdict(query), stored.version(context.data, study.name))
 
 
-def _declared() -> dict[str, Any]:
+@route(
+    "GET /api/studies/{study}/export.zip",
+    "The answers as a Psych-DS data set, with what publishing it needs",
+    "One folder",
+    _STATUSES,
+    reply_media=MEDIA["zip"],
+    **_SENT,
+)
+def send_export(context: Context, study: Study, query: ExportQuery) -> Response:
+    options = {
+        "simulated": query.simulated,
+        "bapps": query.bapps,
+        "croissant": _declared(query) if query.croissant else None,
+    }
+    unfinished = _unfinished(context.store, study.name, query.simulated)
+    return _sent(context, study, "export.zip", options, unfinished)
+
+
+@route(
+    "GET /api/studies/{study}/responses.csv",
+    "The scored answers, one row each: the file to score",
+    "The answers",
+    _STATUSES,
+    reply_media=MEDIA["csv"],
+    **_SENT,
+)
+def send_responses(context: Context, study: Study, query: AnswersQuery) -> Response:
+    return _sent(context, study, "responses.csv", asdict(query))
+
+
+@route(
+    "GET /api/studies/{study}/masks.png",
+    "Masks of a study, to look at",
+    "A picture",
+    _STATUSES,
+    reply_media=MEDIA["png"],
+    **_SENT,
+)
+def send_masks(context: Context, study: Study, query: MasksQuery) -> Response:
+    return _sent(context, study, "masks.png", asdict(query))
+
+
+@route(
+    "GET /api/studies/{study}/site.zip",
+    "A demo of a study as files for any web server; it contains the truth of its pictures",
+    "One folder with index.html",
+    _STATUSES,
+    reply_media=MEDIA["zip"],
+    **_SENT,
+)
+def send_site(context: Context, study: Study, query: SiteQuery) -> Response:
+    return _sent(context, study, "site.zip", asdict(query))
+
+
+def _sent(context: Context, study: Study, kind: str, options: dict[str, Any], *facts: str) -> Response:
+    """Return a file of a study, or 304; `facts` change whenever its content may."""
+    known = version(context.store, study, options.get("simulated", False))
+    tag = "-".join(filter(None, (known, *facts, _shortened(options))))
+    if request.if_none_match.contains(tag):
+        reply = Response(status=304)
+    else:
+        path = context.shared(_downloads).get(study, kind, options, tag)
+        try:
+            reply = send_file(
+                path,
+                mimetype=MEDIA[kind.rpartition(".")[2]],
+                as_attachment=True,
+                download_name=f"{study.name}-{kind}",
+                etag=False,
+                conditional=True,
+                last_modified=None,
+            )
+        except FileNotFoundError:
+            raise removed(study, kind) from None
+    reply.set_etag(tag)
+    reply.headers["Cache-Control"] = "private, no-cache"
+    return reply
+
+
+def _downloads(context: Context) -> Downloads:
+    return Downloads(context.store, context.data)
+
+
+def _declared(query: ExportQuery) -> dict[str, Any]:
     """Return what is declared of a data set, checked.
 
     Raises:
@@ -186,15 +206,15 @@ def _declared() -> dict[str, Any]:
     """
     from backend.responses.publication.terms import terms_of
 
-    creators, licence = queries.texts("creator", most=50), queries.text("license")
-    url, release = queries.text("url"), queries.text("release")
-    terms_of("", creators, licence, url, release)
-    return {"creators": creators, "licence": licence, "url": url, "release": release}
+    terms_of("", tuple(query.creator), query.license, query.url, query.release)
+    return {
+        "creators": query.creator, "licence": query.license, "url": query.url, "release": query.release,
+    }  # fmt: skip
 
 
-def _shortened(options: Mapping[str, Any]) -> tuple[str]:
+def _shortened(options: dict[str, Any]) -> str:
     """Return options as a short text that differs whenever they do."""
-    return (hashlib.blake2b(json.dumps(options, sort_keys=True).encode(), digest_size=8).hexdigest(),)
+    return hashlib.blake2b(json.dumps(options, sort_keys=True).encode(), digest_size=8).hexdigest()
 
 
 def _unfinished(store: Store, study: str, simulated: bool) -> str:

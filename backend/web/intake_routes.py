@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from flask import Flask
 
 from backend.administration.study_spec import StudySpec
 from backend.experiment.records import Study
@@ -14,16 +13,15 @@ from backend.foundation.errors import Conflict, InvalidInput, NotFound
 from backend.foundation.names import clean
 from backend.foundation.timestamps import stamp
 from backend.jobs import queue
-from backend.jobs.queue import Job
 from backend.jobs.study_orders import StudyOrder, study_order, worded
 from backend.members.roles import RESEARCHER, Member
+from backend.stores.store import Entry
 from backend.stores.updates import update
 from backend.uploads import uploads
 from backend.web.authorisation import caller, concerns
-from backend.web.bodies import NoFields, body
 from backend.web.context import Context
 from backend.web.job_types import DraftReply, Drafts, Enqueued, ModelGiven, StudyBody, plain
-from backend.web.operations import Operation, Operations
+from backend.web.routing import Routes
 
 DRAFTS = "drafts"
 """The book of drafts, by member and id."""
@@ -32,110 +30,120 @@ _MOST_DRAFTS = 100
 _DRAFT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _UNNAMED = "audit"
 """The name of a study that has none yet, in an audit."""
-OPERATIONS: Operations = {
-    "POST /api/studies": Operation(
-        "Make a study from uploads; the same order again returns the same job",
-        {202: ("It is being made", Enqueued)},
-        "400 403 404 409 413 415 503",
-        StudyBody,
-        role=RESEARCHER,
-    ),
-    "POST /api/audits": Operation(
-        "Compare the pictures of an order's sides, and find files that cannot be used; nothing is made",
-        {202: ("It is being done", Enqueued)},
-        "400 403 404 409 413 415 503",
-        StudyBody,
-        role=RESEARCHER,
-    ),
-    "POST /api/studies/{study}/models": Operation(
-        "Have a model join a study, also while evaluators answer; the same order again returns the same job",
-        {202: ("Its pictures are being checked, then it joins", Enqueued)},
-        "400 403 404 409 415 503",
-        ModelGiven,
-        role=RESEARCHER,
-    ),
-    "GET /api/drafts": Operation(
-        "One's own drafts of orders", {200: ("The drafts", Drafts)}, "403", role=RESEARCHER
-    ),
-    "GET /api/drafts/{draft}": Operation(
-        "A draft of one's own", {200: ("The draft", DraftReply)}, "403 404", role=RESEARCHER
-    ),
-    "POST /api/drafts/{draft}": Operation(
-        "Store a draft, any part of an order, under an id of one's own choice",
-        {200: ("It is stored", DraftReply)},
-        "400 403 409 413 415 503",
-        StudyBody,
-        role=RESEARCHER,
-        is_audited=False,
-    ),
-    "POST /api/drafts/{draft}/delete": Operation(
-        "Delete a draft; again, it changes nothing",
-        {200: ("It is deleted", dict[str, Any])},
-        "400 403 404 415",
-        NoFields,
-        role=RESEARCHER,
-    ),
-}
+route = Routes(RESEARCHER)
 
 
-def add_routes(app: Flask, context: Context) -> None:
-    """Add the routes of orders and drafts."""
-    _add_orders(app, context)
-    _add_drafts(app, context)
+@route(
+    "POST /api/studies",
+    "Make a study from uploads; the same order again returns the same job",
+    "It is being made",
+    "400 403 404 409 413 415 503",
+    status=202,
+    most_bytes=_MAX_BYTES,
+)
+def order_study(context: Context, given: StudyBody) -> Enqueued:
+    from backend.jobs import create_study
+
+    ordered, member = _ordered(given), caller()
+    concerns(_checked(ordered).name)
+    before = create_study.ordered_before(context.store, member.name, ordered, context.clock())
+    if before is None:
+        _check(context, ordered, member)
+        before = create_study.order(context.store, member.name, ordered, context.clock())
+    return {"job": before.id}
 
 
-def _add_orders(app: Flask, context: Context) -> None:
-    store, clock = context.store, context.clock
+@route(
+    "POST /api/audits",
+    "Compare the pictures of an order's sides, and find files that cannot be used; nothing is made",
+    "It is being done",
+    "400 403 404 409 413 415 503",
+    status=202,
+    most_bytes=_MAX_BYTES,
+)
+def order_audit(context: Context, given: StudyBody) -> Enqueued:
+    from backend.jobs import intake_audit
 
-    @app.post("/api/studies")
-    def order_study() -> tuple[dict, int]:
-        from backend.jobs import create_study
-
-        ordered, member = _ordered(), caller()
-        concerns(_checked(ordered).name)
-        before = create_study.ordered_before(store, member.name, ordered, clock())
-        if before is None:
-            _check(context, ordered, member)
-            before = create_study.order(store, member.name, ordered, clock())
-        return {"job": before.id}, 202
-
-    @app.post("/api/audits")
-    def order_audit() -> tuple[dict, int]:
-        from backend.jobs import intake_audit
-
-        ordered, member = _ordered(_UNNAMED), caller()
-        _checked(ordered)
-        _check_uploads(context, ordered.uploads, member)
-        return {"job": intake_audit.order(store, member.name, ordered, clock()).id}, 202
-
-    @app.post("/api/studies/<study>/models")
-    def join_model(study: str) -> tuple[dict, int]:
-        from backend.administration.join import check
-        from backend.jobs.join_model import KIND
-
-        found, given = store.study(study), body(ModelGiven)
-        args = {"created_at": found.created_at, **msgspec.to_builtins(given), "model": clean(given.model)}
-        before = next((each for each in queue.open_jobs(store) if _is(each, found, args)), None)
-        if before is None:
-            check(found, args["model"])
-            _check_uploads(context, {f"model {args['model']}": given.upload}, caller())
-            before = queue.enqueue(store, KIND, found.name, caller().name, args, clock())
-        return {"job": before.id}, 202
+    ordered, member = _ordered(given, _UNNAMED), caller()
+    _checked(ordered)
+    _check_uploads(context, ordered.uploads, member)
+    return {"job": intake_audit.order(context.store, member.name, ordered, context.clock()).id}
 
 
-def _is(job: Job, study: Study, args: dict[str, Any]) -> bool:
-    return (job.study, job.member, job.args) == (study.name, caller().name, args)
+@route(
+    "POST /api/studies/{study}/models",
+    "Have a model join a study, also while evaluators answer; the same order again returns the same job",
+    "Its pictures are being checked, then it joins",
+    "400 403 404 409 415 503",
+    status=202,
+)
+def join_model(context: Context, study: Study, given: ModelGiven) -> Enqueued:
+    from backend.administration.join import check
+    from backend.jobs.join_model import KIND
+
+    store, member = context.store, caller()
+    args = {"created_at": study.created_at, **msgspec.to_builtins(given), "model": clean(given.model)}
+    same = (study.name, member.name, args)
+    before = next((job for job in queue.open_jobs(store) if (job.study, job.member, job.args) == same), None)
+    if before is None:
+        check(study, args["model"])
+        _check_uploads(context, {f"model {args['model']}": given.upload}, member)
+        before = queue.enqueue(store, KIND, study.name, member.name, args, context.clock())
+    return {"job": before.id}
 
 
-def _ordered(name: str | None = None) -> StudyOrder:
-    """Return the order in the current request's body.
+@route("GET /api/drafts", "One's own drafts of orders", "The drafts", "403")
+def list_drafts(context: Context) -> Drafts:
+    return {"drafts": [_reply(entry.key, entry.data) for entry in _own_drafts(context)]}
+
+
+@route("GET /api/drafts/{draft}", "A draft of one's own", "The draft", "403 404")
+def show_draft(context: Context, draft: str) -> DraftReply:
+    entry = context.store.entry(DRAFTS, _own(draft))
+    if entry is None:
+        raise NotFound(f"there is no draft {draft!r}", code="unknown_draft")
+    return _reply(entry.key, entry.data)
+
+
+@route(
+    "POST /api/drafts/{draft}",
+    "Store a draft, any part of an order, under an id of one's own choice",
+    "It is stored",
+    "400 403 409 413 415 503",
+    is_audited=False,
+    most_bytes=_MAX_BYTES,
+)
+def store_draft(context: Context, draft: str, given: StudyBody) -> DraftReply:
+    if not _DRAFT.fullmatch(draft):
+        raise InvalidInput(f"a draft's id must be 1 to 64 letters, digits, _ and -, not {draft!r}")
+    store, key = context.store, _own(draft)
+    if store.entry(DRAFTS, key) is None and (mine := len(_own_drafts(context))) >= _MOST_DRAFTS:
+        raise Conflict(f"you have {mine} drafts, the most there can be; delete some", code="quota")
+    data = {"updated_at": stamp(context.clock()), "body": plain(given)}
+    update(store, DRAFTS, key, lambda _: data)
+    return _reply(key, data)
+
+
+@route(
+    "POST /api/drafts/{draft}/delete",
+    "Delete a draft; again, it changes nothing",
+    "It is deleted",
+    "400 403 404 415",
+)
+def delete_draft(context: Context, draft: str) -> dict[str, Any]:
+    context.store.erase_entry(DRAFTS, _own(draft))
+    return {}
+
+
+def _ordered(given: StudyBody, name: str | None = None) -> StudyOrder:
+    """Return the order in a request's body.
 
     Args:
         name: the study's, if the order gives none.
     """
-    given = plain(body(StudyBody, _MAX_BYTES))
+    order = plain(given)
     with worded():
-        return study_order(given if name is None else {"name": name, **given})
+        return study_order(order if name is None else {"name": name, **order})
 
 
 def _checked(ordered: StudyOrder) -> StudySpec:
@@ -174,44 +182,9 @@ def _check_uploads(context: Context, given: Mapping[str, str], member: Member) -
             )
 
 
-def _add_drafts(app: Flask, context: Context) -> None:
-    store = context.store
-
-    @app.get("/api/drafts")
-    def list_drafts() -> dict:
-        own = _own("")
-        return {
-            "drafts": [
-                _reply(entry.key, entry.data) for entry in store.entries(DRAFTS) if entry.key.startswith(own)
-            ]
-        }
-
-    @app.get("/api/drafts/<draft>")
-    def show_draft(draft: str) -> dict:
-        entry = store.entry(DRAFTS, _own(draft))
-        if entry is None:
-            raise NotFound(f"there is no draft {draft!r}", code="unknown_draft")
-        return _reply(entry.key, entry.data)
-
-    @app.post("/api/drafts/<draft>")
-    def store_draft(draft: str) -> dict:
-        given = plain(body(StudyBody, _MAX_BYTES))
-        if not _DRAFT.fullmatch(draft):
-            raise InvalidInput(f"a draft's id must be 1 to 64 letters, digits, _ and -, not {draft!r}")
-        key, own = _own(draft), _own("")
-        if store.entry(DRAFTS, key) is None:
-            mine = sum(entry.key.startswith(own) for entry in store.entries(DRAFTS))
-            if mine >= _MOST_DRAFTS:
-                raise Conflict(f"you have {mine} drafts, the most there can be; delete some", code="quota")
-        data = {"updated_at": stamp(context.clock()), "body": given}
-        update(store, DRAFTS, key, lambda _: data)
-        return _reply(key, data)
-
-    @app.post("/api/drafts/<draft>/delete")
-    def delete_draft(draft: str) -> dict:
-        body(NoFields)
-        store.erase_entry(DRAFTS, _own(draft))
-        return {}
+def _own_drafts(context: Context) -> list[Entry]:
+    own = _own("")
+    return [entry for entry in context.store.entries(DRAFTS) if entry.key.startswith(own)]
 
 
 def _own(draft: str) -> str:
@@ -219,5 +192,5 @@ def _own(draft: str) -> str:
     return f"{caller().name} {draft}"
 
 
-def _reply(key: str, data: Any) -> dict[str, Any]:
+def _reply(key: str, data: Any) -> DraftReply:
     return {"draft": key.partition(" ")[2], "updated_at": data["updated_at"], "body": data["body"]}

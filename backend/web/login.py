@@ -24,7 +24,7 @@ from backend.members.roles import Member
 from backend.stores.datadir import Keys
 from backend.web import headers
 from backend.web.context import Context
-from backend.web.operations import path_of
+from backend.web.routing import path_of
 
 PATH = "/results"
 _PATHS = (PATH, "/api")

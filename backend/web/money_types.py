@@ -33,18 +33,24 @@ class RecruitTerms(Struct, kw_only=True):
 
     url: Annotated[
         Annotated[str, Meta(max_length=300)] | None,
-        Meta(description="The server as evaluators reach it; null: this address"),
+        Meta(description="The server as evaluators reach it; by default this address"),
     ] = None
-    places: Count | None = None
-    fee_percent: Percent | None = None
-    vat_percent: Percent | None = None
-    budget_usd_cents: Amount | None = None
-    completion: Literal["server", "code"] = "server"
-    is_signed: bool = False
-    screen_out_usd_cents: Amount | None = None
-    slots: Count | None = None
-    workspace: Text = ""
-    project: Text = ""
+    places: Annotated[Count | None, Meta(description="By default every session wanted")] = None
+    fee_percent: Annotated[Percent | None, Meta(description="The panel's fee on top of pay, as `42.8`")] = (
+        None
+    )
+    vat_percent: Annotated[Percent | None, Meta(description="VAT on the fee, as `20`")] = None
+    budget_usd_cents: Annotated[
+        Amount | None, Meta(description="Maximum total cost; by default the plan's")
+    ] = None
+    completion: Annotated[Literal["server", "code"], Meta(description="Who reports completion")] = "server"
+    is_signed: Annotated[bool, Meta(description="Have the panel sign links")] = False
+    screen_out_usd_cents: Annotated[
+        Amount | None, Meta(description="What the panel pays for being screened out")
+    ] = None
+    slots: Annotated[Count | None, Meta(description="For how many people")] = None
+    workspace: Annotated[Text, Meta(description="The workspace that pays, if there are several")] = ""
+    project: Annotated[Text, Meta(description="The project that it is paid by, if there are several")] = ""
 
 
 class RecruitWish(RecruitTerms, kw_only=True):
@@ -116,17 +122,24 @@ class Subscribed(TypedDict):
     url: Annotated[str, Meta(description="The address that the panel notifies")]
 
 
-class PaymentWish(Struct):
-    confirmation: Confirmation
+class PaymentTerms(Struct, kw_only=True):
+    """How to pay."""
+
     approve: Annotated[
         Names, Meta(description="Submissions without a session to pay: pseudonyms, reasons, or `all`")
     ] = []
     ask_return: Annotated[Names, Meta(description="Those whose people are asked to return the place")] = []
     panel_study: Annotated[Text, Meta(description="The study at the panel, if it was not made here")] = ""
-    settle_hours: Annotated[float, Meta(ge=1, le=8760)] = 24
+    settle_hours: Annotated[
+        float, Meta(ge=1, le=8760, description="How long the panel may take to carry out a payment")
+    ] = 24
     release: Annotated[
         bool, Meta(description="Owe again what the panel took on and has not paid by then")
     ] = False
+
+
+class PaymentWish(PaymentTerms, kw_only=True):
+    confirmation: Confirmation
 
 
 class BudgetWish(Struct):

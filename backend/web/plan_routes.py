@@ -7,7 +7,6 @@ from dataclasses import asdict
 from typing import Any, cast
 
 import msgspec
-from flask import Flask
 
 from backend.administration.setting_forms import fields, posted
 from backend.experiment.judgments import METHODS, method_named
@@ -15,11 +14,9 @@ from backend.experiment.records import Study
 from backend.foundation.errors import InvalidInput
 from backend.members.roles import RESEARCHER
 from backend.recruitment.plan import FEE_PERCENT
-from backend.web.bodies import body
 from backend.web.context import Context
 from backend.web.job_routes import enqueued
 from backend.web.job_types import Enqueued
-from backend.web.operations import Operation, Operations
 from backend.web.plan_types import (
     AgreementWish,
     Costs,
@@ -34,142 +31,134 @@ from backend.web.plan_types import (
     StudyTakes,
     StudyTells,
 )
+from backend.web.routing import Routes
 
-_PATH = "/api/studies/{study}"
-OPERATIONS: Operations = {
-    "GET /api/settings/{method}": Operation(
-        "All settings for a method, or for `qualification`, as a form needs them",
-        {200: ("In the order of the documentation", SettingFields)},
-        "400",
-        role=RESEARCHER,
-    ),
-    "POST /api/plan": Operation(
-        "What a study takes as it is set, what its scores could tell, and what an aim needs",
-        {200: ("The plan; nothing is made", PlanMade)},
-        "400 404 415",
-        PlanWish,
-        role=RESEARCHER,
-        is_audited=False,
-    ),
-    "POST /api/costs": Operation(
-        "What studies cost on AWS",
-        {200: ("For HYPE-infinity and HYPE-time, each for each number of evaluators", Costs)},
-        "400 415",
-        CostWish,
-        role=RESEARCHER,
-        is_audited=False,
-    ),
-    f"POST {_PATH}/metrics": Operation(
-        "Compute metrics of a study's pictures from the built-in features, and keep them with it",
-        {202: ("They are being computed; they are the job's result", Enqueued)},
-        "400 404 415 503",
-        MetricsWish,
-        role=RESEARCHER,
-    ),
-    f"GET {_PATH}/metrics": Operation(
-        "The metrics that are kept with a study",
-        {200: ("One run for each extractor, the latest of each", StoredMetrics)},
-        "404",
-        role=RESEARCHER,
-    ),
-    f"POST {_PATH}/agree": Operation(
-        "Score distances that need no weights against the votes of a study of similarity",
-        {202: ("It is being computed; it is the job's result", Enqueued)},
-        "400 404 415 503",
-        AgreementWish,
-        role=RESEARCHER,
-    ),
-}
+route = Routes(RESEARCHER)
 
 
-def add_routes(app: Flask, context: Context) -> None:
-    """Add the routes."""
-    store = context.store
+@route(
+    "GET /api/settings/{method}",
+    "All settings for a method, or for `qualification`, as a form needs them",
+    "In the order of the documentation",
+    "400",
+)
+def list_settings(context: Context, method: str) -> SettingFields:
+    found = [
+        cast(SettingField, {**asdict(field), "choices": list(field.choices)}) for field in fields(method)
+    ]
+    title = method_named(method).title if method in METHODS else "Qualification"
+    return {"method": method, "title": title, "settings": found}
 
-    @app.get("/api/settings/<method>")
-    def settings(method: str) -> SettingFields:
-        found = [
-            cast(SettingField, {**asdict(field), "choices": list(field.choices)}) for field in fields(method)
-        ]
-        title = method_named(method).title if method in METHODS else "Qualification"
-        return {"method": method, "title": title, "settings": found}
 
-    @app.post("/api/plan")
-    def plan() -> PlanMade:
-        from backend.administration import study_plan
+@route(
+    "POST /api/plan",
+    "What a study takes as it is set, what its scores could tell, and what an aim needs",
+    "The plan; nothing is made",
+    "400 404 415",
+    is_audited=False,
+)
+def make_plan(context: Context, wanted: PlanWish) -> PlanMade:
+    from backend.administration import study_plan
 
-        wanted = body(PlanWish)
-        study = study_plan.planned_study(wanted.method, wanted.models, posted(wanted.settings))
-        pilot = None if wanted.pilot is None else _pilot(store.study(wanted.pilot), study, wanted)
-        taken = cast(StudyTakes, study_plan.takes(study, wanted.fee_percent, wanted.vat_percent))
-        aim = study_plan.Aim(wanted.difference, wanted.level)
-        spreads = None if pilot is None else _spreads(pilot)
-        return {
-            "method": wanted.method,
-            "title": study_plan.title(study),
-            "models": wanted.models,
-            "study": taken,
-            "tells": (tells := cast(StudyTells | None, study_plan.tells(study, aim, spreads))),
-            "aim": None if tells is None else _aim(study, wanted, pilot),
-            "warnings": study_plan.warnings(study.protocol, taken),
-        }
+    study = study_plan.planned_study(wanted.method, wanted.models, posted(wanted.settings))
+    pilot = (
+        None if wanted.pilot is None else _pilot(context, context.store.study(wanted.pilot), study, wanted)
+    )
+    taken = cast(StudyTakes, study_plan.takes(study, wanted.fee_percent, wanted.vat_percent))
+    aim = study_plan.Aim(wanted.difference, wanted.level)
+    spreads = None if pilot is None else _spreads(pilot)
+    return {
+        "method": wanted.method,
+        "title": study_plan.title(study),
+        "models": wanted.models,
+        "study": taken,
+        "tells": (tells := cast(StudyTells | None, study_plan.tells(study, aim, spreads))),
+        "aim": None if tells is None else _aim(study, wanted, pilot),
+        "warnings": study_plan.warnings(study.protocol, taken),
+    }
 
-    def _pilot(pilot: Study, study: Study, wanted: PlanWish) -> Any:
-        """Return the answers of a pilot, which must be of the study's method."""
-        from backend.responses.study_data import study_answers
 
-        if pilot.protocol.method != study.protocol.method:
-            raise InvalidInput(
-                f"the pilot must be of the method {study.protocol.method}, and {pilot.name} is of "
-                f"{pilot.protocol.method}"
+@route(
+    "POST /api/costs",
+    "What studies cost on AWS",
+    "For HYPE-infinity and HYPE-time, each for each number of evaluators",
+    "400 415",
+    is_audited=False,
+)
+def tell_costs(context: Context, wanted: CostWish) -> Costs:
+    from backend.administration import aws_costs as usage
+    from backend.experiment.protocol import INFINITY, TIME
+
+    prices = usage.prices()
+    found: list[StudyCosts] = []
+    for name, protocol in (("infinity", INFINITY), ("time", TIME)):
+        for count in wanted.evaluators:
+            used = usage.of_study(protocol, count, wanted.pictures, prices["assumed"])
+            bill = usage.cost_usd(used, wanted.pictures, prices)
+            found.append(
+                {
+                    "method": name,
+                    "evaluators": count,
+                    "pictures": wanted.pictures,
+                    "services": dict(bill),
+                    "total_usd": sum(bill.values()),
+                }
             )
-        return study_answers(store, pilot, wanted.pilot_simulated)
+    return {"studies": found, "region": prices["region"], "as_of": str(prices["as_of"])}
 
-    @app.post("/api/costs")
-    def costs() -> Costs:
-        from backend.administration import aws_costs as usage
-        from backend.experiment.protocol import INFINITY, TIME
 
-        wanted, prices = body(CostWish), usage.prices()
-        found: list[StudyCosts] = []
-        for name, protocol in (("infinity", INFINITY), ("time", TIME)):
-            for count in wanted.evaluators:
-                used = usage.of_study(protocol, count, wanted.pictures, prices["assumed"])
-                bill = usage.cost_usd(used, wanted.pictures, prices)
-                found.append(
-                    {
-                        "method": name,
-                        "evaluators": count,
-                        "pictures": wanted.pictures,
-                        "services": dict(bill),
-                        "total_usd": sum(bill.values()),
-                    }
-                )
-        return {"studies": found, "region": prices["region"], "as_of": str(prices["as_of"])}
+@route(
+    "POST /api/studies/{study}/metrics",
+    "Compute metrics of a study's pictures from the built-in features, and keep them with it",
+    "They are being computed; they are the job's result",
+    "400 404 415 503",
+    status=202,
+)
+def compute_metrics(context: Context, study: Study, wanted: MetricsWish) -> Enqueued:
+    return enqueued(context, "metrics", study, msgspec.structs.asdict(wanted))
 
-    @app.post("/api/studies/<study>/metrics")
-    def metrics(study: str) -> tuple[Enqueued, int]:
-        wanted = body(MetricsWish)
-        return enqueued(context, "metrics", store.study(study), msgspec.structs.asdict(wanted))
 
-    @app.get("/api/studies/<study>/metrics")
-    def stored_metrics(study: str) -> StoredMetrics:
-        from backend.metrics.stored import stored_runs
+@route(
+    "GET /api/studies/{study}/metrics",
+    "The metrics that are kept with a study",
+    "One run for each extractor, the latest of each",
+    "404",
+)
+def show_metrics(context: Context, study: Study) -> StoredMetrics:
+    from backend.metrics.stored import stored_runs
 
-        return {"runs": stored_runs(context.data, store.study(study))}
+    return {"runs": stored_runs(context.data, study)}
 
-    @app.post("/api/studies/<study>/agree")
-    def agree(study: str) -> tuple[Enqueued, int]:
-        from backend.analysis.votes import KINDS
 
-        wanted, found = body(AgreementWish), store.study(study)
-        method = found.protocol.method
-        if method not in KINDS:
-            raise InvalidInput(
-                f"metrics are scored against votes of the methods {' and '.join(KINDS)}, and {study} is of "
-                f"{method}"
-            )
-        return enqueued(context, "agree", found, msgspec.structs.asdict(wanted))
+@route(
+    "POST /api/studies/{study}/agree",
+    "Score distances that need no weights against the votes of a study of similarity",
+    "It is being computed; it is the job's result",
+    "400 404 415 503",
+    status=202,
+)
+def compute_agreement(context: Context, study: Study, wanted: AgreementWish) -> Enqueued:
+    from backend.analysis.votes import KINDS
+
+    method = study.protocol.method
+    if method not in KINDS:
+        raise InvalidInput(
+            f"metrics are scored against votes of the methods {' and '.join(KINDS)}, and {study.name} is of "
+            f"{method}"
+        )
+    return enqueued(context, "agree", study, msgspec.structs.asdict(wanted))
+
+
+def _pilot(context: Context, pilot: Study, study: Study, wanted: PlanWish) -> Any:
+    """Return the answers of a pilot, which must be of the study's method."""
+    from backend.responses.study_data import study_answers
+
+    if pilot.protocol.method != study.protocol.method:
+        raise InvalidInput(
+            f"the pilot must be of the method {study.protocol.method}, and {pilot.name} is of "
+            f"{pilot.protocol.method}"
+        )
+    return study_answers(context.store, pilot, wanted.pilot_simulated)
 
 
 def _spreads(pilot: Any) -> Any:

@@ -21,8 +21,8 @@ from waitress.utilities import Error
 from backend.task.requests import MAX_BODY_BYTES, TOKEN
 from backend.web.body_limits import body_limit
 from backend.web.login import COOKIE
-from backend.web.operations import MEMBER
 from backend.web.proxies import SECRET, SignInHeader
+from backend.web.routing import MEMBER
 
 _MARGIN = 3 * MAX_BODY_BYTES
 """Bodies that are longer by so little are read, and refused by the application with a reason in JSON."""

@@ -6,97 +6,88 @@ Scores and pages are computed on request, and recomputed only when a session was
 import gzip
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 from flask import Flask, Response, redirect, request
 from markupsafe import Markup
+from msgspec import Meta, Struct
 from werkzeug.wrappers import Response as Redirect
 
+from backend.experiment.records import Study
 from backend.foundation.errors import NotAllowed
 from backend.members import access
 from backend.members.roles import RESEARCHER
-from backend.stores.datadir import DataDir
-from backend.stores.store import Store
-from backend.task.service import Clock
 from backend.web import assets, console_routes, login, queries
 from backend.web.authorisation import require
 from backend.web.context import Context
-from backend.web.operations import SINCE, TRUE_OR_FALSE, Operation, Operations
 from backend.web.results_cache import ResultsCache
+from backend.web.routing import Routes
 
-OPERATIONS: Operations = {
-    "GET /api/studies/{study}/status": Operation(
-        "How far a study is",
-        {
-            200: (
-                "Sessions by model and state, pay, wage; finished simulated sessions apart (`simulated`)",
-                dict[str, Any],
-            )
-        },
-        "403 404",
-        role=RESEARCHER,
-    ),
-    "GET /api/studies/{study}/scores": Operation(
-        "The scores of a study, computed now",
-        {
-            200: ("Scores, intervals, tests", dict[str, Any]),
-            304: ("No session was finished since that reply", None),
-        },
-        "400 403 404",
-        role=RESEARCHER,
-        parameters=(
-            ("full", "query", TRUE_OR_FALSE, "`true`: with all findings of a report (`findings`)"),
-            (
-                "simulated",
-                "query",
-                TRUE_OR_FALSE,
-                "`true`: of simulated sessions, rather than real ones; `simulated` in the reply says which",
-            ),
-            SINCE,
+status, scores = Routes(RESEARCHER), Routes(RESEARCHER)
+"""A study's progress; its scores, the full ones of which have the metrics that are kept with the study."""
+
+
+class ScoresQuery(Struct, frozen=True):
+    """Which scores are asked for."""
+
+    full: Annotated[bool, Meta(description="`true`: with all findings of a report (`findings`)")] = False
+    simulated: Annotated[
+        bool,
+        Meta(
+            description="`true`: of simulated sessions, rather than real ones; `simulated` in the reply says "
+            "which"
         ),
-        headers=("ETag",),
-    ),
-}
+    ] = False
 
 
-def add_status(app: Flask, store: Store) -> None:
-    """Add a study's progress to the API."""
+@status(
+    "GET /api/studies/{study}/status",
+    "How far a study is",
+    "Sessions by model and state, pay, wage; finished simulated sessions apart (`simulated`)",
+    "403 404",
+)
+def show_status(context: Context, study: Study) -> dict[str, Any]:
+    from backend.web.progress import progress
 
-    @app.get("/api/studies/<study>/status")
-    def status(study: str) -> dict:
-        from backend.web.progress import progress
-
-        return progress(store, store.study(study))
+    return progress(context.store, study)
 
 
-def add_scores(app: Flask, store: Store, data: DataDir, clock: Clock) -> None:
-    """Add scores to the API; the full ones have the metrics that are kept with the study in `data`."""
-    cache = ResultsCache()
+@scores(
+    "GET /api/studies/{study}/scores",
+    "The scores of a study, computed now",
+    "Scores, intervals, tests",
+    "400 403 404",
+    gives=dict[str, Any],
+    is_polled=True,
+)
+def show_scores(context: Context, study: Study, query: ScoresQuery) -> Response:
+    from backend.metrics import stored
+    from backend.report.findings import FindingsOptions
+    from backend.report.study_findings import study_findings
+    from backend.responses.study_data import study_scores, version
 
-    @app.get("/api/studies/<study>/scores")
-    def scores(study: str) -> Response:
-        from backend.metrics import stored
-        from backend.report.findings import FindingsOptions
-        from backend.report.study_findings import study_findings
-        from backend.responses.study_data import study_scores, version
+    store, data, simulated = context.store, context.data, query.simulated
+    tag = version(store, study, simulated)
+    tag = _tagged(tag, stored.version(data, study.name) if query.full else "")
+    reply = unchanged(tag)
+    if reply is None:
 
-        is_full, simulated = queries.truth_value("full"), queries.truth_value("simulated")
-        found = store.study(study)
-        tag = _tagged(version(store, found, simulated), stored.version(data, study) if is_full else "")
-        reply = unchanged(tag)
-        if reply is None:
+        def make() -> dict:
+            if query.full:
+                options = FindingsOptions(stored.stored_metrics(data, study))
+                return study_findings(store, study, context.clock(), options, simulated=simulated)
+            return study_scores(store, study, simulated=simulated)
 
-            def make() -> dict:
-                if is_full:
-                    options = FindingsOptions(stored.stored_metrics(data, found))
-                    return study_findings(store, found, clock(), options, simulated=simulated)
-                return study_scores(store, found, simulated=simulated)
+        cache = context.shared(_cache_of_scores)
+        body = cache.get((study.name, query.full, simulated), tag, lambda: _json(make()))
+        reply = _compressed(Response(body, mimetype="application/json"))
+        reply.set_etag(tag)
+    reply.headers["Cache-Control"] = "private, no-cache"
+    return reply
 
-            body = cache.get((study, is_full, simulated), tag, lambda: _json(make()))
-            reply = _compressed(Response(body, mimetype="application/json"))
-            reply.set_etag(tag)
-        reply.headers["Cache-Control"] = "private, no-cache"
-        return reply
+
+def _cache_of_scores(context: Context) -> ResultsCache:
+    return ResultsCache()
 
 
 def add_pages(app: Flask, context: Context, read: Callable[[str, str], bytes | None]) -> None:
@@ -121,7 +112,7 @@ def add_pages(app: Flask, context: Context, read: Callable[[str, str], bytes | N
         if (asked := _login_first(context)) is not None:
             return asked
         now = context.clock()
-        found, simulated = store.study(study), queries.truth_value("simulated")
+        found, simulated = store.study(study), queries.parse(ScoresQuery).simulated
         others = bool(store.finished(study, not simulated)[0])
         if others and not store.finished(study, simulated)[0]:
             return _nothing_yet(study, simulated)

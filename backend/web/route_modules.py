@@ -1,4 +1,4 @@
-"""The modules of routes that members call, each with its `OPERATIONS` and `add_routes`."""
+"""The routes that members call."""
 
 from backend.web import (
     competition_routes,
@@ -16,21 +16,20 @@ from backend.web import (
     submission_routes,
     upload_routes,
 )
-from backend.web.authorisation import Routes
 
-MODULES: tuple[Routes, ...] = (
-    member_routes,
-    upload_routes,
-    job_routes,
-    intake_routes,
-    study_routes,
-    study_changes,
-    session_routes,
-    recruitment_routes,
-    payment_routes,
-    download_routes,
-    plan_routes,
-    standing_routes,
-    submission_routes,
-    competition_routes,
+OF_MEMBERS = (
+    member_routes.route,
+    upload_routes.route,
+    job_routes.route,
+    intake_routes.route,
+    study_routes.route,
+    study_changes.route,
+    session_routes.route,
+    recruitment_routes.route,
+    payment_routes.route,
+    download_routes.route,
+    plan_routes.route,
+    standing_routes.route,
+    submission_routes.route,
+    competition_routes.route,
 )

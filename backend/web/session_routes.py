@@ -4,44 +4,23 @@ import threading
 import time
 from collections.abc import Callable
 
-from flask import Flask, Response
-
 from backend.experiment.records import Study
 from backend.foundation.errors import InvalidInput, NotFound
 from backend.foundation.timestamps import stamp
 from backend.members.roles import RESEARCHER
 from backend.studies.withdrawals import BOOK
 from backend.task.withdrawal import withdraw
-from backend.web.bodies import NoFields, body
 from backend.web.context import Context
 from backend.web.monitor import RateLimited
-from backend.web.operations import SINCE, UNCHANGED, Operation, Operations
-from backend.web.replying import polled
 from backend.web.results_cache import ResultsCache
+from backend.web.routing import Routes
 from backend.web.session_lines import session_lines
 from backend.web.study_types import Sessions, WithdrawnSession
 
-_PATH = "/api/studies/{study}"
 _MOST_STUDIES = 16
 _FEW = 500
 """Sessions of a study up to which the list is read anew for each request."""
-OPERATIONS: Operations = {
-    f"GET {_PATH}/sessions": Operation(
-        "The sessions of a study, without answers; of many, some seconds old at most",
-        {200: ("The latest first; withdrawn ones at the end", Sessions), **UNCHANGED},
-        "404",
-        role=RESEARCHER,
-        parameters=(SINCE,),
-        headers=("ETag",),
-    ),
-    f"POST {_PATH}/sessions/{{session}}/withdraw": Operation(
-        "Withdraw a session for its evaluator: its answers are deleted for good, what is owed stays",
-        {200: ("It is withdrawn, now or before", WithdrawnSession)},
-        "400 404 409 415 503",
-        NoFields,
-        role=RESEARCHER,
-    ),
-}
+route = Routes(RESEARCHER)
 
 
 class Lists:
@@ -67,25 +46,36 @@ class Lists:
         self._withdrawals += 1
 
 
-def add_routes(app: Flask, context: Context) -> None:
-    """Add the routes."""
-    store, clock = context.store, context.clock
-    lists = Lists(lambda study: {"sessions": session_lines(store, study, clock())}, time.monotonic)
+@route(
+    "GET /api/studies/{study}/sessions",
+    "The sessions of a study, without answers; of many, some seconds old at most",
+    "The latest first; withdrawn ones at the end",
+    "404",
+    is_polled=True,
+)
+def list_sessions(context: Context, study: Study) -> Sessions:
+    return context.shared(_lists).get(study)
 
-    @app.get("/api/studies/<study>/sessions")
-    def sessions_of_study(study: str) -> Response:
-        return polled(lists.get(store.study(study)))
 
-    @app.post("/api/studies/<study>/sessions/<session>/withdraw")
-    def withdraw_session(study: str, session: str) -> WithdrawnSession:
-        body(NoFields)
-        found = store.study(study)
-        _check_real(context, found, session)
-        entry = withdraw(store, found, session, stamp(clock()))
-        context.data.remove_downloads(found.name)
-        lists.forget()
-        owed = entry.data["base_usd_cents"] + entry.data["bonus_usd_cents"]
-        return {"session": session, "state": "withdrawn", "owed_usd_cents": owed}
+@route(
+    "POST /api/studies/{study}/sessions/{session}/withdraw",
+    "Withdraw a session for its evaluator: its answers are deleted for good, what is owed stays",
+    "It is withdrawn, now or before",
+    "400 404 409 415 503",
+)
+def withdraw_session(context: Context, study: Study, session: str) -> WithdrawnSession:
+    _check_real(context, study, session)
+    entry = withdraw(context.store, study, session, stamp(context.clock()))
+    context.data.remove_downloads(study.name)
+    context.shared(_lists).forget()
+    owed = entry.data["base_usd_cents"] + entry.data["bonus_usd_cents"]
+    return {"session": session, "state": "withdrawn", "owed_usd_cents": owed}
+
+
+def _lists(context: Context) -> Lists:
+    return Lists(
+        lambda study: {"sessions": session_lines(context.store, study, context.clock())}, time.monotonic
+    )
 
 
 def _check_real(context: Context, study: Study, session: str) -> None:

@@ -1,45 +1,34 @@
 """Routes by which a study becomes a standing one, and its terms are changed."""
 
-from typing import Any
+from typing import cast
 
 import msgspec
-from flask import Flask
 
+from backend.experiment.records import Study
 from backend.members.roles import RESEARCHER
 from backend.standing.protocol_hash import hash_of
 from backend.standing.terms import Limit, Standing, Terms, plain_terms, stand, standing
-from backend.web.bodies import body
 from backend.web.context import Context
-from backend.web.operations import Operation, Operations
+from backend.web.routing import Routes
 from backend.web.standing_types import MAX_TERMS_BYTES, StandingFacts, TermsGiven
 
-OPERATIONS: Operations = {
-    "POST /api/studies/{study}/standing": Operation(
-        "Make a study a standing one, which takes models in, or change its terms",
-        {200: ("The terms", StandingFacts)},
-        "400 404 413 415 503",
-        TermsGiven,
-        role=RESEARCHER,
-    ),
-    "GET /api/studies/{study}/standing": Operation(
-        "The terms of a standing study", {200: ("The terms", StandingFacts)}, "404", role=RESEARCHER
-    ),
-}
+route = Routes(RESEARCHER)
 
 
-def add_routes(app: Flask, context: Context) -> None:
-    """Add the routes of terms."""
-    store, clock = context.store, context.clock
+@route(
+    "POST /api/studies/{study}/standing",
+    "Make a study a standing one, which takes models in, or change its terms",
+    "The terms",
+    "400 404 413 415 503",
+    most_bytes=MAX_TERMS_BYTES,
+)
+def make_standing(context: Context, study: Study, given: TermsGiven) -> StandingFacts:
+    return _facts_of(stand(context.store, study, _terms(given), context.clock()))
 
-    @app.post("/api/studies/<study>/standing")
-    def make_standing(study: str) -> dict:
-        given = body(TermsGiven, MAX_TERMS_BYTES)
-        found = store.study(study)
-        return _facts_of(stand(store, found, _terms(given), clock()))
 
-    @app.get("/api/studies/<study>/standing")
-    def show_standing(study: str) -> dict:
-        return _facts_of(standing(store, store.study(study)))
+@route("GET /api/studies/{study}/standing", "The terms of a standing study", "The terms", "404")
+def show_standing(context: Context, study: Study) -> StandingFacts:
+    return _facts_of(standing(context.store, study))
 
 
 def _terms(given: TermsGiven) -> Terms:
@@ -48,8 +37,8 @@ def _terms(given: TermsGiven) -> Terms:
     return Terms(**{**msgspec.structs.asdict(given), "limit": limit, "submitters": submitters})
 
 
-def _facts_of(record: Standing) -> dict[str, Any]:
-    return {
+def _facts_of(record: Standing) -> StandingFacts:
+    facts = {
         "study": record.study,
         **plain_terms(record.terms),
         "since": record.since,
@@ -57,3 +46,4 @@ def _facts_of(record: Standing) -> dict[str, Any]:
         "protocol": record.protocol,
         "protocol_sha256": hash_of(record.protocol),
     }
+    return cast(StandingFacts, facts)

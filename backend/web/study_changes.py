@@ -2,11 +2,10 @@
 
 from typing import cast
 
-from flask import Flask
-
 from backend.administration import clear, delete, retention, simulated_evaluators
 from backend.administration.setting_forms import posted
 from backend.experiment.protocol import to_json
+from backend.experiment.records import Study
 from backend.foundation.errors import Conflict, InvalidInput
 from backend.foundation.timestamps import stamp
 from backend.members.roles import RESEARCHER
@@ -14,12 +13,10 @@ from backend.studies import tournament_counts
 from backend.studies.pausing import set_paused
 from backend.studies.waiting_room import waiting_now
 from backend.task.eligibility import issue_links
-from backend.web import queries
-from backend.web.bodies import NoFields, body
 from backend.web.context import Context
 from backend.web.job_routes import enqueued
 from backend.web.job_types import Enqueued
-from backend.web.operations import Operation, Operations
+from backend.web.routing import Routes
 from backend.web.study_routes import base_url
 from backend.web.study_types import (
     Called,
@@ -38,214 +35,187 @@ from backend.web.study_types import (
     Simulation,
 )
 
-_PATH = "/api/studies/{study}"
-_KEEP_DAYS = (
-    (
-        "keep_days",
-        "query",
-        {"type": "number", "minimum": 0, "maximum": 36500},
-        "Overrides the study's own setting; 0: nothing is deleted",
-    ),
+route = Routes(RESEARCHER)
+
+
+@route(
+    "POST /api/studies/{study}/pause",
+    "Open no new sessions; those under way go on",
+    "The study is paused",
+    "400 404 415 503",
 )
-OPERATIONS: Operations = {
-    f"POST {_PATH}/pause": Operation(
-        "Open no new sessions; those under way go on",
-        {200: ("The study is paused", PausedOrNot)},
-        "400 404 415 503",
-        NoFields,
-        role=RESEARCHER,
-    ),
-    f"POST {_PATH}/resume": Operation(
-        "Let a paused study go on",
-        {200: ("The study is open to evaluators", PausedOrNot)},
-        "400 404 415 503",
-        NoFields,
-        role=RESEARCHER,
-    ),
-    f"POST {_PATH}/call": Operation(
-        "Open a study, and call the people who are paid to wait for it",
-        {200: ("They are called", Called)},
-        "400 404 415 503",
-        NoFields,
-        role=RESEARCHER,
-    ),
-    f"POST {_PATH}/set": Operation(
-        "Change settings of a study that no real evaluator has begun; pictures and masks stay",
-        {200: ("What changed", SettingsChanged)},
-        "400 404 409 415 501 503",
-        Settings,
-        role=RESEARCHER,
-    ),
-    f"POST {_PATH}/clear": Operation(
-        "Remove the simulated sessions of a study, and no real one",
-        {200: ("They are removed", Cleared)},
-        "400 404 415 503",
-        NoFields,
-        role=RESEARCHER,
-    ),
-    f"GET {_PATH}/contents": Operation(
-        "What deleting a study would delete, and what is in the way",
-        {200: ("Its contents", Contents)},
-        "404",
-        role=RESEARCHER,
-    ),
-    f"POST {_PATH}/delete": Operation(
-        "Delete a study with its sessions, answers and pictures, for good; at once nobody can open it",
-        {202: ("It is hidden, and being deleted", Enqueued)},
-        "400 404 409 415 503",
-        Deletion,
-        role=RESEARCHER,
-    ),
-    f"POST {_PATH}/links": Operation(
-        "Issue private links, one a person",
-        {201: ("The links, which are shown once", Links)},
-        "400 404 415 503",
-        LinksWanted,
-        role=RESEARCHER,
-    ),
-    f"POST {_PATH}/simulate": Operation(
-        "Have simulated evaluators take part through the API; they count, pay and limit nothing",
-        {202: ("They begin soon", Enqueued)},
-        "400 404 409 415 503",
-        Simulation,
-        role=RESEARCHER,
-    ),
-    f"POST {_PATH}/draw": Operation(
-        "Find which pictures need evaluators, so that the next sessions draw them; count a tournament again",
-        {202: ("It is being found out", Enqueued)},
-        "400 404 415 503",
-        Drawing,
-        role=RESEARCHER,
-    ),
-    f"GET {_PATH}/retention": Operation(
-        "How many sessions have personal data that are old enough to be deleted",
-        {200: ("Nothing is deleted yet", RetentionDue)},
-        "400 404",
-        role=RESEARCHER,
-        parameters=_KEEP_DAYS,
-    ),
-    f"POST {_PATH}/retention": Operation(
-        "Delete personal data that are old enough, for good; answers stay",
-        {200: ("They are deleted", RetentionDone)},
-        "400 404 415 503",
-        RetentionWanted,
-        role=RESEARCHER,
-    ),
-}
+def pause_study(context: Context, study: Study) -> PausedOrNot:
+    return _paused(context, study, True)
 
 
-def add_routes(app: Flask, context: Context) -> None:
-    """Add the routes."""
-    store, data, clock = context.store, context.data, context.clock
+@route(
+    "POST /api/studies/{study}/resume",
+    "Let a paused study go on",
+    "The study is open to evaluators",
+    "400 404 415 503",
+)
+def resume_study(context: Context, study: Study) -> PausedOrNot:
+    return _paused(context, study, False)
 
-    def paused(study: str, is_to_pause: bool) -> PausedOrNot:
-        body(NoFields)
-        name = store.study(study).name
-        return {"paused": is_to_pause, "changed": set_paused(store, name, is_to_pause, stamp(clock()))}
 
-    @app.post("/api/studies/<study>/pause")
-    def pause_study(study: str) -> PausedOrNot:
-        return paused(study, True)
+def _paused(context: Context, study: Study, is_to_pause: bool) -> PausedOrNot:
+    changed = set_paused(context.store, study.name, is_to_pause, stamp(context.clock()))
+    return {"paused": is_to_pause, "changed": changed}
 
-    @app.post("/api/studies/<study>/resume")
-    def resume_study(study: str) -> PausedOrNot:
-        return paused(study, False)
 
-    @app.post("/api/studies/<study>/call")
-    def call_people(study: str) -> Called:
-        waiting = waiting_now(store, store.study(study).name, clock().timestamp())
-        return {"paused": paused(study, False)["paused"], "called": waiting}
+@route(
+    "POST /api/studies/{study}/call",
+    "Open a study, and call the people who are paid to wait for it",
+    "They are called",
+    "400 404 415 503",
+)
+def call_people(context: Context, study: Study) -> Called:
+    waiting = waiting_now(context.store, study.name, context.clock().timestamp())
+    return {"paused": _paused(context, study, False)["paused"], "called": waiting}
 
-    @app.post("/api/studies/<study>/set")
-    def set_settings(study: str) -> SettingsChanged:
-        from backend.administration.revise import change_settings
 
-        wanted = body(Settings).settings
-        change = change_settings(store, data, study, posted(wanted))
-        before, after = to_json(change.before.protocol), to_json(change.study.protocol)
-        return {
-            "changed": [
-                {"setting": name, "before": before[name], "after": after[name]} for name in change.changed()
-            ],
-            "cleared": change.cleared,
-            "notes": change.new_notes(),
-        }
+@route(
+    "POST /api/studies/{study}/set",
+    "Change settings of a study that no real evaluator has begun; pictures and masks stay",
+    "What changed",
+    "400 404 409 415 501 503",
+)
+def set_settings(context: Context, study: str, wanted: Settings) -> SettingsChanged:
+    from backend.administration.revise import change_settings
 
-    @app.post("/api/studies/<study>/clear")
-    def clear_simulated(study: str) -> Cleared:
-        body(NoFields)
-        return {"cleared": clear.clear_simulated(store, store.study(study).name)}
+    change = change_settings(context.store, context.data, study, posted(wanted.settings))
+    before, after = to_json(change.before.protocol), to_json(change.study.protocol)
+    return {
+        "changed": [
+            {"setting": name, "before": before[name], "after": after[name]} for name in change.changed()
+        ],
+        "cleared": change.cleared,
+        "notes": change.new_notes(),
+    }
 
-    @app.get("/api/studies/<study>/contents")
-    def contents(study: str) -> Contents:
-        found = store.study(study)
-        try:
-            delete.check(store, found, clock())
-            hindrance = None
-        except Conflict as error:
-            hindrance = str(error)
-        return cast(Contents, {**vars(delete.contents(store, data, found)), "hindrance": hindrance})
 
-    @app.post("/api/studies/<study>/delete")
-    def delete_study(study: str) -> tuple[Enqueued, int]:
-        found = store.study(study, even_deleted=True)
-        if body(Deletion).confirm != found.name:
-            raise InvalidInput(f"confirm must be the name of the study, {found.name}: nothing was deleted")
-        marked = delete.mark(store, found, clock())
-        data.remove_downloads(found.name)
-        return enqueued(context, "delete", marked, {})
+@route(
+    "POST /api/studies/{study}/clear",
+    "Remove the simulated sessions of a study, and no real one",
+    "They are removed",
+    "400 404 415 503",
+)
+def clear_simulated(context: Context, study: Study) -> Cleared:
+    return {"cleared": clear.clear_simulated(context.store, study.name)}
 
-    @app.post("/api/studies/<study>/links")
-    def private_links(study: str) -> tuple[Links, int]:
-        from backend.experiment.panel import PRIVATE_LINK
 
-        found, count = store.study(study), body(LinksWanted).count
-        tokens = issue_links(store, context.keys.hashing, found.name, count)
-        base = base_url(context)
-        return {"links": [f"{base}/s/{found.name}?{PRIVATE_LINK}={token}" for token in tokens]}, 201
+@route(
+    "GET /api/studies/{study}/contents",
+    "What deleting a study would delete, and what is in the way",
+    "Its contents",
+    "404",
+)
+def show_contents(context: Context, study: Study) -> Contents:
+    try:
+        delete.check(context.store, study, context.clock())
+        hindrance = None
+    except Conflict as error:
+        hindrance = str(error)
+    facts = vars(delete.contents(context.store, context.data, study))
+    return cast(Contents, {**facts, "hindrance": hindrance})
 
-    @app.post("/api/studies/<study>/simulate")
-    def simulate(study: str) -> tuple[Enqueued, int]:
-        found, wanted = store.study(study), body(Simulation)
-        observers = {name: str(value) for name, value in wanted.accuracy.items()}
-        strengths = {name: str(value) for name, value in wanted.strength.items()}
-        simulated_evaluators.checked(found, observers, strengths)
-        existing = list(store.sessions(found.name, simulated=True))
-        count = (
-            simulated_evaluators.wanted(found, existing) if wanted.evaluators is None else wanted.evaluators
+
+@route(
+    "POST /api/studies/{study}/delete",
+    "Delete a study with its sessions, answers and pictures, for good; at once nobody can open it",
+    "It is hidden, and being deleted",
+    "400 404 409 415 503",
+    status=202,
+)
+def delete_study(context: Context, study: str, wanted: Deletion) -> Enqueued:
+    found = context.store.study(study, even_deleted=True)
+    if wanted.confirm != found.name:
+        raise InvalidInput(f"confirm must be the name of the study, {found.name}: nothing was deleted")
+    marked = delete.mark(context.store, found, context.clock())
+    context.data.remove_downloads(found.name)
+    return enqueued(context, "delete", marked, {})
+
+
+@route(
+    "POST /api/studies/{study}/links",
+    "Issue private links, one a person",
+    "The links, which are shown once",
+    "400 404 415 503",
+    status=201,
+)
+def private_links(context: Context, study: Study, wanted: LinksWanted) -> Links:
+    from backend.experiment.panel import PRIVATE_LINK
+
+    tokens = issue_links(context.store, context.keys.hashing, study.name, wanted.count)
+    base = base_url(context)
+    return {"links": [f"{base}/s/{study.name}?{PRIVATE_LINK}={token}" for token in tokens]}
+
+
+@route(
+    "POST /api/studies/{study}/simulate",
+    "Have simulated evaluators take part through the API; they count, pay and limit nothing",
+    "They begin soon",
+    "400 404 409 415 503",
+    status=202,
+)
+def simulate(context: Context, study: Study, wanted: Simulation) -> Enqueued:
+    store = context.store
+    observers = {name: str(value) for name, value in wanted.accuracy.items()}
+    strengths = {name: str(value) for name, value in wanted.strength.items()}
+    simulated_evaluators.checked(study, observers, strengths)
+    count = wanted.evaluators
+    if count is None:
+        existing = list(store.sessions(study.name, simulated=True))
+        count = simulated_evaluators.wanted(study, existing)
+    if not count:
+        raise Conflict(
+            f"{study.name} has as many simulated sessions as it wants of real ones; say how many more",
+            code="simulated_already",
         )
-        if not count:
-            raise Conflict(
-                f"{found.name} has as many simulated sessions as it wants of real ones; say how many more",
-                code="simulated_already",
-            )
-        args = {
-            "observers": observers,
-            "strengths": strengths,
-            "sd": wanted.sd,
-            "seed": wanted.seed or 0,
-            "evaluators": count,
-            "until": store.finished(found.name, simulated=True)[0] + count,
-        }
-        return enqueued(context, "simulate", found, args)
+    args = {
+        "observers": observers,
+        "strengths": strengths,
+        "sd": wanted.sd,
+        "seed": wanted.seed or 0,
+        "evaluators": count,
+        "until": store.finished(study.name, simulated=True)[0] + count,
+    }
+    return enqueued(context, "simulate", study, args)
 
-    @app.post("/api/studies/<study>/draw")
-    def draw(study: str) -> tuple[Enqueued, int]:
-        found, wanted = store.study(study), body(Drawing)
-        if not (found.protocol.stimuli.draws_by_need or tournament_counts.is_counted(found)):
-            raise InvalidInput(f"study {found.name} draws all its pictures at random")
-        return enqueued(context, "draw", found, {"simulated": wanted.simulated})
 
-    @app.get("/api/studies/<study>/retention")
-    def retention_due(study: str) -> RetentionDue:
-        due = retention.due(store, store.study(study), clock(), queries.number("keep_days", 0, 36500))
-        (text,) = retention.lines([due])
-        return {"study": due.study, "keep_days": due.keep_days, "due": len(due), "text": text}
+@route(
+    "POST /api/studies/{study}/draw",
+    "Find which pictures need evaluators, so that the next sessions draw them; count a tournament again",
+    "It is being found out",
+    "400 404 415 503",
+    status=202,
+)
+def draw(context: Context, study: Study, wanted: Drawing) -> Enqueued:
+    if not (study.protocol.stimuli.draws_by_need or tournament_counts.is_counted(study)):
+        raise InvalidInput(f"study {study.name} draws all its pictures at random")
+    return enqueued(context, "draw", study, {"simulated": wanted.simulated})
 
-    @app.post("/api/studies/<study>/retention")
-    def apply_retention(study: str) -> RetentionDone:
-        found, wanted = store.study(study), body(RetentionWanted)
-        due = retention.due(store, found, clock(), wanted.keep_days)
-        retention.apply(store, due, clock())
-        data.remove_downloads(found.name)
-        return {"study": found.name, "deleted": len(due)}
+
+@route(
+    "GET /api/studies/{study}/retention",
+    "How many sessions have personal data that are old enough to be deleted",
+    "Nothing is deleted yet",
+    "400 404",
+)
+def retention_due(context: Context, study: Study, query: RetentionWanted) -> RetentionDue:
+    due = retention.due(context.store, study, context.clock(), query.keep_days)
+    (text,) = retention.lines([due])
+    return {"study": due.study, "keep_days": due.keep_days, "due": len(due), "text": text}
+
+
+@route(
+    "POST /api/studies/{study}/retention",
+    "Delete personal data that are old enough, for good; answers stay",
+    "They are deleted",
+    "400 404 415 503",
+)
+def apply_retention(context: Context, study: Study, wanted: RetentionWanted) -> RetentionDone:
+    due = retention.due(context.store, study, context.clock(), wanted.keep_days)
+    retention.apply(context.store, due, context.clock())
+    context.data.remove_downloads(study.name)
+    return {"study": study.name, "deleted": len(due)}

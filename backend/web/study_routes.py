@@ -1,43 +1,19 @@
 """Routes that tell of studies: their list, what a page on one needs, and its progress."""
 
-from flask import Flask, Response, request
+from flask import request
 
 from backend.experiment.records import Study
 from backend.members.roles import RESEARCHER
 from backend.web import study_record
 from backend.web.context import Context
 from backend.web.monitor import Watch
-from backend.web.operations import SINCE, UNCHANGED, Operation, Operations
 from backend.web.progress_types import WatchedStudy
-from backend.web.replying import polled
 from backend.web.results_cache import ResultsCache
+from backend.web.routing import Routes
 from backend.web.study_types import StudyLines, StudyRecord
 
 _MOST_STUDIES = 1000
-OPERATIONS: Operations = {
-    "GET /api/studies": Operation(
-        "The studies, with their sessions by state",
-        {200: ("In the order of their names", StudyLines), **UNCHANGED},
-        "",
-        role=RESEARCHER,
-        parameters=(SINCE,),
-        headers=("ETag",),
-    ),
-    "GET /api/studies/{study}/record": Operation(
-        "All that a page on a study needs at once",
-        {200: ("The study", StudyRecord)},
-        "404",
-        role=RESEARCHER,
-    ),
-    "GET /api/studies/{study}/live": Operation(
-        "How far a study is, and its scores so far; some seconds old at most",
-        {200: ("Progress and scores", WatchedStudy), **UNCHANGED},
-        "404",
-        role=RESEARCHER,
-        parameters=(SINCE,),
-        headers=("ETag",),
-    ),
-}
+route = Routes(RESEARCHER)
 
 
 def base_url(context: Context) -> str:
@@ -45,27 +21,44 @@ def base_url(context: Context) -> str:
     return (context.base_url or request.host_url).rstrip("/")
 
 
-def add_routes(app: Flask, context: Context) -> None:
-    """Add the routes."""
-    store = context.store
-    watches = ResultsCache(_MOST_STUDIES)
+@route(
+    "GET /api/studies",
+    "The studies, with their sessions by state",
+    "In the order of their names",
+    is_polled=True,
+)
+def list_studies(context: Context) -> StudyLines:
+    now = context.clock()
+    return {
+        "studies": [
+            study_record.listed(context.store, study, _watch(context, study).progress(now))
+            for study in context.store.studies()
+        ]
+    }
 
-    def watch(study: Study) -> Watch:
-        version = f"{study.created_at} {study.version}"
-        return watches.get(study.name, version, lambda: Watch(store, study))
 
-    @app.get("/api/studies")
-    def studies() -> Response:
-        now = context.clock()
-        found = store.studies()
-        lines = [study_record.listed(store, study, watch(study).progress(now)) for study in found]
-        return polled({"studies": lines})
+@route("GET /api/studies/{study}/record", "All that a page on a study needs at once", "The study", "404")
+def show_record(context: Context, study: Study) -> StudyRecord:
+    now = context.clock()
+    progress = _watch(context, study).progress(now)
+    return study_record.record(context.store, study, progress, base_url(context), now)
 
-    @app.get("/api/studies/<study>/record")
-    def record(study: str) -> StudyRecord:
-        found, now = store.study(study), context.clock()
-        return study_record.record(store, found, watch(found).progress(now), base_url(context), now)
 
-    @app.get("/api/studies/<study>/live")
-    def live(study: str) -> Response:
-        return polled(watch(store.study(study)).with_latest_scores(context.clock()))
+@route(
+    "GET /api/studies/{study}/live",
+    "How far a study is, and its scores so far; some seconds old at most",
+    "Progress and scores",
+    "404",
+    is_polled=True,
+)
+def show_live(context: Context, study: Study) -> WatchedStudy:
+    return _watch(context, study).with_latest_scores(context.clock())
+
+
+def _watch(context: Context, study: Study) -> Watch:
+    version = f"{study.created_at} {study.version}"
+    return context.shared(_watches).get(study.name, version, lambda: Watch(context.store, study))
+
+
+def _watches(context: Context) -> ResultsCache:
+    return ResultsCache(_MOST_STUDIES)

@@ -64,7 +64,7 @@ class Drawing(Struct):
 class RetentionWanted(Struct):
     keep_days: Annotated[
         Annotated[float, Meta(ge=0, le=36500)] | None,
-        Meta(description="Null: as the study is set; 0: nothing is deleted"),
+        Meta(description="In place of the study's own setting; 0: nothing is deleted"),
     ] = None
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 from backend.experiment.records import Study
 from backend.foundation.errors import Conflict, InvalidInput, NotFound
@@ -27,6 +27,7 @@ from backend.standing.tries import numbers_of
 from backend.uploads import uploads
 from backend.web.authorisation import caller
 from backend.web.context import Context
+from backend.web.standing_types import SubmissionFacts
 
 JOIN = "join"
 
@@ -136,7 +137,7 @@ class Look:
         """Return the state of a submission."""
         return state_of(self.study, one, self.progress, self.desk.job_of(self.study, one), self._judged)
 
-    def view(self, one: Submission) -> dict[str, Any]:
+    def view(self, one: Submission) -> SubmissionFacts:
         """Return what is said of a submission to its member."""
         state, row = self.state(one), None
         if state.state == SCORED:
@@ -144,7 +145,7 @@ class Look:
             if row is None:
                 why = "all its evaluators have finished, and its score is being computed"
                 state = SubmissionState(COLLECTING, why, state.at)
-        return {
+        facts = {
             "submission": one.id,
             "study": self.study.name,
             "model": one.model,
@@ -159,6 +160,7 @@ class Look:
             "result": result_of(self.study, one, state.state, self.progress, row),
             "needs_pictures": state.state == AWAITING,
         }
+        return cast(SubmissionFacts, facts)
 
     @cached_property
     def _judged(self) -> Collection[str]:

@@ -7,9 +7,9 @@ did not exist.
 from collections.abc import Sequence
 from datetime import datetime
 from operator import itemgetter
-from typing import Any
+from typing import Annotated, Any, cast
 
-from flask import Flask
+from msgspec import Meta, Struct
 
 from backend.experiment.records import Study
 from backend.foundation.errors import Conflict
@@ -18,15 +18,14 @@ from backend.members.roles import RESEARCHER, SUBMITTER
 from backend.standing import submissions
 from backend.standing.states import CHECKING, COLLECTING, SCORED
 from backend.standing.submissions import Submission
-from backend.standing.terms import Standing, standings
+from backend.standing.terms import Standing, Terms, standings
 from backend.standing.tries import tries_of
 from backend.studies.closing import close_model
-from backend.web import queries
 from backend.web.authorisation import caller
-from backend.web.bodies import NoFields, body
 from backend.web.context import Context
-from backend.web.operations import TRUE_OR_FALSE, Operation, Operations
+from backend.web.routing import Routes
 from backend.web.standing_types import (
+    OpenStudy,
     OwnSubmissions,
     PicturesGiven,
     SubmissionFacts,
@@ -35,159 +34,148 @@ from backend.web.standing_types import (
 )
 from backend.web.submission_desk import Desk
 
-_SIMULATED = (
-    "simulated",
-    "query",
-    TRUE_OR_FALSE,
-    "Have simulated evaluators counted in place of real ones, for a rehearsal",
+route = Routes(SUBMITTER)
+
+
+class SubmissionQuery(Struct, frozen=True):
+    """Whose answers count."""
+
+    simulated: Annotated[
+        bool,
+        Meta(description="Have simulated evaluators counted in place of real ones, for a rehearsal"),
+    ] = False
+
+
+@route(
+    "POST /api/studies/{study}/submissions",
+    "Submit a model; the same model with the same pictures again is the same submission",
+    "It is submitted",
+    "400 404 409 415 503",
+    status=201,
+    also={200: ("It was submitted before", SubmissionFacts)},
 )
-_SUBMISSION = ("The submission", SubmissionFacts)
-OPERATIONS: Operations = {
-    "POST /api/studies/{study}/submissions": Operation(
-        "Submit a model; the same model with the same pictures again is the same submission",
-        {200: ("It was submitted before", SubmissionFacts), 201: ("It is submitted", SubmissionFacts)},
-        "400 404 409 415 503",
-        SubmissionGiven,
-        role=SUBMITTER,
-    ),
-    "GET /api/studies/{study}/submissions": Operation(
-        "The caller's submissions and what is left of its limit; for a researcher everybody's",
-        {200: ("The submissions", SubmissionList)},
-        "404",
-        role=SUBMITTER,
-    ),
-    "GET /api/submissions": Operation(
-        "The caller's own submissions to all studies, and the studies that take models of the caller in",
-        {200: ("Submissions, the latest first; studies in the order of their names", OwnSubmissions)},
-        "",
-        role=SUBMITTER,
-    ),
-    "GET /api/submissions/{submission}": Operation(
-        "A submission of the caller: its state, the reason, and its result",
-        {200: _SUBMISSION},
-        "400 404",
-        role=SUBMITTER,
-        parameters=(_SIMULATED,),
-    ),
-    "POST /api/submissions/{submission}/pictures": Operation(
-        "Have the pictures of a submission checked, which then joins the study; again, it changes nothing",
-        {200: _SUBMISSION},
-        "400 404 409 415 429 503",
-        PicturesGiven,
-        role=SUBMITTER,
-    ),
-    "POST /api/submissions/{submission}/withdraw": Operation(
-        "Withdraw a submission that is not scored yet; again, it changes nothing",
-        {200: _SUBMISSION},
-        "400 404 409 415 503",
-        NoFields,
-        role=SUBMITTER,
-    ),
-}
+def submit_model(context: Context, study: str, given: SubmissionGiven) -> tuple[SubmissionFacts, int]:
+    member, desk = caller(), context.shared(Desk)
+    found, record = desk.open_to(member, study)
+    one, is_new = submissions.submit(
+        context.store,
+        context.keys.hashing,
+        found,
+        record,
+        member.name,
+        given.model,
+        given.digest,
+        context.clock(),
+        member.may(RESEARCHER),
+        desk.has_failed,
+    )
+    return desk.look(found, record).view(one), 201 if is_new else 200
 
 
-def add_routes(app: Flask, context: Context) -> None:
-    """Add the routes of submissions."""
-    store, clock, desk = context.store, context.clock, Desk(context)
+@route(
+    "GET /api/studies/{study}/submissions",
+    "The caller's submissions and what is left of its limit; for a researcher everybody's",
+    "The submissions",
+    "404",
+)
+def list_submissions(context: Context, study: str) -> SubmissionList:
+    member, desk, store = caller(), context.shared(Desk), context.store
+    found, record = desk.open_to(member, study)
+    look, terms = desk.look(found, record), record.terms
+    if member.may(RESEARCHER):
+        listed, limit = submissions.of_study(store, found), None
+    else:
+        listed = [*submissions.of_member(store, found, member.name)]
+        limit = _limit(record, look.tries(member.name), context.clock())
+    shown = {"submissions": [look.view(one) for one in listed], **_open_times(terms), "limit": limit}
+    return cast(SubmissionList, shown)
 
-    @app.post("/api/studies/<study>/submissions")
-    def submit_model(study: str) -> tuple[dict, int]:
-        given, member = body(SubmissionGiven), caller()
-        found, record = desk.open_to(member, study)
-        one, is_new = submissions.submit(
-            store,
-            context.keys.hashing,
-            found,
-            record,
-            member.name,
-            given.model,
-            given.digest,
-            clock(),
-            member.may(RESEARCHER),
-            desk.has_failed,
+
+@route(
+    "GET /api/submissions",
+    "The caller's own submissions to all studies, and the studies that take models of the caller in",
+    "Submissions, the latest first; studies in the order of their names",
+)
+def list_own_submissions(context: Context) -> OwnSubmissions:
+    member, now, desk = caller(), context.clock(), context.shared(Desk)
+    studies: list[OpenStudy] = []
+    own: list[tuple[str, SubmissionFacts]] = []
+    for found, record in standings(context.store):
+        mine = submissions.of_member(context.store, found, member.name)
+        look = desk.look(found, record)
+        own += [(one.created_at, look.view(one)) for one in mine]
+        if record.admits(member.name):
+            studies.append(_open_study(found, record, look.tries(member.name), now))
+    latest = sorted(own, key=itemgetter(0), reverse=True)
+    return {"studies": studies, "submissions": [view for _, view in latest]}
+
+
+@route(
+    "GET /api/submissions/{submission}",
+    "A submission of the caller: its state, the reason, and its result",
+    "The submission",
+    "400 404",
+)
+def show_submission(context: Context, submission: str, query: SubmissionQuery) -> SubmissionFacts:
+    desk = context.shared(Desk)
+    found, record, one = desk.submission(submission)
+    return desk.look(found, record, query.simulated).view(one)
+
+
+@route(
+    "POST /api/submissions/{submission}/pictures",
+    "Have the pictures of a submission checked, which then joins the study; again, it changes nothing",
+    "The submission",
+    "400 404 409 415 429 503",
+)
+def give_submitted_pictures(context: Context, submission: str, given: PicturesGiven) -> SubmissionFacts:
+    store, desk = context.store, context.shared(Desk)
+    found, record, one = desk.submission(submission)
+    desk.check_upload(one, given.upload)
+    if (desk.has_failed(one) or not one.upload) and not caller().may(RESEARCHER):
+        queue.check_room(store, one.member)
+    one = submissions.give_pictures(store, found, record, one, given.upload, context.clock(), desk.has_failed)
+    return desk.look(found, record).view(one)
+
+
+@route(
+    "POST /api/submissions/{submission}/withdraw",
+    "Withdraw a submission that is not scored yet; again, it changes nothing",
+    "The submission",
+    "400 404 409 415 503",
+)
+def withdraw_submission(context: Context, submission: str) -> SubmissionFacts:
+    store, desk = context.store, context.shared(Desk)
+    found, record, one = desk.submission(submission)
+    state = desk.look(found, record).state(one).state
+    if state == SCORED:
+        raise Conflict(
+            f"{one.model} has been judged by all its evaluators, and what was judged stays",
+            code="already_scored",
         )
-        return desk.look(found, record).view(one), 201 if is_new else 200
-
-    @app.get("/api/studies/<study>/submissions")
-    def list_submissions(study: str) -> dict:
-        member = caller()
-        found, record = desk.open_to(member, study)
-        look, is_all = desk.look(found, record), member.may(RESEARCHER)
-        if is_all:
-            listed = submissions.of_study(store, found)
-        else:
-            listed = [*submissions.of_member(store, found, member.name)]
-        limit, terms = record.terms.limit, record.terms
-        tries = tries_of(look.tries(member.name), limit, clock()) if limit and not is_all else None
-        return {
-            "submissions": [look.view(one) for one in listed],
-            "opens_at": terms.opens_at,
-            "closes_at": terms.closes_at,
-            "embargo_until": terms.embargo_until,
-            "counts": terms.counts,
-            "limit": {**vars(limit), **vars(tries)} if limit and tries else None,
-        }
-
-    @app.get("/api/submissions")
-    def own_submissions() -> dict:
-        member, now = caller(), clock()
-        studies, own = [], []
-        for found, record in standings(store):
-            mine = submissions.of_member(store, found, member.name)
-            look = desk.look(found, record)
-            own += [(one.created_at, look.view(one)) for one in mine]
-            if record.admits(member.name):
-                studies.append(_open_study(found, record, look.tries(member.name), now))
-        latest = sorted(own, key=itemgetter(0), reverse=True)
-        return {"studies": studies, "submissions": [view for _, view in latest]}
-
-    @app.get("/api/submissions/<submission>")
-    def show_submission(submission: str) -> dict:
-        simulated = queries.truth_value("simulated")
-        found, record, one = desk.submission(submission)
-        return desk.look(found, record, simulated).view(one)
-
-    @app.post("/api/submissions/<submission>/pictures")
-    def give_submitted_pictures(submission: str) -> dict:
-        given = body(PicturesGiven)
-        found, record, one = desk.submission(submission)
-        desk.check_upload(one, given.upload)
-        if (desk.has_failed(one) or not one.upload) and not caller().may(RESEARCHER):
-            queue.check_room(store, one.member)
-        one = submissions.give_pictures(store, found, record, one, given.upload, clock(), desk.has_failed)
-        return desk.look(found, record).view(one)
-
-    @app.post("/api/submissions/<submission>/withdraw")
-    def withdraw_submission(submission: str) -> dict:
-        body(NoFields)
-        found, record, one = desk.submission(submission)
-        state = desk.look(found, record).state(one).state
-        if state == SCORED:
-            raise Conflict(
-                f"{one.model} has been judged by all its evaluators, and what was judged stays",
-                code="already_scored",
-            )
-        if state in (COLLECTING, CHECKING) and found.is_mixed:
-            raise Conflict(
-                f"{one.model} is judged beside other models in each session, and can no longer be taken out",
-                code="already_judged",
-            )
-        one = submissions.withdraw(store, found, one, clock())
-        if one.withdrawn_at and one.joined_at:  # also if it joined just now
-            found = close_model(store, found, one.called)
-        return desk.look(found, record).view(one)
+    if state in (COLLECTING, CHECKING) and found.is_mixed:
+        raise Conflict(
+            f"{one.model} is judged beside other models in each session, and can no longer be taken out",
+            code="already_judged",
+        )
+    one = submissions.withdraw(store, found, one, context.clock())
+    if one.withdrawn_at and one.joined_at:  # also if it joined just now
+        found = close_model(store, found, one.called)
+    return desk.look(found, record).view(one)
 
 
-def _open_study(study: Study, record: Standing, own: Sequence[Submission], now: datetime) -> dict[str, Any]:
+def _open_study(study: Study, record: Standing, own: Sequence[Submission], now: datetime) -> OpenStudy:
     """Return what a member is told of a standing study that admits it; `own` are its submissions."""
-    terms, limit = record.terms, record.terms.limit
-    return {
-        "study": study.name,
-        "title": terms.title,
-        "about": terms.about,
-        "opens_at": terms.opens_at,
-        "closes_at": terms.closes_at,
-        "embargo_until": terms.embargo_until,
-        "counts": terms.counts,
-        "limit": {**vars(limit), **vars(tries_of(own, limit, now))} if limit else None,
-    }
+    terms = record.terms
+    about = {"study": study.name, "title": terms.title, "about": terms.about}
+    return cast(OpenStudy, {**about, **_open_times(terms), "limit": _limit(record, own, now)})
+
+
+def _open_times(terms: Terms) -> dict[str, Any]:
+    named = ("opens_at", "closes_at", "embargo_until", "counts")
+    return {name: getattr(terms, name) for name in named}
+
+
+def _limit(record: Standing, own: Sequence[Submission], now: datetime) -> dict[str, Any] | None:
+    limit = record.terms.limit
+    return {**vars(limit), **vars(tries_of(own, limit, now))} if limit else None

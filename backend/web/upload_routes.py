@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import Annotated, BinaryIO, Literal, TypedDict, cast
 
-from flask import Flask, abort, request
+from flask import abort, request
 from msgspec import Meta, Struct
 
 from backend.client.tar_stream import PART_BYTES
@@ -13,10 +13,9 @@ from backend.task.requests import Whole
 from backend.uploads import uploads
 from backend.uploads.uploads import MOST_PARTS, MOST_URLS, Upload, Uploads
 from backend.web.authorisation import caller
-from backend.web.bodies import NoFields, body
 from backend.web.body_limits import MAX_LIST_BYTES
 from backend.web.context import Context
-from backend.web.operations import BYTES, Operation, Operations
+from backend.web.routing import BYTES, Routes
 
 _LONGEST_NUMBER = 5
 
@@ -69,105 +68,92 @@ class PartAddresses(TypedDict):
     urls: list[PartAddress]
 
 
-_STATE = ("The upload", UploadState)
-OPERATIONS: Operations = {
-    "POST /api/uploads": Operation(
-        "Begin an upload, or continue the one of the same content",
-        {200: ("It was begun before", UploadState), 201: ("It is begun", UploadState)},
-        "400 403 404 409 413 415 503",
-        UploadBegin,
-        role=SUBMITTER,
-    ),
-    "GET /api/uploads/{upload}": Operation(
-        "How far an upload of one's own is", {200: _STATE}, "403 404", role=SUBMITTER
-    ),
-    "POST /api/uploads/{upload}/urls": Operation(
-        f"Where to send parts, at most {MOST_URLS} at a time",
-        {200: ("An address for each", PartAddresses)},
-        "400 403 404 409 413 415 503",
-        PartsWanted,
-        role=SUBMITTER,
-        is_audited=False,
-    ),
-    "PUT /api/uploads/{upload}/parts/{part}": Operation(
-        "Send a part: in any order, and again where that is not certain",
-        {200: _STATE},
-        "400 403 404 413 415 503",
-        role=SUBMITTER,
-        is_audited=False,
-        media=BYTES,
-    ),
-    "POST /api/uploads/{upload}/complete": Operation(
-        "Close an upload whose parts are all there; again, it changes nothing",
-        {200: _STATE},
-        "400 403 404 409 413 415 503",
-        NoFields,
-        role=SUBMITTER,
-    ),
-    "POST /api/uploads/{upload}/delete": Operation(
-        "Delete an upload",
-        {200: ("It is deleted", dict[str, str])},
-        "400 403 404 409 413 415",
-        NoFields,
-        role=SUBMITTER,
-    ),
-}
+route = Routes(SUBMITTER)
 
 
-def add_routes(app: Flask, context: Context) -> None:
-    """Add the routes; without a place for uploads, each is answered 404."""
-
-    def received() -> Uploads:
-        if context.uploads is None:
-            raise NotFound("this server does not receive uploads", code="no_uploads")
-        return context.uploads
-
-    def own(upload: str) -> Upload:
-        found = received().upload(upload)
-        if found.member != caller().name:
-            raise uploads.unknown(upload)
-        return found
-
-    @app.post("/api/uploads")
-    def begin_upload() -> tuple[dict, int]:
-        begun, now = body(UploadBegin, MAX_LIST_BYTES), context.clock()
-        received().expire(now)
-        upload = received().begin(caller().name, begun.format, begun.bytes, begun.parts, now)
-        return _state(upload), 201 if upload.is_new else 200
-
-    @app.get("/api/uploads/<upload>")
-    def upload_state(upload: str) -> dict:
-        return _state(own(upload))
-
-    @app.post("/api/uploads/<upload>/urls")
-    def part_urls(upload: str) -> dict:
-        wanted = body(PartsWanted)
-        own(upload)
-        return {"urls": [asdict(each) for each in received().urls(upload, wanted.parts)]}
-
-    @app.put("/api/uploads/<upload>/parts/<part>")
-    def send_part(upload: str, part: str) -> dict:
-        if not (part.isascii() and part.isdecimal() and len(part) <= _LONGEST_NUMBER):
-            abort(404)
-        request.max_content_length = PART_BYTES + 1  # to see that there is no more
-        own(upload)
-        return _state(received().write(upload, int(part), cast(BinaryIO, request.stream), context.clock()))
-
-    @app.post("/api/uploads/<upload>/complete")
-    def complete_upload(upload: str) -> dict:
-        body(NoFields)
-        own(upload)
-        return _state(received().complete(upload, context.clock()))
-
-    @app.post("/api/uploads/<upload>/delete")
-    def delete_upload(upload: str) -> dict:
-        body(NoFields)
-        own(upload)
-        received().delete(upload)
-        return {"upload": upload}
+@route(
+    "POST /api/uploads",
+    "Begin an upload, or continue the one of the same content",
+    "It is begun",
+    "400 403 404 409 413 415 503",
+    status=201,
+    also={200: ("It was begun before", UploadState)},
+    most_bytes=MAX_LIST_BYTES,
+)
+def begin_upload(context: Context, begun: UploadBegin) -> tuple[UploadState, int]:
+    received, now = _received(context), context.clock()
+    received.expire(now)
+    upload = received.begin(caller().name, begun.format, begun.bytes, begun.parts, now)
+    return _state(upload), 201 if upload.is_new else 200
 
 
-def _state(upload: Upload) -> dict:
+@route("GET /api/uploads/{upload}", "How far an upload of one's own is", "The upload", "403 404")
+def upload_state(context: Context, upload: str) -> UploadState:
+    return _state(_own(context, upload))
+
+
+@route(
+    "POST /api/uploads/{upload}/urls",
+    f"Where to send parts, at most {MOST_URLS} at a time",
+    "An address for each",
+    "400 403 404 409 413 415 503",
+    is_audited=False,
+)
+def part_urls(context: Context, upload: str, wanted: PartsWanted) -> PartAddresses:
+    _own(context, upload)
+    found = _received(context).urls(upload, wanted.parts)
+    return {"urls": [cast(PartAddress, asdict(each)) for each in found]}
+
+
+@route(
+    "PUT /api/uploads/{upload}/parts/{part}",
+    "Send a part: in any order, and again where that is not certain",
+    "The upload",
+    "400 403 404 413 415 503",
+    is_audited=False,
+    media=BYTES,
+)
+def send_part(context: Context, upload: str, part: str) -> UploadState:
+    if not (part.isascii() and part.isdecimal() and len(part) <= _LONGEST_NUMBER):
+        abort(404)
+    request.max_content_length = PART_BYTES + 1  # to see that there is no more
+    _own(context, upload)
+    sent = cast(BinaryIO, request.stream)
+    return _state(_received(context).write(upload, int(part), sent, context.clock()))
+
+
+@route(
+    "POST /api/uploads/{upload}/complete",
+    "Close an upload whose parts are all there; again, it changes nothing",
+    "The upload",
+    "400 403 404 409 413 415 503",
+)
+def complete_upload(context: Context, upload: str) -> UploadState:
+    _own(context, upload)
+    return _state(_received(context).complete(upload, context.clock()))
+
+
+@route("POST /api/uploads/{upload}/delete", "Delete an upload", "It is deleted", "400 403 404 409 413 415")
+def delete_upload(context: Context, upload: str) -> dict[str, str]:
+    _own(context, upload)
+    _received(context).delete(upload)
+    return {"upload": upload}
+
+
+def _received(context: Context) -> Uploads:
+    if context.uploads is None:
+        raise NotFound("this server does not receive uploads", code="no_uploads")
+    return context.uploads
+
+
+def _own(context: Context, upload: str) -> Upload:
+    found = _received(context).upload(upload)
+    if found.member != caller().name:
+        raise uploads.unknown(upload)
+    return found
+
+
+def _state(upload: Upload) -> UploadState:
     return {
         "upload": upload.id,
         "digest": upload.digest,

@@ -7,7 +7,7 @@ import pytest
 from backend.handlers import create_app
 from backend.members import memberships, tokens
 from backend.web import openapi
-from backend.web.operations import JSON, path_of
+from backend.web.routing import JSON, path_of
 
 from .. import sample_studies as studies
 from .members import as_member, signed_in, token, tokens_of_all
@@ -62,7 +62,7 @@ TABLE = {
     "POST /api/studies/{study}/set": (RESEARCHER, 400),
     "POST /api/studies/{study}/clear": (RESEARCHER, 404),
     "GET /api/studies/{study}/contents": (RESEARCHER, 404),
-    "POST /api/studies/{study}/delete": (RESEARCHER, 404),
+    "POST /api/studies/{study}/delete": (RESEARCHER, 400),
     "POST /api/studies/{study}/links": (RESEARCHER, 404),
     "POST /api/studies/{study}/simulate": (RESEARCHER, 404),
     "POST /api/studies/{study}/draw": (RESEARCHER, 404),
@@ -105,7 +105,7 @@ TABLE = {
     "GET /api/jobs": (RESEARCHER, 200),
     "GET /api/jobs/{job}": (SUBMITTER, 404),
     "POST /api/jobs/{job}/cancel": (SUBMITTER, 404),
-    "POST /api/studies/{study}/standing": (RESEARCHER, 400),
+    "POST /api/studies/{study}/standing": (RESEARCHER, 404),
     "GET /api/studies/{study}/standing": (RESEARCHER, 404),
     "POST /api/studies/{study}/submissions": (SUBMITTER, 400),
     "GET /api/studies/{study}/submissions": (SUBMITTER, 404),

@@ -7,8 +7,8 @@ import pytest
 from backend.foundation.errors import InvalidInput
 from backend.handlers import create_app
 from backend.web import openapi
-from backend.web.operations import path_of
 from backend.web.origins import is_ours, parse_origin
+from backend.web.routing import path_of
 
 from .. import sample_studies as studies
 
