@@ -29,24 +29,10 @@ _LONGEST_CONTACT = 200
 _SMALLEST_PX = 16
 _A_SECOND_MS = 1000
 
-DEFAULT_CONSENT = """\
-You are invited to take part in a study of how realistic computer-made pictures look.
+_CONSENT = """\
+You are invited to take part in a study of {about}.
 
-You will see pictures, one at a time, and say of each whether it is a real picture or one made by a \
-computer. You do not need to know anything beforehand.
-
-We keep your answers, how long they took, whether you left this page meanwhile, and technical details about \
-your screen. We do not ask for your name. The answers are used for research and may be published \
-without anything that points to you.
-
-Taking part is voluntary. You can stop at any time by closing this page. You are given a link with which \
-you can withdraw, then or later: your answers are deleted, and what you earned is paid all the same."""
-
-TOURNAMENT_CONSENT = """\
-You are invited to take part in a study of how realistic computer-made pictures look.
-
-You will see pictures, two at a time, and say which of the two looks more real. You do not need to know \
-anything beforehand.
+You will see {task}. You do not need to know anything beforehand.
 
 We keep your answers, how long they took, whether you left this page meanwhile, and technical details about \
 your screen. We do not ask for your name. The answers are used for research and may be published \
@@ -55,6 +41,15 @@ without anything that points to you.
 Taking part is voluntary. You can stop at any time by closing this page. You are given a link with which \
 you can withdraw, then or later: your answers are deleted, and what you earned is paid all the same."""
 
+
+def consent(task: str, about: str = "how realistic computer-made pictures look") -> str:
+    """Return the consent text of a method whose evaluators see, and do, what `task` says."""
+    return _CONSENT.format(about=about, task=task)
+
+
+DEFAULT_CONSENT = consent(
+    "pictures, one at a time, and say of each whether it is a real picture or one made by a computer"
+)
 MOST_MODELS = 1000
 """Most models of a session; a method whose sessions show all models has this as its default."""
 WITHIN, BETWEEN = "within", "between"
@@ -64,25 +59,6 @@ DRAWS_BY_NEED = ("least-seen", "uncertain")
 """Rules by which a part of a session's pictures is drawn."""
 EXACT_BALANCE, CHANCE_BALANCE = "session", "people"
 """Unit within which half the stimuli are real: each block of a session, or a pair of evaluators."""
-
-JND_CONSENT = """\
-You are invited to take part in a study of which differences between pictures people notice.
-
-You will see pairs of pictures, one picture shortly after the other, and say of each pair whether its two \
-pictures are the same or different. You do not need to know anything beforehand.
-
-We keep your answers, how long they took, whether you left this page meanwhile, and technical details about \
-your screen. We do not ask for your name. The answers are used for research and may be published \
-without anything that points to you.
-
-Taking part is voluntary. You can stop at any time by closing this page. You are given a link with which \
-you can withdraw, then or later: your answers are deleted, and what you earned is paid all the same."""
-
-PAIR_CONSENT = DEFAULT_CONSENT.replace(
-    "pictures, one at a time, and say of each whether it is a real picture or one made by a computer.",
-    "pairs of pictures, side by side: one picture is real, the other was made by a computer. You say which "
-    "one is real.",
-)
 
 NONE, OPTIONAL, REQUIRED = "none", "optional", "required"
 SLIDER, AFTER, WITH, CLICK, BOX, ALL = "slider", "after", "with", "click", "box", "all"
@@ -825,16 +801,16 @@ class Protocol:
     """A method of a judgment (`judgments`): `infinity` (no time limit), `time` (staircase of exposures),
     `exposures` (fixed exposures), `tournament` (pairs)."""
     stimuli: StimulusSettings = StimulusSettings()
+    contest: ContestSettings = ContestSettings()
+    unscored: UnscoredSettings = UnscoredSettings()
+    exclusion: ExclusionSettings = ExclusionSettings()
     timing: TimingSettings = TimingSettings()
     page: PageSettings = PageSettings()
     follow_ups: FollowUpSettings = FollowUpSettings()
     pay: PaySettings = PaySettings()
+    admission: AdmissionSettings = AdmissionSettings()
     language: LanguageSettings = LanguageSettings()
     consent: ConsentSettings = ConsentSettings()
-    admission: AdmissionSettings = AdmissionSettings()
-    unscored: UnscoredSettings = UnscoredSettings()
-    exclusion: ExclusionSettings = ExclusionSettings()
-    contest: ContestSettings = ContestSettings()
 
     def __post_init__(self) -> None:
         if self.page.debrief and self.admission.repeat_visits and self.pay.bonus_usd_cents:
@@ -908,78 +884,7 @@ _GROUP = {
 _FIELDS = {
     setting.name: setting for group in fields(Protocol)[1:] for setting in fields(cast("Any", group.default))
 }
-SETTINGS = (
-    "images",
-    "blocks",
-    "class_design",
-    "models_per_session",
-    "balance",
-    "spare_images",
-    "draw",
-    "draw_random_share",
-    "judgments_per_item",
-    "ties",
-    "real_contestant",
-    "practice_images",
-    "picture_checks",
-    "instructed_checks",
-    "exclude_checks_below",
-    "exclude_faster_ms",
-    "staircase",
-    "exposures_ms",
-    "gap_ms",
-    "exposure_design",
-    "exposure_steps",
-    "min_refresh_hz",
-    "max_refresh_hz",
-    "full_screen",
-    "countdown_from",
-    "countdown_ms",
-    "masks",
-    "mask_count",
-    "mask_ms",
-    "builtin_instructions",
-    "feedback",
-    "feedback_ms",
-    "same_answer_notice",
-    "confidence",
-    "confidence_when",
-    "reasons",
-    "reasons_for",
-    "comment",
-    "mark",
-    "mark_needed",
-    "size_px",
-    "largest_css_px",
-    "image_format",
-    "evaluators",
-    "currency",
-    "base_usd_cents",
-    "bonus_usd_cents",
-    "target_wage_usd_cents",
-    "keep_days",
-    "retainer_usd_cents",
-    "retainer_minutes",
-    "retainer_budget_usd_cents",
-    "abandon_after_minutes",
-    "begin_within_minutes",
-    "repeat_visits",
-    "debrief",
-    "language",
-    "texts",
-    "title",
-    "consent_text",
-    "consent_version",
-    "contact",
-    "minutes",
-    "panel",
-    "qualification",
-    "pass_share",
-    "valid_days",
-    "retakes",
-    "exclusive",
-    "also_admit",
-)
+SETTINGS = tuple(_GROUP)
 """All settings, in the order in which they are stored, exported and documented."""
 
 
@@ -1300,37 +1205,7 @@ TIME = Protocol("time", timing=TimingSettings(staircase=NAMED_RULES["hype-2019"]
 EXPOSURES = Protocol(
     "exposures", timing=TimingSettings(exposures_ms=(50.0, 100.0, 250.0, 1000.0, None))
 ).changed(minutes=15, spare_images=40)
-JND = Protocol(
-    "jnd",
-    timing=TimingSettings(exposures_ms=(1000.0,), gap_ms=250, countdown_from=1, mask_count=0),
-    page=PageSettings(feedback=False),
-    unscored=UnscoredSettings(practice_images=10, picture_checks=40),
-).changed(
-    images=160,
-    judgments_per_item=3,
-    spare_images=40,
-    size_px=0,
-    models_per_session=1000,
-    reasons_for="all",
-    title="Same or different?",
-    consent_text=JND_CONSENT,
-    minutes=15,
-)
-"""A session of Zhang et al. 2018, 3.2: 160 test pairs and 40 sentinels, after 10 training pairs."""
-TOURNAMENT = Protocol("tournament", page=PageSettings(feedback=False)).changed(
-    images=60,
-    spare_images=0,
-    models_per_session=MOST_MODELS,
-    title="Which one looks more real?",
-    consent_text=TOURNAMENT_CONSENT,
-    minutes=6,
-)
 QUALIFICATION = INFINITY.changed(evaluators=100000, title="Real or fake: a short test")
-PAIR = Protocol("pair").changed(
-    images=50, balance=CHANCE_BALANCE, title="Which one is real?", consent_text=PAIR_CONSENT
-)
-"""As many pictures as HYPE-infinity shows, two at a time."""
-PAIR_QUALIFICATION = PAIR.changed(evaluators=100000, title="Which one is real: a short test")
 PAPERS_PAY = {
     "study": {"base_usd_cents": 0, "bonus_usd_cents": 2},
     "qualification": {"base_usd_cents": 100, "bonus_usd_cents": 0},

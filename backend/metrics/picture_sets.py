@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backend.experiment.judgments import judgment_of, method_named
-from backend.experiment.protocol import TOURNAMENT
+from backend.experiment.judgments.more_real import TOURNAMENT
 from backend.experiment.records import REAL, Stimulus, Study
 from backend.foundation.counts import counted
 from backend.foundation.errors import Conflict, InvalidInput

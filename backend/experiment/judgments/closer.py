@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from backend.experiment import items
 from backend.experiment.judgment import Judgment, Method, Plan, pictures_of
 from backend.experiment.made_items import Change, MadeItems
-from backend.experiment.protocol import ALL, MOST_MODELS, Protocol
+from backend.experiment.protocol import ALL, MOST_MODELS, Protocol, consent
 from backend.experiment.records import CHECK, PRACTICE, TEST, Condition, Stimulus, Study
 from backend.experiment.response_columns import Column
 from backend.experiment.sampling import Pool
@@ -33,18 +33,6 @@ _TRIPLETS = 90
 _MINUTES = 6
 _MADE_TIMES = 4
 """Sentinels that are made, as a multiple of those that a session shows."""
-_CONSENT = """\
-You are invited to take part in a study of how similar pictures look.
-
-You will see three pictures at a time, a reference and two others, and say which of the two looks more like \
-the reference. You do not need to know anything beforehand.
-
-We keep your answers, how long they took, whether you left this page meanwhile, and technical details about \
-your screen. We do not ask for your name. The answers are used for research and may be published \
-without anything that points to you.
-
-Taking part is voluntary. You can stop at any time by closing this page. You are given a link with which \
-you can withdraw, then or later: your answers are deleted, and what you earned is paid all the same."""
 
 
 class Closer(Judgment):
@@ -69,7 +57,11 @@ class Closer(Judgment):
                 reasons_for=ALL,
                 minutes=_MINUTES,
                 title="Which one is closer?",
-                consent_text=_CONSENT,
+                consent_text=consent(
+                    "three pictures at a time, a reference and two others, and say which of the two looks "
+                    "more like the reference",
+                    "how similar pictures look",
+                ),
             ),
         )
     }

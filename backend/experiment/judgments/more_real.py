@@ -10,10 +10,19 @@ from collections.abc import Mapping, Sequence
 from math import exp
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from backend.experiment import protocol as protocols
 from backend.experiment.judgment import UNSCORED, Judgment, Method, Plan, Refusal, refuse
 from backend.experiment.pair_design import Standing, session_pairs, sided, standing
-from backend.experiment.protocol import ALL, EXACT_BALANCE, MOST_MODELS, NONE, RANDOM_DRAW, WITHIN, Protocol
+from backend.experiment.protocol import (
+    ALL,
+    EXACT_BALANCE,
+    MOST_MODELS,
+    NONE,
+    RANDOM_DRAW,
+    WITHIN,
+    PageSettings,
+    Protocol,
+    consent,
+)
 from backend.experiment.records import REAL, Condition, PlannedBlock, Stimulus, Study
 from backend.experiment.response_columns import Column, Kind
 from backend.experiment.sampling import Deck, Pool
@@ -32,6 +41,15 @@ _NAMED = 5
 _SIMULATED_TIES = 0.5
 """Davidson's tie parameter of simulated evaluators: a fifth of the answers to equal contestants are ties."""
 
+TOURNAMENT = Protocol("tournament", page=PageSettings(feedback=False)).changed(
+    images=60,
+    spare_images=0,
+    models_per_session=MOST_MODELS,
+    title="Which one looks more real?",
+    consent_text=consent("pictures, two at a time, and say which of the two looks more real"),
+    minutes=6,
+)
+
 
 class MoreReal(Judgment):
     """Two pictures side by side: which looks more real, or, as a setting, neither."""
@@ -43,7 +61,7 @@ class MoreReal(Judgment):
             "Tournament",
             "Tournament, strength: log-odds of looking more real than the mean model",
             "",
-            protocols.TOURNAMENT,
+            TOURNAMENT,
         )
     }
     source = "Zhou et al., 2019"

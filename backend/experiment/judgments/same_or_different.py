@@ -16,12 +16,19 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from backend.experiment import items
-from backend.experiment import protocol as protocols
 from backend.experiment.fixed_exposures import label
 from backend.experiment.items import Trial
 from backend.experiment.judgment import Judgment, Method, Plan, Refusal, refuse
 from backend.experiment.made_items import Change, MadeItems
-from backend.experiment.protocol import WITHIN, Protocol
+from backend.experiment.protocol import (
+    MOST_MODELS,
+    WITHIN,
+    PageSettings,
+    Protocol,
+    TimingSettings,
+    UnscoredSettings,
+    consent,
+)
 from backend.experiment.records import CHECK, PRACTICE, TEST, Condition, Stimulus, Study
 from backend.experiment.response_columns import Column, Kind
 from backend.experiment.sampling import Pool
@@ -47,15 +54,35 @@ _WORDS = {
     PRACTICE: ("training pairs", "practice_images", "--practice"),
 }
 
+JND = Protocol(
+    "jnd",
+    timing=TimingSettings(exposures_ms=(1000.0,), gap_ms=250, countdown_from=1, mask_count=0),
+    page=PageSettings(feedback=False),
+    unscored=UnscoredSettings(practice_images=10, picture_checks=40),
+).changed(
+    images=160,
+    judgments_per_item=3,
+    spare_images=40,
+    size_px=0,
+    models_per_session=MOST_MODELS,
+    reasons_for="all",
+    title="Same or different?",
+    consent_text=consent(
+        "pairs of pictures, one picture shortly after the other, and say of each pair whether its two "
+        "pictures are the same or different",
+        "which differences between pictures people notice",
+    ),
+    minutes=15,
+)
+"""A session of Zhang et al. 2018, 3.2: 160 test pairs and 40 sentinels, after 10 training pairs."""
+
 
 class SameOrDifferent(Judgment):
     """Two pictures a trial, one after the other: the same, or different."""
 
     name = "same_or_different"
     methods: ClassVar = {
-        "jnd": Method(
-            "JND", "Just noticeable differences, share of pairs judged the same", "percent", protocols.JND
-        )
+        "jnd": Method("JND", "Just noticeable differences, share of pairs judged the same", "percent", JND)
     }
     source = "Zhang et al., 2018"
     trial_shows = "pair"

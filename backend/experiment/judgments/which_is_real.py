@@ -20,11 +20,10 @@ from fractions import Fraction
 from math import ceil, comb, sqrt
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from backend.experiment import protocol as protocols
 from backend.experiment import sampling
 from backend.experiment.fixed_exposures import parse_exposures, with_exposures
 from backend.experiment.judgment import Judgment, Method, Plan
-from backend.experiment.protocol import EXACT_BALANCE, WITHIN, Protocol
+from backend.experiment.protocol import CHANCE_BALANCE, EXACT_BALANCE, WITHIN, Protocol, consent
 from backend.experiment.records import REAL, TEST, Condition, PlannedBlock, Session, Stimulus, Study
 from backend.experiment.response_columns import Column, Kind
 from backend.experiment.sampling import Pool
@@ -39,6 +38,17 @@ LEFT, RIGHT = "left", "right"
 SIDES = (LEFT, RIGHT)
 _MOST_PAIRS, _MOST_SPARES = 2500, 500
 
+PAIR = Protocol("pair").changed(
+    images=50,
+    balance=CHANCE_BALANCE,
+    title="Which one is real?",
+    consent_text=consent(
+        "pairs of pictures, side by side: one picture is real, the other was made by a computer. You say "
+        "which one is real"
+    ),
+)
+"""As many pictures as HYPE-infinity shows, two at a time."""
+
 
 class WhichIsReal(Judgment):
     """A real picture beside a fake one."""
@@ -49,8 +59,8 @@ class WhichIsReal(Judgment):
             "Pairs",
             "Pairs, share of pairs judged wrong",
             "percent",
-            protocols.PAIR,
-            protocols.PAIR_QUALIFICATION,
+            PAIR,
+            PAIR.changed(evaluators=100000, title="Which one is real: a short test"),
         )
     }
     source = "Macmillan and Creelman, 2005"

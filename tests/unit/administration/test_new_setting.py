@@ -11,6 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 FILE = "backend/experiment/protocol.py"
+BEFORE = "    largest_css_px: int"
 DECLARED = """\
     glow: str = _setting(
         "off", "light around pictures", choices=("off", "on"), label="Glow", asked=13, fixed="it is baked in"
@@ -47,12 +48,8 @@ def product(tmp_path):
     shutil.copytree(ROOT / "backend", tmp_path / "backend", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "frontend", tmp_path / "frontend")
     source = (tmp_path / FILE).read_text("utf-8")
-    for old, new in (
-        ("    largest_css_px: int", DECLARED),
-        ('    "largest_css_px",', '    "largest_css_px",\n    "glow",'),
-    ):
-        assert source.count(old) == 1
-        source = source.replace(old, new)
+    assert source.count(BEFORE) == 1
+    source = source.replace(BEFORE, DECLARED)
     (tmp_path / FILE).write_text(source, "utf-8")
     return tmp_path
 
