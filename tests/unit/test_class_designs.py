@@ -106,5 +106,5 @@ def test_the_design_can_be_changed_before_anybody_began(world):
     assert [condition.name for condition in after.conditions] == ["gan/cat", "gan/dog", "vae/cat", "vae/dog"]
     with pytest.raises(InvalidInput, match="class_design=between needs classes: sub-folders"):
         change_settings(world.store, world.data, "plain", {"class_design": "between"})
-    with pytest.raises(InvalidInput, match="'within' or 'between', not 'neither'"):
+    with pytest.raises(InvalidInput, match="one of within, between, not 'neither'"):
         change_settings(world.store, world.data, "faces", {"class_design": "neither"})

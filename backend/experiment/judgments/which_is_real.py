@@ -48,6 +48,7 @@ PAIR = Protocol("pair").changed(
     ),
 )
 """As many pictures as HYPE-infinity shows, two at a time."""
+PAIR_QUALIFICATION = PAIR.changed(evaluators=100000, title="Which one is real: a short test")
 
 
 class WhichIsReal(Judgment):
@@ -60,7 +61,7 @@ class WhichIsReal(Judgment):
             "Pairs, share of pairs judged wrong",
             "percent",
             PAIR,
-            PAIR.changed(evaluators=100000, title="Which one is real: a short test"),
+            PAIR_QUALIFICATION,
         )
     }
     source = "Macmillan and Creelman, 2005"

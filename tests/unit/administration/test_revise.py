@@ -380,7 +380,7 @@ class TestCommand:
         shown = run("set", "faces", "panel=link").output
         own = run("set", "faces", f"panel={tmp_path / 'mine.toml'}").output
 
-        assert shown.startswith("consent_version: '1' -> '2'\npanel: prolific -> link\n")
+        assert shown.startswith("panel: prolific -> link\nconsent_version: '1' -> '2'\n")
         assert "panel: link -> mine\n" in own
 
     @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from backend.experiment import protocol, sampling
 from backend.experiment import session as sessions
 from backend.experiment.judgments.same_or_different import (
     DIFFERENT,
+    JND,
     JUDGMENT,
     SAME,
     of_sentinels,
@@ -54,7 +55,7 @@ def test_a_session_is_that_of_the_paper():
 
 
 def test_the_default_is_the_paper_s_session_with_its_times():
-    default = protocol.JND
+    default = JND
 
     assert (default.stimuli.trials, default.unscored.picture_checks, default.unscored.practice_images) == (
         160,
@@ -204,7 +205,7 @@ def test_few_spares_are_a_note():
     ],
 )
 def test_what_does_not_fit_is_refused(setting, message):
-    made = protocol.with_settings(protocol.JND, setting)
+    made = protocol.with_settings(JND, setting)
 
     with pytest.raises(InvalidInput, match=message):
         JUDGMENT.check(made, "study")
@@ -212,9 +213,9 @@ def test_what_does_not_fit_is_refused(setting, message):
 
 def test_marks_and_qualifications_are_refused():
     with pytest.raises(InvalidInput, match="JND has no qualifications"):
-        JUDGMENT.check(protocol.JND, "qualification")
+        JUDGMENT.check(JND, "qualification")
     with pytest.raises(InvalidInput, match="mark=click does not go with a time limit"):
-        protocol.with_settings(protocol.JND, {"mark": "click"})
+        protocol.with_settings(JND, {"mark": "click"})
 
 
 @pytest.mark.parametrize(
@@ -230,7 +231,7 @@ def test_marks_and_qualifications_are_refused():
 )
 def test_times_out_of_range_are_refused(setting, message):
     with pytest.raises(InvalidInput, match=message):
-        protocol.with_settings(protocol.JND, setting)
+        protocol.with_settings(JND, setting)
 
 
 def test_a_gap_is_for_two_pictures_only():
@@ -240,19 +241,19 @@ def test_a_gap_is_for_two_pictures_only():
 
 def test_a_display_must_be_quick_enough_for_the_gap():
     # a refresh of 16 ms times the margin 1.05 is 59.5 Hz
-    made = protocol.with_settings(protocol.JND, {"gap_ms": 16})
+    made = protocol.with_settings(JND, {"gap_ms": 16})
 
     assert made.timing.slowest_refresh_hz == 59.5
-    assert protocol.JND.timing.slowest_refresh_hz == 50
+    assert JND.timing.slowest_refresh_hz == 50
 
 
 def test_pictures_of_a_second_are_no_quick_changes_and_shorter_ones_are():
-    assert not protocol.JND.has_quick_changes
-    assert protocol.with_settings(protocol.JND, {"exposures_ms": 500}).has_quick_changes
+    assert not JND.has_quick_changes
+    assert protocol.with_settings(JND, {"exposures_ms": 500}).has_quick_changes
 
 
 def test_the_protocol_is_stored_and_read_again():
-    made = protocol.with_settings(protocol.JND, {"gap_ms": 125.5})
+    made = protocol.with_settings(JND, {"gap_ms": 125.5})
 
     assert protocol.from_json(protocol.to_json(made)) == made
 
@@ -415,7 +416,7 @@ def test_simulated_evaluators_notice_as_often_as_they_are_told_and_agree_on_pair
 
 def test_sentinels_and_training_are_made_unless_the_researcher_gives_some():
     made = {}
-    for each in JUDGMENT.made_items(protocol.JND, []):
+    for each in JUDGMENT.made_items(JND, []):
         made[each.role, each.truth, each.changes] = each.count
 
     assert made == {
@@ -425,10 +426,8 @@ def test_sentinels_and_training_are_made_unless_the_researcher_gives_some():
         (PRACTICE, DIFFERENT, ("none", "heavy_noise")): 1,
         (PRACTICE, DIFFERENT, ("none", "subtle")): 5,
     }
-    assert {each.role for each in JUDGMENT.made_items(protocol.JND, [CHECK])} == {PRACTICE}
+    assert {each.role for each in JUDGMENT.made_items(JND, [CHECK])} == {PRACTICE}
     assert (
-        JUDGMENT.made_items(
-            protocol.with_settings(protocol.JND, {"picture_checks": 0, "practice_images": 0}), []
-        )
+        JUDGMENT.made_items(protocol.with_settings(JND, {"picture_checks": 0, "practice_images": 0}), [])
         == []
     )

@@ -8,10 +8,10 @@ from random import Random
 
 import pytest
 
-from backend.experiment import protocol, sampling
+from backend.experiment import sampling
 from backend.experiment.judgment import pictures_of
 from backend.experiment.judgments import judgment_of
-from backend.experiment.judgments.which_is_real import JUDGMENT, passing_by_guessing
+from backend.experiment.judgments.which_is_real import JUDGMENT, PAIR_QUALIFICATION, passing_by_guessing
 from backend.experiment.records import Condition
 from backend.experiment.session import Cursor, picture_of
 from backend.foundation.errors import InvalidInput
@@ -186,10 +186,10 @@ def test_what_it_does_not_have_is_refused(settings, message):
 
 
 def test_a_test_without_time_limit_is_accepted_and_one_with_is_not():
-    JUDGMENT.check(protocol.PAIR_QUALIFICATION, "qualification")
+    JUDGMENT.check(PAIR_QUALIFICATION, "qualification")
 
     with pytest.raises(InvalidInput, match="Pairs has no qualification with a time limit"):
-        JUDGMENT.check(protocol.PAIR_QUALIFICATION.changed(exposures_ms=(100.0,)), "qualification")
+        JUDGMENT.check(PAIR_QUALIFICATION.changed(exposures_ms=(100.0,)), "qualification")
 
 
 @pytest.mark.parametrize(("settings"), [{"images": 21}, {"spare_images": 3}])
