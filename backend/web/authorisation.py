@@ -85,10 +85,14 @@ class Authorisation:
             StoreFailed: the audit log cannot be written, so that nothing may be changed.
         """
         route = self.route()
-        if route is not None and route.role is not None:
+        if route is None:
+            return
+        if route.role is not None:
             self.require(route.role)
             if self._is_audited(route):
                 g.change = audit_log.begin(*self._asked(g.member))
+        elif route.who and not route.is_open_to_all:
+            token()
 
     def require(self, role: str) -> None:
         """Have the current request be that of a member with `role`; raises as `check` does."""

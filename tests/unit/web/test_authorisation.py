@@ -273,6 +273,20 @@ def test_no_member_is_let_into_a_session_by_a_members_token(world):
     assert world.store.cursor(session).version == 0
 
 
+def test_who_has_no_token_is_refused_before_the_body_is_read(world):
+    needs_one = {
+        name: route for name, route in openapi.operations().items() if route.who and not route.is_open_to_all
+    }
+    assert {*needs_one} == OF_SESSIONS | {"POST /api/studies/{study}/waits/{wait}/signs"}
+
+    for name, route in needs_one.items():
+        verb, _, path = name.partition(" ")
+        for body in (b"{", b'{"unknown": 1}', b"x" * 2 * route.most_bytes):
+            sent = {} if verb == "GET" else {"data": body, "content_type": route.media}
+            reply = world.http.open(re.sub(r"\{\w+\}", "nobody", path), method=verb, **sent)
+            assert (name, reply.status_code, reply.json["error"]["code"]) == (name, 403, "no_token")
+
+
 def test_every_call_of_members_that_changes_something_is_audited():
     found = openapi.operations().items()
 
