@@ -38,14 +38,18 @@ export function step(rule, state, wasCorrect) {
 }
 
 /**
- * Return the exposure (ms) shown most often in a block; if several are tied, the shortest.
+ * Return the exposure (ms) shown most often in a block; if several are tied, the shortest. Sums of the same steps
+ * in another order differ as floats, so that exposures are compared to a millionth of a millisecond.
  * @param {number[]} exposures
  */
 export function modalExposure(exposures) {
   if (exposures.length === 0) throw new RangeError("a block without trials has no modal exposure");
   /** @type {Map<number, number>} */
   const counts = new Map();
-  for (const exposure of exposures) counts.set(exposure, (counts.get(exposure) ?? 0) + 1);
+  for (const exposure of exposures) {
+    const compared = rounded(exposure, 1e6);
+    counts.set(compared, (counts.get(compared) ?? 0) + 1);
+  }
   const most = Math.max(...counts.values());
   return Math.min(...[...counts].filter(([, count]) => count === most).map(([exposure]) => exposure));
 }
@@ -56,5 +60,13 @@ export function modalExposure(exposures) {
  */
 function bounded(rule, exposure) {
   const within = Math.min(Math.max(exposure, rule.min_ms), rule.max_ms);
-  return rule.grid_ms ? Math.round(within / rule.grid_ms) * rule.grid_ms : within;
+  return rule.grid_ms ? Math.round(within / rule.grid_ms) * rule.grid_ms : rounded(within, 1e9);
+}
+
+/**
+ * @param {number} ms
+ * @param {number} steps of a millisecond
+ */
+function rounded(ms, steps) {
+  return Math.round(ms * steps) / steps;
 }

@@ -9,6 +9,7 @@ requested ones.
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from backend.experiment.staircase import COMPARED_DIGITS
 from backend.foundation.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -31,8 +32,8 @@ def on_shown(answers: "Answers") -> "Answers":
     exposure without time limit stays infinite.
 
     Within an evaluator's block the refresh interval is that of its first response, since the
-    interval is measured again if the display changes. Products are rounded to a millionth of a ms, as
-    floating-point errors would move them off their common lattice.
+    interval is measured again if the display changes. Products are rounded as exposures are
+    compared.
 
     Raises:
         InvalidInput: HYPE-infinity, or a response without frames and their interval.
@@ -57,6 +58,6 @@ def on_shown(answers: "Answers") -> "Answers":
         frame_ms = frame_ms[first][block]
     return replace(
         answers,
-        exposure_ms=np.where(is_timed, np.round(frames * frame_ms, 6), np.inf),
+        exposure_ms=np.where(is_timed, np.round(frames * frame_ms, COMPARED_DIGITS), np.inf),
         numbers={**answers.numbers, "asked_ms": answers.exposure_ms},
     )

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from backend.experiment.staircase import StaircaseRule
+from backend.experiment.staircase import COMPARED_DIGITS, StaircaseRule
 
 _MOST_LEVELS = 4000
 
@@ -49,21 +49,30 @@ def ladder(rule: StaircaseRule) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
     Steps without a common unit of moderate size reach too many exposures; these are rounded to whole ms.
     """
-    digits, found, new = 6, {round(rule.start_ms, 6)}, [round(rule.start_ms, 6)]
-    while new:
-        moved = dict.fromkeys(end for ms in new for end in _moves(rule, ms, digits))
-        new = [ms for ms in moved if ms not in found]
-        found.update(new)
-        if len(found) > _MOST_LEVELS and digits:
-            digits, found, new = 0, {round(rule.start_ms)}, [round(rule.start_ms)]
-    levels = np.array(sorted(found), float)
-    ends = np.array([_moves(rule, ms, digits) for ms in levels.tolist()])
+    reached = _reached(rule, COMPARED_DIGITS) or _reached(rule, 0) or {}
+    levels = np.array(sorted(reached))
+    ends = np.array([reached[ms] for ms in levels.tolist()])
     return levels, np.searchsorted(levels, ends[:, 0]), np.searchsorted(levels, ends[:, 1])
 
 
-def _moves(rule: StaircaseRule, ms: float, digits: int) -> tuple[float, float]:
-    ends = min(ms + rule.up_ms, rule.max_ms), max(ms - rule.down_ms, rule.min_ms)
-    return round(ends[0], digits), round(ends[1], digits)
+def _reached(rule: StaircaseRule, digits: int) -> dict[float, tuple[float, float]] | None:
+    """Return the next exposures up and down of each that a rule reaches; None if these are too many.
+
+    Exposures are compared to `digits` decimals. Of those that are equal the first one found is moved on.
+    """
+    reached: dict[float, tuple[float, float]] = {}
+    new = {round(float(rule.start_ms), digits): float(rule.start_ms)}
+    while new:
+        moved: dict[float, float] = {}
+        for compared, ms in new.items():
+            start = ms if digits else compared
+            ends = min(start + rule.up_ms, rule.max_ms), max(start - rule.down_ms, rule.min_ms)
+            reached[compared] = round(ends[0], digits), round(ends[1], digits)
+            moved |= dict(zip(reached[compared], ends, strict=True))
+        new = {compared: ms for compared, ms in moved.items() if compared not in reached}
+        if len(reached) > _MOST_LEVELS and digits:
+            return None
+    return reached
 
 
 def step(

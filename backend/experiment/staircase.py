@@ -4,13 +4,24 @@
 published scores: three right answers in a row lower the exposure by 30 ms, each wrong one raises
 it by 10 ms. `weighted-75` converges to the 75 % the papers name (weighted up-down, Kaernbach 1991).
 `frontend/staircase.js` implements the same rule; `tests/unit/staircase_vectors.json` tests both.
+
+Steps need not be whole milliseconds (a refresh of a display of 60 Hz is 16.67), and sums of the same steps in
+another order differ as floats. So an exposure is rounded after each step (`_LATTICE`), and exposures are
+compared by `comparable`.
 """
 
+import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from backend.foundation.errors import InvalidInput, Keys
+
+COMPARED_DIGITS = 6
+"""Decimals of a millisecond by which exposures are equal."""
+_LATTICE = 1e9
+"""Steps of a millisecond that an exposure is rounded to: no error of floats is left of steps with at most nine
+decimals, and the errors of others stay far below what is compared."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +134,11 @@ def on_display(rule: StaircaseRule, frame_ms: float) -> StaircaseRule:
     )
 
 
+def comparable(exposure_ms: float) -> float:
+    """Return an exposure (ms) as the same float, however it was reached."""
+    return round(exposure_ms, COMPARED_DIGITS)
+
+
 def modal_exposure(exposures_ms: Iterable[float]) -> float:
     """Return the modal exposure (ms) of a block, the one shown most often; ties go to the shortest.
 
@@ -132,7 +148,7 @@ def modal_exposure(exposures_ms: Iterable[float]) -> float:
     Raises:
         InvalidInput: there are no exposures.
     """
-    counts = Counter(exposures_ms)
+    counts = Counter(map(comparable, exposures_ms))
     if not counts:
         raise InvalidInput("a block without trials has no modal exposure")
     most = max(counts.values())
@@ -141,5 +157,6 @@ def modal_exposure(exposures_ms: Iterable[float]) -> float:
 
 def _bounded(rule: StaircaseRule, exposure_ms: float) -> float:
     bounded = min(max(exposure_ms, rule.min_ms), rule.max_ms)
-    # Rounding gives equal multiples the same float, however they were reached; the mode counts equal floats.
-    return round(bounded / rule.grid_ms) * rule.grid_ms if rule.grid_ms else bounded
+    if rule.grid_ms:
+        return round(bounded / rule.grid_ms) * rule.grid_ms
+    return math.floor(bounded * _LATTICE + 0.5) / _LATTICE  # as JavaScript rounds

@@ -1,12 +1,19 @@
 """The staircase rule, in the same hand-worked vectors as its JavaScript twin."""
 
 import json
+from collections import Counter
+from fractions import Fraction
 from pathlib import Path
+from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from backend.analysis import simulated_staircase
+from backend.analysis.response_rows import answers_of
+from backend.analysis.values import modal_exposures
 from backend.experiment import staircase
 from backend.experiment.staircase import StaircaseRule
 from backend.foundation.errors import InvalidInput
@@ -51,6 +58,45 @@ def test_exposures_stay_within_their_bounds(answers):
 
         assert rule.min_ms <= state.exposure_ms <= rule.max_ms
         assert 0 <= state.right_in_a_row < rule.right_to_descend
+
+
+# Steps as text, in decimals; and a refresh at 60 Hz as a float has it, whose sums are no decimals.
+STEPS = [("16.7", "50.1"), ("33.4", "16.7"), ("8.35", "25.05"), ("0.5", "1.5"), ("16.666667", "50.000001"),
+         ("11.11", "33.33"), ("7.7", "2.2"), (repr(1000 / 60), "50"), (repr(1000 / 144), repr(3000 / 144))]  # fmt: skip
+
+
+@pytest.mark.parametrize("steps", STEPS, ids=str)
+@pytest.mark.parametrize("seed", range(5))
+def test_equal_exposures_are_one_however_they_were_reached(steps, seed):
+    down, up = (Fraction(step).limit_denominator(10**6) for step in steps)
+    rule = StaircaseRule(1 + seed % 3, float(steps[0]), float(steps[1]))
+    rng, state, at, in_a_row = Random(seed), staircase.start(rule), Fraction(500), 0
+    floats, exact, rights = [], [], []
+
+    for _ in range(150):
+        floats.append(state.exposure_ms)
+        exact.append(at)
+        rights.append(rng.random() < 0.7)
+        state = staircase.step(rule, state, rights[-1])
+        in_a_row = (in_a_row + 1) * rights[-1]
+        if not rights[-1]:
+            at = min(at + up, Fraction(1000))
+        elif in_a_row == rule.right_to_descend:
+            at, in_a_row = max(at - down, Fraction(100)), 0
+
+    counts = Counter(exact)
+    mode = min(ms for ms, count in counts.items() if count == max(counts.values()))
+    assert len({*map(staircase.comparable, floats)}) == len(counts)
+    assert staircase.modal_exposure(floats) == pytest.approx(float(mode), abs=1e-6)
+    rows = [
+        {"model": "m", "evaluator": "a", "block": 0, "trial_index": i, "exposure_ms": ms, "truth": "fake",
+         "response": "fake" if right else "real"}
+        for i, (ms, right) in enumerate(zip(floats, rights, strict=True))
+    ]  # fmt: skip
+    assert [*modal_exposures(answers_of(rows, "time"))[1]] == [staircase.modal_exposure(floats)]
+    dice = np.array([[0.0 if right else 1.0] for right in rights])
+    alone, _ = simulated_staircase.blocks(rule, lambda ms: np.full((len(ms), 1), 0.5), dice)
+    assert [*alone] == pytest.approx([float(mode)], abs=1e-6)
 
 
 def test_no_trials_have_no_mode():
