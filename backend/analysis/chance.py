@@ -1,8 +1,9 @@
 """Tests of a score against 50%: hyper-realistic, or indistinguishable from real?
 
-Hyper-realism is tested with a one-sided t-test over evaluators that the score is above 50%.
-Indistinguishability cannot be shown by a test that fails to reject; it is tested with two one-sided tests
-(Schuirmann, 1987) that the score is within a margin of 50%.
+Hyper-realism is tested with a one-sided test that the score is above 50%. Indistinguishability cannot be
+shown by a test that fails to reject; it is tested with two one-sided tests (Schuirmann, 1987) that the score
+is within a margin of 50%. All are over evaluators and the stimuli that they share, as the score's interval is
+(`intervals.OverBoth`): the interval with twice the error is within the margin where both tests reject.
 """
 
 import math
@@ -10,8 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
 
+from backend.analysis.intervals import OverBoth
 from backend.analysis.repeated import holm
 from backend.foundation.errors import InvalidInput
 
@@ -20,35 +21,37 @@ MARGIN = 5.0
 """Percentage points on either side of 50% that still count as indistinguishable."""
 
 
-def against_chance(values: np.ndarray, level: float = 0.95, margin: float = MARGIN) -> dict[str, Any] | None:
-    """Return both tests for the values (percent) of a model's evaluators.
+def against_chance(
+    found: OverBoth | None, level: float = 0.95, margin: float = MARGIN
+) -> dict[str, Any] | None:
+    """Return both tests of a model's share; None if `found` is None, as with one evaluator.
 
-    The p-values are those of one model; `over_models` corrects for the number of models. None if there is
-    only one evaluator or all have the same value, for which no test exists.
+    The p-values are those of one model; `over_models` corrects for the number of models.
 
     Raises:
         InvalidInput: a margin that is not between 0 and 50 points.
     """
-    count = len(values)
     if not 0 < margin < CHANCE:
         raise InvalidInput(f"the margin must be between 0 and 50 percentage points, not {margin:g}")
-    if count < 2 or values.min() == values.max():
+    if found is None:
         return None
-    error, df = float(values.std(ddof=1)) / math.sqrt(count), count - 1
-    distance = float(values.mean()) - CHANCE
-    t = distance / error
-    p_above = float(stdtr(df, -t))
-    p_within = float(max(stdtr(df, (distance - margin) / error), stdtr(df, -(distance + margin) / error)))
-    half = float(stdtrit(df, level)) * error
+    equal, low, high = (found.test((CHANCE + far) / 100) for far in (0, -margin, margin))
+    p_within = max(low.p_above, high.p_below)
+    within = [100 * end for end in found.interval(2 * level - 1)[0]] if level > 0.5 else None
     return {
-        "hyperrealism": {"t": t, "df": df, "p": p_above, "p_below": float(stdtr(df, t))},
+        "hyperrealism": {
+            "t": equal.t,
+            "df": None if math.isinf(equal.df) else equal.df,
+            "p": equal.p_above,
+            "p_below": equal.p_below,
+        },
         "equivalence": {
             "margin": margin,
             "p": p_within,
-            "ci": [CHANCE + distance - half, CHANCE + distance + half] if level > 0.5 else None,
+            "ci": within,
             "ci_level": round(2 * level - 1, 12) if level > 0.5 else None,
         },
-        "verdict": _verdict(p_above, p_within, p_below=float(stdtr(df, t)), alpha=1 - level, margin=margin),
+        "verdict": _verdict(equal.p_above, p_within, equal.p_below, alpha=1 - level, margin=margin),
     }
 
 

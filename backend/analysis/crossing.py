@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_array
 
-from backend.analysis.intervals import Spread, spread_of, wilson_over_both
+from backend.analysis.intervals import OverBoth, Spread, spread_of
 from backend.analysis.response_table import BESIDE, Answers, distinct
 from backend.analysis.values import one_model
 
@@ -238,7 +238,7 @@ def crossed_interval(answers: Answers, model: int, level: float) -> dict[str, An
     found = crossed(answers, model)
     if found is None:
         return None
-    (low, high), df = wilson_over_both(found.people, found.of_images, found.images_df, level)
+    (low, high), df = OverBoth(found.people, found.of_images, found.images_df).interval(level)
     return {
         "ci": [100 * low, 100 * high],
         "method": "wilson, evaluators and images crossed",

@@ -14,10 +14,10 @@ of the staircase that of `population.py`. `make validate` tests its coverage.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import ndtri, stdtr, stdtrit
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 COVERS_WELL = 0.94
 """Expected coverage below which the percentile interval of 95% is reported as too narrow."""
@@ -58,27 +58,73 @@ def wilson(p: float, variance: float, quantile: float, responses: float) -> tupl
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
-def wilson_over_both(
-    people: Spread, of_images: float, images_df: float, level: float
-) -> tuple[tuple[float, float], float]:
-    """Return the interval of a share over evaluators and stimuli, and its degrees of freedom.
+@dataclass(frozen=True)
+class OverBoth:
+    """A share over evaluators and stimuli: its interval and its tests, from the same variance.
 
-    Args:
-        people: the spread over evaluators only.
-        of_images: the additional variance due to shared stimuli, 0 or above.
-        images_df: degrees of freedom of that part.
+    Evaluators cannot vary less than independent answers do, so both variances are used, and of intervals the
+    wider one, of p-values the larger one.
     """
-    independent = people.mean * (1 - people.mean) / people.responses
-    # evaluators who do not differ at all give no information on the variance: then their number counts
-    sure = math.inf if people.variance else people.df
-    candidates = []
-    for variance, df in ((people.variance, people.df), (independent, sure)):
-        both = variance + of_images
-        parts = variance**2 / df + of_images**2 / images_df
-        joint = both**2 / parts if parts else df
-        candidates.append((student_quantile(joint, level) * math.sqrt(both), both, joint))
-    _, variance, df = max(candidates)
-    return wilson(people.mean, variance, student_quantile(df, level), people.responses), df
+
+    people: Spread
+    """The spread over evaluators only."""
+    of_images: float = 0.0
+    """The additional variance due to shared stimuli, 0 or above."""
+    images_df: float = 1.0
+    """Degrees of freedom of that part."""
+
+    def interval(self, level: float) -> tuple[tuple[float, float], float]:
+        """Return Wilson's interval of the share (0 to 1), and its degrees of freedom."""
+        _, variance, df = max(
+            (student_quantile(df, level) * math.sqrt(variance), variance, df)
+            for variance, df in self._candidates
+        )
+        share = self.people
+        return wilson(share.mean, variance, student_quantile(df, level), share.responses), df
+
+    def test(self, null: float) -> "ShareTest":
+        """Return the tests of the share against `null` (above 0 and below 1), as the interval is formed.
+
+        Wilson's interval at some level ends where the test of its end has the corresponding p.
+        """
+        p, found = self.people.mean, []
+        for variance, df in self._candidates:
+            size = p * (1 - p) / variance if variance else self.people.responses
+            t = (p - null) * math.sqrt(size / (null * (1 - null)))
+            above, below = (float(ndtr(x) if math.isinf(df) else stdtr(df, x)) for x in (-t, t))
+            found.append(ShareTest(t, df, above, below))
+        chosen = max(found, key=lambda one: min(one.p_above, one.p_below))
+        return replace(
+            chosen,
+            p_above=max(one.p_above for one in found),
+            p_below=max(one.p_below for one in found),
+        )
+
+    @property
+    def _candidates(self) -> list[tuple[float, float]]:
+        """Variances of the share with their degrees of freedom: as evaluators show, and of single answers."""
+        people, found = self.people, []
+        independent = people.mean * (1 - people.mean) / people.responses
+        # evaluators who do not differ at all give no information on the variance: then their number counts
+        sure = math.inf if people.variance else people.df
+        for variance, df in ((people.variance, people.df), (independent, sure)):
+            parts = variance**2 / df + self.of_images**2 / self.images_df
+            found.append(
+                (variance + self.of_images, (variance + self.of_images) ** 2 / parts if parts else df)
+            )
+        return found
+
+
+@dataclass(frozen=True)
+class ShareTest:
+    """Two one-sided tests of a share against a value."""
+
+    t: float
+    df: float
+    """Infinite for the normal distribution."""
+    p_above: float
+    """Of the hypothesis that the share is not above the value."""
+    p_below: float
 
 
 def student_quantile(df: float, level: float) -> float:

@@ -14,7 +14,7 @@ from backend.analysis.comparisons import are_comparable
 from backend.analysis.crossed_tests import Part, Sampled, over_pictures, within_evaluators
 from backend.analysis.crossing import NEGLIGIBLE, Crossed, crossed, shared_reals
 from backend.analysis.designs import BETWEEN, crossing_of, design_of
-from backend.analysis.intervals import doubts, percentile_coverage, spread_of, wilson_over_both
+from backend.analysis.intervals import OverBoth, doubts, percentile_coverage, spread_of
 from backend.analysis.response_table import Answers
 from backend.analysis.time_scores import times_of
 from backend.analysis.values import Values
@@ -94,13 +94,25 @@ def _sampled_times(values: np.ndarray, beside: Mapping[str, Any]) -> Sampled:
     return Sampled(people.mean, (Part(people.variance, people.df), Part(extra, interval["pictures_df"])))
 
 
-def _of_shares(answers: Answers, code: int, values: Values, level: float) -> dict[str, Any] | None:
+def over_both(answers: Answers, code: int, values: Values) -> OverBoth | None:
+    """Return what a model's share (0 to 1) is inferred from; None for one evaluator.
+
+    Args:
+        values: of the model's evaluators, in percent.
+    """
     if len(values) < 2:
         return None
-    of_both = crossed(answers, code)
     people = spread_of(values.numbers / 100, _independent(answers, code))
-    extra, extra_df = (0.0, 1.0) if of_both is None else (of_both.of_images, of_both.images_df)
-    (low, high), df = wilson_over_both(people, extra, extra_df, level)
+    found = crossed(answers, code)
+    return OverBoth(people) if found is None else OverBoth(people, found.of_images, found.images_df)
+
+
+def _of_shares(answers: Answers, code: int, values: Values, level: float) -> dict[str, Any] | None:
+    found = over_both(answers, code, values)
+    if found is None:
+        return None
+    of_both = crossed(answers, code)
+    (low, high), df = found.interval(level)
     return {
         "ci": [100 * low, 100 * high],
         "method": "wilson",

@@ -20,8 +20,8 @@ from backend.foundation.errors import InvalidInput, Keys
 COMPARED_DIGITS = 6
 """Decimals of a millisecond by which exposures are equal."""
 _LATTICE = 1e9
-"""Steps of a millisecond that an exposure is rounded to: no error of floats is left of steps with at most nine
-decimals, and the errors of others stay far below what is compared."""
+"""Steps of a millisecond that an exposure is rounded to: no error of floats is left of steps with at most
+nine decimals, and the errors of others stay far below what is compared."""
 
 
 @dataclass(frozen=True)

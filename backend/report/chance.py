@@ -32,10 +32,7 @@ def section(found: FindingsView) -> Section | None:
     untested = [row["model"] for row in found.models if found.is_percent and not row.get("chance")]
     notes = []
     if untested and found.is_percent:
-        notes.append(
-            f"No test for {formatting.listing(untested)}: one evaluator, or evaluators whose values are all "
-            "the same."
-        )
+        notes.append(f"No test for {formatting.listing(untested)}: one evaluator.")
     if len(tested) > 1:
         notes.append(
             f"p (Holm) is corrected for {len(tested)} models, each question by itself; verdicts follow it."

@@ -144,8 +144,10 @@ def bare_p(p: float | None) -> str:
     return NONE if p is None else p_value(p).removeprefix("p ").removeprefix("= ")
 
 
-def degrees(df: float) -> str:
-    """Return degrees of freedom, without decimals if they are an integer, else with one."""
+def degrees(df: float | None) -> str:
+    """Return degrees of freedom, without decimals if they are an integer, else with one; None is infinite."""
+    if df is None:
+        return "∞"
     return f"{df:.0f}" if float(df).is_integer() else f"{df:.1f}"
 
 

@@ -26,6 +26,7 @@ from backend.analysis.model_tests import further_tests
 from backend.analysis.quality import evaluator_table
 from backend.analysis.reasons import comments, reasons
 from backend.analysis.response_table import Answers, filter_rows
+from backend.analysis.score_intervals import over_both
 from backend.analysis.scores import Options, groups_of, score_models
 from backend.analysis.sides import sides
 from backend.analysis.unscored_rows import attention
@@ -190,7 +191,7 @@ def _model(
     }
     rng = np.random.default_rng(chosen.seed)
     if answers.has_shares:
-        row["chance"] = against_chance(values.numbers, level, chosen.margin)
+        row["chance"] = against_chance(over_both(answers, code, values), level, chosen.margin)
         row["crossed"] = crossed_interval(answers, code, level) if "stimulus" in answers.texts else None
     if answers.method == "time":
         row["exposures"] = exposures_of(answers, code, level, chosen.threshold_at, rng)

@@ -8,6 +8,7 @@ from backend.analysis.fooling import image_table
 from backend.analysis.judgment_scores import scores_of
 from backend.analysis.pairs import over_evaluators, sides
 from backend.analysis.response_table import Answers
+from backend.analysis.score_intervals import over_both
 from backend.analysis.scores import Options
 from backend.foundation.counts import counted
 from backend.report import chance, comparisons, formatting, metrics, plain_scores
@@ -40,7 +41,12 @@ class WhichIsRealReport(JudgmentReport):
         how, level = scores_of(answers.method), options.level
         values, fakes = how.values(answers), how.compared(answers)
         order = [row["model"] for row in scores["models"]]
-        tests = [against_chance(values[model].numbers, level, chosen.margin) for model in order]
+        tests = [
+            against_chance(
+                over_both(fakes, fakes.model.names.index(model), values[model]), level, chosen.margin
+            )
+            for model in order
+        ]
         return {
             "models": [
                 {"model": model, "chance": test, "pairs": over_evaluators(answers, model, level)}

@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from backend.analysis.intervals import (
+    OverBoth,
     doubts,
     percentile_coverage,
     spread_of,
     student,
     student_quantile,
     wilson,
-    wilson_over_both,
 )
 from validate import coverage
 from validate.studies import InfinityPopulation
@@ -23,7 +23,7 @@ def interval(values, of_images=0.0, images_df=1.0, answers=100):
     """Return the interval in percent of evaluators' percent."""
     values = np.array(values, float)
     people = spread_of(values / 100, answers * len(values))
-    (low, high), _ = wilson_over_both(people, of_images, images_df, 0.95)
+    (low, high), _ = OverBoth(people, of_images, images_df).interval(0.95)
     return [100 * low, 100 * high]
 
 

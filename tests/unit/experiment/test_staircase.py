@@ -62,7 +62,8 @@ def test_exposures_stay_within_their_bounds(answers):
 
 # Steps as text, in decimals; and a refresh at 60 Hz as a float has it, whose sums are no decimals.
 STEPS = [("16.7", "50.1"), ("33.4", "16.7"), ("8.35", "25.05"), ("0.5", "1.5"), ("16.666667", "50.000001"),
-         ("11.11", "33.33"), ("7.7", "2.2"), (repr(1000 / 60), "50"), (repr(1000 / 144), repr(3000 / 144))]  # fmt: skip
+         ("11.11", "33.33"), ("7.7", "2.2"), (repr(1000 / 60), "50"), (repr(1000 / 144), repr(3000 / 144))
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("steps", STEPS, ids=str)

@@ -384,8 +384,8 @@ def test_indistinguishable_is_said_only_by_the_test_of_equivalence():
 
 
 def test_verdicts_against_50_percent_follow_the_p_values_corrected_for_the_number_of_models():
-    """Seven shares of 50.9 on average: t(6) = 2.12 and one-sided p = .039 alone, .078 of two models."""
-    shares = (50, 52, 50, 52, 50, 52, 50)
+    """53.57% of 700 answers: z = 1.89 and one-sided p = .029 alone, .059 of two models."""
+    shares = (53, 54, 53, 54, 53, 54, 54)
     rows = [
         {"model": model, "evaluator": f"{model}{e}", "truth": truth, "response": said}
         for model in "ab"
@@ -401,8 +401,8 @@ def test_verdicts_against_50_percent_follow_the_p_values_corrected_for_the_numbe
     ]
 
     of_two, alone = (dict(section.model_notes)["a"] for section in sections)
-    assert alone.endswith("and above it.")
-    assert not of_two.endswith("and above it.")
+    assert alone.endswith("above 50% (p = .029): hyper-realistic to these people.")
+    assert "neither shown to differ from 50%" in of_two
     assert [column.head for column in sections[0].tables[0].columns].count("p (Holm)") == 2
     assert not any(column.head == "p (Holm)" for column in sections[1].tables[0].columns)
 
