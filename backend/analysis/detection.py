@@ -7,12 +7,15 @@ and every number of trials by 1, for all evaluators (the log-linear correction: 
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
+from scipy.special import ndtri
 
-from backend.analysis.response_table import Judges
+from backend.analysis.intervals import spread_of, student
+from backend.analysis.response_table import Answers
+from backend.analysis.two_way import with_pictures
 
 
 def sensitivity(
@@ -24,27 +27,41 @@ def sensitivity(
     return z_hits - z_false, -(z_hits + z_false) / 2
 
 
-def detection(judges: Judges, mine: np.ndarray, level: float) -> dict[str, Any] | None:
-    """Return mean d' and c over a model's evaluators who saw both sides, with Student's intervals.
+def detection(
+    answers: Answers, model: int, level: float, pictures: Sequence[np.ndarray] = ()
+) -> dict[str, Any] | None:
+    """Return mean d' and c over a model's evaluators who saw both sides, with their intervals.
 
-    A positive c is a bias to "real". None if nobody saw both sides.
+    A positive c is a bias to "real". None if nobody saw both sides. Intervals are Student's over evaluators
+    and the stimuli that they share: an answer moves z of its evaluator's side by 1 / ((n + 1) phi(z)).
+
+    Args:
+        model: code of `answers.model`.
+        pictures: codes of what each response showed, -1 if that is not known; default, its stimulus.
     """
-    mine = mine & (judges.fakes > 0) & (judges.reals > 0)
-    if not mine.any():
+    judges = answers.judges
+    is_used = (judges.model == model) & (judges.fakes > 0) & (judges.reals > 0)
+    if not is_used.any():
         return None
-    fakes, reals = judges.fakes[mine], judges.reals[mine]
-    d_prime, criterion = sensitivity(fakes - judges.wrong_fakes[mine], fakes, judges.wrong_reals[mine], reals)
-    return {
-        "d_prime": float(d_prime.mean()),
-        "d_prime_ci": _interval(d_prime, level),
-        "criterion": float(criterion.mean()),
-        "criterion_ci": _interval(criterion, level),
-        "evaluators": int(mine.sum()),
-    }
-
-
-def _interval(values: np.ndarray, level: float) -> list[float] | None:
-    if len(values) < 2:
-        return None
-    half = float(stdtrit(len(values) - 1, (1 + level) / 2) * values.std(ddof=1)) / math.sqrt(len(values))
-    return [float(values.mean()) - half, float(values.mean()) + half]
+    own = np.flatnonzero(is_used[judges.of_response])
+    is_fake, wrong, judge = answers.is_fake[own], answers.was_wrong[own], judges.of_response[own]
+    hits = judges.fakes - judges.wrong_fakes
+    slope, influences = np.empty(len(own)), np.empty(len(own))
+    for side, said, seen in ((True, hits, judges.fakes), (False, judges.wrong_reals, judges.reals)):
+        here, z = is_fake == side, ndtri((said + 0.5) / (seen + 1))
+        slope[here] = (math.sqrt(2 * math.pi) * np.exp(z**2 / 2) / (seen + 1))[judge[here]]
+        influences[here] = wrong[here] - wrong[here].mean()
+    influences *= slope / int(is_used.sum())
+    shown = [each[own] for each in pictures or [answers.image_ranks]]
+    d_prime, criterion = (
+        each[is_used] for each in sensitivity(hits, judges.fakes, judges.wrong_reals, judges.reals)
+    )
+    found: dict[str, Any] = {}
+    for name, values, turned in (
+        ("d_prime", d_prime, -influences),
+        ("criterion", criterion, np.where(is_fake, influences, -influences) / 2),
+    ):
+        spread = spread_of(values, 0) if len(values) > 1 else None
+        both = spread and with_pictures(spread, turned, judge, shown)
+        found |= {name: float(values.mean()), f"{name}_ci": both and [*student(both, level)]}
+    return {**found, "evaluators": int(is_used.sum())}

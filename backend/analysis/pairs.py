@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import bdtr, bdtrc, ndtri
 
 from backend.analysis.detection import detection
-from backend.analysis.response_table import Answers
+from backend.analysis.response_table import BESIDE, Answers
 
 _ROOT = math.sqrt(2)
 
@@ -39,13 +39,17 @@ def accuracy(score: float, ci: Sequence[float] | None) -> dict[str, Any]:
     }
 
 
-def over_evaluators(answers: Answers, model: str, level: float) -> dict[str, Any] | None:
+def over_evaluators(answers: Answers, judged: Answers, model: str, level: float) -> dict[str, Any] | None:
     """Return means over a model's evaluators of d' without the bias, and of the bias c to a side.
 
     Counts are corrected by the log-linear rule (`detection.py`). None if nobody saw reals on both sides.
+
+    Args:
+        judged: the same responses with the fake as `stimulus` and the real picture beside it.
     """
-    judges = answers.judges
-    found = detection(judges, judges.model == answers.model.names.index(model), level)
+    beside = judged.texts.get(BESIDE)
+    pictures = (judged.image_ranks, *([beside.ranks[beside.codes]] if beside else []))
+    found = detection(answers, answers.model.names.index(model), level, pictures)
     if found is None:
         return None
     return {

@@ -97,7 +97,7 @@ def _right(row: dict[str, Any]) -> dict[str, Any]:
 
 def _detection(answers: Answers, level: float) -> dict[str, Any] | None:
     judges = answers.judges
-    found = detection(judges, np.ones(len(judges.model), bool), level)
+    found = detection(answers, 0, level)
     if found is None:
         return None
     fakes, reals = judges.fakes.sum(), judges.reals.sum()

@@ -186,7 +186,7 @@ def _model(
     accuracy = 1 - float(judges.wrong[of_model].sum()) / responses
     row: dict[str, Any] = {
         "model": model,
-        "detection": detection(judges, of_model, level),
+        "detection": detection(answers, code, level),
         "width": width_curve(values, responses, accuracy, level, chosen.costs),
     }
     rng = np.random.default_rng(chosen.seed)

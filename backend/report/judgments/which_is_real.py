@@ -49,7 +49,7 @@ class WhichIsRealReport(JudgmentReport):
         ]
         return {
             "models": [
-                {"model": model, "chance": test, "pairs": over_evaluators(answers, model, level)}
+                {"model": model, "chance": test, "pairs": over_evaluators(answers, fakes, model, level)}
                 for model, test in zip(order, over_models(tests, level), strict=True)
             ],
             **shared_findings(answers, scores),

@@ -6,6 +6,7 @@ from random import Random
 import numpy as np
 import pytest
 
+from backend.analysis.judgment_scores import scores_of
 from backend.analysis.pairs import accuracy, over_evaluators, sensitivity_of_pairs, sides
 from backend.analysis.response_rows import answers_of
 from backend.scoring import score
@@ -90,7 +91,7 @@ def test_a_bias_to_the_left_lowers_accuracy_and_leaves_the_d_prime_of_both_sides
     """With bias b the difference of impressions is shifted by b: c = b / sqrt(2)."""
     answers = answers_of(rows(1.0, bias=0.8, people=60, pairs=200), "pair")
 
-    found = over_evaluators(answers, "gan", 0.95)
+    found = over_evaluators(answers, scores_of("pair").compared(answers), "gan", 0.95)
 
     assert found["evaluator_d_prime"] == pytest.approx(1.0, abs=0.06)
     assert found["criterion"] == pytest.approx(0.8 / math.sqrt(2), abs=0.05)
