@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from backend.analysis.clusters import area_of, difference_of, share_of
+from backend.analysis import clusters
+from backend.analysis.clusters import Answered
 from backend.analysis.confidence import confidence
 from backend.analysis.marks import FEWEST_PICTURES, marks
 from backend.analysis.response_table import Answers, Coded
@@ -80,7 +81,7 @@ def _against_sklearn() -> dict[str, Row]:
         rng = np.random.default_rng(seed)
         is_fake, evaluator = rng.random(300) < 0.4, rng.integers(0, 12, 300)
         ratings = rng.integers(-5, 6, 300) + 2 * is_fake
-        ours = area_of(ratings, is_fake, evaluator)
+        ours = clusters.area_of(ratings, is_fake, apart(evaluator))
         apart = max(apart, abs(ours.area - roc_auc_score(is_fake, ratings)))
     return {"scikit-learn: area under the ROC curve": _row(apart, 1e-12, "<= 1e-12")}
 
@@ -217,3 +218,26 @@ def _between(value: float, most: float = 0.975) -> Row:
 
 def _row(value: float, most: float, agrees_if: str) -> Row:
     return {"value": float(value), "agrees_if": agrees_if, "agrees": bool(value <= most)}
+
+
+def apart(evaluator):
+    """Return who gave answers to pictures that nobody else saw."""
+    evaluator = np.asarray(evaluator)
+    return Answered(evaluator, np.arange(len(evaluator)), np.zeros(len(evaluator), bool))
+
+
+def share_of(part, whole, level):
+    """Return the share of answers, from the numbers of each evaluator that count and of all."""
+    counts = np.concatenate([np.arange(n) < k for k, n in zip(part, whole, strict=True)])
+    who = apart(np.repeat(np.arange(len(whole)), whole)) if whole.sum() else apart([0])
+    counts, among = (counts, counts | True) if whole.sum() else (np.zeros(1, bool),) * 2
+    return clusters.share_of((counts, among), who, level)
+
+
+def difference_of(first, second, level):
+    """Return the difference of two shares of the same evaluators, each from numbers as in `share_of`."""
+    parts = [np.concatenate([np.arange(n) < k for k, n in zip(*one, strict=True)]) for one in (first, second)]
+    counts = np.concatenate(parts)
+    is_first = np.arange(len(counts)) < len(parts[0])
+    evaluator = np.concatenate([np.repeat(np.arange(len(whole)), whole) for _, whole in (first, second)])
+    return clusters.difference_of((counts, is_first), (counts, ~is_first), apart(evaluator), level)

@@ -1,9 +1,10 @@
-"""Shares, their differences, and areas under ROC curves, with intervals over evaluators as clusters.
+"""Shares, their differences, means, and areas under ROC curves, over evaluators and the pictures they share.
 
-Answers of one evaluator resemble one another, so that answers are not independent. The variance of a ratio
-of sums is that of its linearization, summed by evaluator (Cochran, 1977, chapter 6); that of an area is
-Obuchowski's (1997, Biometrics 53, 567-578), who extended DeLong, DeLong and Clarke-Pearson (1988) to
-clusters. Quantiles are Student's with one degree of freedom fewer than evaluators.
+Answers of one evaluator resemble one another, and so do answers to one picture. The variance of a statistic
+is that of its linearization, summed by evaluator (Cochran, 1977, chapter 6), and of different evaluators'
+answers to one picture (`two_way.py`); of an area that is, over evaluators, Obuchowski's (1997, Biometrics 53,
+567-578), who extended DeLong, DeLong and Clarke-Pearson (1988) to clusters. Quantiles are Student's, with
+one degree of freedom fewer than evaluators and Satterthwaite's for both parts.
 """
 
 import math
@@ -13,7 +14,61 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit, stdtr
 
-from backend.analysis.intervals import student_quantile, wilson
+from backend.analysis.crossing import Seen, shared_part
+from backend.analysis.intervals import OverBoth, Spread, student, student_quantile
+from backend.analysis.response_table import Answers
+
+Part = tuple[np.ndarray, np.ndarray]
+"""Which answers count, and among which; both of shape (answers,)."""
+
+
+@dataclass(frozen=True)
+class Answered:
+    """Who gave each answer, and to what; arrays of shape (answers,)."""
+
+    evaluator: np.ndarray
+    """Codes from 0."""
+    picture: np.ndarray
+    """Codes; -1 where none is named."""
+    is_fake: np.ndarray
+
+    def by_evaluator(self, values: np.ndarray) -> np.ndarray:
+        """Return the sum of each evaluator's values."""
+        result: np.ndarray = np.bincount(self.evaluator, values, int(self.evaluator.max()) + 1)
+        return result
+
+    def count(self, is_there: np.ndarray) -> int:
+        """Return how many evaluators have one of these answers."""
+        return len(np.unique(self.evaluator[is_there]))
+
+    def variance(self, influence: np.ndarray, people: int) -> float:
+        """Return the variance over evaluators of a statistic from the influences of answers."""
+        return people / (people - 1) * float((self.by_evaluator(influence) ** 2).sum())
+
+    def of_pictures(self, influence: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
+        """Return the pictures' part of the variance, and its degrees of freedom.
+
+        Args:
+            influence: of each answer on the statistic.
+            weight: of each answer: its influence is this times how far it is from the statistic. What all
+                answers to fakes, or to reals, have in common is not the pictures'.
+        """
+        people = int(self.evaluator.max()) + 1
+        if people < 2:
+            return 0.0, 1.0
+        own, sides = self.centred(influence, weight) * people, []
+        for side in (False, True):
+            here = self.is_fake == side
+            who = self.evaluator[here]
+            sides.append(Seen(who, who, self.picture[here], own[here], weight[here] * people, people))
+        return shared_part(sides)
+
+    def centred(self, influence: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Return influences that sum to 0 over the fakes and over the reals."""
+        whole, sums = (np.bincount(self.is_fake, each, 2) for each in (weight, influence))
+        common = np.divide(sums, whole, out=np.zeros(2), where=whole != 0)
+        result: np.ndarray = influence - weight * common[self.is_fake.astype(int)]
+        return result
 
 
 @dataclass(frozen=True)
@@ -24,30 +79,33 @@ class Share:
     ci: list[float] | None
 
 
-def share_of(part: np.ndarray, whole: np.ndarray, level: float) -> Share | None:
-    """Return sum(part) / sum(whole) with Wilson's interval for the effective sample size.
+def answered(answers: Answers, chosen: np.ndarray) -> Answered:
+    """Return who gave the chosen answers, of which there is one at least, and to what."""
+    _, evaluator = np.unique(answers.evaluator.codes[chosen], return_inverse=True)
+    return Answered(evaluator, answers.image_ranks[chosen], answers.is_fake[chosen])
 
-    The effective size is that of independent answers with the variance that evaluators show (Korn and
-    Graubard, 1998); evaluators cannot vary less than answers do by chance.
 
-    Args:
-        part, whole: shape (evaluators,), counts of each evaluator. None if all of `whole` are 0.
+def share_of(part: Part, who: Answered, level: float) -> Share | None:
+    """Return the share of answers that count with Wilson's interval for the effective sample size.
+
+    The effective size is that of independent answers with the variance that evaluators and pictures show
+    (Korn and Graubard, 1998); evaluators cannot vary less than answers do by chance. None among no answers.
     """
-    total, people = float(whole.sum()), int((whole > 0).sum())
+    counts, among = part
+    total, people = float(among.sum()), who.count(among)
     if not total:
         return None
-    share = float(part.sum()) / total
+    share = float((counts & among).sum()) / total
     if people < 2:
         return Share(share, None)
-    independent = share * (1 - share) / total
-    variance = max(_variance((part - share * whole) / total, people), independent)
-    ci = wilson(share, variance, student_quantile(people - 1, level), total)
-    return Share(share, [*map(float, ci)])
+    weight = among / total
+    influence = weight * (counts - share)
+    over_people = Spread(share, who.variance(influence, people), people - 1, total)
+    both = OverBoth(over_people, *who.of_pictures(influence, weight))
+    return Share(share, [*map(float, both.interval(level)[0])])
 
 
-def difference_of(
-    first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.ndarray], level: float
-) -> dict[str, Any] | None:
+def difference_of(first: Part, second: Part, who: Answered, level: float) -> dict[str, Any] | None:
     """Return the difference of two shares of the same evaluators, with interval and p (two-sided).
 
     Its variance is never below that of independent answers, with a success and a failure added to each share
@@ -55,32 +113,46 @@ def difference_of(
     None if either share has fewer than two evaluators. None if a share has no answers.
 
     Args:
-        first, second: (part, whole) as for `share_of`; the difference is first - second.
+        first, second: the difference is first - second.
     """
-    (part, whole), (other_part, other_whole) = first, second
-    if not whole.sum() or not other_whole.sum():
+    if not first[1].any() or not second[1].any():
         return None
-    share, other = part.sum() / whole.sum(), other_part.sum() / other_whole.sum()
-    found: dict[str, Any] = {"difference": float(share - other), "ci": None, "p": None}
-    fewest = int(min((whole > 0).sum(), (other_whole > 0).sum()))
+    shares, weights, influences = [], [], []
+    for counts, among in (first, second):
+        shares.append(float((counts & among).sum() / among.sum()))
+        weights.append(among / among.sum())
+        influences.append(weights[-1] * (counts - shares[-1]))
+    found: dict[str, Any] = {"difference": shares[0] - shares[1], "ci": None, "p": None}
+    fewest = min(who.count(among) for _, among in (first, second))
     if fewest < 2:
         return found
-    people = int(((whole > 0) | (other_whole > 0)).sum())
-    influence = (part - share * whole) / whole.sum() - (other_part - other * other_whole) / other_whole.sum()
-    independent = _independent(part, whole) + _independent(other_part, other_whole)
-    error = math.sqrt(max(_variance(influence, people), independent))
-    half = student_quantile(fewest - 1, level) * error
-    p = 2 * float(stdtr(fewest - 1, -abs(found["difference"]) / error))
-    return {**found, "ci": [found["difference"] - half, found["difference"] + half], "p": p}
+    people = who.count(first[1] | second[1])
+    variance = who.variance(influences[0] - influences[1], people)
+    independent = sum(_independent(*part) for part in (first, second))
+    centred = who.centred(influences[0], weights[0]) - who.centred(influences[1], weights[1])
+    over_people = Spread(found["difference"], max(variance, independent), fewest - 1, 0)
+    both = over_people.plus(*who.of_pictures(centred, np.zeros(len(centred))))
+    p = 2 * float(stdtr(both.df, -abs(both.mean) / math.sqrt(both.variance)))
+    return {**found, "ci": [*student(both, level)], "p": p}
 
 
-def mean_of(values: np.ndarray, level: float) -> tuple[float, list[float] | None]:
-    """Return the mean of evaluators' values, and Student's interval; None for one value or equal ones."""
+def mean_of(
+    values: np.ndarray, level: float, who: Answered | None = None, influence: Part | None = None
+) -> tuple[float, list[float] | None]:
+    """Return the mean of evaluators' values, and Student's interval; None for one value or equal ones.
+
+    Args:
+        values: shape (evaluators,).
+        who: who gave the answers that the values are of; None if none of them can be told.
+        influence: influences of the answers on the mean, and their weights, as for `Answered.of_pictures`.
+    """
     mean = math.fsum(values) / len(values)
     if len(values) < 2 or values.min() == values.max():
         return mean, None
-    half = student_quantile(len(values) - 1, level) * float(values.std(ddof=1)) / math.sqrt(len(values))
-    return mean, [mean - half, mean + half]
+    spread = Spread(mean, float(values.var(ddof=1)) / len(values), len(values) - 1, 0)
+    if who is not None and influence is not None:
+        spread = spread.plus(*who.of_pictures(*influence))
+    return mean, [*student(spread, level)]
 
 
 @dataclass(frozen=True)
@@ -89,10 +161,12 @@ class Area:
 
     area: float
     variance: float
-    """Obuchowski's variance; NaN for fewer than two evaluators with positives, or with negatives."""
-    df: int
+    """Over evaluators and pictures; NaN for fewer than two evaluators with positives, or with negatives."""
+    df: float
     own: np.ndarray
     """The areas of single evaluators, from their own ratings only, who have both positives and negatives."""
+    own_influence: Part
+    """Influences of the answers on the mean of these, and their weights."""
 
     def interval(self, level: float) -> list[float] | None:
         """Return the interval, symmetric on the scale of the log odds; None if it cannot be estimated."""
@@ -103,35 +177,41 @@ class Area:
         return [float(expit(middle - half)), float(expit(middle + half))]
 
 
-def area_of(ratings: np.ndarray, is_positive: np.ndarray, evaluator: np.ndarray) -> Area | None:
+def area_of(ratings: np.ndarray, is_positive: np.ndarray, who: Answered) -> Area | None:
     """Return the area under the ROC curve of ratings; None without positives or without negatives.
 
     Args:
         ratings: shape (answers,); only their order counts.
-        evaluator: shape (answers,), codes from 0.
     """
     negative = ~is_positive
-    positives, negatives = int(is_positive.sum()), int(negative.sum())
-    if not positives or not negatives:
+    sides = (is_positive, negative)
+    if not all(side.any() for side in sides):
         return None
-    people = int(evaluator.max()) + 1
-    area_of_positive = _placements(ratings[is_positive], ratings[negative])
-    area_of_negative = 1 - _placements(ratings[negative], ratings[is_positive])
-    area = float(area_of_positive.mean())
-    of_positives = np.bincount(evaluator[is_positive], area_of_positive - area, people)
-    of_negatives = np.bincount(evaluator[negative], area_of_negative - area, people)
-    with_positives = len(np.unique(evaluator[is_positive]))
-    with_negatives = len(np.unique(evaluator[negative]))
-    clusters = len(np.unique(evaluator))
-    variance = math.nan
-    if min(with_positives, with_negatives) >= 2:
-        variance = float(
-            with_positives / (with_positives - 1) * (of_positives**2).sum() / positives**2
-            + with_negatives / (with_negatives - 1) * (of_negatives**2).sum() / negatives**2
-            + 2 * clusters / (clusters - 1) * (of_positives * of_negatives).sum() / (positives * negatives)
-        )
-    own = _own_areas(ratings, is_positive, evaluator)
-    return Area(area, variance, min(with_positives, with_negatives) - 1, own)
+    placements, weight = np.empty(len(ratings)), np.empty(len(ratings))
+    for side, other in (sides, sides[::-1]):
+        placed = _placements(ratings[side], ratings[other])
+        placements[side] = placed if side is is_positive else 1 - placed
+        weight[side] = 1 / side.sum()
+    area = float(placements[is_positive].mean())
+    influence = weight * (placements - area)
+    people, fewest = who.count(is_positive | negative), min(map(who.count, sides))
+    both = Spread(area, math.nan, max(fewest - 1, 1), 0)
+    if fewest >= 2:
+        over_people = Spread(area, _obuchowski(influence, sides, who, people), fewest - 1, 0)
+        both = over_people.plus(*who.of_pictures(influence, weight))
+    return Area(area, both.variance, both.df, *_own_areas(ratings, is_positive, who))
+
+
+def _obuchowski(
+    influence: np.ndarray, sides: tuple[np.ndarray, np.ndarray], who: Answered, people: int
+) -> float:
+    """Return the variance of an area over evaluators, whose positives and negatives go together."""
+    of_sides = [who.by_evaluator(np.where(side, influence, 0.0)) for side in sides]
+    own = sum(
+        who.count(side) / (who.count(side) - 1) * float((of_side**2).sum())
+        for side, of_side in zip(sides, of_sides, strict=True)
+    )
+    return own + 2 * people / (people - 1) * float((of_sides[0] * of_sides[1]).sum())
 
 
 def _placements(ratings: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -141,24 +221,28 @@ def _placements(ratings: np.ndarray, others: np.ndarray) -> np.ndarray:
     return (below + up_to) / (2 * len(ordered))
 
 
-def _own_areas(ratings: np.ndarray, is_positive: np.ndarray, evaluator: np.ndarray) -> np.ndarray:
-    order = np.argsort(evaluator, kind="stable")
-    ends = np.cumsum(np.bincount(evaluator))[:-1]
-    areas = []
+def _own_areas(ratings: np.ndarray, is_positive: np.ndarray, who: Answered) -> tuple[np.ndarray, Part]:
+    """Return the areas of single evaluators; and the influences on their mean, with weights."""
+    order = np.argsort(who.evaluator, kind="stable")
+    ends = np.cumsum(np.bincount(who.evaluator))[:-1]
+    areas: list[float] = []
+    placements, weight = np.zeros(len(ratings)), np.zeros(len(ratings))
     for mine in np.split(order, ends):
-        positive = is_positive[mine]
-        if positive.any() and not positive.all():
-            areas.append(_placements(ratings[mine][positive], ratings[mine][~positive]).mean())
-    return np.array(areas)
+        positives, negatives = mine[is_positive[mine]], mine[~is_positive[mine]]
+        if not len(positives) or not len(negatives):
+            continue
+        placements[positives] = _placements(ratings[positives], ratings[negatives])
+        placements[negatives] = 1 - _placements(ratings[negatives], ratings[positives])
+        weight[positives], weight[negatives] = 1 / len(positives), 1 / len(negatives)
+        areas.append(placements[positives].mean())
+    if not areas:
+        return np.empty(0), (placements, weight)
+    weight /= len(areas)
+    return np.array(areas), (weight * (placements - np.mean(areas)), weight)
 
 
-def _independent(part: np.ndarray, whole: np.ndarray) -> float:
+def _independent(counts: np.ndarray, among: np.ndarray) -> float:
     """Return the variance of a share of independent answers, with a success and a failure added."""
-    total = float(whole.sum()) + 2
-    share = (float(part.sum()) + 1) / total
+    total = float(among.sum()) + 2
+    share = (float((counts & among).sum()) + 1) / total
     return share * (1 - share) / total
-
-
-def _variance(influence: np.ndarray, people: int) -> float:
-    """Return the variance of a statistic from the influence of each evaluator, which sum to 0."""
-    return people / (people - 1) * float((influence**2).sum())

@@ -12,7 +12,7 @@ error its mean size over levels (Naeini, Cooper and Hauskrecht, 2015), and the p
 Brier (1950) for the probability that the picture is fake. The weighted score is our own: the error in which
 each answer counts as much as its mapped confidence, sum(w wrong) / sum(w), averaged over evaluators.
 
-Intervals are over evaluators alone.
+Intervals are over evaluators and the pictures that they share.
 """
 
 from collections.abc import Mapping
@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from backend.analysis.clusters import Area, area_of, mean_of, share_of
-from backend.analysis.intervals import spread_of, student_quantile, wilson
+from backend.analysis.clusters import Answered, Part, answered, area_of, mean_of, share_of
+from backend.analysis.intervals import OverBoth, spread_of
 from backend.analysis.response_table import Answers
 from backend.foundation.counts import counted
 
@@ -38,17 +38,15 @@ _CURVE_POINTS = 200
 class _Rated:
     """Answers that have a confidence, as arrays of shape (answers,)."""
 
-    is_fake: np.ndarray
+    who: Answered
     said_fake: np.ndarray
     position: np.ndarray
     """Place on the scale, from 0 (the lowest confidence) to 1 (the highest)."""
-    evaluator: np.ndarray
-    """Codes from 0 without gaps."""
     is_balanced: bool
 
     @property
     def was_right(self) -> np.ndarray:
-        result: np.ndarray = self.is_fake == self.said_fake
+        result: np.ndarray = self.who.is_fake == self.said_fake
         return result
 
     @property
@@ -62,16 +60,50 @@ class _Rated:
         result: np.ndarray = np.where(self.said_fake, 1, -1) * (1 + self.position)
         return result
 
-    def means(self, values: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
-        """Return each evaluator's weighted mean of `values`; of both sides' means for a balanced score."""
-        weights = np.ones(len(values)) if weights is None else weights
-        people, side = int(self.evaluator.max()) + 1, self.is_fake if self.is_balanced else 0
-        key = 2 * self.evaluator + side
-        total = np.bincount(key, weights, 2 * people).reshape(-1, 2)
-        sums = np.bincount(key, weights * values, 2 * people).reshape(-1, 2)
-        there = total > 0
-        result: np.ndarray = (sums / np.where(there, total, 1)).sum(axis=1) / there.sum(axis=1)
+    def weights(self, raw: np.ndarray | None = None, is_balanced: bool = False) -> np.ndarray:
+        """Return the weights of an evaluator's answers in their mean, which sum to 1; equal ones by default.
+
+        Of a balanced mean, those to fakes and those to reals sum to 1/2 each.
+        """
+        raw = np.ones(len(self.position)) if raw is None else raw
+        key = 2 * self.who.evaluator + (self.who.is_fake if is_balanced else 0)
+        total = np.bincount(key, raw, 2 * (int(self.who.evaluator.max()) + 1)).reshape(-1, 2)
+        result: np.ndarray = raw / total.ravel()[key] / (total > 0).sum(axis=1)[self.who.evaluator]
         return result
+
+    def mean(self, values: np.ndarray, weights: np.ndarray) -> "_Mean":
+        own = self.who.by_evaluator(weights * values)
+        weights = weights / len(own)
+        return _Mean(self.who, own, (weights * (values - own.mean()), weights))
+
+
+@dataclass(frozen=True)
+class _Mean:
+    """A mean over evaluators of what each answers on average."""
+
+    who: Answered
+    values: np.ndarray
+    """Shape (evaluators,)."""
+    influence: Part
+    """Influences of the answers on the mean, and their weights."""
+
+    def __sub__(self, other: "_Mean") -> "_Mean":
+        centred = [self.who.centred(*each.influence) for each in (self, other)]
+        return _Mean(
+            self.who, self.values - other.values, (centred[0] - centred[1], np.zeros(len(centred[0])))
+        )
+
+    def interval(self, level: float) -> tuple[float, list[float] | None]:
+        return mean_of(self.values, level, self.who, self.influence)
+
+    def percent_interval(self, level: float) -> list[float] | None:
+        """Return the interval, in percent, of a mean of shares, as that of a score is formed."""
+        if len(self.values) < 2:
+            return None
+        _, weight = self.influence
+        people = spread_of(self.values, float(weight.sum() ** 2 / (weight**2).sum()))
+        low, high = OverBoth(people, *self.who.of_pictures(*self.influence)).interval(level)[0]
+        return [100 * low, 100 * high]
 
 
 def confidence(answers: Answers, level: float) -> dict[str, Any] | None:
@@ -146,70 +178,49 @@ def _guessed(given: np.ndarray) -> tuple[int, str]:
 
 
 def _rated(answers: Answers, chosen: np.ndarray, position: np.ndarray) -> _Rated:
-    _, evaluator = np.unique(answers.evaluator.codes[chosen], return_inverse=True)
-    return _Rated(
-        answers.is_fake[chosen],
-        answers.said_fake[chosen],
-        position[chosen],
-        evaluator,
-        answers.is_balanced,
-    )
+    who = answered(answers, chosen)
+    return _Rated(who, answers.said_fake[chosen], position[chosen], answers.is_balanced)
 
 
 def _row(rated: _Rated, steps: "_Levels", level: float) -> dict[str, Any]:
     wrong, probability = (~rated.was_right).astype(float), rated.probability
-    plain, weighted = rated.means(wrong), rated.means(wrong, probability)
-    says_fake = np.where(rated.said_fake, probability, 1 - probability)
-    people = len(plain)
-    sure = np.bincount(rated.evaluator, probability) / np.bincount(rated.evaluator)
-    right = np.bincount(rated.evaluator, rated.was_right) / np.bincount(rated.evaluator)
-    brier = np.bincount(rated.evaluator, (says_fake - rated.is_fake) ** 2) / np.bincount(rated.evaluator)
-    difference, difference_ci = mean_of(100 * (weighted - plain), level)
-    overconfidence, overconfidence_ci = mean_of(sure - right, level)
-    brier_mean, brier_ci = mean_of(brier, level)
+    plain, weighted = (
+        rated.mean(wrong, rated.weights(raw, rated.is_balanced)) for raw in (None, probability)
+    )
+    says_fake, equal = np.where(rated.said_fake, probability, 1 - probability), rated.weights()
+    difference, difference_ci = (weighted - plain).interval(level)
+    overconfidence, overconfidence_ci = rated.mean(probability - rated.was_right, equal).interval(level)
+    brier_mean, brier_ci = rated.mean((says_fake - rated.who.is_fake) ** 2, equal).interval(level)
     levels = steps.rows(rated, level)
     error = sum(row["answers"] * abs(row["right"] - row["probability"]) for row in levels)
     return {
         "answers": len(wrong),
-        "evaluators": people,
-        "score": 100 * float(plain.mean()),
-        "score_ci": _percent_interval(plain, len(wrong), level),
-        "weighted_score": 100 * float(weighted.mean()),
-        "weighted_score_ci": _percent_interval(weighted, len(wrong), level),
-        "difference": difference,
-        "difference_ci": difference_ci,
-        "probability": float(sure.mean()),
-        "right": float(right.mean()),
+        "evaluators": len(plain.values),
+        "score": 100 * float(plain.values.mean()),
+        "score_ci": plain.percent_interval(level),
+        "weighted_score": 100 * float(weighted.values.mean()),
+        "weighted_score_ci": weighted.percent_interval(level),
+        "difference": 100 * difference,
+        "difference_ci": difference_ci and [100 * end for end in difference_ci],
+        "probability": float(rated.mean(probability, equal).values.mean()),
+        "right": float(rated.mean(rated.was_right, equal).values.mean()),
         "overconfidence": overconfidence,
         "overconfidence_ci": overconfidence_ci,
         "calibration_error": error / len(wrong),
         "brier": brier_mean,
         "brier_ci": brier_ci,
-        "roc": _area(
-            area_of(rated.rating, rated.is_fake, rated.evaluator), level, rated.rating, "fakes and reals"
-        ),
-        "type_2": _area(
-            area_of(rated.position, rated.was_right, rated.evaluator),
-            level,
-            rated.position,
-            "right and wrong answers",
-        ),
-        "curve": _curve(rated.rating, rated.is_fake),
+        "roc": _area(rated, rated.rating, rated.who.is_fake, level, "fakes and reals"),
+        "type_2": _area(rated, rated.position, rated.was_right, level, "right and wrong answers"),
+        "curve": _curve(rated.rating, rated.who.is_fake),
         "levels": levels,
     }
 
 
-def _percent_interval(values: np.ndarray, answers: int, level: float) -> list[float] | None:
-    """Return Wilson's interval, in percent, of the mean of evaluators' shares."""
-    if len(values) < 2:
-        return None
-    spread = spread_of(values, answers)
-    variance = max(spread.variance, spread.mean * (1 - spread.mean) / answers)
-    return [100 * end for end in wilson(spread.mean, variance, student_quantile(spread.df, level), answers)]
-
-
-def _area(area: Area | None, level: float, ratings: np.ndarray, sides: str) -> dict[str, Any]:
+def _area(
+    rated: _Rated, ratings: np.ndarray, is_positive: np.ndarray, level: float, sides: str
+) -> dict[str, Any]:
     """Return an area as plain data; `why` says in words why it or its interval is missing."""
+    area = area_of(ratings, is_positive, rated.who)
     if area is None:
         return {"area": None, "ci": None, "own": None, "own_ci": None, "own_evaluators": 0,
                 "why": f"it needs both {sides}"}  # fmt: skip
@@ -221,7 +232,7 @@ def _area(area: Area | None, level: float, ratings: np.ndarray, sides: str) -> d
         why = f"{sides} are separated without error, which shows no variation"
     elif ci is None:
         why = f"it needs two evaluators with {sides} whose ratings differ"
-    own, own_ci = mean_of(area.own, level) if len(area.own) else (None, None)
+    own, own_ci = mean_of(area.own, level, rated.who, area.own_influence) if len(area.own) else (None, None)
     return {
         "area": area.area,
         "ci": ci,
@@ -264,7 +275,7 @@ class _Levels:
 
     def rows(self, rated: _Rated, level: float) -> list[Mapping[str, Any]]:
         """Return the levels that have answers, the lowest first."""
-        count, people = len(self.labels), int(rated.evaluator.max()) + 1
+        count = len(self.labels)
         if self.is_single:
             place = np.rint(rated.position * (count - 1)).astype(int)
         else:
@@ -272,9 +283,7 @@ class _Levels:
         found: list[Mapping[str, Any]] = []
         for i, label in enumerate(self.labels):
             here = place == i
-            whole = np.bincount(rated.evaluator[here], minlength=people)
-            part = np.bincount(rated.evaluator[here], rated.was_right[here], people)
-            share = share_of(part, whole, level)
+            share = share_of((rated.was_right, here), rated.who, level)
             if share is None:  # nobody answered so
                 continue
             found.append(
@@ -282,7 +291,7 @@ class _Levels:
                     "level": label,
                     "probability": float(rated.probability[here].mean()),
                     "answers": int(here.sum()),
-                    "evaluators": int((whole > 0).sum()),
+                    "evaluators": rated.who.count(here),
                     "right": share.share,
                     "ci": share.ci,
                 }

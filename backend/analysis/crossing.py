@@ -22,6 +22,7 @@ one to a stimulus that nobody else saw.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,17 +103,17 @@ def _crossed(answers: Answers, model: int) -> Crossed | None:
     judges = answers.judges
     means = one_model(answers, np.flatnonzero(judges.model == model)).numbers / 100
     reals, fakes = (parts_of_images(seen) for seen in sides)
-    parts, pairs = np.concatenate([reals, fakes]), count * (count - 1)
+    pairs, (of_images, images_df) = count * (count - 1), shared_part(sides)
     return Crossed(
         mean=float(means.mean()),
         of_evaluators=spread_of(means, 0).variance,
-        of_images=max(0.0, float(parts.sum())) / pairs,
-        images_df=df_of_parts(parts),
+        of_images=of_images,
+        images_df=images_df,
         of_reals=float(reals.sum()) / pairs,
         of_fakes=float(fakes.sum()) / pairs,
         fakes_df=df_of_parts(fakes),
         evaluators=count,
-        images=len(parts),
+        images=len(reals) + len(fakes),
         responses=len(mine),
     )
 
@@ -172,6 +173,16 @@ def parts_of_images(seen: Seen) -> np.ndarray:
         return same
     result: np.ndarray = same - pairs * (every - same.sum()) / elsewhere
     return result
+
+
+def shared_part(sides: Sequence[Seen]) -> tuple[float, float]:
+    """Return the variance that shared stimuli add to a mean over evaluators, and its degrees of freedom.
+
+    Args:
+        sides: answers whose weighted residuals sum to how far each evaluator is from the mean.
+    """
+    parts, people = np.concatenate([parts_of_images(seen) for seen in sides]), sides[0].people
+    return max(0.0, float(parts.sum())) / (people * (people - 1)), df_of_parts(parts)
 
 
 def shared_reals(answers: Answers, models: list[int]) -> float:

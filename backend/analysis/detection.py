@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
+from backend.analysis.crossing import Seen, shared_part
 from backend.analysis.intervals import spread_of, student
 from backend.analysis.response_table import Answers
-from backend.analysis.two_way import with_pictures
 
 
 def sensitivity(
@@ -51,8 +51,10 @@ def detection(
         here, z = is_fake == side, ndtri((said + 0.5) / (seen + 1))
         slope[here] = (math.sqrt(2 * math.pi) * np.exp(z**2 / 2) / (seen + 1))[judge[here]]
         influences[here] = wrong[here] - wrong[here].mean()
-    influences *= slope / int(is_used.sum())
-    shown = [each[own] for each in pictures or [answers.image_ranks]]
+    influences *= slope
+    _, person = np.unique(judge, return_inverse=True)
+    shown = [(np.ones(len(own), bool), each[own]) for each in pictures]
+    shown = shown or [(is_fake == side, answers.image_ranks[own]) for side in (False, True)]
     d_prime, criterion = (
         each[is_used] for each in sensitivity(hits, judges.fakes, judges.wrong_reals, judges.reals)
     )
@@ -61,7 +63,12 @@ def detection(
         ("d_prime", d_prime, -influences),
         ("criterion", criterion, np.where(is_fake, influences, -influences) / 2),
     ):
-        spread = spread_of(values, 0) if len(values) > 1 else None
-        both = spread and with_pictures(spread, turned, judge, shown)
-        found |= {name: float(values.mean()), f"{name}_ci": both and [*student(both, level)]}
+        ci = None
+        if len(values) > 1:
+            sides = [
+                Seen(person[here], person[here], picture[here], turned[here], slope[here], len(values))
+                for here, picture in shown
+            ]
+            ci = [*student(spread_of(values, 0).plus(*shared_part(sides)), level)]
+        found |= {name: float(values.mean()), f"{name}_ci": ci}
     return {**found, "evaluators": int(is_used.sum())}

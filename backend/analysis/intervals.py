@@ -36,6 +36,11 @@ class Spread:
     responses: float
     """Number of responses, or the effective number."""
 
+    def plus(self, variance: float, df: float) -> "Spread":
+        """Return the spread with a further part of the variance; its df are Satterthwaite's (1946)."""
+        both, parts = self.variance + variance, self.variance**2 / self.df + variance**2 / df
+        return replace(self, variance=both, df=both**2 / parts if parts else self.df)
+
 
 def spread_of(values: np.ndarray, responses: float) -> Spread:
     """Return the mean over evaluators and its variance; needs two values or more."""
@@ -103,16 +108,12 @@ class OverBoth:
     @property
     def _candidates(self) -> list[tuple[float, float]]:
         """Variances of the share with their degrees of freedom: as evaluators show, and of single answers."""
-        people, found = self.people, []
+        people = self.people
         independent = people.mean * (1 - people.mean) / people.responses
         # evaluators who do not differ at all give no information on the variance: then their number counts
-        sure = math.inf if people.variance else people.df
-        for variance, df in ((people.variance, people.df), (independent, sure)):
-            parts = variance**2 / df + self.of_images**2 / self.images_df
-            found.append(
-                (variance + self.of_images, (variance + self.of_images) ** 2 / parts if parts else df)
-            )
-        return found
+        alone = replace(people, variance=independent, df=math.inf if people.variance else people.df)
+        both = [spread.plus(self.of_images, self.images_df) for spread in (people, alone)]
+        return [(spread.variance, spread.df) for spread in both]
 
 
 @dataclass(frozen=True)

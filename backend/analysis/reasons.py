@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from backend.analysis.clusters import difference_of, share_of
+from backend.analysis.clusters import answered, difference_of, share_of
 from backend.analysis.repeated import holm
 from backend.analysis.response_table import Answers
 from backend.experiment.response_columns import number
@@ -111,25 +111,22 @@ def _rows(
     """Return a row for each reason, and one for none (`reason` None); empty if nobody answered so."""
     if not chosen.any():
         return []
-    _, evaluator = np.unique(answers.evaluator.codes[chosen], return_inverse=True)
-    people, is_fake = int(evaluator.max()) + 1, answers.is_fake[chosen]
-    whole = np.bincount(evaluator, minlength=people)
-    sides = [np.bincount(evaluator[side], minlength=people) for side in (is_fake, ~is_fake)]
+    who = answered(answers, chosen)
+    whole = np.ones(len(who.is_fake), bool)
     given = np.column_stack([has[chosen], ~has[chosen].any(axis=1)])
     rows: list[dict[str, Any]] = []
     for reason, mine in zip([*known, None], given.T, strict=True):
-        part = np.bincount(evaluator, mine, people)
-        parts = [np.bincount(evaluator[side], mine[side], people) for side in (is_fake, ~is_fake)]
-        share = share_of(part, whole, level)
-        shares = [share_of(*both, level) for both in zip(parts, sides, strict=True)]
-        difference = difference_of((parts[0], sides[0]), (parts[1], sides[1]), level) or {}
-        was_fake = share_of(parts[0], part, level)
+        share = share_of((mine, whole), who, level)
+        of_fakes, of_reals = (mine, who.is_fake), (mine, ~who.is_fake)
+        shares = [share_of(part, who, level) for part in (of_fakes, of_reals)]
+        difference = difference_of(of_fakes, of_reals, who, level) or {}
+        was_fake = share_of((who.is_fake, mine), who, level)
         rows.append(
             {
                 "reason": reason,
-                "answers": int(part.sum()),
-                "of": int(whole.sum()),
-                "evaluators": int((part > 0).sum()),
+                "answers": int(mine.sum()),
+                "of": len(whole),
+                "evaluators": who.count(mine),
                 "share": share and share.share,
                 "share_ci": share and share.ci,
                 "of_fakes": shares[0] and shares[0].share,

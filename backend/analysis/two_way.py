@@ -16,7 +16,6 @@ are related if they share an item or an evaluator (Aronow, Samii and Assenova, 2
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,7 +23,7 @@ from scipy.sparse import coo_array
 from scipy.special import expit, logit, stdtr
 
 from backend.analysis.crossing import df_of_parts
-from backend.analysis.intervals import Spread, student_quantile, wilson
+from backend.analysis.intervals import student_quantile, wilson
 
 _ROUNDING = 1e-9
 
@@ -78,40 +77,6 @@ def _combined(by_people: float | None, people: int, items: np.ndarray, common: n
     of_people, of_items = max(by_people, float(common.sum())), max(0.0, float(shared.sum()))
     df = _joint_df((of_people, people_df), (of_items, df_of_parts(shared)))
     return TwoWay(by_people, by_items, of_people + of_items, people_df, items_df, df)
-
-
-def with_pictures(
-    people: Spread, influence: np.ndarray, evaluator: np.ndarray, pictures: Sequence[np.ndarray]
-) -> Spread:
-    """Return the spread of a mean over evaluators with the part of the pictures that they share.
-
-    Args:
-        people: the spread over evaluators only.
-        influence: shape (answers,), of each answer on the mean; that of a side (real, fake) sums to about 0.
-        evaluator: shape (answers,), codes from 0.
-        pictures: codes of each answer's picture, -1 if it names none; for a pair, of each of the two.
-    """
-    parts = [_shared(influence, evaluator, picture) for picture in pictures]
-    shared = np.concatenate([part * len(part) / (len(part) - 1) for part in parts if len(part) > 1] or [[]])
-    if not len(shared):
-        return people
-    of_pictures = max(0.0, float(shared.sum()))
-    df = _joint_df((people.variance, people.df), (of_pictures, df_of_parts(shared)))
-    return replace(people, variance=people.variance + of_pictures, df=df)
-
-
-def _shared(influence: np.ndarray, evaluator: np.ndarray, picture: np.ndarray) -> np.ndarray:
-    """Return for each picture the summed products of different evaluators' influences on it."""
-    is_named = picture >= 0
-    influence, evaluator, picture = influence[is_named], evaluator[is_named], picture[is_named]
-    if not len(picture):
-        return np.empty(0)
-    people = int(evaluator.max()) + 1
-    cells, cell = np.unique(picture.astype(np.int64) * people + evaluator, return_inverse=True)
-    own = np.bincount(cell, influence, len(cells))
-    of_cell = cells // people
-    result: np.ndarray = _sums(own, of_cell) ** 2 - _sums(own**2, of_cell)
-    return result
 
 
 def two_way_of_pairs(

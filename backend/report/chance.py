@@ -22,7 +22,7 @@ def section(found: FindingsView) -> Section | None:
         paragraphs.append(
             "A score near 50% may be guessing, or too few answers to tell. So two questions are put to the "
             "data: "
-            "is the score above 50%, so that fakes pass for real more than reals do (one-sided t-test)? "
+            "is the score above 50%, so that fakes pass for real more than reals do (one-sided test)? "
             "And is it "
             f"within {margin:g} points of 50%, near enough to call the pictures indistinguishable to these "
             "people "
@@ -45,9 +45,9 @@ def section(found: FindingsView) -> Section | None:
             "cases without bias), c is bias (above 0, people lean to “real”)."
         )
         notes.append(
-            "d′ and c are means over evaluators with Student's intervals; counts are corrected by the "
-            "log-linear "
-            "rule, so that evaluators without a single error have a value too."
+            "d′ and c are means over evaluators, with intervals over evaluators and the pictures that they "
+            "share; counts are corrected by the log-linear rule, so that evaluators without a single error "
+            "have a value too."
             + (
                 ""
                 if found.data["method"] == "infinity"

@@ -215,15 +215,15 @@ def _calibration(found: FindingsView, rows: list[dict[str, Any]], everything: li
 def _notes() -> tuple[str, ...]:
     return (
         "The area is the share of pairs of a fake and a real picture, of any two evaluators, in which the "
-        "fake was rated more surely fake, ties counted half; its interval is Obuchowski’s, with evaluators "
-        "as clusters. The mean of evaluators compares each evaluator’s ratings with their own only. The "
-        "second pair of areas is the same for the confidence of right and of wrong answers; it depends on "
-        "how hard the pictures are.",
+        "fake was rated more surely fake, ties counted half; its interval is Obuchowski’s, with the "
+        "variance of shared pictures. The mean of evaluators compares each evaluator’s ratings with their "
+        "own only. The second pair of areas is the same for the confidence of right and of wrong answers; it "
+        "depends on how hard the pictures are.",
         "The weighted error is the sum of the confidences (50 to 100%) of wrong answers over that of all "
         "answers, averaged over evaluators; it is our own definition. The calibration error is the mean "
         "distance from the dashed line, which few answers make larger. The Brier score is the mean squared "
         "error of the probability that a picture is fake; saying 50% always gives .25. Intervals in this "
-        "section are over evaluators alone.",
+        "section are over evaluators and the pictures that they share.",
     )
 
 

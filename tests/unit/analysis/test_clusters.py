@@ -6,8 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from backend.analysis.clusters import area_of, difference_of, mean_of, share_of
+from backend.analysis import clusters
+from backend.analysis.clusters import mean_of
 from backend.analysis.intervals import student_quantile
+from validate.confidence import apart, difference_of, share_of
+
+
+def area_of(ratings, is_positive, evaluator):
+    return clusters.area_of(ratings, is_positive, apart(evaluator))
+
 
 RATED = st.lists(st.tuples(st.integers(-3, 3), st.booleans(), st.integers(0, 4)), min_size=2, max_size=60)
 
