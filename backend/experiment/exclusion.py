@@ -33,7 +33,7 @@ def is_excluded(rule: ExclusionSettings, answers: Sequence[Answered]) -> bool:
     A part of the rule that finds nothing to judge, such as no response time, leaves nobody out.
     """
     checks = [answer.was_right for answer in answers if answer.kind in CHECK_KINDS]
-    if checks and sum(checks) < rule.exclude_checks_below * len(checks):
+    if checks and sum(checks) / len(checks) < rule.exclude_checks_below:  # 0.14 * 50 is above 7
         return True
     times = [answer.rt for answer in answers if answer.kind == TEST and answer.rt is not None]
     return bool(times) and median(times) < rule.exclude_faster_ms

@@ -10,7 +10,10 @@ found one number at a time, each the one whose differences from those before are
 2 of K models, all pairs.
 
 More groups connect more pairs, but each group needs a whole number of sessions, so that models may get more
-evaluators than are wanted. Groups are added while this is at most a tenth.
+evaluators than are wanted. Groups are added while this is at most a tenth. Where even the first cycle needs
+more (14 of 15 models are in 14 groups each, which 30 evaluators are no multiple of), there are fewer groups
+than a cycle has: each takes the models that are in the fewest groups so far, so that a model is in at most
+one more than another, and of these the ones that were together least often.
 
 A model that joins later adds groups and changes none: it is in as many of its own as each model of before was
 in at the beginning, and the models beside it there change from group to group.
@@ -19,7 +22,8 @@ in at the beginning, and the models beside it there change from group to group.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import combinations, islice
+from itertools import combinations, islice, permutations
+from math import comb
 
 MOST_GROUPS = 60
 """Maximum number of groups, unless there are more models: stores count the sessions of each."""
@@ -33,7 +37,7 @@ _MOST_STEPS = 100_000
 
 @lru_cache(maxsize=256)
 def model_groups(models: tuple[str, ...], size: int, evaluators: int) -> tuple[tuple[str, ...], ...]:
-    """Return the groups of models that sessions show; each model is in equally many.
+    """Return the groups of models that sessions show; each model is in equally many, or in one more.
 
     Args:
         size: number of models in a session, at least 1; from `len(models)` on, all are in one group.
@@ -57,7 +61,56 @@ def model_groups(models: tuple[str, ...], size: int, evaluators: int) -> tuple[t
             best, evenness = chosen, found
         if found == (0, 0):
             break
+    least = -(-evaluators * count // size)
+    if _sessions(len(best), len(best) * size // count, evaluators) > (1 + _SURPLUS) * least:
+        best = _few_groups(count, size, evaluators) or best
     return tuple(tuple(models[number] for number in group) for group in best)
+
+
+def _sessions(groups: int, of_each: int, evaluators: int) -> int:
+    """Return how many sessions give each model its evaluators, if each is in `of_each` groups or more."""
+    return groups * -(-evaluators // of_each)
+
+
+def _few_groups(count: int, size: int, evaluators: int) -> list[tuple[int, ...]]:
+    """Return the groups that need the fewest sessions; empty if none are found in reasonable time.
+
+    Of those that need as many, they are the largest number of groups.
+    """
+    numbers = {of_each: -(-of_each * count // size) for of_each in range(1, evaluators + 1)}
+    possible = min(max(MOST_GROUPS, count), comb(count, size))
+    sizes = sorted(
+        (_sessions(groups, of_each, evaluators), -groups)
+        for of_each, groups in numbers.items()
+        if groups <= possible and groups * size * count <= _MOST_STEPS
+    )
+    tried = (_even_groups(count, size, -groups) for _, groups in sizes)
+    return next((groups for groups in tried if groups), [])
+
+
+def _even_groups(count: int, size: int, groups: int) -> list[tuple[int, ...]]:
+    """Return different groups such that no model is in two more than another; empty if the search ends."""
+    together = [[0] * count for _ in range(count)]
+    used, found = [0] * count, set[tuple[int, ...]]()
+    order: list[tuple[int, ...]] = []
+    for _ in range(groups):
+        group: list[int] = []
+        beside = [0] * count
+        while len(group) < size:
+            free = sorted(set(range(count)).difference(group), key=lambda n: (used[n], beside[n], n))
+            is_last = len(group) + 1 == size
+            added = next((n for n in free if not is_last or tuple(sorted([*group, n])) not in found), None)
+            if added is None or used[added] > min(used) + 1:
+                return []
+            group.append(added)
+            beside = [sum(pair) for pair in zip(beside, together[added], strict=True)]
+        for a, b in permutations(group, 2):
+            together[a][b] += 1
+        for number in group:
+            used[number] += 1
+        order.append(tuple(sorted(group)))
+        found.add(order[-1])
+    return order if max(used) - min(used) <= 1 else []
 
 
 @lru_cache(maxsize=256)

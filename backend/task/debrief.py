@@ -30,7 +30,7 @@ class Debriefing:
 
     def __init__(self, store: Store):
         self._store = store
-        self._values = Recent[tuple[tuple[str, ...], str, float]](_VALUES_KEPT)
+        self._values = Recent[tuple[str | None, float]](_VALUES_KEPT)
 
     def debrief(self, study: Study, session: Session, cursor: Cursor, url: Callable[[str], str]) -> Debrief:
         """Return the debrief of a finished session; values are percent, or ms.
@@ -75,15 +75,15 @@ class Debriefing:
         for session_id, cursor in self._store.cursors(study.name):
             if cursor.state == "finished" and session_id not in gone | {session.id}:
                 try:
-                    models, arm, known = self._value_of(study, session_id, cursor)
+                    condition, known = self._value_of(study, session_id, cursor)
                 except NotFound:  # erased in the meantime
                     continue
-                if (models, arm) == (session.models, session.arm):
+                if condition == session.condition:
                     values.append(known)
         return sorted(values)
 
-    def _value_of(self, study: Study, session_id: str, cursor: Cursor) -> tuple[tuple[str, ...], str, float]:
-        """Return the models that a finished session judged, its exposure if it has one, and its value.
+    def _value_of(self, study: Study, session_id: str, cursor: Cursor) -> tuple[str | None, float]:
+        """Return the condition of a finished session, and its value.
 
         Raises:
             NotFound: it was erased.
@@ -94,7 +94,7 @@ class Debriefing:
             scored = self._scored(session, cursor)
             if not scored:
                 raise NotFound(f"there are no responses of session {session_id!r}")
-            known = session.models, session.arm, _value(study.protocol.method, scored)
+            known = session.condition, _value(study.protocol.method, scored)
             self._values.put(session_id, known)
         return known
 

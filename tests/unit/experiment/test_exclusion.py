@@ -22,6 +22,16 @@ def test_less_than_the_share_of_checks_is_left_out_and_the_share_itself_is_not(r
     assert is_excluded(rule, checks(right, 5)) == expected
 
 
+@pytest.mark.parametrize("percent", range(1, 101))
+def test_who_has_just_the_share_right_is_never_left_out(percent):
+    rule = ExclusionSettings(exclude_checks_below=percent / 100)
+
+    for of in (of for of in range(1, 201) if percent * of % 100 == 0):
+        right = percent * of // 100
+        assert not is_excluded(rule, checks(right, of))
+        assert is_excluded(rule, checks(right - 1, of))
+
+
 @pytest.mark.parametrize(("times", "expected"), [([150, 250, 900], False), ([150, 199, 900], True)])
 def test_the_median_of_scored_answers_decides_and_checks_and_practice_do_not_enter(times, expected):
     rule = ExclusionSettings(exclude_faster_ms=200)

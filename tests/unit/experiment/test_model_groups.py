@@ -1,5 +1,6 @@
 """Groups of models of mixed sessions: each model in equally many, pairs as evenly as can be."""
 
+import math
 from collections import Counter
 from itertools import combinations
 
@@ -8,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.experiment.model_groups import MOST_GROUPS, model_groups
+
+from .. import sample_studies as studies
 
 
 def grouped(count, size, evaluators=30):
@@ -48,19 +51,38 @@ def test_groups_never_change_as_stores_count_sessions_by_them():
     assert grouped(7, 3)[:2] == (("m0", "m1", "m3"), ("m1", "m2", "m4"))
 
 
-@given(st.integers(2, 40), st.integers(1, 12), st.integers(1, 200))
-def test_each_model_is_in_equally_many_groups_and_has_few_evaluators_too_many(count, size, evaluators):
+@given(st.integers(2, 40), st.integers(1, 40), st.integers(1, 200))
+def test_models_are_in_equally_many_groups_and_sessions_are_few(count, size, evaluators):
     size = min(size, count)
     groups = grouped(count, size, evaluators)
 
     in_groups = Counter(model for group in groups for model in group)
     assert len(in_groups) == count
-    assert len(set(in_groups.values())) == 1
+    of_each = min(in_groups.values())
+    assert max(in_groups.values()) - of_each <= 1
+    assert of_each == sum(map(len, groups)) // count
     assert len(set(groups)) == len(groups) <= max(MOST_GROUPS, count)
     assert {len(set(group)) for group in groups} == {size}
-    of_each = in_groups["m0"]
-    surplus = -(-evaluators // of_each) * of_each - evaluators
-    assert surplus <= max(0.1 * evaluators, size - 1)
+    sessions, least = len(groups) * -(-evaluators // of_each), -(-evaluators * count // size)
+    # with `each` sessions of a group, a multiple of it; else within a tenth
+    fewest = min(
+        -(-m * count // size) * -(-evaluators // m)
+        for m in range(1, evaluators + 1)
+        if -(-m * count // size) <= min(max(MOST_GROUPS, count), math.comb(count, size))
+    )
+    assert sessions <= max(1.1 * least, fewest)
+
+
+@pytest.mark.parametrize(
+    ("count", "size", "evaluators", "sessions"),
+    [(15, 14, 30, 33), (40, 20, 10, 20), (12, 11, 25, 30), (7, 3, 30, 70)],
+)
+def test_nobody_is_asked_for_sessions_that_no_model_needs(count, size, evaluators, sessions):
+    study = studies.study(
+        models=tuple(f"m{i}" for i in range(count)), models_per_session=size, evaluators=evaluators
+    )
+
+    assert study.evaluators_wanted == sessions
 
 
 def test_more_groups_connect_more_pairs_and_none_is_left_out_without_need():

@@ -151,6 +151,30 @@ def test_others_are_those_who_finished_with_the_same_model(world):
     assert own["others"]["evaluators"] == len(same) == 1
 
 
+@pytest.mark.parametrize(
+    ("design", "settings"),
+    [
+        ("classes", {"class_design": "between"}),
+        ("exposures", {"method": "exposures", "exposures_ms": "50,500", "exposure_design": "between"}),
+        ("models", {"models_per_session": 1}),
+    ],
+)
+def test_others_are_those_of_the_same_condition_whatever_sets_conditions_apart(world, design, settings):
+    classes = ("cat", "dog") if design == "classes" else ()
+    study = studies.study(images=4, debrief="true", classes=classes, spare_images=0, **settings)
+    world.add(study)
+    players = [world.player() for _ in range(8)]
+    for player in players:
+        player.play()
+    conditions = {session.id: session.condition for session, _ in world.store.sessions("faces")}
+
+    for player in players:
+        own = conditions[player.state["session"]]
+        same = sum(condition == own for condition in conditions.values()) - 1
+        assert asked(player).json["others"]["evaluators"] == same
+    assert len(set(conditions.values())) == len(study.conditions) > 1
+
+
 def test_simulated_evaluators_are_not_among_the_others(world):
     world.add(studies.study(images=4, **ONE_MODEL))
     player, other = world.player(), world.player()
