@@ -99,29 +99,12 @@ def function_of(
 
 
 def threshold(function: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Return the threshold of a function, limited to the exposures shown; None if there is no function.
-
-    `censored` is `floor` for a threshold below the shortest exposure, `ceiling` for one above the longest or
-    that is never reached, else None; an end of the interval beyond is that exposure.
-    """
+    """Return the threshold of a function as `psychometric.limited`; None if there is no function."""
     if function is None:
         return None
     low, high = function["shortest_ms"], function["longest_ms"]
-    ms, ci = function["threshold_ms"], function["ci"]
-    censored = "ceiling" if ms is None or ms > high else "floor" if ms < low else None
-    return {
-        "ms": min(max(high if ms is None else ms, low), high),
-        "ci": None
-        if ci is None
-        else [
-            min(max(beyond if end is None else end, low), high)
-            for end, beyond in zip(ci, (low, high), strict=True)
-        ],
-        "at": function["at"],
-        "censored": censored,
-        "floor_ms": low,
-        "ceiling_ms": high,
-    }
+    found = psychometric.limited(function["threshold_ms"], function["ci"], low, high)
+    return {**found, "at": function["at"]}
 
 
 def _trials(answers: Answers, some: np.ndarray) -> Trials:

@@ -65,7 +65,7 @@ def exposures_of(
     """
     rows, reversals, thresholds, trials = [], [], [], []
     mine = answers.of_model[model]
-    longest = float(answers.exposures_ms[mine].max())
+    shown = answers.exposures_ms[mine]
     for judge in np.flatnonzero(answers.judges.model == model).tolist():
         some = answers.judges.responses[judge]
         reversal = _reversals(answers, some)
@@ -80,7 +80,10 @@ def exposures_of(
     everything = _trials(answers, mine)
     return {
         "reversal_ms": _mean(reversals, level),
-        "threshold_ms": {**over_evaluators(thresholds, longest, level), "at": at},
+        "threshold_ms": {
+            **over_evaluators(thresholds, float(shown.min()), float(shown.max()), level),
+            "at": at,
+        },
         "pooled": _pooled(everything, trials, level, at, rng),
         "points": _points(everything),
         "evaluators": rows,
@@ -89,7 +92,7 @@ def exposures_of(
 
 def plain(fit: Fit) -> dict[str, Any]:
     """Return a fit as plain data."""
-    return {name: value for name, value in vars(fit).items() if name != "ci"} | {"ci": fit.ci and [*fit.ci]}
+    return {**vars(fit), "ci": fit.ci and [*fit.ci], "at_bound": [*fit.at_bound]}
 
 
 def _reversals(answers: Answers, some: np.ndarray) -> float | None:
@@ -101,16 +104,20 @@ def _reversals(answers: Answers, some: np.ndarray) -> float | None:
     return float(np.mean(known)) if known else None
 
 
-def over_evaluators(thresholds: Sequence[float | None], longest_ms: float, level: float) -> dict[str, Any]:
-    """Return median and mean of evaluators' thresholds (ms), with those beyond `longest_ms` censored.
+def over_evaluators(
+    thresholds: Sequence[float | None], shortest_ms: float, longest_ms: float, level: float
+) -> dict[str, Any]:
+    """Return median and mean of evaluators' thresholds (ms), with those outside the exposures shown censored.
 
     `median_ci` is the interval between two order statistics, with a coverage by the binomial distribution
-    of at least `level`; an end that is beyond is None, and so is the median. `mean` and `ci` are over the
-    `evaluators` who are not beyond, and so are too low if any is.
+    of at least `level`; an end that is outside is None, and so is the median. `mean` and `ci` are over the
+    `evaluators` who are neither `below` the shortest exposure nor `beyond` the longest, and so are wrong if
+    any is.
     """
-    reached = sorted(ms for ms in thresholds if ms is not None and ms <= longest_ms)
-    count, beyond = len(thresholds), len(thresholds) - len(reached)
-    ranked = [*reached, *[None] * beyond]
+    reached = sorted(ms for ms in thresholds if ms is not None and shortest_ms <= ms <= longest_ms)
+    below = sum(ms is not None and ms < shortest_ms for ms in thresholds)
+    count, beyond = len(thresholds), len(thresholds) - len(reached) - below
+    ranked = [*[None] * below, *reached, *[None] * beyond]
     middle = ranked[(count - 1) // 2 : count // 2 + 1]
     known = [ms for ms in middle if ms is not None]
     is_known = bool(known) and len(known) == len(middle)
@@ -121,6 +128,7 @@ def over_evaluators(thresholds: Sequence[float | None], longest_ms: float, level
         "median": sum(known) / len(known) if is_known else None,
         "median_ci": [ranked[k - 1], ranked[count - k]] if k else None,
         "fitted": count,
+        "below": below,
         "beyond": beyond,
         "advised": "median" if is_known else "pooled",
     }

@@ -17,6 +17,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.special import chdtri, expit, logit, stdtrit, xlogy
@@ -94,6 +95,15 @@ class Fit:
     not requested, or if there are no more exposures than free parameters."""
     log_likelihood: float
     trials: int
+    shortest_ms: float
+    longest_ms: float
+    """The exposures that it was fitted to are from the former to the latter."""
+    censored: str | None
+    """`floor` if the threshold is below the shortest exposure, `ceiling` if it is above the longest or is not
+    reached: then its value is an extrapolation; else None."""
+    at_bound: tuple[str, ...]
+    """Which of `midpoint_ms`, `slope` and `lapse` is at a bound of the search: its value is not an estimate,
+    but the end of what was searched. (`lapse` at 0 is not named: it is the least possible.)"""
 
     def accuracy(self, exposure_ms: np.ndarray | float) -> np.ndarray:
         """Return the accuracy (0 to 1) at exposures."""
@@ -147,10 +157,57 @@ def fit(
         if level is None
         else _interval(trials, guess, at, best, cost, threshold, math.sqrt(chdtri(1, 1 - level)), reach),
         deviance=deviance,
-        p=None if rng is None else _goodness(trials, accuracy, slopes[:, is_free], deviance, rng),
+        p=None if rng is None else _goodness(trials, accuracy, slopes[:, is_free], rng),
         log_likelihood=-cost,
         trials=int(trials.total.sum()),
+        shortest_ms=float(trials.exposure_ms.min()),
+        longest_ms=float(trials.exposure_ms.max()),
+        censored=_censored(
+            None if threshold is None else math.exp(threshold),
+            float(trials.exposure_ms.min()),
+            float(trials.exposure_ms.max()),
+        ),
+        at_bound=tuple(
+            name
+            for name, x, (low, high) in zip(("midpoint_ms", "slope", "lapse"), best, bounds, strict=True)
+            if x >= high or (x <= low and low != _LAPSES[0])
+        ),
     )
+
+
+def limited(
+    threshold_ms: float | None, ci: Sequence[float | None] | None, low: float, high: float
+) -> dict[str, Any]:
+    """Return a threshold limited to the exposures shown, and its interval.
+
+    Args:
+        threshold_ms: None if it is not reached.
+        low, high: the shortest and the longest exposure (ms).
+
+    Returns:
+        `ms`; `ci`, whose lower end is None if it is below the shortest exposure, and its upper end if it is
+        above the longest; `censored`, as of a `Fit`; `floor_ms` and `ceiling_ms`, the exposures.
+    """
+    ends = None
+    if ci is not None:
+        lower, upper = ci
+        ends = [
+            None if lower is None or lower <= low else min(lower, high),
+            None if upper is None or upper >= high else max(upper, low),
+        ]
+    return {
+        "ms": high if threshold_ms is None else min(max(threshold_ms, low), high),
+        "ci": ends,
+        "censored": _censored(threshold_ms, low, high),
+        "floor_ms": low,
+        "ceiling_ms": high,
+    }
+
+
+def _censored(threshold_ms: float | None, low: float, high: float) -> str | None:
+    if threshold_ms is None or threshold_ms >= high:
+        return "ceiling"
+    return "floor" if threshold_ms <= low else None
 
 
 def _reach(trials: Trials) -> tuple[float, float]:
@@ -336,7 +393,7 @@ def _deviance(right: np.ndarray, total: np.ndarray, accuracy: np.ndarray) -> np.
 
 
 def _goodness(
-    trials: Trials, accuracy: np.ndarray, slopes: np.ndarray, deviance: float, rng: np.random.Generator
+    trials: Trials, accuracy: np.ndarray, slopes: np.ndarray, rng: np.random.Generator
 ) -> float | None:
     """Return the share of simulated data sets whose deviance after a refit is at least as large.
 
@@ -345,13 +402,15 @@ def _goodness(
     """
     if len(accuracy) <= slopes.shape[1]:
         return None
-    drawn = rng.binomial(trials.total, accuracy, (_SIMULATED, len(accuracy)))
+    drawn = np.vstack([trials.right, rng.binomial(trials.total, accuracy, (_SIMULATED, len(accuracy)))])
     variance = accuracy * (1 - accuracy)
     scores = (drawn - trials.total * accuracy) / variance @ slopes
     information = slopes.T @ (slopes * (trials.total / variance)[:, None])
     taken_off = np.einsum("si,ij,sj->s", scores, np.linalg.pinv(information, hermitian=True), scores)
-    beyond = _deviance(drawn, trials.total, accuracy) - taken_off >= deviance - _SMALLEST
-    return float((beyond.sum() + 1) / (_SIMULATED + 1))
+    # the same of the data observed, so that data sets like them fit exactly as badly
+    observed, *simulated = (_deviance(drawn, trials.total, accuracy) - taken_off).tolist()
+    beyond: int = sum(each >= observed - _SMALLEST for each in simulated)
+    return (beyond + 1) / (_SIMULATED + 1)
 
 
 def profile_over_evaluators(

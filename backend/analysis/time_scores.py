@@ -138,16 +138,8 @@ class Times:
         return self._as_dict(math.inf if fit.threshold_ms is None else fit.threshold_ms, None)
 
     def _as_dict(self, ms: float, ci: list[float] | None) -> dict[str, Any]:
-        """Return a threshold limited to the range; `censored` reports whether it is at a bound or beyond."""
         low, high = self.range.low_ms, self.range.high_ms
-        return {
-            "ms": min(max(ms, low), high),
-            "ci": None if ci is None else [min(max(end, low), high) for end in ci],
-            "censored": "floor" if ms <= low else "ceiling" if ms >= high else None,
-            "at": self.at,
-            "floor_ms": low,
-            "ceiling_ms": high,
-        }
+        return {**psychometric.limited(ms, ci, low, high), "at": self.at}
 
     def _blocks(self, code: int) -> dict[str, Any]:
         judge, mode = self.modes

@@ -7,7 +7,7 @@ from backend.experiment.fixed_exposures import label
 from backend.report import formatting
 from backend.report.context import FindingsView
 from backend.report.elements import Column, Figure, Row, Section, Table
-from backend.report.exposures import FIT_COLUMNS
+from backend.report.exposures import FIT_COLUMNS, function_row, written_threshold
 from backend.report.models import MOST_DESCRIBED, remaining_note
 
 _SHOWN_MODELS = 9
@@ -112,13 +112,11 @@ def _yes(value: bool | None) -> str:
 
 
 def _functions(found: FindingsView, models: Sequence[Row]) -> Table:
-    keys = ("threshold_ms", "ci", "midpoint_ms", "slope", "lapse", "deviance", "p", "trials")
-    rows = [{"model": row["model"], **{key: row["function"][key] for key in keys}} for row in models]
+    rows = [function_row(row["model"], row["function"]) for row in models]
     at = formatting.share(models[0]["function"]["at"])
     columns = (
         Column("model", lambda row: row["model"], is_number=False),
-        Column(f"{at} right at (ms)", lambda row: formatting.amount(row["threshold_ms"])),
-        Column(f"{found.level} interval", lambda row: formatting.brackets(row["ci"])),
+        Column(f"{at} right at (ms)", written_threshold),
         *FIT_COLUMNS,
         Column("answers", lambda row: f"{row['trials']:,}"),
     )

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from backend.analysis import psychometric
 from backend.foundation.counts import counted
 from backend.report import formatting
 from backend.report.context import FindingsView
@@ -12,10 +13,17 @@ from backend.report.models import MOST_DESCRIBED, remaining_note
 
 _SHOWN_MODELS = 9
 """Maximum number of panels of a figure; the tables have all models."""
+
+
+def _fitted(key: str, form: Callable[[float], str]) -> Callable[[Row], str]:
+    """Return a function that formats a parameter, and says if it is the end of what was searched."""
+    return lambda row: form(row[key]) + (" (bound)" if key in row["at_bound"] else "")
+
+
 FIT_COLUMNS = (
-    Column("midpoint (ms)", lambda row: formatting.amount(row["midpoint_ms"])),
-    Column("slope", lambda row: formatting.amount(row["slope"], "", 2)),
-    Column("lapses", lambda row: formatting.share(row["lapse"], 1)),
+    Column("midpoint (ms)", _fitted("midpoint_ms", formatting.amount)),
+    Column("slope", _fitted("slope", lambda value: formatting.amount(value, "", 2))),
+    Column("lapses", _fitted("lapse", lambda value: formatting.share(value, 1))),
     Column("deviance", lambda row: formatting.amount(row["deviance"])),
     Column("p of fit", lambda row: formatting.bare_p(row["p"])),
 )
@@ -64,33 +72,37 @@ def _model_note(found: FindingsView, row: Row) -> str:
     if reversal["mean"] is not None:
         mean, around = formatting.amount(reversal["mean"], "ms"), formatting.interval(reversal["ci"], "ms")
         parts.append(f"reversals {mean} ({around})")
-    value, ci, source = _threshold(row)
-    if value is not None:
-        parts.append(
-            f"threshold {formatting.amount(value, 'ms')} ({formatting.interval(ci, 'ms')}; {source})"
-        )
+    found_threshold, source = _threshold(row)
+    parts.append(f"threshold {formatting.threshold(found_threshold, 'ms')} ({source})")
     beyond = threshold["beyond"]
     if beyond:
         parts.append(f"{counted(beyond, 'evaluator')} did not reach it within the exposures shown")
+    if threshold["below"]:
+        parts.append(f"{counted(threshold['below'], 'evaluator')} reached it below the shortest exposure")
     return f"{'; '.join(parts)}."
 
 
-def _threshold(row: Row) -> tuple[float | None, list[float | None] | None, str]:
-    """Return the advised threshold (ms), its interval (ms), and which responses it is estimated from.
+def _threshold(row: Row) -> tuple[dict[str, Any], str]:
+    """Return the advised threshold, as `psychometric.limited`, and which responses it is estimated from.
 
-    It is the median of evaluators, or, if half of them or more did not reach it, that of all responses
-    pooled. (A mean over those who reached it would be too short.)
+    It is the median of evaluators, or, if half of them or more are outside the exposures shown, that of all
+    responses pooled. (A mean over those who reached it would be too short.)
     """
     threshold, pooled = row["exposures"]["threshold_ms"], row["exposures"]["pooled"]
     if threshold["advised"] == "median":
-        return threshold["median"], threshold["median_ci"], "median of evaluators"
-    return pooled["threshold_ms"], pooled["ci"], "all answers together"
+        return _limited(pooled, threshold["median"], threshold["median_ci"]), "median of evaluators"
+    return _limited(pooled, pooled["threshold_ms"], pooled["ci"]), "all answers together"
+
+
+def _limited(pooled: Row, ms: float | None, ci: Sequence[float | None] | None) -> dict[str, Any]:
+    return psychometric.limited(ms, ci, pooled["shortest_ms"], pooled["longest_ms"])
 
 
 def _thresholds(found: FindingsView, models: Sequence[Row]) -> Table:
     rows: list[dict[str, Any]] = []
     for row in models:
         one = row["exposures"]
+        threshold, source = _threshold(row)
         rows.append(
             {
                 "model": row["model"],
@@ -98,7 +110,8 @@ def _thresholds(found: FindingsView, models: Sequence[Row]) -> Table:
                 "score_ci": row["interval_ci"],
                 "reversal_ms": one["reversal_ms"]["mean"],
                 "reversal_ci": one["reversal_ms"]["ci"],
-                **dict(zip(("threshold_ms", "threshold_ci", "threshold_of"), _threshold(row), strict=True)),
+                **_columns(threshold),
+                "threshold_of": source,
                 "threshold_evaluators": one["threshold_ms"]["evaluators"],
             }
         )
@@ -106,7 +119,7 @@ def _thresholds(found: FindingsView, models: Sequence[Row]) -> Table:
         Column("model", lambda row: row["model"], is_number=False),
         Column("mode (ms)", _with_interval("score", "score_ci")),
         Column("reversals (ms)", _with_interval("reversal_ms", "reversal_ci")),
-        Column("threshold (ms)", _with_interval("threshold_ms", "threshold_ci")),
+        Column("threshold (ms)", written_threshold),
         Column("which is of", lambda row: row["threshold_of"], is_number=False),
         Column("who reached it", lambda row: str(row["threshold_evaluators"])),
     )
@@ -121,19 +134,36 @@ def _with_interval(value: str, ci: str) -> Callable[[Row], str]:
 
 
 def _pooled(found: FindingsView, models: Sequence[Row]) -> Table:
-    keys = ("threshold_ms", "ci", "midpoint_ms", "slope", "lapse", "deviance", "p", "trials")
-    rows = [
-        {"model": row["model"], **{key: row["exposures"]["pooled"].get(key) for key in keys}}
-        for row in models
-    ]
+    rows = [function_row(row["model"], row["exposures"]["pooled"]) for row in models]
     at = formatting.share(models[0]["exposures"]["pooled"]["at"])
     columns = (
         Column("model", lambda row: row["model"], is_number=False),
-        Column(f"{at} right at (ms)", _with_interval("threshold_ms", "ci")),
+        Column(f"{at} right at (ms)", written_threshold),
         *FIT_COLUMNS,
         Column("trials", lambda row: f"{row['trials']:,}"),
     )
     return Table("functions", "Psychometric functions of all evaluators together", columns, rows)
+
+
+def function_row(model: str, function: Row) -> Row:
+    """Return a fitted function as columns: its threshold, limited to the exposures shown, and the rest."""
+    keys = ("midpoint_ms", "slope", "lapse", "deviance", "p", "trials", "at_bound")
+    limited = _limited(function, function["threshold_ms"], function["ci"])
+    return {"model": model, **_columns(limited), **{key: function.get(key) for key in keys}}
+
+
+def _columns(threshold: Row) -> Row:
+    """Return a threshold as columns of a table."""
+    names = ("ms", "ci", "censored")
+    return {f"threshold_{name}": threshold[name] for name in names} | {
+        name: threshold[name] for name in ("floor_ms", "ceiling_ms")
+    }
+
+
+def written_threshold(row: Row) -> str:
+    """Return the threshold in the columns of a row with its interval; `≤ 100` if it is not within them."""
+    found = {name.removeprefix("threshold_"): value for name, value in row.items()}
+    return formatting.threshold(found)
 
 
 def _staircases(found: FindingsView, models: Sequence[Row]) -> Figure:

@@ -99,7 +99,10 @@ class Threshold(TypedDict):
     """The exposure (ms) at which the share `at` (0 to 1) of responses is right."""
 
     ms: float
-    ci: list[float] | None
+    ci: Annotated[
+        list[float | None] | None,
+        Meta(description="A lower end below `floor_ms` is null, and an upper end above `ceiling_ms`"),
+    ]
     censored: Censored
     at: float
     floor_ms: float

@@ -62,7 +62,7 @@ def test_staircases_stand_in_the_order_of_trials_whatever_that_of_the_rows():
 
 
 def test_the_median_counts_those_beyond_the_exposures_by_hand():
-    found = over_evaluators([100.0, 300.0, None, 200.0, 1500.0], longest_ms=1000, level=0.9)
+    found = over_evaluators([100.0, 300.0, None, 200.0, 1500.0], 50, longest_ms=1000, level=0.9)
 
     # 100, 200, 300, beyond, beyond; P(none of 5 below the median) = 1/32 is within 5%: ranks 1 and 5
     assert (found["median"], found["median_ci"]) == (300, [100, None])
@@ -71,17 +71,17 @@ def test_the_median_counts_those_beyond_the_exposures_by_hand():
 
 
 def test_with_half_of_them_beyond_the_pooled_threshold_is_advised():
-    found = over_evaluators([100.0, None], longest_ms=1000, level=0.95)
+    found = over_evaluators([100.0, None], 50, longest_ms=1000, level=0.95)
 
     assert (found["median"], found["median_ci"], found["advised"]) == (None, None, "pooled")
-    assert over_evaluators([], 1000, 0.95)["advised"] == "pooled"
+    assert over_evaluators([], 50, 1000, 0.95)["advised"] == "pooled"
 
 
 def test_the_interval_of_the_median_holds_it_in_95_of_100_at_least():
     rng = np.random.default_rng(2)
     held = 0
     for _ in range(1000):
-        found = over_evaluators((300 * np.exp(rng.normal(0, 0.5, 30))).tolist(), 600, 0.95)
+        found = over_evaluators((300 * np.exp(rng.normal(0, 0.5, 30))).tolist(), 1, 600, 0.95)
         low, high = found["median_ci"]
         held += low <= 300 <= (high or np.inf)
 

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from backend.analysis.psychometric import Fit, Trials, fit, interval_over_evaluators
+from backend.analysis.psychometric import Fit, Trials, fit, interval_over_evaluators, limited
 from backend.foundation.errors import InvalidInput
 from validate import coverage
 
@@ -183,3 +183,51 @@ def test_answers_that_are_none_are_refused(exposures, answers, message):
 def test_an_option_out_of_range_is_refused(options, message):
     with pytest.raises(InvalidInput, match=message):
         fit(Trials.of([100.0], [1]), **options)
+
+
+@pytest.mark.parametrize(("exposures", "answers"), [(2, 40), (3, 40), (4, 5000), (9, 100000)])
+@pytest.mark.parametrize("share", [0, 1])
+def test_answers_that_are_all_alike_fit_perfectly(exposures, answers, share):
+    trials = Trials(
+        np.linspace(100.0, 400, exposures),
+        np.full(exposures, float(share * answers)),
+        np.full(exposures, answers),
+    )
+
+    found = fit(trials, guess=0.0, rng=np.random.default_rng(1))
+
+    assert found.p is None or found.p > 0.5
+    assert found.censored == ("floor" if share else "ceiling")
+
+
+@given(st.lists(st.tuples(st.sampled_from([30.0, 60, 120, 500]), st.booleans()), min_size=4, max_size=60))
+def test_what_is_no_estimate_is_said_to_be_none(answers):
+    ms, right = map(np.array, zip(*answers, strict=True))
+    assume(ms.min() < ms.max())
+
+    found = fit(Trials.of(ms, right))
+
+    inside = found.threshold_ms is not None and ms.min() < found.threshold_ms < ms.max()
+    assert (found.censored is None) == inside
+    assert ("slope" in found.at_bound) == (found.slope > 29.999 or found.slope < 0.30001)
+    limit = limited(found.threshold_ms, found.ci, ms.min(), ms.max())
+    assert ms.min() <= limit["ms"] <= ms.max()
+    low, high = limit["ci"]
+    assert low is None or ms.min() < low <= ms.max()
+    assert high is None or ms.min() <= high < ms.max()
+    assert None in (low, high) or low < high
+
+
+@pytest.mark.parametrize(
+    ("ms", "ci", "expected"),
+    [
+        (20.0, (10.0, 40.0), [None, 50.0]),
+        (20.0, (10.0, 80.0), [None, 80.0]),
+        (60.0, (40.0, 80.0), [None, 80.0]),
+        (70.0, (60.0, None), [60.0, None]),
+        (None, (2000.0, None), [1000.0, None]),
+        (None, (None, None), [None, None]),
+    ],
+)
+def test_an_end_outside_the_exposures_shown_is_open(ms, ci, expected):
+    assert limited(ms, ci, 50.0, 1000.0)["ci"] == expected
