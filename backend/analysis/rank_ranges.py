@@ -25,7 +25,8 @@ def rank_ranges(
     """Return the best and the worst rank (from 1) of each model; None for one without an interval.
 
     Args:
-        rows: with `score`, `evaluators` and `interval` (`ci`, `df`), or the interval's ends as `ci`.
+        rows: with `score`, `evaluators` and `interval` (`ci`, `df`), or the interval's ends as `ci`; and with
+            the `level` of the interval, if that is another one.
         chosen_of: how many models these were chosen of by their scores, if there were more. Intervals that
             are right for all pairs of those at once are right for the chosen ones, however they are chosen.
     """
@@ -34,9 +35,10 @@ def rank_ranges(
     if not found:
         return ranges
     places, scores, lows, highs, dfs = map(np.array, zip(*found, strict=True))
+    levels = np.array([rows[place].get("level", level) for place in places])
     models = max(len(scores), chosen_of)
     pairs = max(models * (models - 1) / 2, 1)
-    wider = stdtrit(dfs, 1 - (1 - level) / (2 * pairs)) / stdtrit(dfs, (1 + level) / 2)
+    wider = stdtrit(dfs, 1 - (1 - level) / (2 * pairs)) / stdtrit(dfs, (1 + levels) / 2)
     below, above = wider * (scores - lows), wider * (highs - scores)
     for place, score, own_below, own_above in zip(places, scores, below, above, strict=True):
         is_worse = score - scores > np.hypot(own_below, above)

@@ -89,6 +89,14 @@ def threshold(found: Mapping[str, Any], unit: str = "") -> str:
     return f"{text} [{', '.join(ends)}]" if ends else text
 
 
+def ranks(range_: Sequence[int] | None) -> str:
+    """Return a range of ranks, such as `1 to 3`, or the only one that is possible."""
+    if range_ is None:
+        return NONE
+    best, worst = range_
+    return str(best) if best == worst else f"{best} to {worst}"
+
+
 def share(value: float | None, digits: int = 0) -> str:
     """Return a share (0 to 1) in percent."""
     return amount(None if value is None else 100 * value, "percent", digits)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from backend.analysis.rank_ranges import rank_ranges
 from backend.experiment.judgments import method_named
 from backend.foundation.counts import counted
 from backend.report import formatting, simulated
@@ -76,9 +77,9 @@ def _section(method: str, entries: Sequence[Entry]) -> Section:
     rows = _rows(entries)
     table = _table(method, rows)
     says = (
-        "Models in the order of their scores, each with the study in which it was judged. Scores of one "
-        "study are "
-        "compared, with tests, in that study's own report."
+        "Models in the order of their scores, each with the study in which it was judged, and with the ranks "
+        "that the intervals of all scores allow at once. Scores of one study are compared, with tests, in "
+        "that study's own report."
     )
     notes = (
         "Between studies the evaluators differ, and so may the pictures, the pay and the day. A difference "
@@ -102,6 +103,8 @@ def _rows(entries: Sequence[Entry]) -> list[dict[str, Any]]:
             "study": entry.label,
             "score": row["score"],
             "interval_ci": row["interval_ci"],
+            "interval": row["interval"],
+            "level": entry.data["settings"]["level"],
             "ci": row["ci"],
             **({"threshold": row["threshold"], "blocks": row["blocks"]} if "blocks" in row else {}),
             "std": row["std"],
@@ -113,13 +116,17 @@ def _rows(entries: Sequence[Entry]) -> list[dict[str, Any]]:
         for row in FindingsView(entry.data).models
     ]
     rows.sort(key=lambda row: (-row["score"], row["model"], row["study"]))
-    return [{"rank": i, **row} for i, row in enumerate(rows, 1)]
+    ranges = rank_ranges(rows, max(row["level"] for row in rows))
+    return [
+        {"rank": i, "ranks": ranks and [*ranks], **{name: row[name] for name in row if name != "interval"}}
+        for i, (row, ranks) in enumerate(zip(rows, ranges, strict=True), 1)
+    ]
 
 
 def _table(method: str, rows: list[dict[str, Any]]) -> Table:
     unit = "ms" if method == "time" else "%"
     columns = [
-        Column("rank", lambda row: str(row["rank"])),
+        Column("ranks", lambda row: formatting.ranks(row["ranks"])),
         Column("model", lambda row: row["model"], is_number=False),
         Column("study", lambda row: row["study"], is_number=False),
         Column(f"score ({unit})", lambda row: formatting.amount(row["score"])),

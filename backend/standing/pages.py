@@ -9,7 +9,7 @@ from backend.experiment.judgments import method_named
 from backend.experiment.money import format_money
 from backend.experiment.records import Study
 from backend.foundation.timestamps import readable, stamp
-from backend.report import page
+from backend.report import formatting, page
 from backend.standing import wording
 from backend.standing.terms import Standing
 
@@ -94,7 +94,7 @@ def opening(opens_at: str | None, closes_at: str | None, now: datetime) -> str:
 
 def _row(row: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, str]:
     return {
-        "ranks": wording.ranks(row["ranks"]),
+        "ranks": formatting.ranks(row["ranks"]),
         "model": row["model"],
         "by": row["submitter"] or "",
         "score": wording.number(row["score"], data["unit"]),

@@ -30,14 +30,6 @@ def _digits(unit: str) -> int:
     return 1 if unit else 2
 
 
-def ranks(range_: Sequence[int] | None) -> str:
-    """Return a range of ranks, such as `1 to 3`, or the only one that is possible."""
-    if range_ is None:
-        return NONE
-    best, worst = range_
-    return str(best) if best == worst else f"{best} to {worst}"
-
-
 def day(at: str | None) -> str:
     """Return the day of a time."""
     return at[:10] if at else NONE

@@ -43,8 +43,9 @@ class MoreRealReport(JudgmentReport):
             f"{formatting.amount(best['win_percent'], 'percent', 0)} of decided answers would prefer it to "
             "the mean model"
         )
-        ranks = _ranks(best)
-        return f"{text} (ranks {ranks}). {_flips(found.data)}" if ranks else f"{text}. {_flips(found.data)}"
+        if best["ranks"] is not None:
+            text += f" (ranks {formatting.ranks(best['ranks'])})"
+        return f"{text}. {_flips(found.data)}"
 
     def sections(self, found: FindingsView, info: SourceInfo) -> Iterable[Section | None]:
         from backend.report import attention as attention_section
@@ -79,19 +80,12 @@ def _cells(row: Row) -> list[str]:
         formatting.brackets(row["ci"], _DIGITS),
         formatting.amount(row["win_percent"], "percent", 0),
         str(row["rank"]),
-        _ranks(row) or formatting.NONE,
+        formatting.ranks(row["ranks"]),
         f"{row['wins']:,}",
         f"{row['ties']:,}",
         f"{row['losses']:,}",
         f"{row['responses']:,}",
     ]
-
-
-def _ranks(row: Row) -> str:
-    if row["ranks"] is None:
-        return ""
-    low, high = row["ranks"]
-    return str(low) if low == high else f"{low} to {high}"
 
 
 def _flips(data: Mapping[str, Any]) -> str:

@@ -496,6 +496,23 @@ def test_a_report_of_simulated_sessions_says_so_on_every_part(time, tmp_path):
     assert json.loads(write(report, tmp_path)[-2].read_text())["simulated"] is True
 
 
+def test_ranks_of_a_leaderboard_are_what_all_intervals_allow_at_once():
+    clear = report_of(answered.infinity({"first": 0.6, "last": 0.1}, evaluators=20)).data
+    close = report_of(answered.infinity({"a": 0.35, "b": 0.35}, evaluators=8, seed=2)).data
+    alone = report_of(answered.infinity({"one": 0.3}, evaluators=1)).data
+    entries = [
+        Entry(name, "", data) for name, data in zip(("x", "y", "z"), (clear, close, alone), strict=True)
+    ]
+
+    board = leaderboard(entries, "Board", "2026-03-01", "0.1.0")
+
+    (table,) = (section.lead for section in board.sections)
+    assert {row["model"]: row["ranks"] for row in table.rows} == {
+        "first": [1, 1], "a": [2, 3], "b": [2, 3], "last": [4, 4], "one": None,
+    }  # fmt: skip
+    assert {table.columns[0].text(row) for row in table.rows} == {"1", "2 to 3", "4", "–"}
+
+
 def test_a_leaderboard_tells_the_simulated_studies_from_the_real_ones():
     def entry(name, rows):
         return Entry(name, "", answered.found(rows, "infinity"))
