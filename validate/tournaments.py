@@ -25,6 +25,8 @@ SPREADS = (0.0, 1.0, 2.0)
 MODELS, TRIALS, MARKS = 20, 50, (5, 10, 20, 30, 40)
 """Models of the designs, pairs of a session, and the numbers of sessions after which errors are computed."""
 STUDIES, TOURNAMENTS = 100, 150
+PICTURES_SD = 0.8
+"""SD of the strengths of single pictures of a model, in log-odds."""
 
 
 def run() -> dict[str, Any]:
@@ -78,19 +80,23 @@ def _against_libraries() -> dict[str, float]:
 def recovery() -> Iterator[dict[str, Any]]:
     """Yield bias, and coverage of strengths and of ranges of ranks, for kinds of tournaments."""
     kinds = {
-        "30 evaluators": (6, 30, 30, 1.0, 0.0),
-        "30 evaluators, ties": (6, 30, 30, 1.0, 0.5),
-        "10 evaluators": (6, 10, 30, 1.0, 0.0),
-        "equal models": (6, 30, 30, 0.0, 0.0),
-        "12 models, ties": (12, 30, 40, 1.5, 0.5),
+        "30 evaluators": (6, 30, 30, 1.0, 0.0, 0, 0.0),
+        "30 evaluators, ties": (6, 30, 30, 1.0, 0.5, 0, 0.0),
+        "10 evaluators": (6, 10, 30, 1.0, 0.0, 0, 0.0),
+        "equal models": (6, 30, 30, 0.0, 0.0, 0, 0.0),
+        "12 models, ties": (12, 30, 40, 1.5, 0.5, 0, 0.0),
+        "4 equal models, 20 shared pictures": (4, 30, 60, 0.0, 0.0, 20, 0.3),
+        "6 equal models, 50 shared pictures": (6, 30, 60, 0.0, 0.0, 50, 0.3),
+        "6 models, ties, 200 shared pictures": (6, 30, 60, 1.0, 0.5, 200, 0.3),
+        "6 equal models, 10 evaluators, 50 shared pictures": (6, 10, 60, 0.0, 0.0, 50, 0.3),
     }
-    for what, (size, people, trials, span, ties) in kinds.items():
+    for what, (size, people, trials, span, ties, pictures, people_sd) in kinds.items():
         true, rng = span * np.linspace(-1, 1, size), np.random.default_rng(7)
         best = [1 + (true > one + 1e-9).sum() for one in true]
         worst = [size - (true < one - 1e-9).sum() for one in true]
         seen, covered, ranked = [], [], []
         for _ in range(TOURNAMENTS):
-            answers = _simulated(true, people, trials, ties, rng)
+            answers = simulated(true, people, trials, ties, rng, pictures, people_sd)
             rows = {row["model"]: row for row in strengths(answers, rng, iterations=600)["contestants"]}
             own = [rows[name] for name in answers.contestants]
             seen.append([row["strength"] for row in own])
@@ -109,15 +115,47 @@ def recovery() -> Iterator[dict[str, Any]]:
         }
 
 
-def _simulated(true: np.ndarray, people: int, trials: int, ties: float, rng: Any) -> PairedAnswers:
-    first, second = np.triu_indices(len(true), 1)
+def simulated(
+    true: np.ndarray,
+    people: int,
+    trials: int,
+    ties: float,
+    rng: Any,
+    pictures: int = 0,
+    people_sd: float = 0.0,
+) -> PairedAnswers:
+    """Return answers of people who differ, in log-odds, by `people_sd` in what they think of a model.
+
+    Args:
+        pictures: of each model, shared by all people, whose own strengths have an SD of `PICTURES_SD`; 0 for
+            pictures that are all alike and have no names.
+    """
+    size = len(true)
+    first, second = np.triu_indices(size, 1)
     pair = np.concatenate([np.resize(rng.permutation(len(first)), trials) for _ in range(people)])
-    d = true[first[pair]] - true[second[pair]]
+    whose = np.repeat(np.arange(people), trials)
+    own = true + people_sd * rng.normal(size=(people, size))
+    d = own[whose, first[pair]] - own[whose, second[pair]]
+    shown = None
+    if pictures:
+        effects = rng.normal(0, PICTURES_SD, (size, pictures))
+        shown = np.stack([_dealt(whose, model[pair], pictures, rng) for model in (first, second)], axis=1)
+        d += effects[first[pair], shown[:, 0]] - effects[second[pair], shown[:, 1]]
+        shown += pictures * np.stack([first[pair], second[pair]], axis=1)
     drawn = rng.random(len(d)) * (np.exp(d / 2) + ties + np.exp(-d / 2))
     outcome = np.where(drawn < np.exp(d / 2), 0, np.where(drawn < np.exp(d / 2) + ties, 1, 2))
-    names = tuple(f"{i:02d}" for i in range(len(true)))
-    whose = np.repeat(np.arange(people), trials)
-    return PairedAnswers(names, tuple(map(str, range(people))), first[pair], second[pair], outcome, whose)
+    names = tuple(f"{i:02d}" for i in range(size))
+    everybody = tuple(map(str, range(people)))
+    return PairedAnswers(names, everybody, first[pair], second[pair], outcome, whose, shown)
+
+
+def _dealt(whose: np.ndarray, model: np.ndarray, pictures: int, rng: Any) -> np.ndarray:
+    """Return a picture for each answer: each person sees those of a model in a random order."""
+    found = np.empty(len(whose), int)
+    for key in np.unique(np.stack([whose, model]), axis=1).T:
+        mine = (whose == key[0]) & (model == key[1])
+        found[mine] = np.resize(rng.permutation(pictures), int(mine.sum()))
+    return found
 
 
 def designs() -> dict[tuple[str, float], list[float]]:

@@ -26,6 +26,8 @@ class PairedAnswers:
     right: np.ndarray
     outcome: np.ndarray
     evaluator: np.ndarray
+    pictures: np.ndarray | None = None
+    """Codes of the left and of the right picture, of shape (answers, 2); -1 where it is not named."""
 
     def __len__(self) -> int:
         return len(self.left)
@@ -71,6 +73,7 @@ class PairedAnswers:
             self.right[rows],
             self.outcome[rows],
             self.evaluator[rows],
+            None if self.pictures is None else self.pictures[rows],
         )
 
     @cached_property

@@ -68,14 +68,18 @@ def resampled_scores(
     return ScoreResamples(models, widened(means, drawings, counts, level))
 
 
-def widened(scores: np.ndarray, drawings: np.ndarray, evaluators: np.ndarray, level: float) -> np.ndarray:
+def widened(
+    scores: np.ndarray, drawings: np.ndarray, evaluators: np.ndarray, level: float, df: float | None = None
+) -> np.ndarray:
     """Return resampled scores with their deviations from `scores` as few evaluators require.
 
     Args:
         evaluators: of each model, 2 or more; or one number.
+        df: degrees of freedom of the deviations; default, one fewer than evaluators.
     """
     half = (1 + level) / 2
-    factor = np.sqrt(evaluators / (evaluators - 1)) * stdtrit(evaluators - 1, half) / ndtri(half)
+    quantile = stdtrit(evaluators - 1 if df is None else df, half)
+    factor = np.sqrt(evaluators / (evaluators - 1)) * quantile / ndtri(half)
     result: np.ndarray = np.round(scores + factor * (drawings - scores), _DECIMALS)
     return result
 

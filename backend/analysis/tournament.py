@@ -20,6 +20,7 @@ from backend.analysis.bradley_terry import (
 )
 from backend.analysis.paired_answers import PairedAnswers
 from backend.analysis.tournament_checks import cycles, goodness_of_fit, side_bias
+from backend.analysis.tournament_pictures import picture_variance
 from backend.experiment.records import REAL
 from backend.foundation.errors import InvalidInput
 
@@ -49,7 +50,11 @@ class Strengths:
     fitted: Fit
     """The fit, its strengths with mean 0 over the models."""
     drawings: np.ndarray | None
-    """Shape (resamples, contestants); None with one evaluator."""
+    """Shape (resamples, contestants), pictures included; None with one evaluator."""
+    df: float
+    """Degrees of freedom of their deviations."""
+    share_of_pictures: float | None
+    """The pictures' share (0 to 1) of the variance of strengths; None if answers name none."""
 
 
 def fit_strengths(
@@ -70,9 +75,16 @@ def fit_strengths(
         )
     check_comparable(answers)
     fitted = centred(fit(answers.games, answers.counts, ties=answers.has_ties), reference)
-    if len(answers.evaluators) < 2:
-        return Strengths(fitted, None)
-    return Strengths(fitted, bootstrap.resampled(answers, fitted, reference, iterations, rng, drawn))
+    people = len(answers.evaluators)
+    if people < 2:
+        return Strengths(fitted, None, 0, None)
+    drawings = bootstrap.resampled(answers, fitted, reference, iterations, rng, drawn)
+    pictures = picture_variance(answers, fitted, reference)
+    if pictures is None:
+        return Strengths(fitted, drawings, people - 1, None if answers.pictures is None else 0.0)
+    both, df = bootstrap.with_pictures(drawings, pictures, people, rng)
+    whole = bootstrap.total_variance(drawings, people) + pictures.total
+    return Strengths(fitted, both, df, pictures.total / whole)
 
 
 def strengths(
@@ -113,26 +125,26 @@ def tournament(
 
 
 def _as_data(answers: PairedAnswers, found: Strengths, level: float) -> dict[str, Any]:
-    fitted, drawings = found.fitted, found.drawings
-    order = np.argsort(-fitted.strengths, kind="stable")
+    order = np.argsort(-found.fitted.strengths, kind="stable")
     return {
-        "contestants": _contestants(answers, fitted, drawings, level, order),
-        "differences": _differences(answers, fitted, drawings, level, order),
-        "penalised": _penalised(answers, fitted),
+        "contestants": _contestants(answers, found, level, order),
+        "differences": _differences(answers, found, level, order),
+        "penalised": _penalised(answers, found.fitted),
+        "share_of_pictures": found.share_of_pictures,
         "evaluators": len(answers.evaluators),
         "answers": len(answers),
     }
 
 
 def _contestants(
-    answers: PairedAnswers, fitted: Fit, drawings: np.ndarray | None, level: float, order: np.ndarray
+    answers: PairedAnswers, found: Strengths, level: float, order: np.ndarray
 ) -> list[dict[str, Any]]:
-    people = len(answers.evaluators)
+    people, fitted, drawings = len(answers.evaluators), found.fitted, found.drawings
     ranks = cis = stds = first = None
     if drawings is not None:
         stds = drawings.std(axis=0, ddof=1)
-        cis = bootstrap.intervals(fitted.strengths, drawings, level, people)
-        ranks = bootstrap.rank_ranges(fitted.strengths, drawings, level, people)
+        cis = bootstrap.intervals(fitted.strengths, drawings, level, people, found.df)
+        ranks = bootstrap.rank_ranges(fitted.strengths, drawings, level, people, found.df)
         first = np.bincount(drawings.argmax(axis=1), minlength=len(order)) / len(drawings)
     rows = []
     for place, i in enumerate(order, 1):
@@ -179,10 +191,11 @@ def _judges(answers: PairedAnswers, contestant: int) -> int:
 
 
 def _differences(
-    answers: PairedAnswers, fitted: Fit, drawings: np.ndarray | None, level: float, order: np.ndarray
+    answers: PairedAnswers, found: Strengths, level: float, order: np.ndarray
 ) -> list[dict[str, Any]]:
     """Return each pair, the stronger first, with the interval and the p-value of its difference alone."""
-    people, rows = len(answers.evaluators), []
+    people, fitted, drawings = len(answers.evaluators), found.fitted, found.drawings
+    rows = []
     for place, a in enumerate(order):
         for b in order[place + 1 :]:
             difference = float(fitted.strengths[a] - fitted.strengths[b])
@@ -191,9 +204,9 @@ def _differences(
             if drawings is not None:
                 spread = (drawings[:, a] - drawings[:, b]).std(ddof=1)
                 error = float(bootstrap.widened(spread, people))
-                half = error * stdtrit(people - 1, (1 + level) / 2)
+                half = error * stdtrit(found.df, (1 + level) / 2)
                 row["ci"] = [difference - half, difference + half]
-                row["p"] = float(2 * stdtr(people - 1, -abs(difference) / error)) if error else None
+                row["p"] = float(2 * stdtr(found.df, -abs(difference) / error)) if error else None
             rows.append(row)
     return rows
 

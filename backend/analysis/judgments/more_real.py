@@ -2,7 +2,7 @@
 
 A model's score is its strength, in log-odds of looking more real than the mean model; the values
 of evaluators (`MoreReal.value`) are not what it is computed from. Intervals are Student's with the standard
-error of the bootstrap over evaluators.
+error of the bootstrap over evaluators and of the pictures that they share.
 """
 
 from collections.abc import Mapping
@@ -13,10 +13,11 @@ import numpy as np
 from backend.analysis import tournament_bootstrap as bootstrap
 from backend.analysis.judgment_scores import JudgmentScores
 from backend.analysis.paired_answers import OUTCOMES, PairedAnswers
-from backend.analysis.response_table import Answers, Coded
+from backend.analysis.response_table import Answers, Coded, Coder
 from backend.analysis.score_resamples import ScoreResamples, widened
 from backend.analysis.scores import Options
 from backend.analysis.tournament import fit_strengths, strengths, tournament
+from backend.experiment.judgment import pictures_of
 from backend.experiment.judgments import method_named
 from backend.foundation.errors import InvalidInput
 
@@ -50,7 +51,7 @@ class MoreRealScores(JudgmentScores):
         if found.drawings is None:
             return None
         people = np.array(len(paired.evaluators))
-        scores = widened(found.fitted.strengths, found.drawings, people, options.level)
+        scores = widened(found.fitted.strengths, found.drawings, people, options.level, found.df)
         return ScoreResamples(paired.contestants, scores)
 
 
@@ -82,7 +83,21 @@ def paired_of(answers: Answers) -> PairedAnswers:
         rights,
         _recoded(answers.texts["response"], OUTCOMES),
         used[1],
+        _pictures(answers.texts.get("stimulus")),
     )
+
+
+def _pictures(column: Coded | None) -> np.ndarray | None:
+    """Return codes of the left and of the right picture of each response, -1 where it does not name two."""
+    if column is None:
+        return None
+    codes = Coder()
+    pairs = [pictures_of(str(name or "")) for name in column.names]
+    codes.add([name for pair in pairs if len(pair) == 2 for name in pair])
+    named = iter(codes.coded().codes.reshape(-1, 2).tolist())
+    of_name = np.array([next(named) if len(pair) == 2 else (-1, -1) for pair in pairs], np.int64)
+    result: np.ndarray = of_name.reshape(-1, 2)[column.codes]
+    return result
 
 
 def _used(column: Coded) -> list[str]:
