@@ -126,6 +126,8 @@ def simulated(
 ) -> PairedAnswers:
     """Return answers of people who differ, in log-odds, by `people_sd` in what they think of a model.
 
+    `true` are the strengths of all people's answers to all pictures, which are smaller than one person's.
+
     Args:
         pictures: of each model, shared by all people, whose own strengths have an SD of `PICTURES_SD`; 0 for
             pictures that are all alike and have no names.
@@ -134,7 +136,8 @@ def simulated(
     first, second = np.triu_indices(size, 1)
     pair = np.concatenate([np.resize(rng.permutation(len(first)), trials) for _ in range(people)])
     whose = np.repeat(np.arange(people), trials)
-    own = true + people_sd * rng.normal(size=(people, size))
+    spread = people_sd**2 + (PICTURES_SD**2 if pictures else 0)
+    own = true * np.sqrt(1 + 2 * spread / 1.7**2) + people_sd * rng.normal(size=(people, size))
     d = own[whose, first[pair]] - own[whose, second[pair]]
     shown = None
     if pictures:

@@ -18,6 +18,12 @@ from types import MappingProxyType
 from typing import Any
 
 from backend.administration.clear import clear_outdated
+from backend.administration.simulated_pictures import (
+    PICTURE_SD,
+    accuracy_at,
+    picture_effects,
+    strengths_of,
+)
 from backend.administration.simulated_sessions import SURE_BY, Client, Refused, open_session, play
 from backend.experiment import sampling
 from backend.experiment.judgment import pictures_of
@@ -48,6 +54,7 @@ def simulate(
     evaluators: int | None = None,
     strengths: Mapping[str, str] = MappingProxyType({}),
     sd: float = 0.0,
+    picture_sd: float = PICTURE_SD,
     seed: int = 0,
     at_once: int = 8,
     progress: Callable | None = None,
@@ -63,6 +70,7 @@ def simulate(
         evaluators: number to run; default: as many as the study wants, minus those already simulated.
         strengths: in a tournament, how real each model looks (log-odds), as text; `real`: the reals.
         sd: standard deviation between evaluators of the accuracy, or of each strength.
+        picture_sd: standard deviation between the pictures of a model, in probits.
         progress: wraps an iterable: `progress(items, total, label)`. If it raises, evaluators who have begun
             finish, and no others begin.
 
@@ -76,7 +84,7 @@ def simulate(
     existing = list(store.sessions(name, simulated=True))
     count = wanted(study, existing) if evaluators is None else evaluators
     with ThreadPoolExecutor(at_once) as pool:
-        run = _Run(url, key, store, study, models, looks, sd, seed, len(existing))
+        run = _Run(url, key, store, study, models, looks, sd, picture_sd, seed, len(existing))
         runs = [pool.submit(run.one, i) for i in range(count)]
         finished = as_completed(runs)
         try:
@@ -116,6 +124,7 @@ class _Run:
     observers: Mapping[str, Observer]
     strengths: Mapping[str, float]
     sd: float
+    picture_sd: float
     seed: int
     first_number: int
     """How many were there before: the number of the first one among all."""
@@ -142,10 +151,14 @@ class _Run:
             answers = judgment_of(self.study.protocol.method).answers
             accuracies = []
 
-            def answer(truth: str, model: str | None, exposure_ms: float | None) -> str:
+            def answer(
+                truth: str, model: str | None, exposure_ms: float | None, shown: Sequence[Stimulus]
+            ) -> str:
                 observer = varied.get(model or "") or varied.get("all") or rng.choice([*varied.values()])
                 accuracies.append(observer.accuracy(exposure_ms))
-                return observer.answer(truth, exposure_ms, rng, answers)
+                effects = [self.pictures.effects.get(each.name, 0.0) for each in shown]
+                right = accuracy_at(observer, exposure_ms, effects, self.picture_sd)
+                return ConstantObserver(right).answer(truth, None, rng, answers)
 
             for_questions = Random(f"questions {self.seed} {number}")
             for_follow_ups = Random(f"follow-ups {self.seed} {number}")
@@ -166,7 +179,8 @@ class _Run:
             def prefer(shown: list[Stimulus], names: Sequence[str]) -> str:
                 if not judgment.has_items:
                     accuracies.append(SURE_BY)
-                    return judgment.simulated_choice(shown, own, self.study.protocol, rng)
+                    looks = strengths_of(shown, own, self.pictures.effects, self.picture_sd)
+                    return judgment.simulated_choice(looks, self.study.protocol, rng)
                 set_ = shown[0].model or ""
                 observer = varied.get(set_) or varied.get("all") or rng.choice([*varied.values()])
                 accuracies.append(observer.accuracy(None))
@@ -205,7 +219,7 @@ class _Run:
             client,
             gate,
             self.gate_pictures,
-            lambda truth, model, exposure_ms: truth,
+            lambda truth, model, exposure_ms, shown: truth,
             opened,
             ("simulated",),
             Random(opened["token"]),
@@ -298,7 +312,8 @@ class _Pictures(dict[str, Stimulus]):
         return there[name]
 
     def _read(self) -> dict[str, Stimulus]:
-        stimuli = self._store.stimuli(self._study)
+        stimuli = [*self._store.stimuli(self._study)]
+        self.effects = picture_effects(stimuli)
         return {name: stimulus for stimulus in stimuli for name in pictures_of(stimulus.name)}
 
 

@@ -94,11 +94,14 @@ class Client:
         return reply.status, {"error": {"code": "network", "message": message}}
 
 
+Answer = Callable[[str, str | None, float | None, list[Stimulus]], str]
+
+
 def take_part(
     client: Client,
     study: Study,
     pictures: Pictures,
-    answer: Callable[[str, str | None, float | None], str],
+    answer: Answer,
     panel: dict[str, str] | None = None,
     qualification_token: str | None = None,
     names: PictureNames | None = None,
@@ -108,8 +111,8 @@ def take_part(
     Args:
         pictures: by their stored names.
         names: the server's picture names, if it gives each session different ones.
-        answer: function from (right answer, model, exposure in ms or None) to a response; the model is that
-            of the fake, or of the block's fakes, or None if these are of several.
+        answer: function from (right answer, model, exposure in ms or None, what is shown) to a response; the
+            model is that of the fake, or of the block's fakes, or None if these are of several.
     """
     fields = {"panel": panel or {}, "qualification_token": qualification_token}
     opened = open_session(client, study, fields)
@@ -138,7 +141,7 @@ def play(
     client: Client,
     study: Study,
     pictures: Pictures,
-    answer: Callable[[str, str | None, float | None], str],
+    answer: Answer,
     opened: Mapping[str, Any],
     flags: tuple[str, ...],
     rng: Random,
@@ -162,7 +165,7 @@ def play(
         def prefer(shown: list[Stimulus], names: Sequence[str]) -> str:
             if judgment.has_items:
                 return judgment.simulated_answer(shown[0], names, SURE_BY, rng)
-            return judgment.simulated_choice(shown, {}, study.protocol, rng)
+            return judgment.simulated_choice([0.0] * len(shown), study.protocol, rng)
 
     if follow is None:
 
@@ -190,7 +193,7 @@ def play(
             elif not truth:
                 response = prefer(stimulus, names)
             else:
-                response = answer(truth, model, trial["exposure_ms"])
+                response = answer(truth, model, trial["exposure_ms"], stimulus)
             posted = _answer_body(state["lease"], trial, " ".join(names), response, study.protocol, flags)
             posted |= follow(response, truth, stimulus[0].name)
             reply = client.post(f"{path}/answers", posted, token)

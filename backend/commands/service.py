@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from backend.administration.simulated_pictures import PICTURE_SD
 from backend.commands.jobs import worker_beside
 from backend.commands.world import (
     SEED,
@@ -303,6 +304,13 @@ def _watch(world: World, studies: list[Study], as_json: bool) -> None:
     type=Number(0, 0.5),
     default=0.0,
     help="SD between evaluators of accuracy, or of each strength in a tournament.",
+)
+@click.option(
+    "--picture-sd",
+    type=Number(0, 2),
+    default=PICTURE_SD,
+    show_default=True,
+    help="SD between the pictures of a model, in probits: some fool everybody.",
 )
 @click.option(
     "--url",

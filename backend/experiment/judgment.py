@@ -229,13 +229,11 @@ class Judgment(ABC):
         """
         return {}
 
-    def simulated_choice(
-        self, shown: Sequence[Stimulus], strengths: Mapping[str, float], protocol: Protocol, rng: "Random"
-    ) -> str:
+    def simulated_choice(self, strengths: Sequence[float], protocol: Protocol, rng: "Random") -> str:
         """Return a simulated evaluator's answer to a trial of which no answer is right.
 
         Args:
-            strengths: how real the models look, in log-odds, by name.
+            strengths: how real each picture shown looks, in log-odds.
         """
         return rng.choice(self.answers_of(protocol))
 

@@ -36,6 +36,7 @@ def run(work: Work, job: Job) -> dict[str, Any]:
             evaluators=left,
             strengths=args["strengths"],
             sd=args["sd"],
+            picture_sd=args["picture_sd"],
             seed=args["seed"],
             at_once=min(_AT_ONCE, left),
             progress=work.progress,

@@ -176,6 +176,7 @@ def simulate(context: Context, study: Study, wanted: Simulation) -> Enqueued:
         "observers": observers,
         "strengths": strengths,
         "sd": wanted.sd,
+        "picture_sd": wanted.picture_sd,
         "seed": wanted.seed or 0,
         "evaluators": count,
         "until": store.finished(study.name, simulated=True)[0] + count,

@@ -4,6 +4,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypedDict
 
 from msgspec import Meta, Struct
 
+from backend.administration.simulated_pictures import PICTURE_SD
 from backend.task.reply_types import Currency, Method
 from backend.task.requests import Text, Whole
 from backend.web.progress_types import StudyLine
@@ -54,6 +55,9 @@ class Simulation(Struct):
         Meta(description="In a tournament: how real a model looks, or `real`", max_length=1000),
     ] = {}
     sd: Annotated[float, Meta(ge=0, le=0.5)] = 0.0
+    picture_sd: Annotated[
+        float, Meta(ge=0, le=2, description="SD between the pictures of a model, in probits")
+    ] = PICTURE_SD
     seed: Whole | None = None
 
 

@@ -24,7 +24,7 @@ def take_part_all(base, store, study, data, count, right=0.7, seed=0, at_once=8,
     def person(i):
         rng, client = Random(f"{seed} {i}"), Client(base)
 
-        def answer(truth, model, exposure_ms):
+        def answer(truth, model, exposure_ms, shown):
             return truth if rng.random() < right else {"real": "fake", "fake": "real"}[truth]
 
         try:

@@ -55,7 +55,7 @@ def test_a_killed_server_has_lost_and_doubled_nothing(tmp_path):
     def evaluator(i):
         mine = []
 
-        def answer(truth, model, exposure_ms):
+        def answer(truth, model, exposure_ms, shown):
             mine.append(truth if (len(mine) + i) % 3 else {"real": "fake", "fake": "real"}[truth])
             return mine[-1]
 

@@ -188,11 +188,9 @@ class MoreReal(Judgment):
         left, right = sides_of(picture.model or "")
         return {"left": left, "right": right, "model": _BETWEEN_MODELS.join(sorted((left, right)))}
 
-    def simulated_choice(
-        self, shown: Sequence[Stimulus], strengths: Mapping[str, float], protocol: Protocol, rng: "Random"
-    ) -> str:
+    def simulated_choice(self, strengths: Sequence[float], protocol: Protocol, rng: "Random") -> str:
         """Return an answer by the model of Bradley and Terry, with Davidson's ties if allowed."""
-        left, right = (strengths.get(picture.model or REAL, 0.0) for picture in shown)
+        left, right = strengths
         weights = [exp((left - right) / 2), exp((right - left) / 2)]
         if protocol.contest.ties:
             weights.append(_SIMULATED_TIES)

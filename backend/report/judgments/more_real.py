@@ -189,7 +189,8 @@ def _ladder(found: FindingsView) -> Section:
         notes=(
             "Intervals are Student's, with the standard error of a bootstrap that draws evaluators with "
             f"replacement, {bootstrap(found)}, and the variance that shared pictures add. Ranges of ranks "
-            "hold for all contestants at once (Mogstad et al. 2024). The reals, if they took part, do not count in the mean.",
+            "hold for all contestants at once (Mogstad et al. 2024). The reals, if they took part, do not "
+            "count in the mean.",
         ),
         brief=(table, flips),
     )
