@@ -127,6 +127,9 @@ class TimePopulation:
     trials: int = 150
     blocks: int = 3
     rule: StaircaseRule = NAMED_RULES["hype-2019"]
+    shape: str = "normal"
+    """Distribution of log thresholds between evaluators: `normal`; `skewed`, an exponential one with the SD
+    `people`; or `two groups`, of which one in seven is at 700 ms."""
 
     def truth(self) -> float:
         """Return the true score (ms): the mean modal exposure over the population."""
@@ -139,7 +142,9 @@ class TimePopulation:
     def studies(self, count: int, evaluators: int, rng: np.random.Generator) -> list[Answers]:
         """Return the responses of `count` studies, simulated together."""
         people = count * evaluators
-        threshold = np.log(self.threshold_ms) + self.people * rng.standard_normal(people)
+        threshold = np.log(self.threshold_ms) + self.people * self._deviations(people, rng)
+        if self.shape == "two groups":
+            threshold[rng.random(people) < 1 / 7] += np.log(700 / self.threshold_ms)
         decks = [self._deck(count, evaluators, rng) for _ in (False, True)]
         shown, right, sides, images = self._blocks(threshold, decks, rng)
         return [
@@ -148,6 +153,9 @@ class TimePopulation:
             )
             for i in range(count)
         ]
+
+    def _deviations(self, people: int, rng: np.random.Generator) -> np.ndarray:
+        return rng.exponential(size=people) - 1 if self.shape == "skewed" else rng.standard_normal(people)
 
     def _deck(self, count: int, evaluators: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Return codes of stimuli, (evaluators, trials), and the effects of stimuli on log thresholds."""

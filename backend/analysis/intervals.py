@@ -21,6 +21,8 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 COVERS_WELL = 0.94
 """Expected coverage below which the percentile interval of 95% is reported as too narrow."""
+_STRAIGHT = 1e-6
+"""Skewness below which there is nothing to transform."""
 FEW_ANSWERS = 10
 """Total of wrong (or right) answers below which their mean is too skewed for the percentile method."""
 
@@ -138,6 +140,30 @@ def student(spread: Spread, level: float) -> tuple[float, float]:
     """Return the interval of a mean of times."""
     half = student_quantile(spread.df, level) * math.sqrt(spread.variance)
     return spread.mean - half, spread.mean + half
+
+
+def for_skewed(values: np.ndarray, low: float, high: float) -> tuple[float, float]:
+    """Return an interval of the mean of skewed values, extended by the transformation of Hall (1992).
+
+    With the skewness that values show, intervals of 30 people became up to twice as wide and covered 96 to
+    98%; with half of it they cover 93 to 98% (docs/statistics.md). Neither end is moved inwards.
+
+    Args:
+        values: shape (evaluators,).
+        low, high: an interval that is symmetric about their mean.
+    """
+    mean, sd, count = float(values.mean()), float(values.std()), len(values)
+    if not sd:
+        return low, high
+    error = sd / math.sqrt(count - 1)
+    skewness = float(((values - mean) ** 3).mean()) / sd**3
+    bend = skewness / 2 / math.sqrt(count)
+
+    def turned(t: float) -> float:
+        return t if abs(bend) < _STRAIGHT else 3 / bend * (math.cbrt(1 + bend * (t - bend / 6)) - 1)
+
+    reach = (high - mean) / error
+    return min(low, mean - error * turned(reach)), max(high, mean - error * turned(-reach))
 
 
 def percentile_coverage(evaluators: int, level: float) -> float:

@@ -5,9 +5,11 @@ exposure only in more trials than a block has, and is biased relative to the exp
 has the accuracy that the rule converges to (docs/protocol.md has the figures). So that exposure, fitted to
 all answers, is reported with it (`population.py`), and so are the shares of blocks at a bound.
 
-The interval is Student's over evaluators, or that of `population.py` if 1 in 20 blocks or more has its mode
-at a bound. Both include the variance of stimuli that evaluators share: the covariance of residuals on them,
-each answer's error less the expectation of the evaluator's own function (`crossing.py`).
+The interval is Student's over evaluators. If 1 in 20 blocks or more has its mode at a bound, it is extended
+to that of `population.py`, whose people have normally distributed log thresholds, and for the skewness of
+evaluators' values, since some slow people among quick ones are the usual case. It includes the variance of
+stimuli that evaluators share: the covariance of residuals on them, each answer's error less what the
+evaluator's own function expects (`crossing.py`).
 """
 
 import math
@@ -20,7 +22,7 @@ import numpy as np
 
 from backend.analysis import population, psychometric
 from backend.analysis.crossing import df_of_parts, parts_of_images, sides_of
-from backend.analysis.intervals import Spread, spread_of, student, student_quantile
+from backend.analysis.intervals import Spread, for_skewed, spread_of, student, student_quantile
 from backend.analysis.population import Counts, Population, Range
 from backend.analysis.response_table import Answers
 from backend.analysis.rule_inference import in_blocks, infer_rule
@@ -97,7 +99,10 @@ class Times:
         extra = 0.0 if pictures is None else pictures.variance * found.turn**2
         low, high = self._student(people, extra, 1 if pictures is None else pictures.df)
         if is_at_a_bound:
-            low, high = population.score_interval(found, values.numbers, self.range, extra, self.level)
+            below, above = population.score_interval(found, values.numbers, self.range, extra, self.level)
+            low, high = for_skewed(values.numbers, low, high)
+            low = max(min(low, below), self.range.low_ms)
+            high = min(max(high, above), self.range.high_ms)
         both = people.variance + extra
         return {
             "ci": [low, high],
