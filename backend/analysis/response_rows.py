@@ -10,7 +10,7 @@ from backend.analysis.response_table import NAMES, NUMBERS, WORDS, Answers, Code
 from backend.analysis.unscored_rows import excluded_of, scored_only, selected
 from backend.experiment.judgments import either, judgment_of
 from backend.experiment.records import REAL, TEST, TRIAL_KINDS, TRUTHS
-from backend.experiment.response_columns import exposure_of, word_of
+from backend.experiment.response_columns import compared_exposure_of, exposure_of, word_of
 from backend.foundation.errors import InvalidInput
 
 
@@ -47,7 +47,7 @@ def answers_of(rows: Iterable[Mapping[str, Any]], method: str, simulated: bool =
         for name in NUMBERS:
             columns[name] += [_finite(row.get(name)) for row in some]
         if method in ("time", "exposures"):
-            columns["exposure_ms"] += [exposure_of(row.get("exposure_ms")) for row in some]
+            columns["exposure_ms"] += [compared_exposure_of(row.get("exposure_ms")) for row in some]
     coded = {name: texts[name].coded() for name in kept}
     numbers = {name: np.asarray(columns[name]) for name in NUMBERS}
     answers = Answers(

@@ -194,17 +194,19 @@ def whole(text: str) -> int | None:
 
 
 def exposure_of(cell: Any) -> float:
-    """Return the exposure (ms) of a cell, as exposures are compared (`staircase.comparable`).
-
-    It is infinite if the cell is empty or `unlimited`, and NaN if it has none.
-    """
+    """Return the exposure (ms) of a cell; it is infinite if that is empty or `unlimited`, NaN if none."""
     if cell is None or cell != cell:
         return math.inf
     if isinstance(cell, str):
         text = cell.strip()
         found = math.inf if text in ("", UNLIMITED) else number(text)
-        return math.nan if found is None else comparable(found)
-    return comparable(float(cell)) if isinstance(cell, (int, float)) and math.isfinite(cell) else math.nan
+        return math.nan if found is None else found
+    return float(cell) if isinstance(cell, (int, float)) and math.isfinite(cell) else math.nan
+
+
+def compared_exposure_of(cell: Any) -> float:
+    """Return the exposure (ms) of a cell, as exposures are compared (`staircase.comparable`)."""
+    return comparable(exposure_of(cell))
 
 
 def number(text: str) -> float | None:

@@ -26,6 +26,7 @@ from backend.experiment.judgments import METHODS, either, judgment_of, method_na
 from backend.experiment.records import REAL, TEST, TRIAL_KINDS, TRUTHS
 from backend.experiment.response_columns import (
     NEEDED_BY_METHOD,
+    compared_exposure_of,
     exposure_of,
     number,
     truth_of,
@@ -101,7 +102,7 @@ def _arrays(file: "ResponsesFile", chunk: Chunk, details: bool) -> Iterator[tupl
         yield "simulated", _translated(chunk.columns["simulated"], truth_value, bool)
     numbers = _NUMBERS_SCORED.get(file.method or "", ())
     if file.method in NEEDED_BY_METHOD:
-        yield "exposure_ms", _translated(chunk.columns["exposure_ms"], exposure_of, float)
+        yield "exposure_ms", _translated(chunk.columns["exposure_ms"], compared_exposure_of, float)
     for name in NUMBERS:
         if name in chunk.columns and (details or name in numbers):
             yield name, _numbers(chunk, name)
