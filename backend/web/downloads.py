@@ -38,8 +38,8 @@ _MOST_WAITING = 4
 class Downloads:
     """The downloads of a server. Safe to use from many threads."""
 
-    def __init__(self, store: Store, data: DataDir, wait_s: float = _WAIT_S, kept_s: float = KEPT_S):
-        self._store, self._data, self._wait_s, self._kept_s = store, data, wait_s, kept_s
+    def __init__(self, store: Store, data: DataDir, wait_s: float = _WAIT_S):
+        self._store, self._data, self._wait_s = store, data, wait_s
         self._folder = data.cache("downloads")
         self._lock = threading.Lock()
         self._places = threading.BoundedSemaphore(_MOST_WAITING)
@@ -125,7 +125,7 @@ class Downloads:
         """Have a file that was just made removed in its time, also if nobody asks for another one."""
         with self._lock:
             if self._later is None:
-                self._later = threading.Timer(self._kept_s + 1, self._sweep_now)
+                self._later = threading.Timer(KEPT_S + 1, self._sweep_now)
                 self._later.daemon = True
                 self._later.start()
 
@@ -142,7 +142,7 @@ class Downloads:
         for path in self._folder.glob("*/*"):
             with suppress(OSError):
                 age_s = now - path.stat().st_mtime
-                if path.is_file() and age_s > self._kept_s:
+                if path.is_file() and age_s > KEPT_S:
                     path.unlink()
                 elif path.is_dir() and age_s > _GIVEN_UP_S:
                     shutil.rmtree(path)

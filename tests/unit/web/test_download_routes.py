@@ -2,6 +2,7 @@
 
 import csv
 import io
+import os
 import threading
 import time
 import zipfile
@@ -15,7 +16,7 @@ from backend.experiment.response_columns import COLUMNS
 from backend.foundation.errors import InvalidInput, Unavailable
 from backend.task.withdrawal import secret_of
 from backend.web import download_files
-from backend.web.downloads import Downloads
+from backend.web.downloads import KEPT_S, Downloads
 
 from .. import sample_studies as studies
 from .researcher import Researcher
@@ -166,10 +167,11 @@ def test_a_file_that_is_removed_before_it_is_sent_is_asked_for_again(me, here, s
 
 
 def test_files_are_removed_after_their_time(world, here, study):
-    kept = Downloads(world.store, world.data, kept_s=-1)
-
+    kept = Downloads(world.store, world.data)
     path = kept.get(study, "responses.csv", {"simulated": False}, "1")
-    assert path.exists()
+
+    made_at = path.stat().st_mtime - KEPT_S - 1
+    os.utime(path, (made_at, made_at))
     kept.get(study, "responses.csv", {"simulated": True}, "1")
 
     assert not path.exists()
