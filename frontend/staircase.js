@@ -38,8 +38,8 @@ export function step(rule, state, wasCorrect) {
 }
 
 /**
- * Return the exposure (ms) shown most often in a block; if several are tied, the shortest. Sums of the same steps
- * in another order differ as floats, so that exposures are compared to a millionth of a millisecond.
+ * Return the exposure (ms) shown most often in a block; if several are tied, the shortest. Sums of the same
+ * steps in another order differ as floats, so that exposures are compared to a millionth of a millisecond.
  * @param {number[]} exposures
  */
 export function modalExposure(exposures) {
