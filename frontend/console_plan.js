@@ -44,11 +44,12 @@ export function factsOf({ models, study, tells }) {
   const powers = tells.rows.flatMap(({ power }) => (power === null ? [] : [power]));
   const unit = tells.unit === "ms" ? "ms" : "percentage points";
   const digits = tells.unit === "ms" ? 0 : 1;
+  const [least, most] = [Math.min(...widths), Math.max(...widths)].map((width) => width.toFixed(digits));
   if (widths.length)
     facts.push([
       "Interval of a score",
-      `${Math.min(...widths).toFixed(digits)} to ${Math.max(...widths).toFixed(digits)} ${unit} wide, ` +
-        `by the spread of the ${source(tells.source)} evaluators`,
+      `at most ${least} to ${most} ${unit} wide in ${percent(tells.assurance)} of studies, by the spread ` +
+        `of the ${source(tells.source)} evaluators`,
     ]);
   if (powers.length)
     facts.push([
@@ -116,13 +117,29 @@ function takesEach({ trials_a_session, session_usd_cents, currency }) {
 
 /**
  * Return how many evaluators of each model the aim needs, by the model whose evaluators differ the least and
- * the most; null if the server cannot tell.
+ * the most of those that can reach it; null if none can, or the server cannot tell.
  * @param {PlanMade} plan
  * @returns {{least: number, most: number} | null}
  */
 export function needed({ aim }) {
-  const evaluators = /** @type {{evaluators: number}[]} */ (aim?.rows ?? []).map((row) => row.evaluators);
+  const evaluators = rowsOf(aim).flatMap((row) => (row.evaluators === null ? [] : [row.evaluators]));
   return evaluators.length ? { least: Math.min(...evaluators), most: Math.max(...evaluators) } : null;
+}
+
+/**
+ * Return why some models cannot reach the aim, a sentence for each.
+ * @param {PlanMade} plan
+ */
+export function unreached({ aim }) {
+  return rowsOf(aim).flatMap(({ model, why_none: why }) => (why ? [sentence(`${model}: ${why}`)] : []));
+}
+
+/**
+ * @param {PlanMade["aim"]} aim
+ * @returns {{model: string, evaluators: number | null, why_none: string | null}[]}
+ */
+function rowsOf(aim) {
+  return aim?.rows ?? [];
 }
 
 /**
@@ -203,7 +220,10 @@ export function planPanel(method, onAim, onChosen, pilots = []) {
       warnings.replaceChildren(...plan.warnings.map((words) => el("li", {}, sentence(words))));
       warnings.hidden = !plan.warnings.length;
       const evaluators = needed(plan);
-      answer.textContent = evaluators ? `${range(evaluators)} evaluators for each model are needed.` : "";
+      answer.textContent = [
+        ...(evaluators ? [`${range(evaluators)} evaluators for each model are needed.`] : []),
+        ...unreached(plan),
+      ].join(" ");
       choose.hidden = !evaluators || evaluators.most === plan.study.evaluators_a_model;
       choose.dataset.evaluators = `${evaluators?.most ?? ""}`;
       choose.textContent = `Set ${counted(evaluators?.most ?? 0, "evaluator")}`;
@@ -212,7 +232,7 @@ export function planPanel(method, onAim, onChosen, pilots = []) {
           el("li", {}, sentence(words)),
         ),
       );
-      more.hidden = !evaluators;
+      more.hidden = !plan.aim;
     },
     /** @param {string} words */
     fail(words) {

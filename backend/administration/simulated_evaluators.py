@@ -19,7 +19,6 @@ from typing import Any
 
 from backend.administration.clear import clear_outdated
 from backend.administration.simulated_pictures import (
-    PICTURE_SD,
     accuracy_at,
     picture_effects,
     strengths_of,
@@ -28,7 +27,7 @@ from backend.administration.simulated_sessions import SURE_BY, Client, Refused, 
 from backend.experiment import sampling
 from backend.experiment.judgment import pictures_of
 from backend.experiment.judgments import judgment_of
-from backend.experiment.observer import ConstantObserver, Observer, parse_observer
+from backend.experiment.observer import PICTURE_SD, ConstantObserver, Observer, parse_observer
 from backend.experiment.records import REAL, Session, Stimulus, Study
 from backend.experiment.response_columns import number
 from backend.experiment.session import Cursor

@@ -17,8 +17,6 @@ from statistics import NormalDist
 from backend.experiment.observer import Observer
 from backend.experiment.records import Stimulus
 
-PICTURE_SD = 0.35
-"""Probits; in log-odds, 1.7 times as much."""
 _LOGITS = 1.7
 """Log-odds of a probit, nearly (Camilli, 1994)."""
 _NORMAL = NormalDist()

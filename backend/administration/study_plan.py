@@ -1,7 +1,7 @@
 """What a study would take as it is set: sessions, time, pay with fees, and what its scores could tell.
 
 The most that it costs follows from its settings. The width of intervals and the power follow from the SDs
-between evaluators of the papers' models, or of a pilot, and are known for HYPE-infinity and HYPE-time.
+between evaluators of the papers' models (HYPE-infinity and HYPE-time), or of a pilot.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,6 +31,10 @@ class Aim:
     difference: float | None = None
     """Between two models; None: 5 percentage points, or 100 ms."""
     level: float = 0.95
+    assurance: float = 0.8
+    """Probability that an interval is no wider."""
+    pictures: int | None = None
+    """Of each model and of reals; None: as many as those of the spreads."""
 
 
 def planned_study(method: str, models: int, settings: Mapping[str, Any]) -> Study:
@@ -98,34 +102,39 @@ def tells(study: Study, aim: Aim, spreads: "Sequence[Spread] | None" = None) -> 
     Args:
         spreads: of a pilot; by default those of the papers' models.
     """
-    from backend.analysis.planning import PANEL_COSTS
-    from backend.analysis.power import power, width
+    from backend.analysis.power import other_score, power, width
     from backend.analysis.spreads import published
+    from backend.experiment.published import IMAGES
 
     method, evaluators = study.protocol.method, study.protocol.admission.evaluators
-    if method not in PANEL_COSTS or study.kind == QUALIFICATION:
+    if (spreads is None and method not in IMAGES) or study.kind == QUALIFICATION:
         return None
-    difference = aim.difference or (5.0 if method == "infinity" else 100.0)
-    tukey = len(study.models) if len(study.models) > 2 else None
+    difference = aim.difference or (100.0 if method == "time" else 5.0)
+    models = max(len(study.models), 2)
     rows = []
     for spread in spreads or published(method):
-        images = study.protocol.stimuli.trials if spread.between is not None else spread.images
-        sd = spread.sd_at(images)
-        enough = evaluators > 1 and sd > 0
+        if aim.pictures is not None:
+            spread = spread.with_pictures(aim.pictures)
+        images = study.protocol.stimuli.trials if spread.is_share else spread.images
+        is_known = evaluators > 1 and spread.varies
+        is_testable = is_known and method != "2afc" and other_score(spread, difference) is not None
         rows.append(
             {
                 "model": spread.model,
                 "score": spread.score,
-                "sd": sd,
-                "width": width(spread, evaluators, images, aim.level) if evaluators > 1 else None,
-                "power": power(evaluators, difference / sd, aim.level, tukey) if enough else None,
+                "sd": spread.sd_at(images),
+                "width": width(spread, evaluators, images, aim.level, aim.assurance) if is_known else None,
+                "power": power(spread, difference, evaluators, images, aim.level, models)
+                if is_testable
+                else None,
             }
         )
     return {
-        "unit": "percent" if method == "infinity" else "ms",
+        "unit": "ms" if method == "time" else "percent",
         "level": aim.level,
+        "assurance": aim.assurance,
         "difference": difference,
-        "test": "t" if tukey is None else "tukey",
+        "test": "two" if models == 2 else "all",
         "evaluators": evaluators,
         "source": "papers" if spreads is None else "pilot",
         "rows": rows,

@@ -148,31 +148,39 @@ def sides_of(answers: Answers, model: int, residual: np.ndarray | None = None) -
 
 def parts_of_images(seen: Seen) -> np.ndarray:
     """Return the part of each stimulus in the summed covariance of two evaluators: shape (stimuli,)."""
+    (same, every), (pairs, all_pairs) = (_of_pairs(seen, values) for values in (seen.residual, seen.weight))
+    elsewhere = all_pairs - pairs.sum()
+    if elsewhere <= 1e-9 * all_pairs:  # one stimulus: there is no other to compare with
+        return same
+    result: np.ndarray = same - pairs * (every - same.sum()) / elsewhere
+    return result
+
+
+def shared_weight(seen: Seen) -> tuple[float, float]:
+    """Return the mean product of two evaluators' weights, over all their answers, and on the same stimulus.
+
+    The first is the squared weight of the side in a score; relative to it, the second is the probability that
+    two answers are to one stimulus: 1 over the number of stimuli if they are drawn alike.
+    """
+    pairs, every = _of_pairs(seen, seen.weight)
+    return every / (seen.people * (seen.people - 1)), float(pairs.sum()) / (seen.people * (seen.people - 1))
+
+
+def _of_pairs(seen: Seen, values: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return sums of products of different evaluators' values: on each stimulus, and on all."""
     # an evaluator's answers to one stimulus, or to no named stimulus, form one cell
     cells, cell = np.unique(
         (seen.image + 1).astype(np.int64) * seen.people + seen.person, return_inverse=True
     )
     image, person = cells // seen.people - 1, cells % seen.people
     is_named = image >= 0
-    if not is_named.any():
-        return np.empty(0)
     images, place = np.unique(image[is_named], return_inverse=True)
-
-    def of_pairs(values: np.ndarray) -> tuple[np.ndarray, float]:
-        """Return sums of products over pairs of different evaluators: by stimulus, and over all."""
-        sums = np.bincount(cell, values, len(cells))
-        named = sums[is_named]
-        together = np.bincount(place, named, len(images)) ** 2
-        whole = np.bincount(person, sums, seen.people)
-        every = float(whole.sum() ** 2 - (whole**2).sum())
-        return together - np.bincount(place, named**2, len(images)), every
-
-    (same, every), (pairs, all_pairs) = of_pairs(seen.residual), of_pairs(seen.weight)
-    elsewhere = all_pairs - pairs.sum()
-    if elsewhere <= 1e-9 * all_pairs:  # one stimulus: there is no other to compare with
-        return same
-    result: np.ndarray = same - pairs * (every - same.sum()) / elsewhere
-    return result
+    sums = np.bincount(cell, values, len(cells))
+    named = sums[is_named]
+    together = np.bincount(place, named, len(images)) ** 2
+    whole = np.bincount(person, sums, seen.people)
+    every = float(whole.sum() ** 2 - (whole**2).sum())
+    return together - np.bincount(place, named**2, len(images)), every
 
 
 def shared_part(sides: Sequence[Seen]) -> tuple[float, float]:

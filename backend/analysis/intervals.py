@@ -15,6 +15,7 @@ of the staircase that of `population.py`. `make validate` tests its coverage.
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
@@ -51,18 +52,36 @@ def spread_of(values: np.ndarray, responses: float) -> Spread:
     return Spread(mean, squares / (count - 1) / count, count - 1, responses)
 
 
-def wilson(p: float, variance: float, quantile: float, responses: float) -> tuple[float, float]:
-    """Return Wilson's interval of a share (0 to 1) with a given variance.
+def wilson(share: Any, variance: Any, quantile: Any, responses: float) -> tuple[Any, Any]:
+    """Return the ends of Wilson's interval of shares (0 to 1) with given variances; numbers, or arrays.
 
     Args:
         variance: variance of the share; 0 for that of independent responses.
         quantile: two-sided quantile of Student's t or of the normal distribution.
     """
-    size = p * (1 - p) / variance if variance else responses
+    with np.errstate(divide="ignore", invalid="ignore"):
+        size = np.where(variance, np.divide(share * (1 - share), variance), responses)
     weight = quantile**2 / size
-    centre = (p + weight / 2) / (1 + weight)
-    half = math.sqrt(weight * (p * (1 - p) + weight / 4)) / (1 + weight)
-    return max(0.0, centre - half), min(1.0, centre + half)
+    centre = (share + weight / 2) / (1 + weight)
+    half = np.sqrt(weight * (share * (1 - share) + weight / 4)) / (1 + weight)
+    return np.maximum(0.0, centre - half), np.minimum(1.0, centre + half)
+
+
+def share_variances(
+    share: Any, people: Any, df: Any, responses: float, of_images: Any, images_df: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return variances of shares and their degrees of freedom, each of shape (2, ...).
+
+    First as evaluators show it, then as single answers have it, which evaluators cannot fall below; stimuli
+    are part of both. Arguments are numbers, or arrays of one shape; see `OverBoth`.
+    """
+    # evaluators who do not differ at all give no information on the variance: then their number counts
+    variances = np.stack(np.broadcast_arrays(people, share * (1 - share) / responses))
+    dfs = np.stack(np.broadcast_arrays(df, np.where(people, np.inf, df)))
+    both = variances + of_images
+    with np.errstate(divide="ignore", invalid="ignore"):
+        parts = variances**2 / dfs + of_images**2 / images_df
+        return both, np.where(parts > 0, both**2 / parts, dfs)
 
 
 @dataclass(frozen=True)
@@ -82,12 +101,12 @@ class OverBoth:
 
     def interval(self, level: float) -> tuple[tuple[float, float], float]:
         """Return Wilson's interval of the share (0 to 1), and its degrees of freedom."""
-        _, variance, df = max(
-            (student_quantile(df, level) * math.sqrt(variance), variance, df)
-            for variance, df in self._candidates
-        )
+        variances, dfs = self._candidates
+        quantiles = [student_quantile(df, level) for df in dfs]
+        widest = int(np.argmax(quantiles * np.sqrt(variances)))
         share = self.people
-        return wilson(share.mean, variance, student_quantile(df, level), share.responses), df
+        low, high = wilson(share.mean, variances[widest], quantiles[widest], share.responses)
+        return (float(low), float(high)), float(dfs[widest])
 
     def test(self, null: float) -> "ShareTest":
         """Return the tests of the share against `null` (above 0 and below 1), as the interval is formed.
@@ -95,7 +114,7 @@ class OverBoth:
         Wilson's interval at some level ends where the test of its end has the corresponding p.
         """
         p, found = self.people.mean, []
-        for variance, df in self._candidates:
+        for variance, df in zip(*(part.tolist() for part in self._candidates), strict=True):
             size = p * (1 - p) / variance if variance else self.people.responses
             t = (p - null) * math.sqrt(size / (null * (1 - null)))
             above, below = (float(ndtr(x) if math.isinf(df) else stdtr(df, x)) for x in (-t, t))
@@ -108,14 +127,11 @@ class OverBoth:
         )
 
     @property
-    def _candidates(self) -> list[tuple[float, float]]:
-        """Variances of the share with their degrees of freedom: as evaluators show, and of single answers."""
+    def _candidates(self) -> tuple[np.ndarray, np.ndarray]:
         people = self.people
-        independent = people.mean * (1 - people.mean) / people.responses
-        # evaluators who do not differ at all give no information on the variance: then their number counts
-        alone = replace(people, variance=independent, df=math.inf if people.variance else people.df)
-        both = [spread.plus(self.of_images, self.images_df) for spread in (people, alone)]
-        return [(spread.variance, spread.df) for spread in both]
+        return share_variances(
+            people.mean, people.variance, people.df, people.responses, self.of_images, self.images_df
+        )
 
 
 @dataclass(frozen=True)

@@ -1,23 +1,25 @@
 """Planning of studies: evaluators, cost and time for an aim, and the number of images of least cost.
 
-An evaluator costs F to take part and C for each image. For a wanted variance of the score, the cost of n
-evaluators of k images is proportional to (F + C k) (B + W / k), where B and W are the variances of
-`spreads.py`. The minimum is at k = sqrt(F W / (C B)) (Cochran, 1977, section 10.6: two-stage sampling).
+Evaluators are those with which the interval is as narrow as wanted with the probability `assurance`, and the
+test finds the difference with the probability `power`, as `power.py` has both. An evaluator costs a fixed
+amount to take part and an amount for each image, so that few images take many evaluators and many images are
+dear: the number of least cost is searched for among those of `IMAGES`.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from backend.analysis.costs import Costs
-from backend.analysis.power import FEWEST, evaluators_for_power, evaluators_for_width, width
+from backend.analysis.power import MOST, evaluators_for, other_score, power, width
 from backend.analysis.spreads import Spread
 from backend.foundation.errors import InvalidInput
 
 PANEL_COSTS = {
     "infinity": Costs(base_usd_cents=100, hourly_usd_cents=1200),
     "time": Costs(base_usd_cents=100, hourly_usd_cents=1200, image_seconds=8),
+    **dict.fromkeys(("pair", "2afc", "jnd"), Costs(base_usd_cents=100, hourly_usd_cents=1200)),
 }
 """Typical pay at a panel: $1.00 for taking part (consent, instructions, qualification: HYPE 2.3), $12 an hour
 for the time that images take, and $0.02 more for each right answer. 450 flashes take an hour."""
@@ -25,9 +27,7 @@ CURVE = (5, *range(10, 125, 5))
 """Numbers of evaluators in the figure."""
 IMAGES = tuple(range(4, 201, 4))
 """Numbers of images for each evaluator in the figure."""
-_FEW = 10
-_DEFAULT_WIDTH = {"infinity": 5.0, "time": 100.0}
-_UNITS = {"infinity": "percent", "time": "ms"}
+_DEFAULT_WIDTH = {"percent": 5.0, "ms": 100.0}
 
 
 @dataclass(frozen=True)
@@ -36,13 +36,15 @@ class Aim:
 
     width: float | None = None
     """Width of the interval of a score."""
+    assurance: float = 0.8
+    """Probability that the interval is no wider."""
     difference: float | None = None
     """Difference between two models that should be found significant."""
     power: float = 0.8
     level: float = 0.95
     models: int | None = None
-    """Number of models in the study: by default two with a `difference`, else one. With three or more,
-    Tukey's test is planned for as well."""
+    """Number of models in the study: by default two with a `difference`, else one. With three or more, the
+    test is that of all pairs."""
 
     @property
     def model_count(self) -> int:
@@ -54,7 +56,7 @@ class Aim:
             value = getattr(self, name)
             if value is not None and not 0 < value < math.inf:
                 raise InvalidInput(f"{name} must be a number above 0, not {value}")
-        for name in ("power", "level"):
+        for name in ("power", "level", "assurance"):
             value = getattr(self, name)
             if not 0 < value < 1:
                 raise InvalidInput(f"{name} must be between 0 and 1, such as 0.8, not {value}")
@@ -71,158 +73,201 @@ def plan(
     costs: Costs,
     images: int | None = None,
     most_images: int = 200,
+    pictures: int | None = None,
 ) -> dict[str, Any]:
     """Return the plan as plain data: a row for each spread, with its assumptions in `assumptions`.
 
     Without an aim, an interval 5 points (HYPE-time: 100 ms) wide is planned for. Money is in dollars, for
-    the complete study of `aim.models` models; evaluators are those of each model.
+    the complete study of `aim.models` models; evaluators are those of each model, and None, with the reason
+    in `why_none`, where no number of them reaches the aim.
 
     Args:
         images: number that an evaluator judges; default, that of the spread.
-        most_images: maximum number for an evaluator, half of them real.
+        most_images: maximum number for an evaluator.
+        pictures: number of each model, and of reals, from which evaluators' are drawn; default, the papers'
+            5,000, or that of the pilot.
 
     Raises:
-        InvalidInput: a number out of range, or images for HYPE-time.
+        InvalidInput: a number out of range, images for HYPE-time, or a difference for 2AFC.
     """
-    _check_images(method, images, most_images)
-    aim = _completed(aim, method)
+    unit = "ms" if method == "time" else "percent"
+    _check(method, aim, images, most_images, pictures)
+    is_open = aim.width is None and aim.difference is None
+    aim = replace(aim, width=_DEFAULT_WIDTH[unit] if is_open else aim.width, models=aim.model_count)
+    if pictures is not None:
+        spreads = [spread.with_pictures(pictures) for spread in spreads]
     rows = [_row(spread, aim, costs, images, most_images) for spread in spreads]
     return {
         "method": method,
-        "unit": _UNITS[method],
+        "unit": unit,
         "aim": asdict(aim),
         "costs": asdict(costs),
         "rows": rows,
-        "assumptions": [*_assumptions(spreads, method, aim, costs, rows, most_images)],
+        "assumptions": [*_assumptions(spreads, method, aim, costs, pictures)],
     }
-
-
-def best_images(spread: Spread, costs: Costs, most: int) -> int:
-    """Return the even number of images for each evaluator, up to `most`, at which an interval costs least."""
-    fixed, each = costs.base_usd_cents, costs.image_usd_cents(spread.accuracy)
-    return _least(*spread.components, fixed, each, most)
-
-
-def quickest_images(spread: Spread, costs: Costs, most: int) -> int:
-    """Return the even number of images at which a wanted interval takes the least time of evaluators."""
-    return _least(*spread.components, costs.base_seconds, costs.image_seconds, most)
-
-
-def _least(between: float, within: float, fixed: float, each: float, most: int) -> int:
-    if between == 0 or each == 0:
-        return most if within > 0 else 2
-    free = math.sqrt(fixed * within / (each * between))
-    below = min(max(2, 2 * math.floor(free / 2)), most)
-    return min((below, min(below + 2, most)), key=lambda k: (fixed + each * k) * (between + within / k))
-
-
-def _completed(aim: Aim, method: str) -> Aim:
-    """Return the aim with defaults for what is not set."""
-    is_open = aim.width is None and aim.difference is None
-    return replace(
-        aim,
-        width=_DEFAULT_WIDTH[method] if is_open else aim.width,
-        models=aim.model_count,
-    )
 
 
 def _row(spread: Spread, aim: Aim, costs: Costs, images: int | None, most: int) -> dict[str, Any]:
     usual = images or round(spread.images)
+    needs = _needs(spread, aim, costs, images or spread.images)
+    sides = [n for n, weight in zip(spread.pictures, spread.weights, strict=True) if weight]
     row = {
         "model": spread.model,
         "score": spread.score,
         "sd": spread.sd_at(images or spread.images),
-        "between_sd": None if spread.between is None else math.sqrt(spread.between),
-        "within_sd": None if spread.within is None else math.sqrt(spread.within / usual),
+        "evaluators_sd": math.sqrt(spread.between) if spread.is_share else None,
+        "pictures_sd": math.sqrt(spread.of_picture) if spread.is_share else None,
+        "pictures": _finite(min(sides, default=math.inf)),
         "images": usual,
-        **_needs(spread, aim, costs, images or spread.images),
+        **needs,
         "best": None,
         "curve": _curve(spread, aim, costs, usual),
     }
-    if spread.between is not None:
-        row["best"] = _best(spread, aim, costs, row, most)
-        row["by_images"] = [
-            {"images": k, "usd": _needs(spread, aim, costs, k)["usd"]} for k in IMAGES if k <= most
-        ]
+    if spread.is_share:
+        each, near = {usual: needs}, needs["evaluators"]
+        for k in IMAGES:
+            if k <= min(most, spread.most_images):
+                each[k] = _needs(spread, aim, costs, k, near)
+                near = each[k]["evaluators"]
+        row["by_images"] = [{"images": k, "usd": each[k]["usd"]} for k in sorted(each)]
+        row["best"] = _best(each, costs, usual)
     return row
 
 
-def _needs(spread: Spread, aim: Aim, costs: Costs, images: float) -> dict[str, Any]:
+def _needs(spread: Spread, aim: Aim, costs: Costs, images: float, near: int | None = None) -> dict[str, Any]:
     """Return the number of evaluators of each model that the aim requires, and the cost of the study."""
-    sd, needed = spread.sd_at(images), {}
-    if aim.width is not None:
-        needed["width"] = evaluators_for_width(spread, aim.width, images, aim.level)
-    if aim.difference is not None:
-        needed["difference"] = _for_difference(sd, aim.difference, aim)
-        if aim.model_count > 2:
-            needed["tukey"] = _for_difference(sd, aim.difference, aim, aim.model_count)
-    count = max(needed.values())
-    return {"evaluators": count, "evaluators_for": needed, **_cost(spread, aim, costs, count, images)}
+    needed: dict[str, int | None] = {}
+    start, models = near or 30, max(aim.model_count, 2)
+    if (wanted := aim.width) is not None:
+        needed["width"] = evaluators_for(
+            lambda n: width(spread, n, images, aim.level, aim.assurance) <= wanted, start
+        )
+    if (difference := aim.difference) is not None:
+        needed["difference"] = (
+            None
+            if other_score(spread, difference) is None
+            else evaluators_for(
+                lambda n: power(spread, difference, n, images, aim.level, models) >= aim.power, start
+            )
+        )
+    if not spread.varies:
+        needed = dict.fromkeys(needed)
+    known = [count for count in needed.values() if count is not None]
+    count = max(known) if len(known) == len(needed) else None
+    why = None if count else "; ".join(_why_none(spread, aim, images, needed))
+    return {
+        "evaluators": count,
+        "evaluators_for": needed,
+        "why_none": why,
+        **_cost(spread, aim, costs, count, images),
+    }
 
 
-def _for_difference(sd: float, difference: float, aim: Aim, tukey_models: int | None = None) -> int:
-    if sd == 0:
-        return FEWEST
-    return evaluators_for_power(difference / sd, aim.power, aim.level, tukey_models)
+def _why_none(spread: Spread, aim: Aim, images: float, needed: Mapping[str, int | None]) -> Iterator[str]:
+    """Yield the reasons for which no number of evaluators suffices."""
+    if not spread.varies:
+        yield "all evaluators have one value, from which no number of evaluators follows"
+        return
+    unit = "points" if spread.is_share else "ms"
+    least = width(spread, MOST, images, aim.level, aim.assurance)
+    are_pictures = spread.covariance > spread.sd_at(images) ** 2 / MOST
+    lost = (
+        f"the shared pictures alone make the interval {least:.1f} {unit} wide; show more of them"
+        if are_pictures
+        else f"more than {MOST:,} evaluators would be needed"
+    )
+    if needed.get("width", 1) is None:
+        yield lost
+    if needed.get("difference", 1) is None:
+        if other_score(spread, aim.difference or 0.0) is None:
+            low, high = spread.range
+            yield (
+                f"no score differs by {aim.difference:g} {unit} from {spread.score:.1f}, scores being from "
+                f"{low:g} to {high:g}"
+            )
+        elif needed.get("width", 1) is not None:
+            yield lost
 
 
-def _cost(spread: Spread, aim: Aim, costs: Costs, evaluators: int, images: float) -> dict[str, float]:
+def _cost(spread: Spread, aim: Aim, costs: Costs, evaluators: int | None, images: float) -> dict[str, Any]:
+    if evaluators is None:
+        return dict.fromkeys(("usd", "pay_usd", "fee_usd", "hours"))
     people = evaluators * aim.model_count
     total = people * costs.evaluator_usd_cents(images, spread.accuracy) / 100
     pay = total / costs.with_fee
     return {"usd": total, "pay_usd": pay, "fee_usd": total - pay, "hours": costs.study_hours(people, images)}
 
 
-def _best(spread: Spread, aim: Aim, costs: Costs, usual: dict[str, Any], most: int) -> dict[str, Any]:
-    """Return the plan with the number of images of least cost, and its savings.
-
-    `saving_usd` is the difference of two plans with integer numbers of evaluators; `saving_share` is the
-    relative saving at exactly the same interval.
-    """
-    images = best_images(spread, costs, most)
-    needs = _needs(spread, aim, costs, images)
-    prices = [
-        costs.evaluator_usd_cents(k, spread.accuracy) * spread.sd_at(k) ** 2
-        for k in (images, usual["images"])
-    ]
+def _best(each: Mapping[int, dict[str, Any]], costs: Costs, usual: int) -> dict[str, Any] | None:
+    """Return the plan with the number of images of least cost; None if no number reaches the aim."""
+    possible = [k for k in sorted(each) if each[k]["evaluators"] is not None]
+    if not possible:
+        return None
+    images = min(possible, key=lambda k: each[k]["usd"])
+    saved = each[usual]["usd"]
     return {
         "images": images,
-        **needs,
-        "saving_usd": usual["usd"] - needs["usd"],
-        "saving_share": 1 - prices[0] / prices[1] if prices[1] > 0 else 0.0,
-        "quickest_images": quickest_images(spread, costs, most),
+        **each[images],
+        "saving_usd": None if saved is None else saved - each[images]["usd"],
+        "quickest_images": min(possible, key=lambda k: each[k]["evaluators"] * costs.evaluator_seconds(k)),
     }
 
 
-def _curve(spread: Spread, aim: Aim, costs: Costs, images: float) -> list[dict[str, float]]:
+def _curve(spread: Spread, aim: Aim, costs: Costs, images: float) -> list[dict[str, Any]]:
     return [
         {
             "evaluators": count,
-            "width": width(spread, count, images, aim.level),
+            "width": width(spread, count, images, aim.level, aim.assurance),
             **_cost(spread, aim, costs, count, images),
         }
         for count in CURVE
     ]
 
 
-def _check_images(method: str, images: int | None, most_images: int) -> None:
-    if method not in _UNITS:
-        raise InvalidInput(f"method must be 'infinity' or 'time', not {method!r}")
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
+
+
+def _check(method: str, aim: Aim, images: int | None, most_images: int, pictures: int | None) -> None:
+    if method not in PANEL_COSTS:
+        raise InvalidInput(f"method must be one of {', '.join(PANEL_COSTS)}, not {method!r}")
     if images is not None and method == "time":
         raise InvalidInput(
-            "images go with HYPE-infinity; the spread of HYPE-time is known only for sessions as long as "
-            "those it was seen in"
+            "images go with shares; the spread of HYPE-time is known only for sessions as long as those in "
+            "which it was seen"
         )
+    if aim.difference is not None and method == "2afc":
+        raise InvalidInput(
+            "2AFC has no test between sets, since which picture is p1 has no meaning; plan a width"
+        )
+    is_halved = method == "infinity"
     for name, value in (("images", images), ("most_images", most_images)):
-        if value is not None and (value < 2 or value % 2):
-            raise InvalidInput(f"{name} must be an even number from 2, half of them being real, not {value}")
+        if value is not None and (value < 2 or (is_halved and value % 2)):
+            even = "an even number from 2, half of them being real" if is_halved else "2 or more"
+            raise InvalidInput(f"{name} must be {even}, not {value}")
+    if pictures is not None and pictures < 2:
+        raise InvalidInput(f"pictures must be 2 or more of each side, not {pictures}")
+    if pictures is not None and images is not None and images > (2 if is_halved else 1) * pictures:
+        raise InvalidInput(
+            f"an evaluator judges a picture once: {pictures} pictures a side are too few for {images} images"
+        )
 
 
 def _assumptions(
-    spreads: Sequence[Spread], method: str, aim: Aim, costs: Costs, rows: Sequence[dict[str, Any]], most: int
+    spreads: Sequence[Spread], method: str, aim: Aim, costs: Costs, pictures: int | None
 ) -> Iterator[str]:
     """Yield the assumptions behind the numbers, as sentences."""
-    yield from _of_aim(aim, any(spread.values is not None for spread in spreads))
+    if aim.width is not None:
+        yield (
+            f"in {aim.assurance:.0%} of studies the interval over evaluators and pictures is at most "
+            f"{aim.width:g} {'ms' if method == 'time' else 'points'} wide"
+        )
+    if aim.difference is not None:
+        yield (
+            f"power {aim.power:g} of the test over evaluators and pictures at {1 - aim.level:g}"
+            + (f", for one pair among {aim.model_count} models" if aim.model_count > 2 else "")
+            + "; the other model has the score at which evaluators vary more"
+        )
     yield (
         f"an evaluator is paid ${costs.base_usd_cents / 100:.2f} for taking part, "
         f"${costs.hourly_usd_cents / 100:.2f} an hour for the time that images take "
@@ -238,39 +283,23 @@ def _assumptions(
             "a HYPE-time score is not a mean over images, so there is no best number of images; sessions "
             "are assumed to be as long as those of the SDs"
         )
-    yield from _of_spreads(spreads, most)
-    if min(part["evaluators"] for row in rows for part in (row, row["best"] or row)) < _FEW:
-        yield (
-            f"with fewer than {_FEW} evaluators a percentile interval of 95% covers less than 90%; "
-            f"take {_FEW} or more"
-        )
+    yield from _of_spreads(spreads, pictures)
 
 
-def _of_aim(aim: Aim, is_pilot: bool) -> Iterator[str]:
-    source = "the exact bootstrap of the pilot's values" if is_pilot else "a normal distribution"
-    if aim.width is not None:
-        yield f"widths are those of {source}, on average; a study's own evaluators spread more or less"
-    if aim.difference is not None:
-        yield (
-            f"power {aim.power:g} of a two-sided t-test at {1 - aim.level:g}, both models with the SD of "
-            "the row"
-        )
-        if aim.model_count > 2:
-            yield (
-                f"Tukey's test over {aim.model_count} models asks more of a pair than the t-test; it is "
-                "planned"
-            )
-
-
-def _of_spreads(spreads: Sequence[Spread], most: int) -> Iterator[str]:
+def _of_spreads(spreads: Sequence[Spread], pictures: int | None) -> Iterator[str]:
     clipped = [spread.model for spread in spreads if spread.is_clipped]
     if clipped:
         yield (
-            f"{', '.join(clipped)}: images explain all of the spread; the variance between evaluators is "
-            f"taken for 0, and the more images the better, up to {most}"
+            f"{', '.join(clipped)}: images explain all of the spread; evaluators are taken to differ as much "
+            "as so few of them leave open"
         )
-    still = [spread.model for spread in spreads if spread.sd == 0]
-    if still:
-        yield f"{', '.join(still)}: all evaluators have one value, from which no number of evaluators follows"
-    if all(spread.values is None for spread in spreads):
-        yield "SDs are read off the papers' bootstrap tables; those of a pilot (--pilot) are better"
+    people = {round(spread.df) + 1 for spread in spreads}
+    fewest = f"{min(people)} to {max(people)}" if len(people) > 1 else f"{min(people)}"
+    yield f"the SDs are those of {fewest} evaluators; how far off they may be is part of the plan"
+    if spreads[0].is_share:
+        counts = [min(spread.pictures) for spread in spreads]
+        shown = f"{min(counts):,.0f}" if math.isfinite(min(counts)) else "very many"
+        yield (
+            f"{shown} pictures a side, from which each evaluator's are drawn"
+            + ("" if pictures else "; `--pictures` plans for others")
+        )

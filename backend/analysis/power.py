@@ -1,97 +1,253 @@
-"""Sample size: evaluators needed for an interval of a given width, or for a significant difference.
+"""What planned studies would print: the width of a score's interval, and the test between two models.
 
-Power is that of the two-sided two-sample t-test at the level, by the noncentral t distribution, for
-models of equal SD and equal numbers of evaluators (Cohen, 1988, section 2.3); or, among several models, that
-of one pair in Tukey's test, with the critical value of the studentized range over all of them.
+Both are those of `intervals.py` and `crossed_tests.py`, over studies that are drawn: first what is not known
+of the population (a pilot's variances have few degrees of freedom), then what such a study would estimate.
+The draws are the same for every number of evaluators and images, so that widths and power change smoothly; a
+Latin hypercube (McKay, Beckman and Conover, 1979) of them makes quantiles as precise as many more would.
+
+A variance is drawn as a chi square (Wilson and Hilferty, 1931). The covariance that shared pictures add is
+estimated with the noise of single answers, and not below 0: with few evaluators it is sometimes large by
+chance, which the degrees of freedom of its interval tell.
 """
 
 import math
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
-from backend.analysis import bootstrap, noncentral_t, studentized_range
+from backend.analysis import studentized_range
+from backend.analysis.intervals import share_variances, wilson
 from backend.analysis.spreads import Spread
-from backend.foundation.errors import InvalidInput
 
 FEWEST = 2
 """Minimum number of evaluators, without which there is no spread."""
-_MOST = 10**7
-_EXACT_UP_TO = 500
-"""Number of evaluators above which the bootstrap distribution is taken as normal."""
+MOST = 10**6
+"""Number of evaluators beyond which no plan is made."""
+_STUDIES = 2048
+_POINTS = 129
+_REALS, _FAKES = 0, 1
 
 
-def width(spread: Spread, evaluators: int, images: float, level: float) -> float:
-    """Return the expected width of the percentile interval with this number of evaluators.
-
-    From a pilot's values it is that of their exact bootstrap, rescaled to the SD at `images` images, and from
-    the SD with n, which the bootstrap uses, to that with n - 1; otherwise that of a normal distribution.
-    """
-    sd = spread.sd_at(images)
-    found = _exact(spread, evaluators, level) if sd > 0 else None
-    if found is not None and spread.values is not None:
-        return (found.high - found.low) * sd / float(spread.values.numbers.std())
-    return 2 * float(ndtri((1 + level) / 2)) * sd / math.sqrt(evaluators)
-
-
-def evaluators_for_width(spread: Spread, wanted: float, images: float, level: float) -> int:
-    """Return the smallest number of evaluators whose interval is at most `wanted` wide."""
-    root = 2 * float(ndtri((1 + level) / 2)) * spread.sd_at(images) / wanted
-    if not root <= math.sqrt(_MOST):
-        raise InvalidInput(f"an interval of {wanted:g} would need more than {_MOST:,} evaluators; widen it")
-    count = max(FEWEST, math.ceil(root**2 * (1 - 1e-12)))
-    if spread.values is None or count > _EXACT_UP_TO:
-        return count
-    count = max(FEWEST, int(count * 0.7))
-    while width(spread, count, images, level) > wanted:
-        count += 1
-    return count
-
-
-def power(evaluators: int, effect: float, level: float, tukey_models: int | None = None) -> float:
-    """Return the power to find a difference between two models with this number of evaluators each.
+def width(spread: Spread, evaluators: int, images: float, level: float, assurance: float) -> float:
+    """Return the width that the printed interval of a score does not exceed, with probability `assurance`.
 
     Args:
-        effect: the difference, in units of the SD between evaluators.
-        tukey_models: models among which Tukey's test compares all pairs; default, a t-test of two.
+        level: confidence level of the interval, 0 to 1.
     """
-    df = float((tukey_models or 2) * (evaluators - 1))
-    shift = effect * math.sqrt(evaluators / 2)
-    bar = _bar(level, df, tukey_models)
-    return float(noncentral_t.sf(bar, df, shift) + noncentral_t.cdf(-bar, df, shift))
+    drawn, df = _drawn(spread, evaluators, images, "one"), evaluators - 1.0
+    of_pictures, noise = _clipped(drawn.pictures.sum(axis=0)), np.hypot(*drawn.noise)
+    pictures_df = _df(of_pictures, sum(drawn.seen), noise)
+    if not spread.is_share:
+        halves = (
+            critical(level, 2, df) * np.sqrt(variance)
+            for variance, df in ((drawn.people, np.array(df)), (of_pictures, pictures_df))
+        )
+        return 2 * spread.stretch * float(np.quantile(np.hypot(*halves), assurance))
+    responses = evaluators * images
+    variances, dfs = share_variances(drawn.score, drawn.people, df, responses, of_pictures, pictures_df)
+    halves = critical(level, 2, dfs) * np.sqrt(variances)
+    widest = halves.argmax(axis=0)[None]
+    variance, df = (np.take_along_axis(each, widest, 0)[0] for each in (variances, dfs))
+    low, high = wilson(drawn.score, variance, critical(level, 2, df), responses)
+    return 100 * float(np.quantile(high - low, assurance))
 
 
-def evaluators_for_power(effect: float, wanted: float, level: float, tukey_models: int | None = None) -> int:
-    """Return the smallest number of evaluators of each model with which the test has power `wanted`."""
+def power(
+    spread: Spread, difference: float, evaluators: int, images: float, level: float, models: int = 2
+) -> float:
+    """Return the probability (0 to 1) that the printed test finds another model to differ by `difference`.
 
-    def suffices(count: int) -> bool:
-        return power(count, effect, level, tukey_models) >= wanted
+    Of the two possible scores of the other model, it has the one where evaluators vary more. Among several
+    models the test is that of all pairs. Reals are the same for both models.
 
-    high = FEWEST
-    while not suffices(high):
-        if high > _MOST:
-            raise InvalidInput(
-                f"a difference of {effect:.2g} SDs would need more than {_MOST:,} evaluators; look for a "
-                "larger one"
-            )
-        high *= 2
-    low = high // 2
+    Raises:
+        ValueError: no score differs so much; see `other_score`.
+    """
+    other = other_score(spread, difference)
+    if other is None:
+        raise ValueError(f"no score differs by {difference:g} from {spread.score:g}")
+    both = [
+        _drawn(each, evaluators, images, name)
+        for each, name in ((spread, "one"), (at_score(spread, other), "other"))
+    ]
+    common = _clipped(
+        both[0].true_pictures[_REALS] + _normal("common") * both[0].noise[_REALS] / math.sqrt(2)
+    )
+    spent, variance, squares = np.zeros((3, _STUDIES))
+    for each in both:
+        spent = spent + each.true_people + each.true_pictures[_FAKES]
+        fakes, every = _clipped(each.pictures[_FAKES]), _clipped(each.pictures.sum(axis=0))
+        reals = _clipped(each.pictures[_REALS] - common)
+        for part, df in (
+            (each.people, evaluators - 1),
+            (fakes, _df(fakes, each.seen[_FAKES], each.noise[_FAKES])),
+            (reals, _df(every, sum(each.seen), np.hypot(*each.noise))),
+        ):
+            variance, squares = variance + part, squares + part**2 / df
+    found = difference / spread.unit + _normal("difference") * np.sqrt(spent)
+    bar = critical(level, models, variance**2 / np.maximum(squares, 1e-300)) * np.sqrt(variance)
+    return float((np.abs(found) > bar).mean())
+
+
+def evaluators_for(suffices: Callable[[int], bool], start: int = FEWEST) -> int | None:
+    """Return the smallest number of evaluators that suffices; None if `MOST` do not.
+
+    Args:
+        start: a number near it.
+    """
+    if not suffices(MOST):
+        return None
+    low, high = FEWEST - 1, max(start, FEWEST)
+    step = max(1, high // 16)
+    if suffices(high):
+        while high - step > low and suffices(high - step):
+            high, step = high - step, 2 * step
+        low = max(low, high - step)
+    else:
+        while not suffices(high + step):
+            high, step = high + step, 2 * step
+        low, high = high, high + step
     while low + 1 < high:
         middle = (low + high) // 2
         low, high = (low, middle) if suffices(middle) else (middle, high)
     return high
 
 
-def _exact(spread: Spread, evaluators: int, level: float) -> bootstrap.Interval | None:
-    if spread.values is None or spread.values.lattice is None or evaluators > _EXACT_UP_TO:
-        return None
-    return bootstrap.exact_on_lattice(spread.values.lattice, evaluators, level)
+def other_score(spread: Spread, difference: float) -> float | None:
+    """Return the score of a model that differs by `difference` and whose evaluators vary more.
+
+    None if no possible score differs so much.
+    """
+    low, high = spread.range
+    possible = [
+        score for score in (spread.score + difference, spread.score - difference) if low <= score <= high
+    ]
+    return min(possible, key=lambda score: abs(score - 50) if spread.is_share else -score, default=None)
 
 
-@lru_cache(maxsize=4096)
-def _bar(level: float, df: float, tukey_models: int | None) -> float:
-    """Return the critical value of t."""
-    if tukey_models is None:
-        return float(stdtrit(df, (1 + level) / 2))
-    return float(studentized_range.isf(1 - level, tukey_models, np.array([df]))[0]) / math.sqrt(2)
+def at_score(spread: Spread, score: float) -> Spread:
+    """Return the spread of a model with another score: variances are as p (1 - p); of times, as t^2."""
+    if spread.is_share:
+        bounded = min(max(score, 0.5), 99.5)
+        ratio = bounded * (100 - bounded) / spread.within
+    else:
+        ratio = (score / spread.score) ** 2
+    names = ("between", "within", "sampled", "observed", "of_picture")
+    return replace(spread, score=score, **{name: ratio * getattr(spread, name) for name in names})
+
+
+def critical(level: float, models: int, df: np.ndarray) -> np.ndarray:
+    """Return the critical values of t for a pair among `models` models, interpolated over 1 / df."""
+    result: np.ndarray = np.interp(1 / np.maximum(df, 1.0), *_critical(level, models))
+    return result
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """Studies of one model, in shares (0 to 1) or ms: arrays of shape (studies,), or (2, studies) by side."""
+
+    true_people: np.ndarray
+    """Variance of the score over evaluators."""
+    true_pictures: np.ndarray
+    """Variance of the score over pictures."""
+    score: np.ndarray
+    """What a study finds for the score."""
+    people: np.ndarray
+    """What it finds for the variance over evaluators."""
+    pictures: np.ndarray
+    """What it finds for that over pictures, which noise makes negative at times."""
+    noise: np.ndarray
+    """SD of that noise."""
+    seen: tuple[float, ...]
+    """Pictures that are seen of each side."""
+
+
+def _drawn(spread: Spread, evaluators: int, images: float, name: str) -> _Drawn:
+    """Draw studies; those of another `name` have other evaluators, and the same unknown population."""
+    df, people_df, pairs = spread.df, evaluators - 1, evaluators * (evaluators - 1)
+    observed = spread.observed * df / np.maximum(_chi_square("observed", df), 1e-3)
+    between = np.maximum(observed - spread.sampled, 0.0)
+    of_picture = spread.of_picture * _chi_square("pictures", spread.of_picture_df) / spread.of_picture_df
+    score, scale = np.full(_STUDIES, spread.score), np.ones(_STUDIES)
+    if spread.is_share:
+        error = np.sqrt(np.maximum(observed, spread.sampled) / (df + 1) + spread.covariance)
+        score = _inside(score + error * _normal("score"), (df + 1) * spread.images)
+        scale = score * (100 - score) / spread.within
+    weights, sizes = (np.array(each)[:, None] for each in (spread.weights, spread.pictures))
+    true_pictures = scale * of_picture * weights / sizes
+    values = np.maximum(scale * (between + spread.within / images) - true_pictures.sum(axis=0), 0.0)
+    noise = scale * spread.within / images * np.sqrt(2 * weights / sizes / pairs)
+    seen = tuple(
+        min(size, max(2.0, evaluators * images * math.sqrt(weight)))
+        for size, weight in zip(spread.pictures, spread.weights, strict=True)
+    )
+    pictures = np.array(
+        [
+            true * _chi_square(f"{name} pictures {side}", count - 1) / (count - 1)
+            + spent * _normal(f"{name} noise {side}")
+            for side, (true, spent, count) in enumerate(zip(true_pictures, noise, seen, strict=True))
+        ]
+    )
+    error = np.sqrt(values / evaluators + true_pictures.sum(axis=0))
+    found = score + error * _normal(f"{name} score")
+    if spread.is_share:
+        found = _inside(found, evaluators * images)
+    square = spread.unit**2
+    return _Drawn(
+        values / evaluators / square,
+        true_pictures / square,
+        found / spread.unit,
+        values / evaluators * _chi_square(f"{name} people", people_df) / people_df / square,
+        pictures / square,
+        noise / square,
+        seen,
+    )
+
+
+def _inside(percent: np.ndarray, responses: float) -> np.ndarray:
+    """Return shares (percent) at least half an answer from 0 and 100%."""
+    half = 50 / responses
+    result: np.ndarray = np.clip(percent, half, 100 - half)
+    return result
+
+
+def _clipped(variance: np.ndarray) -> np.ndarray:
+    result: np.ndarray = np.maximum(variance, 0.0)
+    return result
+
+
+def _df(variance: np.ndarray, count: float, noise: np.ndarray) -> np.ndarray:
+    """Return about the degrees of freedom that `crossing.df_of_parts` finds."""
+    squares = 2 * variance**2
+    most = max(count - 1, 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = squares / (squares / count + noise**2)
+    return np.where(squares > 0, np.clip(found, 1.0, most), most)
+
+
+@lru_cache(maxsize=64)
+def _normal(name: str) -> np.ndarray:
+    """Return a column of the hypercube: normal quantiles in an order of its own."""
+    rng = np.random.default_rng(zlib.crc32(name.encode()))
+    result: np.ndarray = ndtri((rng.permutation(_STUDIES) + 0.5) / _STUDIES)
+    return result
+
+
+def _chi_square(name: str, df: float) -> np.ndarray:
+    part = 2 / 9 / df
+    result: np.ndarray = df * np.maximum(1 - part + math.sqrt(part) * _normal(name), 0.0) ** 3
+    return result
+
+
+@lru_cache(maxsize=64)
+def _critical(level: float, models: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return 1 / df, from 0 to 1, and the critical values of t there."""
+    inverse = np.linspace(0, 1, _POINTS) ** 2
+    df = 1 / np.maximum(inverse, 1e-12)
+    if models == 2:
+        return inverse, stdtrit(df, (1 + level) / 2)
+    return inverse, studentized_range.isf(1 - level, models, df) / math.sqrt(2)

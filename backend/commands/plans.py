@@ -18,6 +18,7 @@ _MANY = 1_000_000
 
 @click.command()
 @click.option("--width", type=_POSITIVE, help="Of the interval of a score: percentage points, or ms.")
+@click.option("--assurance", type=_SHARE, default=0.8, show_default=True, help="Chance that it is no wider.")
 @click.option("--difference", type=_POSITIVE, help="Between two models, to be found significant.")
 @click.option("--power", type=_SHARE, default=0.8, show_default=True, help="Chance of finding it so.")
 @click.option("--level", type=_SHARE, default=0.95, show_default=True)
@@ -25,7 +26,7 @@ _MANY = 1_000_000
     "--models",
     type=click.IntRange(1, 10_000),
     metavar="M",
-    help="Models of the study; from 3 on, Tukey's test.",
+    help="Models of the study; from 3 on, the test of all pairs.",
 )
 @click.option(
     "--method", type=click.Choice(["infinity", "time"]), help="Of the published SDs; a pilot has its own."
@@ -41,6 +42,12 @@ _MANY = 1_000_000
     show_default=True,
     metavar="K",
     help="That an evaluator may be asked to judge.",
+)
+@click.option(
+    "--pictures",
+    type=click.IntRange(2, _MANY),
+    metavar="N",
+    help="Of each model and of reals, to draw from; default, the papers' 5,000, or the pilot's.",
 )
 @click.option("--base-usd", type=_USD, help="For taking part; default 1.00.")
 @click.option("--hourly-usd", type=_USD, help="For the time that images take; default 12.00.")

@@ -10,7 +10,6 @@ from typing import Any
 
 import click
 
-from backend.administration.simulated_pictures import PICTURE_SD
 from backend.commands.jobs import worker_beside
 from backend.commands.world import (
     SEED,
@@ -22,6 +21,7 @@ from backend.commands.world import (
     server_url,
     store_options,
 )
+from backend.experiment.observer import PICTURE_SD
 from backend.experiment.records import Study
 from backend.foundation.errors import InvalidInput
 from backend.uploads.limits import ALL_GB, EACH_GB, FREE_GB, GB, Quota

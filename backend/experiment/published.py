@@ -98,6 +98,8 @@ MODELS = (
 """CelebA-64, then FFHQ-1024, each with the best model first."""
 IMAGES = {"infinity": 100, "time": 450}
 """Number of images that an evaluator judges (N 2.1, 2.2)."""
+POOL = 5000.0
+"""Real images, and images of each model, from which they are drawn (N 3)."""
 
 
 def published_scores(method: str) -> list[dict[str, Any]]:

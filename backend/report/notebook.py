@@ -13,13 +13,13 @@ from backend.analysis import psychometric
 from backend.analysis.chance import MARGIN
 from backend.analysis.response_rows import answers_of
 from backend.analysis.response_table import Answers
-from backend.experiment.judgments import method_named
 from backend.foundation.errors import InvalidInput
 from backend.report.findings import FindingsOptions, findings
 from backend.responses.readers import read_answers
 from backend.responses.reading.metrics import read_metrics
 from backend.scoring import score_answers
 
+_PAPERS = "SDs are read off the papers' bootstrap tables; those of a pilot (--pilot) are better"
 _REHEARSED = "the pilot's sessions are simulated: the SDs are those of the simulation, not of people"
 
 
@@ -130,10 +130,12 @@ def plan(
     width: float | None = None,
     difference: float | None = None,
     power: float = 0.8,
+    assurance: float = 0.8,
     level: float = 0.95,
     models: int | None = None,
     images: int | None = None,
     most_images: int = 200,
+    pictures: int | None = None,
     fee: float = 0.0,
     **costs: float,
 ) -> dict[str, Any]:
@@ -147,18 +149,23 @@ def plan(
             given either, 5 points or 100 ms.
         difference: difference between two models to detect as significant, in the same unit.
         power: probability of detecting it, 0 to 1.
+        assurance: probability that the interval is at most `width` wide, 0 to 1.
         level: confidence level of intervals and tests, 0 to 1.
-        models: number of models; default 2 with a difference, else 1. For 3 or more, Tukey's test is planned.
-        images: number of images per evaluator; HYPE-infinity only.
+        models: number of models; default 2 with a difference, else 1. For 3 or more, the test is of all
+            pairs.
+        images: number of images per evaluator; not for HYPE-time.
         most_images: maximum number of images per evaluator in the search for the cheapest number.
+        pictures: number of pictures of each model, and of reals, from which evaluators' are drawn; default,
+            the papers' 5,000, or the pilot's.
         fee: the panel's fee in percent of the pay: 42.8, not 0.428.
         **costs: `base_usd_cents` (100), `right_usd_cents` (2), `hourly_usd_cents` (1200),
             `image_seconds` (6, HYPE-time 8), `base_seconds` (60), `at_once` (10); see
             `analysis.costs.Costs`.
 
     Returns:
-        Plain data: `rows`, one per model, with `evaluators` (of each model), `usd`, `hours`, and `best`, the
-        same for the number of images that costs least (None for HYPE-time); `assumptions`, in words.
+        Plain data: `rows`, one per model, with `evaluators` (of each model; None, with `why_none`, where no
+        number suffices), `usd`, `hours`, and `best`, the same for the number of images that costs least (None
+        for HYPE-time); `assumptions`, in words.
 
     Raises:
         OpenhypeError: a row is invalid, a number is out of range, or no model in the pilot has two
@@ -173,11 +180,6 @@ def plan(
     else:
         answers = _answers(pilot, method, details=False)
         method, is_simulated = answers.method, answers.is_simulated
-        if method not in planning.PANEL_COSTS:
-            raise InvalidInput(
-                f"plans are for HYPE-infinity and HYPE-time; these responses are of "
-                f"{method_named(method).title}"
-            )
         spreads = spreads_of(answers)
     given: dict[str, Any] = {"fee_percent": fee, **costs}
     try:
@@ -186,10 +188,12 @@ def plan(
         raise InvalidInput(
             f"costs are {', '.join(vars(planning.PANEL_COSTS[method]))}, not {', '.join(costs)}"
         ) from None
-    aim = planning.Aim(width, difference, power, level, models)
-    made = planning.plan(spreads, method, aim, priced, images, most_images)
+    aim = planning.Aim(width, assurance, difference, power, level, models)
+    made = planning.plan(spreads, method, aim, priced, images, most_images, pictures)
+    if pilot is None:
+        made["assumptions"].append(_PAPERS)
     if is_simulated:
-        made["assumptions"] = [_REHEARSED, *made["assumptions"]]
+        made["assumptions"].insert(0, _REHEARSED)
     return made
 
 

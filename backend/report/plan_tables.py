@@ -11,6 +11,7 @@ def as_table(plan: Mapping[str, Any]) -> str:
     """Return a plan as text for a terminal: its aim, a line for each row, and its assumptions."""
     unit = {"percent": "percentage points", "ms": "ms"}[plan["unit"]]
     lines = [_title(plan, unit), *_columns(plan)]
+    lines += [f"{row['model']}: {row['why_none']}" for row in plan["rows"] if row["why_none"]]
     best = [row for row in plan["rows"] if row["best"]]
     if best:
         lines += ["", "the number of images an evaluator that costs least, for the same aim", *_bests(best)]
@@ -21,7 +22,8 @@ def _title(plan: Mapping[str, Any], unit: str) -> str:
     aim, method = plan["aim"], method_named(plan["method"]).title
     wanted = []
     if aim["width"] is not None:
-        wanted.append(f"a {100 * aim['level']:g}% interval {aim['width']:g} {unit} wide")
+        sure = f"in {aim['assurance']:.0%} of studies"
+        wanted.append(f"a {100 * aim['level']:g}% interval at most {aim['width']:g} {unit} wide {sure}")
     if aim["difference"] is not None:
         wanted.append(f"a difference of {aim['difference']:g} {unit} significant with power {aim['power']:g}")
     count = aim["models"]
@@ -30,7 +32,7 @@ def _title(plan: Mapping[str, Any], unit: str) -> str:
 
 def _columns(plan: Mapping[str, Any]) -> Iterator[str]:
     rows = plan["rows"]
-    names = {"width": "interval", "difference": "t-test", "tukey": "Tukey"}
+    names = {"width": "interval", "difference": "test"}
     tests = [name for name in names if name in rows[0]["evaluators_for"]]
     tests = tests if len(tests) > 1 else []
     has_fee = plan["costs"]["fee_percent"] > 0
@@ -39,10 +41,10 @@ def _columns(plan: Mapping[str, Any]) -> Iterator[str]:
     yield "  ".join([*heads, "evaluators", f"{'cost':>10}", *(["      fees"] if has_fee else []), " hours"])
     for row in rows:
         cells = [f"{row['model']:<{width}}", f"{row['score']:>7.1f}", f"{row['sd']:>7.2f}"]
-        cells += [f"{row['images']:>6}", *(f"{row['evaluators_for'][name]:>8}" for name in tests)]
-        cells += [f"{row['evaluators']:>10}", f"{_usd(row['usd']):>10}"]
+        cells += [f"{row['images']:>6}", *(f"{_count(row['evaluators_for'][name]):>8}" for name in tests)]
+        cells += [f"{_count(row['evaluators']):>10}", f"{_usd(row['usd']):>10}"]
         cells += [f"{_usd(row['fee_usd']):>10}"] if has_fee else []
-        yield "  ".join([*cells, f"{row['hours']:>6.1f}"])
+        yield "  ".join([*cells, f"{_hours(row['hours']):>6}"])
 
 
 def _width(rows: Sequence[Mapping[str, Any]]) -> int:
@@ -55,14 +57,22 @@ def _bests(rows: list[Mapping[str, Any]]) -> Iterator[str]:
     for row in rows:
         best = row["best"]
         cells = [f"{row['model']:<{width}}", f"{best['images']:>6}", f"{best['evaluators']:>10}"]
-        yield "  ".join([*cells, f"{_usd(best['usd']):>10}", f"{best['hours']:>6.1f}", _saving(best)])
+        yield "  ".join([*cells, f"{_usd(best['usd']):>10}", f"{_hours(best['hours']):>6}", _saving(best)])
 
 
 def _saving(best: Mapping[str, Any]) -> str:
-    if best["saving_usd"] <= 0:
-        return "nothing"
-    return f"{_usd(best['saving_usd'])} ({best['saving_share']:.0%} at exactly the same interval)"
+    if best["saving_usd"] is None:
+        return ""
+    return _usd(best["saving_usd"]) if best["saving_usd"] > 0 else "nothing"
 
 
-def _usd(value: float) -> str:
-    return format_money(value * 100, "USD")
+def _count(evaluators: int | None) -> str:
+    return "none" if evaluators is None else f"{evaluators}"
+
+
+def _hours(hours: float | None) -> str:
+    return "" if hours is None else f"{hours:.1f}"
+
+
+def _usd(value: float | None) -> str:
+    return "" if value is None else format_money(value * 100, "USD")

@@ -65,7 +65,7 @@ def make_plan(context: Context, wanted: PlanWish) -> PlanMade:
         None if wanted.pilot is None else _pilot(context, context.store.study(wanted.pilot), study, wanted)
     )
     taken = cast(StudyTakes, study_plan.takes(study, wanted.fee_percent, wanted.vat_percent))
-    aim = study_plan.Aim(wanted.difference, wanted.level)
+    aim = study_plan.Aim(wanted.difference, wanted.level, wanted.assurance, wanted.pictures)
     spreads = None if pilot is None else _spreads(pilot)
     return {
         "method": wanted.method,
@@ -181,13 +181,15 @@ def _aim(study: Study, wanted: PlanWish, pilot: Any) -> dict[str, Any]:
         "at_once": wanted.at_once,
     }
     trials = protocol.stimuli.trials
-    is_even = protocol.method == "infinity" and trials >= 2 and trials % 2 == 0
+    is_even = protocol.method != "time" and trials >= 2 and (protocol.method != "infinity" or trials % 2 == 0)
     return plan(
         pilot,
         None if pilot is not None else protocol.method,
         width=wanted.width,
-        difference=wanted.difference,
+        difference=None if protocol.method == "2afc" else wanted.difference,
         power=wanted.power,
+        assurance=wanted.assurance,
+        pictures=wanted.pictures,
         level=wanted.level,
         models=max(len(study.models), 2) if wanted.difference is not None else len(study.models),
         images=trials if is_even else None,

@@ -28,7 +28,12 @@ class PlanWish(Struct):
         Positive | None, Meta(description="Between two models, to be found significant")
     ] = None
     power: Share = 0.8
+    assurance: Annotated[Share, Meta(description="Probability that an interval is no wider")] = 0.8
     level: Share = 0.95
+    pictures: Annotated[
+        Images | None,
+        Meta(description="Of each model and of reals, to draw from; null: the papers', or the pilot's"),
+    ] = None
     pilot: Annotated[
         Annotated[str, Meta(max_length=128)] | None, Meta(description="A study to take SDs from")
     ] = None
@@ -75,8 +80,13 @@ class ScorePrecision(TypedDict):
     model: Annotated[str, Meta(description="Whose evaluators are taken as an example")]
     score: float
     sd: float
-    width: Annotated[float | None, Meta(description="Of the interval of a score")]
-    power: Annotated[float | None, Meta(description="0 to 1, to find the difference")]
+    width: Annotated[
+        float | None, Meta(description="Of the interval of a score, not exceeded with the assurance")
+    ]
+    power: Annotated[
+        float | None,
+        Meta(description="0 to 1, to find the difference; null if no score differs so much"),
+    ]
 
 
 class StudyTells(TypedDict):
@@ -84,8 +94,9 @@ class StudyTells(TypedDict):
 
     unit: Literal["percent", "ms"]
     level: float
+    assurance: float
     difference: float
-    test: Literal["t", "tukey"]
+    test: Annotated[Literal["two", "all"], Meta(description="Of two models, or of all pairs of more")]
     evaluators: int
     source: Literal["papers", "pilot"]
     rows: list[ScorePrecision]

@@ -4,7 +4,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypedDict
 
 from msgspec import Meta, Struct
 
-from backend.administration.simulated_pictures import PICTURE_SD
+from backend.experiment.observer import PICTURE_SD
 from backend.task.reply_types import Currency, Method
 from backend.task.requests import Text, Whole
 from backend.web.progress_types import StudyLine

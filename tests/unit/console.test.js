@@ -7,7 +7,7 @@ import { found, parametersOf, pathTo } from "../../frontend/console_paths.js";
 import { paidRows } from "../../frontend/console_payment_list.js";
 import { METHODS, methodOf, ordered } from "../../frontend/console_methods.js";
 import { checkedOf, orderOf } from "../../frontend/console_order.js";
-import { factsOf, needed, planWish } from "../../frontend/console_plan.js";
+import { factsOf, needed, planWish, unreached } from "../../frontend/console_plan.js";
 import { placeOf, withoutPlace } from "../../frontend/console_questionnaire.js";
 import {
   arranged,
@@ -262,6 +262,7 @@ test("a plan says what a study takes and tells", () => {
   };
   const tells = {
     unit: "percent",
+    assurance: 0.8,
     difference: 10,
     source: "papers",
     rows: [
@@ -271,17 +272,28 @@ test("a plan says what a study takes and tells", () => {
       { width: null, power: null },
     ],
   };
-  const aim = { rows: [{ evaluators: 11 }, { evaluators: 38 }] };
+  const aim = {
+    rows: [
+      { model: "a", evaluators: 11, why_none: null },
+      { model: "b", evaluators: null, why_none: "the shared pictures alone make it wide" },
+      { model: "c", evaluators: 38, why_none: null },
+    ],
+  };
 
   assert.deepEqual(factsOf({ models: 3, study, tells }), [
     ["Evaluators", "90 in all, 30 for each of 3 models"],
     ["Answers", "9,000"],
     ["Cost", "at most $257.40, of which $77.40 are the panel’s fee; $2.86 for each evaluator"],
     ["Working time", "15 hours of all evaluators together"],
-    ["Interval of a score", "4.9 to 9.6 percentage points wide, by the spread of the papers’ evaluators"],
+    [
+      "Interval of a score",
+      "at most 4.9 to 9.6 percentage points wide in 80% of studies, by the spread of the papers’ evaluators",
+    ],
     ["Power", "69% to over 99% to find a difference of 10 percentage points between two models"],
   ]);
   assert.deepEqual(needed({ aim }), { least: 11, most: 38 });
+  assert.deepEqual(unreached({ aim }), ["B: the shared pictures alone make it wide."]);
+  assert.equal(needed({ aim: { rows: [aim.rows[1]] } }), null);
   assert.equal(needed({ aim: null }), null);
   assert.deepEqual(
     factsOf({

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = "osD^vPX"
+_CLEAR = {"facecolor": "white", "edgecolor": "none", "pad": 1}
 
 
 def draw_plan(plan: Mapping[str, Any]) -> "Figure":
@@ -31,22 +32,28 @@ def draw_plan(plan: Mapping[str, Any]) -> "Figure":
 def _draw_widths(axes: "Axes", plan: Mapping[str, Any]) -> None:
     unit = {"percent": "percentage points", "ms": "ms"}[plan["unit"]]
     for i, row in enumerate(plan["rows"]):
-        label = f"{row['model']} ({row['evaluators']})"
+        label = f"{row['model']} ({'none' if row['evaluators'] is None else row['evaluators']})"
         points = [(point["evaluators"], point["width"]) for point in row["curve"]]
         axes.plot(*zip(*points, strict=True), label=label, markevery=3, **_style(i))
     wanted = plan["aim"]["width"]
     if wanted is not None:
         axes.axhline(wanted, color="#555555", linestyle="--", linewidth=1)
-        axes.annotate("wanted", (120, wanted), ha="right", va="bottom", color="#555555")
+        axes.annotate("wanted", (120, wanted), ha="right", va="bottom", color="#555555", bbox=_CLEAR)
     axes.set_xlabel("evaluators")
-    axes.set_ylabel(f"width of the {100 * plan['aim']['level']:g}% interval ({unit})")
+    aim = plan["aim"]
+    percent = f"{100 * aim['level']:g}%"
+    axes.set_ylabel(
+        f"width of the {percent} interval ({unit}),\nat most, in {aim['assurance']:.0%} of studies"
+    )
     axes.set_ylim(bottom=0)
     axes.legend(title="model (evaluators planned)", frameon=False, fontsize="small")
 
 
 def _draw_costs(axes: "Axes", plan: Mapping[str, Any]) -> None:
     for i, row in enumerate(plan["rows"]):
-        points = [(point["images"], point["usd"]) for point in row["by_images"]]
+        points = [(point["images"], point["usd"]) for point in row["by_images"] if point["usd"] is not None]
+        if not points:
+            continue
         axes.plot(*zip(*points, strict=True), label=row["model"], markevery=6, **_style(i))
         axes.plot(
             row["best"]["images"], row["best"]["usd"], "*", color=COLOURS[i % len(COLOURS)], markersize=14

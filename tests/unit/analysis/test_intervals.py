@@ -38,6 +38,13 @@ def test_with_very_many_evaluators_it_is_wilsons_own():
     assert ours == pytest.approx((theirs.low, theirs.high), abs=1e-6)
 
 
+def test_independent_responses_have_the_interval_of_their_number():
+    theirs = stats.binomtest(30, 100).proportion_ci(0.95, method="wilson")
+    assert wilson(0.3, 0.0, student_quantile(1e9, 0.95), 100) == pytest.approx(
+        (theirs.low, theirs.high), abs=1e-6
+    )
+
+
 def test_nobody_wrong_still_leaves_room_above():
     # 0 of 200: variance 0, t(1) = 12.7062; w = t^2 / 200: the end is w / (1 + w)
     w = 12.7062**2 / 200
