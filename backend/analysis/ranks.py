@@ -29,9 +29,14 @@ def spearman(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -
     if count < 3 or ranks_x.std() == 0 or ranks_y.std() == 0:
         return None
     rho = _correlation(ranks_x, ranks_y)
-    t = math.inf if abs(rho) >= 1 else rho * math.sqrt((count - 2) / (1 - rho**2))
     exact = _share_of_orders(ranks_x, ranks_y, rho) if count <= _EXACT_UP_TO else None
-    return {"rho": rho, "p": float(2 * stdtr(count - 2, -abs(t))), "p_exact": exact, "models": count}
+    return {"rho": rho, "p": two_sided_p(rho, count), "p_exact": exact, "models": count}
+
+
+def two_sided_p(rho: float, count: int) -> float:
+    """Return the p-value of rho over `count` models (3 or more), by Student's t with count - 2."""
+    t = math.inf if abs(rho) >= 1 else rho * math.sqrt((count - 2) / (1 - rho**2))
+    return float(2 * stdtr(count - 2, -abs(t)))
 
 
 def kendall(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -> dict[str, Any] | None:
