@@ -58,6 +58,7 @@ _GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "report": ("reports", "write a page with every number, figure and table"),
         "leaderboard": ("reports", "write one table over several studies"),
         "export": ("scores", "write the answers as a Psych-DS data set"),
+        "published": ("scores", "recompute what the papers print from their tables"),
         "settling": ("scores", "show what each reading of the staircase converges to"),
     },
     "Compare with metrics": {

@@ -1,4 +1,4 @@
-"""Commands that output the results of studies: `score`, `export`, and `settling`."""
+"""Commands that output results of studies (`score`, `export`) or the papers' (`published`, `settling`)."""
 
 import json
 from collections.abc import Callable
@@ -197,6 +197,15 @@ def _write_bapps(world: World, study: "Study", votes: "Votes", out: Path) -> Non
     if made.unjudged:
         count = counted(len(made.unjudged), "item")
         click.echo(f"note: {count} without a vote left out of bapps: {listed(made.unjudged)}", err=True)
+
+
+@click.command()
+def published() -> None:
+    """Print the papers' tests and correlations, recomputed from the papers' tables."""
+    from backend.report.published import report
+    from backend.report.text_report import as_sections
+
+    click.echo(as_sections(report(), screen_width() or 110))
 
 
 @click.command()

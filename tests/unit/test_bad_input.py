@@ -76,6 +76,7 @@ USUAL = {
     "masks": ["garbage.csv", "-o", "m.png"],
     "pause": ["faces"],
     "pay": ["faces", "--panel", "link"],
+    "published": [],
     "qualification": ["made", "--real", "images/real", "--model", "gan=images/gan", "--set", "images=2000"],
     "recruit": ["faces"],
     "report": ["garbage.csv", "-o", "out"],

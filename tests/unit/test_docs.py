@@ -65,6 +65,20 @@ def test_outputs_that_pages_show_are_what_the_commands_print(command, output):
     assert CliRunner().invoke(main, shlex.split(command)).output == output
 
 
+def test_every_figure_on_the_papers_tables_is_printed_by_the_command():
+    text = (ROOT / "docs" / "published.md").read_text("utf-8")
+    prose = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
+    prose, output = (" ".join(part.split()) for part in (prose, run("published").output))
+
+    figure = r"(?<![\d.])−?\d*\.\d+"
+    named = re.findall(figure, re.sub(r"\b[NW] \d\.\d", "", prose))
+    ranges = re.findall(r"\S+ \[[^]]+, [^]]+\](?!\()", prose)
+    assert len(named) > 50
+    assert len(ranges) > 8
+    assert [found for found in ranges if found not in output] == []
+    assert set(named) - set(re.findall(figure, output)) == set()
+
+
 def test_the_page_on_data_explains_every_column_and_file_of_an_export():
     page = (ROOT / "docs" / "data.md").read_text("utf-8")
 

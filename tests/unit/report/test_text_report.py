@@ -14,7 +14,7 @@ import backend.report
 from backend.analysis.agreement import agreement
 from backend.analysis.response_rows import answers_of
 from backend.report import agreement as agreement_report
-from backend.report import calibration, page
+from backend.report import calibration, page, published
 from backend.report.build import ReportOptions, study_info
 from backend.report.compose import compose, compose_scores
 from backend.report.drawing import Drawing
@@ -123,6 +123,7 @@ REPORTS = {
     "metrics of pictures": of_pictures,
     "agreement": of_agreement,
     "calibration": lambda: calibration.report(data_of(), "2026-01-01", "1"),
+    "published": published.report,
 }
 
 
