@@ -18,6 +18,7 @@ from scipy.optimize import brentq
 from backend.analysis.comparisons import Groups, Moments, anova, student, tukey
 from backend.analysis.ranks import spearman, two_sided_p
 from backend.experiment.published import (
+    BESSEL,
     CELEBA,
     CIFAR,
     CORRELATIONS,
@@ -37,7 +38,6 @@ LEVEL = 0.95
 _ALMOST = 1e-9
 HALF = 0.05
 """Half a unit of the only digit that tables of scores print."""
-BESSEL = EVALUATORS / (EVALUATORS - 1)
 
 
 @dataclass(frozen=True)

@@ -30,12 +30,10 @@ from backend.analysis.time_scores import Times
 from backend.analysis.values import Values
 from backend.experiment.judgments import method_named
 from backend.experiment.observer import PICTURE_SD
-from backend.experiment.published import EVALUATORS, IMAGES, MODELS, POOL
+from backend.experiment.published import BESSEL, EVALUATORS, IMAGES, MODELS, POOL
 from backend.experiment.staircase import NAMED_RULES, equilibrium_accuracy
 from backend.foundation.errors import InvalidInput
 
-_UNBIASED = EVALUATORS / (EVALUATORS - 1)
-"""A bootstrap's variance has n for the n - 1 of an evaluator's."""
 PRIOR_DF = 10.0
 """Degrees of freedom of the variance between pictures that is assumed without a pilot."""
 REAL_OR_FAKE = (0.25, 0.25)
@@ -123,7 +121,7 @@ def published(method: str) -> list[Spread]:
         raise InvalidInput(f"method must be 'infinity' or 'time', not {method!r}")
     images, df = IMAGES[method], EVALUATORS - 1
     if method == "time":
-        sds = [one.ms_sd * math.sqrt(_UNBIASED) for one in MODELS]
+        sds = [one.ms_sd * math.sqrt(BESSEL) for one in MODELS]
         rule = NAMED_RULES["hype-2019"]
         right, bounds = equilibrium_accuracy(rule), (rule.min_ms, rule.max_ms)
         return [
@@ -132,7 +130,7 @@ def published(method: str) -> list[Spread]:
         ]
     return [
         replace(
-            _of_share(one.label, one.percent, images, one.percent_sd**2 * _UNBIASED, df),
+            _of_share(one.label, one.percent, images, one.percent_sd**2 * BESSEL, df),
             pictures=(POOL, POOL),
             of_picture=_prior(one.percent),
         )

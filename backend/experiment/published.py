@@ -6,7 +6,7 @@ of generative models" (workshop on deep generative models for highly structured 
 1 to 5 in section 4, tables 6 and 7 in appendix A.
 
 An SD between evaluators is the bootstrap SD times the square root of the number of evaluators drawn. It has
-the divisor n; `backend.analysis.published_tables` has the one with n - 1. What follows from these tables and
+the divisor n; `BESSEL` makes it the one with n - 1. What follows from these tables and
 what does not is in docs/published.md. The papers contradict themselves in three cases:
 
 - StyleGAN on CelebA-64 has 439.4 ms in W's table 1, table 5 and section 1, and 439.3 ms in section 4.1
@@ -25,6 +25,8 @@ from typing import Any
 
 EVALUATORS = 30
 """Evaluators of each model, and drawn for the SDs of the tables of scores (N 3; W 3, "Metrics")."""
+BESSEL = EVALUATORS / (EVALUATORS - 1)
+"""The variance of evaluators over that of a bootstrap, which has n for their n - 1."""
 IMAGES = {"infinity": 100, "time": 450}
 """Number of images that an evaluator judges (N 2.1, 2.2)."""
 
