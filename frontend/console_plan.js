@@ -44,18 +44,16 @@ export function factsOf({ models, study, tells }) {
   const powers = tells.rows.flatMap(({ power }) => (power === null ? [] : [power]));
   const unit = tells.unit === "ms" ? "ms" : "percentage points";
   const digits = tells.unit === "ms" ? 0 : 1;
-  const [least, most] = [Math.min(...widths), Math.max(...widths)].map((width) => width.toFixed(digits));
   if (widths.length)
     facts.push([
       "Interval of a score",
-      `at most ${least} to ${most} ${unit} wide in ${percent(tells.assurance)} of studies, by the spread ` +
-        `of the ${source(tells.source)} evaluators`,
+      `at most ${span(widths, (width) => width.toFixed(digits))} ${unit} wide ` +
+        `in ${percent(tells.assurance)} of studies, by the spread of the ${source(tells.source)} evaluators`,
     ]);
   if (powers.length)
     facts.push([
       "Power",
-      `${percent(Math.min(...powers))} to ${percent(Math.max(...powers))} to find a difference of ` +
-        `${tells.difference} ${unit} between two models`,
+      `${span(powers, percent)} to find a difference of ${tells.difference} ${unit} between two models`,
     ]);
   return facts;
 }
@@ -221,7 +219,9 @@ export function planPanel(method, onAim, onChosen, pilots = []) {
       warnings.hidden = !plan.warnings.length;
       const evaluators = needed(plan);
       answer.textContent = [
-        ...(evaluators ? [`${range(evaluators)} evaluators for each model are needed.`] : []),
+        ...(evaluators
+          ? [`${span(Object.values(evaluators), count)} evaluators for each model are needed.`]
+          : []),
         ...unreached(plan),
       ].join(" ");
       choose.hidden = !evaluators || evaluators.most === plan.study.evaluators_a_model;
@@ -258,7 +258,12 @@ function inHours(hours) {
     : counted(hours < 10 ? Math.round(10 * hours) / 10 : Math.round(hours), "hour");
 }
 
-/** @param {{least: number, most: number}} evaluators */
-function range({ least, most }) {
-  return least === most ? count(most) : `${count(least)} to ${count(most)}`;
+/**
+ * Return the least and the most of numbers as texts, or the one text that both have.
+ * @param {number[]} numbers
+ * @param {(number: number) => string} asText
+ */
+function span(numbers, asText) {
+  const ends = new Set([Math.min(...numbers), Math.max(...numbers)].map(asText));
+  return [...ends].join(" to ");
 }

@@ -291,6 +291,11 @@ test("a plan says what a study takes and tells", () => {
     ],
     ["Power", "69% to over 99% to find a difference of 10 percentage points between two models"],
   ]);
+  const sure = { ...tells, rows: [tells.rows[0], tells.rows[0]] };
+  assert.deepEqual(factsOf({ models: 3, study, tells: sure })[5], [
+    "Power",
+    "over 99% to find a difference of 10 percentage points between two models",
+  ]);
   assert.deepEqual(needed({ aim }), { least: 11, most: 38 });
   assert.deepEqual(unreached({ aim }), ["B: the shared pictures alone make it wide."]);
   assert.equal(needed({ aim: { rows: [aim.rows[1]] } }), null);
