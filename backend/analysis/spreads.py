@@ -63,7 +63,7 @@ class Spread:
     range: tuple[float, float] = (0.0, 100.0)
     """Lowest and highest possible score."""
     weights: tuple[float, ...] = REAL_OR_FAKE
-    """Squared weight of the answers to reals (or to items) and to fakes in a score."""
+    """Squared weight of the answers to reals and to fakes (or items) in a score."""
     pictures: tuple[float, ...] = (math.inf, math.inf)
     """Pictures of each side from which evaluators' are drawn."""
     of_picture: float = 0.0
@@ -209,8 +209,12 @@ def _with_shared(spread: Spread, answers: Answers, code: int) -> Spread:
 
 
 def _shared(sides: Sequence[Seen]) -> tuple[tuple[float, ...], tuple[float, ...], float]:
-    """Return each side's weight and number of pictures, and the probability that two answers share one."""
+    """Return each side's weight and number of pictures, and the probability that two answers share one.
+
+    Where there is one side, its items are not shared by models, as fakes are not.
+    """
     found = [shared_weight(seen) for seen in sides]
+    found = found if len(sides[1].image) else found[::-1]
     return (
         tuple(weight for weight, _ in found),
         tuple(weight / same if same else math.inf for weight, same in found),

@@ -324,6 +324,16 @@ def test_other_shares_are_planned_from_a_pilot(method):
     assert own == pytest.approx(high - low, rel=0.25)
 
 
+def test_items_of_a_set_are_its_own_so_that_they_count_in_a_difference():
+    (spread,) = spreads_of(answers_of(votes("jnd"), "jnd"))
+
+    assert spread.weights == (0, pytest.approx(1))
+    assert spread.pictures == (math.inf, pytest.approx(40))
+    # many evaluators: the items of both sets are left, and find 5 points less often than those of 4,000 would
+    few, many = (power(spread.with_pictures(count), 5, 5000, 40, 0.95) for count in (40, 4000))
+    assert few < 0.9 < many
+
+
 def test_a_difference_is_not_planned_where_there_is_no_test():
     with pytest.raises(InvalidInput, match="2AFC has no test between sets"):
         openhype.plan(votes("2afc"), difference=5)
