@@ -11,7 +11,7 @@ sessions of the length in which it was observed. Variances are in squared ms.
 
 A pilot of few people does not tell how much people differ: its variance has `df` degrees of freedom, which
 the plan takes account of (`power.py`). Still less does it tell how much pictures differ: the estimate is
-shrunk towards that of simulated evaluators, by the precision of both.
+pooled with that of simulated evaluators, by the degrees of freedom of both.
 """
 
 import math
@@ -189,8 +189,8 @@ def _of_shares(answers: Answers, values: dict[str, Values]) -> Iterator[Spread]:
 def _with_shared(spread: Spread, answers: Answers, code: int) -> Spread:
     """Return a spread of shares with its pictures: how many there are, and how much they differ.
 
-    The pilot's estimate has the variance of a chi square and that of answers' noise; the one that is assumed
-    has `PRIOR_DF` degrees of freedom. Their mean is weighted by precision, about a chi square as well.
+    The pilot's estimate has the degrees of freedom of the number of pictures and of answers' noise
+    (Satterthwaite, 1946), the one that is assumed has `PRIOR_DF`; both are pooled by these.
     """
     sides, prior = sides_of(answers, code), _prior(spread.score)
     weights, pictures, same = _shared(sides)
@@ -201,9 +201,10 @@ def _with_shared(spread: Spread, answers: Answers, code: int) -> Spread:
     found = math.fsum(parts_of_images(seen).sum() for seen in sides) / pairs / same * spread.unit**2
     noise = (spread.within / spread.images) ** 2 * 2 / pairs / same
     count = sum(n for n in pictures if math.isfinite(n))
-    own, assumed = 1 / (2 * prior**2 / count + noise), PRIOR_DF / 2 / prior**2
-    mean = max((found * own + prior * assumed) / (own + assumed), prior / PRIOR_DF)
-    spread = replace(spread, of_picture=mean, of_picture_df=2 * mean**2 * (own + assumed))
+    square = max(found, prior) ** 2
+    df = 2 * square / (2 * square / count + noise)
+    mean = (df * max(found, 0.0) + PRIOR_DF * prior) / (df + PRIOR_DF)
+    spread = replace(spread, of_picture=mean, of_picture_df=df + PRIOR_DF)
     sampled = spread.within / spread.images - spread.covariance
     return replace(spread, sampled=sampled, between=max(spread.observed - sampled, 0.0))
 

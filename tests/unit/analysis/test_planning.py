@@ -283,7 +283,7 @@ def test_a_pilots_pictures_differ_as_they_did(picture_sd):
 
     expected = math.sqrt(picture_variance(40, picture_sd))
     assert math.sqrt(spread.of_picture) == pytest.approx(expected, rel=0.12)
-    assert spread.of_picture_df > 50
+    assert 60 < spread.of_picture_df < 410
 
 
 def test_a_pilot_without_shared_pictures_has_those_that_are_assumed():
