@@ -29,13 +29,13 @@ class Judges:
     mean: float = 0.0
     bias_sd: float = 0.4
     """SD of the evaluators' tendency to prefer one side of the truth, or to say `same`."""
-    noise: tuple[float, float] = (0.8, 1.2)
-    """SDs of the errors of two metrics."""
+    noise: tuple[float, ...] = (0.8, 1.2)
+    """SDs of the errors of the metrics a, b, ..."""
 
     def study(
         self, items: int, evaluators: int, votes: int, rng: np.random.Generator, sets: int = 1
     ) -> tuple[Votes, dict[str, np.ndarray]]:
-        """Return the votes of one study, and the distances of two metrics.
+        """Return the votes of one study, and the distances of the metrics.
 
         Args:
             votes: votes an item, of different evaluators drawn at random.
@@ -59,7 +59,7 @@ class Judges:
             answers.ravel().astype(float),
             judges.ravel(),
         )
-        return found, {"a": distances[0], "b": distances[1]}
+        return found, dict(zip("abcdefgh", distances, strict=False))
 
 
 def run() -> dict[str, Row]:

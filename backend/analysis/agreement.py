@@ -3,6 +3,12 @@
 Every metric is scored on the same items. Scores of several sets are averaged with equal weights, as the
 paper does. An interval is over evaluators and items together (`two_way.py`): what other people would say
 about other items of the same kind. Those over evaluators only, and over items only, stand beside it.
+
+A JND area is too high from few items. How fast its bias falls depends on the metric: as items ** -1/2 where
+the precision hardly falls with recall, so that the envelope is a maximum of a random walk, and as 1 / items
+where it falls steeply. The interval over items reaches from its lower end at the first rate to its upper end
+at the second, each by the jackknife, and its variance is the jackknife's where that is larger than the
+linearised one. `average_precision` needs neither (docs/agreement.md has what both cover).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,6 +26,7 @@ from backend.analysis.two_way import (
     difference_test,
     share_interval,
     two_way,
+    two_way_apart,
     two_way_of_pairs,
 )
 from backend.analysis.votes import JND, TWO_AFC, Votes
@@ -31,6 +38,9 @@ _GROUPS = {
     "real algorithms": ("superres", "deblur", "color", "frameinterp"),
 }
 """Averages that the paper prints besides that of all sets."""
+_INTERVALS = ("ci", "evaluators_ci", "items_ci")
+_LEAST = 0.01
+"""A corrected area is not nearer to 0 and 1, where log odds have no end, unless the area itself is."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +50,16 @@ class _Scored:
     score: float
     influence: np.ndarray
     is_used: np.ndarray
+    bias: float = 0.0
+    """How much it is expected to be too high; of JND."""
+    corrections: tuple[float, ...] = (0.0,)
+    """What an interval over items takes off the score for its upper end and for its lower end."""
+    curvature: float = 0.0
+    """Variance over items that the influences do not have."""
 
     def variances(self, votes: Votes) -> TwoWay:
-        return two_way(self.influence, votes.item, votes.evaluator, self.is_used)
+        estimate = two_way_apart if votes.kind == JND else two_way
+        return estimate(self.influence, votes.item, votes.evaluator, self.is_used)
 
 
 def columns_of(sets: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -80,6 +97,10 @@ def agreement(votes: Votes, metrics: Mapping[str, np.ndarray], level: float = 0.
             raise InvalidInput(f"{name} must have finite distances; that of {votes.items[bad[0]]} is not")
     columns = columns_of(votes.sets)
     scored = {name: _by_column(votes, distances, columns) for name, distances in metrics.items()}
+    stepwise = {
+        name: _by_column(votes, distances, columns, is_stepwise=True) if votes.kind == JND else {}
+        for name, distances in metrics.items()
+    }
     count = votes.count
     return {
         "kind": votes.kind,
@@ -93,7 +114,11 @@ def agreement(votes: Votes, metrics: Mapping[str, np.ndarray], level: float = 0.
         "columns": [{"column": name, "sets": list(sets)} for name, sets in columns.items()],
         "human": _human(votes, columns, level) if votes.kind == TWO_AFC else [],
         "metrics": [
-            {"metric": name, **_row(votes, distances, scored[name][column], column, sets, level)}
+            {
+                "metric": name,
+                **_row(votes, distances, scored[name][column], column, sets, level),
+                "average_precision": _average_precision(votes, stepwise[name].get(column), level),
+            }
             for name, distances in metrics.items()
             for column, sets in columns.items()
         ],
@@ -114,10 +139,13 @@ def _set(votes: Votes, number: int) -> dict[str, Any]:
 
 
 def _by_column(
-    votes: Votes, distances: np.ndarray, columns: Mapping[str, tuple[str, ...]]
+    votes: Votes,
+    distances: np.ndarray,
+    columns: Mapping[str, tuple[str, ...]],
+    is_stepwise: bool = False,
 ) -> dict[str, _Scored | None]:
-    """Return the score of each column; None where it is not defined."""
-    by_set = {name: _of_set(votes, distances, i) for i, name in enumerate(votes.sets)}
+    """Return the score of each column, or its average precision; None where it is not defined."""
+    by_set = {name: _of_set(votes, distances, i, is_stepwise) for i, name in enumerate(votes.sets)}
     return {column: _mean([by_set[name] for name in sets]) for column, sets in columns.items()}
 
 
@@ -129,10 +157,13 @@ def _mean(parts: Sequence[_Scored | None]) -> _Scored | None:
         float(np.mean([part.score for part in known])),
         np.mean([part.influence for part in known], axis=0),
         np.any([part.is_used for part in known], axis=0),
+        float(np.mean([part.bias for part in known])),
+        tuple(np.mean([part.corrections for part in known], axis=0)),
+        sum(part.curvature for part in known) / len(known) ** 2,
     )
 
 
-def _of_set(votes: Votes, distances: np.ndarray, number: int) -> _Scored | None:
+def _of_set(votes: Votes, distances: np.ndarray, number: int, is_stepwise: bool) -> _Scored | None:
     is_here = votes.set_of == number
     is_used = is_here[votes.item]
     items, place = np.flatnonzero(is_here), np.cumsum(is_here)[votes.item] - 1
@@ -140,9 +171,17 @@ def _of_set(votes: Votes, distances: np.ndarray, number: int) -> _Scored | None:
     if votes.kind == JND:
         if not votes.share[items].any():
             return None
-        by_same, by_different = jnd.influence(distances[items], votes.share[items])
-        slope = votes.vote * by_same[place] + (1 - votes.vote) * by_different[place]
-        return _Scored(jnd.area(distances[items], votes.share[items]), weight * slope, is_used)
+        pairs = distances[items], votes.share[items]
+        by_same, by_different = jnd.influence(*pairs, is_stepwise)
+        slope = weight * (votes.vote * by_same[place] + (1 - votes.vote) * by_different[place])
+        left_out = jnd.jackknife(*pairs, is_stepwise)
+        ordinary = left_out.bias(jnd.STEPS_RATE) if left_out else 0.0
+        if is_stepwise:
+            return _Scored(jnd.average_precision(*pairs), slope, is_used, ordinary)
+        bias = left_out.bias(jnd.ENVELOPE_RATE) if left_out else 0.0
+        linear = two_way(slope, votes.item, None, is_used).by_items or 0.0
+        curvature = max(0.0, left_out.variance - linear) if left_out else 0.0
+        return _Scored(jnd.area(*pairs), slope, is_used, bias, (ordinary, bias), curvature)
     d0, d1 = distances.T
     score = two_afc.score(d0[items], d1[items], votes.share[items])
     earned = two_afc.credit(d0[votes.item], d1[votes.item], votes.vote)
@@ -160,15 +199,26 @@ def _row(
     is_here = np.isin(votes.set_of, [votes.sets.index(name) for name in sets])
     same = {"column": column, "items": int(is_here.sum()), "ties": _ties(votes, distances, is_here)}
     if scored is None:
-        return {**same, "score": None, "ci": None, "evaluators_ci": None, "items_ci": None, "of_ties": None}
-    found = {**same, "score": 100 * scored.score, **_intervals(votes, scored, level)}
+        return {**same, "score": None, "bias": None, **dict.fromkeys(_INTERVALS), "of_ties": None}
+    found = {**same, "score": 100 * scored.score, "bias": None, **_intervals(votes, scored, level)}
     if votes.kind == TWO_AFC:
         return {**found, "of_ties": None}
+    found["bias"] = 100 * scored.bias
     ranges = [
         jnd.range_of_ties(distances[here], votes.share[here])
         for here in (votes.set_of == votes.sets.index(name) for name in sets)
     ]
     return {**found, "of_ties": [100 * float(np.mean(ends)) for ends in zip(*ranges, strict=True)]}
+
+
+def _average_precision(votes: Votes, scored: _Scored | None, level: float) -> dict[str, Any] | None:
+    if scored is None:
+        return None
+    return {
+        "score": 100 * scored.score,
+        "bias": 100 * scored.bias,
+        **_intervals(votes, scored, level),
+    }
 
 
 def _ties(votes: Votes, distances: np.ndarray, is_here: np.ndarray) -> int:
@@ -183,18 +233,31 @@ def _ties(votes: Votes, distances: np.ndarray, is_here: np.ndarray) -> int:
 def _intervals(votes: Votes, scored: _Scored, level: float) -> dict[str, list[float] | None]:
     found = scored.variances(votes)
 
-    def interval(variance: float | None, df: float) -> list[float] | None:
+    def interval(variance: float | None, df: float, is_over_items: bool = True) -> list[float] | None:
         if votes.kind == JND:
-            ci = area_interval(scored.score, variance, df, level)
+            ci = _area_interval(scored, variance, df, level, is_over_items)
         else:
             ci = share_interval(scored.score, variance, df, int(scored.is_used.sum()), level)
         return ci and [100 * end for end in ci]
 
     return {
         "ci": interval(found.by_both, found.both_df),
-        "evaluators_ci": interval(found.by_evaluators, found.evaluators_df),
+        "evaluators_ci": interval(found.by_evaluators, found.evaluators_df, is_over_items=False),
         "items_ci": interval(found.by_items, found.items_df),
     }
+
+
+def _area_interval(
+    scored: _Scored, variance: float | None, df: float, level: float, is_over_items: bool
+) -> list[float] | None:
+    """Return the interval of an area (0 to 1): over other items, corrected for its bias from few of them."""
+    if variance is None or not is_over_items:
+        return area_interval(scored.score, variance, df, level)
+    least, most = min(_LEAST, scored.score), max(1 - _LEAST, scored.score)
+    centres = [min(max(scored.score - each, least), most) for each in scored.corrections]
+    cis = [area_interval(centre, variance + scored.curvature, df, level) for centre in centres]
+    known = [ci for ci in cis if ci]
+    return [min(low for low, _ in known), max(high for _, high in known)] if known else None
 
 
 def _human(votes: Votes, columns: Mapping[str, tuple[str, ...]], level: float) -> list[dict[str, Any]]:

@@ -79,6 +79,31 @@ def _combined(by_people: float | None, people: int, items: np.ndarray, common: n
     return TwoWay(by_people, by_items, of_people + of_items, people_df, items_df, df)
 
 
+def two_way_apart(
+    influence: np.ndarray, item: np.ndarray, evaluator: np.ndarray | None, is_used: np.ndarray
+) -> TwoWay:
+    """Return the variances of a score, that over both with single votes apart; arguments of `two_way`.
+
+    It is sum r^2, and what evaluators and items add to it if that is above 0. Degrees of freedom are
+    Satterthwaite's with the precision of each estimate: few evaluators make that of their part imprecise,
+    and not that of single votes, as it is in `two_way`.
+    """
+    found = two_way(influence, item, evaluator, is_used)
+    if evaluator is None or found.by_both is None:
+        return found
+    influence, item, evaluator = influence[is_used], item[is_used], evaluator[is_used]
+    people, items = _sums(influence, evaluator), _sums(influence, item)
+    single, by_people = float((influence**2).sum()), float((people**2).sum())
+    of_people = max(0.0, (by_people - single) * len(people) / (len(people) - 1))
+    shared = (items**2 - _sums(influence**2, item)) * len(items) / (len(items) - 1)
+    of_items = max(0.0, float(shared.sum()))
+    variance = single + of_people + of_items
+    spread = single**2 / (len(influence) - 1) + of_items**2 / df_of_parts(shared)
+    if of_people:
+        spread += (by_people * len(people) / (len(people) - 1)) ** 2 / found.evaluators_df
+    return replace(found, by_both=variance, both_df=variance**2 / spread if spread else found.both_df)
+
+
 def two_way_of_pairs(
     vote: np.ndarray, item: np.ndarray, evaluator: np.ndarray, weight: np.ndarray, centre: np.ndarray
 ) -> TwoWay:

@@ -16,6 +16,8 @@ HUMAN, AS_PRINTED, ORACLE = "human", "human, as printed", "oracle"
 _INTERVALS = ("ci", "evaluators_ci", "items_ci")
 _POINTS = (AS_PRINTED, ORACLE)
 """Rows without intervals."""
+_NOTED_BIAS = 0.05
+"""Points; less is printed as 0.0."""
 
 
 def report(data: Mapping[str, Any], source: str, date: str, version: str, is_simulated: bool) -> Report:
@@ -45,7 +47,9 @@ def section(data: Mapping[str, Any]) -> Section:
             for name, cells in _rows(data)
         ],
     )
-    tables = [_intervals(data), *([_pairs(data)] if data["pairs"] else []), _sets(data)]
+    tables = [_intervals(data)]
+    tables += [_average_precisions(data)] if data["kind"] == JND and data["metrics"] else []
+    tables += [*([_pairs(data)] if data["pairs"] else []), _sets(data)]
     figures: tuple[Figure, ...] = ()
     if data["metrics"]:
         figures = (_figure(data, scores),)
@@ -159,6 +163,26 @@ def _intervals(data: Mapping[str, Any]) -> Table:
     )
 
 
+def _average_precisions(data: Mapping[str, Any]) -> Table:
+    rows = [row for row in data["metrics"] if row["average_precision"]]
+    return Table(
+        "average_precision",
+        "Areas (%) with how many points they are expected to be too high from so few pairs (jackknife), and "
+        "average precision (%), which hardly is and does not depend on the order of ties, with "
+        f"{formatting.level(data['level'])} intervals over evaluators and items",
+        (
+            Column("metric", lambda row: row["metric"], is_number=False),
+            Column("set", lambda row: row["column"], is_number=False),
+            Column("area", lambda row: formatting.amount(row["score"])),
+            Column("too high by", lambda row: formatting.amount(row["bias"])),
+            Column("average precision", lambda row: formatting.amount(row["average_precision"]["score"])),
+            Column("interval", lambda row: formatting.brackets(row["average_precision"]["ci"])),
+        ),
+        rows,
+        is_folded=len(rows) > 12,
+    )
+
+
 def _pairs(data: Mapping[str, Any]) -> Table:
     label = formatting.level(data["level"])
     return Table(
@@ -235,6 +259,13 @@ def _sentences(data: Mapping[str, Any]) -> tuple[str, ...]:
         best = max(rows, key=lambda row: row["score"])
         score = formatting.estimate(best["score"], best["ci"])
         sentences.append(f"{best['metric']} agrees best with people{where}: {score}.")
+        if best["bias"] and best["bias"] >= _NOTED_BIAS:
+            steps = best["average_precision"]
+            sentences.append(
+                f"From {counted(best['items'], 'pair')}, this area is expected to be about "
+                f"{formatting.amount(best['bias'])} points too high, which the interval allows for; the "
+                f"average precision is {formatting.estimate(steps['score'], steps['ci'])}."
+            )
     human = next((row for row in data["human"] if row["column"] == last), None)
     if human and human["unbiased"] is not None:
         share = formatting.estimate(human["unbiased"], human["ci"], "percent")

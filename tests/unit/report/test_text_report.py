@@ -22,6 +22,7 @@ from backend.report.elements import Column, Report, Section, Table
 from backend.report.findings import FindingsOptions, findings, score_findings
 from backend.report.study_findings import study_findings
 from backend.report.text_report import as_brief_text, as_sections, as_text
+from validate.agreement import Judges
 from validate.calibration import votes_of_judges
 
 from .. import answered, follow_ups, unscored_studies
@@ -118,10 +119,18 @@ def of_agreement():
     return agreement_report.report(agreement(votes, distances), "lab", "2026-01-01", "1", True)
 
 
+def of_areas():
+    judges = Judges("jnd", mean=-0.9, noise=(2.0, 3.0))
+    votes, distances = judges.study(60, 12, 3, np.random.default_rng(3), sets=2)
+    data = agreement(votes, distances | {"tied": np.round(distances["a"])})
+    return agreement_report.report(data, "lab", "2026-01-01", "1", True)
+
+
 REPORTS = {
     **{name: lambda make=make: of_answers(make()) for name, make in ANSWERS.items()},
     "metrics of pictures": of_pictures,
     "agreement": of_agreement,
+    "areas": of_areas,
     "calibration": lambda: calibration.report(data_of(), "2026-01-01", "1"),
     "published": published.report,
 }
@@ -216,6 +225,17 @@ def test_all_sections_that_there_are_have_been_compared(world):
     seen = {section.id for report in reports for section in report.sections}
     source = "".join(path.read_text("utf-8") for path in REPORT.rglob("*.py"))
     assert seen == {*re.findall(r'\bSection\(\s*"([a-z-]+)"', source)}
+
+
+def test_the_bias_of_an_area_from_few_pairs_is_said_with_the_average_precision():
+    report = report_named("areas")
+
+    text = as_sections(report, 200)
+
+    data = report.data["agreement"]
+    best = max((row for row in data["metrics"] if row["column"] == "average"), key=lambda row: row["score"])
+    assert f"From 60 pairs, this area is expected to be about {best['bias']:.1f} points too high" in text
+    assert f"the average precision is {best['average_precision']['score']:.1f} [" in text
 
 
 @pytest.mark.parametrize("name", ANSWERS)
