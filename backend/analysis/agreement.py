@@ -7,12 +7,13 @@ about other items of the same kind. Those over evaluators only, and over items o
 A JND area is too high from few items. How fast its bias falls depends on the metric: as items ** -1/2 where
 the precision hardly falls with recall, so that the envelope is a maximum of a random walk, and as 1 / items
 where it falls steeply. The interval over items reaches from its lower end at the first rate to its upper end
-at the second, each by the jackknife, and its variance is the jackknife's where that is larger than the
-linearised one. `average_precision` needs neither (docs/agreement.md has what both cover).
+at the second, each by the jackknife. `average_precision` needs no correction. Variances of areas and of all
+differences are the jackknife's where those are larger than the linearised ones (docs/agreement.md has what
+the intervals cover).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -54,12 +55,19 @@ class _Scored:
     """How much it is expected to be too high; of JND."""
     corrections: tuple[float, ...] = (0.0,)
     """What an interval over items takes off the score for its upper end and for its lower end."""
-    curvature: float = 0.0
-    """Variance over items that the influences do not have."""
+    without: tuple[np.ndarray, ...] = ()
+    """By set, the part of the score in it without each group of items (`jnd.Jackknife`)."""
 
     def variances(self, votes: Votes) -> TwoWay:
-        estimate = two_way_apart if votes.kind == JND else two_way
-        return estimate(self.influence, votes.item, votes.evaluator, self.is_used)
+        """Return the linearised variances; over items those of the jackknife, if known and larger."""
+        if votes.kind == TWO_AFC:
+            return two_way(self.influence, votes.item, votes.evaluator, self.is_used)
+        found = two_way_apart(self.influence, votes.item, votes.evaluator, self.is_used)
+        if found.by_items is None:
+            return found
+        curvature = max(0.0, sum(map(jnd.jackknife_variance, self.without)) - found.by_items)
+        by_both = None if found.by_both is None else found.by_both + curvature
+        return replace(found, by_items=found.by_items + curvature, by_both=by_both)
 
 
 def columns_of(sets: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -122,7 +130,7 @@ def agreement(votes: Votes, metrics: Mapping[str, np.ndarray], level: float = 0.
             for name, distances in metrics.items()
             for column, sets in columns.items()
         ],
-        "pairs": [*_pairs(votes, scored, columns, level)],
+        "pairs": [*_pairs(votes, scored, stepwise, columns, level)],
     }
 
 
@@ -159,7 +167,7 @@ def _mean(parts: Sequence[_Scored | None]) -> _Scored | None:
         np.any([part.is_used for part in known], axis=0),
         float(np.mean([part.bias for part in known])),
         tuple(np.mean([part.corrections for part in known], axis=0)),
-        sum(part.curvature for part in known) / len(known) ** 2,
+        tuple(one / len(known) for part in known for one in part.without),
     )
 
 
@@ -175,13 +183,13 @@ def _of_set(votes: Votes, distances: np.ndarray, number: int, is_stepwise: bool)
         by_same, by_different = jnd.influence(*pairs, is_stepwise)
         slope = weight * (votes.vote * by_same[place] + (1 - votes.vote) * by_different[place])
         left_out = jnd.jackknife(*pairs, is_stepwise)
+        score = jnd.average_precision(*pairs) if is_stepwise else jnd.area(*pairs)
         ordinary = left_out.bias(jnd.STEPS_RATE) if left_out else 0.0
+        without = (left_out.without,) if left_out else ()
         if is_stepwise:
-            return _Scored(jnd.average_precision(*pairs), slope, is_used, ordinary)
+            return _Scored(score, slope, is_used, ordinary, without=without)
         bias = left_out.bias(jnd.ENVELOPE_RATE) if left_out else 0.0
-        linear = two_way(slope, votes.item, None, is_used).by_items or 0.0
-        curvature = max(0.0, left_out.variance - linear) if left_out else 0.0
-        return _Scored(jnd.area(*pairs), slope, is_used, bias, (ordinary, bias), curvature)
+        return _Scored(score, slope, is_used, bias, (ordinary, bias), without)
     d0, d1 = distances.T
     score = two_afc.score(d0[items], d1[items], votes.share[items])
     earned = two_afc.credit(d0[votes.item], d1[votes.item], votes.vote)
@@ -214,10 +222,11 @@ def _row(
 def _average_precision(votes: Votes, scored: _Scored | None, level: float) -> dict[str, Any] | None:
     if scored is None:
         return None
+    linearised = replace(scored, without=())  # which covers, where the jackknife's variance is too large
     return {
         "score": 100 * scored.score,
         "bias": 100 * scored.bias,
-        **_intervals(votes, scored, level),
+        **_intervals(votes, linearised, level),
     }
 
 
@@ -255,7 +264,7 @@ def _area_interval(
         return area_interval(scored.score, variance, df, level)
     least, most = min(_LEAST, scored.score), max(1 - _LEAST, scored.score)
     centres = [min(max(scored.score - each, least), most) for each in scored.corrections]
-    cis = [area_interval(centre, variance + scored.curvature, df, level) for centre in centres]
+    cis = [area_interval(centre, variance, df, level) for centre in centres]
     known = [ci for ci in cis if ci]
     return [min(low for low, _ in known), max(high for _, high in known)] if known else None
 
@@ -319,6 +328,7 @@ def _unbiased(votes: Votes, agreeing: np.ndarray, here: Sequence[np.ndarray], le
 def _pairs(
     votes: Votes,
     scored: Mapping[str, Mapping[str, _Scored | None]],
+    stepwise: Mapping[str, Mapping[str, _Scored | None]],
     columns: Mapping[str, tuple[str, ...]],
     level: float,
 ) -> Iterator[dict[str, Any]]:
@@ -329,16 +339,32 @@ def _pairs(
             first, second = scored[a][column], scored[b][column]
             if first is None or second is None:
                 continue
-            apart = _Scored(first.score - second.score, first.influence - second.influence, first.is_used)
-            found = apart.variances(votes)
-            ci, p = difference_test(apart.score, found.by_both, found.both_df, level)
+            steps, others = stepwise[a].get(column), stepwise[b].get(column)
             rows.append(
                 {
-                    "column": column, "a": a, "b": b, "difference": 100 * apart.score,
-                    "ci": ci and [100 * end for end in ci], "p": p, "p_holm": None,
+                    "column": column,
+                    "a": a,
+                    "b": b,
+                    **_difference(votes, first, second, level),
+                    "p_holm": None,
+                    "average_precision": _difference(votes, steps, others, level)
+                    if steps and others
+                    else None,
                 }
-            )  # fmt: skip
+            )
         tested = [row for row in rows if row["p"] is not None]
         for row, p in zip(tested, holm(np.array([row["p"] for row in tested])), strict=True):
             row["p_holm"] = float(p)
         yield from rows
+
+
+def _difference(votes: Votes, first: _Scored, second: _Scored, level: float) -> dict[str, Any]:
+    apart = _Scored(
+        first.score - second.score,
+        first.influence - second.influence,
+        first.is_used,
+        without=tuple(a - b for a, b in zip(first.without, second.without, strict=True)),
+    )
+    found = apart.variances(votes)
+    ci, p = difference_test(apart.score, found.by_both, found.both_df, level)
+    return {"difference": 100 * apart.score, "ci": ci and [100 * end for end in ci], "p": p}

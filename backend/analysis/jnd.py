@@ -31,18 +31,28 @@ _MOST_CELLS, _FEWEST_GROUPS = 2_500_000, 20
 class Jackknife:
     """The areas without each of some groups of pairs (Quenouille, 1956; Tukey, 1958)."""
 
-    groups: int
-    excess: float
-    """Their mean, less the area of all pairs."""
-    variance: float
-    """Of the area, over pairs."""
+    whole: float
+    """The area of all pairs."""
+    without: np.ndarray
+    """Shape (groups,): the area without each group; NaN where nobody said `same` of the others."""
+
+    @property
+    def variance(self) -> float:
+        """Of the area, over pairs."""
+        return jackknife_variance(self.without)
 
     def bias(self, rate: float) -> float:
         """Return how much the area is expected to be too high if its bias falls as pairs ** -rate.
 
         The generalised jackknife of Schucany, Gray and Owen (1971); a rate of 1 is the ordinary one.
         """
-        return float(self.excess / ((self.groups / (self.groups - 1)) ** rate - 1))
+        groups = len(self.without)
+        return float((np.nanmean(self.without) - self.whole) / ((groups / (groups - 1)) ** rate - 1))
+
+
+def jackknife_variance(without: np.ndarray) -> float:
+    """Return the variance over pairs of an area, or of a difference, from its values without each group."""
+    return float((np.isfinite(without).sum() - 1) * np.nanvar(without))
 
 
 def curve(distance: np.ndarray, same: np.ndarray) -> tuple[np.ndarray, Curve]:
@@ -120,13 +130,12 @@ def jackknife(distance: np.ndarray, same: np.ndarray, is_stepwise: bool = False)
         height = precision[:, _last_of_ties(distance[order])]
     else:
         height = np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
-    is_known = positives[:, -1] > 0
-    without = (label * height).sum(axis=1)[is_known] / positives[is_known, -1]
-    count = len(without)
-    if count < 2:
+    total = positives[:, -1]
+    if (total > 0).sum() < 2:
         return None
-    whole = average_precision(distance, same) if is_stepwise else area(distance, same)
-    return Jackknife(groups, float(without.mean() - whole), float((count - 1) * without.var()))
+    with np.errstate(invalid="ignore"):
+        without = (label * height).sum(axis=1) / total
+    return Jackknife(average_precision(distance, same) if is_stepwise else area(distance, same), without)
 
 
 def _curve(label: np.ndarray) -> Curve:

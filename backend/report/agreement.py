@@ -16,8 +16,8 @@ HUMAN, AS_PRINTED, ORACLE = "human", "human, as printed", "oracle"
 _INTERVALS = ("ci", "evaluators_ci", "items_ci")
 _POINTS = (AS_PRINTED, ORACLE)
 """Rows without intervals."""
-_NOTED_BIAS = 0.05
-"""Points; less is printed as 0.0."""
+_NOTED_BIAS = 0.5
+"""Points; the estimate is too rough for less."""
 
 
 def report(data: Mapping[str, Any], source: str, date: str, version: str, is_simulated: bool) -> Report:
@@ -185,6 +185,10 @@ def _average_precisions(data: Mapping[str, Any]) -> Table:
 
 def _pairs(data: Mapping[str, Any]) -> Table:
     label = formatting.level(data["level"])
+    of_steps = (
+        Column("of average precision", lambda row: formatting.amount(row["average_precision"]["difference"])),
+        Column("interval", lambda row: formatting.brackets(row["average_precision"]["ci"])),
+    )
     return Table(
         "metric_pairs",
         f"Differences between metrics on the same items (percentage points), with {label} intervals over "
@@ -197,6 +201,7 @@ def _pairs(data: Mapping[str, Any]) -> Table:
             Column(f"{label} interval", lambda row: formatting.brackets(row["ci"])),
             Column("p (Holm)", lambda row: formatting.bare_p(row["p_holm"])),
             Column("verdict", lambda row: _verdict(row, data), is_number=False),
+            *(of_steps if data["kind"] == JND else ()),
         ),
         data["pairs"],
         is_folded=len(data["pairs"]) > 12,
@@ -260,11 +265,11 @@ def _sentences(data: Mapping[str, Any]) -> tuple[str, ...]:
         score = formatting.estimate(best["score"], best["ci"])
         sentences.append(f"{best['metric']} agrees best with people{where}: {score}.")
         if best["bias"] and best["bias"] >= _NOTED_BIAS:
-            steps = best["average_precision"]
+            steps, bias = best["average_precision"], formatting.amount(best["bias"], digits=0)
             sentences.append(
                 f"From {counted(best['items'], 'pair')}, this area is expected to be about "
-                f"{formatting.amount(best['bias'])} points too high, which the interval allows for; the "
-                f"average precision is {formatting.estimate(steps['score'], steps['ci'])}."
+                f"{bias} points too high, which the interval allows for; the average precision is "
+                f"{formatting.estimate(steps['score'], steps['ci'])}."
             )
     human = next((row for row in data["human"] if row["column"] == last), None)
     if human and human["unbiased"] is not None:

@@ -144,10 +144,10 @@ def test_a_jnd_area_by_hand():
 def test_an_area_has_its_bias_and_an_average_precision_beside_it():
     # same 0, 1/2, 1 by distance: precision 0, 1/4, 1/2, so 1/2 with the envelope, and without
     # 1/3 * 1/4 + 2/3 * 1/2 = 5/12; items 1 and 2 tied: 1/2 at once
-    free, tied = found_of(jnd_rows([[0, 0], [1, 0], [1, 1]]), {"m": [1, 2, 3], "t": [1, 2, 2]}, "jnd")[
-        "metrics"
-    ]
+    data = found_of(jnd_rows([[0, 0], [1, 0], [1, 1]]), {"m": [1, 2, 3], "t": [1, 2, 2]}, "jnd")
 
+    (free, tied), (pair,) = data["metrics"], data["pairs"]
+    assert pair["average_precision"]["difference"] == pytest.approx(500 / 12 - 50)
     assert [row["average_precision"]["score"] for row in (free, tied)] == pytest.approx([500 / 12, 50])
     # without a pair: same 1/2, 1: 3/4; 0, 1: 1/2; 0, 1/2: 1/4; their mean is the area itself
     assert free["bias"] == pytest.approx(0, abs=1e-9)
@@ -174,6 +174,33 @@ def test_an_interval_reaches_from_one_correction_to_the_other_with_the_variance_
         ends.append(100 * expit(logit(centre) + sign * half))
     assert row["ci"] == row["items_ci"] == pytest.approx(ends)
     assert row["bias"] == pytest.approx(100 * left_out.bias(0.5))
+
+
+def test_a_difference_of_areas_has_the_variance_of_its_jackknife():
+    rng = np.random.default_rng(6)
+    distance, same = rng.random((2, 30)), rng.integers(0, 4, 30) / 3
+    shares = {"cnn": {f"cnn/{i:02}": share for i, share in enumerate(same)}}
+
+    (pair,) = agreement(votes_of_shares("jnd", shares), {"a": distance[0], "b": distance[1]})["pairs"]
+
+    for row, is_stepwise in ((pair, False), (pair["average_precision"], True)):
+        first, second = (jnd.jackknife(each, same, is_stepwise) for each in distance)
+        apart = first.without - second.without
+        half = t.ppf(0.975, 29) * np.sqrt(29 / 30 * ((apart - apart.mean()) ** 2).sum())
+        middle = first.whole - second.whole
+        assert row["ci"] == pytest.approx([100 * (middle - half), 100 * (middle + half)])
+
+
+def test_a_set_of_one_pair_has_an_area_and_no_bias():
+    rows = [
+        *jnd_rows([[0, 1], [1, 1], [1, 0]]),
+        *(row("blur/0", who, "same", left="") for who in ("e0", "e1")),
+    ]
+
+    cnn, alone, mean = found_of(rows, {"m": [4, 3, 1, 2]}, "jnd")["metrics"]
+
+    assert (alone["column"], alone["score"], alone["bias"]) == ("blur", 100, 0)
+    assert mean["bias"] == pytest.approx(cnn["bias"] / 2)
 
 
 def test_the_biases_of_an_average_are_those_of_its_sets():

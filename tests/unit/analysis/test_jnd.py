@@ -141,7 +141,7 @@ def test_the_jackknife_leaves_each_pair_out_once(pairs, groups, is_stepwise):
 
     left = [np.arange(pairs) % groups != group for group in range(groups)]
     without = np.array([area(distance[own], same[own]) for own in left])
-    assert found.groups == groups
+    assert found.without == pytest.approx(without)
     assert found.bias(1) == pytest.approx((groups - 1) * (without.mean() - area(distance, same)))
     assert found.variance == pytest.approx((groups - 1) / groups * ((without - without.mean()) ** 2).sum())
 
@@ -150,7 +150,7 @@ def test_a_bias_of_the_stated_rate_is_estimated_exactly():
     def too_high_by(pairs):
         return 0.4 * pairs**-0.5
 
-    found = jnd.Jackknife(50, too_high_by(49) - too_high_by(50), 0.01)
+    found = jnd.Jackknife(0.3 + too_high_by(50), np.full(50, 0.3 + too_high_by(49)))
 
     assert found.bias(0.5) == pytest.approx(too_high_by(50))
 
@@ -160,4 +160,5 @@ def test_a_pair_without_which_nobody_said_same_is_not_left_out():
     assert jnd.jackknife(np.array([1.0, 2]), np.array([1.0, 0])) is None
     # same 0, 1, 0: 1/2; without the first 1, without the last 1/2, without the second none
     found = jnd.jackknife(np.arange(3.0), np.array([0.0, 1, 0]))
-    assert found.excess == pytest.approx(0.75 - 0.5)
+    assert found.without == pytest.approx([1, np.nan, 0.5], nan_ok=True)
+    assert found.bias(1) == pytest.approx(2 * (0.75 - 0.5))

@@ -234,7 +234,7 @@ def test_the_bias_of_an_area_from_few_pairs_is_said_with_the_average_precision()
 
     data = report.data["agreement"]
     best = max((row for row in data["metrics"] if row["column"] == "average"), key=lambda row: row["score"])
-    assert f"From 60 pairs, this area is expected to be about {best['bias']:.1f} points too high" in text
+    assert f"From 60 pairs, this area is expected to be about {best['bias']:.0f} points too high" in text
     assert f"the average precision is {best['average_precision']['score']:.1f} [" in text
 
 
