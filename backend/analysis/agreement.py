@@ -7,9 +7,9 @@ about other items of the same kind. Those over evaluators only, and over items o
 A JND area is too high from few items. How fast its bias falls depends on the metric: as items ** -1/2 where
 the precision hardly falls with recall, so that the envelope is a maximum of a random walk, and as 1 / items
 where it falls steeply. The interval over items reaches from its lower end at the first rate to its upper end
-at the second, each by the jackknife. `average_precision` needs no correction. Variances of areas and of all
-differences are the jackknife's where those are larger than the linearised ones (docs/agreement.md has what
-the intervals cover).
+at the second, each by the jackknife; that of an average precision, whose bias is smaller, from its lower end
+at the slowest rate of that bias to its upper end without correction. Variances of areas and of differences
+are the jackknife's where those are larger than the linearised ones (docs/agreement.md has the coverage).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -187,7 +187,8 @@ def _of_set(votes: Votes, distances: np.ndarray, number: int, is_stepwise: bool)
         ordinary = left_out.bias(jnd.STEPS_RATE) if left_out else 0.0
         without = (left_out.without,) if left_out else ()
         if is_stepwise:
-            return _Scored(score, slope, is_used, ordinary, without=without)
+            slowest = left_out.bias(jnd.STEPS_SLOWEST) if left_out else 0.0
+            return _Scored(score, slope, is_used, ordinary, (0.0, slowest), without)
         bias = left_out.bias(jnd.ENVELOPE_RATE) if left_out else 0.0
         return _Scored(score, slope, is_used, bias, (ordinary, bias), without)
     d0, d1 = distances.T

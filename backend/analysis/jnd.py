@@ -21,8 +21,9 @@ import numpy as np
 
 Curve = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Precision, recall and envelope of precision by pair, in the order of distances."""
-ENVELOPE_RATE, STEPS_RATE = 0.5, 1.0
-"""Powers of 1 / pairs with which the biases of area and average precision fall (docs/agreement.md)."""
+ENVELOPE_RATE, STEPS_RATE, STEPS_SLOWEST = 0.5, 1.0, 2 / 3
+"""Powers of 1 / pairs with which the biases of area and average precision fall (docs/agreement.md); that of a
+useless metric's average precision falls as log(pairs) / pairs, about the last of these from 30 pairs on."""
 _MOST_CELLS, _FEWEST_GROUPS = 2_500_000, 20
 """Groups of pairs times pairs of a jackknife (0.3 s and 100 MB), and the fewest groups of many pairs."""
 

@@ -156,7 +156,7 @@ def test_an_area_has_its_bias_and_an_average_precision_beside_it():
     assert found_of(TWO, {"m": [[0, 1], [1, 0]]})["metrics"][0]["average_precision"] is None
 
 
-def test_an_interval_reaches_from_one_correction_to_the_other_with_the_variance_of_the_jackknife():
+def test_an_interval_reaches_from_one_correction_to_the_other():
     rng = np.random.default_rng(5)
     distance, same = rng.random(30), rng.integers(0, 4, 30) / 3
     shares = {"cnn": {f"cnn/{i:02}": share for i, share in enumerate(same)}}
@@ -174,6 +174,15 @@ def test_an_interval_reaches_from_one_correction_to_the_other_with_the_variance_
         ends.append(100 * expit(logit(centre) + sign * half))
     assert row["ci"] == row["items_ci"] == pytest.approx(ends)
     assert row["bias"] == pytest.approx(100 * left_out.bias(0.5))
+    steps = row["average_precision"]
+    by_step, slowest = jnd.influence(distance, same, True), jnd.jackknife(distance, same, True).bias(2 / 3)
+    assert slowest > 0
+    error = np.sqrt(((same * by_step[0] + (1 - same) * by_step[1]) ** 2).sum() * 30 / 29)
+    ends = []
+    for bias, sign in ((slowest, -1), (0, 1)):
+        centre = jnd.average_precision(distance, same) - bias
+        ends.append(100 * expit(logit(centre) + sign * t.ppf(0.975, 29) * error / (centre * (1 - centre))))
+    assert steps["ci"] == pytest.approx(ends)
 
 
 def test_a_difference_of_areas_has_the_variance_of_its_jackknife():
