@@ -122,7 +122,7 @@ def population(counts: Counts, of: Range, at: float, level: float) -> Population
     mine /= mine.sum(axis=1, keepdims=True)
     slope, lapse = _KINDS[kind]
     function = accuracy[kind]
-    rises = slope * (function - GUESS) * (1 - (function - GUESS) / (1 - GUESS - lapse))
+    rises = rise_at(function, slope, lapse)
     return Population(
         threshold=_quantiles(np.repeat(middles, len(log_sds)), shares.sum(axis=0), tails),
         expected=_quantiles((expected @ weights.T).ravel(), shares.ravel(), tails),
@@ -133,6 +133,11 @@ def population(counts: Counts, of: Range, at: float, level: float) -> Population
         turn=float(weights[place] @ np.gradient(expected[best], x)),
         accuracy=mine @ function.T,
     )
+
+
+def rise_at(accuracy: np.ndarray, slope: float, lapse: float) -> np.ndarray:
+    """Return the slope of accuracy against log exposure where a function has this accuracy (0 to 1)."""
+    return slope * (accuracy - GUESS) * (1 - (accuracy - GUESS) / (1 - GUESS - lapse))
 
 
 def score_interval(

@@ -77,14 +77,22 @@ class Times:
         """Judge and modal exposure (ms) of each block."""
         return modal_exposures(self.answers, self.asked_ms)
 
+    def population(self, code: int) -> Population:
+        """Return the population of a model's evaluators, of whom there are two or more."""
+        fitted = self.answers.memo.setdefault("populations", {})
+        if (code, self.level) not in fitted:
+            counts = _counts(self.answers, code)
+            fitted[code, self.level] = population.population(counts, self.range, self.at, self.level)
+        result: Population = fitted[code, self.level]
+        return result
+
     def of_model(self, code: int, values: Values) -> dict[str, Any]:
         """Return `interval`, `threshold` and `blocks` of a model; `interval` is None for one evaluator."""
         blocks = self._blocks(code)
         if len(values) < 2:
             return {"interval": None, "threshold": self._of_one(code), "blocks": blocks}
-        counts = _counts(self.answers, code)
-        found = population.population(counts, self.range, self.at, self.level)
-        pictures = _pictures(self.answers, code, counts, found)
+        found = self.population(code)
+        pictures = _pictures(self.answers, code, found)
         is_at_a_bound = blocks["at_floor"] + blocks["at_ceiling"] >= AT_A_BOUND
         return {
             "interval": self._interval(values, found, pictures, is_at_a_bound),
@@ -182,6 +190,15 @@ def times_of(answers: Answers, values: Mapping[str, Values], level: float) -> di
     return {model: times.of_model(code, values[model]) for code, model in enumerate(answers.model.names)}
 
 
+def accuracies(answers: Answers, code: int, found: Population) -> np.ndarray:
+    """Return the accuracy (0 to 1) expected of each of a model's answers, by its evaluator's own function."""
+    mine = answers.of_model[code]
+    _, person = np.unique(answers.evaluator.codes[mine], return_inverse=True)
+    _, level = _levels(answers.exposures_ms[mine])
+    result: np.ndarray = found.accuracy[person, level]
+    return result
+
+
 def _counts(answers: Answers, code: int) -> Counts:
     """Return a model's answers by evaluator and exposure."""
     mine = answers.of_model[code]
@@ -204,20 +221,18 @@ def _levels(ms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.exp(np.bincount(of_bin, logs) / np.bincount(of_bin)), of_bin[place]
 
 
-def _pictures(answers: Answers, code: int, counts: Counts, found: Population) -> Pictures | None:
+def _pictures(answers: Answers, code: int, found: Population) -> Pictures | None:
     """Return the part of shared stimuli, from answers' errors less those that each evaluator's function
     predicts at their exposures; None if no stimulus is named.
     """
     mine = answers.of_model[code]
     if not answers.has_image[mine].any():
         return None
-    _, person = np.unique(answers.evaluator.codes[mine], return_inverse=True)
-    _, level = _levels(answers.exposures_ms[mine])
-    residual = answers.was_wrong[mine] - (1 - found.accuracy[person, level])
+    residual = answers.was_wrong[mine] - (1 - accuracies(answers, code, found))
     for side in (False, True):  # a bias to real or fake is the evaluators', not the stimuli's
         here = answers.is_fake[mine] == side
         residual[here] -= residual[here].mean() if here.any() else 0.0
     parts = np.concatenate([parts_of_images(seen) for seen in sides_of(answers, code, residual)])
-    people = len(counts.right)
+    people = len(found.accuracy)
     covariance = max(0.0, float(parts.sum())) / (people * (people - 1))
     return Pictures(covariance / max(found.rise, _LEAST_RISE) ** 2, df_of_parts(parts), len(parts))
