@@ -19,6 +19,7 @@ from backend.analysis.curve import width_curve
 from backend.analysis.designs import BETWEEN, crossing_of, design_of
 from backend.analysis.detection import detection
 from backend.analysis.draws import random_share
+from backend.analysis.drift import drift
 from backend.analysis.exposures import exposures_of, staircases
 from backend.analysis.fooling import image_table
 from backend.analysis.marks import marks
@@ -45,6 +46,9 @@ from backend.report import (
 )
 from backend.report import (
     confidence as confidence_section,
+)
+from backend.report import (
+    drift as drift_section,
 )
 from backend.report import (
     marks as marks_section,
@@ -95,6 +99,7 @@ class RealOrFakeReport(JudgmentReport):
             "progress": progress(scores["models"]),
             "classes": _classes(answers, options),
             "reliability": _reliability(answers, values, groups, np.random.default_rng(chosen.seed)),
+            "drift": drift(answers, level),
             "evaluators": evaluator_table(answers, values),
             "attention": attention(answers, level),
             "images": images if in_columns else [*images],
@@ -128,6 +133,7 @@ class RealOrFakeReport(JudgmentReport):
             reasons_section.section(found),
             marks_section.section(found, info),
             difficulty.section(found, info),
+            drift_section.section(found),
             *self.shared(found, info),
         )
 

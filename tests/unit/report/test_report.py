@@ -79,7 +79,7 @@ class Reader(HTMLParser):
 def test_the_page_has_every_section_figure_and_table_of_its_data(infinity, time):
     assert [section.id for section in infinity.sections] == [
         "scores", "pairs", "chance", "progress", "metrics", "classes", "precision", "pictures", "difficulty",
-        "evaluators",
+        "drift", "evaluators",
         "settings",
     ]  # fmt: skip
     assert [figure.name for figure in infinity.figures] == [
