@@ -20,7 +20,8 @@ from backend.analysis.response_table import Answers, Coded
 from backend.analysis.simulated_staircase import step
 from backend.experiment.staircase import NAMED_RULES, StaircaseRule, equilibrium_accuracy
 
-STUDIES = 300
+STUDIES = 1000
+"""Studies of each of the first four populations; of others there are three tenths as many."""
 EVALUATORS = (10, 30)
 _LAPSE = 0.02
 
@@ -136,11 +137,12 @@ def table(studies: int = STUDIES, seed: int = 1) -> Iterator[str]:
     yield f"| --- {'| --- ' * (len(EVALUATORS) + 1)}|"
     for i, (name, of) in enumerate({**STEADY, **CHANGING, **REPEATING}.items()):
         rng = np.random.default_rng([seed, i])
-        rows = [rates(of, evaluators, studies, rng) for evaluators in EVALUATORS]
+        count = studies if i < 4 else 3 * studies // 10
+        rows = [rates(of, evaluators, count, rng) for evaluators in EVALUATORS]
         cells = [f"{100 * row['change']:.1f}%, {100 * row['previous']:.1f}%" for row in rows]
         unit = " points" if of.threshold_ms is None else "%"
         means = f"{rows[-1]['change_mean']:.1f}{unit}, {rows[-1]['previous_mean']:.1f} points"
-        yield f"| {name} | {' | '.join(cells)} | {means.replace('-', '−')} |"
+        yield f"| {name} | {' | '.join(cells)} | {means.replace('-0.0', '0.0').replace('-', '−')} |"
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from scipy.special import stdtr
 
 from backend.analysis import population
 from backend.analysis.intervals import student_quantile
-from backend.analysis.response_table import Answers
+from backend.analysis.response_table import Answers, distinct
 from backend.analysis.time_scores import Times, accuracies
 
 _GROUPS = 6
@@ -187,11 +187,11 @@ def _ratio(u: np.ndarray, d: np.ndarray, level: float, is_log: bool) -> dict[str
 
 def _cells(first: np.ndarray, *others: np.ndarray) -> np.ndarray:
     """Return codes from 0 of distinct combinations of codes, ordered by the first."""
-    cell = first.astype(np.int64)
-    for other in others:
-        cell = np.unique(cell * (int(other.max()) + 1) + other, return_inverse=True)[1]
-    result: np.ndarray = np.unique(cell, return_inverse=True)[1]
-    return result
+    cell = np.zeros(len(first), np.int64)
+    for codes in (first, *others):
+        width = int(codes.max()) + 1
+        _, cell = distinct(cell * width + codes, (int(cell.max()) + 1) * width)
+    return cell
 
 
 def _centred(x: np.ndarray, cell: np.ndarray, weight: np.ndarray) -> np.ndarray:
