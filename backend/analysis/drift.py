@@ -163,10 +163,10 @@ def _by_model(
 
 
 def _ratio(u: np.ndarray, d: np.ndarray, level: float, is_log: bool) -> dict[str, Any] | None:
-    """Return sum(u) / sum(d) over evaluators; None for fewer than two, or if they do not vary."""
+    """Return sum(u) / sum(d) over evaluators; None if they do not vary, or fewer than two tell anything."""
     is_informative = np.abs(u) + d > _NOTHING * d.max(initial=0)
     u, d = u[is_informative], d[is_informative]
-    if len(u) < 2:
+    if len(u) < 2 or d.max() > (1 - _NOTHING) * math.fsum(d):
         return None
     total = math.fsum(d)
     slope, share = math.fsum(u) / total, d / total

@@ -133,6 +133,22 @@ def test_what_cannot_be_estimated_is_none():
     assert of_rows(unordered) is None
 
 
+@pytest.mark.parametrize("kept", [2, 3, 4])
+def test_one_evaluator_with_all_of_the_information_is_not_enough(kept):
+    """The others gave so few answers that nothing varies within them."""
+    rows = answered.infinity({"m": 0.3}, evaluators=3)
+    few = [row for row in rows if row["evaluator"] == "m-0" or row["trial_index"] < kept]
+
+    found = of_rows(few)
+
+    for one in found.values():
+        assert one is None or np.isfinite([one["t"], one["df"], one["p"], *one["ci"]]).all()
+    assert (
+        of_rows([row for row in few if row["evaluator"] == "m-0" or row["trial_index"] < 1])["previous"]
+        is None
+    )
+
+
 @pytest.mark.parametrize(
     ("sessions", "name", "expected"),
     [
