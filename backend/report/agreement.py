@@ -149,7 +149,7 @@ def _intervals(data: Mapping[str, Any]) -> Table:
     return Table(
         "agreement_intervals",
         f"Scores (%) with {formatting.level(data['level'])} intervals: over evaluators and items together, "
-        "over evaluators only, and over items only",
+        "over evaluators alone, and over items alone",
         (
             Column("metric", lambda row: row["metric"], is_number=False),
             Column("set", lambda row: row["column"], is_number=False),

@@ -6,7 +6,7 @@ from typing import Any
 from backend.foundation.counts import counted
 from backend.report import formatting
 from backend.report.context import FindingsView
-from backend.report.elements import Column, Section, Table
+from backend.report.elements import ALONE, Column, Section, Table
 
 
 def section(found: FindingsView) -> Section | None:
@@ -40,7 +40,7 @@ def _checks(found: FindingsView, checks: dict[str, Any] | None) -> Iterator[str]
     yield (
         f"{counted(checks['people'], 'evaluator')} answered {counted(checks['shown'], 'attention check')}, "
         f"{checks['right']} of them right: {share} on average. {checks['all_right']} of {checks['people']} "
-        f"got all right ({found.level} interval {ci} of evaluators)."
+        f"got all right ({found.level} interval {ci} of evaluators). Intervals are {ALONE}."
     )
 
 
@@ -104,7 +104,7 @@ def _both(found: FindingsView, exclusion: dict[str, Any]) -> Table:
             lambda row: formatting.interval(row["ci_without"], unit),
         ),
     )
-    return Table("exclusion", "Scores with and without exclusion", columns, rows)
+    return Table("exclusion", "Scores with and without exclusion", columns, rows, alone=found.alone)
 
 
 def _ci(row: dict[str, Any] | None) -> list[float] | None:

@@ -71,7 +71,8 @@ def _table(found: FindingsView, rows: list[dict]) -> Table:
         Column("left", lambda row: formatting.share(row["left"])),
         Column(f"{found.level} interval", _percent_interval),
     ]
-    return Table("attrition", "Who began and who finished, by model", tuple(columns), rows)
+    caption = "Who began and who finished, by model"
+    return Table("attrition", caption, tuple(columns), rows, alone="all")
 
 
 def _percent_interval(row: Row) -> str:

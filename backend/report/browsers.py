@@ -35,7 +35,7 @@ def section(found: FindingsView) -> Section | None:
     if has_evidence:
         notes = (*notes, formatting.EVIDENCE)
     columns = _columns(found, bool(mistimed), has_evidence)
-    table = Table("browsers", "Evaluators by browser", columns, [*rows.values()])
+    table = Table("browsers", "Evaluators by browser", columns, [*rows.values()], alone="all")
     return Section("browsers", "Browsers", (text,), tables=(table,), notes=notes)
 
 

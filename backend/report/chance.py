@@ -45,9 +45,8 @@ def section(found: FindingsView) -> Section | None:
             "cases without bias), c is bias (above 0, people lean to “real”)."
         )
         notes.append(
-            "d′ and c are means over evaluators, with intervals over evaluators and the pictures that they "
-            "share; counts are corrected by the log-linear rule, so that evaluators without a single error "
-            "have a value too."
+            f"d′ and c are means over evaluators, with intervals over {found.sampled}; counts are corrected "
+            "by the log-linear rule, so that evaluators without a single error have a value too."
             + (
                 ""
                 if found.data["method"] == "infinity"
@@ -113,7 +112,7 @@ def _chance_table(found: FindingsView, tested: Sequence[Row]) -> Table:
         *holm_within,
         Column("verdict", lambda row: row["verdict"], is_number=False),
     )
-    return Table("chance", "Scores against 50%", columns, rows)
+    return Table("chance", "Scores against 50%", columns, rows, alone=found.alone)
 
 
 def _verdict(found: FindingsView, row: Row) -> str:
@@ -143,7 +142,7 @@ def _detection_tables(found: FindingsView) -> list[Table]:
     if not rows:
         return []
     columns = (*_sensitivity_columns(found), Column("evaluators", lambda row: str(row["evaluators"])))
-    return [Table("detection", "Sensitivity (d′) and bias (c)", columns, rows)]
+    return [Table("detection", "Sensitivity (d′) and bias (c)", columns, rows, alone=found.alone)]
 
 
 def _sensitivity_columns(found: FindingsView) -> tuple[Column, ...]:

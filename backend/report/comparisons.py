@@ -70,6 +70,7 @@ def pairs_table(found: FindingsView) -> Table:
         tuple(columns),
         rows,
         shown=200,
+        alone="all but “over pictures too”" if found.over_pictures else "all",
     )
 
 
@@ -101,7 +102,8 @@ def _tests(found: FindingsView) -> Table:
         ),
         Column("p", lambda row: formatting.bare_p(row["p"])),
     )
-    return Table("tests", "Tests over all models", columns, rows)
+    alone = "all but the quasi-F" if any("quasi-F" in row["test"] for row in rows) else "all"
+    return Table("tests", "Tests over all models", columns, rows, alone=alone)
 
 
 def _row(name: str, statistic: str, test: dict[str, Any]) -> dict[str, Any]:
@@ -172,7 +174,7 @@ def _paragraphs(found: FindingsView) -> list[str]:
     over = found.over_pictures
     paragraphs = [_over_pictures(found, over)] if over else []
     if found.data["anova"]:
-        paragraphs.append(_omnibus_test(found, "Over people alone" if over else None))
+        paragraphs.append(_omnibus_test(found, "Over evaluators alone" if over else None))
     if found.data.get("ttest"):
         paragraphs.append(_t_test(found))
     if found.design != "between":
@@ -215,7 +217,7 @@ def _over_pictures(found: FindingsView, over: Mapping[str, Any]) -> str:
         test = f"{_whether(found, over)}: {f_test(over)}, over people and pictures. "
     return (
         f"{test}Evaluators saw the same pictures, which are up to {_picture_share(over)} of the variance "
-        f"of a {_compared(found)}; tests over people alone, below, would find differences that other "
+        f"of a {_compared(found)}; tests over evaluators alone, below, would find differences that other "
         "pictures of the same models would not show. The test over people and pictures decides, for the "
         "pairs too."
     )

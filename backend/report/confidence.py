@@ -33,7 +33,7 @@ def section(found: FindingsView) -> Section | None:
         more_paragraphs=remaining_note(len(rows)),
         tables=(_scores(found, everything), _calibration_errors(found, everything)),
         figures=tuple(figures),
-        notes=(*(f"{_capital(note)}." for note in data["notes"]), *_notes()),
+        notes=(*(f"{_capital(note)}." for note in data["notes"]), *_notes(found)),
     )
 
 
@@ -102,8 +102,9 @@ def _scores(found: FindingsView, rows: list[dict[str, Any]]) -> Table:
         Column("Brier score", lambda row: formatting.coefficient_estimate(row["brier"], row["brier_ci"], 3)),
         Column("answers", lambda row: f"{row['answers']:,}"),
     )
+    flat = [{key: row[key] for key in keys} for row in rows]
     caption = f"Error, plain and weighted by confidence, with {found.level} intervals"
-    return Table("confidence", caption, columns, [{key: row[key] for key in keys} for row in rows])
+    return Table("confidence", caption, columns, flat, alone=found.alone)
 
 
 def _calibration_errors(found: FindingsView, rows: list[dict[str, Any]]) -> Table:
@@ -117,7 +118,7 @@ def _calibration_errors(found: FindingsView, rows: list[dict[str, Any]]) -> Tabl
     )
     caption = f"Confidence against the share of right answers, with {found.level} intervals"
     flat = [{key: row[key] for key in keys} for row in rows]
-    return Table("overconfidence", caption, columns, flat)
+    return Table("overconfidence", caption, columns, flat, alone=found.alone)
 
 
 def _areas(found: FindingsView, rows: list[dict[str, Any]]) -> Table:
@@ -146,7 +147,7 @@ def _areas(found: FindingsView, rows: list[dict[str, Any]]) -> Table:
     if any(row["roc_why"] or row["type_2_why"] for row in flat):
         columns.append(Column("remark", _remark, is_number=False))
     caption = f"Areas under the ROC curves of confidence, with {found.level} intervals"
-    return Table("confidence_areas", caption, tuple(columns), flat)
+    return Table("confidence_areas", caption, tuple(columns), flat, alone=found.alone)
 
 
 def _remark(row: Row) -> str:
@@ -188,7 +189,8 @@ def _calibration(found: FindingsView, rows: list[dict[str, Any]], everything: li
         Column("evaluators", lambda row: str(row["evaluators"])),
         Column(f"right (%), {found.level} interval", _share_with_ci("right", "ci")),
     )
-    table = Table("calibration", "Right answers by confidence", columns, flat, shown=120)
+    caption = "Right answers by confidence"
+    table = Table("calibration", caption, columns, flat, shown=120, alone=found.alone)
 
     def draw(width_in: float):
         from backend.report.figures.confidence import calibration
@@ -204,7 +206,7 @@ def _calibration(found: FindingsView, rows: list[dict[str, Any]], everything: li
         "calibration",
         "Calibration of confidence",
         "Calibration: the share of right answers by confidence (larger discs: more answers), with "
-        f"{found.level} intervals over evaluators. On the dashed line people are right as often as their "
+        f"{found.level} intervals. On the dashed line people are right as often as their "
         "confidence says; below it they are overconfident.",
         f"Right answers from the lowest to the highest confidence: {ends}.",
         draw,
@@ -212,7 +214,7 @@ def _calibration(found: FindingsView, rows: list[dict[str, Any]], everything: li
     )
 
 
-def _notes() -> tuple[str, ...]:
+def _notes(found: FindingsView) -> tuple[str, ...]:
     return (
         "The area is the share of pairs of a fake and a real picture, of any two evaluators, in which the "
         "fake was rated more surely fake, ties counted half; its interval is Obuchowski’s, with the "
@@ -223,7 +225,7 @@ def _notes() -> tuple[str, ...]:
         "answers, averaged over evaluators; it is our own definition. The calibration error is the mean "
         "distance from the dashed line, which few answers make larger. The Brier score is the mean squared "
         "error of the probability that a picture is fake; saying 50% always gives .25. Intervals in this "
-        "section are over evaluators and the pictures that they share.",
+        f"section are over {found.sampled}.",
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from backend.experiment.fixed_exposures import label
 from backend.report import formatting
 from backend.report.context import FindingsView
-from backend.report.elements import Column, Figure, Row, Section, Table
+from backend.report.elements import ALONE, Column, Figure, Row, Section, Table
 from backend.report.exposures import FIT_COLUMNS, function_row, written_threshold
 from backend.report.models import MOST_DESCRIBED, remaining_note
 
@@ -30,7 +30,7 @@ def section(found: FindingsView) -> Section | None:
         notes.append(
             "The function rises from 50% (guessing) to 1 less the lapse rate, as a logistic of log exposure, "
             "fitted to all answers with a time limit. The threshold is where it reaches "
-            f"{formatting.share(threshold['at'])}; its interval is over evaluators. Goodness of fit is the "
+            f"{formatting.share(threshold['at'])}; its interval is {ALONE}. Goodness of fit is the "
             "deviance against simulated data sets; a small p says that the function does not fit."
         )
     functions = [row for row in models if row.get("function")]
@@ -104,7 +104,8 @@ def _accuracies(found: FindingsView, models: Sequence[Row]) -> Table:
         Column("evaluators", lambda row: str(row["evaluators"])),
         Column("answers", lambda row: f"{row['responses']:,}"),
     )
-    return Table("accuracy-by-exposure", "Right answers by model and exposure", columns, rows, shown=60)
+    caption = "Right answers by model and exposure"
+    return Table("accuracy-by-exposure", caption, columns, rows, shown=60, alone=found.alone)
 
 
 def _yes(value: bool | None) -> str:
@@ -120,7 +121,8 @@ def _functions(found: FindingsView, models: Sequence[Row]) -> Table:
         *FIT_COLUMNS,
         Column("answers", lambda row: f"{row['trials']:,}"),
     )
-    return Table("functions", "Psychometric functions of all evaluators together", columns, rows)
+    caption = "Psychometric functions of all evaluators together"
+    return Table("functions", caption, columns, rows, alone=f"{at} right at (ms)")
 
 
 _PAIRS = (
@@ -144,7 +146,7 @@ def _between_exposures(found: FindingsView, models: Sequence[Row]) -> Table:
         *_PAIRS,
     )
     caption = f"Accuracy of one exposure less that of another, {_test(models[0]['between_exposures'], found)}"
-    return Table("exposure-pairs", caption, columns, rows, shown=60)
+    return Table("exposure-pairs", caption, columns, rows, shown=60, alone="all")
 
 
 def _between_models(found: FindingsView) -> Table:
@@ -160,7 +162,7 @@ def _between_models(found: FindingsView) -> Table:
         *_PAIRS,
     )
     caption = f"Accuracy on one model less that on another at each exposure, {_test(exposures[0], found)}"
-    return Table("model-pairs-by-exposure", caption, columns, rows, shown=60)
+    return Table("model-pairs-by-exposure", caption, columns, rows, shown=60, alone="all")
 
 
 def _turned(pair: Mapping[str, Any]) -> dict[str, Any]:

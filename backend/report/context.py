@@ -117,6 +117,17 @@ class FindingsView:
         return bool(self.data["balanced"])
 
     @property
+    def alone(self) -> str:
+        """`all` if no score's interval has a part of the pictures, which are then not known; else empty."""
+        intervals = [row["interval"] for row in self.data["models"] if row["interval"]]
+        return "" if any(one["of"] != "evaluators" for one in intervals) or not intervals else "all"
+
+    @property
+    def sampled(self) -> str:
+        """What intervals over evaluators and pictures are over, given what the responses name."""
+        return "evaluators alone" if self.alone else "evaluators and the pictures that they share"
+
+    @property
     def is_unequal(self) -> bool:
         """Whether the variances between evaluators differ significantly by model (Brown–Forsythe)."""
         test = self.findings.get("equal_spread")

@@ -15,7 +15,7 @@ _LABEL = {
 }
 """What the rows of the table are of."""
 _NOTE = (
-    "Slopes within evaluators, with Student's t over evaluators; p is not corrected for the two tests. "
+    "Slopes within evaluators, with Student's t; p is not corrected for the two tests. "
     "Fatigue makes thresholds and errors rise over a session, practice makes them fall; scores average over "
     "both."
 )
@@ -83,4 +83,5 @@ def _table(found: FindingsView, drift: Row) -> Table:
         Column("p", lambda row: formatting.bare_p(row["p"])),
         Column("evaluators", lambda row: str(row["evaluators"])),
     )
-    return Table("drift", "Change over a session, and dependence on the previous answer", columns, rows)
+    caption = "Change over a session, and dependence on the previous answer"
+    return Table("drift", caption, columns, rows, alone="all")

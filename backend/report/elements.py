@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as MatplotlibFigure
 
 Row = Mapping[str, Any]
+ALONE = "over evaluators alone"
 LONG = 2000
 """Maximum number of rows of a table for printing; a longer one is written as compressed CSV only."""
 
@@ -40,6 +41,14 @@ class Table:
     """Maximum number of rows that the page shows, None for all; files have all rows."""
     is_folded: bool = False
     """Whether the page shows it only on request, as it does tables of many rows."""
+    alone: str = ""
+    """Columns whose intervals and p have no part of the pictures; `all`, or empty for none."""
+
+    @property
+    def title(self) -> str:
+        """The caption, and what in the table is over evaluators alone."""
+        which = f": {self.alone}" if self.alone != "all" else ""
+        return f"{self.caption}; {ALONE}{which}" if self.alone else self.caption
 
     @property
     def cells(self) -> list[list[str]]:

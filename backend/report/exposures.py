@@ -124,7 +124,11 @@ def _thresholds(found: FindingsView, models: Sequence[Row]) -> Table:
         Column("who reached it", lambda row: str(row["threshold_evaluators"])),
     )
     return Table(
-        "thresholds", f"Three readings of the exposures, with {found.level} intervals", columns, rows
+        "thresholds",
+        f"Three readings of the exposures, with {found.level} intervals",
+        columns,
+        rows,
+        alone=found.alone or "reversals (ms), threshold (ms)",
     )
 
 
@@ -142,7 +146,8 @@ def _pooled(found: FindingsView, models: Sequence[Row]) -> Table:
         *FIT_COLUMNS,
         Column("trials", lambda row: f"{row['trials']:,}"),
     )
-    return Table("functions", "Psychometric functions of all evaluators together", columns, rows)
+    caption = "Psychometric functions of all evaluators together"
+    return Table("functions", caption, columns, rows, alone=f"{at} right at (ms)")
 
 
 def function_row(model: str, function: Row) -> Row:

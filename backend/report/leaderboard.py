@@ -144,7 +144,13 @@ def _table(method: str, rows: list[dict[str, Any]]) -> Table:
         columns.append(Column("collected", lambda row: row["collected"] or formatting.NONE, is_number=False))
     things = "pairs" if method == "pair" else "pictures"
     what = "threshold exposure" if method == "time" else f"share of {things} judged wrong"
-    return Table(f"leaderboard-{method}", f"Scores over studies: {what}", tuple(columns), rows)
+    return Table(
+        f"leaderboard-{method}",
+        f"Scores over studies: {what}",
+        tuple(columns),
+        rows,
+        alone="percentile (paper)",
+    )
 
 
 def _figure(method: str, rows: list[dict[str, Any]], entries: Sequence[Entry], table: Table) -> Figure:

@@ -224,7 +224,7 @@ def _correlations(found: FindingsView, rows: Sequence[Row]) -> Table:
     caption = (
         f"Rank correlation of scores with metrics: Spearman's ρ with {found.level} intervals, Kendall's τ"
     )
-    return Table("metrics", caption, columns, _without_values(rows))
+    return Table("metrics", caption, columns, _without_values(rows), alone="other evaluators")
 
 
 def _kendall(found: FindingsView, rows: Sequence[Row]) -> Table:
@@ -249,7 +249,7 @@ def _kendall(found: FindingsView, rows: Sequence[Row]) -> Table:
     )
     data = [{key: row[key] for key in keys} for row in rows]
     caption = f"Kendall's τ of scores with metrics, with {found.level} intervals"
-    return Table("metrics-kendall", caption, columns, data, is_folded=True)
+    return Table("metrics-kendall", caption, columns, data, is_folded=True, alone="other evaluators")
 
 
 def _figure(found: FindingsView, rows: Sequence[Row], drawn: Sequence[Row]) -> Figure:
@@ -266,6 +266,7 @@ def _figure(found: FindingsView, rows: Sequence[Row], drawn: Sequence[Row]) -> F
         ),
         [{"metric": row["metric"], **point} for row in rows for point in _points(found, row)],
         shown=150,
+        alone=found.alone,
     )
 
     def draw(width_in: float):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from backend.foundation.counts import counted
 from backend.report import formatting
 from backend.report.context import FindingsView
-from backend.report.elements import Column, Figure, Row, Section, Table
+from backend.report.elements import ALONE, Column, Figure, Row, Section, Table
 
 MOST_DESCRIBED = 8
 """Maximum number of models that get a sentence of their own."""
@@ -81,7 +81,8 @@ def models_table(found: FindingsView) -> Table:
             {**row, "threshold": one["threshold"], "blocks": one["blocks"]}
             for row, one in zip(rows, found.models, strict=True)
         ]
-    return Table("models", f"{caption}, best first", tuple(columns), rows)
+    alone = found.alone or "percentile (paper)"
+    return Table("models", f"{caption}, best first", tuple(columns), rows, alone=alone)
 
 
 def _sides_tables(found: FindingsView) -> Iterator[Table]:
@@ -105,7 +106,8 @@ def _sides_tables(found: FindingsView) -> Iterator[Table]:
         Column("responses", lambda row: f"{row['responses']:,}"),
     )
     caption = "Errors on the fakes of each model and on the reals, each response counted once"
-    yield Table("sides", caption, columns, [{key: row[key] for key in keys} for row in rows])
+    table_rows = [{key: row[key] for key in keys} for row in rows]
+    yield Table("sides", caption, columns, table_rows, alone=found.alone)
     if detection := sides["detection"]:
         pooled = {
             "of": "all responses together",
@@ -117,7 +119,8 @@ def _sides_tables(found: FindingsView) -> Iterator[Table]:
         names = ("of", "d_prime", "d_prime_ci", "criterion", "criterion_ci")
         title = "Sensitivity (d′) and bias (c), all fakes against all reals"
         heads = (Column("of", lambda row: row["of"], is_number=False), *detection_columns(found))
-        yield Table("sides-detection", title, heads, [{key: row[key] for key in names} for row in rows])
+        table_rows = [{key: row[key] for key in names} for row in rows]
+        yield Table("sides-detection", title, heads, table_rows, alone=found.alone)
 
 
 def _whose_reals(row: Row) -> str:
@@ -141,7 +144,7 @@ def _figure(found: FindingsView) -> Figure:
     if any(row["interval_ci"] for row in found.models):
         caption += (
             f" Thick lines are the {found.level} intervals; thin capped ones the percentile intervals "
-            "of the paper, which are over evaluators alone."
+            f"of the paper, which are {ALONE}."
         )
     if found.is_percent:
         caption += " The dashed line marks 50%: guessing."

@@ -76,7 +76,8 @@ def models_table(found: FindingsView, noun: str = "model") -> Table:
         Column("responses", lambda row: f"{row['responses']:,}"),
     ]
     rows = [{name: cell for name, cell in row.items() if not isinstance(cell, dict)} for row in found.models]
-    return Table("models", f"{_what(found)}, highest first", tuple(columns), rows)
+    alone = found.alone or "percentile interval"
+    return Table("models", f"{_what(found)}, highest first", tuple(columns), rows, alone=alone)
 
 
 def _what(found: FindingsView) -> str:

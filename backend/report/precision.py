@@ -88,7 +88,8 @@ def _width_table(found: FindingsView, curves: dict[str, list]) -> Table:
         Column("cost (USD)", lambda row: f"{row['usd']:,.2f}"),
         Column("time (hours)", lambda row: formatting.amount(row["hours"], "", 1)),
     )
-    return Table("width", "Interval width, cost and time by number of evaluators", columns, rows, shown=150)
+    caption = "Interval width, cost and time by number of evaluators"
+    return Table("width", caption, columns, rows, shown=150, alone="all")
 
 
 def _intervals(found: FindingsView) -> Table:
@@ -127,7 +128,8 @@ def _intervals(found: FindingsView) -> Table:
             Column("stepped up", lambda row: formatting.coefficient(row["image_full"])),
         ]
     unit = "percent" if found.is_percent else "ms"
-    return Table("intervals", f"{found.level} intervals of the scores ({unit})", tuple(columns), rows)
+    caption = f"{found.level} intervals of the scores ({unit})"
+    return Table("intervals", caption, tuple(columns), rows, alone=found.alone or "percentile (paper)")
 
 
 def _halves(found: Mapping[str, float | None] | None) -> dict[str, float | None]:

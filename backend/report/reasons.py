@@ -78,8 +78,8 @@ def _table(found: FindingsView, rows: list[dict[str, Any]], response: str) -> Ta
         Column("p (Holm)", lambda row: formatting.bare_p(row["p_holm"])),
     )
     own = [row for row in rows if row["response"] == response]
-    caption = f"Reasons for the answer “{response}”, with {found.level} intervals over evaluators"
-    return Table(f"reasons_{response}", caption, columns, own, shown=120)
+    caption = f"Reasons for the answer “{response}”, with {found.level} intervals"
+    return Table(f"reasons_{response}", caption, columns, own, shown=120, alone=found.alone)
 
 
 def _comments(comments: list[dict[str, Any]]) -> Table:
@@ -97,7 +97,7 @@ def _comments(comments: list[dict[str, Any]]) -> Table:
 def _notes(found: FindingsView) -> list[str]:
     return [
         "Shares are of all answers of the kind, those without a reason included; several reasons may be "
-        f"given for one answer. The {found.level} intervals of shares and differences are over evaluators; "
-        "the p-values of differences are corrected for the number of reasons by Holm’s method, separately "
-        "for each model."
+        f"given for one answer. The {found.level} intervals of shares and differences are over "
+        f"{found.sampled}; the p-values of differences are corrected for the number of reasons by Holm’s "
+        "method, separately for each model."
     ]

@@ -63,7 +63,7 @@ def as_compressed_csv(table: Table) -> bytes:
 def as_json(table: Table) -> str:
     """Return a table's rows as JSON with full precision."""
     rows = [dict(row) for row in table.rows]
-    data = {"table": table.name, "caption": table.caption, "rows": rows}
+    data = {"table": table.name, "caption": table.title, "rows": rows}
     return json.dumps(data, allow_nan=False, ensure_ascii=False) + "\n"
 
 
@@ -88,7 +88,7 @@ def as_latex(table: Table) -> str:
             r"% needs \usepackage{booktabs} and \usepackage[T1]{fontenc}",
             r"\begin{table}",
             r"\centering",
-            rf"\caption{{{latex(table.caption)}}}",
+            rf"\caption{{{latex(table.title)}}}",
             rf"\label{{tab:{table.name}}}",
             rf"\begin{{tabular}}{{{columns}}}",
             r"\toprule",

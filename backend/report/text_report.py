@@ -70,7 +70,7 @@ def _texts(parts: Iterable[str | Table], width: int | None) -> Iterator[str]:
 
 
 def _table(table: Table, width: int | None) -> str:
-    lines = [_wrapped(table.caption, width)]
+    lines = [_wrapped(table.title, width)]
     if table.shown != 0:
         lines.append(_aligned(table))
     if table.shown and len(table.rows) > table.shown:

@@ -33,7 +33,7 @@ def progress(found: FindingsView) -> Section | None:
         Column(f"{found.level} interval", lambda row: formatting.brackets(_ci(row))),
         Column("evaluators", lambda row: str(row["evaluators"])),
     )
-    table = Table("progress", "Scores by step of training", columns, rows)
+    table = Table("progress", "Scores by step of training", columns, rows, alone=found.alone)
 
     def draw(width_in: float):
         from backend.report.figures.relations import progress
@@ -73,7 +73,7 @@ def classes(found: FindingsView) -> Section | None:
         Column("evaluators", lambda row: str(row["evaluators"])),
         Column("responses", lambda row: f"{row['responses']:,}"),
     ]
-    table = Table("classes", "Scores by class", tuple(columns), rows, shown=200)
+    table = Table("classes", "Scores by class", tuple(columns), rows, shown=200, alone=found.alone)
     paragraphs = (
         f"Scores by class, for {counted(len(found_classes), 'class', 'classes')}. Each is from a "
         "part of the "

@@ -9,7 +9,7 @@ from backend.analysis.unscored_rows import attention
 from backend.foundation.counts import counted
 from backend.report import formatting, methods, metrics
 from backend.report.context import FindingsView, SourceInfo
-from backend.report.elements import Column, Figure, Row, Section, Table
+from backend.report.elements import ALONE, Column, Figure, Row, Section, Table
 from backend.report.judgment_report import FindingsOptions, JudgmentReport
 from backend.report.models import bootstrap
 
@@ -126,7 +126,7 @@ def _check_texts(data: Mapping[str, Any]) -> list[str]:
         verdict = "do not fit" if fit["p"] < 0.05 else "fit"
         texts.append(
             f"The answers {verdict} one scale of strengths: "
-            f"{formatting.chi_squared(fit['chi2'], fit['df'], fit['p'])}."
+            f"{formatting.chi_squared(fit['chi2'], fit['df'], fit['p'])}, {ALONE}."
         )
     if cycles["triples"]:
         texts.append(
@@ -138,7 +138,7 @@ def _check_texts(data: Mapping[str, Any]) -> list[str]:
 def _interval_of_share(ci: Sequence[float] | None) -> str:
     if ci is None:
         return ""
-    return f"[{formatting.share(ci[0], 1)}, {formatting.share(ci[1], 1)}] "
+    return f"[{formatting.share(ci[0], 1)}, {formatting.share(ci[1], 1)}] {ALONE} "
 
 
 def _cell(i: int) -> Callable[[Row], str]:

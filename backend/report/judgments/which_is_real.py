@@ -107,7 +107,7 @@ def _accuracy(found: FindingsView) -> Table:
     )
     keys = ("model", "accuracy", "accuracy_ci", "d_prime", "d_prime_ci")
     rows = [{key: row[key] for key in keys} for row in found.models]
-    return Table("accuracy", "Share of pairs judged right, and d′", columns, rows)
+    return Table("accuracy", "Share of pairs judged right, and d′", columns, rows, alone=found.alone)
 
 
 def _d_prime(row: Row) -> str:
@@ -150,7 +150,8 @@ def _unbiased(found: FindingsView, rows: list[dict[str, Any]]) -> Table:
         Column(f"{found.level} interval of c", lambda row: formatting.brackets(row["criterion_ci"], 2)),
         Column("evaluators", lambda row: str(row["evaluators"])),
     )
-    return Table("sensitivity", "Sensitivity and bias, means over evaluators", columns, rows)
+    caption = "Sensitivity and bias, means over evaluators"
+    return Table("sensitivity", caption, columns, rows, alone=found.alone)
 
 
 def _in_words(data: Mapping[str, Any]) -> str:
