@@ -9,7 +9,7 @@ from backend.experiment.judgments import method_named
 from backend.foundation.counts import counted
 from backend.report import formatting, simulated
 from backend.report.context import FindingsView
-from backend.report.elements import Column, Figure, Report, Row, Section, Table
+from backend.report.elements import ALONE, Column, Figure, Report, Row, Section, Table
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,10 @@ def _section(method: str, entries: Sequence[Entry]) -> Section:
         "that the intervals of all scores allow at once. Scores of one study are compared, with tests, in "
         "that study's own report."
     )
+    unnamed = [entry.label for entry in entries if FindingsView(entry.data).alone]
+    which = unnamed and formatting.listing(unnamed)
     notes = (
+        *([f"Intervals of {which} are {ALONE}: no pictures are named in the responses."] if unnamed else []),
         "Between studies the evaluators differ, and so may the pictures, the pay and the day. A difference "
         "between "
         "models of two studies mixes these with the models; judge both in one study to compare them.",

@@ -6,7 +6,7 @@ from backend.experiment.judgments import method_named
 from backend.foundation.counts import counted
 from backend.report import formatting
 from backend.report.context import FindingsView
-from backend.report.elements import Column, Figure, Row, Section, Table
+from backend.report.elements import ALONE, Column, Figure, Row, Section, Table
 from backend.report.models import bootstrap
 
 
@@ -92,7 +92,7 @@ def _figure(found: FindingsView, table: Table, noun: str, reference: float | Non
     if any(row["interval_ci"] for row in found.models):
         caption += f" Thick lines are the {found.level} intervals; thin capped ones the percentile intervals."
     elif any(row["ci"] for row in found.models):
-        caption += " Capped lines are percentile intervals over evaluators."
+        caption += f" Capped lines are percentile intervals {ALONE}."
     if reference is not None:
         caption += f" The dashed line marks {formatting.amount(reference, found.unit, 0)}."
 

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
@@ -17,6 +18,7 @@ from validate.inferences import ALONE, BOTH, DOCS, EXACT, INFERENCES, MARKS, as_
 from ..standing.test_table import rows_of
 from .test_text_report import ANSWERS, REPORTS, of_answers, of_study, report_named
 
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
 INFERENTIAL = re.compile(
     r"(.*[./])?((\w+_)?ci(_of_answers|_without)?|(\w+_)?p(_\w+)?|ranks|verdict|any_look|is_apart|told_apart"
     r"|told_from|indistinguishable_up_to|needs_evaluators|is_beyond_chance)|.*\b(width|curve)[./]width"
@@ -121,7 +123,14 @@ def test_so_do_all_intervals_if_answers_do_not_name_their_pictures(name):
     answers = ANSWERS[name]()
     texts = {column: text for column, text in answers.texts.items() if column != "stimulus"}
 
-    check_words(answers.method, of_answers(replace(answers, texts=texts)))
+    unnamed = replace(answers, texts=texts)
+    check_words(answers.method, of_answers(unnamed))
+    board = leaderboard_of(
+        [Entry("faces", "", findings(unnamed)), Entry("other", "", findings(answers))], "", NOW
+    )
+    assert [note for section in board.sections for note in section.notes if WORDS in note] == [
+        "Intervals of faces are over evaluators alone: no pictures are named in the responses."
+    ]
 
 
 @pytest.mark.parametrize(("name", "section"), [("jnd", "attention"), ("tournament", "checks")])
