@@ -90,6 +90,11 @@ INFERENCES = (
         "verdicts are over evaluators alone where pictures are under a tenth of the variance",
     ),
     Inference(
+        "equivalence of two models; d over pictures too", BOTH, "",
+        "pair_sizes/* pairs/equivalence.*",
+        "`python -m validate equivalence` counts false verdicts",
+    ),
+    Inference(
         "confidence: areas, weighted score, Brier score, calibration", BOTH, "statistics.md#confidence",
         "findings.confidence.* confidence*/* overconfidence/* calibration/ci",
     ),

@@ -27,7 +27,7 @@ LEVEL = 0.95
 SHOWN = 50
 """Number of fakes, and of reals, in a session."""
 STUDIES = 400
-_REALS_RATE = 0.3
+REALS_RATE = 0.3
 _PEOPLE, _BIAS, _OF_MODEL, _PICTURES = 0.3, 0.3, 0.15, 0.6
 
 
@@ -41,8 +41,8 @@ class Kind:
     """Evaluators of each model."""
     size: int
     """Models in a session."""
-    pool: int
-    """Number of reals, and of fakes of each model, from which sessions are drawn."""
+    pool: int | None
+    """Number of reals, and of fakes of each model, from which sessions are drawn; None: nobody shares any."""
 
     @property
     def differences(self) -> dict[tuple[str, str], float]:
@@ -68,22 +68,25 @@ def study(kind: Kind, rng: np.random.Generator) -> Answers:
     repeats = -(-kind.evaluators // (len(groups) * kind.size // len(names)))
     spread = sqrt(1 + _PEOPLE**2 + _BIAS**2 + _OF_MODEL**2 + _PICTURES**2)
     of_reals = sqrt(1 + _PEOPLE**2 + _BIAS**2 + _PICTURES**2)
-    hardness = _PICTURES * rng.standard_normal((len(names) + 1, kind.pool))
+    people = len(groups) * repeats
+    pool, shown = kind.pool or people * SHOWN, min(SHOWN, kind.pool or SHOWN)
+    hardness = _PICTURES * rng.standard_normal((len(names) + 1, pool))
     rows: list[tuple[np.ndarray, ...]] = []
     for person, group in enumerate(group for group in groups for _ in range(repeats)):
         leniency, bias = _PEOPLE * rng.standard_normal(), _BIAS * rng.standard_normal()
-        shares = [SHOWN // kind.size + ((place - person) % kind.size < SHOWN % kind.size)
+        shares = [shown // kind.size + ((place - person) % kind.size < shown % kind.size)
                   for place in range(kind.size)]  # fmt: skip
-        parts = [(len(names), SHOWN, ndtri(_REALS_RATE) * of_reals - bias)]
+        parts = [(len(names), shown, ndtri(REALS_RATE) * of_reals - bias)]
         for model, share in zip(group, shares, strict=True):
             code = names.index(model)
-            own = bias + _OF_MODEL * rng.standard_normal()
-            parts.append((code, share, ndtri(kind.rates[code]) * spread + own))
+            leaning = bias + _OF_MODEL * rng.standard_normal()
+            parts.append((code, share, ndtri(kind.rates[code]) * spread + leaning))
         for code, count, middle in parts:
-            image = rng.choice(kind.pool, count, replace=False)
+            own = person * SHOWN + np.arange(count)
+            image = own if kind.pool is None else rng.choice(pool, count, replace=False)
             wrong = rng.random(count) < ndtr(middle + leniency + hardness[code, image])
             column = np.full(count, code)
-            rows.append((column, np.full(count, person), column * kind.pool + image, wrong))
+            rows.append((column, np.full(count, person), column * pool + image, wrong))
     model, person, image, wrong = map(np.concatenate, zip(*rows, strict=True))
     is_fake = model < len(names)
     return recognised(
@@ -93,9 +96,7 @@ def study(kind: Kind, rng: np.random.Generator) -> Answers:
             Coded(person.astype(np.int32), list(range(int(person.max()) + 1))),
             is_fake,
             is_fake != wrong,
-            texts={
-                "stimulus": Coded(image.astype(np.int32), list(map(str, range((len(names) + 1) * kind.pool))))
-            },
+            texts={"stimulus": Coded(image.astype(np.int32), list(map(str, range((len(names) + 1) * pool))))},
         )
     )
 

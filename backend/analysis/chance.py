@@ -18,7 +18,7 @@ from backend.foundation.errors import InvalidInput
 
 CHANCE = 50.0
 MARGIN = 5.0
-"""Percentage points on either side of 50% that still count as indistinguishable."""
+"""Percentage points on either side of 50%, or between two models, that count as no difference."""
 
 
 def against_chance(

@@ -9,6 +9,8 @@ between evaluators of two models is subtracted from V_a, down to the part of eva
 If evaluators judged several models, the variance of a difference is that of `repeated.py` over
 evaluators, plus the parts of the stimuli in both scores.
 
+Pairs also have tests of equivalence (`equivalence.py`) and effect sizes over both (`answer_effects.py`).
+
 With shared stimuli, ANOVA finds differences that other stimuli would not show. This test is advised if
 their share of some model's variance is `NEGLIGIBLE` or more.
 """
@@ -23,8 +25,10 @@ import numpy as np
 from scipy.special import fdtrc
 
 from backend.analysis import repeated, studentized_range
+from backend.analysis.answer_effects import answer_effects
 from backend.analysis.crossing import NEGLIGIBLE
 from backend.analysis.designs import Crossing
+from backend.analysis.equivalence import equivalence
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,8 @@ class Sampled:
 
     score: float
     parts: tuple[Part, ...]
+    of_answers: float | None = None
+    """The variance of single answers (percent squared); None for exposures."""
 
     @property
     def variance(self) -> float:
@@ -56,12 +62,17 @@ class Sampled:
         return 1 - self.parts[0].variance / self.variance if self.variance else 0.0
 
 
-def over_pictures(models: Mapping[str, Sampled], level: float) -> dict[str, Any] | None:
+def over_pictures(
+    models: Mapping[str, Sampled], level: float, margin: float | None = None
+) -> dict[str, Any] | None:
     """Return the test of all models and of each pair; None if fewer than two vary.
 
+    Args:
+        margin: margin of equivalence in percentage points; None for exposures.
+
     Returns:
-        `F`, `df`, `p`, `pairs` with simultaneous intervals, each model's `share_of_pictures`, and whether
-        the test is `advised`.
+        `F`, `df`, `p`, `pairs` with simultaneous intervals, `equivalence` and `effect` (None for exposures),
+        each model's `share_of_pictures`, and whether the test is `advised`.
     """
     known = {model: one for model, one in models.items() if one.variance > 0}
     if len(known) < 2:
@@ -69,14 +80,14 @@ def over_pictures(models: Mapping[str, Sampled], level: float) -> dict[str, Any]
     shares = {model: one.share_of_pictures for model, one in known.items()}
     return {
         **_welch([*known.values()]),
-        "pairs": _pairs(known, level),
+        "pairs": _pairs(known, level, margin),
         "share_of_pictures": shares,
         "advised": max(shares.values()) >= NEGLIGIBLE,
     }
 
 
 def within_evaluators(
-    crossing: Crossing, models: Mapping[str, Sampled], level: float
+    crossing: Crossing, models: Mapping[str, Sampled], level: float, margin: float | None = None
 ) -> dict[str, Any] | None:
     """Return the same tests if evaluators judged several models; None if no pair varies.
 
@@ -94,10 +105,13 @@ def within_evaluators(
     shares = dict.fromkeys(crossing.models, 0.0)
     place = {model: code for code, model in enumerate(crossing.models)}
     i, j = (np.array([place[pair[side]] for pair in pairs]) for side in ("a", "b"))
-    variance, _ = repeated.variances(crossing, i, j, extra)
+    variance, df = repeated.variances(crossing, i, j, extra)
     for pair, share in zip(pairs, (extra.variance[i] + extra.variance[j]) / variance, strict=True):
         for model in (pair["a"], pair["b"]):
             shares[model] = max(shares[model], float(share))
+    covariance = repeated.covariance_of(crossing) + np.diag(extra.variance)
+    sizes = _sizes([models[model] for model in crossing.models], covariance, i, j, df, level, margin)
+    pairs = [{**pair, **size} for pair, size in zip(pairs, sizes, strict=True)]
     return {
         **(repeated.wald(crossing, extra) or dict.fromkeys(("F", "df", "p"))),
         "pairs": pairs,
@@ -117,7 +131,7 @@ def _welch(models: Sequence[Sampled]) -> dict[str, Any]:
     return {"F": f, "df": df, "p": float(fdtrc(df[0], df[1], f))}
 
 
-def _pairs(models: Mapping[str, Sampled], level: float) -> list[dict[str, Any]]:
+def _pairs(models: Mapping[str, Sampled], level: float, margin: float | None) -> list[dict[str, Any]]:
     i, j = np.triu_indices(len(models), 1)
     both = [one.parts + other.parts for one, other in combinations(models.values(), 2)]
     pairs = [Sampled(0.0, parts) for parts in both]
@@ -127,6 +141,8 @@ def _pairs(models: Mapping[str, Sampled], level: float) -> list[dict[str, Any]]:
     df = np.array([pair.df for pair in pairs])
     p = studentized_range.sf(np.abs(differences) / errors, len(models), df)
     halves = errors * studentized_range.isf(1 - level, len(models), df)
+    covariance = np.diag([one.variance for one in models.values()])
+    sizes = _sizes([*models.values()], covariance, i, j, df, level, margin)
     return [
         {
             "a": a,
@@ -135,6 +151,27 @@ def _pairs(models: Mapping[str, Sampled], level: float) -> list[dict[str, Any]]:
             "ci": [float(differences[place] - halves[place]), float(differences[place] + halves[place])],
             "df": float(df[place]),
             "p": float(p[place]),
+            **sizes[place],
         }
         for place, (a, b) in enumerate(combinations(models, 2))
     ]
+
+
+def _sizes(
+    models: Sequence[Sampled],
+    covariance: np.ndarray,
+    i: np.ndarray,
+    j: np.ndarray,
+    df: np.ndarray,
+    level: float,
+    margin: float | None,
+) -> list[dict[str, Any]]:
+    """Return `equivalence` and `effect` of each pair; arguments as for `answer_effects`."""
+    scores = np.array([one.score for one in models])
+    error = np.sqrt(covariance[i, i] + covariance[j, j] - 2 * covariance[i, j])
+    tests = equivalence(scores[i] - scores[j], error, df, level, margin)
+    of_answers = [one.of_answers for one in models if one.of_answers is not None]
+    effects: Sequence[dict[str, Any] | None] = [None] * len(i)
+    if len(of_answers) == len(models):
+        effects = answer_effects(scores, np.array(of_answers), covariance, i, j, df, level)
+    return [{"equivalence": test, "effect": effect} for test, effect in zip(tests, effects, strict=True)]

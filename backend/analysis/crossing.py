@@ -54,6 +54,8 @@ class Crossed:
     evaluators: int
     images: int
     responses: int
+    of_answers: float
+    """The variance of single answers about the mean of their side: the sum of all components."""
 
     @property
     def share_of_images(self) -> float | None:
@@ -115,6 +117,8 @@ def _crossed(answers: Answers, model: int) -> Crossed | None:
         evaluators=count,
         images=len(reals) + len(fakes),
         responses=len(mine),
+        of_answers=math.fsum(float((seen.residual**2 / seen.weight).sum()) for seen in sides)
+        / math.fsum(float(seen.weight.sum()) for seen in sides),
     )
 
 

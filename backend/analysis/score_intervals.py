@@ -47,6 +47,7 @@ def between_models(
     groups: Mapping[str, Any],
     beside: Mapping[str, Mapping[str, Any]],
     level: float,
+    margin: float,
 ) -> dict[str, Any] | None:
     """Return the test between models over evaluators and stimuli, as `crossed_tests.over_pictures`.
 
@@ -55,6 +56,7 @@ def between_models(
     Args:
         groups: values of the models that enter tests (percent or ms).
         beside: the result of `score_details`.
+        margin: margin of equivalence in percentage points; HYPE-time is tested against none.
     """
     is_between = design_of(answers).kind == BETWEEN
     if len(groups) < 2 or (is_between and not are_comparable(groups)):
@@ -72,9 +74,10 @@ def between_models(
             for model, found in crossings.items()
             if found is not None  # as of every model whose interval says `pictures`
         }
+    points = margin if answers.has_shares else None
     if is_between:
-        return over_pictures(sampled, level)
-    return within_evaluators(crossing_of(answers, values, [*groups]), sampled, level)
+        return over_pictures(sampled, level, points)
+    return within_evaluators(crossing_of(answers, values, [*groups]), sampled, level, points)
 
 
 def _sampled_shares(values: np.ndarray, found: Crossed, common: float) -> Sampled:
@@ -84,7 +87,7 @@ def _sampled_shares(values: np.ndarray, found: Crossed, common: float) -> Sample
         Part(1e4 * max(0.0, found.of_fakes), found.fakes_df),
         Part(1e4 * reals, found.images_df),
     )
-    return Sampled(fsum(values) / len(values), parts)
+    return Sampled(fsum(values) / len(values), parts, 1e4 * found.of_answers)
 
 
 def _sampled_times(values: np.ndarray, beside: Mapping[str, Any]) -> Sampled:

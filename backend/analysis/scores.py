@@ -16,6 +16,7 @@ import numpy as np
 from backend.analysis import bootstrap
 from backend.analysis.browsers import browser_caveats, by_browser
 from backend.analysis.caveats import caveats
+from backend.analysis.chance import CHANCE, MARGIN
 from backend.analysis.comparisons import Groups
 from backend.analysis.designs import design_of
 from backend.analysis.draws import random_share
@@ -42,10 +43,14 @@ class Options:
     """Confidence level of the intervals, between 0 and 1."""
     evaluators_drawn: int | None = None
     """Number of evaluators in a resample; None for as many as the model has."""
+    margin: float = MARGIN
+    """Percentage points of difference within which two models count as equivalent, above 0 and below 50."""
 
     def __post_init__(self) -> None:
         if not 0 < self.level < 1:
             raise InvalidInput(f"level must be between 0 and 1, such as 0.95, not {self.level}")
+        if not 0 < self.margin < CHANCE:
+            raise InvalidInput(f"margin must be between 0 and 50 percentage points, not {self.margin:g}")
         for name in ("iterations", "evaluators_drawn"):
             value = getattr(self, name)
             if value is not None and value < 1:
@@ -69,7 +74,7 @@ def overall_scores(answers: Answers, **options: Any) -> dict[str, Any]:
         "simulated": answers.is_simulated,
         "models": models,
         **tests_of(answers, values, groups, chosen.level),
-        "over_pictures": between_models(answers, values, groups, beside, chosen.level),
+        "over_pictures": between_models(answers, values, groups, beside, chosen.level, chosen.margin),
         "balanced": answers.is_balanced,
         "design": design.kind,
         "people": design.people,

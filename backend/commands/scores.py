@@ -72,13 +72,12 @@ def score(
             click.echo(part, nl=False)
         click.echo()
     elif as_json:
-        scores = scores_named(world, what, exposures, simulated, **options)
+        scores = scores_named(world, what, exposures, simulated, margin=margin, **options)
         click.echo(json.dumps(scores, indent=2, allow_nan=False))
     else:
         answers = answers_named(world, what, exposures == "shown", simulated)
-        click.echo(
-            as_brief_text(compose_scores(score_findings(answers, exposures, **options)), screen_width())
-        )
+        found = score_findings(answers, exposures, margin=margin, **options)
+        click.echo(as_brief_text(compose_scores(found), screen_width()))
 
 
 def _findings(

@@ -311,7 +311,7 @@ def finding_options(only_with: str = "") -> Callable[[Any], Any]:
             type=Number(0, 50, min_open=True, max_open=True),
             default=5.0,
             show_default=True,
-            help=f"Percentage points around 50% that count as indistinguishable{where}.",
+            help=f"Percentage points that count as no difference: of two models, and around 50%{where}.",
         ),
         click.option(
             "--threshold-at",

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.foundation.counts import counted
-from backend.report import formatting
+from backend.report import equivalence, formatting
 from backend.report.context import FindingsView
 from backend.report.elements import Column, Figure, Section, Table
 from backend.report.formatting import f_test, p_value
@@ -32,15 +32,16 @@ def section(found: FindingsView) -> Section | None:
         )
         return Section("pairs", "Differences between models", (why,), brief=(why,))
     tests = (_tests(found),) if found.data["anova"] else ()
+    sizes = equivalence.tables(found)
     figures = (_figure(found),) if found.pairs else ()
     return Section(
         "pairs",
         "Differences between models",
         tuple(_paragraphs(found)),
-        tables=tests,
+        tables=(*tests, *sizes),
         figures=figures,
         notes=tuple(_notes(found)),
-        brief=(*tests, *(figure.table for figure in figures), verdict(found)),
+        brief=(*tests, *(figure.table for figure in figures), verdict(found), *equivalence.verdicts(found)),
     )
 
 
@@ -153,21 +154,28 @@ def _draw(found: FindingsView, width_in: float):
 
 
 def verdict(found: FindingsView) -> str:
-    """Return a sentence on how many pairs differ significantly."""
+    """Return a sentence on how many pairs differ significantly; a single one may be equivalent."""
     differing = [row for row in found.pairs if row["is_apart"]]
     if len(found.pairs) == 1:
-        pair = found.pairs[0]
+        pair, margin = found.pairs[0], found.margin
         if differing:
-            return f"{pair['a']} and {pair['b']} differ significantly."
-        return f"{pair['a']} and {pair['b']} do not differ significantly, which does not show them equal."
+            less = f", though by less than {margin}" if pair["is_within"] else ""
+            return f"{pair['a']} and {pair['b']} differ significantly{less}."
+        if pair["is_within"]:
+            return f"{pair['a']} and {pair['b']} are equivalent within {margin}; no significant difference."
+        nor = f"; nor were they shown to be equivalent within {margin}" if margin else ""
+        return (
+            f"{pair['a']} and {pair['b']} do not differ significantly, which does not show them equal{nor}."
+        )
     if len(differing) == len(found.pairs):
         return f"All {len(differing)} pairs of models differ significantly."
+    equivalent = sum(bool(row["is_within"]) and not row["is_apart"] for row in found.pairs)
+    also = f"; {equivalent} {'is' if equivalent == 1 else 'are'} equivalent within {found.margin}"
     if not differing:
-        return (
-            f"None of the {len(found.pairs)} pairs of models differs significantly, which does not show them "
-            "equal."
-        )
-    return f"{len(differing)} of {len(found.pairs)} pairs of models differ significantly."
+        end = also if equivalent else ", which does not show them equal"
+        return f"None of the {len(found.pairs)} pairs of models differs significantly{end}."
+    end = also if equivalent else ""
+    return f"{len(differing)} of {len(found.pairs)} pairs of models differ significantly{end}."
 
 
 def _paragraphs(found: FindingsView) -> list[str]:
@@ -191,15 +199,13 @@ def _paragraphs(found: FindingsView) -> list[str]:
             )
             + "the pairs are decided by Games and Howell's test, which does not."
         )
-    paragraphs.append(verdict(found))
-    open_ones = [row for row in found.pairs if not row["is_apart"]]
+    paragraphs += [verdict(found), *equivalence.verdicts(found)]
+    open_ones = [row for row in found.pairs if not row["is_apart"] and not row["is_within"]]
     if open_ones and len(found.pairs) > 1:
-        names = "; ".join(f"{row['a']} and {row['b']}" for row in open_ones[:5])
-        if len(open_ones) > 5:
-            names += f"; and {len(open_ones) - 5} more"
+        which = "" if found.margin else f"No significant difference: {equivalence.named(open_ones)}. "
         paragraphs.append(
-            f"No significant difference: {names}. That does not show them equal: their interval holds every "
-            "difference that these data leave possible."
+            f"{which}{'Undecided pairs are not shown' if found.margin else 'That does not show them'} equal: "
+            "their interval holds every difference that these data leave possible."
         )
     return paragraphs
 
@@ -260,7 +266,7 @@ def _t_test(found: FindingsView) -> str:
 
 
 def _notes(found: FindingsView) -> list[str]:
-    return [*_of_design(found), *_pictures(found)]
+    return [*_of_design(found), *_pictures(found), *equivalence.notes(found)]
 
 
 def _pictures(found: FindingsView) -> list[str]:

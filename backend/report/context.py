@@ -141,21 +141,32 @@ class FindingsView:
 
     @cached_property
     def pairs(self) -> list[dict[str, Any]]:
-        """The pairwise tests, with interval and p of the deciding test, if it is another, and the verdict.
+        """The pairwise tests, with interval and p of the deciding test, if it is another, and the verdicts.
 
         The deciding test is the one over evaluators and stimuli if it is advised, else Games and Howell's if
-        variances differ, else the first test itself.
+        variances differ, else the first test itself. `equivalence` and `effect` are those over evaluators and
+        stimuli, advised or not, or None; `is_within` is None for a pair without a test of equivalence.
         """
         over = self.over_pictures["pairs"] if self.over_pictures else []
         howell = self.findings.get("games_howell") or [] if self.is_unequal else []
         others = {(row["a"], row["b"]): row for row in over or howell}
+        both = {(row["a"], row["b"]): row for row in (self.data.get("over_pictures") or {}).get("pairs", ())}
         rows = []
         for pair in self.data["pairs"]:
             other = others.get((pair["a"], pair["b"]))
             extra = {"deciding_ci": other["ci"], "deciding_p": other["p"]} if other else {}
             decides = other["p"] if other else pair["p"]
-            rows.append({**pair, **extra, "is_apart": decides < self.alpha})
+            sizes = {key: both.get((pair["a"], pair["b"]), {}).get(key) for key in ("equivalence", "effect")}
+            p = sizes["equivalence"] and sizes["equivalence"]["p_holm"]
+            is_within = None if p is None else p < self.alpha
+            rows.append({**pair, **extra, **sizes, "is_apart": decides < self.alpha, "is_within": is_within})
         return rows
+
+    @property
+    def margin(self) -> str | None:
+        """The margin of equivalence of two models, such as `5 points`; None if no pair is tested for it."""
+        tested = [row["equivalence"]["margin"] for row in self.pairs if row["is_within"] is not None]
+        return f"{tested[0]:g} points" if tested else None
 
     @property
     def deciding(self) -> str | None:

@@ -37,7 +37,7 @@ def findings(
         InvalidInput: no responses, or an option out of range.
     """
     chosen = findings_options or FindingsOptions()
-    answers, scores = _scored(answers, exposures, options)
+    answers, scores = _scored(answers, exposures, {"margin": chosen.margin, **options})
     report = report_of(answers.method)
     found = report.findings(answers, scores, chosen, Options(**options), in_columns)
     if not judgment_of(answers.method).has_items:

@@ -51,7 +51,7 @@ class FindingsOptions:
     """Automatic metrics, by metric and then by model."""
     costs: Costs = Costs()
     margin: float = MARGIN
-    """Percentage points around 50% that count as indistinguishable, above 0 and below 50."""
+    """Percentage points that count as no difference: of two models, and around 50%; above 0 and below 50."""
     threshold_at: float = THRESHOLD_AT
     """Accuracy (0.5 to 1) at which the psychometric function has its threshold."""
     seed: int = 0

@@ -45,7 +45,8 @@ def score(
         full: add the key `findings`: further results of a report.
         metrics: automatic metrics to correlate with the scores, by metric and then by model, or the path
             of a CSV (model, then one column per metric). Implies `full`.
-        margin: percentage points around 50% that count as indistinguishable, above 0 and below 50.
+        margin: percentage points that count as no difference: of two models, and around 50%; above 0 and
+            below 50.
         threshold_at: accuracy (0.5 to 1) at which the psychometric function has its threshold.
         exposures: 'nominal', or 'shown' (HYPE-time; needs `frames` and `frame_ms`).
         simulated: score the simulated sessions (column `simulated`) instead of the real ones.
@@ -64,7 +65,7 @@ def score(
     details = is_full or exposures == "shown"
     answers = _answers(responses, method, details, simulated)
     if not is_full:
-        return score_answers(answers, exposures, **options)
+        return score_answers(answers, exposures, margin=margin, **options)
     known = read_metrics(Path(metrics)) if isinstance(metrics, (str, PathLike)) else metrics or {}
     chosen = FindingsOptions(known, margin=margin, threshold_at=threshold_at)
     return findings(answers, chosen, exposures=exposures, **options)

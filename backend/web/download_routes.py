@@ -48,7 +48,11 @@ class ReportQuery(AnswersQuery, frozen=True):
     )
     margin: Annotated[
         float,
-        Meta(gt=0, lt=50, description="Percentage points around 50% that count as indistinguishable"),
+        Meta(
+            gt=0,
+            lt=50,
+            description="Percentage points that count as no difference, of two models or from 50%",
+        ),
     ] = 5.0
     threshold_at: Annotated[
         float,

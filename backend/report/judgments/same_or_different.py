@@ -10,7 +10,7 @@ from backend.analysis.judgment_scores import scores_of
 from backend.analysis.response_table import Answers
 from backend.analysis.scores import Options
 from backend.foundation.counts import counted
-from backend.report import comparisons, formatting, item_votes, plain_scores
+from backend.report import comparisons, equivalence, formatting, item_votes, plain_scores
 from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Section
 from backend.report.judgment_report import FindingsOptions, JudgmentReport, shared_findings
@@ -76,10 +76,10 @@ def _differences(found: FindingsView) -> Section | None:
     return Section(
         "differences",
         "Differences between sets",
-        (f"{text}.",),
-        tables=(pairs,),
-        notes=("Sets are compared within evaluators where these judged several.",),
-        brief=(pairs, f"{text}."),
+        (f"{text}.", *equivalence.verdicts(found)),
+        tables=(pairs, *equivalence.tables(found)),
+        notes=("Sets are compared within evaluators where these judged several.", *equivalence.notes(found)),
+        brief=(pairs, f"{text}.", *equivalence.verdicts(found)),
     )
 
 

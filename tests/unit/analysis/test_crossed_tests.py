@@ -2,13 +2,16 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from backend.analysis import repeated
 from backend.analysis.comparisons import Moments, games_howell, welch
 from backend.analysis.crossed_tests import Part, Sampled, over_pictures, within_evaluators
 from backend.analysis.designs import Crossing
+from backend.analysis.response_table import Answers, Coded
+from backend.foundation.errors import InvalidInput
 from backend.scoring import score_answers
-from validate.studies import InfinityPopulation, multi_model_study
+from validate.studies import InfinityPopulation, TimePopulation, multi_model_study
 
 GROUPS = {
     "a": np.array([50.0, 52, 47, 55]),
@@ -112,6 +115,87 @@ def test_a_picture_part_adds_to_the_variance_of_a_paired_difference():
     assert pair["df"] == pytest.approx(4 / ((7 / 6) ** 2 / 3 + (5 / 6) ** 2 / 9))
     assert found["share_of_pictures"] == pytest.approx({"a": 5 / 12, "b": 5 / 12})
     assert found["advised"]
+
+
+@pytest.mark.parametrize("is_within", [False, True])
+def test_equivalence_and_effects_are_those_of_the_pairs_own_errors_in_any_order_of_the_models(is_within):
+    values = np.array([[50.0, 40, 31], [52, 49, 30], [47, 38, 36], [55, 41, 29]])
+    pictures = (Part(1.5, 6), Part(2.0, 9), Part(0.0, 3))
+
+    def pairs_of(order):
+        names = ["abc"[place] for place in order]
+        models = {
+            name: Sampled(**{**vars(sampled(values[:, place], pictures[place])), "of_answers": 2400.0})
+            for name, place in zip(names, order, strict=True)
+        }
+        crossing = Crossing(names, values[:, order], np.ones(values.shape, bool))
+        found = within_evaluators(crossing, models, 0.95, 5) if is_within else over_pictures(models, 0.95, 5)
+        return {frozenset((row["a"], row["b"])): row for row in found["pairs"]}
+
+    ahead, behind = pairs_of([0, 1, 2]), pairs_of([2, 1, 0])
+
+    for (a, b), pair in (((0, 1), "ab"), ((0, 2), "ac"), ((1, 2), "bc")):
+        row, other = ahead[frozenset(pair)], behind[frozenset(pair)]
+        apart = values[:, a] - values[:, b]
+        people = (apart.var(ddof=1) if is_within else values[:, [a, b]].var(axis=0, ddof=1).sum()) / 4
+        error = np.sqrt(people + pictures[a].variance + pictures[b].variance)
+        assert row["equivalence"]["p"] == pytest.approx(stats.t.cdf((apart.mean() - 5) / error, row["df"]))
+        assert row["effect"]["d"] == pytest.approx(apart.mean() / np.sqrt(2400))
+        assert other["equivalence"]["p_holm"] == pytest.approx(row["equivalence"]["p_holm"])
+        assert other["effect"]["d_ci"] == pytest.approx([-end for end in row["effect"]["d_ci"][::-1]])
+
+
+def test_scores_have_equivalence_and_effects_but_hype_time_has_no_margin_in_points():
+    infinity = score_answers(
+        multi_model_study(InfinityPopulation(0.3, pool=30), 2, 8, np.random.default_rng(6)), margin=3
+    )
+    time = time_study()
+
+    (pair,) = infinity["over_pictures"]["pairs"]
+    assert pair["equivalence"]["margin"] == 3
+    assert pair["effect"]["sd"] == pytest.approx(45, rel=0.05)
+    (pair,) = score_answers(time)["over_pictures"]["pairs"]
+    assert (pair["equivalence"]["margin"], pair["equivalence"]["p"], pair["effect"]) == (None, None, None)
+    assert pair["equivalence"]["equivalent_within"] > abs(pair["difference"])
+
+
+def time_study():
+    """Return responses to two models of HYPE-time, of six people each, who see the same pictures."""
+    rng = np.random.default_rng(1)
+    parts = [TimePopulation(ms, pictures=0.3, pool=90, trials=60).study(6, rng) for ms in (200, 600)]
+    first, second = (part.texts["stimulus"] for part in parts)
+    joined = {
+        name: np.concatenate([getattr(part, name) for part in parts])
+        for name in ("is_fake", "said_fake", "block", "exposure_ms")
+    }
+    person = np.concatenate([part.evaluator.codes + 6 * place for place, part in enumerate(parts)])
+    image = np.concatenate([first.codes, second.codes + len(first.names)])
+    return Answers(
+        "time",
+        Coded(np.repeat(np.arange(2, dtype=np.int32), len(parts[0])), ["a", "b"]),
+        Coded(person.astype(np.int32), [f"e{i}" for i in range(12)]),
+        **joined,
+        texts={"stimulus": Coded(image, [f"p{i}" for i in range(len(first.names) + len(second.names))])},
+    )
+
+
+@pytest.mark.parametrize("margin", [0, 50, float("nan")])
+def test_a_margin_of_equivalence_without_a_sense_is_refused(margin):
+    answers = multi_model_study(InfinityPopulation(0.3, pool=30), 2, 5, np.random.default_rng(6))
+
+    with pytest.raises(InvalidInput, match="margin must be between 0 and 50 percentage points"):
+        score_answers(answers, margin=margin)
+
+
+@pytest.mark.parametrize(("people", "rate"), [(1, 0.3), (2, 0.3), (5, 1e-9)])
+def test_too_few_or_equal_evaluators_have_neither_equivalence_nor_effects(people, rate):
+    answers = multi_model_study(InfinityPopulation(rate, pool=30), 2, people, np.random.default_rng(6))
+
+    over = score_answers(answers)["over_pictures"]
+
+    assert (over is not None) == (people == 2)
+    if over is not None:
+        assert 0 < over["pairs"][0]["equivalence"]["p"] < 1
 
 
 def test_answers_that_name_no_pictures_have_no_such_test():

@@ -21,6 +21,10 @@ LINES = [
 ]
 
 
+SHARED = [line + f",p{number % 10}" for number, line in enumerate(LINES)]
+"""Each model's answers as they are, to ten pictures with the same names."""
+
+
 @pytest.fixture
 def file(tmp_path):
     path = tmp_path / "r.csv"
@@ -63,6 +67,16 @@ def test_margin_and_threshold_reach_the_findings(file):
     found = json.loads(run(file, "--full", "--json", "--margin", "12").stdout)
 
     assert found["findings"]["models"][0]["chance"]["equivalence"]["margin"] == 12
+
+
+@pytest.mark.parametrize("options", [[], ["--full"]])
+def test_the_margin_reaches_the_pairs_of_models(file, options):
+    file.write_text("\n".join([f"{HEADER},stimulus", *SHARED]) + "\n")
+
+    found = json.loads(run(file, "--json", "--margin", "12", *options).stdout)
+
+    assert {row["equivalence"]["margin"] for row in found["over_pictures"]["pairs"]} == {12}
+    assert "within 12 points" in run(file, "--margin", "12", *options).stdout
 
 
 def test_a_missing_column_is_refused(tmp_path):
