@@ -90,9 +90,8 @@ INFERENCES = (
         "verdicts are over evaluators alone where pictures are under a tenth of the variance",
     ),
     Inference(
-        "equivalence of two models; d over pictures too", BOTH, "",
-        "pair_sizes/* pairs/equivalence.*",
-        "`python -m validate equivalence` counts false verdicts",
+        "equivalence of two models; d over pictures too", BOTH,
+        "statistics.md#equivalence-of-two-models", "pair_sizes/* pairs/equivalence.*",
     ),
     Inference(
         "confidence: areas, weighted score, Brier score, calibration", BOTH, "statistics.md#confidence",
