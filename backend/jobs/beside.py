@@ -70,6 +70,7 @@ class WorkerProcess:
             status = self._process.wait()
             if self._is_ending.is_set():
                 return
+            self._close(self._process)
             wait_s = wait_before_next(wait_s, time.monotonic() - begun)
             log.warning("the worker ended with status %d; another is started in %.0f s", status, wait_s)
             while not self._is_ending.wait(wait_s):
@@ -82,11 +83,17 @@ class WorkerProcess:
                 self._end(self._process)
 
     @staticmethod
+    def _close(process: subprocess.Popen) -> None:
+        """Close the pipe to a worker, which ends it if it has not ended."""
+        if process.stdin is not None:
+            with suppress(OSError):
+                process.stdin.close()
+
+    @staticmethod
     def _end(process: subprocess.Popen | None) -> None:
-        if process is None or process.stdin is None:
+        if process is None:
             return
-        with suppress(OSError):
-            process.stdin.close()
+        WorkerProcess._close(process)
         try:
             process.wait(_ENDING_S + 2)
         except subprocess.TimeoutExpired:

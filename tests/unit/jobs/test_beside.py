@@ -29,10 +29,12 @@ class Failing(WorkerProcess):
     def __init__(self):
         super().__init__([])
         self._command = [sys.executable, "-c", "pass"]
-        self.tries, self.third = 0, threading.Event()
+        self.tries, self.third, self.are_closed = 0, threading.Event(), []
 
     def _started(self):
         self.tries += 1
+        if self._process is not None:
+            self.are_closed.append(self._process.stdin.closed)
         if self.tries == 2:
             raise OSError(12, "Cannot allocate memory")
         if self.tries == 3:
@@ -47,6 +49,7 @@ def test_a_worker_that_cannot_be_started_is_tried_again(monkeypatch: pytest.Monk
 
     assert process.third.wait(20)
     process.stop()
+    assert {*process.are_closed} == {True}  # the pipes to workers that ended
 
 
 def test_a_worker_whose_server_has_ended_already_ends_without_a_word(tmp_path):
