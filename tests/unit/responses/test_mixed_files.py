@@ -219,7 +219,7 @@ def test_the_command_line_tells_each_error_once(tmp_path, real):
     reals = "reals, the same for all models, taken for fake 29.2 ["
     assert len([line for line in lines if line.startswith(reals)]) == 1
     assert any(re.match(r"all pictures judged right 59\.4 \[.* 64$", line) for line in lines)
-    assert "Sensitivity (d′) and bias (c), all fakes against all reals" in lines
+    assert "Sensitivity (d′) and bias (c), all fakes against all reals; over evaluators alone" in lines
     assert data["findings"]["sides"]["fakes"][0]["model"] == data["models"][0]["model"]
     assert "Tukey" not in text
 
