@@ -69,15 +69,20 @@ class _Instance:
 
     def __init__(self, pid: int, stdin: IO[str], stdout: IO[str]):
         self.pid, self.stdin, self.stdout = pid, stdin, stdout
-        self._has_ended = False
+        self._has_ended, self._lock = False, threading.Lock()
 
     def has_ended(self, within: float = 0) -> bool:
-        """Return whether it has ended, or does within so many seconds: nobody holds the end that replies."""
-        if not self._has_ended:
-            replies = select.poll()  # one for each call, since threads may ask at once
-            replies.register(self.stdout, 0)
-            self._has_ended = bool(replies.poll(1000 * within))
-        return self._has_ended
+        """Return whether it has ended, or does within so many seconds: nobody holds the end that replies.
+
+        One thread asks at a time: the number of a descriptor that another one closed is soon that of a pipe
+        to the next instance.
+        """
+        with self._lock:
+            if not self._has_ended:
+                replies = select.poll()
+                replies.register(self.stdout, 0)
+                self._has_ended = bool(replies.poll(1000 * within))
+            return self._has_ended
 
     def wait(self, timeout: float) -> None:
         assert self.has_ended(timeout), f"the function has not ended within {timeout} s"
