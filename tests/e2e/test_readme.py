@@ -297,9 +297,21 @@ def write_pictures(folder: Path) -> None:
 
 
 def alike(table: str) -> list[str]:
-    """Return the lines of a printed score without what differs between two simulations: the numbers."""
+    """Return the lines of a printed score without what differs between two simulations.
+
+    Those are the numbers, and what is said only if they ask for it: why a percentile interval is too narrow,
+    and the test that decides beside Tukey's, where spreads differ or pictures are shared.
+    """
     lines = [re.sub(r"(< )?(?<!\d)\.\d+", "p", line) for line in table.strip().splitlines()]
-    return sorted(re.sub(r"\s+", " ", re.sub(r"[-−]?\d+(\.\d+)?", "0", line)) for line in lines)
+    lines = [re.sub(r"\s+", " ", re.sub(r"[-−]?\d+(\.\d+)?", "0", line)) for line in lines]
+    for what, instead in (
+        (r"^The percentile interval of .* too narrow: .*", ""),
+        (r" interval \((Games–Howell|over pictures too)\) p \(\1\)", ""),
+        (r"(\[0, 0\] p)( \[0, 0\] p)+", r"\1"),
+        (r"(; over evaluators alone): all but “over pictures too”", r"\1"),
+    ):
+        lines = [re.sub(what, instead, line) for line in lines]
+    return sorted(filter(None, lines))
 
 
 WANTED = ["demo", "create", "serve", "simulate", "score", "report", "export"]
