@@ -41,8 +41,8 @@ class Spread:
 
     def plus(self, variance: float, df: float) -> "Spread":
         """Return the spread with a further part of the variance; its df are Satterthwaite's (1946)."""
-        both, parts = self.variance + variance, self.variance**2 / self.df + variance**2 / df
-        return replace(self, variance=both, df=both**2 / parts if parts else self.df)
+        both, both_df = summed(self.variance, self.df, variance, df)
+        return replace(self, variance=float(both), df=float(both_df))
 
 
 def spread_of(values: np.ndarray, responses: float) -> Spread:
@@ -78,10 +78,15 @@ def share_variances(
     # evaluators who do not differ at all give no information on the variance: then their number counts
     variances = np.stack(np.broadcast_arrays(people, share * (1 - share) / responses))
     dfs = np.stack(np.broadcast_arrays(df, np.where(people, np.inf, df)))
-    both = variances + of_images
+    return summed(variances, dfs, of_images, images_df)
+
+
+def summed(variance: Any, df: Any, other: Any, other_df: Any) -> tuple[Any, Any]:
+    """Return the sum of two variances, numbers or arrays, and its df (Satterthwaite, 1946); `df` for 0."""
+    both = variance + other
     with np.errstate(divide="ignore", invalid="ignore"):
-        parts = variances**2 / dfs + of_images**2 / images_df
-        return both, np.where(parts > 0, both**2 / parts, dfs)
+        parts = variance**2 / df + other**2 / other_df
+        return both, np.where(parts > 0, np.divide(both**2, parts), df)
 
 
 @dataclass(frozen=True)

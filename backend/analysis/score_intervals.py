@@ -16,7 +16,7 @@ from backend.analysis.crossing import NEGLIGIBLE, Crossed, crossed, shared_reals
 from backend.analysis.designs import BETWEEN, crossing_of, design_of
 from backend.analysis.intervals import OverBoth, doubts, percentile_coverage, spread_of
 from backend.analysis.response_table import Answers
-from backend.analysis.time_scores import times_of
+from backend.analysis.time_scores import times_of, variance_of_pictures
 from backend.analysis.values import Values
 
 
@@ -92,9 +92,8 @@ def _sampled_shares(values: np.ndarray, found: Crossed, common: float) -> Sample
 
 def _sampled_times(values: np.ndarray, beside: Mapping[str, Any]) -> Sampled:
     people, interval = spread_of(values, 0), beside["interval"]
-    share = interval["share_of_pictures"] or 0.0
-    extra = people.variance * share / (1 - share) if share < 1 else 0.0
-    return Sampled(people.mean, (Part(people.variance, people.df), Part(extra, interval["pictures_df"])))
+    extra = Part(variance_of_pictures(people, interval), interval["pictures_df"])
+    return Sampled(people.mean, (Part(people.variance, people.df), extra))
 
 
 def over_both(answers: Answers, code: int, values: Values) -> OverBoth | None:

@@ -26,7 +26,7 @@ from backend.analysis.intervals import spread_of, student
 from backend.analysis.judgment_scores import scores_of
 from backend.analysis.response_table import Answers
 from backend.analysis.share_scores import ShareScores
-from backend.analysis.time_scores import Times
+from backend.analysis.time_scores import Times, variance_of_pictures
 from backend.analysis.values import Values
 from backend.experiment.judgments import method_named
 from backend.experiment.observer import PICTURE_SD
@@ -233,8 +233,7 @@ def _of_times(answers: Answers, values: dict[str, Values]) -> Iterator[Spread]:
         people, interval = spread_of(own.numbers, 0), times.of_model(code, own)["interval"]
         low, high = student(people, level)
         right = 1 - float(judges.wrong[mine].sum() / judges.seen[mine].sum())
-        share, observed = interval["share_of_pictures"] or 0.0, people.variance * len(own)
-        extra = people.variance * share / (1 - share) if share < 1 else 0.0
+        observed, extra = people.variance * len(own), variance_of_pictures(people, interval)
         weights, pictures, same = _shared(sides_of(answers, code))
         printed = interval["ci"][1] - interval["ci"][0] if interval["method"] == "population" else 0.0
         yield Spread(

@@ -184,6 +184,12 @@ class Pictures:
         return student(Spread(0.0, self.variance, self.df, 0), level)[1]
 
 
+def variance_of_pictures(people: Spread, interval: Mapping[str, Any]) -> float:
+    """Return the variance (ms^2) that an interval has of pictures, beside that over evaluators."""
+    share: float = interval["share_of_pictures"] or 0.0
+    return people.variance * share / (1 - share) if share < 1 else 0.0
+
+
 def times_of(answers: Answers, values: Mapping[str, Values], level: float) -> dict[str, dict[str, Any]]:
     """Return the results reported with each model's score, by model."""
     times = Times(answers, level)
