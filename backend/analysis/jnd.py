@@ -37,11 +37,6 @@ class Jackknife:
     without: np.ndarray
     """Shape (groups,): the area without each group; NaN where nobody said `same` of the others."""
 
-    @property
-    def variance(self) -> float:
-        """Of the area, over pairs."""
-        return jackknife_variance(self.without)
-
     def bias(self, rate: float) -> float:
         """Return how much the area is expected to be too high if its bias falls as pairs ** -rate.
 
