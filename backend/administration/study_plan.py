@@ -102,6 +102,7 @@ def tells(study: Study, aim: Aim, spreads: "Sequence[Spread] | None" = None) -> 
     Args:
         spreads: of a pilot; by default those of the papers' models.
     """
+    from backend.analysis.planning import has_test
     from backend.analysis.power import other_score, power, width
     from backend.analysis.spreads import published
     from backend.experiment.published import IMAGES
@@ -117,7 +118,7 @@ def tells(study: Study, aim: Aim, spreads: "Sequence[Spread] | None" = None) -> 
             spread = spread.with_pictures(aim.pictures)
         images = study.protocol.stimuli.trials if spread.is_share else spread.images
         is_known = evaluators > 1 and spread.varies
-        is_testable = is_known and method != "2afc" and other_score(spread, difference) is not None
+        is_testable = is_known and has_test(method) and other_score(spread, difference) is not None
         rows.append(
             {
                 "model": spread.model,

@@ -14,6 +14,7 @@ from typing import Any
 from backend.analysis.costs import Costs
 from backend.analysis.power import MOST, evaluators_for, other_score, power, width
 from backend.analysis.spreads import Spread
+from backend.analysis.votes import TWO_AFC
 from backend.foundation.errors import InvalidInput
 
 PANEL_COSTS = {
@@ -107,17 +108,21 @@ def plan(
     }
 
 
+def has_test(method: str) -> bool:
+    """Return whether models are compared by a test; sets of 2AFC are not, since `p1` has no meaning."""
+    return method != TWO_AFC
+
+
 def _row(spread: Spread, aim: Aim, costs: Costs, images: int | None, most: int) -> dict[str, Any]:
     usual = images or round(spread.images)
     needs = _needs(spread, aim, costs, images or spread.images)
-    sides = [n for n, weight in zip(spread.pictures, spread.weights, strict=True) if weight]
     row = {
         "model": spread.model,
         "score": spread.score,
         "sd": spread.sd_at(images or spread.images),
         "evaluators_sd": math.sqrt(spread.between) if spread.is_share else None,
         "pictures_sd": math.sqrt(spread.of_picture) if spread.is_share else None,
-        "pictures": _finite(min(sides, default=math.inf)),
+        "pictures": _finite(min(spread.pictures)),
         "images": usual,
         **needs,
         "best": None,
@@ -236,7 +241,7 @@ def _check(method: str, aim: Aim, images: int | None, most_images: int, pictures
             "images go with shares; the spread of HYPE-time is known only for sessions as long as those in "
             "which it was seen"
         )
-    if aim.difference is not None and method == "2afc":
+    if aim.difference is not None and not has_test(method):
         raise InvalidInput(
             "2AFC has no test between sets, since which picture is p1 has no meaning; plan a width"
         )

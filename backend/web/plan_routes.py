@@ -169,6 +169,7 @@ def _spreads(pilot: Any) -> Any:
 
 def _aim(study: Study, wanted: PlanWish, pilot: Any) -> dict[str, Any]:
     """Return the plan for an aim: with the pay of the study's settings, and its number of models."""
+    from backend.analysis.planning import has_test
     from backend.report.notebook import plan
 
     protocol = study.protocol
@@ -186,7 +187,7 @@ def _aim(study: Study, wanted: PlanWish, pilot: Any) -> dict[str, Any]:
         pilot,
         None if pilot is not None else protocol.method,
         width=wanted.width,
-        difference=None if protocol.method == "2afc" else wanted.difference,
+        difference=wanted.difference if has_test(protocol.method) else None,
         power=wanted.power,
         assurance=wanted.assurance,
         pictures=wanted.pictures,
