@@ -106,8 +106,13 @@ function standing({ study }, { recruited, at_panel, trouble, warnings }, { api }
     if (await isConfirmed(`Stop recruiting for ${study}?`, words, "Stop for good"))
       await change("stop", "Recruiting was stopped.")();
   };
+  const giveUp = async () => {
+    const words = "It is deleted at Prolific, with its rehearsal. You can begin another one afterwards.";
+    if (await isConfirmed(`Give the draft for ${study} up?`, words, "Give it up"))
+      await change("stop", "The draft was given up.")();
+  };
   const buttons = {
-    decided: [],
+    decided: [actionButton("Give the draft up", giveUp)],
     published: [
       actionButton("Pause recruiting", change("pause", "Recruiting is paused.")),
       actionButton("Stop for good", stop),
@@ -126,6 +131,7 @@ function standing({ study }, { recruited, at_panel, trouble, warnings }, { api }
   const rows = [
     ["State", STATES[known.state] ?? known.state],
     ["Places", count(known.places)],
+    ["Task page", known.url],
   ];
   if (at_panel) {
     const { currency } = at_panel;
@@ -177,8 +183,16 @@ function wishes({ study, currency, sessions_wanted }, { recruited, plan }, { api
   });
   const fee = input({ type: "text", inputmode: "decimal", class: "number", value: plan?.fee_percent ?? "" });
   const vat = input({ type: "text", inputmode: "decimal", class: "number", value: plan?.vat_percent ?? "" });
-  const url = input({ type: "url", value: location.origin });
-  const screenOut = input({ type: "number", class: "number", min: "0", step: "0.01" });
+  const isDraft = recruited?.state === "decided";
+  const decidedUrl = recruited?.url.slice(0, -`/s/${study}`.length);
+  const url = input({ type: "url", value: decidedUrl ?? location.origin });
+  const screenOut = input({
+    type: "number",
+    class: "number",
+    min: "0",
+    step: "0.01",
+    value: isDraft && plan?.screen_out_usd_cents ? (plan.screen_out_usd_cents / 100).toFixed(2) : "",
+  });
   const slots = input({
     type: "number",
     class: "number",
@@ -195,8 +209,9 @@ function wishes({ study, currency, sessions_wanted }, { recruited, plan }, { api
       el("option", { value: "code" }, "the person, by a code"),
     )
   );
+  if (plan && !plan.by_server) completion.value = "code";
   const isSigned = input({ type: "checkbox" });
-  const isDraft = recruited?.state === "decided";
+  isSigned.checked = plan?.is_signed ?? false;
   const percents =
     recruited && !isDraft
       ? []
@@ -205,28 +220,32 @@ function wishes({ study, currency, sessions_wanted }, { recruited, plan }, { api
           field("VAT on the fee, in percent", vat).element,
         ];
   const screenedOut =
-    recruited && plan?.slots
+    recruited && !isDraft && plan?.slots
       ? [field("People whom the panel pays for being screened out", slots, "They can only grow.").element]
       : [];
-  const once = recruited
+  const wallet = recruited
     ? []
     : [
-        field("Address of this server, as evaluators reach it", url).element,
-        field(
-          `Paid for being screened out (${currency})`,
-          screenOut,
-          "By the panel itself. Empty: they are paid like everybody else.",
-        ).element,
-        field("For how many people", slots).element,
         field("Workspace", workspace, "Its id, if you have several.").element,
         field("Project", project, "Its id, if there are several.").element,
-        field("Who reports that somebody is done", completion).element,
-        el("label", { class: "option" }, isSigned, "The panel signs links"),
       ];
-  const terms = [...percents, ...once];
-  const more = terms.length
-    ? [el("details", {}, el("summary", {}, recruited ? "Fee" : "Fee, address and more"), ...terms)]
-    : [];
+  const untilPublished =
+    recruited && !isDraft
+      ? []
+      : [
+          field("Address of this server, as evaluators reach it", url).element,
+          field(
+            `Paid for being screened out (${currency})`,
+            screenOut,
+            "By the panel itself. Empty: they are paid like everybody else.",
+          ).element,
+          field("For how many people", slots).element,
+          ...wallet,
+          field("Who reports that somebody is done", completion).element,
+          el("label", { class: "option" }, isSigned, "The panel signs links"),
+        ];
+  const terms = [...percents, ...untilPublished];
+  const more = terms.length ? [el("details", {}, el("summary", {}, "Fee, address and more"), ...terms)] : [];
 
   function wish() {
     return {
@@ -234,13 +253,12 @@ function wishes({ study, currency, sessions_wanted }, { recruited, plan }, { api
       ...(budget.value ? { budget_usd_cents: Math.round(100 * Number(budget.value)) } : {}),
       ...(fee.value.trim() ? { fee_percent: fee.value.trim() } : {}),
       ...(vat.value.trim() ? { vat_percent: vat.value.trim() } : {}),
-      ...(url.value ? { url: url.value } : {}),
+      ...(terms.length && url.value ? { url: url.value } : {}),
       ...(screenOut.value ? { screen_out_usd_cents: Math.round(100 * Number(screenOut.value)) } : {}),
       ...(slots.value ? { slots: Number(slots.value) } : {}),
       ...(workspace.value.trim() ? { workspace: workspace.value.trim() } : {}),
       ...(project.value.trim() ? { project: project.value.trim() } : {}),
-      ...(completion.value === "code" ? { completion: completion.value } : {}),
-      ...(isSigned.checked ? { is_signed: true } : {}),
+      ...(terms.length ? { completion: completion.value, is_signed: isSigned.checked } : {}),
     };
   }
 
@@ -320,6 +338,7 @@ function isCostConfirmed(study, recruited, plan, isChanged) {
               `${amount(plan.screen_out_usd_cents, currency)} each`,
           ],
         ]),
+    ["Task page", plan.url],
     ["Fee and VAT", `${plan.fee_percent}% and ${plan.vat_percent}% of it`],
     ["All together, at most", total],
     ...(plan.budget_usd_cents === null ? [] : [["Budget", amount(plan.budget_usd_cents, currency)]]),
@@ -428,7 +447,7 @@ function rehearsal({ study }, recruited, wish, { api }, refresh) {
         email: email.value.trim(),
       });
       await refresh(
-        `Log in at Prolific as the test participant, then open ${done.recruited.rehearsal_url}. What ` +
+        `Log in at Prolific as the test participant, then open ${done.recruited?.rehearsal_url}. What ` +
           "is answered there counts as simulated.",
       );
     },
@@ -439,7 +458,7 @@ function rehearsal({ study }, recruited, wish, { api }, refresh) {
     : [];
   const decides = recruited
     ? ""
-    : " What is asked for above is decided by it; places, fee and budget can still be changed.";
+    : " What is asked for above is decided by it; all but the wallet can still be changed.";
   return el(
     "section",
     {},

@@ -44,11 +44,14 @@ def _flag(name: str, text: str) -> Any:
 @click.option(
     "--completion",
     type=click.Choice(["server", "code"]),
-    default="server",
-    show_default=True,
-    help="Who reports completion to the panel: the server, or the person with a code.",
+    help="Who reports completion to the panel: the server (default), or the person with a code.",
 )
-@click.option("--signed", "is_signed", is_flag=True, help="Have Prolific sign its links (chosen workspaces).")
+@click.option(
+    "--signed/--unsigned",
+    "is_signed",
+    default=None,
+    help="Have Prolific sign its links (chosen workspaces); default: unsigned.",
+)
 @click.option(
     "--screen-out",
     callback=amount,
@@ -69,7 +72,7 @@ def _flag(name: str, text: str) -> Any:
 )
 @_flag("pause", "Pause recruitment.")
 @_flag("resume", "Resume recruitment.")
-@_flag("stop", "Stop recruitment permanently.")
+@_flag("stop", "Stop recruitment permanently; give up a draft.")
 @_flag("status", "Show places, sessions and cost.")
 @_flag("watch", "Keep places and sessions in agreement until Ctrl-C; `openhype serve` does so by itself.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -142,8 +145,9 @@ def _recruit(
     state = recruiting.begun(world.store, study)
     if state is None and (screen_out is None) != (wish.slots is None):
         raise click.UsageError("--screen-out and --slots go together")
-    plan = recruitment.wanted(study, state, wish)
-    click.echo("\n".join([f"{study.kind} {study.name} at {panel}", *plan.lines()]))
+    plan, agreed = recruitment.wanted(study, state, wish), recruitment.terms(study, state, wish)
+    lines = [*plan.lines(), *recruitment.terms_lines(agreed)]
+    click.echo("\n".join([f"{study.kind} {study.name} at {panel}", *lines]))
     if state is None:
         _show_wallet(wish.workspace, wish.project)
     limit = recruitment.budget(state, wish)
@@ -211,7 +215,10 @@ def _change(world: World, study: Any, action: str, slots: int | None) -> None:
     from backend.recruitment.study_recruitment import change
 
     state = change(world.store, open_prolific(), study, action, slots)
-    click.echo(f"the recruitment for {study.name} is {state['state']}")
+    if state["state"] == "given_up":
+        click.echo(f"the draft of the recruitment for {study.name} is given up; nothing of it is left")
+    else:
+        click.echo(f"the recruitment for {study.name} is {state['state']}")
 
 
 def _show(world: World, study: Any, as_json: bool) -> None:

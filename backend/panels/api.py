@@ -109,6 +109,15 @@ class Recruitment:
 
 
 @dataclass(frozen=True)
+class StudyLink:
+    """Where a study at the panel sends people."""
+
+    url: str
+    """Of the task page, without the panel's parameters."""
+    is_signed: bool
+
+
+@dataclass(frozen=True)
 class Workspace:
     """A wallet at the panel, and the projects that it pays for, as (id, title)."""
 
@@ -194,6 +203,15 @@ class Panel(Interface):
 
     def create(self, order: Recruitment) -> str:
         """Create the panel's study, unpublished; return its id. An earlier one is found by its name."""
+
+    def revise(self, study: str, order: Recruitment) -> None:
+        """Change an unpublished study to an order of the same wallet."""
+
+    def discard(self, study: str) -> None:
+        """Delete an unpublished study; no error if that was done already."""
+
+    def link(self, study: str) -> StudyLink:
+        """Return where a study sends people, as the panel has it."""
 
     def state(self, study: str) -> StudyState:
         """Return the current state of a study."""

@@ -4,6 +4,7 @@ import math
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, get_args
 from urllib.parse import quote, urlsplit
@@ -21,6 +22,7 @@ from backend.panels.api import (
     Rehearsal,
     ScreenOut,
     Status,
+    StudyLink,
     StudyState,
     Submission,
     TokenRefused,
@@ -139,24 +141,27 @@ class ProlificPanel:
         made = self._made_before(order)
         if made:
             return made
-        minutes = whole_minutes(order.minutes)
-        body = {
-            "name": order.title,
-            "internal_name": order.name,
-            "description": order.description,
-            "external_study_url": f"{order.url}{'&' if '?' in order.url else '?'}{_URL_PARAMETERS}",
-            "prolific_id_option": "url_parameters",
-            "completion_codes": [_code(means, code, order) for means, code in order.codes.items()],
-            "total_available_places": order.places,
-            "estimated_completion_time": minutes,
-            "maximum_allowed_time": longest_minutes(minutes),
-            "reward": order.reward_cents,
-            "device_compatibility": ["desktop"],
-            "filters": list(order.filters),
-            **({"project": order.project} if order.project else {}),
-            **({"is_external_study_url_secure": True} if order.is_signed else {}),
-        }
+        body = _body(order)
+        if order.project:
+            body["project"] = order.project
+        if not order.is_signed:  # few workspaces know of it
+            del body["is_external_study_url_secure"]
         return self.http.data("POST", "studies/", "create a study", body, repeats=False)["id"]
+
+    def revise(self, study: str, order: Recruitment) -> None:
+        body = _body(order)
+        if self.link(study).is_signed == order.is_signed:
+            del body["is_external_study_url_secure"]
+        self.http.call("PATCH", f"studies/{_id(study)}/", "change a draft", body, is_new=True)
+
+    def discard(self, study: str) -> None:
+        with suppress(NotThere):
+            self.http.call("DELETE", f"studies/{_id(study)}/", "delete a draft", is_new=True)
+
+    def link(self, study: str) -> StudyLink:
+        record = self._study(study)
+        url = re.split(r"[?&]PROLIFIC_PID=", record["external_study_url"])[0]
+        return StudyLink(url, bool(record.get("is_external_study_url_secure")))
 
     def _made_before(self, order: Recruitment) -> str | None:
         """Return the existing study of this order; lists give only its name, so that each match is read."""
@@ -361,6 +366,26 @@ def _status(text: str) -> Status:
 
 def _spelled(text: str) -> str:
     return re.sub(r"[\s_-]+", "_", text.strip()).lower()
+
+
+def _body(order: Recruitment) -> dict[str, Any]:
+    """Return a study as the API takes it, but for the project, which it takes for a new one only."""
+    minutes = whole_minutes(order.minutes)
+    return {
+        "name": order.title,
+        "internal_name": order.name,
+        "description": order.description,
+        "external_study_url": f"{order.url}{'&' if '?' in order.url else '?'}{_URL_PARAMETERS}",
+        "prolific_id_option": "url_parameters",
+        "completion_codes": [_code(means, code, order) for means, code in order.codes.items()],
+        "total_available_places": order.places,
+        "estimated_completion_time": minutes,
+        "maximum_allowed_time": longest_minutes(minutes),
+        "reward": order.reward_cents,
+        "device_compatibility": ["desktop"],
+        "filters": list(order.filters),
+        "is_external_study_url_secure": order.is_signed,
+    }
 
 
 def _code(means: str, code: str, order: Recruitment) -> dict[str, Any]:

@@ -17,7 +17,15 @@ from backend.experiment.panel import CODE_LETTERS, NO_PANEL_CONFIG, PanelConfig
 from backend.experiment.records import Study
 from backend.foundation.errors import Conflict, InvalidInput, NotFound
 from backend.foundation.timestamps import readable, stamp, utc_now
-from backend.panels.api import Panel, PanelRefused, Recruitment, ScreenOut, StudyState, TokenRefused
+from backend.panels.api import (
+    NotThere,
+    Panel,
+    PanelRefused,
+    Recruitment,
+    ScreenOut,
+    StudyState,
+    TokenRefused,
+)
 from backend.payment import unmatched
 from backend.payment.accounts import check_paid_here, set_budget
 from backend.recruitment import panel_wallet
@@ -138,10 +146,11 @@ def begin(
     )
     if state["state"] == "decided":
         _check_decided(study, state, wanted)
-        panel.set_places(state["panel_study"], state["places"])  # a draft may have been made with others
-        _check_projected(panel, study, state)
-        panel.change(state["panel_study"], "publish")
-        state = update(store, study, state="published")
+        if panel.state(state["panel_study"]) not in _PUBLISHED:
+            panel.revise(state["panel_study"], _order(study, state))  # the draft may be of earlier decisions
+            _check_projected(panel, study, state)
+            panel.change(state["panel_study"], "publish")
+        state = _published(store, panel, study, state)
     return state
 
 
@@ -199,6 +208,7 @@ def rehearse(store: Store, panel: Panel, study: Study, email: str) -> Mapping[st
         raise Conflict(f"the recruitment for {study.name} is published already; rehearse before that")
     if email:
         panel.add_test_participant(email)
+    panel.revise(state["panel_study"], _order(study, state))
     made = panel.test(state["panel_study"])
     return update(store, study, rehearsal={"panel_study": made.id, "url": made.url})
 
@@ -206,11 +216,20 @@ def rehearse(store: Store, panel: Panel, study: Study, email: str) -> Mapping[st
 def change(
     store: Store, panel: Panel, study: Study, action: Literal["pause", "start", "stop"]
 ) -> Mapping[str, Any]:
-    """Pause a recruitment, resume it (`start`), or stop it permanently."""
+    """Pause a recruitment, resume it (`start`), or stop it permanently; one that is a draft is given up.
+
+    Returns:
+        the recruitment; with the state `given_up` if nothing of it is left, so that another can be decided.
+    """
     check_paid_here(store, study.name)
     state = recruitment(store, study)
+    if state["state"] == "decided" and action == "stop":
+        return _withdrawn(store, panel, study, state)
     if state["state"] == "decided":
-        raise Conflict(f"the recruitment for {study.name} is not published yet; publish it first (--yes)")
+        raise Conflict(
+            f"the recruitment for {study.name} is not published yet; publish it first (--yes), or give it "
+            "up (--stop)"
+        )
     if state["state"] == "stopped" and action != "stop":
         raise Conflict(f"the recruitment for {study.name} was stopped permanently")
     panel.change(state["panel_study"], action)
@@ -263,7 +282,37 @@ def notice_published(store: Store, panel: Panel, study: Study) -> Mapping[str, A
     if state is None or state["state"] != "decided" or not state["panel_study"]:
         return state
     is_published = panel.state(state["panel_study"]) in _PUBLISHED
-    return update(store, study, state="published") if is_published else state
+    return _published(store, panel, study, state) if is_published else state
+
+
+def _published(store: Store, panel: Panel, study: Study, state: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Record that a recruitment is published, with the link as the panel has it.
+
+    Another process may have published it, or changed the decision meanwhile.
+    """
+    link = asdict(panel.link(state["panel_study"]))
+    return _changed(
+        store, study, lambda now: {**link, "state": "published"} if now["state"] == "decided" else {}
+    )
+
+
+def _withdrawn(store: Store, panel: Panel, study: Study, state: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Give up a draft: delete it at the panel, end its rehearsal, and forget what was decided.
+
+    If another process has published it, that is stopped.
+    """
+    if state["panel_study"]:
+        try:
+            panel.discard(state["panel_study"])
+        except PanelRefused:
+            if notice_published(store, panel, study) == state:
+                raise
+            return change(store, panel, study, "stop")
+    if rehearsal := state.get("rehearsal"):
+        with suppress(NotThere):
+            panel.change(rehearsal["panel_study"], "stop")
+    store.erase_entry(book(study.name), panel.name)
+    return {**state, "state": "given_up"}
 
 
 def check_growth(study: Study, state: Mapping[str, Any], places: int) -> None:
@@ -341,15 +390,10 @@ def _changed(
 def notice(store: Store, study: Study, at_panel: StudyState, is_stopped: bool, at: str) -> Mapping[str, Any]:
     """Record the state of the panel's study, and since when, if it has changed.
 
-    A study that is published there is published, even if the process that did it ended before it recorded
-    that.
-
     Args:
         is_stopped: it is closed though not all places were taken, so that a person stopped it there.
     """
     state, seen = recruitment(store, study), {"state": at_panel, "is_stopped": is_stopped}
-    if state["state"] == "decided" and at_panel in _PUBLISHED:
-        state = update(store, study, state="published")
     before = state.get("at_panel") or {}
     if {name: before.get(name) for name in seen} == seen:
         return state
@@ -473,16 +517,23 @@ def _decision(study: Study, wanted: Plan, url: str, wallet: panel_wallet.Wallet)
         "state": "decided",
         "panel_study": "",
         "internal_name": f"openhype {study.name} {secrets.token_hex(6)}",
-        "url": f"{url.rstrip('/')}/s/{study.name}",
+        "url": study_url(study, url),
         "codes": {outcome: _code() for outcome in OUTCOMES},
         "places": wanted.places,
         "fee_percent": wanted.fee_percent,
         "vat_percent": wanted.vat_percent,
         "currency": wanted.currency,
         "workspace": wallet.workspace,
+        "workspace_title": wallet.workspace_title,
         "project": wallet.project,
+        "project_title": wallet.project_title,
         "screen_out": asdict(wanted.screen_out) if wanted.screen_out else None,
     }
+
+
+def study_url(study: Study, url: str) -> str:
+    """Return the address of a study's page on a server."""
+    return f"{url.rstrip('/')}/s/{study.name}"
 
 
 def _order(study: Study, state: Mapping[str, Any]) -> Recruitment:

@@ -12,20 +12,25 @@ from backend.foundation.errors import Conflict, InvalidInput, NotFound
 from backend.panels.api import Panel, ScreenOut
 from backend.panels.prolific import ProlificPanel
 from backend.panels.prolific_webhooks import Webhooks
-from backend.payment.accounts import check_paid_here, purse
+from backend.payment.accounts import check_paid_here, purse, set_budget
 from backend.recruitment import panel_wallet, recruit, webhooks
 from backend.recruitment.plan import FEE_PERCENT, VAT_PERCENT, Plan, plan
 from backend.stores.store import Store
 from backend.studies.confirmations import Offer
 
-BY_SERVER, BY_CODE = "server", "code"
+BY_SERVER = "server"
+_FIXED = "that can no longer change"
+_LOOPBACK = ("http://127.0.0.1", "http://localhost")
 ACTIONS: dict[str, Literal["pause", "start", "stop"]] = {"pause": "pause", "resume": "start", "stop": "stop"}
 """What a researcher asks for, and what `recruit.change` calls it."""
 
 
 @dataclass(frozen=True)
 class Wish:
-    """What a researcher asks for; None for what was decided before, or else the default. Money in cents."""
+    """What a researcher asks for; None, or '', for what was decided before, or else the default.
+
+    Money in cents.
+    """
 
     url: str = ""
     """The server's address, as evaluators reach it."""
@@ -33,9 +38,10 @@ class Wish:
     fee_percent: str | None = None
     vat_percent: str | None = None
     budget_usd_cents: int | None = None
-    completion: str = BY_SERVER
-    """Who reports completion to the panel: `server`, or the person with a `code`."""
-    is_signed: bool = False
+    completion: str | None = None
+    """Who reports completion to the panel: `server` (by default), or the person with a `code`."""
+    is_signed: bool | None = None
+    """Whether the panel signs its links; by default it does not."""
     screen_out_usd_cents: int | None = None
     slots: int | None = None
     workspace: str = ""
@@ -50,25 +56,95 @@ def wanted(study: Study, state: Mapping[str, Any] | None, wish: Wish) -> Plan:
             are published.
         Conflict: more places, and the recruitment was stopped permanently.
     """
-    if state is not None:
-        if state["state"] != "decided":
-            recruit.check_growth(study, state, wish.places or state["places"])
-        before = recruit.planned(study, state, wish.places)
-        if state["state"] == "decided":
-            before = replace(
-                before,
-                fee_percent=wish.fee_percent or before.fee_percent,
-                vat_percent=wish.vat_percent or before.vat_percent,
-            )
-        if wish.slots is not None and before.screen_out:
-            before = replace(before, screen_out=replace(before.screen_out, slots=wish.slots))
-        return before
-    terms = None
-    if wish.screen_out_usd_cents is not None and wish.slots is not None:
-        terms = ScreenOut(wish.screen_out_usd_cents, wish.slots)
-    elif wish.screen_out_usd_cents is not None or wish.slots is not None:
+    if state is None:
+        fees = (wish.fee_percent or FEE_PERCENT, wish.vat_percent or VAT_PERCENT)
+        return plan(study, wish.places, *fees, _screen_out(None, wish))
+    if state["state"] != "decided":
+        recruit.check_growth(study, state, wish.places or state["places"])
+    before = recruit.planned(study, state, wish.places)
+    return replace(
+        before,
+        fee_percent=wish.fee_percent or before.fee_percent,
+        vat_percent=wish.vat_percent or before.vat_percent,
+        screen_out=_screen_out(before.screen_out, wish),
+    )
+
+
+def _screen_out(before: ScreenOut | None, wish: Wish) -> ScreenOut | None:
+    """Return how people are paid by the panel for being screened out, as asked for now."""
+    cents = before.reward_cents if before and wish.screen_out_usd_cents is None else wish.screen_out_usd_cents
+    slots = before.slots if before and wish.slots is None else wish.slots
+    if cents is None and slots is None:
+        return None
+    if cents is None or slots is None:
         raise InvalidInput("an amount for being screened out and the number of slots go together")
-    return plan(study, wish.places, wish.fee_percent or FEE_PERCENT, wish.vat_percent or VAT_PERCENT, terms)
+    return ScreenOut(cents, slots)
+
+
+def terms(study: Study, state: Mapping[str, Any] | None, wish: Wish) -> dict[str, Any]:
+    """Return the terms of a recruitment besides its plan, with the changes asked for now.
+
+    `url` of the task page ('' if it is not known yet), `by_server` and `is_signed`.
+
+    Raises:
+        Conflict: they are published, so that they cannot change; or the decided wallet is another.
+    """
+    before = {name: state[name] for name in ("url", "by_server", "is_signed")} if state else {}
+    asked = {
+        "url": recruit.study_url(study, wish.url) if wish.url else None,
+        "by_server": None if wish.completion is None else wish.completion == BY_SERVER,
+        "is_signed": wish.is_signed,
+    }
+    after = {"url": "", "by_server": True, "is_signed": False, **before}
+    after |= {name: value for name, value in asked.items() if value is not None}
+    if state is not None:
+        _check_changeable(study, state, before, after, wish)
+    return after
+
+
+def _check_changeable(
+    study: Study,
+    state: Mapping[str, Any],
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    wish: Wish,
+) -> None:
+    """Raise Conflict if a wish contradicts what can no longer change."""
+    is_draft = state["state"] == "decided"
+    way_out = f"give the draft up first (`openhype recruit {study.name} --stop`)" if is_draft else _FIXED
+    for name in ("workspace", "project"):
+        if getattr(wish, name) not in ("", state[name], state[f"{name}_title"]):
+            raise Conflict(
+                f"the recruitment for {study.name} was decided with the {name} {state[f'{name}_title']} "
+                f"({state[name]}), not {getattr(wish, name)}; {way_out}"
+            )
+    if is_draft:
+        return
+    if before != after:
+        now, asked = terms_lines(before), terms_lines(after)
+        raise Conflict(
+            f"study {study.name} is published with the terms below; {_FIXED}: "
+            f"{'; '.join(line for line in now if line not in asked)}"
+        )
+    paid = state["screen_out"]["reward_cents"] if state["screen_out"] else None
+    if wish.screen_out_usd_cents not in (None, paid):
+        raise Conflict(
+            f"study {study.name} is published with {paid or 0} cents for being screened out, not "
+            f"{wish.screen_out_usd_cents}; {_FIXED}"
+        )
+
+
+def terms_lines(terms: Mapping[str, Any]) -> list[str]:
+    """Return the terms in words."""
+    if not terms["url"]:
+        return ["address of the task page: not known yet (--url)"]
+    only_here = terms["url"].startswith(_LOOPBACK)
+    return [
+        f"address of the task page: {terms['url']}",
+        *([f"warning: only this computer reaches {terms['url']}"] if only_here else []),
+        "completion is reported by " + ("the server" if terms["by_server"] else "the person, with a code"),
+        "the panel signs its links" if terms["is_signed"] else "the panel does not sign its links",
+    ]
 
 
 def budget(state: Mapping[str, Any] | None, wish: Wish) -> int | None:
@@ -82,7 +158,7 @@ def check_url(url: str) -> None:
     """Raise InvalidInput unless evaluators can reach the address."""
     if not url:
         raise InvalidInput("say where evaluators reach the server: --url https://…")
-    if not url.startswith(("https://", "http://127.0.0.1", "http://localhost")):
+    if not url.startswith(("https://", *_LOOPBACK)):
         raise InvalidInput(f"evaluators must reach the server by https, not at {url!r}")
 
 
@@ -100,7 +176,7 @@ def publish(
     """
     recruit.check_panel(study, panel.name)
     state = recruit.notice_published(store, panel, study)
-    plan = wanted(study, state, wish)
+    plan, agreed = wanted(study, state, wish), terms(study, state, wish)
     if confirmed_usd_cents is not None and plan.total_cents > confirmed_usd_cents:
         raise Conflict(
             f"recruiting for {study.name} costs {plan.money(plan.total_cents)} at most by now, and "
@@ -114,10 +190,11 @@ def publish(
     changes: dict[str, Any] = {"budget_usd_cents": budget(state, wish)}
     if plan.total_cents > changes["budget_usd_cents"]:
         raise recruit.over_budget(study, changes["budget_usd_cents"], plan)
-    if state["state"] == "decided":
-        terms = {"fee_percent": plan.fee_percent, "vat_percent": plan.vat_percent}
-        changes |= {"places": plan.places, **terms}
-    recruit.update(store, study, **changes)
+    if wish.url:
+        check_url(wish.url)
+    recruit.update(store, study, **changes, **_decided(state, plan, agreed))
+    if wish.fee_percent or wish.vat_percent:
+        set_budget(store, study.name, fee_percent=plan.fee_percent, vat_percent=plan.vat_percent)
     state = recruit.begin(store, panel, study, plan, state["url"])
     if plan.screen_out and plan.screen_out.slots != state["screen_out"]["slots"]:
         recruit.set_slots(store, panel, study, plan.screen_out.slots)
@@ -127,11 +204,26 @@ def publish(
 def rehearse(store: Store, panel: Panel, study: Study, wish: Wish, email: str = "") -> Mapping[str, Any]:
     """Publish a copy to test participants and return the recruitment; errors as for `recruit.rehearse`."""
     recruit.check_panel(study, panel.name)
-    state = recruit.begun(store, study)
-    if state is None:
+    state = recruit.notice_published(store, panel, study)
+    plan, agreed = wanted(study, state, wish), terms(study, state, wish)
+    if state is None or wish.url:
         check_url(wish.url)
-    recruit.prepare(store, panel, study, wanted(study, state, wish), wish.url, **_options(wish))
+    if state is not None and state["state"] == "decided":
+        limit = budget(state, wish)
+        if limit is not None and plan.total_cents > limit:
+            raise recruit.over_budget(study, limit, plan)
+        recruit.update(store, study, budget_usd_cents=limit, **_decided(state, plan, agreed))
+    recruit.prepare(store, panel, study, plan, wish.url, **_options(wish))
     return recruit.rehearse(store, panel, study, email)
+
+
+def _decided(state: Mapping[str, Any], plan: Plan, agreed: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is decided anew; of a published recruitment only the fee, since places grow by `grow`."""
+    fee = {"fee_percent": plan.fee_percent, "vat_percent": plan.vat_percent}
+    if state["state"] != "decided":
+        return fee
+    screen_out = asdict(plan.screen_out) if plan.screen_out else None
+    return {**fee, "places": plan.places, "screen_out": screen_out, **agreed}
 
 
 def change(
@@ -159,10 +251,11 @@ def offer(store: Store, study: Study, panel: Panel | None, wish: Wish) -> tuple[
     """
     recruit.check_panel(study, "prolific")
     state = recruit.begun(store, study)
-    made = wanted(study, state, wish)
+    made, agreed = wanted(study, state, wish), terms(study, state, wish)
     limit = budget(state, wish)
-    if state is None:
+    if state is None or wish.url:
         check_url(wish.url)
+    if state is None:
         made.check(study.name, limit)
     elif limit is not None and made.total_cents > limit:
         raise recruit.over_budget(study, limit, made)
@@ -181,7 +274,8 @@ def offer(store: Store, study: Study, panel: Panel | None, wish: Wish) -> tuple[
         "total_usd_cents": made.total_cents,
         "budget_usd_cents": limit,
         "currency": made.currency,
-        "lines": made.lines(),
+        **agreed,
+        "lines": [*made.lines(), *terms_lines(agreed)],
         "wallet": wallet,
     }
     facts = {
@@ -217,8 +311,8 @@ def subscribe(
 def _options(wish: Wish) -> dict[str, Any]:
     return {
         "budget_cents": wish.budget_usd_cents,
-        "by_server": wish.completion == BY_SERVER,
-        "is_signed": wish.is_signed,
+        "by_server": wish.completion in (None, BY_SERVER),
+        "is_signed": bool(wish.is_signed),
         "workspace": wish.workspace,
         "project": wish.project,
     }

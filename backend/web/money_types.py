@@ -29,11 +29,11 @@ Names = Annotated[list[Text], Meta(max_length=200)]
 
 
 class RecruitTerms(Struct, kw_only=True):
-    """What is asked for; null for what was decided before, or else the default."""
+    """What is asked for; null or empty for what was decided before, or else the default."""
 
     url: Annotated[
         Annotated[str, Meta(max_length=300)] | None,
-        Meta(description="The server as evaluators reach it; by default this address"),
+        Meta(description="The server as evaluators reach it; at first this address by default"),
     ] = None
     places: Annotated[Count | None, Meta(description="By default every session wanted")] = None
     fee_percent: Annotated[Percent | None, Meta(description="The panel's fee on top of pay, as `42.8`")] = (
@@ -43,8 +43,10 @@ class RecruitTerms(Struct, kw_only=True):
     budget_usd_cents: Annotated[
         Amount | None, Meta(description="Maximum total cost; by default the plan's")
     ] = None
-    completion: Annotated[Literal["server", "code"], Meta(description="Who reports completion")] = "server"
-    is_signed: Annotated[bool, Meta(description="Have the panel sign links")] = False
+    completion: Annotated[
+        Literal["server", "code"] | None, Meta(description="Who reports completion; by default the server")
+    ] = None
+    is_signed: Annotated[bool | None, Meta(description="Have the panel sign links; by default not")] = None
     screen_out_usd_cents: Annotated[
         Amount | None, Meta(description="What the panel pays for being screened out")
     ] = None
@@ -97,6 +99,9 @@ class RecruitPlan(TypedDict):
     total_usd_cents: Annotated[int, Meta(description="At most, with fees")]
     budget_usd_cents: int | None
     currency: Currency
+    url: Annotated[str, Meta(description="The task page's address, as the panel is told")]
+    by_server: Annotated[bool, Meta(description="Whether this server reports completion")]
+    is_signed: Annotated[bool, Meta(description="Whether the panel signs links")]
     lines: Annotated[list[str], Meta(description="The plan in words, with what is to be said against it")]
     wallet: Annotated[Wallet | None, Meta(description="What pays; null if it is decided, or not known")]
 
@@ -115,7 +120,7 @@ class RecruitmentState(TypedDict):
 
 
 class RecruitDone(TypedDict):
-    recruited: RecruitedFacts
+    recruited: Annotated[RecruitedFacts | None, Meta(description="Null after a draft was given up")]
 
 
 class Subscribed(TypedDict):

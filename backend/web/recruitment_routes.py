@@ -63,7 +63,7 @@ def show_recruitment(context: Context, study: Study, query: RecruitTerms) -> Rec
     }
     at_panel = open_prolific() if has_token() else None
     try:
-        offer, plan = study_recruitment.offer(store, study, at_panel, _wish(context, query))
+        offer, plan = study_recruitment.offer(store, study, at_panel, _wish(context, study, query))
         reply["plan"] = cast(RecruitPlan, plan)
         reply["confirmation"] = confirmations.confirmation(store, study, "recruit", offer)
     except OpenhypeError as error:
@@ -80,7 +80,7 @@ def show_recruitment(context: Context, study: Study, query: RecruitTerms) -> Rec
     "400 404 409 415 501 503",
 )
 def recruit_evaluators(context: Context, study: Study, wanted: RecruitWish) -> RecruitDone:
-    store, at_panel, wish = context.store, panel(), _wish(context, wanted)
+    store, at_panel, wish = context.store, panel(), _wish(context, study, wanted)
 
     def current() -> Offer:
         return study_recruitment.offer(store, study, at_panel, wish)[0]
@@ -96,7 +96,7 @@ def recruit_evaluators(context: Context, study: Study, wanted: RecruitWish) -> R
 
 @route(
     "POST /api/studies/{study}/recruitment",
-    "Pause a recruitment, resume it, or stop it for good",
+    "Pause a recruitment, resume it, or stop it for good; a draft is given up",
     "The recruitment",
     "400 404 409 415 501 503",
 )
@@ -113,7 +113,7 @@ def change_recruitment(context: Context, study: Study, wanted: RecruitmentChange
     "400 404 409 415 501 503",
 )
 def rehearse(context: Context, study: Study, wanted: Rehearsal) -> RecruitDone:
-    study_recruitment.rehearse(context.store, panel(), study, _wish(context, wanted), wanted.email)
+    study_recruitment.rehearse(context.store, panel(), study, _wish(context, study, wanted), wanted.email)
     return _done(context, study)
 
 
@@ -133,9 +133,7 @@ def subscribe(context: Context, study: Study, wanted: WebhookWish) -> Subscribed
 
 
 def _done(context: Context, study: Study) -> RecruitDone:
-    found = recruited(context.store, study)
-    assert found is not None  # a recruitment is never removed while its study is there
-    return {"recruited": found}
+    return {"recruited": recruited(context.store, study)}
 
 
 def _look(context: Context, study: Study, reply: RecruitmentState) -> None:
@@ -146,6 +144,7 @@ def _look(context: Context, study: Study, reply: RecruitmentState) -> None:
         reply["trouble"] = str(error)
 
 
-def _wish(context: Context, wanted: RecruitTerms) -> Wish:
+def _wish(context: Context, study: Study, wanted: RecruitTerms) -> Wish:
+    default = "" if recruit.begun(context.store, study) else base_url(context)
     values = {name: getattr(wanted, name) for name in Wish.__dataclass_fields__}
-    return Wish(**{**values, "url": wanted.url or base_url(context)})
+    return Wish(**{**values, "url": wanted.url or default})

@@ -90,6 +90,11 @@ def patch_study(books, request, id):
     return 200, _study_detail(books.change_study(books.known(id), request.json()))
 
 
+def drop_study(books, request, id):
+    books.drop_study(books.known(id))
+    return 204, None
+
+
 def transition_study(books, request, id):
     return 200, _study_detail(books.transition_study(books.known(id), request.json().get("action")))
 
@@ -337,6 +342,7 @@ ROUTES = [
     ("GET", "/projects" + ID + "studies/", list_studies),
     ("GET", "/studies" + ID, get_study),
     ("PATCH", "/studies" + ID, patch_study),
+    ("DELETE", "/studies" + ID, drop_study),
     ("POST", "/studies" + ID + "transition/", transition_study),
     ("POST", "/studies" + ID + "test-study", test_study),
     ("GET", "/studies" + ID + "cost/", get_cost),

@@ -259,6 +259,12 @@ class Books:
                 self._set_study(id, "ACTIVE")
             return self.study(id)
 
+    def drop_study(self, id):
+        with self.lock:
+            if self.study(id)["status"] != "UNPUBLISHED":
+                raise not_possible("only a draft can be deleted")
+            del self.studies[id]
+
     def transition_study(self, id, action):
         with self.lock:
             now = self.study(id)["status"]

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import pytest
 
+from backend.administration import delete
 from backend.foundation.errors import Conflict, InvalidInput, NotFound
 from backend.panels.api import PanelRefused, PanelUnsure
 from backend.payment.accounts import purse
@@ -294,3 +295,152 @@ def test_the_status_counts_places_and_sessions(world, panel, books, study):
 
     assert found["submissions"] == {"reserved": 1}
     assert (found["state"], found["places"], found["cost_usd_cents"]) == ("published", 6, 0)
+
+
+B = "https://b.example"
+LATER = {
+    "url": (Wish(url=B), "external_study_url", f"{B}/s/faces?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}"),
+    "code": (Wish(completion="code"), None, False),
+    "signed": (Wish(is_signed=True), "is_external_study_url_secure", True),
+    "places": (Wish(places=7, budget_usd_cents=9999), "total_available_places", 7),
+    "slots": (
+        Wish(screen_out_usd_cents=50, slots=9, budget_usd_cents=9999),
+        "completion_codes",
+        {"action": "FIXED_SCREEN_OUT_PAYMENT", "fixed_screen_out_reward": 50, "slots": 9},
+    ),
+}
+"""What is asked for later than at first; the field of the panel's study that shows it, and how."""
+DRAFT = Wish(url="http://127.0.0.1:8000")
+
+
+@pytest.fixture
+def able(books):
+    """A workspace with all that only chosen ones have, and a test participant."""
+    books.workspace.features = frozenset({"secure_urls", "screen_out", "test_participants"})
+    books.add_test_participant("tester@example.org")
+    return books
+
+
+def published(books):
+    return next(study for study in books.studies.values() if not study["is_test"])
+
+
+@pytest.mark.parametrize("name", LATER)
+@pytest.mark.parametrize("way", ["publish", "rehearse"])
+def test_what_is_asked_for_before_publication_is_what_the_panel_gets(world, panel, able, study, name, way):
+    wish, field, expected = LATER[name]
+    study_recruitment.rehearse(world.store, panel, study, DRAFT)
+
+    (study_recruitment.publish if way == "publish" else study_recruitment.rehearse)(
+        world.store, panel, study, wish
+    )
+
+    state, sent = recruit.begun(world.store, study), published(able)
+    assert str(expected) in (str(sent[field]) if field else str(state["by_server"]))
+    assert sent["status"] in (("PUBLISHING", "ACTIVE") if way == "publish" else ("UNPUBLISHED",))
+    assert state["url"] == (f"{B}/s/faces" if name == "url" else "http://127.0.0.1:8000/s/faces")
+
+
+@pytest.mark.parametrize("name", ["url", "code", "signed", "slots"])
+def test_what_can_no_longer_change_is_refused_rather_than_ignored(world, panel, able, study, name):
+    study_recruitment.publish(world.store, panel, study, DRAFT)
+    before = (dict(published(able)), recruit.begun(world.store, study))
+
+    for ask in (study_recruitment.publish, study_recruitment.rehearse):
+        with pytest.raises(Conflict, match="can no longer change"):
+            ask(world.store, panel, study, LATER[name][0])
+    with pytest.raises(Conflict, match="can no longer change"):
+        study_recruitment.offer(world.store, study, panel, LATER[name][0])
+
+    assert (dict(published(able)) | {"status": 0}, recruit.begun(world.store, study)) == (
+        before[0] | {"status": 0},
+        before[1],
+    )
+
+
+def test_the_same_terms_may_be_given_again_after_publication(world, panel, able, study):
+    wish = Wish(url=URL, completion="code", is_signed=True)
+    study_recruitment.publish(world.store, panel, study, wish)
+
+    state = study_recruitment.publish(
+        world.store, panel, study, Wish(**{**vars(wish), "places": 7, "budget_usd_cents": 9999})
+    )
+
+    assert (state["places"], state["by_server"], state["is_signed"]) == (7, False, True)
+
+
+def test_another_wallet_than_was_decided_is_refused(world, panel, able, study):
+    study_recruitment.rehearse(world.store, panel, study, DRAFT)
+
+    with pytest.raises(Conflict, match=r"decided with the workspace First .*, not W9; give the draft up"):
+        study_recruitment.publish(world.store, panel, study, Wish(workspace="W9"))
+    study_recruitment.publish(world.store, panel, study, Wish(workspace="First", project="First project"))
+
+
+def test_another_fee_after_publication_is_that_of_plan_and_payments(world, panel, study):
+    study_recruitment.publish(world.store, panel, study, Wish(url=URL))
+
+    state = study_recruitment.publish(world.store, panel, study, Wish(fee_percent="33.3"))
+
+    assert (state["fee_percent"], purse(world.store, study.name)[1].fee_percent) == ("33.3", "33.3")
+
+
+def test_two_who_publish_at_once_record_the_address_that_the_panel_has(world, panel, able, study):
+    study_recruitment.rehearse(world.store, panel, study, DRAFT)
+
+    class Overtaken(type(panel)):
+        """A panel that another process changes and publishes just before it is asked to publish."""
+
+        def __init__(self):
+            self.__dict__ = panel.__dict__
+
+        def change(self, study_id, action):
+            study_recruitment.publish(world.store, panel, study, Wish(url=B))
+            panel.change(study_id, action)
+
+    study_recruitment.publish(world.store, Overtaken(), study, Wish(url=URL))
+
+    assert published(able)["external_study_url"].startswith(recruit.begun(world.store, study)["url"] + "?")
+
+
+def test_a_plan_says_where_people_are_sent(world, panel, study):
+    _, data = study_recruitment.offer(world.store, study, panel, DRAFT)
+
+    assert data["url"] == "http://127.0.0.1:8000/s/faces"
+    assert "address of the task page: http://127.0.0.1:8000/s/faces" in data["lines"]
+    assert "warning: only this computer reaches http://127.0.0.1:8000/s/faces" in data["lines"]
+
+
+def test_a_draft_that_is_given_up_leaves_nothing_and_another_can_be_decided(world, panel, able, study):
+    study_recruitment.rehearse(world.store, panel, study, DRAFT)
+
+    state = study_recruitment.change(world.store, panel, study, "stop")
+
+    assert (state["state"], recruit.begun(world.store, study)) == ("given_up", None)
+    assert [(one["is_test"], one["status"]) for one in able.studies.values()] == [(True, "AWAITING REVIEW")]
+    delete.check(world.store, study, datetime(2026, 1, 2, tzinfo=UTC))
+    assert study_recruitment.publish(world.store, panel, study, Wish(url=B))["url"] == f"{B}/s/faces"
+
+
+def test_a_draft_that_another_published_is_stopped_rather_than_given_up(world, panel, books, study):
+    state = recruit.prepare(world.store, panel, study, plan(study), URL)
+    panel.change(state["panel_study"], "publish")
+
+    assert change(world.store, panel, study, "stop")["state"] == "stopped"
+    assert published(books)["status"] == "AWAITING REVIEW"
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("n", range(3))
+def test_a_death_while_giving_up_a_draft_is_resumed(world, panel, able, study, n, after):
+    study_recruitment.rehearse(world.store, panel, study, DRAFT)
+    dies = Dies(n, after)
+    store = dies.around(world.store, {"erase_entry"})
+    with pytest.raises(PanelUnsure, match=r"died (before|after)"):
+        change(store, dies.around(panel, {"discard", "change"}), study, "stop")
+
+    if recruit.begun(world.store, study):
+        change(world.store, panel, study, "stop")
+
+    assert recruit.begun(world.store, study) is None
+    assert all(one["is_test"] for one in able.studies.values())
