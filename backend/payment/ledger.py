@@ -351,19 +351,26 @@ def reconciled(account: Account, status: str, terms: PanelTerms, at: str) -> Acc
 def _followed(account: Account, status: str, terms: PanelTerms, at: str) -> Account:
     """Return the updated account of a submission that is approved only if somebody decides so."""
     if status in APPROVED or (status == "screened_out" and terms.screen_out_cents):
-        if account.reward == "confirmed":
-            return account
-        paid = terms.reward_cents if status in APPROVED else terms.screen_out_cents
-        account = account.moved(reward="confirmed", reward_cents=paid, confirmed_at=at)
-        if account.is_partial and account.bonus == "owed":  # the base is paid, and more of it than was owed
-            account = account.moved(base_usd_cents=0, bonus="owed" if account.bonus_usd_cents else "none")
-        return account
+        if account.reward != "confirmed":
+            paid = terms.reward_cents if status in APPROVED else terms.screen_out_cents
+            account = account.moved(reward="confirmed", reward_cents=paid, confirmed_at=at)
+        return _with_base_paid(account)
     if status == "awaiting_review" and account.reward == "none":
         owed: State = "owed" if account.why == "screened_out" else "undecided"
         return account.moved(reward=owed, reward_cents=terms.reward_cents)
     if status in LOST and account.reward in ("undecided", "owed", "intended"):
         return account.moved(reward="none", reward_cents=None)
     return account
+
+
+def _with_base_paid(account: Account) -> Account:
+    """Return a partial account whose reward is confirmed: it pays the base, and more of it than was owed.
+
+    Of a bonus that is under way the base is taken off once its payment has ended without paying it.
+    """
+    if not account.is_partial or account.bonus != "owed":
+        return account
+    return account.moved(base_usd_cents=0, bonus="owed" if account.bonus_usd_cents else "none")
 
 
 def entered(now: Account | None, account: Account) -> Account | None:
@@ -392,10 +399,7 @@ def _matched(now: Account, account: Account) -> Account:
     if now.reward not in ("intended", "confirmed"):
         return account
     kept = {"reward": now.reward, "rewards": now.rewards, "reward_cents": now.reward_cents}
-    account = account.moved(**kept, confirmed_at=now.confirmed_at)
-    if not account.is_partial:
-        return account
-    return account.moved(base_usd_cents=0, bonus="owed" if account.bonus_usd_cents else "none")
+    return _with_base_paid(account.moved(**kept, confirmed_at=now.confirmed_at))
 
 
 def report(
@@ -522,7 +526,8 @@ def payable(account: Account, part: Part, status: str) -> bool:
     if account.panel_study:
         return status in (*APPROVED, *LOST, "awaiting_review")
     if account.is_partial:
-        return status in GONE or (status in APPROVED and account.reward == "confirmed")
+        is_base_paid = account.reward == "confirmed"  # and must not be paid again
+        return status in GONE or (status in APPROVED and is_base_paid and not account.base_usd_cents)
     return status in APPROVED
 
 

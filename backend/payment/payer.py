@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
+from backend.experiment.money import format_money
 from backend.experiment.records import Study
 from backend.experiment.session import CLOSED
 from backend.foundation.errors import Conflict, InvalidInput, Unavailable
@@ -147,11 +148,26 @@ class Payer:
             )
         for key in chosen:
             if is_to_pay:
-                self._change_all([key], lambda _, now: now.moved(reward="owed") if _is_open(now) else None)
+                self._change_all([key], self._approved)
             else:
                 self.panel.ask_to_return(self._accounts()[key].submission, _RETURN_REASON)
                 self._change_all([key], _asked_to_return(self._now()))
         return len(chosen)
+
+    def _approved(self, _: str, now: Account) -> Account | None:
+        """Return an account whose reward is to be paid although nobody is owed it.
+
+        Raises:
+            Conflict: the same work is paid as a bonus.
+        """
+        if now.is_partial and now.bonus in ("intended", "confirmed") and now.base_usd_cents:
+            amount = format_money(now.usd_cents("bonus"), self.study.protocol.pay.currency)
+            raise Conflict(
+                f"{now.evaluator} is paid {amount} as a bonus already, for the session that broke off; "
+                "approving the place would pay that twice: ask for its return (--ask-return "
+                f"{now.evaluator}), or reject it at the panel"
+            )
+        return now.moved(reward="owed") if now.reward == "undecided" else None
 
     # synchronization of the ledger with the panel's records
 
@@ -570,10 +586,6 @@ class Payer:
 
     def _now(self) -> str:
         return self.clock().isoformat()
-
-
-def _is_open(account: Account) -> bool:
-    return account.reward == "undecided"
 
 
 def _asked_to_return(at: str) -> Callable[[str, Account], Account]:

@@ -154,7 +154,7 @@ def _is_paid_otherwise(store: Store, study: Study, place: Submission) -> bool:
     """Return whether everything is paid as a bonus, so that the panel must not also pay a reward."""
     entry = store.entry(accounts.ledger_of(study.name), key_of(place.id, place.participant))
     account = load_account(entry.data) if entry else None
-    return account is not None and account.is_partial and account.bonus in ("intended", "confirmed")
+    return account is not None and account.is_partial and account.bonus != "none"
 
 
 def _left_behind(
