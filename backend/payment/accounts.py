@@ -31,6 +31,7 @@ from backend.payment.ledger import (
     load_payment,
     partial_account_of,
     report,
+    rest_of,
     waited_account,
 )
 from backend.stores.store import RESTORES, Stale, Store
@@ -205,7 +206,10 @@ def enter(store: Store, study: Study, session: Session, cursor: Cursor, why: str
     account = _at_its_place(account, session, other_panel_studies(store, study))
     if why == WITHDRAWN:
         account = account.moved(is_withdrawn=True)
-    return _enter(store, study.name, _key_of(store, study.name, account), account)
+    stored = _enter(store, study.name, _key_of(store, study.name, account), account)
+    if rest := rest_of(stored, account):
+        _enter(store, study.name, rest.key, rest)
+    return stored
 
 
 def enter_all(store: Store, study: Study, now: datetime) -> None:
@@ -221,11 +225,17 @@ def newly_owed(store: Store, study: Study, now: datetime) -> Iterator[Account]:
     # A session that has since lost the panel's parameters would otherwise look like another one.
     known_sessions = {one.session for one in known.values() if not one.is_partial or one.is_paid}
     others = other_panel_studies(store, study)
+    parts = {account.session: account for account in known.values() if account.is_partial}
     for session, cursor in store.sessions(study.name):
         account = account_of(study.protocol, session, cursor, cursor.last_at, panel_names(study))
-        if account is not None and account.key not in seen and account.session not in known_sessions:
+        if account is None:
+            continue
+        if account.key not in seen and account.session not in known_sessions:
             seen.add(account.key)
             yield _at_its_place(account, session, others)
+        rest = rest_of(parts[session.id], account) if session.id in parts else None
+        if rest is not None and rest.key not in known:
+            yield rest
     yield from waits_owed(store, study, known.values(), now)
 
 

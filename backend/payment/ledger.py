@@ -50,8 +50,13 @@ LOST = (*GONE, "rejected", "screened_out")
 """Of these, the panel pays no reward."""
 UNMATCHED = ("declined", "unfit_device", "screened_out", "unfinished", "no_session")
 """Reasons for an account of a submission for which nobody is owed a session."""
-WAITED = "waited"
+WAITED, REST = "waited", "rest"
+_APART = (WAITED, REST)
+"""Accounts beside that of a session, each under a key of its own: for waiting, and for what a session that
+was paid in part has earned besides. Both are paid as a bonus."""
 WITHDRAWN = "withdrawn"
+_NOT_FAULTS = (*CLOSED, *UNMATCHED, *_APART)
+"""Reasons that are not that a session broke off."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,7 @@ class Account:
     session: str
     evaluator: str
     why: str
-    """`finished`, `ended` (closed early, paid in full), `waited`, one of `UNMATCHED`, or a fault."""
+    """`finished`, `ended` (closed early, paid in full), `waited`, `rest`, one of `UNMATCHED`, or a fault."""
     base_usd_cents: int
     bonus_usd_cents: int
     owed_at: str
@@ -84,12 +89,14 @@ class Account:
     """The panel's study of the submission, if it is not the one recruited for but that of a study on the way
     to which a test was taken. Everything is then paid as a bonus."""
     is_withdrawn: bool = False
+    fault: str = ""
+    """Why it broke off, of a session that was finished after all: it is paid even if its place is gone."""
     asked_to_return_at: str = ""
 
     @property
     def key(self) -> str:
         """Key under which the account is stored: one per submission, even if several sessions claim it."""
-        if not self.submission or self.why == WAITED:
+        if not self.submission or self.why in _APART:
             return self.session
         return key_of(self.submission, self.participant)
 
@@ -101,7 +108,7 @@ class Account:
     @property
     def is_partial(self) -> bool:
         """Whether the session was interrupted, so that the panel's reward is not what is owed."""
-        return self.why not in (*CLOSED, *UNMATCHED, WAITED)
+        return self.why not in _NOT_FAULTS
 
     def usd_cents(self, part: Part) -> int:
         """Return what is paid by approval, or as a bonus; a partial session is paid entirely as a bonus."""
@@ -258,18 +265,52 @@ def partial_account_of(
     """
     if session.is_simulated:
         raise InvalidInput(f"session {session.id} is simulated; nobody is owed anything for it")
-    if not fault or fault in (*CLOSED, *UNMATCHED, WAITED):
-        raise InvalidInput(f"say in a few words why the session broke off, other than {fault!r}")
+    _check_fault(fault)
     base, bonus = earned_part_usd_cents(protocol, session, cursor)
     return _account(session, fault, base, bonus, at, names)
 
 
 def as_broken_off(account: Account, fault: str) -> Account:
     """Return a full account as one that is paid although the place is gone: entirely as a bonus."""
-    if fault in (*CLOSED, *UNMATCHED, WAITED) or not fault:
-        raise InvalidInput(f"say in a few words why the session broke off, other than {fault!r}")
+    _check_fault(fault)
     has_any = account.base_usd_cents + account.bonus_usd_cents > 0
     return account.moved(why=fault, reward="none", bonus="owed" if has_any else "none")
+
+
+def _check_fault(fault: str) -> None:
+    if not fault or fault in _NOT_FAULTS:
+        raise InvalidInput(f"say in a few words why the session broke off, other than {fault!r}")
+
+
+def rest_of(part: Account, whole: Account) -> Account | None:
+    """Return the account of what a session has earned beyond what it is paid as one that broke off.
+
+    None if that is nothing, if the whole can replace it (`entered`), or as long as the panel may still pay
+    the place's reward.
+
+    Args:
+        part: the stored account.
+        whole: what the session is owed in all, now that it is closed or withdrawn.
+    """
+    if not part.is_partial or entered(part, whole) or part.reward not in ("none", "confirmed"):
+        return None
+    paid = part.usd_cents("bonus") + (part.usd_cents("reward") if part.reward == "confirmed" else 0)
+    more = whole.base_usd_cents + whole.bonus_usd_cents - paid
+    if more <= 0:
+        return None
+    return Account(
+        session=f"{part.session}-{REST}",
+        evaluator=part.evaluator,
+        why=REST,
+        base_usd_cents=0,
+        bonus_usd_cents=more,
+        owed_at=whole.owed_at,
+        participant=part.participant,
+        submission=part.submission,
+        panel_study=part.panel_study,
+        code=part.code,
+        reward="none",
+    )
 
 
 def waited_account(
@@ -335,9 +376,10 @@ def reconciled(account: Account, status: str, terms: PanelTerms, at: str) -> Acc
     """
     if not status or account.panel_study:
         return account
-    if account.is_withdrawn and status == "returned" and account.reward in ("owed", "intended"):
+    is_excused = (account.is_withdrawn and status == "returned") or (account.fault and status in GONE)
+    if is_excused and account.reward in ("owed", "intended"):
         # A person who withdrew and also returned the place is paid all the same: as a bonus.
-        whole = account.moved(why=WITHDRAWN, reward="none")
+        whole = account.moved(why=account.fault or WITHDRAWN, reward="none")
         account = whole.moved(bonus="owed" if account.bonus == "none" else account.bonus)
     if account.is_partial or account.is_unmatched:
         return _followed(account, status, terms, at)
@@ -385,13 +427,18 @@ def entered(now: Account | None, account: Account) -> Account | None:
         return _matched(now, account)
     if now.is_partial and not now.payments and now.reward != "confirmed" and not now.confirmed_at:
         owed = [one.base_usd_cents + one.bonus_usd_cents for one in (now, account)]
-        return account if owed[0] < owed[1] else None
-    if now.is_partial and not now.payments and not account.is_partial:
+        return _excused(now, account) if owed[0] < owed[1] else None
+    if now.is_partial and not now.payments and now.bonus != "confirmed" and not account.is_partial:
         paid = {"reward": now.reward, "reward_cents": now.reward_cents, "confirmed_at": now.confirmed_at}
-        return account.moved(**paid)
+        return _excused(now, account).moved(**paid)
     if account.is_withdrawn and not now.is_withdrawn:
         return now.moved(is_withdrawn=True)
     return None
+
+
+def _excused(now: Account, account: Account) -> Account:
+    """Return the account that replaces one of a session that broke off."""
+    return account if account.is_partial else account.moved(fault=now.why)
 
 
 def _matched(now: Account, account: Account) -> Account:
@@ -516,14 +563,15 @@ def payable(account: Account, part: Part, status: str) -> bool:
 
     A reward is paid if the panel lists the person as done. A bonus follows the reward. Nobody who
     returned a place or ran out of time is paid, except for a session that was interrupted through no
-    fault of theirs, and then only once the place is given up, since it may still end well. Waiting, and
-    a test on the way to another study, are paid whatever becomes of the place there.
+    fault of theirs, and then only once the place is given up, since it may still end well. Waiting, a test
+    on the way to another study, and what was earned after a part was paid, are paid whatever becomes of the
+    place there.
     """
     if getattr(account, part) != "owed":
         return False
     if part == "reward":
         return status == "awaiting_review"
-    if account.panel_study:
+    if account.panel_study or account.why == REST:
         return status in (*APPROVED, *LOST, "awaiting_review")
     if account.is_partial:
         is_base_paid = account.reward == "confirmed"  # and must not be paid again

@@ -102,7 +102,9 @@ def finish_one(store: Store, entry: Entry) -> Entry:
     with suppress(NotFound):  # erased already, and recorded as such
         study = store.study(entry.data["study"], even_deleted=True)
         session = store.session(entry.key)
-        accounts.enter(store, study, session, store.cursor(session.id), why=_WHY)
+        # as it was when it was withdrawn: its place may have been given back since
+        cursor = dataclasses.replace(store.cursor(session.id), state=entry.data["state"])
+        accounts.enter(store, study, session, cursor, why=_WHY)
     store.erase_session(entry.key)
     with suppress(Stale):
         return store.write_entry(BOOK, entry.key, entry.version, {**entry.data, "is_erased": True})
