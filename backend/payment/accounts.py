@@ -153,6 +153,17 @@ def accounts(store: Store, study: str) -> dict[str, tuple[int, Account]]:
     return {entry.key: (entry.version, load_account(entry.data)) for entry in store.entries(ledger_of(study))}
 
 
+def elsewhere(store: Store, study: str) -> list[Account]:
+    """Return the accounts of all other studies that name a submission."""
+    return [
+        account
+        for other in store.studies()
+        if other.name != study
+        for _, account in accounts(store, other.name).values()
+        if account.submission
+    ]
+
+
 def payments(store: Store, study: str) -> Iterator[tuple[int, Payment]]:
     """Yield a study's stored payments with their versions."""
     for entry in store.entries(payments_of(study)):

@@ -579,11 +579,30 @@ def payable(account: Account, part: Part, status: str) -> bool:
     return status in APPROVED
 
 
-def times_shown(account: Account, bonuses_usd_cents: Iterable[int]) -> int:
-    """Return how often the panel's records show an account's bonus, beyond what was there before."""
+def times_shown(account: Account, bonuses_usd_cents: Iterable[int], others: Iterable[Account] = ()) -> int:
+    """Return how often the panel's records show an account's bonus.
+
+    Not counted are bonuses of the same amount that were there before its first payment, and those that
+    belong to other accounts of the same submission. What arrives belongs to the debt that is under way (of
+    several, which only payers of two studies can bring about, to the oldest), and else to the oldest.
+
+    Args:
+        others: the other accounts of the submission, of all studies.
+    """
     usd_cents = account.usd_cents("bonus")
-    before = (account.before or ()).count(usd_cents)
-    return list(bonuses_usd_cents).count(usd_cents) - before
+    equal = [
+        one
+        for one in others
+        if one.usd_cents("bonus") == usd_cents and (one.bonus == "confirmed" or one.before is not None)
+    ]
+    before = min((one.before or ()).count(usd_cents) for one in (account, *equal))
+    shown = list(bonuses_usd_cents).count(usd_cents) - before
+    first = sum(one.bonus == "confirmed" or _order(one) < _order(account) for one in equal)
+    return 0 if shown <= first else 1 + max(shown - len(equal) - 1, 0)
+
+
+def _order(account: Account) -> tuple[bool, str, str, str]:
+    return account.bonus != "intended", account.owed_at, account.session, account.key
 
 
 def _account(session: Session, why: str, base: int, bonus: int, at: str, names: tuple[str, str]) -> Account:

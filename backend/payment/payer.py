@@ -76,6 +76,7 @@ class Payer:
     progress: Progress = lambda items, **_: items
     new_id: Callable[[], str] = lambda: secrets.token_hex(8)
     _hindrances: dict[str, None] = field(default_factory=dict, init=False)
+    _elsewhere: list[Account] | None = field(default=None, init=False)
 
     def run(self) -> list[str]:
         """Update the ledger from the panel's records, then pay what is owed and can be paid.
@@ -86,6 +87,7 @@ class Payer:
             Conflict: the panel pays in another currency than the study, or another store pays it.
         """
         self._hindrances.clear()
+        self._elsewhere = None
         accounts.check_paid_here(self.store, self.study.name)
         try:
             self._check_currency()
@@ -275,8 +277,10 @@ class Payer:
         self._reconcile_payments()
 
     def _restored_at(self) -> str:
-        """Return when the store was last restored from a backup, or '' for never."""
-        return max((entry.key for entry in self.store.entries(RESTORES)), default="")
+        """Return when the store was last restored from a backup, or took this study over; '' for never."""
+        entries = self.store.entries(RESTORES)
+        here = (None, self.study.name)
+        return max((entry.key for entry in entries if entry.data.get("study") in here), default="")
 
     def _is_just_restored(self) -> bool:
         """Return whether the panel may still be processing payments made after a restored backup."""
@@ -298,12 +302,14 @@ class Payer:
 
         An account that was in a payment before keeps its first baseline, so that money of that payment
         which arrives late is recognised; if it is there, nothing is owed any more. After a restore, a
-        listed bonus of the same amount is taken for that of a payment made since the backup.
+        listed bonus of the same amount is taken for that of a payment made since the backup, if it was owed
+        before the restore.
         """
-        found, is_restored = {}, bool(self._restored_at())
+        found, restored_at = {}, self._restored_at()
+        ledger = self._accounts()
         due = {
             key: account
-            for key, account in self._accounts().items()
+            for key, account in ledger.items()
             if payable(account, "bonus", statuses.get(key, ""))
         }
         for key, account in self.progress(due.items(), label="bonuses so far"):
@@ -314,8 +320,10 @@ class Payer:
             except PanelRefused as error:
                 self._hinder(error)
                 continue
-            if times_shown(account, bonuses) > 0 and (account.before is not None or is_restored):
+            may_be_there = account.before is not None or account.owed_at < restored_at
+            if may_be_there and times_shown(account, bonuses, self._sharing(key, ledger)) > 0:
                 self._change_all([key], lambda _, now: self._confirmed(now) if now.bonus == "owed" else None)
+                ledger[key] = account.moved(bonus="confirmed")
             else:
                 found[key] = bonuses if account.before is None else account.before
         return found
@@ -415,7 +423,7 @@ class Payer:
             times = 1
             if account.bonus != "confirmed":
                 place = self.panel.submission(line.submission)
-                times = times_shown(account, place.bonuses_cents)
+                times = times_shown(account, place.bonuses_cents, self._sharing(line.account, now))
                 is_in_it = account.payments[-1:] == (payment.id,)
                 is_same = is_in_it and account.usd_cents("bonus") == line.usd_cents
                 if not (is_same and payable(account.moved(bonus="owed"), "bonus", place.status)):
@@ -501,17 +509,26 @@ class Payer:
         purse: Purse,
         ledger: dict[str, Account],
     ) -> list[str]:
-        """Return the accounts to pay next, oldest debts first, all of one study at the panel."""
+        """Return the accounts to pay next, oldest debts first, all of one study at the panel.
+
+        Of equal bonuses on one submission one is paid at a time: the panel's records do not tell them apart.
+        """
         due = [
             key
             for key, account in sorted(ledger.items(), key=lambda item: (item[1].owed_at, item[0]))
             if payable(account, part, statuses.get(key, "")) and (part == "reward" or key in before)
         ]
+        everybodys = (*ledger.values(), *self._others()) if part == "bonus" else ()
+        under_way = {_line(one) for one in everybodys if one.bonus == "intended"}
         chosen: list[str] = []
         committed = purse.committed_usd_cents(ledger.values())
         for key in due:
             if chosen and part == "bonus" and ledger[key].panel_study != ledger[chosen[0]].panel_study:
                 continue
+            if part == "bonus":
+                if _line(ledger[key]) in under_way:
+                    continue
+                under_way.add(_line(ledger[key]))
             committed += purse.cost_usd_cents(ledger[key].usd_cents(part))
             if purse.budget_usd_cents is not None and committed > purse.budget_usd_cents:
                 self._hindrances["the budget does not suffice for all that is owed"] = None
@@ -563,6 +580,17 @@ class Payer:
     def _accounts(self) -> dict[str, Account]:
         return {key: account for key, (_, account) in accounts.accounts(self.store, self.study.name).items()}
 
+    def _sharing(self, key: str, ledger: Mapping[str, Account]) -> list[Account]:
+        """Return the other accounts of an account's submission, of all studies."""
+        submission, own = ledger[key].submission, (one for other, one in ledger.items() if other != key)
+        return [one for one in (*own, *self._others()) if one.submission == submission]
+
+    def _others(self) -> list[Account]:
+        """Return the accounts of all other studies, as they were when this run first asked."""
+        if self._elsewhere is None:
+            self._elsewhere = accounts.elsewhere(self.store, self.study.name)
+        return self._elsewhere
+
     def _payments(self) -> list[tuple[int, Payment]]:
         return list(accounts.payments(self.store, self.study.name))
 
@@ -586,6 +614,11 @@ class Payer:
 
     def _now(self) -> str:
         return self.clock().isoformat()
+
+
+def _line(account: Account) -> tuple[str, int]:
+    """Return how the panel's records list an account's bonus."""
+    return account.submission, account.usd_cents("bonus")
 
 
 def _asked_to_return(at: str) -> Callable[[str, Account], Account]:

@@ -67,7 +67,7 @@ class Payday:
                 "SESSION_ID": place.id,
             },
         )
-        at = stamp(datetime(2026, 1, 5, tzinfo=UTC) + timedelta(minutes=self.count))
+        at = stamp(datetime(2026, 1, 4, tzinfo=UTC) + timedelta(minutes=self.count))
         cursor = Cursor(
             version=answered, trial_index=answered, state=state, last_at=at,
             right={"real": right // 2, "fake": right - right // 2},

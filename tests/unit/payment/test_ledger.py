@@ -215,3 +215,25 @@ def test_an_account_comes_back_as_it_was_written(before):
     account = Account("s", "e", "finished", 100, 14, AT, payments=("p",), rewards=("r",), before=before)
 
     assert load_account(account.data()) == account
+
+
+X, Y = (Account(f"s{n}", "e", "finished", 100, 14, f"2026-01-0{n}T", before=()) for n in (1, 2))
+
+
+@pytest.mark.parametrize(
+    ("account", "others", "listed", "expected"),
+    [
+        (X, [Y], 0, 0), (X, [Y], 1, 1), (X, [Y], 2, 1), (X, [Y], 3, 2),
+        (Y, [X], 0, 0), (Y, [X], 1, 0), (Y, [X], 2, 1), (Y, [X], 3, 2),
+        (X, [Y.moved(bonus="confirmed")], 1, 0), (X, [Y.moved(bonus="confirmed")], 2, 1),
+        (X, [Y.moved(before=None)], 1, 1),  # no payment of it was made yet
+        (X, [Y.moved(bonus_usd_cents=15)], 1, 1), (Y, [X.moved(bonus_usd_cents=15)], 1, 1),
+        (Y.moved(before=(14,)), [X.moved(bonus="confirmed")], 1, 0),
+        (Y.moved(before=(14,)), [X.moved(bonus="confirmed")], 2, 1),
+        (X.moved(before=(14,)), [Y.moved(before=(14,))], 2, 1),
+    ],
+)  # fmt: skip
+def test_of_equal_bonuses_on_one_submission_each_is_shown_by_one_of_its_own(
+    account, others, listed, expected
+):
+    assert times_shown(account, (14,) * listed + (30,), others) == expected
