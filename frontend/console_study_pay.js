@@ -24,6 +24,7 @@ const STATES = /** @type {{[state: string]: string}} */ ({
   paying: "asked for, without an answer",
   sent: "on its way",
   confirmed: "paid",
+  closed: "closed",
   none: "–",
 });
 const MOST_SHOWN = 200;
@@ -447,6 +448,20 @@ function rareActions({ study, currency }, { paid_by, paid_from, automatic }, { a
     },
     { isPrimary: false },
   );
+  const who = line({});
+  const why = line({ maxlength: "100" });
+  const closing = commandForm(
+    [field("Evaluator or session", who).element, field("Reason", why, "Kept in the books.").element],
+    "Close without paying",
+    async () => {
+      const body = { evaluator: who.value.trim(), reason: why.value.trim() };
+      const words = `What is open for ${body.evaluator} is then not paid. This cannot be undone.`;
+      if (!(await isConfirmed(`Pay ${body.evaluator} nothing more?`, words, "Close without paying"))) return;
+      const closed = await api.post(`${path}/close`, body, { again: true });
+      await refresh(`Nothing is open for ${closed.evaluator} any more.`);
+    },
+    { isPrimary: false },
+  );
   const folded = [
     el(
       "details",
@@ -458,6 +473,18 @@ function rareActions({ study, currency }, { paid_by, paid_from, automatic }, { a
         "If it broke off through no fault of its evaluator, a part is owed for what was answered.",
       ),
       part,
+    ),
+    el(
+      "details",
+      {},
+      el("summary", {}, "A debt that is not to be paid"),
+      el(
+        "p",
+        { class: "quiet" },
+        "Of somebody whose place was rejected or returned, or whom the panel no longer knows. The ledger " +
+          "keeps the reason, and the study can be deleted.",
+      ),
+      closing,
     ),
   ];
   if (paid_by === "prolific") {

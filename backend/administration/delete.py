@@ -194,7 +194,7 @@ def _owed(store: Store, study: Study, now: datetime) -> list[str]:
     what = format_money(left, study.protocol.pay.currency) if left else "the approval of a place at the panel"
     return [
         f"{counted(len(unpaid), 'evaluator')} {_is(unpaid)} owed {what}: pay first "
-        f"(`openhype pay {study.name}`)"
+        f"(`openhype pay {study.name}`), or say why it is not to be paid (`--close EVALUATOR=REASON`)"
     ]
 
 

@@ -28,6 +28,7 @@ _STATE_LABELS = {
     "paying": "asked for, without an answer",
     "sent": "on its way",
     "confirmed": "paid",
+    "closed": "closed",
 }
 
 
@@ -59,6 +60,14 @@ _STATE_LABELS = {
     callback=pairs("e1f2a3b4=browser-crash"),
     metavar="EVALUATOR=REASON",
     help="A session (or its evaluator) broke off through no fault of the evaluator; it is paid in part.",
+)
+@click.option(
+    "--close",
+    "closings",
+    multiple=True,
+    callback=pairs("e1f2a3b4=rejected-at-the-panel"),
+    metavar="EVALUATOR=REASON",
+    help="What is open for an evaluator (or a session) is not to be paid; recorded with the reason.",
 )
 @click.option(
     "--approve",
@@ -118,6 +127,7 @@ def pay(
     fee: str | None,
     vat: str | None,
     faults: tuple[tuple[str, str], ...],
+    closings: tuple[tuple[str, str], ...],
     take_over: bool,
     automatic: bool | None,
     as_json: bool,
@@ -137,6 +147,8 @@ def pay(
         accounts.set_budget(world.store, name, budget, fee, vat)
     for evaluator, fault in faults:
         accounts.broke_off(world.store, study, evaluator, fault)
+    for evaluator, why in closings:
+        accounts.close(world.store, study, evaluator, why, utc_now())
     panel = panel or study_payments.paid_by(study)
     if automatic is not None:
         study_payments.set_automatic(world.store, study, panel, automatic, utc_now())
@@ -224,14 +236,25 @@ def _is_paid(row: dict[str, Any]) -> bool:
     return all(row[part] in ("confirmed", "none") for part in ("reward", "bonus"))
 
 
+def _is_closed(row: dict[str, Any]) -> bool:
+    parts = {row["reward"], row["bonus"]}
+    return "closed" in parts and parts <= {"closed", "confirmed", "none"}
+
+
 def _line(row: dict[str, Any], money: Any) -> str:
     why = "" if row["why"] == "finished" else f" ({row['why']})"
     states = {row["reward"], row["bonus"]} - {"none"}
     status = " and ".join(sorted(_STATE_LABELS[state] for state in states))
+    if "closed" in states:
+        status += f" ({row['closed_why']})"
     owed = f"base {money(row['base_usd_cents'])}, bonus {money(row['bonus_usd_cents'])}"
     if row["why"] == "waited":
         owed = money(row["bonus_usd_cents"])
-    panel_status = "" if row["pays"] else f"; its place at the panel: {row['at_panel'].replace('_', ' ')}"
+    panel_status = (
+        ""
+        if row["pays"] or _is_closed(row)
+        else f"; its place at the panel: {row['at_panel'].replace('_', ' ')}"
+    )
     return f"{row['evaluator']}{why}: {owed}: {status}{panel_status}"
 
 

@@ -26,6 +26,7 @@ from backend.payment.ledger import (
     account_of,
     as_broken_off,
     as_paid_elsewhere,
+    closed,
     entered,
     load_account,
     load_payment,
@@ -153,14 +154,14 @@ def accounts(store: Store, study: str) -> dict[str, tuple[int, Account]]:
     return {entry.key: (entry.version, load_account(entry.data)) for entry in store.entries(ledger_of(study))}
 
 
-def elsewhere(store: Store, study: str) -> list[Account]:
-    """Return the accounts of all other studies that name a submission."""
+def elsewhere(store: Store, study: str, submissions: Collection[str]) -> list[Account]:
+    """Return the accounts of all other studies that name one of these submissions."""
     return [
-        account
+        load_account(entry.data)
         for other in store.studies()
         if other.name != study
-        for _, account in accounts(store, other.name).values()
-        if account.submission
+        for entry in store.entries(ledger_of(other.name))
+        if entry.data.get("submission") in submissions
     ]
 
 
@@ -198,6 +199,30 @@ def broke_off(store: Store, study: Study, evaluator: str, fault: str) -> Account
             account = as_broken_off(known, fault)
             return change(store, study.name, key, rule)
     raise NotFound(f"study {study.name} has no session {evaluator!r}, nor one of an evaluator of that name")
+
+
+def close(store: Store, study: Study, who: str, why: str, now: datetime) -> list[Account]:
+    """Record that what is open for somebody is not to be paid, and why; return the closed accounts.
+
+    Args:
+        who: pseudonym, or the session's id.
+
+    Raises:
+        NotFound: nobody of that name has an account.
+        Conflict: nothing is open, a payment of it is under way, or another store pays.
+    """
+    check_paid_here(store, study.name)
+    enter_all(store, study, now)
+    known = accounts(store, study.name).items()
+    own = {key: account for key, (_, account) in known if who in (account.evaluator, account.session)}
+    if not own:
+        raise NotFound(
+            f"study {study.name} owes nobody {who!r} anything, nor has it paid anybody of that name"
+        )
+    open_ones = [key for key, account in own.items() if not account.is_paid] or [*own]
+    at = stamp(now)
+    done = [change_known(store, study.name, key, lambda now: closed(now, why, at)) for key in open_ones]
+    return [*filter(None, done)]
 
 
 def enter(store: Store, study: Study, session: Session, cursor: Cursor, why: str = "") -> Account | None:
@@ -321,7 +346,8 @@ def forgettable(store: Store, study: str, before: str) -> dict[str, Account]:
 
 def _is_forgettable(account: Account, before: str) -> bool:
     has_ids = bool(account.submission or account.participant)
-    return has_ids and account.is_paid and (account.confirmed_at or account.owed_at) < before
+    ended_at = max(account.confirmed_at, account.closed_at) or account.owed_at
+    return has_ids and account.is_paid and ended_at < before
 
 
 @overload

@@ -81,6 +81,9 @@ def run(store: Store, panel: Panel, clock: Callable[[], datetime]) -> dict[str, 
             obstacles = tuple(Payer(store, study, panel, recruited["panel_study"], clock).run())
         except OpenhypeError as error:
             obstacles = (str(error),)
+        except Exception:  # this loop is the outermost door of each study
+            log.exception("automatic payment of %s", study.name)
+            obstacles = (f"an error of openhype itself; the log has it at {stamp(clock())}",)
         for obstacle in obstacles:
             log.warning("automatic payment of %s: %s", study.name, obstacle)
         found[study.name] = obstacles

@@ -3,7 +3,8 @@
 An *account* is what one session is owed, computed once: a base, which carries the wage, and a bonus for
 right answers. A panel pays the base by approving the submission (the *reward*), and the rest as a bonus.
 Each of the two is `owed`, then `intended`, which is written before anything is sent, then `confirmed`,
-when the panel's own records show it; or `none`, if it is zero.
+when the panel's own records show it; or `none`, if it is zero; or `closed`, by a person who says why it is
+not to be paid.
 
 A panel automatically approves submissions that nobody reviews, at the full reward, and a person may
 approve them there by hand. So a submission that awaits review has an account even if nothing is owed for
@@ -35,14 +36,15 @@ from typing import Any, Literal, Self
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import Session
 from backend.experiment.session import CLOSED, Cursor, earned_part_usd_cents, earned_usd_cents
-from backend.foundation.errors import InvalidInput
+from backend.foundation.errors import Conflict, InvalidInput
 
-State = Literal["none", "undecided", "owed", "intended", "confirmed"]
+State = Literal["none", "undecided", "owed", "intended", "confirmed", "closed"]
 Part = Literal["reward", "bonus"]
 PARTS: tuple[Part, ...] = ("reward", "bonus")
 PaymentState = Literal[
     "intended", "handed_in", "paying", "sent", "closed", "lapsed", "refused", "void"
 ]  # fmt: skip
+SETTLED = ("none", "confirmed", "closed")
 OPEN = ("intended", "handed_in", "paying", "sent")
 APPROVED = ("approved", "partially_approved")
 GONE = ("returned", "timed_out")
@@ -88,6 +90,8 @@ class Account:
     panel_study: str = ""
     """The panel's study of the submission, if it is not the one recruited for but that of a study on the way
     to which a test was taken. Everything is then paid as a bonus."""
+    closed_why: str = ""
+    closed_at: str = ""
     is_withdrawn: bool = False
     fault: str = ""
     """Why it broke off, of a session that was finished after all: it is paid even if its place is gone."""
@@ -121,7 +125,8 @@ class Account:
 
     @property
     def is_paid(self) -> bool:
-        return all(getattr(self, part) in ("none", "confirmed") for part in PARTS)
+        """Whether nothing of it is left to be paid."""
+        return all(getattr(self, part) in SETTLED for part in PARTS)
 
     def moved(self, **changes: Any) -> Self:
         return replace(self, **changes)
@@ -277,6 +282,22 @@ def as_broken_off(account: Account, fault: str) -> Account:
     return account.moved(why=fault, reward="none", bonus="owed" if has_any else "none")
 
 
+def closed(account: Account, why: str, at: str) -> Account:
+    """Return an account of which what is open is not to be paid.
+
+    Raises:
+        Conflict: nothing is open, or a payment of it is under way.
+    """
+    if "intended" in (account.reward, account.bonus):
+        raise Conflict(
+            f"the payment of {account.evaluator} is under way; close what is left when it has ended"
+        )
+    parts: dict[str, Any] = {part: "closed" for part in PARTS if getattr(account, part) not in SETTLED}
+    if not parts:
+        raise Conflict(f"nothing is open for {account.evaluator}")
+    return account.moved(**parts, closed_why=why, closed_at=at)
+
+
 def _check_fault(fault: str) -> None:
     if not fault or fault in _NOT_FAULTS:
         raise InvalidInput(f"say in a few words why the session broke off, other than {fault!r}")
@@ -383,7 +404,7 @@ def reconciled(account: Account, status: str, terms: PanelTerms, at: str) -> Acc
         account = whole.moved(bonus="owed" if account.bonus == "none" else account.bonus)
     if account.is_partial or account.is_unmatched:
         return _followed(account, status, terms, at)
-    if status in APPROVED and account.reward in ("owed", "intended"):
+    if status in APPROVED and account.reward in ("owed", "intended", "closed"):
         return account.moved(reward="confirmed", confirmed_at=at)
     if status in LOST and account.reward == "intended":
         return account.moved(reward="owed")
@@ -530,6 +551,7 @@ def _row(account: Account, payments: Mapping[str, Payment], status: str) -> dict
         "bonus_usd_cents": account.bonus_usd_cents,
         "reward": account.reward,
         "bonus": bonus,
+        "closed_why": account.closed_why,
         "at_panel": status,
         "pays": [part for part in PARTS if _is_due(account, part, status)],
     }

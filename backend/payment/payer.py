@@ -75,6 +75,10 @@ class Payer:
     """What all commitments of the study may come to, fees included; None for as much as its budget allows."""
     progress: Progress = lambda items, **_: items
     new_id: Callable[[], str] = lambda: secrets.token_hex(8)
+    _unread_studies: set[str] = field(default_factory=set, init=False)
+    """The panel's studies of other studies here whose currency the panel refused to tell."""
+    refused: dict[str, None] = field(default_factory=dict, init=False)
+    """Obstacles of `decide`."""
     _hindrances: dict[str, None] = field(default_factory=dict, init=False)
     _elsewhere: list[Account] | None = field(default=None, init=False)
 
@@ -128,6 +132,8 @@ class Payer:
     def decide(self, who: str, is_to_pay: bool) -> int:
         """Approve submissions without an owed session, or have them returned; return how many.
 
+        Those of which the panel refused that are in `refused`, with the reasons.
+
         Args:
             who: a pseudonym, a reason for having no session, or `all`.
             is_to_pay: approve them; otherwise the panel asks the person to return the place.
@@ -148,13 +154,24 @@ class Payer:
                 f"no submission without a session is undecided that is called {who!r}; `openhype pay "
                 f"{self.study.name}` lists them; besides a name it may be all, {', '.join(UNMATCHED)}"
             )
-        for key in chosen:
-            if is_to_pay:
-                self._change_all([key], self._approved)
-            else:
-                self.panel.ask_to_return(self._accounts()[key].submission, _RETURN_REASON)
-                self._change_all([key], _asked_to_return(self._now()))
-        return len(chosen)
+        return sum(self._approve(key) if is_to_pay else self._ask_to_return(key) for key in chosen)
+
+    def _approve(self, key: str) -> bool:
+        self._change_all([key], self._approved)
+        return True
+
+    def _ask_to_return(self, key: str) -> bool:
+        account = self._accounts()[key]
+        try:
+            self.panel.ask_to_return(account.submission, _RETURN_REASON)
+        except TokenRefused:
+            raise
+        except PanelRefused as error:  # that of one person must not hold up the others
+            self.refused[f"{account.evaluator}: {error}"] = None
+            return False
+        at = self._now()
+        self._change_all([key], lambda _, now: now.moved(asked_to_return_at=at))
+        return True
 
     def _approved(self, _: str, now: Account) -> Account | None:
         """Return an account whose reward is to be paid although nobody is owed it.
@@ -176,10 +193,20 @@ class Payer:
     def _check_currency(self) -> None:
         owed_in, elsewhere = (
             self.study.protocol.pay.currency,
-            {one.panel_study for one in self._accounts().values()},
+            {one.panel_study for one in self._accounts().values() if not one.is_paid},
         )
+        self._unread_studies.clear()
         for panel_study in sorted(filter(None, {self.panel_study, *elsewhere})):
-            paid_in = self.panel.cost(panel_study).currency
+            try:
+                paid_in = self.panel.cost(panel_study).currency
+            except TokenRefused:
+                raise
+            except PanelRefused as error:
+                if panel_study == self.panel_study:
+                    raise
+                self._hinder(error)
+                self._unread_studies.add(panel_study)
+                continue
             if paid_in != owed_in:
                 raise Conflict(
                     f"study {self.study.name} owes {owed_in}, and its study at the panel pays {paid_in}; "
@@ -313,13 +340,10 @@ class Payer:
             if payable(account, "bonus", statuses.get(key, ""))
         }
         for key, account in self.progress(due.items(), label="bonuses so far"):
-            try:
-                bonuses = self.panel.submission(account.submission).bonuses_cents
-            except TokenRefused:
-                raise
-            except PanelRefused as error:
-                self._hinder(error)
+            place = self._place(account, account.submission)
+            if place is None:
                 continue
+            bonuses = place.bonuses_cents
             may_be_there = account.before is not None or account.owed_at < restored_at
             if may_be_there and times_shown(account, bonuses, self._sharing(key, ledger)) > 0:
                 self._change_all([key], lambda _, now: self._confirmed(now) if now.bonus == "owed" else None)
@@ -357,8 +381,8 @@ class Payer:
         Only the process that writes `paying` at this version asks, ever, unless the panel cannot have
         received the call.
         """
-        shown, lapsed = self._look_at(payment)
-        if shown or lapsed:
+        shown, lapsed, unread = self._look_at(payment)
+        if shown or lapsed or unread:  # the others go into a new one
             self._give_up(version, payment, "void", shown)
             return
         asked_at = self.clock()
@@ -391,38 +415,40 @@ class Payer:
 
     def _look_for(self, version: int, payment: Payment) -> None:
         now = self.clock()  # before the records are read: they are at least this recent
-        try:
-            shown, _ = self._look_at(payment)
-        except TokenRefused:
-            raise
-        except PanelRefused as error:
-            self._hinder(error)
-            return
+        shown, _, unread = self._look_at(payment)
         self._confirm(payment, shown)
         is_settled = now >= datetime.fromisoformat(payment.asked_at) + self.settle
+        missing = len(payment.lines) - len(shown) - len(unread)
         try:
             if len(shown) == len(payment.lines):
                 self._give_up(version, payment, "closed", shown)
-            elif is_settled and (payment.state == "paying" or self.releases_sent):
+            elif is_settled and (payment.state == "paying" or self.releases_sent or missing == 0):
+                # what cannot be read is owed again, but not paid before it can be read
                 self._give_up(version, payment, "lapsed", shown)
         except Stale:
             return  # another payer knows more recent facts
-        if is_settled and payment.state == "sent" and not self.releases_sent:
-            self._hindrances[f"the panel has not paid {len(payment.lines) - len(shown)} bonuses that it took "
-                             "on; if its own pages say so too, run again with --release"] = None  # fmt: skip
+        if is_settled and payment.state == "sent" and missing and not self.releases_sent:
+            self._hindrances[
+                f"the panel has not paid {missing} bonuses that it took on; if its own pages say so too, run "
+                "again with --release"
+            ] = None
 
-    def _look_at(self, payment: Payment) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the accounts of a payment that the panel's records show as paid, and those that have lapsed.
+    def _look_at(self, payment: Payment) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+        """Return the accounts of a payment that the panel shows as paid, those that lapsed, those not shown.
 
-        The latter are accounts whose place has been reactivated since, so that they are paid in another
-        way, and accounts that are owed another amount than when the payment was made.
+        Lapsed are accounts whose place has been reactivated since, so that they are paid in another way, and
+        accounts that are owed another amount than when the payment was made. Not shown are those whose place
+        the panel refused to show.
         """
-        now, shown, lapsed = self._accounts(), [], []
+        now, shown, lapsed, unread = self._accounts(), [], [], []
         for line in self.progress(payment.lines, label="bonuses paid"):
             account = now[line.account]
             times = 1
             if account.bonus != "confirmed":
-                place = self.panel.submission(line.submission)
+                place = self._place(account, line.submission)
+                if place is None:
+                    unread.append(line.account)
+                    continue
                 times = times_shown(account, place.bonuses_cents, self._sharing(line.account, now))
                 is_in_it = account.payments[-1:] == (payment.id,)
                 is_same = is_in_it and account.usd_cents("bonus") == line.usd_cents
@@ -432,7 +458,17 @@ class Payer:
                 shown.append(line.account)
             if times > 1:
                 self._hindrances[f"the panel shows the bonus of {account.evaluator} {times} times"] = None
-        return tuple(shown), tuple(lapsed)
+        return tuple(shown), tuple(lapsed), tuple(unread)
+
+    def _place(self, account: Account, submission: str) -> Submission | None:
+        """Return a place as the panel has it; None, and an obstacle, if it refuses to show this one."""
+        try:
+            return self.panel.submission(submission)
+        except TokenRefused:
+            raise
+        except PanelRefused as error:
+            self._hindrances[f"{account.evaluator}: {error}"] = None
+            return None
 
     def _give_up(
         self, version: int, payment: Payment, state: PaymentState, shown: tuple[str, ...]
@@ -517,8 +553,9 @@ class Payer:
             key
             for key, account in sorted(ledger.items(), key=lambda item: (item[1].owed_at, item[0]))
             if payable(account, part, statuses.get(key, "")) and (part == "reward" or key in before)
+            if part == "reward" or account.panel_study not in self._unread_studies
         ]
-        everybodys = (*ledger.values(), *self._others()) if part == "bonus" else ()
+        everybodys = (*ledger.values(), *self._others(ledger)) if part == "bonus" else ()
         under_way = {_line(one) for one in everybodys if one.bonus == "intended"}
         chosen: list[str] = []
         committed = purse.committed_usd_cents(ledger.values())
@@ -583,12 +620,13 @@ class Payer:
     def _sharing(self, key: str, ledger: Mapping[str, Account]) -> list[Account]:
         """Return the other accounts of an account's submission, of all studies."""
         submission, own = ledger[key].submission, (one for other, one in ledger.items() if other != key)
-        return [one for one in (*own, *self._others()) if one.submission == submission]
+        return [one for one in (*own, *self._others(ledger)) if one.submission == submission]
 
-    def _others(self) -> list[Account]:
-        """Return the accounts of all other studies, as they were when this run first asked."""
+    def _others(self, ledger: Mapping[str, Account]) -> list[Account]:
+        """Return other studies' accounts of submissions here, as they were when this run first asked."""
         if self._elsewhere is None:
-            self._elsewhere = accounts.elsewhere(self.store, self.study.name)
+            here = {one.submission for one in ledger.values()} - {""}
+            self._elsewhere = accounts.elsewhere(self.store, self.study.name, here)
         return self._elsewhere
 
     def _payments(self) -> list[tuple[int, Payment]]:
@@ -619,7 +657,3 @@ class Payer:
 def _line(account: Account) -> tuple[str, int]:
     """Return how the panel's records list an account's bonus."""
     return account.submission, account.usd_cents("bonus")
-
-
-def _asked_to_return(at: str) -> Callable[[str, Account], Account]:
-    return lambda _, now: now.moved(asked_to_return_at=at)

@@ -84,7 +84,7 @@ def run(payer: Payer, options: PayOptions) -> list[str]:
     for chosen, is_to_pay in ((options.approve, True), (options.ask_return, False)):
         for who in chosen:
             payer.decide(who, is_to_pay)
-    return payer.run()
+    return [*payer.refused, *payer.run()]
 
 
 def offer(payer: Payer, options: PayOptions) -> tuple[Offer, dict[str, Any]]:

@@ -160,6 +160,11 @@ class BrokeOff(Struct):
     reason: Annotated[str, Meta(min_length=1, max_length=100)]
 
 
+class Closing(Struct):
+    evaluator: Annotated[str, Meta(max_length=128, description="Pseudonym, or the session's id")]
+    reason: Annotated[str, Meta(min_length=1, max_length=100, description="Why nothing more is paid")]
+
+
 class Automatic(Struct):
     automatic: bool
 
@@ -188,6 +193,7 @@ class OwedLine(TypedDict):
     bonus_usd_cents: int
     reward: str
     bonus: str
+    closed_why: Annotated[str, Meta(description="Why what is `closed` is not paid")]
     at_panel: str
     pays: Annotated[list[str], Meta(description="The parts that paying now would pay")]
 
@@ -257,6 +263,11 @@ class OwedInPart(TypedDict):
     evaluator: str
     base_usd_cents: int
     bonus_usd_cents: int
+
+
+class Closed(TypedDict):
+    evaluator: str
+    accounts: Annotated[int, Meta(description="How many were closed")]
 
 
 class AutomaticState(TypedDict):

@@ -11,7 +11,7 @@ from flask import Response
 from backend.experiment.panel import PROLIFIC
 from backend.experiment.records import Study
 from backend.foundation.errors import Conflict, InvalidInput, OpenhypeError
-from backend.foundation.timestamps import stamp
+from backend.foundation.timestamps import stamp, utc_now
 from backend.jobs import queue
 from backend.members.roles import RESEARCHER
 from backend.payment import accounts, automatic, manual, study_payments
@@ -29,6 +29,8 @@ from backend.web.money_types import (
     BrokeOff,
     BudgetSet,
     BudgetWish,
+    Closed,
+    Closing,
     DueByHand,
     Marked,
     MarkPaid,
@@ -153,6 +155,17 @@ def broke_off(context: Context, study: Study, wanted: BrokeOff) -> OwedInPart:
         "base_usd_cents": account.base_usd_cents,
         "bonus_usd_cents": account.bonus_usd_cents,
     }
+
+
+@route(
+    "POST /api/studies/{study}/payments/close",
+    "Close what is open for an evaluator without paying it, for a recorded reason",
+    "What was closed",
+    "400 404 409 415 503",
+)
+def close(context: Context, study: Study, wanted: Closing) -> Closed:
+    closed = accounts.close(context.store, study, wanted.evaluator, wanted.reason, utc_now())
+    return {"evaluator": closed[0].evaluator, "accounts": len(closed)}
 
 
 @route(

@@ -80,6 +80,7 @@ TABLE = {
     "POST /api/studies/{study}/payments/mark-paid": (RESEARCHER, 404),
     "POST /api/studies/{study}/payments/budget": (RESEARCHER, 404),
     "POST /api/studies/{study}/payments/broke-off": (RESEARCHER, 404),
+    "POST /api/studies/{study}/payments/close": (RESEARCHER, 404),
     "POST /api/studies/{study}/payments/automatic": (RESEARCHER, 404),
     "POST /api/studies/{study}/payments/take-over": (RESEARCHER, 404),
     "GET /api/studies/{study}/report.zip": (RESEARCHER, 404),
