@@ -2,8 +2,8 @@
 
 Qualified people wait on a page and are called when a study starts, so that responses arrive within
 minutes (Bernstein et al., 2011, on retainers). An interval counts if the page was visible at both ends,
-the ends are not far apart, and the person has recently confirmed their presence. Times are seconds of
-the epoch.
+the ends are not far apart, the person has recently confirmed their presence, and had not been told before
+that there is nothing to wait for. Times are seconds of the epoch.
 """
 
 import dataclasses
@@ -32,22 +32,30 @@ class Wait:
     seen_at: float
     confirmed_at: float
     was_visible: bool = True
+    was_in_vain: bool = False
+    """Whether the person was told last that the study is open, or complete."""
     seconds: float = 0.0
     """Counted so far."""
     minutes: int = 0
     """Owed so far: granted from the study's budget."""
 
 
-def beat(wait: Wait, at: float, is_visible: bool, is_here: bool) -> Wait:
-    """Return the wait after a heartbeat; `is_here` means that the person answered “still here?”."""
+def beat(wait: Wait, at: float, is_visible: bool, is_here: bool, is_in_vain: bool = False) -> Wait:
+    """Return the wait after a heartbeat.
+
+    Args:
+        is_here: the person answered “still here?”.
+        is_in_vain: there is nothing to wait for any more, as the answer to this heartbeat says.
+    """
     gap = at - wait.seen_at
-    counts = is_visible and wait.was_visible and gap <= _LONGEST_GAP_SECONDS
+    counts = is_visible and wait.was_visible and not wait.was_in_vain and gap <= _LONGEST_GAP_SECONDS
     counts = counts and at - wait.confirmed_at <= _ASK_AFTER_SECONDS + _GRACE_SECONDS
     return dataclasses.replace(
         wait,
         seen_at=max(at, wait.seen_at),
         confirmed_at=at if is_here else wait.confirmed_at,
         was_visible=is_visible,
+        was_in_vain=is_in_vain,
         seconds=wait.seconds + max(gap, 0) * counts,
     )
 

@@ -59,15 +59,17 @@ def begin(
     """
     if not study.protocol.pay.retainer_usd_cents:
         raise Conflict(f"study {study.name} pays nobody for waiting", code="no_retainer")
+    in_vain = _is_in_vain(store, study)
     wait_id = hashlib.sha256(qualified_by.encode()).hexdigest()[:24]
     secret = secrets.token_urlsafe(32)
 
     def begun(now: Mapping[str, Any] | None) -> Mapping[str, Any]:
         if now is None:
             pseudonym = f"w{secrets.token_hex(6)}"
-            return vars(Wait(pseudonym, qualified_by, dict(panel), _hash(secret), at, at))
+            new = Wait(pseudonym, qualified_by, dict(panel), _hash(secret), at, at, was_in_vain=in_vain)
+            return vars(new)
         fresh = {"secret_hash": _hash(secret), "seen_at": at, "confirmed_at": at, "was_visible": True}
-        return {**now, **fresh}
+        return {**now, **fresh, "was_in_vain": in_vain}
 
     wait = Wait(**update(store, book_of(study.name), wait_id, begun).data)
     return {"token": f"{wait_id}.{secret}", **_reply(store, study, wait, at)}
@@ -89,7 +91,7 @@ def sign(
         wait = Wait(**entry.data)
         if named != wait_id or not hmac.compare_digest(_hash(secret), wait.secret_hash):
             raise NotAllowed("the token does not open this wait", code="wrong_token")
-        after = beat(wait, at, is_visible, is_here)
+        after = beat(wait, at, is_visible, is_here, _is_in_vain(store, study))
         granted = _granted(store, study, minutes_due(after, study.protocol))
         after = replace(after, minutes=after.minutes + granted)
         try:
@@ -104,14 +106,24 @@ def owed_usd_cents(store: Store, study: Study) -> int:
     return sum(wait.minutes for _, wait in waits(store, study.name)) * study.protocol.pay.retainer_usd_cents
 
 
+def _is_in_vain(store: Store, study: Study) -> bool:
+    """Return whether nobody has to wait: the study is open, or complete."""
+    return not is_paused(store, study.name) or _is_complete(store, study)
+
+
+def _is_complete(store: Store, study: Study) -> bool:
+    return store.finished(study.name)[0] >= study.evaluators_wanted
+
+
 def _reply(store: Store, study: Study, wait: Wait, at: float) -> dict[str, Any]:
-    protocol = study.protocol
+    protocol, is_complete = study.protocol, _is_complete(store, study)
+    is_used_up = wait.minutes >= protocol.pay.retainer_minutes or _left(store, study.name, protocol) == 0
     return {
-        "is_called": not is_paused(store, study.name),
+        "is_called": not is_paused(store, study.name) and not is_complete,
         "minutes": wait.minutes,
         "earned_usd_cents": wait.minutes * protocol.pay.retainer_usd_cents,
         "asks": asks(wait, at),
-        "is_over": wait.minutes >= protocol.pay.retainer_minutes or _left(store, study.name, protocol) == 0,
+        "is_over": is_used_up or is_complete,
         "beat_seconds": BEAT_SECONDS,
     }
 

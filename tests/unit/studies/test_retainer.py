@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from backend.cli import main
 from backend.experiment.protocol import INFINITY
+from backend.experiment.session import Cursor
 from backend.studies import waiting_room
 from backend.studies.pausing import set_paused
 from backend.studies.retainer import Wait, asks, beat, is_waiting, minutes_due
@@ -193,3 +194,37 @@ def test_a_sign_of_another_form_is_refused(room):
 
 def test_nobody_signs_for_a_wait_that_is_not(room):
     assert sign(room, "nobody.secret").json["error"]["code"] == "unknown_wait"
+
+
+@pytest.mark.parametrize("event", ["called", "complete", "never paused"])
+def test_waiting_is_paid_only_while_there_is_something_to_wait_for(room, event):
+    passed = qualified(room)
+    if event == "never paused":
+        set_paused(room.store, "faces", False, "2026")
+    token = come(room, passed).json["token"]
+    before = stay(room, token, 2)["minutes"]
+    if event == "called":
+        set_paused(room.store, "faces", False, "2026")
+    if event == "complete":
+        study = room.store.study("faces")
+        for number in range(study.evaluators_wanted):
+            session = dataclasses.replace(studies.session(study), id=f"done{number}")
+            room.store.add_session(session, Cursor(state="finished", last_at="2026"))
+
+    told = sign(room, token).json  # the last interval that counts
+    after = stay(room, token, 5)
+
+    assert after["minutes"] <= before + 1
+    assert (told["is_called"], told["is_over"]) == (event != "complete", event == "complete")
+    assert before == (0 if event == "never paused" else 2)
+
+
+def test_who_waits_again_after_another_pause_is_paid_again(room):
+    token = come(room, qualified(room)).json["token"]
+    stay(room, token, 1)
+    set_paused(room.store, "faces", False, "2026")
+    stay(room, token, 3)
+    set_paused(room.store, "faces", True, "2026")
+    called = sign(room, token).json["minutes"]
+
+    assert stay(room, token, 2)["minutes"] > called
