@@ -15,7 +15,7 @@ from backend.experiment.records import Session, Study
 from backend.experiment.session import Cursor
 from backend.foundation.counts import counted
 from backend.foundation.timestamps import stamp
-from backend.payment import accounts
+from backend.payment import accounts, screened_out
 from backend.stores.store import Store
 from backend.studies.waiting_room import book_of
 from backend.studies.withdrawals import BOOK, withdrawn
@@ -30,7 +30,7 @@ class Due:
     keep_days: float
     sessions: tuple[Session, ...]
     entries: tuple[tuple[str, str], ...]
-    """Entries by book and key: of withdrawn sessions, and of people who waited."""
+    """Entries by book and key: of withdrawn sessions, and of people who waited or were screened out."""
     accounts: tuple[str, ...] = ()
     """The sessions of accounts paid in full before the retention period."""
     before: str = ""
@@ -70,6 +70,10 @@ def _in_books(store: Store, study: Study, days: float, old: tuple[Session, ...],
         *(
             (book_of(study.name), entry, datetime.fromtimestamp(entry.data["seen_at"], UTC))
             for entry in store.entries(book_of(study.name))
+        ),
+        *(
+            (screened_out.book(study.name), entry, datetime.fromisoformat(entry.data["at"]))
+            for entry in store.entries(screened_out.book(study.name))
         ),
     ]
     entries = tuple((book, entry.key) for book, entry, at in left if entry.data["panel"] and at < before)

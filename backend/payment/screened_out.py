@@ -1,7 +1,8 @@
 """People who were screened out, if the panel pays a fixed amount for that.
 
 The code that pays is reported by the server, so that it never reaches a browser. The debt is recorded
-first, in the book `screened out STUDY`, and the report to the panel is repeated until it succeeds.
+first, in the book `screened out STUDY`, and the report to the panel is repeated until it succeeds. The
+panel's ids are in the entry's `panel`, which retention empties.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from backend.experiment.records import Study
 from backend.panels.api import COMPLETABLE, Submission
 from backend.payment.accounts import panel_names, recruited
+from backend.payment.ledger import key_of
 from backend.stores.store import Stale, Store
 
 
@@ -36,17 +38,18 @@ def note(store: Store, study: Study, panel: Mapping[str, str], at: str) -> str:
     person, submission = (panel.get(name, "") for name in panel_names(study))
     if not submission:
         return ""
+    ids = {name: panel.get(name, "") for name in panel_names(study)}
     with suppress(Stale):  # recorded before
-        store.write_entry(book(study.name), submission, 0, {"participant": person, "at": at})
+        store.write_entry(book(study.name), key_of(submission, person), 0, {"panel": ids, "at": at})
     return submission
 
 
 def to_report(store: Store, study: Study, listed: Mapping[str, Submission]) -> Iterator[Report]:
     """Yield the places of screened-out people whom the panel still waits for."""
     state = recruited(store, study.name) or {}
+    person, submission = panel_names(study)
     for entry in store.entries(book(study.name)):
-        place = listed.get(entry.key)
-        if place is None or place.status not in COMPLETABLE:
-            continue
-        if place.participant == entry.data["participant"]:
-            yield Report(entry.key, state["codes"]["screened_out"])
+        ids = entry.data["panel"]
+        place = listed.get(ids.get(submission, ""))
+        if place is not None and place.status in COMPLETABLE and place.participant == ids[person]:
+            yield Report(place.id, state["codes"]["screened_out"])

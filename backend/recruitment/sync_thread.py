@@ -9,7 +9,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from backend.experiment.records import Session, Study
 from backend.foundation.errors import NotAllowed, OpenhypeError
@@ -23,6 +23,8 @@ from backend.stores.store import Stale, Store
 
 _PATIENCE_S = 15
 """How long a newcomer waits for places to be read, before the study counts as full."""
+_EVENTS_KEPT = timedelta(days=1)
+"""For how long an event is known to have come: longer than one is accepted (`prolific_events`)."""
 log = logging.getLogger("openhype")
 
 
@@ -139,8 +141,17 @@ class Watch:
         except Exception:  # the thread must survive
             log.exception("fault while the panel was brought up to date")
 
+    def _forget_events(self) -> None:
+        """Erase the names of events that are too old to be accepted again."""
+        oldest = stamp(self._clock() - _EVENTS_KEPT)
+        for entry in list(self._store.entries(f"events {self.panel.name}")):
+            if entry.data["at"] < oldest:
+                self._store.erase_entry(f"events {self.panel.name}", entry.key)
+
     def reconcile_all(self) -> None:
         """Synchronize all studies that are recruited at the panel; errors are recorded by study."""
+        if self._secret:
+            self._forget_events()
         for study in sync.recruited(self._store, self.panel.name):
             try:
                 with self._asking:

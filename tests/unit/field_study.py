@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from random import Random
 
+from backend.administration import retention
 from backend.experiment.session import Cursor
 from backend.foundation.errors import Conflict, InvalidInput, NotAllowed, TooMany, Unavailable
 from backend.foundation.timestamps import stamp
@@ -445,6 +446,23 @@ class FieldStudy:
             for deed in (self.reconcile, self.pay, self.reconcile, self.pay):
                 self.run(deed, kills=False)
                 self.clock.advance(minutes=2)
+
+    def close_debts(self):
+        """Close what is still owed, as somebody does who wants to be done with the study."""
+        for _, account in list(owing.accounts(self.store, "faces").values()):
+            if not account.is_paid:
+                owing.close(
+                    self.store, self.study, account.session or account.evaluator, "over", self.clock()
+                )
+
+    def forget(self):
+        self.clock.advance(days=31)
+        now = self.clock()
+        retention.apply(self.store, retention.due(self.store, self.study, now, keep_days=30), now)
+
+    def ids(self):
+        """Return the panel's ids of all people and places."""
+        return [id for person in self.people for id in (person.place.id, person.place.participant)]
 
     # what must hold
 

@@ -37,3 +37,17 @@ def test_whatever_goes_wrong_everybody_is_paid_once_and_both_books_agree(group):
             raise AssertionError(f"schedule {seed}: {error}") from error
         total.add(field_study.counts)
     sys.stdout.write(f"\n{total}\n")
+
+
+@pytest.mark.parametrize("group", [0, *(pytest.param(group, marks=_MORE) for group in range(1, GROUPS))])
+def test_once_everything_is_closed_and_old_no_id_of_the_panel_is_left(group):
+    for seed in range(FIRST + group, FIRST + SCHEDULES // 2, GROUPS):
+        field_study = FieldStudy(seed)
+        field_study.play()
+        field_study.close_debts()
+
+        field_study.forget()
+
+        stored = repr(vars(field_study.store))
+        left = [id for id in field_study.ids() if id in stored]
+        assert not left, f"schedule {seed}: {left[0]} is in {stored[: stored.index(left[0])][-200:]}"

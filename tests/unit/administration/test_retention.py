@@ -8,10 +8,11 @@ from click.testing import CliRunner
 from backend.administration.retention import apply, due, lines
 from backend.cli import main
 from backend.foundation.timestamps import stamp
-from backend.payment import accounts
+from backend.payment import accounts, screened_out
 from backend.payment.manual import mark_paid, write_list
 from backend.responses.study_data import study_rows
 from backend.studies import waiting_room, withdrawals
+from backend.studies.pausing import set_paused
 from backend.task import withdrawal
 from backend.web.progress import progress
 
@@ -138,6 +139,7 @@ def test_who_is_not_paid_yet_can_be_paid_all_the_same_and_is_forgotten_after(wor
 
 def test_who_waited_is_forgotten_too_and_what_is_owed_stays(world):
     paid = world.add(studies.study("paid", images=8, keep_days=30, retainer_usd_cents=10))
+    set_paused(world.store, "paid", True, "2026")
     at = world.clock().timestamp()
     token = waiting_room.begin(world.store, paid, "q1", PANEL, at)["token"]
     wait_id = token.partition(".")[0]
@@ -149,6 +151,21 @@ def test_who_waited_is_forgotten_too_and_what_is_owed_stays(world):
     ((_, wait),) = waiting_room.waits(world.store, "paid")
     assert (wait.panel, wait.minutes) == ({}, 1)
     assert len(due(world.store, paid, world.clock())) == 0
+
+
+def test_who_was_screened_out_is_forgotten_too(world):
+    study = world.add(studies.study("paid", images=8, keep_days=30, panel="prolific"))
+    screened_out.note(world.store, study, PANEL, stamp(world.clock()))
+    book = screened_out.book("paid")
+    assert "submission-1" in repr(list(world.store.entries(book)))
+    world.clock.move(days=31)
+
+    apply(world.store, due(world.store, study, world.clock()), world.clock())
+
+    (entry,) = world.store.entries(book)
+    assert entry.data["panel"] == {}
+    assert not [id for id in ("submission-1", "person-77") if id in repr(entry)]
+    assert list(screened_out.to_report(world.store, study, {})) == []
 
 
 def test_each_study_gets_a_line(world, study):

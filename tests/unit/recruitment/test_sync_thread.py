@@ -10,12 +10,14 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from random import Random
 
 import pytest
 
 from backend.commands.simulated_evaluators import Client, Refused
+from backend.foundation.timestamps import stamp
 from backend.handlers import create_app
 from backend.panels.prolific import ProlificPanel
 from backend.recruitment import recruit as recruiting
@@ -26,10 +28,11 @@ from backend.stores.opening import open_store
 from backend.web.progress import progress
 from backend.web.server import in_background
 from tests import prolific
-from tests.prolific import Books
+from tests.prolific import Books, Clock
 from tests.prolific.server import Fake
 
 from .. import sample_studies as studies
+from ..memory import MemoryStore
 
 RARELY_S = 3600
 
@@ -210,6 +213,19 @@ def test_events_that_lie_repeat_or_are_forged_change_nothing(make_site):
     assert site.states() == {visitor.place.id: "finished"}
     reads = [call for call in site.fake.calls[read:] if call.startswith("GET")]
     assert len(reads) == 2  # one for the event, one for the session that closed
+
+
+def test_names_of_events_are_forgotten_when_they_can_no_longer_come_again():
+    store, books, clock = MemoryStore(), Books(), Clock(datetime(2026, 1, 1, tzinfo=UTC))
+    watch = Watch(store, Fake(books).panel(), "secret", clock=clock, has_thread=False)
+    for hours in (0, 23, 25):
+        store.write_entry(
+            "events prolific", f"event{hours}", 0, {"at": stamp(clock() - timedelta(hours=hours))}
+        )
+
+    watch.reconcile_all()
+
+    assert [entry.key for entry in store.entries("events prolific")] == ["event0", "event23"]
 
 
 def test_the_next_owner_of_a_place_is_admitted_before_anybody_told_of_its_return(make_site):
