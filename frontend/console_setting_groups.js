@@ -25,7 +25,7 @@ import { sentence } from "./console_format.js";
 /** Headings of the groups, in order. */
 const GROUPS = /** @type {Record<string, string>} */ ({
   stimuli: "Pictures and trials",
-  contest: "Tournaments",
+  judgment: "Of this method alone",
   timing: "Flashes, masks and timing",
   page: "The page that evaluators see",
   follow_ups: "Questions after each answer",

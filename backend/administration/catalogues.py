@@ -11,8 +11,9 @@ from functools import cache
 from pathlib import Path
 
 from backend.experiment.languages import CHOOSE, LANGUAGES, own_texts
-from backend.experiment.protocol import Protocol, value_of
+from backend.experiment.protocol import Protocol
 from backend.experiment.setting_errors import invalid_setting
+from backend.experiment.settings import value_of
 from backend.foundation.errors import InvalidInput, brief, under
 from backend.foundation.suggestions import did_you_mean
 

@@ -30,6 +30,7 @@ from backend.experiment.judgment import Judgment, pictures_of
 from backend.experiment.judgments import judgment_of
 from backend.experiment.records import CHECK, PRACTICE, Stimulus, Study
 from backend.experiment.setting_errors import invalid_setting
+from backend.experiment.settings import new_protocol
 from backend.foundation.errors import Conflict, InvalidInput, NotFound, StoreFailed, under
 from backend.foundation.names import clean
 from backend.foundation.permissions import private, share
@@ -354,7 +355,7 @@ def _check_names(spec: StudySpec) -> None:
 
 def _protocol(spec: StudySpec) -> protocols.Protocol:
     """Return the protocol of a specification after checking its settings by themselves."""
-    protocol = protocols.new_protocol(base_protocol(spec.kind, spec.method), spec.kind, spec.settings)
+    protocol = new_protocol(base_protocol(spec.kind, spec.method), spec.kind, spec.settings)
     protocol = catalogues.in_its_language(protocol, spec.settings)
     judgment_of(protocol.method).check(protocol, spec.kind)
     if not protocol.stimuli.size_px and not spec.items:

@@ -18,6 +18,7 @@ from backend.experiment.judgments import judgment_of
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import Study
 from backend.experiment.setting_errors import invalid_setting
+from backend.experiment.settings import named_settings, with_settings
 from backend.foundation.errors import Conflict, under
 from backend.stores.datadir import DataDir
 from backend.stores.store import Store
@@ -27,7 +28,7 @@ from backend.task import replies
 
 _FIXED = {
     "method": "the methods show pictures in different ways",
-    **protocols.named_settings(lambda each: each.fixed),
+    **named_settings(lambda each: each.fixed),
 }
 """Settings that determined a study's files, and why."""
 _FLASH_NOTE = "photosensitivity: "
@@ -86,7 +87,7 @@ def _check_not_begun(study: Study) -> None:
 def _revised(store: Store, data: DataDir, study: Study, settings: Mapping[str, Any]) -> Study:
     """Return the study with changed settings; the same object if none differs."""
     _check_free(study, settings)
-    wanted = protocols.with_settings(
+    wanted = with_settings(
         study.protocol, {name: value for name, value in settings.items() if name not in _FIXED}
     )
     wanted = catalogues.in_its_language(wanted, settings, study.protocol)
@@ -105,7 +106,7 @@ def _revised(store: Store, data: DataDir, study: Study, settings: Mapping[str, A
     after = replace(study, protocol=wanted)
     after = replace(after, protocol=_with_consent_version(study, after, "consent_version" in settings))
     pool = store.pool(study.name)
-    if {*settings} & {*protocols.named_settings(lambda each: each.fixes_evaluators)}:
+    if {*settings} & {*named_settings(lambda each: each.fixes_evaluators)}:
         after = replace(after, protocol=judgment.with_pool(after.protocol, pool, settings))
     judgment.check_pool(after, pool)
     notes = _notes(store, data, study, after)
@@ -161,7 +162,7 @@ def _next_version(version: str) -> str:
 
 def _notes(store: Store, data: DataDir, before: Study, after: Study) -> tuple[str, ...]:
     """Return the notes, with the one on flashes recomputed if the flash has changed."""
-    shaping = protocols.named_settings(lambda each: each.shapes_flashes)
+    shaping = named_settings(lambda each: each.shapes_flashes)
     if not after.protocol.has_flashes or shaping.keys().isdisjoint(
         _differences(before.protocol, after.protocol)
     ):

@@ -6,8 +6,9 @@ from typing import Any
 
 from backend.administration.setting_list import PROTOCOLS, written
 from backend.experiment import panel as panels
-from backend.experiment import protocol as protocols
-from backend.experiment.protocol import Declared, Protocol
+from backend.experiment.protocol import Protocol
+from backend.experiment.setting_groups import FLASHES, QUALIFICATIONS, Declared
+from backend.experiment.settings import MAY_FLASH, declared, documented_settings, group_of, type_of, value_of
 from backend.foundation.errors import InvalidInput, brief, under
 from backend.panels.signed_links import check_installed
 
@@ -48,11 +49,11 @@ def fields(method: str) -> list[Field]:
     if method not in PROTOCOLS:
         raise InvalidInput(f"method must be one of {', '.join(PROTOCOLS)}, not {brief(method)}")
     protocol = PROTOCOLS[method]
-    return [_field(method, protocol, name) for name in protocols.documented_settings()]
+    return [_field(method, protocol, name) for name in documented_settings()]
 
 
 def posted(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings as `protocol.with_settings` takes them, from JSON that a program posted.
+    """Return settings as `settings.with_settings` takes them, from JSON that a program posted.
 
     No value names a file: a text is that text, whatever it begins with, and a panel is a name or a record.
 
@@ -86,10 +87,10 @@ def _posted(name: str, value: Any) -> Any:
 
 
 def _field(method: str, protocol: Protocol, name: str) -> Field:
-    facts, value = protocols.declared(name), protocols.value_of(protocol, name)
+    facts, value = declared(name), value_of(protocol, name)
     return Field(
         name,
-        protocols.group_of(name),
+        group_of(name),
         _kind(name, facts),
         _default(value),
         written(value),
@@ -113,7 +114,7 @@ def _kind(name: str, facts: Declared) -> str:
         return "table"
     if facts.is_long:
         return "long_text"
-    return {bool: "truth_value", int: "whole", float: "number"}.get(protocols.type_of(name), "text")
+    return {bool: "truth_value", int: "whole", float: "number"}.get(type_of(name), "text")
 
 
 def _default(value: Any) -> Any:
@@ -124,8 +125,8 @@ def _default(value: Any) -> Any:
 
 def _applies(method: str, protocol: Protocol, facts: Declared) -> bool:
     is_test = method == "qualification"
-    if facts.used_by == protocols.QUALIFICATIONS:
+    if facts.used_by == QUALIFICATIONS:
         return is_test
-    if facts.used_by == protocols.FLASHES:
-        return not is_test and (protocol.has_flashes or method in protocols.MAY_FLASH)
+    if facts.used_by == FLASHES:
+        return not is_test and (protocol.has_flashes or method in MAY_FLASH)
     return not facts.methods or method in facts.methods

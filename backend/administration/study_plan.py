@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from backend.administration.setting_list import PROTOCOLS
 from backend.experiment.judgments import judgment_of, method_named
-from backend.experiment.protocol import Protocol, new_protocol
+from backend.experiment.protocol import Protocol
 from backend.experiment.records import Study
+from backend.experiment.settings import new_protocol
 from backend.foundation.errors import InvalidInput
 from backend.panels.prolific import whole_minutes
 from backend.payment.ledger import Purse
@@ -42,7 +43,7 @@ def planned_study(method: str, models: int, settings: Mapping[str, Any]) -> Stud
 
     Args:
         method: one of `setting_list.PROTOCOLS`.
-        settings: as `protocol.with_settings` takes them.
+        settings: as `settings.with_settings` takes them.
 
     Raises:
         InvalidInput: names a setting that is wrong, or not supported by the method.

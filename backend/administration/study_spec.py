@@ -19,6 +19,7 @@ from backend.experiment.judgment import NO_QUALIFICATIONS
 from backend.experiment.judgments import METHODS, judgment_of, method_named
 from backend.experiment.panel import PanelRecord
 from backend.experiment.questionnaire import InvalidEntry, Page, Question, ShownIf
+from backend.experiment.settings import LISTS, TEXTS, documented_settings, new_protocol, with_settings
 from backend.foundation.errors import InvalidInput, Key, under
 from backend.foundation.names import clean
 from backend.foundation.suggestions import did_you_mean
@@ -171,7 +172,7 @@ def _spec(file: StudyFile, folder: Callable[..., Path], here: Path | None) -> St
         equalise=tuple(_texts(file, "equalise")),
         skip_bad=data.get("skip_bad", False),
         strict=data.get("strict", False),
-        pages=_pages(file, protocols.with_settings(base, settings).stimuli.blocks),
+        pages=_pages(file, with_settings(base, settings).stimuli.blocks),
         questions=_questions(file),
         file=file,
     )
@@ -290,7 +291,7 @@ def _panel(given: str | Mapping[str, Any], here: Path | None) -> PanelRecord:
 
 
 def _text_setting(name: str, value: Any, here: Path | None) -> Any:
-    if name not in protocols.TEXTS or isinstance(value, Mapping) or not str(value).startswith("@"):
+    if name not in TEXTS or isinstance(value, Mapping) or not str(value).startswith("@"):
         return value
     text = str(value)
     if text.startswith("@@"):
@@ -371,13 +372,13 @@ def _settings(file: StudyFile, here: Path | None, base: protocols.Protocol, kind
     settings: dict[str, Any] = {}
     for name, value in file.data.get("settings", {}).items():
         with file.at("settings", name):
-            is_list = name in protocols.LISTS and isinstance(value, list)
+            is_list = name in LISTS and isinstance(value, list)
             if not is_list and not any(is_of(value, each) for each in (str, float, bool)):
                 raise InvalidInput(f"{name} must be a text, a number, true or false, not {written(value)}")
             settings[name] = _text_setting(name, value, here)
-        if name not in protocols.documented_settings():
+        if name not in documented_settings():
             with file.at():
-                protocols.with_settings(base, {name: settings[name]})
+                with_settings(base, {name: settings[name]})
     if "texts" in file.data:
         try:
             with under("texts"):
@@ -388,7 +389,7 @@ def _settings(file: StudyFile, here: Path | None, base: protocols.Protocol, kind
         with file.at("panel"):
             settings["panel"] = _panel(file.data["panel"], here)
     try:
-        protocols.new_protocol(base, kind, settings)
+        new_protocol(base, kind, settings)
     except InvalidInput as error:
         raise file.error(file.given(error), str(error)) from None
     return settings

@@ -12,16 +12,18 @@ and the first of the other. Such an item moves back, behind the session's part o
 import hashlib
 from array import array
 from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, pi, tan
 from statistics import NormalDist
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from backend.experiment.judgment import Refusal, refuse
 from backend.experiment.protocol import ALL, BETWEEN, NONE, RANDOM_DRAW, Protocol
 from backend.experiment.records import CHECK, PRACTICE, TEST, PlannedBlock, Study
 from backend.experiment.sampling import Names, Pool
 from backend.experiment.setting_errors import invalid_setting, problem_of
+from backend.experiment.setting_groups import JudgmentSettings, setting
 from backend.foundation.errors import together
 
 if TYPE_CHECKING:
@@ -81,6 +83,31 @@ def names_of_turn(pool: Pool, models: Sequence[str], size: int, turn: int, key: 
 def aside_of(pool: Pool, role: str) -> list[tuple[str, str]]:
     """Return name and right answer, in terms of the parts, of the items that no scored trial shows."""
     return [(name, truth) for truth, _, names in pool.aside.get(role, ()) for name in names]
+
+
+@dataclass(frozen=True)
+class ItemSettings(JudgmentSettings):
+    """How often each item is judged."""
+
+    judgments_per_item: int = setting(
+        5,
+        "judgments wanted of each pair or triplet, from which the number of `evaluators` follows unless it "
+        "is set; those with the fewest so far are shown first",
+        1,
+        1000,
+        fixes_evaluators=True,
+        label="Judgments of each pair or triplet",
+        asked=3,
+        meaning=(
+            "How often each pair or triplet is to be judged, by different people; the number of "
+            "evaluators follows from it."
+        ),
+    )
+
+
+def settings_of(protocol: Protocol) -> ItemSettings:
+    """Return the own settings of a method whose stimuli are items."""
+    return cast("ItemSettings", protocol.judgment)
 
 
 class Trial(NamedTuple):
@@ -226,13 +253,13 @@ def lack(study: Study, pool: Pool, noun: str) -> str:
         CHECK: ("picture_checks", study.protocol.unscored.picture_checks),
         PRACTICE: ("practice_images", study.protocol.unscored.practice_images),
     }
-    for role, (setting, number) in wanted.items():
+    for role, (name, number) in wanted.items():
         if (there := len(aside_of(pool, role))) < number:
             problems.append(
                 problem_of(
-                    f"study {study.name} has {there} {noun} of known answer for {setting}={number}; lower it "
+                    f"study {study.name} has {there} {noun} of known answer for {name}={number}; lower it "
                     f"to at most {there}, or make the study with more",
-                    setting,
+                    name,
                     "items",
                 )
             )
@@ -243,7 +270,7 @@ def notes(study: Study, pool: Pool, noun: str) -> list[str]:
     """Return how many judgments each item gets, and from how many evaluators."""
     protocol = study.protocol
     count, shown = count_of(pool, study.models), protocol.stimuli
-    wanted = shown.judgments_per_item
+    wanted = settings_of(protocol).judgments_per_item
     needed = sessions_wanted(count, shown.trials, wanted)
     evaluators = protocol.admission.evaluators
     sessions = f"{needed:,} evaluators with {shown.trials} {noun} a session"
@@ -260,7 +287,7 @@ def with_pool(protocol: Protocol, pool: Pool, is_given: Container[str]) -> Proto
     if "evaluators" in is_given or not count:
         return protocol
     shown = protocol.stimuli
-    wanted = sessions_wanted(count, shown.trials, shown.judgments_per_item)
+    wanted = sessions_wanted(count, shown.trials, settings_of(protocol).judgments_per_item)
     return protocol.changed(evaluators=min(max(wanted, 1), _MOST_EVALUATORS))
 
 

@@ -1,24 +1,22 @@
 """The protocol: every number of the experiment, in one record stored with the study that uses it.
 
-Defaults are those of the papers (HYPE, Zhou et al. 2019: sections 2.1 to 2.3). A setting is given as text
-(`--set images=40`, or a line of study.toml) and parsed here, in one place.
+Defaults are those of the papers (HYPE, Zhou et al. 2019: sections 2.1 to 2.3). Each setting is declared here,
+or by the judgment that brings it (`Protocol.judgment`); `settings.py` has them by name.
 """
 
 import dataclasses
 import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
-from math import ceil
-from typing import Any, Self, cast
+from dataclasses import dataclass, fields
+from typing import Any, Self
 
 from backend.experiment import fixed_exposures, languages, money
 from backend.experiment import panel as panels
 from backend.experiment.panel import PanelRecord
 from backend.experiment.setting_errors import invalid_setting
+from backend.experiment.setting_groups import FLASHES, QUALIFICATIONS, Group, JudgmentSettings
+from backend.experiment.setting_groups import setting as _setting
 from backend.experiment.staircase import NAMED_RULES, StaircaseRule
-from backend.foundation.errors import InvalidInput, Keys, brief, under
-from backend.foundation.suggestions import did_you_mean
+from backend.foundation.errors import brief, under
 
 MADE_MASKS = ("texture", "phase")
 """Kinds of masks that are generated from a study's own stimuli."""
@@ -66,80 +64,18 @@ MOST_POINTS, SLIDER_POINTS = 7, 101
 """Points of confidence at most, and the values from 0 to 100 of a slider."""
 _ANSWERS_ASKED = ("fake", "real")
 _MOST_REASONS, _LONGEST_REASON = 12, 80
-_BETWEEN_REASONS = "|"
-
-
-@dataclass(frozen=True)
-class Declared:
-    """What is declared of a setting, besides its name, type and default."""
-
-    doc: str
-    low: float | None = None
-    high: float | None = None
-    """Range of a number."""
-    choices: tuple[str, ...] = ()
-    """Values to choose from."""
-    accepts: tuple[str, ...] | None = None
-    """What is accepted, if that is not `choices`; () if the group checks it."""
-    is_open: bool = False
-    """Whether forms take values beside the choices: a rule spelled out, another quality, a record."""
-    is_long: bool = False
-    """Whether it is a text of several paragraphs."""
-    methods: tuple[str, ...] = ()
-    """The methods that it goes with, and no other takes it; () for all."""
-    used_by: str = ""
-    """`FLASHES` or `QUALIFICATIONS` if only those use it."""
-    label: str = ""
-    """What the console calls it; '' for its name."""
-    asked: int = 0
-    """Its place among the settings that the console asks for first; 0 if it is not among them."""
-    meaning: str = ""
-    """What the console says of it, if `doc` speaks of the command line or asks for more knowledge."""
-    fixed: str = ""
-    """Why it stays as it is once a study is made; '' if it can be changed until people take part."""
-    shapes_flashes: bool = False
-    """Whether the check for photosensitive people depends on it."""
-    fixes_evaluators: bool = False
-    """Whether the number of evaluators may follow from it (`Judgment.with_pool`)."""
-
-
-FLASHES, QUALIFICATIONS = "flashes", "qualifications"
-
-
-def _setting(
-    default: Any, doc: str, low: float | None = None, high: float | None = None, **facts: Any
-) -> Any:
-    return field(default=default, metadata={"declared": Declared(doc, low, high, **facts)})
-
-
-class _Group:
-    """A group of settings, whose values are checked against what is declared of them."""
-
-    def __post_init__(self) -> None:
-        for setting in fields(cast("Any", self)):
-            declared, value = setting.metadata["declared"], getattr(self, setting.name)
-            low, high = declared.low, declared.high
-            accepted = declared.choices if declared.accepts is None else declared.accepts
-            if low is not None and not low <= value <= high:
-                raise invalid_setting(
-                    f"{setting.name} must be from {low:g} to {high:g}, not {brief(value)}", setting.name
-                )
-            if accepted and not declared.is_open and value not in accepted:
-                raise invalid_setting(
-                    f"{setting.name} must be one of {', '.join(declared.choices)}, not {brief(value)}",
-                    setting.name,
-                )
+BETWEEN_REASONS = "|"
 
 
 def _check_reasons(reasons: tuple[str, ...]) -> None:
     if len(reasons) > _MOST_REASONS:
         raise invalid_setting(f"reasons must be at most {_MOST_REASONS}, not {len(reasons)}", "reasons")
     for reason in reasons:
-        is_line = reason.isprintable() and reason == reason.strip() and _BETWEEN_REASONS not in reason
+        is_line = reason.isprintable() and reason == reason.strip() and BETWEEN_REASONS not in reason
         if not is_line or not 1 <= len(reason) <= _LONGEST_REASON:
             raise invalid_setting(
                 f"reasons must be of 1 to {_LONGEST_REASON} printable characters each, without "
-                f"{_BETWEEN_REASONS}, not {brief(reason)}",
+                f"{BETWEEN_REASONS}, not {brief(reason)}",
                 "reasons",
             )
     if twice := [reason for i, reason in enumerate(reasons) if reason in reasons[:i]]:
@@ -159,7 +95,7 @@ def _check_contact(contact: str) -> None:
 
 
 @dataclass(frozen=True)
-class StimulusSettings(_Group):
+class StimulusSettings(Group):
     """What is shown: number, design, size and format of the stimuli."""
 
     images: int = _setting(
@@ -218,21 +154,6 @@ class StimulusSettings(_Group):
     )
     draw_random_share: float = _setting(
         0.5, "with `draw` other than `random`, share of each session's pictures drawn at random", 0, 1
-    )
-    judgments_per_item: int = _setting(
-        0,
-        "with `2afc` and `jnd`: judgments wanted of each pair or triplet, from which the number of "
-        "`evaluators` follows unless it is set; those with the fewest so far are shown first",
-        0,
-        1000,
-        methods=("2afc", "jnd"),
-        fixes_evaluators=True,
-        label="Judgments of each pair or triplet",
-        asked=3,
-        meaning=(
-            "How often each pair or triplet is to be judged, by different people; the number of "
-            "evaluators follows from it."
-        ),
     )
     size_px: int = _setting(
         256,
@@ -294,24 +215,7 @@ class StimulusSettings(_Group):
 
 
 @dataclass(frozen=True)
-class ContestSettings(_Group):
-    """What a tournament compares, and how it is answered."""
-
-    ties: bool = _setting(
-        False,
-        "with `tournament`: evaluators can also answer that two pictures look equally real",
-        methods=("tournament",),
-    )
-    real_contestant: bool = _setting(
-        False,
-        "with `tournament`: the real pictures take part as one more contestant, in every session, as a fixed "
-        "point of reference",
-        methods=("tournament",),
-    )
-
-
-@dataclass(frozen=True)
-class UnscoredSettings(_Group):
+class UnscoredSettings(Group):
     """Trials that are shown to evaluators but not scored: practice and attention checks."""
 
     practice_images: int = _setting(
@@ -351,7 +255,7 @@ class UnscoredSettings(_Group):
 
 
 @dataclass(frozen=True)
-class ExclusionSettings(_Group):
+class ExclusionSettings(Group):
     """The rule by which evaluators are left out of the primary scores; scores without it stand beside."""
 
     exclude_checks_below: float = _setting(
@@ -368,7 +272,7 @@ class ExclusionSettings(_Group):
 
 
 @dataclass(frozen=True)
-class TimingSettings(_Group):
+class TimingSettings(Group):
     """How stimuli are flashed."""
 
     staircase: StaircaseRule | None = _setting(
@@ -390,14 +294,6 @@ class TimingSettings(_Group):
         label="Exposures (ms)",
         asked=4,
         meaning="How long pictures are shown, such as 50, 100, 200; each time equally often.",
-    )
-    gap_ms: float = _setting(
-        0,
-        "with `jnd`: how long nothing is shown between the two pictures, from 4 ms",
-        0,
-        10000,
-        methods=("jnd",),
-        shapes_flashes=True,
     )
     exposure_design: str = _setting(
         WITHIN,
@@ -450,52 +346,6 @@ class TimingSettings(_Group):
                 "max_refresh_hz",
             )
 
-        if 0 < self.gap_ms < fixed_exposures.SHORTEST_MS:
-            raise invalid_setting(
-                f"gap_ms must be from {fixed_exposures.SHORTEST_MS} to 10000, not {self.gap_ms:g}", "gap_ms"
-            )
-        if self.slowest_refresh_hz > self.max_refresh_hz:
-            shortest = fixed_exposures.label(self._shortest_ms)
-            is_gap = self._shortest_ms == self.gap_ms
-            where = "gap_ms is" if is_gap else "exposures_ms has an exposure"
-            raise invalid_setting(
-                f"{where} shorter than a refresh: {shortest} ms, and the fastest "
-                f"display admitted (max_refresh_hz, {self.max_refresh_hz:g} Hz) shows a picture for "
-                f"{1000 / self.max_refresh_hz:.3g} ms at least",
-                "gap_ms" if is_gap else "exposures_ms",
-                "max_refresh_hz",
-            )
-
-    @property
-    def slowest_refresh_hz(self) -> float:
-        """Refresh rate of the slowest display that can show the flashes.
-
-        That is `min_refresh_hz`, unless a refresh of such a display is longer than a fixed exposure, or than
-        the gap between two pictures.
-        """
-        if self._shortest_ms is None:
-            return self.min_refresh_hz
-        needed_hz = 1000 / (fixed_exposures.REFRESH_MARGIN * self._shortest_ms)
-        return max(self.min_refresh_hz, int(10 * needed_hz) / 10)
-
-    @property
-    def _shortest_ms(self) -> float | None:
-        """Shortest interval (ms) that is fixed in advance; None if there is none."""
-        return fixed_exposures.shortest_ms((*self.exposures_ms, self.gap_ms or None))
-
-    @property
-    def shows_one_after_other(self) -> bool:
-        """Whether a trial shows its pictures one after the other, with nothing in between."""
-        return self.gap_ms > 0
-
-    @property
-    def judged_phases(self) -> int:
-        """Number of intervals of a flash, from its end, that decide whether it was seen as planned.
-
-        They are the stimulus and its masks; of two pictures, the first, the gap and the second.
-        """
-        return (3 if self.shows_one_after_other else 1) + self.mask_count
-
     @property
     def steps_in_frames(self) -> bool:
         """Whether exposures change in whole refreshes of the evaluator's display."""
@@ -503,7 +353,7 @@ class TimingSettings(_Group):
 
 
 @dataclass(frozen=True)
-class PageSettings(_Group):
+class PageSettings(Group):
     """Instructions, and feedback to evaluators on their answers."""
 
     builtin_instructions: bool = _setting(
@@ -535,7 +385,7 @@ class PageSettings(_Group):
 
 
 @dataclass(frozen=True)
-class FollowUpSettings(_Group):
+class FollowUpSettings(Group):
     """What evaluators are asked besides the judgment itself, after it or (confidence) with it."""
 
     confidence: str = _setting(
@@ -605,7 +455,7 @@ class FollowUpSettings(_Group):
 
 
 @dataclass(frozen=True)
-class PaySettings(_Group):
+class PaySettings(Group):
     """What evaluators earn. Money in cents of the currency."""
 
     currency: str = _setting(
@@ -657,7 +507,7 @@ class PaySettings(_Group):
 
 
 @dataclass(frozen=True)
-class LanguageSettings(_Group):
+class LanguageSettings(Group):
     """The language of all that evaluators read, and the researcher's own texts."""
 
     language: str = _setting(
@@ -683,7 +533,7 @@ class LanguageSettings(_Group):
 
 
 @dataclass(frozen=True)
-class ConsentSettings(_Group):
+class ConsentSettings(Group):
     """What evaluators consent to."""
 
     title: str = _setting(
@@ -737,7 +587,7 @@ class ConsentSettings(_Group):
 
 
 @dataclass(frozen=True)
-class AdmissionSettings(_Group):
+class AdmissionSettings(Group):
     """Who is admitted, and how many."""
 
     panel: PanelRecord = _setting(
@@ -801,7 +651,6 @@ class Protocol:
     """A method of a judgment (`judgments`): `infinity` (no time limit), `time` (staircase of exposures),
     `exposures` (fixed exposures), `tournament` (pairs)."""
     stimuli: StimulusSettings = StimulusSettings()
-    contest: ContestSettings = ContestSettings()
     unscored: UnscoredSettings = UnscoredSettings()
     exclusion: ExclusionSettings = ExclusionSettings()
     timing: TimingSettings = TimingSettings()
@@ -811,6 +660,8 @@ class Protocol:
     admission: AdmissionSettings = AdmissionSettings()
     language: LanguageSettings = LanguageSettings()
     consent: ConsentSettings = ConsentSettings()
+    judgment: JudgmentSettings = JudgmentSettings()
+    """Those that the method's judgment brings."""
 
     def __post_init__(self) -> None:
         if self.page.debrief and self.admission.repeat_visits and self.pay.bonus_usd_cents:
@@ -829,6 +680,17 @@ class Protocol:
                 "mark",
                 "exposures_ms",
             )
+        fastest_hz = self.timing.max_refresh_hz
+        if self.slowest_refresh_hz > fastest_hz:
+            is_gap = self._shortest_fixed_ms == self.judgment.gap_ms
+            name, what = ("gap_ms", "is") if is_gap else ("exposures_ms", "has an exposure")
+            raise invalid_setting(
+                f"{name} {what} shorter than a refresh: {fixed_exposures.label(self._shortest_fixed_ms)} ms, "
+                f"and the fastest display admitted (max_refresh_hz, {fastest_hz:g} Hz) shows a picture for "
+                f"{1000 / fastest_hz:.3g} ms at least",
+                name,
+                "max_refresh_hz",
+            )
 
     @property
     def has_staircase(self) -> bool:
@@ -845,6 +707,31 @@ class Protocol:
     def has_flashes(self) -> bool:
         """Whether any stimulus is shown for a limited time, and so exact to the refresh of a display."""
         return self.shortest_exposure_ms is not None
+
+    @property
+    def slowest_refresh_hz(self) -> float:
+        """Refresh rate of the slowest display that can show the flashes.
+
+        That is `min_refresh_hz`, unless a refresh of such a display is longer than a fixed exposure, or than
+        the gap between two pictures.
+        """
+        if self._shortest_fixed_ms is None:
+            return self.timing.min_refresh_hz
+        needed_hz = 1000 / (fixed_exposures.REFRESH_MARGIN * self._shortest_fixed_ms)
+        return max(self.timing.min_refresh_hz, int(10 * needed_hz) / 10)
+
+    @property
+    def _shortest_fixed_ms(self) -> float | None:
+        """Shortest interval (ms) that is fixed in advance; None if there is none."""
+        return fixed_exposures.shortest_ms((*self.timing.exposures_ms, self.judgment.gap_ms or None))
+
+    @property
+    def judged_phases(self) -> int:
+        """Number of intervals of a flash, from its end, that decide whether it was seen as planned.
+
+        They are the stimulus and its masks; of two pictures, the first, the gap and the second.
+        """
+        return (3 if self.judgment.gap_ms else 1) + self.timing.mask_count
 
     @property
     def has_quick_changes(self) -> bool:
@@ -868,200 +755,25 @@ class Protocol:
 
     def changed(self, **values: Any) -> Self:
         """Return this protocol with settings of any group replaced by name."""
-        groups = _by_group(values)
+        group_of = groups_of(self)
+        groups: dict[str, dict[str, Any]] = {}
+        for name, value in values.items():
+            groups.setdefault(group_of[name], {})[name] = value
         return dataclasses.replace(
             self, **{name: dataclasses.replace(getattr(self, name), **own) for name, own in groups.items()}
         )
 
 
-_GROUP = {
-    setting.name: group.name
-    for group in fields(Protocol)
-    if group.name != "method"
-    for setting in fields(cast("Any", group.default))
-}
-"""The group of each setting."""
-_FIELDS = {
-    setting.name: setting for group in fields(Protocol)[1:] for setting in fields(cast("Any", group.default))
-}
-SETTINGS = tuple(_GROUP)
-"""All settings, in the order in which they are stored, exported and documented."""
-
-
-def _by_group(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    groups: dict[str, dict[str, Any]] = {}
-    for name, value in values.items():
-        groups.setdefault(_GROUP[name], {})[name] = value
-    return groups
+def groups_of(protocol: Protocol) -> dict[str, str]:
+    """Return the group of each setting, in the order in which they are stored, exported and documented."""
+    groups = [group.name for group in fields(protocol) if group.name != "method"]
+    return {setting.name: group for group in groups for setting in fields(getattr(protocol, group))}
 
 
 def values_of(protocol: Protocol) -> dict[str, Any]:
     """Return the method and all settings of a protocol, by name."""
-    settings = {name: getattr(getattr(protocol, _GROUP[name]), name) for name in SETTINGS}
+    settings = {name: getattr(getattr(protocol, group), name) for name, group in groups_of(protocol).items()}
     return {"method": protocol.method, **settings}
-
-
-_STAIRCASE_SHORTHANDS = {
-    "start_exposure_ms": "start_ms",
-    "min_exposure_ms": "min_ms",
-    "max_exposure_ms": "max_ms",
-}
-"""Settings that change a bound of the staircase rule."""
-_PANEL_SHORTHANDS = {
-    "panel_parameters": "keeps",
-    "evaluator_parameter": "evaluator",
-    "redirect_url": "redirect",
-    "early_redirect_url": "early_redirect",
-}
-"""Settings that change an entry of the panel's record."""
-_BOUND, _OF_PANEL = ", without spelling out `staircase`", ", in the panel's record"
-_SHORTHANDS = {
-    "start_exposure_ms": Declared(f"first exposure of a block{_BOUND}", methods=("time",)),
-    "min_exposure_ms": Declared(f"shortest exposure{_BOUND}", methods=("time",)),
-    "max_exposure_ms": Declared(f"longest exposure{_BOUND}", methods=("time",)),
-    "panel_parameters": Declared(f"parameters of the link that are stored, separated by commas{_OF_PANEL}"),
-    "evaluator_parameter": Declared(f"parameter of the link that names the person{_OF_PANEL}"),
-    "redirect_url": Declared(f"address to go back to{_OF_PANEL}; `{{code}}` is the completion code"),
-    "early_redirect_url": Declared(f"address of the panel for people who did not finish{_OF_PANEL}"),
-}
-
-
-def documented_settings() -> dict[str, str]:
-    """Return a description of each setting that `with_settings` accepts, by name."""
-    return {name: declared(name).doc for name in (*SETTINGS, *_SHORTHANDS)}
-
-
-def declared(name: str) -> Declared:
-    """Return what is declared of a setting, one of `documented_settings`."""
-    return _SHORTHANDS[name] if name in _SHORTHANDS else _FIELDS[name].metadata["declared"]
-
-
-def named_settings(is_so: Callable[[Declared], Any]) -> dict[str, Any]:
-    """Return what `is_so` finds in the declaration of each setting, where it finds something."""
-    return {name: found for name in SETTINGS if (found := is_so(declared(name)))}
-
-
-def value_of(protocol: Protocol, name: str) -> Any:
-    """Return the value of a setting in a protocol; None if it has none."""
-    if name in _STAIRCASE_SHORTHANDS:
-        return getattr(protocol.timing.staircase, _STAIRCASE_SHORTHANDS[name], None)
-    if name in _PANEL_SHORTHANDS:
-        return getattr(protocol.admission.panel, _PANEL_SHORTHANDS[name])
-    return getattr(getattr(protocol, _GROUP[name]), name)
-
-
-def group_of(name: str) -> str:
-    """Return the name of the group that a setting belongs to, a field of `Protocol`."""
-    if name in _STAIRCASE_SHORTHANDS:
-        return "timing"
-    return "admission" if name in _PANEL_SHORTHANDS else _GROUP[name]
-
-
-def type_of(name: str) -> Any:
-    """Return the type of a setting's value."""
-    if name in _STAIRCASE_SHORTHANDS:
-        return float
-    return str if name in _PANEL_SHORTHANDS else _FIELDS[name].type
-
-
-MAY_FLASH = ("pair",)
-"""Methods that have a time limit if `exposures_ms` is given, and else none."""
-TEXTS = frozenset(name for name in SETTINGS if _FIELDS[name].type is str or name == "texts")
-"""Settings whose value is a text, or read from one."""
-LISTS = frozenset({"reasons"})
-"""Settings that can be a list in a study.toml."""
-
-
-def with_settings(base: Protocol, settings: Mapping[str, str]) -> Protocol:
-    """Return `base` with `settings` (name to text or value) applied.
-
-    `start_exposure_ms`, `min_exposure_ms` and `max_exposure_ms` change the bounds of the staircase rule;
-    `panel_parameters`, `evaluator_parameter`, `redirect_url` and `early_redirect_url` change the panel's
-    record. If the currency is set and the target wage is not, the target is the wage that Prolific recommends
-    in this currency.
-
-    Raises:
-        InvalidInput: an unknown name, a value of the wrong type or out of range, or incompatible values.
-    """
-    changes: dict[str, Any] = {}
-    for name, value in settings.items():
-        if name in _STAIRCASE_SHORTHANDS or name in _PANEL_SHORTHANDS:
-            continue
-        if name not in _FIELDS and name.startswith("exclude_"):
-            raise invalid_setting(
-                f"no rule for exclusion is called {name!r}; there are exclude_checks_below and "
-                "exclude_faster_ms: nobody is excluded by right or wrong answers on the measured models",
-                name,
-            )
-        if name not in _FIELDS:
-            hint = did_you_mean(name, documented_settings(), "; `openhype settings` lists them all")
-            raise invalid_setting(f"no setting is called {name!r}{hint}", name)
-        with under("settings", name):
-            changes[name] = _parse(_FIELDS[name], value)
-    if "currency" in changes and "target_wage_usd_cents" not in changes:
-        with under("settings", "currency"):
-            changes["target_wage_usd_cents"] = money.currency(changes["currency"]).fair_wage_cents
-    bounds = {
-        target: _bound(name, settings[name])
-        for name, target in _STAIRCASE_SHORTHANDS.items()
-        if name in settings
-    }
-    if bounds:
-        rule = changes.get("staircase", base.timing.staircase)
-        if rule is None:
-            raise invalid_setting("exposure bounds go with method 'time'", *_STAIRCASE_SHORTHANDS)
-        with _of_shorthands("staircase", _STAIRCASE_SHORTHANDS, settings):
-            changes["staircase"] = dataclasses.replace(rule, **bounds)
-    panel = {name: str(settings[name]) for name in _PANEL_SHORTHANDS if name in settings}
-    if panel:
-        with _of_shorthands("panel", _PANEL_SHORTHANDS, settings):
-            changes["panel"] = _with_entries(changes.get("panel", base.admission.panel), panel)
-    if base.has_staircase and changes.get("feedback") is False:
-        raise invalid_setting(
-            "feedback=false does not go with HYPE-time: the next exposure of a staircase reveals whether the "
-            "answer was right; leave it true, as the papers did, or make the study with --method infinity",
-            "feedback",
-        )
-    made = base.changed(**changes)
-    for name, methods in named_settings(lambda each: each.methods).items():
-        before, after = value_of(base, name), value_of(made, name)
-        is_lost = before and not after and before is not True
-        if is_lost or (after and base.method not in methods):
-            *first, last = map(repr, methods)
-            several = f"s {', '.join(first)} and" if first else ""
-            raise invalid_setting(
-                f"{name} goes with method{several} {last}, and only with {'them' if first else 'it'}",
-                name,
-                "method",
-            )
-    if made.timing.exposure_design == BETWEEN and not made.timing.exposures_ms:
-        raise invalid_setting(
-            "exposure_design=between goes with exposures_ms, and only with them", "exposure_design"
-        )
-    return made
-
-
-def new_protocol(base: Protocol, kind: str, settings: Mapping[str, Any]) -> Protocol:
-    """Return the protocol of a new study or qualification: `base` with `settings` applied.
-
-    If people are paid through the panel, pay that is not set is that of the papers, or, by a method without
-    feedback, whose answers are not right or wrong, the wage aimed at for the minutes that a session takes;
-    otherwise it is that of `base`, so that nobody is promised money that nobody pays.
-
-    Raises:
-        InvalidInput: as for `with_settings`.
-    """
-    made = with_settings(base, settings)
-    if not made.admission.panel.pays:
-        return made
-    pay = PAPERS_PAY[kind] if base.page.feedback else _wage(made)
-    return with_settings(base, {**dict[str, Any](pay), **settings})
-
-
-def _wage(protocol: Protocol) -> dict[str, int]:
-    """Return as pay for taking part what the wage aimed at gives for a session, rounded up to whole cents."""
-    cents = ceil(protocol.pay.target_wage_usd_cents * protocol.consent.minutes / 60)
-    return {"base_usd_cents": cents, "bonus_usd_cents": 0}
 
 
 def to_json(protocol: Protocol) -> dict[str, Any]:
@@ -1072,132 +784,6 @@ def to_json(protocol: Protocol) -> dict[str, Any]:
     }
 
 
-def from_json(data: Mapping[str, Any]) -> Protocol:
-    """Return the protocol that a study was stored with."""
-    values = {
-        **data,
-        "staircase": StaircaseRule(**data["staircase"]) if data["staircase"] else None,
-        "texts": tuple((language, key, text) for language, key, text in data["texts"]),
-        "reasons": tuple(data["reasons"]),
-        "exposures_ms": tuple(data["exposures_ms"]),
-        "panel": panels.from_json(data["panel"]),
-    }
-    method = values.pop("method")
-    made = {name: type(getattr(INFINITY, name))(**own) for name, own in _by_group(values).items()}
-    return Protocol(method, **made)
-
-
-def parse_staircase(text: str) -> StaircaseRule:
-    """Return the rule named `text`, or the rule that `text` spells out.
-
-    Raises:
-        InvalidInput: `text` is neither a name nor `part:number` pairs.
-    """
-    if text in NAMED_RULES:
-        return NAMED_RULES[text]
-    parts = {f.name for f in fields(StaircaseRule)}
-    values: dict[str, Any] = {}
-    for pair in text.split(","):
-        name, colon, number = (piece.strip() for piece in pair.partition(":"))
-        if not colon or name not in parts:
-            raise InvalidInput(
-                f"staircase must be one of {', '.join(NAMED_RULES)}, or pairs such as "
-                f"'right_to_descend:3,down_ms:30,up_ms:10', not {text!r}"
-            )
-        values[name] = _number(name, number, int if name == "right_to_descend" else float)
-    return StaircaseRule(**values)
-
-
-def _bound(name: str, value: Any) -> float:
-    with under("settings", name):
-        return float(_number(name, value, float))
-
-
-@contextmanager
-def _of_shorthands(record: str, shorthands: Mapping[str, str], settings: Mapping[str, Any]) -> Iterator[None]:
-    """Name, in errors about the entries of a record, the settings that changed them."""
-    names = {entry: name for name, entry in shorthands.items() if name in settings}
-
-    def setting_of(keys: Keys) -> Keys:
-        entry = keys[0] if keys else None
-        return ("settings", names[entry]) if entry in names else ("settings", record, *keys)
-
-    try:
-        yield
-    except InvalidInput as error:
-        among = sorted(map(setting_of, (error.keys, *error.also)), key=lambda keys: keys[1] == record)
-        error.keys, error.also = among[0], tuple(among[1:])
-        raise
-
-
-def _with_entries(record: PanelRecord, settings: Mapping[str, str]) -> PanelRecord:
-    entries: dict[str, Any] = {_PANEL_SHORTHANDS[name]: value for name, value in settings.items()}
-    if "keeps" in entries:
-        entries["keeps"] = tuple(name.strip() for name in entries["keeps"].split(",") if name.strip())
-    if "redirect" in entries:
-        entries["told_codes"] = False  # a researcher who sets the address decides what it contains
-    return dataclasses.replace(record, **entries)
-
-
-def _parse(setting: dataclasses.Field[Any], value: Any) -> Any:
-    if setting.name == "panel":
-        return value if isinstance(value, PanelRecord) else panels.named(str(value))
-    if setting.name == "staircase":
-        return value if isinstance(value, StaircaseRule) else parse_staircase(str(value))
-    if setting.name == "texts":
-        return languages.parse_texts(value)
-    if setting.name == "reasons":
-        return _reasons(value)
-    if setting.name == "exposures_ms":
-        return fixed_exposures.parse_exposures(value)
-    if setting.type is bool:
-        return _truth_value(setting.name, value)
-    if setting.type in (int, float):
-        return _number(setting.name, value, setting.type)
-    return _text(setting.name, str(value))
-
-
-def _reasons(value: Any) -> tuple[str, ...]:
-    """Return the reasons of a list, or of a text that separates them; `none` and an empty text have none."""
-    if isinstance(value, str):
-        parts = [reason.strip() for reason in value.split(_BETWEEN_REASONS)]
-        value = [] if parts in ([""], [NONE]) else parts
-    if not isinstance(value, (list, tuple)) or not all(isinstance(reason, str) for reason in value):
-        raise InvalidInput(
-            f"reasons must be texts, separated by {_BETWEEN_REASONS} or in a list, not {brief(value)}"
-        )
-    return tuple(_text("reasons", reason) for reason in value)
-
-
-def _text(name: str, value: str) -> str:
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise InvalidInput(f"{name} must be text that can be written as UTF-8, not {value!a}") from None
-    return value
-
-
-def _truth_value(name: str, value: Any) -> bool:
-    text = str(value).lower()
-    if text not in ("true", "false", "yes", "no"):
-        raise InvalidInput(f"{name} must be true or false, not {value!r}")
-    return text in ("true", "yes")
-
-
-def _number(name: str, value: Any, kind: type) -> Any:
-    try:
-        number = kind(value)
-        is_whole = kind is float or number == value or isinstance(value, str)
-    except (TypeError, ValueError, OverflowError):
-        is_whole = False
-    if not is_whole or isinstance(value, bool):
-        expected = "a whole number" if kind is int else "a number"
-        raise InvalidInput(f"{name} must be {expected}, not {brief(value)}")
-    if number != number or number in (float("inf"), float("-inf")):
-        raise InvalidInput(f"{name} must be finite, not {brief(value)}")
-    return number
-
-
 INFINITY = Protocol()
 TIME = Protocol("time", timing=TimingSettings(staircase=NAMED_RULES["hype-2019"])).changed(
     images=150, blocks=3, spare_images=60, minutes=60
@@ -1206,8 +792,3 @@ EXPOSURES = Protocol(
     "exposures", timing=TimingSettings(exposures_ms=(50.0, 100.0, 250.0, 1000.0, None))
 ).changed(minutes=15, spare_images=40)
 QUALIFICATION = INFINITY.changed(evaluators=100000, title="Real or fake: a short test")
-PAPERS_PAY = {
-    "study": {"base_usd_cents": 0, "bonus_usd_cents": 2},
-    "qualification": {"base_usd_cents": 100, "bonus_usd_cents": 0},
-}
-"""Pay by kind of study (HYPE 2.3)."""

@@ -315,7 +315,7 @@ def is_mistimed(protocol: Protocol, posted: Posted | Response) -> bool:
     """
     if posted.exposure_ms is None:
         return False
-    judged = slice(-protocol.timing.judged_phases, None)
+    judged = slice(-protocol.judged_phases, None)
     timing = posted.timing
     missed = timing is not None and timing.planned_frames[judged] != timing.achieved_frames[judged]
     return missed or not MISTIMED_FLAGS.isdisjoint(posted.flags)
@@ -463,7 +463,7 @@ def _check_display(protocol: Protocol, display: dict[str, Any]) -> None:
     rate = display.get("refresh_hz")
     if not protocol.has_flashes or not isinstance(rate, (int, float)):
         return
-    low, high = protocol.timing.slowest_refresh_hz, protocol.timing.max_refresh_hz
+    low, high = protocol.slowest_refresh_hz, protocol.timing.max_refresh_hz
     if not low <= rate <= high:
         raise Conflict(
             f"the study needs a display of {low:g} to {high:g} Hz, and this one has {rate:.4g}",

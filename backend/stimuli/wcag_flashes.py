@@ -170,7 +170,7 @@ def timeline(
     shown = [first, *(state for picture in later for state in (gray, picture)), *masks]
     shown_ms = [
         exposure_ms,
-        *[protocol.timing.gap_ms, exposure_ms] * len(later),
+        *[protocol.judgment.gap_ms, exposure_ms] * len(later),
         *[protocol.timing.mask_ms] * len(masks),
     ]
     pause_ms = (

@@ -4,7 +4,8 @@ import json
 from functools import lru_cache
 from typing import Any
 
-from backend.experiment import protocol as protocols
+from backend.experiment import settings
+from backend.experiment.protocol import Protocol, to_json
 from backend.experiment.questionnaire import Page, question_of
 from backend.experiment.records import Interaction, PlannedBlock, Response, Session, Study, Timing
 from backend.experiment.session import Cursor
@@ -16,14 +17,14 @@ def dump(record: Study | Session | Cursor | Response) -> str:
 
 
 def _plain(record: Any) -> dict[str, Any]:
-    return protocols.to_json(record) if isinstance(record, protocols.Protocol) else vars(record)
+    return to_json(record) if isinstance(record, Protocol) else vars(record)
 
 
 @lru_cache(maxsize=1000)
 def load_study(text: str) -> Study:
     """Return the study in a record; the same one for the same text, since no study changes in place."""
     data = json.loads(text)
-    data["protocol"] = protocols.from_json(data["protocol"])
+    data["protocol"] = settings.from_json(data["protocol"])
     for name in ("models", "classes", "masks", "notes", "joined", "joined_at", "closed"):
         data[name] = tuple(data[name])
     data["pages"] = tuple(Page(**page) for page in data["pages"])

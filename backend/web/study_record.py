@@ -7,8 +7,9 @@ from typing import Any, Literal
 from backend.administration.setting_list import PROTOCOLS, typed
 from backend.experiment.judgments import judgment_of, method_named
 from backend.experiment.panel import PROLIFIC
-from backend.experiment.protocol import QUALIFICATION, documented_settings, to_json, value_of, values_of
+from backend.experiment.protocol import QUALIFICATION, to_json, values_of
 from backend.experiment.records import Study
+from backend.experiment.settings import documented_settings, value_of
 from backend.foundation.errors import NotFound
 from backend.panels.prolific import has_token
 from backend.payment.accounts import purse

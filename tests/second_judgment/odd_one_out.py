@@ -1,6 +1,6 @@
 """Which of three pictures is the odd one out? A judgment of tests, to hold the seam of judgments against."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
@@ -8,6 +8,14 @@ from backend.experiment.judgment import Judgment, Method
 from backend.experiment.protocol import INFINITY
 from backend.experiment.records import FAKE, PlannedBlock
 from backend.experiment.response_columns import Column
+from backend.experiment.setting_groups import JudgmentSettings, setting
+
+
+@dataclass(frozen=True)
+class OddSettings(JudgmentSettings):
+    """What only this judgment has to be told."""
+
+    places: int = setting(3, "places, from the left, at which the fake picture may stand", 2, 3)
 
 
 class OddOneOut(Judgment):
@@ -19,7 +27,9 @@ class OddOneOut(Judgment):
             "Odd one out",
             "Odd one out, share of rows judged wrong",
             "percent",
-            replace(INFINITY, method="odd").changed(images=10, title="Which one is the odd one out?"),
+            replace(INFINITY, method="odd", judgment=OddSettings()).changed(
+                images=10, title="Which one is the odd one out?"
+            ),
         )
     }
     source = "a judgment of tests"
@@ -49,7 +59,8 @@ class OddOneOut(Judgment):
         reals = rng.sample(_all(pool.reals), 2 * count * rows)
         (model,) = condition.models
         fakes = rng.sample(_all(pool.fakes[model]), count * rows)
-        places = [rng.choice(self.answers) for _ in fakes]
+        allowed = self.answers[: study.protocol.judgment.places]
+        places = [rng.choice(allowed) for _ in fakes]
         shown = []
         for i, (fake, place) in enumerate(zip(fakes, places, strict=True)):
             row = reals[2 * i : 2 * i + 2]

@@ -3,9 +3,10 @@
 import dataclasses
 from random import Random
 
-from backend.experiment import protocol, sampling
+from backend.experiment import sampling
 from backend.experiment.judgments import judgment_of, method_named
 from backend.experiment.records import FAKE, REAL, Condition, Session, Stimulus, Study
+from backend.experiment.settings import new_protocol
 
 CREATED_AT = "2026-01-01T00:00:00.000Z"
 
@@ -14,7 +15,7 @@ def study(name="faces", method="infinity", kind="study", models=("gan", "vae"), 
     """Return a study with settings as text or values; its panel is Prolific unless they name another."""
     of_method = method_named(method)
     base = of_method.qualification if kind == "qualification" else of_method.protocol
-    numbers = protocol.new_protocol(base, kind, {"panel": "prolific", **settings})
+    numbers = new_protocol(base, kind, {"panel": "prolific", **settings})
     masks = tuple(f"{i:032x}.png" for i in range(900, 910)) if numbers.has_flashes else ()
     return Study(name, kind, models, numbers, CREATED_AT, classes=classes, masks=masks)
 

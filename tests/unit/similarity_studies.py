@@ -2,9 +2,10 @@
 
 from random import Random
 
-from backend.experiment import protocol, sampling
+from backend.experiment import sampling
 from backend.experiment.judgments.same_or_different import DIFFERENT, JND, JUDGMENT, SAME
 from backend.experiment.records import CHECK, PRACTICE, Condition, Session, Stimulus, Study
+from backend.experiment.settings import new_protocol
 
 from . import sample_studies
 
@@ -13,7 +14,7 @@ SMALL = {"images": 16, "picture_checks": 10, "practice_images": 4, "spare_images
 
 def study(name="pairs", sets=("traditional",), kind="study", **settings):
     """Return a JND study; a small one unless settings say otherwise."""
-    numbers = protocol.new_protocol(JND, kind, {"panel": "link", **SMALL, **settings})
+    numbers = new_protocol(JND, kind, {"panel": "link", **SMALL, **settings})
     return Study(name, kind, sets, numbers, sample_studies.CREATED_AT)
 
 

@@ -205,7 +205,7 @@ def test_no_command_ends_with_a_traceback_or_an_error_number(name):
 
 @pytest.mark.parametrize("value", VALUES)
 def test_no_setting_ends_so(value):
-    from backend.experiment.protocol import documented_settings
+    from backend.experiment.settings import documented_settings
 
     usual = [*USUAL["create"], "--method", "time"]
     names = some(documented_settings(), VALUES.index(value))

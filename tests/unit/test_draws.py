@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from backend.analysis.response_rows import answers_of
 from backend.cli import main
 from backend.experiment import protocol, sampling
+from backend.experiment.settings import with_settings
 from backend.foundation.errors import InvalidInput
 from backend.report.findings import findings
 from backend.report.study_findings import study_findings
@@ -120,7 +121,7 @@ def test_small_pools_are_dealt_to_their_end():
 )
 def test_settings_that_make_no_sense_are_refused(settings, message):
     with pytest.raises(InvalidInput, match=message):
-        protocol.with_settings(protocol.INFINITY, settings)
+        with_settings(protocol.INFINITY, settings)
 
 
 @pytest.mark.parametrize(

@@ -184,7 +184,7 @@ def test_settings_change_before_anyone_has_begun(world):
 
     after = change_settings(world.store, world.data, "pairs", {"gap_ms": "500"}).study
 
-    assert after.protocol.timing.gap_ms == 500
+    assert after.protocol.judgment.gap_ms == 500
     with pytest.raises(InvalidInput, match="shows no masks"):
         change_settings(world.store, world.data, "pairs", {"mask_count": "4"})
 

@@ -2,9 +2,9 @@
 
 from random import Random
 
-from backend.experiment import protocol
 from backend.experiment.judgments import method_named
 from backend.experiment.records import CHECK, PRACTICE, Stimulus, Study
+from backend.experiment.settings import new_protocol
 from backend.task.picture_names import PictureNames
 
 from . import sample_studies
@@ -14,8 +14,8 @@ SMALL = {"images": 8, "picture_checks": 3, "judgments_per_item": 2, "panel": "li
 
 def study(name="sim", sets=("traditional", "cnn"), triplets=20, **settings):
     """Return a 2AFC study of so many triplets in all; a small one unless settings say otherwise."""
-    made = protocol.new_protocol(method_named("2afc").protocol, "study", {**SMALL, **settings})
-    wanted = -(-triplets * made.stimuli.judgments_per_item // made.stimuli.trials)
+    made = new_protocol(method_named("2afc").protocol, "study", {**SMALL, **settings})
+    wanted = -(-triplets * made.judgment.judgments_per_item // made.stimuli.trials)
     if "evaluators" not in settings:
         made = made.changed(evaluators=wanted)
     return Study(name, "study", sets, made, sample_studies.CREATED_AT, settings_id="a")

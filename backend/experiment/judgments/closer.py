@@ -45,9 +45,8 @@ class Closer(Judgment):
             "2AFC",
             "2AFC, share of answers for p1",
             "percent",
-            Protocol(method="2afc").changed(
+            Protocol("2afc", judgment=items.ItemSettings()).changed(
                 images=_TRIPLETS,
-                judgments_per_item=5,
                 size_px=0,
                 spare_images=0,
                 models_per_session=MOST_MODELS,

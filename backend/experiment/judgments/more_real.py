@@ -7,8 +7,9 @@ decides from the answers so far. The strengths of the models follow from all ans
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import exp
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from backend.experiment.judgment import UNSCORED, Judgment, Method, Plan, Refusal, refuse
 from backend.experiment.pair_design import Standing, session_pairs, sided, standing
@@ -28,6 +29,7 @@ from backend.experiment.response_columns import Column, Kind
 from backend.experiment.sampling import Deck, Pool
 from backend.experiment.session import Picture
 from backend.experiment.setting_errors import problem_of
+from backend.experiment.setting_groups import JudgmentSettings, setting
 from backend.foundation.errors import InvalidInput, Problem
 
 if TYPE_CHECKING:
@@ -41,7 +43,19 @@ _NAMED = 5
 _SIMULATED_TIES = 0.5
 """Davidson's tie parameter of simulated evaluators: a fifth of the answers to equal contestants are ties."""
 
-TOURNAMENT = Protocol("tournament", page=PageSettings(feedback=False)).changed(
+
+@dataclass(frozen=True)
+class TournamentSettings(JudgmentSettings):
+    """What a tournament compares, and how it is answered."""
+
+    ties: bool = setting(False, "evaluators can also answer that two pictures look equally real")
+    real_contestant: bool = setting(
+        False,
+        "the real pictures take part as one more contestant, in every session, as a fixed point of reference",
+    )
+
+
+TOURNAMENT = Protocol("tournament", page=PageSettings(feedback=False), judgment=TournamentSettings()).changed(
     images=60,
     spare_images=0,
     models_per_session=MOST_MODELS,
@@ -85,7 +99,7 @@ class MoreReal(Judgment):
     }
 
     def answers_of(self, protocol: Protocol) -> tuple[str, ...]:
-        return self.answers if protocol.contest.ties else (LEFT, RIGHT)
+        return self.answers if settings_of(protocol).ties else (LEFT, RIGHT)
 
     def check(self, protocol: Protocol, kind: str) -> None:
         """Check that the settings fit this judgment, of which no answer is right.
@@ -192,7 +206,7 @@ class MoreReal(Judgment):
         """Return an answer by the model of Bradley and Terry, with Davidson's ties if allowed."""
         left, right = strengths
         weights = [exp((left - right) / 2), exp((right - left) / 2)]
-        if protocol.contest.ties:
+        if settings_of(protocol).ties:
             weights.append(_SIMULATED_TIES)
         return rng.choices(self.answers_of(protocol), weights)[0]
 
@@ -202,9 +216,14 @@ class MoreReal(Judgment):
         return 100 * decided.count(LEFT) / len(decided) if decided else 50.0
 
 
+def settings_of(protocol: Protocol) -> TournamentSettings:
+    """Return a tournament's own settings."""
+    return cast("TournamentSettings", protocol.judgment)
+
+
 def contestants_of(models: Sequence[str], protocol: Protocol) -> tuple[str, ...]:
     """Return the contestants of a tournament: its models, and last the reals if they take part."""
-    return (*models, REAL) if protocol.contest.real_contestant else tuple(models)
+    return (*models, REAL) if settings_of(protocol).real_contestant else tuple(models)
 
 
 def sides_of(model: str) -> tuple[str, str]:

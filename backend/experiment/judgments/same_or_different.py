@@ -9,14 +9,14 @@ them from the rest. Training, with feedback, comes before.
 """
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from backend.experiment import items
-from backend.experiment.fixed_exposures import label
+from backend.experiment.fixed_exposures import SHORTEST_MS, label
 from backend.experiment.items import Trial
 from backend.experiment.judgment import Judgment, Method, Plan, Refusal, refuse
 from backend.experiment.made_items import Change, MadeItems
@@ -34,6 +34,7 @@ from backend.experiment.response_columns import Column, Kind
 from backend.experiment.sampling import Pool
 from backend.experiment.session import Picture
 from backend.experiment.setting_errors import problem_of
+from backend.experiment.setting_groups import setting
 from backend.foundation.errors import together
 
 if TYPE_CHECKING:
@@ -54,14 +55,24 @@ _WORDS = {
     PRACTICE: ("training pairs", "practice_images", "--practice"),
 }
 
+
+@dataclass(frozen=True)
+class JndSettings(items.ItemSettings):
+    """How often each pair is judged, and the time between its pictures."""
+
+    gap_ms: float = setting(
+        250, "how long nothing is shown between the two pictures", SHORTEST_MS, 10000, shapes_flashes=True
+    )
+
+
 JND = Protocol(
     "jnd",
-    timing=TimingSettings(exposures_ms=(1000.0,), gap_ms=250, countdown_from=1, mask_count=0),
+    timing=TimingSettings(exposures_ms=(1000.0,), countdown_from=1, mask_count=0),
+    judgment=JndSettings(judgments_per_item=3),
     page=PageSettings(feedback=False),
     unscored=UnscoredSettings(practice_images=10, picture_checks=40),
 ).changed(
     images=160,
-    judgments_per_item=3,
     spare_images=40,
     size_px=0,
     models_per_session=MOST_MODELS,

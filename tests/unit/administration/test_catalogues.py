@@ -11,6 +11,7 @@ from backend.administration.catalogues import catalogue, in_its_language, placeh
 from backend.experiment import protocol as protocols
 from backend.experiment.judgments import METHODS, method_named
 from backend.experiment.languages import LANGUAGES, texts_for_page
+from backend.experiment.settings import from_json, with_settings
 from backend.foundation.errors import InvalidInput
 from tests.node import evaluate
 
@@ -39,7 +40,7 @@ NAMES = {
 
 
 def protocol(**settings):
-    return protocols.with_settings(protocols.INFINITY, settings)
+    return with_settings(protocols.INFINITY, settings)
 
 
 def in_language(**settings):
@@ -194,7 +195,7 @@ def test_a_study_whose_evaluators_choose_keeps_the_english_defaults():
 
 def test_a_changed_language_takes_title_and_consent_text_along():
     before = in_language(language="de")
-    after = in_its_language(protocols.with_settings(before, {"language": "fr"}), {"language": "fr"}, before)
+    after = in_its_language(with_settings(before, {"language": "fr"}), {"language": "fr"}, before)
 
     assert after.consent.title == catalogue("fr")["title.study"]
     assert after.consent.consent_text == catalogue("fr")["consent.text"]
@@ -202,7 +203,7 @@ def test_a_changed_language_takes_title_and_consent_text_along():
 
 def test_an_own_consent_text_is_what_is_stored_and_goes_with_its_table():
     before = in_language(texts={"consent.text": "Yes?"})
-    after = in_its_language(protocols.with_settings(before, {"texts": {}}), {"texts": {}}, before)
+    after = in_its_language(with_settings(before, {"texts": {}}), {"texts": {}}, before)
 
     assert before.consent.consent_text == "Yes?"
     assert after.consent.consent_text == protocols.DEFAULT_CONSENT
@@ -280,7 +281,7 @@ def test_a_text_of_the_language_comes_before_one_of_every_language():
 def test_own_texts_survive_being_stored():
     made = in_language(language="choose", texts={"answer.fake": "<b>AI</b>", "ja": {"answer.fake": "AI製"}})
 
-    assert protocols.from_json(protocols.to_json(made)) == made
+    assert from_json(protocols.to_json(made)) == made
 
 
 @pytest.mark.parametrize(

@@ -121,7 +121,7 @@ def test_a_file_declares_its_sets(tree):
         (
             ["--method", "2afc", "--items", "val", "--set", "judgments_per_item=0"],
             1,
-            "judgments_per_item goes with",
+            "judgments_per_item must be from 1 to 1000, not 0",
         ),
         (
             ["--method", "2afc", "--items", "val", "--set", "judgments_per_item=1e400"],

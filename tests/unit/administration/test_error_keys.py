@@ -8,7 +8,7 @@ import pytest
 
 from backend.administration.create import check, create
 from backend.administration.study_spec import read_spec, spec_of_order
-from backend.experiment.protocol import documented_settings, type_of
+from backend.experiment.settings import documented_settings, type_of
 from backend.foundation.errors import Conflict, InvalidInput, NotFound
 from backend.stores.datadir import DataDir
 from tests.unit.administration.test_create import fill

@@ -1,4 +1,4 @@
-"""A new setting is declared in one product file: it is then stored, documented, checked and in every form."""
+"""A new setting, of a judgment too, takes one file: it is then stored, documented, checked, and asked for."""
 
 import json
 import os
@@ -10,54 +10,69 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-FILE = "backend/experiment/protocol.py"
-BEFORE = "    largest_css_px: int"
 DECLARED = """\
-    glow: str = _setting(
+    glow: str = {}(
         "off", "light around pictures", choices=("off", "on"), label="Glow", asked=13, fixed="it is baked in"
     )
-    largest_css_px: int"""
+"""
 ASKED = """
-import json
+import json, sys
 from dataclasses import asdict
 from backend.administration.setting_forms import fields
 from backend.administration.setting_list import as_markdown
 from backend.administration.revise import _FIXED
-from backend.experiment import protocol as protocols
+from backend.experiment.judgments import method_named
+from backend.experiment.protocol import to_json
+from backend.experiment.settings import from_json, with_settings
 from backend.foundation.errors import InvalidInput
 
-made = protocols.with_settings(protocols.INFINITY, {"glow": "on"})
-stored = json.loads(json.dumps(protocols.to_json(made)))
+method, doc = sys.argv[1:]
+usual = method_named(method).protocol
+made = with_settings(usual, {"glow": "on"})
+stored = json.loads(json.dumps(to_json(made)))
 try:
-    protocols.with_settings(protocols.INFINITY, {"glow": "dim"})
+    with_settings(usual, {"glow": "dim"})
 except InvalidInput as error:
     refused = str(error)
 print(json.dumps({
-    "restored": protocols.from_json(stored) == made,
+    "restored": from_json(stored) == made,
     "refused": refused,
-    "field": next(asdict(field) for field in fields("time") if field.name == "glow"),
-    "documented": "| `glow` | light around pictures |" in as_markdown(),
+    "field": next(asdict(field) for field in fields(method) if field.name == "glow"),
+    "documented": f"| `glow` | {doc} |" in as_markdown(),
     "fixed": _FIXED["glow"],
 }))
 """
 
 
-@pytest.fixture
-def product(tmp_path):
-    """A copy of the product with one more setting, in one file."""
+def product_with_one_more(tmp_path, file, before, declared):
+    """Return a copy of the product with one more setting, declared in one file."""
     shutil.copytree(ROOT / "backend", tmp_path / "backend", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "frontend", tmp_path / "frontend")
-    source = (tmp_path / FILE).read_text("utf-8")
-    assert source.count(BEFORE) == 1
-    source = source.replace(BEFORE, DECLARED)
-    (tmp_path / FILE).write_text(source, "utf-8")
+    source = (tmp_path / file).read_text("utf-8")
+    assert source.count(before) == 1
+    source = source.replace(before, declared + before)
+    (tmp_path / file).write_text(source, "utf-8")
     return tmp_path
 
 
-def test_a_new_setting_takes_one_file(product):
+@pytest.mark.parametrize(
+    ("file", "before", "declare", "method", "doc"),
+    [
+        ("protocol.py", "    largest_css_px: int", "_setting", "infinity", "light around pictures"),
+        (
+            "judgments/more_real.py",
+            "    real_contestant: bool",
+            "setting",
+            "tournament",
+            "with `tournament`: light around pictures",
+        ),
+    ],
+)
+def test_a_new_setting_takes_one_file(tmp_path, file, before, declare, method, doc):
+    product = product_with_one_more(tmp_path, f"backend/experiment/{file}", before, DECLARED.format(declare))
     environment = {**os.environ, "PYTHONPATH": str(product)}
     told = subprocess.run(
-        [sys.executable, "-c", ASKED],
+        [sys.executable, "-c", ASKED, method, doc],
         cwd=product,
         env=environment,
         capture_output=True,
@@ -75,6 +90,6 @@ def test_a_new_setting_takes_one_file(product):
         "Glow",
         13,
     )
-    assert (field["applies"], field["doc"], field["default"]) == (True, "light around pictures", "off")
+    assert (field["applies"], field["doc"], field["default"]) == (True, doc, "off")
     assert found["documented"]
     assert found["fixed"] == "it is baked in"

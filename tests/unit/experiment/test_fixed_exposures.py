@@ -12,6 +12,7 @@ from backend.experiment import session as sessions
 from backend.experiment.fixed_exposures import label, parse_exposures, written
 from backend.experiment.judgments.real_or_fake import JUDGMENT
 from backend.experiment.records import FAKE, REAL, Condition
+from backend.experiment.settings import from_json
 from backend.experiment.unscored import set_aside
 from backend.foundation.errors import Conflict, InvalidInput
 
@@ -110,7 +111,7 @@ def test_other_methods_have_no_fixed_exposures(method):
 )
 def test_the_shortest_exposure_decides_which_displays_can_show_it(exposures, slowest_hz):
     # 1000 ms / (1.05 x 16 ms) = 59.5: a display of 60 Hz shows 16.7 ms
-    assert study(exposures).protocol.timing.slowest_refresh_hz == slowest_hz
+    assert study(exposures).protocol.slowest_refresh_hz == slowest_hz
 
 
 @pytest.mark.parametrize(
@@ -124,7 +125,7 @@ def test_flashes_are_warned_of_where_anything_changes_within_a_second(exposures,
 def test_stored_settings_are_read_as_they_were():
     made = study("50,250,unlimited", exposure_design="between").protocol
 
-    assert protocols.from_json(protocols.to_json(made)) == made
+    assert from_json(protocols.to_json(made)) == made
 
 
 @pytest.mark.parametrize("seed", range(5))

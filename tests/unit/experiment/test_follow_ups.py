@@ -3,13 +3,14 @@
 import pytest
 
 from backend.experiment import follow_ups, protocol
+from backend.experiment.settings import from_json, with_settings
 from backend.foundation.errors import InvalidInput
 
 REASONS = "Hands|Text in the picture|Light and shadow"
 
 
 def made(base=protocol.INFINITY, **settings):
-    return protocol.with_settings(base, settings)
+    return with_settings(base, settings)
 
 
 def test_nothing_is_asked_by_default():
@@ -31,7 +32,7 @@ def test_reasons_are_a_list_or_a_text_that_separates_them(reasons):
     study = made(reasons=reasons)
 
     assert study.follow_ups.reasons == ("Hands", "Text in the picture", "Light and shadow")
-    assert protocol.from_json(protocol.to_json(study)) == study
+    assert from_json(protocol.to_json(study)) == study
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 
 from backend.administration.setting_list import as_markdown
 from backend.experiment import protocol
+from backend.experiment.settings import from_json, new_protocol, with_settings
 from backend.experiment.staircase import StaircaseRule, equilibrium_accuracy
 from backend.foundation.errors import InvalidInput
 
@@ -44,13 +45,13 @@ def test_the_defaults_are_the_papers_numbers():
     ],
 )
 def test_money_is_promised_only_where_the_panel_pays_or_it_is_set(base, kind, settings, pay):
-    made = protocol.new_protocol(base, kind, settings)
+    made = new_protocol(base, kind, settings)
 
     assert (made.pay.base_usd_cents, made.pay.bonus_usd_cents) == pay
 
 
 def test_a_rule_can_be_spelled_out_and_its_bounds_be_set_apart():
-    made = protocol.with_settings(
+    made = with_settings(
         protocol.TIME, {"staircase": "right_to_descend:2,down_ms:20,up_ms:20", "min_exposure_ms": "50"}
     )
 
@@ -67,7 +68,7 @@ def test_a_rule_can_be_spelled_out_and_its_bounds_be_set_apart():
     ],
 )
 def test_a_currency_brings_the_wage_that_panels_advise_in_it(settings, wage):
-    made = protocol.with_settings(protocol.INFINITY, settings)
+    made = with_settings(protocol.INFINITY, settings)
 
     assert (made.pay.currency, made.pay.target_wage_usd_cents) == (settings["currency"], wage)
 
@@ -75,7 +76,7 @@ def test_a_currency_brings_the_wage_that_panels_advise_in_it(settings, wage):
 def test_an_address_of_the_panel_is_set_apart():
     addresses = {"redirect_url": "https://c.example/all", "early_redirect_url": "https://c.example/some"}
 
-    panel = protocol.with_settings(protocol.INFINITY, {"panel": "connect", **addresses}).admission.panel
+    panel = with_settings(protocol.INFINITY, {"panel": "connect", **addresses}).admission.panel
 
     assert [panel.redirect, panel.early_redirect] == list(addresses.values())
     assert panel.is_redirect_for_done_only
@@ -110,24 +111,24 @@ def test_an_address_of_the_panel_is_set_apart():
 )
 def test_a_setting_that_cannot_be_is_named(settings, message):
     with pytest.raises(InvalidInput, match=message):
-        protocol.with_settings(protocol.TIME, settings)
+        with_settings(protocol.TIME, settings)
 
 
 def test_a_staircase_without_flashes_is_refused():
     with pytest.raises(InvalidInput, match="goes with method 'time'"):
-        protocol.with_settings(protocol.INFINITY, {"staircase": "weighted-75"})
+        with_settings(protocol.INFINITY, {"staircase": "weighted-75"})
 
 
 @pytest.mark.parametrize("made", [protocol.INFINITY, protocol.TIME, protocol.QUALIFICATION])
 def test_a_protocol_comes_back_from_its_stored_form(made):
-    assert protocol.from_json(protocol.to_json(made)) == made
+    assert from_json(protocol.to_json(made)) == made
 
 
 @pytest.mark.parametrize(
     "contact", ["", "faces@lab.example", "https://lab.example/faces", "Dr. Ada Example, room 5"]
 )
 def test_a_contact_is_an_address_a_url_or_a_text(contact):
-    assert protocol.with_settings(protocol.INFINITY, {"contact": contact}).consent.contact == contact
+    assert with_settings(protocol.INFINITY, {"contact": contact}).consent.contact == contact
 
 
 VECTORS = json.loads((Path(__file__).parents[1] / "stage_vectors.json").read_text("utf-8"))

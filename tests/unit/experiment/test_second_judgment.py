@@ -90,6 +90,11 @@ def test_an_export_describes_its_columns_and_leaves_out_what_it_has_none_of(prod
         (["set", "rows", "models_per_session=2"], "shows one model a session; leave models_per_session=1"),
         (["set", "rows", "mark=click"], "Odd one out has no marks; leave mark=none"),
         (["set", "rows", "comment=optional"], "Odd one out has no answer 'fake'; set reasons_for=all"),
+        (["set", "rows", "places=4"], "places must be from 2 to 3, not 4"),
+        (
+            ["create", "faces", "--real", "real", "--model", "gan=gan", "--set", "places=2"],
+            "places goes with method 'odd', and only with it",
+        ),
         (["set", "rows", "images=40"], "lacks pictures for 40 rows: it has 24 of 80 reals"),
         (["score", "rows", SIMULATED, "--exposures", "shown"], "Odd one out has no exposures to score on"),
         (["site", "rows", "-o", "site"], "a demo shows real-or-fake studies; rows asks for something else"),
@@ -152,7 +157,20 @@ def test_its_findings_are_told_in_the_terminal(product):
 
 
 def test_its_status_and_settings_are_told(product):
-    images = next(line for line in product.run("settings", "odd").splitlines() if line.startswith("images"))
+    lines = product.run("settings", "odd").splitlines()
 
     assert "study rows (Odd one out)" in product.run("status", "rows")
-    assert "10" in images
+    assert "images = 10" in lines
+    # of its own, with the method that has it
+    assert lines[lines.index("places = 3") + 1].strip().startswith("with `odd`: places, from the left")
+
+
+def test_a_setting_of_its_own_reaches_the_sessions(product):
+    product.create("two", MODELS, "--evaluators", "1", "--set", "places=2")
+    product.run("simulate", "two")
+    product.run("export", "two", SIMULATED, "-o", "of-two")
+
+    path = product.folder / "of-two" / "data" / "study-two_data.csv"
+    with path.open(encoding="utf-8") as file:
+        truths = {row["truth"] for row in csv.DictReader(file)}
+    assert truths == {"first", "second"}

@@ -6,6 +6,7 @@ from statistics import NormalDist, fmean
 import pytest
 
 from backend.experiment import follow_ups, protocol
+from backend.experiment.settings import with_settings
 from backend.experiment.simulated_follow_ups import certainty, simulated_follow_ups
 
 REASONS = "Hands|Text|Light"
@@ -16,7 +17,7 @@ REASONS = "Hands|Text|Light"
 @pytest.mark.parametrize("needed", ["optional", "required"])
 def test_what_is_simulated_is_what_the_study_asks(confidence, mark, needed):
     settings = {"confidence": confidence, "mark": mark, "mark_needed": needed, "comment": needed}
-    study = protocol.with_settings(protocol.INFINITY, {"reasons": REASONS, **settings})
+    study = with_settings(protocol.INFINITY, {"reasons": REASONS, **settings})
     rng = Random(1)
 
     for i in range(300):
@@ -55,7 +56,7 @@ def test_right_answers_are_surer_than_wrong_ones_unless_the_observer_guesses():
 
 
 def test_marks_on_a_picture_are_around_one_place():
-    study = protocol.with_settings(protocol.INFINITY, {"mark": "click", "mark_needed": "required"})
+    study = with_settings(protocol.INFINITY, {"mark": "click", "mark_needed": "required"})
     rng = Random(5)
 
     def places(picture):

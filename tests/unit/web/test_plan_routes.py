@@ -3,7 +3,7 @@
 import pytest
 
 from backend.administration import setting_forms
-from backend.experiment import protocol as protocols
+from backend.experiment.settings import documented_settings, named_settings, value_of, with_settings
 from backend.foundation.errors import InvalidInput
 from backend.jobs.queue import jobs
 
@@ -20,16 +20,16 @@ def me(world):
 def test_every_documented_setting_is_a_field_whose_default_is_taken(me, method):
     found = me.get(f"settings/{method}")["settings"]
 
-    assert [field["name"] for field in found] == [*protocols.documented_settings()]
+    assert [field["name"] for field in found] == [*documented_settings()]
     protocol = setting_forms.PROTOCOLS[method]
     for field in found:
         name, value = field["name"], field["default"]
         if field["applies"] and value not in (None, "") and field["group"] != "admission":
             values = setting_forms.posted({name: value})
-            assert protocols.with_settings(protocol, values) == protocol, name
+            assert with_settings(protocol, values) == protocol, name
 
 
-CHOICES = protocols.named_settings(lambda declared: declared.choices)
+CHOICES = named_settings(lambda declared: declared.choices)
 
 
 @pytest.mark.parametrize("name", [*CHOICES])
@@ -41,13 +41,13 @@ def test_choices_are_taken_and_others_are_not_unless_a_field_is_open(name):
     base = setting_forms.PROTOCOLS[method]
 
     for choice in CHOICES[name]:
-        made = protocols.with_settings(base, {**needs, name: choice})
-        value = protocols.value_of(made, name)
+        made = with_settings(base, {**needs, name: choice})
+        value = value_of(made, name)
         assert getattr(value, "name", value) == choice or name == "staircase"
     wrong = {"image_format": "bmp"}.get(name, "none of these")
     if name != "image_format":  # checked when pictures are written
         with pytest.raises(InvalidInput, match=f"{name}|panel"):
-            protocols.with_settings(base, {**needs, name: wrong})
+            with_settings(base, {**needs, name: wrong})
 
 
 def test_fields_tell_what_a_form_needs(me):
