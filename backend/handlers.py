@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Callable, Collection
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flask import Flask, Response, abort, request, send_file
 from flask.json.provider import DefaultJSONProvider
@@ -36,15 +36,12 @@ from backend.foundation.timestamps import utc_now
 from backend.members.roles import RESEARCHER
 from backend.members.tokens import without_secrets
 from backend.panels.api import PanelRefused, PanelUnreached, PanelUnsure
-from backend.recruitment.sync_thread import Watch
 from backend.stores.datadir import DataDir, Keys
 from backend.stores.store import Store
 from backend.task import requests
 from backend.task.access import Clock
 from backend.task.picture_names import PictureNames, is_stored_name
 from backend.task.service import TaskService
-from backend.uploads.local_uploads import LocalUploads
-from backend.uploads.uploads import Uploads
 from backend.web import (
     assets,
     authorisation,
@@ -62,6 +59,10 @@ from backend.web.matched_rule import MatchedRule
 from backend.web.proxies import PROXY, SignInHeader, behind_one_proxy
 from backend.web.routing import JSON
 from backend.web.session_limits import Openings
+
+if TYPE_CHECKING:
+    from backend.recruitment.sync_thread import Watch
+    from backend.uploads.uploads import Uploads
 
 log = logging.getLogger("openhype")
 
@@ -97,14 +98,14 @@ def create_app(
     clock: Clock = utc_now,
     dice: Random | None = None,
     serves: frozenset[str] = EVERYTHING,
-    watch: Watch | None = None,
+    watch: "Watch | None" = None,
     front: str = "root.html",
     allowed: Collection[str] = (),
     knows_host: bool = True,
     openings: Openings | None = None,
     behind_proxy: bool = False,
     read: Callable[[str, str], bytes | None] | None = None,
-    uploads: Uploads | None = None,
+    uploads: "Uploads | None" = None,
     base_url: str | None = None,
     publish: Callable[[str, Path], Any] | None = None,
     proxy: SignInHeader | None = None,
@@ -134,6 +135,8 @@ def create_app(
     app.url_map.merge_slashes = False
     app.extensions[PROXY] = proxy
     if uploads is None and "files" in serves:
+        from backend.uploads.local_uploads import LocalUploads
+
         uploads = LocalUploads(data)
     context = Context(
         store, data, keys, clock, uploads=uploads, base_url=base_url, publish=publish, proxy=proxy

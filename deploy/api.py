@@ -13,22 +13,22 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from backend.foundation.deadline import with_deadline
 from backend.foundation.errors import InvalidInput
 from backend.foundation.permissions import tighten
 from backend.handlers import EVERYTHING, create_app
-from backend.recruitment.sync_thread import Watch
 from backend.stores.datadir import DataDir, Keys, parse_keys
 from backend.stores.opening import open_store, sqlite_path
 from backend.stores.store import Store
-from backend.uploads.limits import quota
-from backend.uploads.local_uploads import LocalUploads
 from backend.web.origins import parse_origin
 from backend.web.proxies import SIGN_IN_VARIABLE, asks_for_proxy, sign_in_header
 from backend.web.session_limits import PER_HOUR, PER_MINUTE, Openings
+
+if TYPE_CHECKING:
+    from backend.recruitment.sync_thread import Watch
 
 log = logging.getLogger("openhype")
 
@@ -66,6 +66,9 @@ def from_environment(environment: Mapping[str, str], serves: frozenset[str] = EV
         base_url=environment.get("OPENHYPE_URL") or None,
     )
     if "files" in serves:
+        from backend.uploads.limits import quota
+        from backend.uploads.local_uploads import LocalUploads
+
         app = create(
             openings=_openings(environment),
             uploads=LocalUploads(data, quota(environment)),
@@ -91,7 +94,7 @@ def from_environment(environment: Mapping[str, str], serves: frozenset[str] = EV
     return app
 
 
-def store_and_watch() -> tuple[Store, Watch]:
+def store_and_watch() -> tuple[Store, "Watch"]:
     """Return the store, and the watch over the panel, of a function that has the panel's token.
 
     Raises:
@@ -111,6 +114,7 @@ def _watch(environment: Mapping[str, str], store: Store) -> Any:
         return PanelCalls(function)
     if source := environment.get("OPENHYPE_PANEL"):
         from backend.panels.prolific import open_prolific
+        from backend.recruitment.sync_thread import Watch
 
         try:
             facts = json.loads(_parameter("OPENHYPE_PANEL", source))
@@ -147,6 +151,7 @@ def bucket_uploads(environment: Mapping[str, str], store: Store, data: DataDir) 
     """
     if not environment.get("OPENHYPE_UPLOADS"):
         return None
+    from backend.uploads.limits import quota
     from deploy.bucket_uploads import BucketUploads
     from deploy.s3_upload import parse_place
 

@@ -12,8 +12,9 @@ import hashlib
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import BinaryIO
+
+from backend.foundation.frozen import dataclass
 
 PART_BYTES = 5 * 1024 * 1024
 """Length (bytes) of the parts in which an archive is uploaded; the last may be shorter. S3's least."""

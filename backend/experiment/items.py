@@ -12,7 +12,6 @@ and the first of the other. Such an item moves back, behind the session's part o
 import hashlib
 from array import array
 from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, pi, tan
 from statistics import NormalDist
@@ -25,6 +24,7 @@ from backend.experiment.sampling import Names, Pool
 from backend.experiment.setting_errors import invalid_setting, problem_of
 from backend.experiment.setting_groups import JudgmentSettings, setting
 from backend.foundation.errors import together
+from backend.foundation.frozen import dataclass
 
 if TYPE_CHECKING:
     from random import Random

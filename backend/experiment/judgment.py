@@ -7,7 +7,6 @@ answer, model and class. A stimulus of several pictures is written as their name
 
 from abc import ABC, abstractmethod
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -19,6 +18,7 @@ from backend.experiment.sampling import Pool
 from backend.experiment.session import Cursor, Picture
 from backend.experiment.setting_errors import invalid_setting
 from backend.foundation.errors import InvalidInput
+from backend.foundation.frozen import dataclass
 
 if TYPE_CHECKING:
     from random import Random

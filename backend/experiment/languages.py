@@ -3,7 +3,6 @@
 The texts themselves are in `frontend/text_LANGUAGE.js`; `frontend/languages.js` has the same list.
 """
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -83,6 +82,8 @@ def texts_for_page(language: str, entries: tuple[OwnText, ...]) -> dict[str, dic
 
 
 def _table(text: str) -> Mapping[str, Any]:
+    import tomllib
+
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:

@@ -1,7 +1,8 @@
 """Items that are made when a study is created, whose right answer is known by construction."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+from backend.foundation.frozen import dataclass
 
 Change = Literal["none", "weak_noise", "heavy_noise", "subtle"]
 """What is done to a reference; `stimuli/made_pictures.py` does it."""

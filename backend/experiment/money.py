@@ -5,10 +5,10 @@ pounds). Amounts in different currencies are never combined: a study has one cur
 """
 
 import re
-from dataclasses import dataclass
 from decimal import Decimal
 
 from backend.foundation.errors import InvalidInput
+from backend.foundation.frozen import dataclass
 
 
 @dataclass(frozen=True)

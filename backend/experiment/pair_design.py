@@ -20,10 +20,11 @@ none.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import exp, log, sqrt
 from operator import mul
 from typing import TYPE_CHECKING
+
+from backend.foundation.frozen import dataclass
 
 if TYPE_CHECKING:
     from random import Random

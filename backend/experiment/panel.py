@@ -9,11 +9,12 @@ import dataclasses
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any
 from urllib.parse import quote
 
 from backend.foundation.errors import InvalidInput, Keys, under
+from backend.foundation.frozen import dataclass
 
 OUTCOMES = ("done", "no_consent", "unfit_device", "screened_out", "fault")
 """Outcomes that a completion code can report; `fault`: the person could not continue, by an error of ours."""

@@ -6,7 +6,7 @@ or by the judgment that brings it (`Protocol.judgment`); `settings.py` has them 
 
 import dataclasses
 import re
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, Self
 
 from backend.experiment import fixed_exposures, languages, money
@@ -17,6 +17,7 @@ from backend.experiment.setting_groups import FLASHES, QUALIFICATIONS, Group, Ju
 from backend.experiment.setting_groups import setting as _setting
 from backend.experiment.staircase import NAMED_RULES, StaircaseRule
 from backend.foundation.errors import brief, under
+from backend.foundation.frozen import dataclass
 
 MADE_MASKS = ("texture", "phase")
 """Kinds of masks that are generated from a study's own stimuli."""

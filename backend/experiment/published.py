@@ -20,8 +20,9 @@ what does not is in docs/published.md. The papers contradict themselves in three
 """
 
 import math
-from dataclasses import dataclass
 from typing import Any
+
+from backend.foundation.frozen import dataclass
 
 EVALUATORS = 30
 """Evaluators of each model, and drawn for the SDs of the tables of scores (N 3; W 3, "Metrics")."""

@@ -8,10 +8,10 @@ break; every rule of `checked_answers` is one that the page has checked as well 
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from backend.foundation.errors import InvalidInput, brief
+from backend.foundation.frozen import dataclass
 from backend.foundation.suggestions import did_you_mean
 
 BEFORE, AFTER = "before", "after"

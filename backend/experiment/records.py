@@ -6,12 +6,13 @@ and what it is worth is derived (`session.py`, `scoring.py`), never taken from t
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from backend.experiment.model_groups import all_groups, groups_of_each
 from backend.experiment.protocol import BETWEEN, Protocol
 from backend.experiment.questionnaire import Page, Question
+from backend.foundation.frozen import dataclass
 
 Truth = Literal["real", "fake"]
 REAL: Truth = "real"

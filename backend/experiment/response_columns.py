@@ -3,13 +3,13 @@
 import math
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from backend.experiment.fixed_exposures import UNLIMITED
 from backend.experiment.records import TRUTHS
 from backend.experiment.staircase import comparable
+from backend.foundation.frozen import dataclass
 
 
 class Kind(Enum):

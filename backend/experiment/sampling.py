@@ -14,7 +14,7 @@ and from the whole pool, so that scores computed from it alone are unbiased.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import count
 from math import ceil, sqrt
 from typing import TYPE_CHECKING
@@ -26,6 +26,7 @@ from backend.experiment.records import FAKE, REAL, Condition, PlannedBlock, Sess
 from backend.experiment.session import Cursor
 from backend.experiment.setting_errors import problem_of
 from backend.foundation.errors import Conflict, InvalidInput, Keys, Problem
+from backend.foundation.frozen import dataclass
 
 if TYPE_CHECKING:
     from random import Random

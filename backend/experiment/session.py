@@ -7,7 +7,7 @@ decided here, from the session's own plan, never by the browser.
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from backend.experiment import staircase
@@ -24,6 +24,7 @@ from backend.experiment.records import (
 )
 from backend.experiment.staircase import StaircaseRule
 from backend.foundation.errors import Conflict
+from backend.foundation.frozen import dataclass
 
 CLOSED = ("finished", "ended")
 """States of a session that has ended: every trial answered, or closed early."""

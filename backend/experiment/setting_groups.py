@@ -1,10 +1,11 @@
 """Groups of settings: what is declared of each, and values checked against it."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any, cast
 
 from backend.experiment.setting_errors import invalid_setting
 from backend.foundation.errors import brief
+from backend.foundation.frozen import dataclass
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ compared by `comparable`.
 import math
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from backend.foundation.errors import InvalidInput, Keys
+from backend.foundation.frozen import dataclass
 
 COMPARED_DIGITS = 6
 """Decimals of a millisecond by which exposures are equal."""

@@ -11,11 +11,12 @@ import re
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Literal
 
 from backend.foundation.errors import Conflict, InvalidInput, NotAllowed, NotFound, OpenhypeError, brief
+from backend.foundation.frozen import dataclass
 from backend.foundation.printable import escaped
 from backend.foundation.timestamps import stamp
 from backend.members.tokens import without_secrets

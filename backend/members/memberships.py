@@ -10,10 +10,11 @@ server always has an owner.
 
 import re
 import secrets
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import datetime
 
 from backend.foundation.errors import Conflict, InvalidInput, NotFound, brief
+from backend.foundation.frozen import dataclass
 from backend.foundation.timestamps import stamp
 from backend.members.roles import OWNER
 from backend.stores.store import Store

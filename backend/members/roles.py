@@ -1,7 +1,8 @@
 """Roles of members, each of which permits what the ones before it do, and who made a request."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+from backend.foundation.frozen import dataclass
 
 SUBMITTER, RESEARCHER, OWNER = ROLES = ("submitter", "researcher", "owner")
 

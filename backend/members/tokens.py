@@ -8,10 +8,11 @@ import hashlib
 import hmac
 import re
 import secrets
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime, timedelta
 
 from backend.foundation.errors import InvalidInput, NotFound, brief
+from backend.foundation.frozen import dataclass
 from backend.foundation.timestamps import stamp
 from backend.members.memberships import Membership
 from backend.stores.store import Store

@@ -9,11 +9,12 @@ person's place in a panel's study.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 from typing import Protocol as Interface
 
 from backend.foundation.errors import OpenhypeError
+from backend.foundation.frozen import dataclass
 
 Status = Literal[
     "reserved", "active", "awaiting_review", "approved", "partially_approved", "rejected", "returned",

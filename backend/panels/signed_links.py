@@ -8,7 +8,7 @@ public key used as a shared secret passes. The token appears in no message, log 
 import json
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from http.client import HTTPException
 from typing import Any
@@ -17,6 +17,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from backend.experiment.panel import Signature
 from backend.foundation.errors import NotAllowed, Unavailable
+from backend.foundation.frozen import dataclass
 from backend.foundation.optional_packages import check
 
 _ALGORITHMS = {"RSA": "RS256", "EC": "ES256"}

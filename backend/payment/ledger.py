@@ -28,7 +28,7 @@ import hashlib
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Literal, Self
@@ -37,6 +37,7 @@ from backend.experiment.protocol import Protocol
 from backend.experiment.records import Session
 from backend.experiment.session import CLOSED, Cursor, earned_part_usd_cents, earned_usd_cents
 from backend.foundation.errors import Conflict, InvalidInput
+from backend.foundation.frozen import dataclass
 
 State = Literal["none", "undecided", "owed", "intended", "confirmed", "closed"]
 Part = Literal["reward", "bonus"]

@@ -7,9 +7,9 @@ panel's ids are in the entry's `panel`, which retention empties.
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 
 from backend.experiment.records import Study
+from backend.foundation.frozen import dataclass
 from backend.panels.api import COMPLETABLE, Submission
 from backend.payment.accounts import panel_names, recruited
 from backend.payment.ledger import key_of

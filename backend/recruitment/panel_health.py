@@ -5,8 +5,9 @@ checked. Sessions that are open or finished are not affected.
 """
 
 import logging
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 
+from backend.foundation.frozen import dataclass
 from backend.foundation.timestamps import readable
 from backend.panels.api import TokenRefused
 from backend.stores.store import Store

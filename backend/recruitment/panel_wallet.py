@@ -4,11 +4,11 @@ Each workspace of an account has a currency and pays for its projects. A study t
 paid by the first one ever created, whoever owns it.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 from backend.experiment.money import CURRENCIES, format_money
 from backend.foundation.errors import InvalidInput
+from backend.foundation.frozen import dataclass
 from backend.panels.api import Balance, Panel, Workspace
 
 

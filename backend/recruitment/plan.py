@@ -3,7 +3,6 @@
 Money is in cents of the study's currency.
 """
 
-from dataclasses import dataclass
 from typing import Self
 
 from backend.experiment.money import currency, format_money
@@ -11,6 +10,7 @@ from backend.experiment.panel import PROLIFIC
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import Study
 from backend.foundation.errors import InvalidInput
+from backend.foundation.frozen import dataclass
 from backend.panels.api import ScreenOut, Wages
 from backend.panels.prolific import whole_minutes
 from backend.payment.ledger import Purse

@@ -2,12 +2,12 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 from backend.experiment.records import Stimulus
 from backend.foundation.errors import InvalidInput, Keys
+from backend.foundation.frozen import dataclass
 
 
 class Refused(InvalidInput):

@@ -12,10 +12,10 @@ import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from backend.foundation.errors import Conflict, InvalidInput
+from backend.foundation.frozen import dataclass
 from backend.foundation.permissions import make_folder, private
 from backend.foundation.text_files import read_text
 

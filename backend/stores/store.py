@@ -6,7 +6,6 @@ survive a power cut.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from typing import Protocol as Interface
 
@@ -14,6 +13,7 @@ from backend.experiment.records import Response, Session, Stimulus, Study
 from backend.experiment.sampling import Pool
 from backend.experiment.session import Cursor
 from backend.foundation.errors import Conflict, NotFound
+from backend.foundation.frozen import dataclass
 
 RESTORES = "restores"
 """The book of the times (UTC, ISO 8601) at which a store was restored, or imported a copy of a ledger."""

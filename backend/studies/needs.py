@@ -5,9 +5,9 @@ whatever the number of responses. It holds at most `MOST` indices, so that the e
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from backend.experiment.records import Study
+from backend.foundation.frozen import dataclass
 from backend.stores.store import Store
 from backend.stores.updates import update
 

@@ -7,10 +7,10 @@ that there is nothing to wait for. Times are seconds of the epoch.
 """
 
 import dataclasses
-from dataclasses import dataclass
 from math import ceil
 
 from backend.experiment.protocol import Protocol
+from backend.foundation.frozen import dataclass
 
 BEAT_SECONDS = 10
 """Interval between the page's heartbeats."""

@@ -8,7 +8,6 @@ stay counted until then.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from backend.experiment.judgments import judgment_of
@@ -16,6 +15,7 @@ from backend.experiment.judgments.more_real import LEFT, RIGHT, contestants_of, 
 from backend.experiment.pair_design import Pair, Standing, Tally, standing
 from backend.experiment.records import Response, Session, Study
 from backend.experiment.session import picture_of
+from backend.foundation.frozen import dataclass
 from backend.stores.store import Store
 from backend.stores.updates import update
 

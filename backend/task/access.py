@@ -4,6 +4,7 @@ import hashlib
 import hmac
 from collections.abc import Callable
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from backend.experiment import session as sessions
 from backend.experiment.panel import NO_PANEL_CONFIG, PanelConfig
@@ -13,12 +14,14 @@ from backend.foundation.errors import NotAllowed, NotFound, OpenhypeError
 from backend.foundation.recent import Recent
 from backend.foundation.timestamps import stamp
 from backend.recruitment.recruit import panel_config
-from backend.recruitment.sync_thread import Watch
 from backend.stores.store import Store
 from backend.stores.updates import retried
 from backend.studies import withdrawals
 from backend.task import replies, withdrawal
 from backend.task.reply_types import State
+
+if TYPE_CHECKING:
+    from backend.recruitment.sync_thread import Watch
 
 Clock = Callable[[], datetime]
 BUSY = "the session is being changed from several places at once"
@@ -35,7 +38,7 @@ class SessionAccess:
         watch: notified of what concerns the panel; None if nobody is recruited through its API.
     """
 
-    def __init__(self, store: Store, hash_key: bytes, clock: Clock, watch: Watch | None):
+    def __init__(self, store: Store, hash_key: bytes, clock: Clock, watch: "Watch | None"):
         self.store, self.hash_key, self.clock, self.watch = store, hash_key, clock, watch
         # A stored session never changes, nor do the settings under which it was opened.
         self._studies = Recent[Study](_STUDIES_CACHED)

@@ -10,7 +10,6 @@ from math import fsum
 from typing import cast
 
 from backend.experiment.judgments import judgment_of, method_named
-from backend.experiment.published import published_scores
 from backend.experiment.records import FAKE, REAL, TEST, Response, Session, Study
 from backend.experiment.session import Cursor, Picture, is_scored, picture_of
 from backend.foundation.errors import Conflict, NotAllowed, NotFound
@@ -46,6 +45,8 @@ class Debriefing:
             raise NotAllowed(f"study {study.name} has no debriefing", code="no_debrief")
         if cursor.state != "finished":
             raise Conflict("the truth is shown once every picture is answered", code="not_finished")
+        from backend.experiment.published import published_scores
+
         scored = self._scored(session, cursor)
         others = self._others(study, session)
         method = study.protocol.method

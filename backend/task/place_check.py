@@ -13,13 +13,13 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from backend.experiment.panel import PROLIFIC, PROLIFIC_SIGNATURE, PROLIFIC_STUDY, Signature
 from backend.experiment.records import Study
 from backend.foundation.errors import Conflict, NotAllowed, TooMany, Unavailable
+from backend.foundation.frozen import dataclass
 from backend.foundation.timestamps import stamp
 from backend.panels.api import NotThere, Panel, PanelRefused, PanelUnreached, PanelUnsure, Submission
 from backend.panels.signed_links import Signatures

@@ -5,11 +5,11 @@ Every change is one conditional write, so that a request that is repeated, or se
 effect once.
 """
 
-from dataclasses import dataclass
 from random import Random, SystemRandom
+from typing import TYPE_CHECKING
 
+from backend.foundation.frozen import dataclass
 from backend.foundation.timestamps import utc_now
-from backend.recruitment.sync_thread import Watch
 from backend.stores.store import Store
 from backend.task.access import Clock, SessionAccess
 from backend.task.answering import Answering
@@ -17,6 +17,9 @@ from backend.task.opening import Opening
 from backend.task.visitors import Visitors
 from backend.task.waiting import Waiting
 from backend.task.withdraw_link import Withdrawing
+
+if TYPE_CHECKING:
+    from backend.recruitment.sync_thread import Watch
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class TaskService:
         hash_key: bytes,
         clock: Clock = utc_now,
         dice: Random | None = None,
-        watch: Watch | None = None,
+        watch: "Watch | None" = None,
     ) -> "TaskService":
         """Return the service over a store.
 

@@ -6,9 +6,10 @@ on AWS.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from backend.foundation.errors import InvalidInput
+from backend.foundation.frozen import dataclass
 
 GB = 10**9
 EACH_GB, ALL_GB, FREE_GB, MOST_FILES = 20, 200, 2, 100_000

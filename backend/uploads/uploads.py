@@ -8,13 +8,13 @@ import hashlib
 import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import BinaryIO, Literal, Protocol
 
 from backend.client.tar_stream import PART_BYTES, digest_of
 from backend.foundation.errors import Conflict, InvalidInput, NotFound
+from backend.foundation.frozen import dataclass
 from backend.foundation.timestamps import stamp
 from backend.uploads.limits import GB, Quota
 

@@ -2,20 +2,21 @@
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from backend.foundation.frozen import dataclass
 from backend.foundation.timestamps import utc_now
 from backend.stores.datadir import DataDir, Keys
 from backend.stores.store import Store
-from backend.uploads.uploads import Uploads
 from backend.web.proxies import SignInHeader
 
 if TYPE_CHECKING:
     from backend.standing.competition import Competitions
+    from backend.uploads.uploads import Uploads
 
 T = TypeVar("T")
 
@@ -28,7 +29,7 @@ class Context:
     data: DataDir
     keys: Keys
     clock: Callable[[], datetime] = utc_now
-    uploads: Uploads | None = None
+    uploads: "Uploads | None" = None
     """Where uploads are received; None where they cannot be."""
     base_url: str | None = None
     """The address at which browsers reach this server, if it is known before a request."""

@@ -1,11 +1,11 @@
 """Routes of evaluators' browsers: admission, sessions, answers, waits, withdrawal."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from flask import request
 
 from backend.experiment.records import Session
+from backend.foundation.frozen import dataclass
 from backend.task import requests
 from backend.task.reply_types import (
     Admitted,

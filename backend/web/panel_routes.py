@@ -1,14 +1,16 @@
 """Routes of programs: the document of the API, and the events of a panel's server."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flask import Response, request
 
 from backend.foundation.errors import NotAllowed
-from backend.recruitment.sync_thread import Watch
 from backend.task import requests
 from backend.web.routing import JSON, Routes
+
+if TYPE_CHECKING:
+    from backend.recruitment.sync_thread import Watch
 
 described, route = Routes(), Routes()
 _SENT = ("X-Event-ID", "X-Prolific-Request-Timestamp", "X-Prolific-Request-Signature")
@@ -28,7 +30,7 @@ def openapi(document: Callable[[], bytes]) -> Response:
     is_of_servers=True,
     parameters=tuple((name, "header", {"type": "string"}, "As Prolific sends it") for name in _SENT),
 )
-def event(watch: Watch | None) -> dict[str, Any]:
+def event(watch: "Watch | None") -> dict[str, Any]:
     if watch is None:
         raise NotAllowed("no events are expected here; see docs/prolific.md", code="no_webhooks")
     watch.heard(request.headers, request.get_data(cache=False))

@@ -12,7 +12,6 @@ import hmac
 import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any
 
@@ -20,6 +19,7 @@ from werkzeug.datastructures import Headers
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from backend.foundation.errors import InvalidInput, brief
+from backend.foundation.frozen import dataclass
 from backend.stores.datadir import DataDir
 
 VARIABLE = "OPENHYPE_BEHIND_PROXY"

@@ -11,7 +11,7 @@ import inspect
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from functools import cache, cached_property
 from typing import Any, TypeVar, get_args, get_origin
 
@@ -19,6 +19,7 @@ import msgspec
 from flask import Flask, Response, request
 
 from backend.experiment.records import Study
+from backend.foundation.frozen import dataclass
 from backend.task import requests
 from backend.web import queries
 

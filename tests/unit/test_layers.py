@@ -130,10 +130,17 @@ def test_nothing_inside_imports_the_public_face():
     assert [name for name, others in imports().items() if "openhype" in others] == []
 
 
-def test_a_trial_request_imports_nothing_heavy():
+def test_a_trial_request_imports_nothing_heavy_and_nothing_of_other_requests():
+    heavy = ("numpy", "scipy", "PIL", "matplotlib", "sklearn", "tqdm")
+    others = (
+        "tomllib",
+        "backend.experiment.published",
+        "backend.recruitment.sync",
+        "backend.uploads.uploads",
+    )
     program = (
         "import sys, backend.handlers, backend.stores.sqlite;"
-        "print([m for m in ('numpy', 'scipy', 'PIL', 'matplotlib', 'sklearn', 'tqdm') if m in sys.modules])"
+        f"print([m for m in {(*heavy, *others)} if m in sys.modules])"
     )
 
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -7,7 +7,6 @@ decides from the answers so far. The strengths of the models follow from all ans
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import exp
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -31,6 +30,7 @@ from backend.experiment.session import Picture
 from backend.experiment.setting_errors import problem_of
 from backend.experiment.setting_groups import JudgmentSettings, setting
 from backend.foundation.errors import InvalidInput, Problem
+from backend.foundation.frozen import dataclass
 
 if TYPE_CHECKING:
     from random import Random

@@ -9,7 +9,7 @@ them from the rest. Training, with feedback, comes before.
 """
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil, sqrt
 from statistics import NormalDist
@@ -36,6 +36,7 @@ from backend.experiment.session import Picture
 from backend.experiment.setting_errors import problem_of
 from backend.experiment.setting_groups import setting
 from backend.foundation.errors import together
+from backend.foundation.frozen import dataclass
 
 if TYPE_CHECKING:
     from random import Random
