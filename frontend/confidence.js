@@ -55,20 +55,16 @@ function sliderStep() {
   return {
     question,
     build: (done) => {
-      const slider = /** @type {HTMLInputElement} */ (
-        el("input", {
-          type: "range",
-          min: "0",
-          max: `${SLIDER_POINTS - 1}`,
-          step: "1",
-          class: "unset",
-          "aria-label": question,
-          "aria-valuetext": text("followup.confidence_unset"),
-        })
-      );
-      const on = /** @type {HTMLButtonElement} */ (
-        el("button", { type: "button", class: "primary", disabled: "" }, text("followup.continue"))
-      );
+      const slider = el("input", {
+        type: "range",
+        min: "0",
+        max: `${SLIDER_POINTS - 1}`,
+        step: "1",
+        class: "unset",
+        "aria-label": question,
+        "aria-valuetext": text("followup.confidence_unset"),
+      });
+      const on = el("button", { type: "button", class: "primary", disabled: "" }, text("followup.continue"));
       const isSet = () => !on.disabled;
       const set = () => {
         slider.classList.remove("unset");
@@ -146,9 +142,7 @@ export function answersWithConfidence({ choices, pictures }, points) {
  * @param {() => void} [onPressed]
  */
 function pointButton(level, name, onPressed) {
-  const button = /** @type {HTMLButtonElement} */ (
-    el("button", { type: "button", "aria-label": name }, `${level}`)
-  );
+  const button = el("button", { type: "button", "aria-label": name }, `${level}`);
   if (onPressed) button.addEventListener("click", onPressed);
   return button;
 }

@@ -71,7 +71,7 @@ export function choosers(what, onChosen) {
  * @param {(handed: Handed) => unknown} onChosen
  */
 function chooser(label, what, attributes, onChosen) {
-  const input = /** @type {HTMLInputElement} */ (el("input", { type: "file", hidden: "", ...attributes }));
+  const input = el("input", { type: "file", hidden: "", ...attributes });
   const button = el(
     "button",
     { type: "button", class: "plain" },

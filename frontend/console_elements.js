@@ -54,9 +54,7 @@ export function alertLine(words = "") {
  * @param {(error: unknown) => void} [options.onError] by default the error is shown after the button
  */
 export function actionButton(label, work, { primary = false, className = "", onError } = {}) {
-  const button = /** @type {HTMLButtonElement} */ (
-    el("button", { type: "button", class: primary ? "primary" : className }, label)
-  );
+  const button = el("button", { type: "button", class: primary ? "primary" : className }, label);
   /** @type {HTMLElement | null} */
   let line = null;
   button.addEventListener("click", async () => {
@@ -139,9 +137,7 @@ export function table(caption, columns, rows) {
  * @param {string} label what is under way
  */
 export function progress(label) {
-  const bar = /** @type {HTMLProgressElement} */ (
-    el("progress", { class: "loading", max: "1", "aria-label": label })
-  );
+  const bar = el("progress", { class: "loading", max: "1", "aria-label": label });
   const words = el("p", { class: "quiet progress-words" });
   return {
     element: el("div", { class: "progress" }, bar, words),
@@ -183,9 +179,7 @@ export function showJob(shown, job) {
  */
 export function askInDialog(title, content, choices) {
   return new Promise((resolve) => {
-    const dialog = /** @type {HTMLDialogElement} */ (
-      el("dialog", { class: "small", "aria-labelledby": "dialog-title" })
-    );
+    const dialog = el("dialog", { class: "small", "aria-labelledby": "dialog-title" });
     const buttons = choices.map(({ label, value, primary }, i) => {
       const button = el(
         "button",

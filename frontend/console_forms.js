@@ -104,9 +104,12 @@ export async function isDone(order) {
  */
 export function isTyped(title, content, name, label) {
   return new Promise((resolve) => {
-    const input = /** @type {HTMLInputElement} */ (
-      el("input", { type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false" })
-    );
+    const input = el("input", {
+      type: "text",
+      autocomplete: "off",
+      autocapitalize: "off",
+      spellcheck: "false",
+    });
     const typed = field(`Type ${name} to confirm`, input);
     const cancel = el("button", { type: "button" }, "Cancel");
     const form = el(
@@ -115,14 +118,12 @@ export function isTyped(title, content, name, label) {
       typed.element,
       el("div", { class: "actions" }, el("button", { class: "primary" }, label), cancel),
     );
-    const dialog = /** @type {HTMLDialogElement} */ (
-      el(
-        "dialog",
-        { class: "small", "aria-labelledby": "typed-title" },
-        el("h2", { id: "typed-title" }, title),
-        ...content,
-        form,
-      )
+    const dialog = el(
+      "dialog",
+      { class: "small", "aria-labelledby": "typed-title" },
+      el("h2", { id: "typed-title" }, title),
+      ...content,
+      form,
     );
     form.addEventListener("submit", (event) => {
       event.preventDefault();

@@ -33,9 +33,7 @@ export async function show(main, _parameters, context) {
     shown: "",
   }));
   const cards = { element: el("ul", { class: "studies" }), shown: "" };
-  const filter = /** @type {HTMLInputElement} */ (
-    el("input", { type: "search", autocomplete: "off", spellcheck: "false" })
-  );
+  const filter = el("input", { type: "search", autocomplete: "off", spellcheck: "false" });
   const finding = field("Find a study", filter).element;
   const none = el("p", { class: "quiet", role: "status" });
   const all = section("All studies", finding, none, cards.element);

@@ -21,16 +21,14 @@ export async function show(main, parameters, { api, go, signal }) {
   const draft = parameters.draft ? await openDraft(api, parameters.draft) : null;
   const { studies } = await api.get("/api/studies", { signal });
   const taken = new Set(studies.map((/** @type {{study: string}} */ { study }) => study));
-  const input = /** @type {HTMLInputElement} */ (
-    el("input", {
-      type: "text",
-      id: "name",
-      autocomplete: "off",
-      spellcheck: "false",
-      autocapitalize: "off",
-      maxlength: "63",
-    })
-  );
+  const input = el("input", {
+    type: "text",
+    id: "name",
+    autocomplete: "off",
+    spellcheck: "false",
+    autocapitalize: "off",
+    maxlength: "63",
+  });
   input.value = draft?.body.name ?? "";
   const name = field(
     "Name",

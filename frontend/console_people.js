@@ -72,19 +72,17 @@ export async function show(main, _parameters, context) {
  * @param {(words: string) => Promise<void>} refresh
  */
 function addForm({ api, me }, refresh) {
-  const input = /** @type {HTMLInputElement} */ (
-    el("input", {
-      type: "text",
-      required: "",
-      maxlength: "64",
-      autocomplete: "off",
-      autocapitalize: "off",
-      spellcheck: "false",
-      pattern: "[A-Za-z0-9][A-Za-z0-9._@+\\-]*",
-    })
-  );
+  const input = el("input", {
+    type: "text",
+    required: "",
+    maxlength: "64",
+    autocomplete: "off",
+    autocapitalize: "off",
+    spellcheck: "false",
+    pattern: "[A-Za-z0-9][A-Za-z0-9._@+\\-]*",
+  });
   const name = field("Name", input, "Letters, digits and . _ @ + - ; an e-mail address will do.");
-  const select = /** @type {HTMLSelectElement} */ (el("select"));
+  const select = el("select");
   for (const name of me.role === "owner" ? Object.keys(ROLES) : ["submitter"])
     select.append(el("option", { value: name }, name));
   const role = field("Role", select, ROLES.submitter);
@@ -184,19 +182,15 @@ function memberItem(first, { api, me }, refresh) {
  * @param {(label: string, days: number) => Promise<void>} make
  */
 function tokenForm(member, make) {
-  const label = /** @type {HTMLInputElement} */ (
-    el("input", { type: "text", maxlength: "64", autocomplete: "off" })
-  );
-  const days = /** @type {HTMLInputElement} */ (
-    el("input", {
-      type: "number",
-      class: "number",
-      min: "1",
-      max: `${MOST_DAYS}`,
-      value: `${DAYS}`,
-      required: "",
-    })
-  );
+  const label = el("input", { type: "text", maxlength: "64", autocomplete: "off" });
+  const days = el("input", {
+    type: "number",
+    class: "number",
+    min: "1",
+    max: `${MOST_DAYS}`,
+    value: `${DAYS}`,
+    required: "",
+  });
   const fields = [
     field("What it is for", label, "Such as “laptop” or “training cluster”.").element,
     field("Days until it expires", days).element,

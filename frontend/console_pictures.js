@@ -281,9 +281,7 @@ function row(slot, transfers, say) {
         slot.kind
       ],
     );
-  const bar = /** @type {HTMLProgressElement} */ (
-    el("progress", { class: "loading", max: "1", "aria-label": `Sent of ${named(slot)}` })
-  );
+  const bar = el("progress", { class: "loading", max: "1", "aria-label": `Sent of ${named(slot)}` });
   const words = el("p", { class: "quiet progress-words" });
   const others = el("p", { class: "quiet others" });
   const previews = el("div", { class: "previews", "aria-hidden": "true" });
@@ -347,14 +345,12 @@ function row(slot, transfers, say) {
  * @param {import("./console_transfers.js").Transfers} transfers
  */
 function nameField(slot, transfers) {
-  const input = /** @type {HTMLInputElement} */ (
-    el("input", {
-      type: "text",
-      "aria-label": slot.kind === "set" ? "Name of the set" : "Name of the model",
-      maxlength: "100",
-      spellcheck: "false",
-    })
-  );
+  const input = el("input", {
+    type: "text",
+    "aria-label": slot.kind === "set" ? "Name of the set" : "Name of the model",
+    maxlength: "100",
+    spellcheck: "false",
+  });
   input.value = slot.name;
   const problem = el("p", { class: "error", role: "alert" });
   /** Return whether the name can be had; say why not. */
@@ -424,7 +420,7 @@ function previewsOf(handed) {
     .filter((_, i) => i % every === 0)
     .slice(0, PREVIEWS)
     .map(({ file }) => {
-      const image = /** @type {HTMLImageElement} */ (el("img", { alt: "", decoding: "async" }));
+      const image = el("img", { alt: "", decoding: "async" });
       image.src = URL.createObjectURL(file);
       for (const name of ["load", "error"])
         image.addEventListener(name, () => URL.revokeObjectURL(image.src));

@@ -152,30 +152,27 @@ export function planPanel(method, onAim, onChosen, pilots = []) {
   const facts = el("dl", { class: "plan-facts" });
   const warnings = el("ul", { class: "warning", hidden: "" });
   const problem = el("p", { class: "error", role: "alert" });
-  const difference = /** @type {HTMLInputElement} */ (
-    el("input", { id: "aim-difference", type: "text", inputmode: "decimal", value: known?.difference ?? "" })
+  const difference = el("input", {
+    id: "aim-difference",
+    type: "text",
+    inputmode: "decimal",
+    value: known?.difference ?? "",
+  });
+  const power = el(
+    "select",
+    { id: "aim-power" },
+    ...["80", "90", "95"].map((share) => el("option", { value: share }, `${share}%`)),
   );
-  const power = /** @type {HTMLSelectElement} */ (
-    el(
-      "select",
-      { id: "aim-power" },
-      ...["80", "90", "95"].map((share) => el("option", { value: share }, `${share}%`)),
-    )
-  );
-  const pilot = /** @type {HTMLSelectElement} */ (
-    el(
-      "select",
-      { id: "aim-pilot" },
-      ...[["", "the papers’"], ...pilots.map((name) => [name, name])].map(([value, words]) =>
-        el("option", { value }, words),
-      ),
-    )
+  const pilot = el(
+    "select",
+    { id: "aim-pilot" },
+    ...[["", "the papers’"], ...pilots.map((name) => [name, name])].map(([value, words]) =>
+      el("option", { value }, words),
+    ),
   );
   const bySpread = pilots.length ? [el("label", { for: "aim-pilot" }, "Evaluators differ as"), pilot] : [];
   const answer = el("p", { role: "status" });
-  const choose = /** @type {HTMLButtonElement} */ (
-    el("button", { type: "button", class: "plain", hidden: "" })
-  );
+  const choose = el("button", { type: "button", class: "plain", hidden: "" });
   const assumptions = el("ul", {});
   const more = el("details", { hidden: "" }, el("summary", {}, "What this assumes"), assumptions);
   const aims = known

@@ -337,7 +337,7 @@ function partField({ label, hint = "", type = "line", choices }, value, onChange
  * @param {() => void} onChange
  */
 function tickField(label, isTicked, onChange) {
-  const input = /** @type {HTMLInputElement} */ (el("input", { type: "checkbox" }));
+  const input = el("input", { type: "checkbox" });
   input.checked = isTicked;
   input.addEventListener("input", onChange);
   const problem = el("p", { class: "error", role: "alert" });

@@ -23,9 +23,7 @@ import { sha256Hex } from "./sha256.js";
  *   returns what is to be told
  */
 export function modelForm(label, hint, send) {
-  const input = /** @type {HTMLInputElement} */ (
-    el("input", { type: "text", maxlength: "100", autocomplete: "off", spellcheck: "false" })
-  );
+  const input = el("input", { type: "text", maxlength: "100", autocomplete: "off", spellcheck: "false" });
   const name = field("Name of the model", input, hint);
   const chosen = el("p", { class: "quiet", role: "status" });
   const failure = alertLine();

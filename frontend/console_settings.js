@@ -289,13 +289,11 @@ function settingField(setting, value, onChange) {
  * @param {import("./console_draft.js").Draft} draft
  */
 function ownPanel(draft) {
-  const input = /** @type {HTMLTextAreaElement} */ (
-    el("textarea", {
-      rows: "6",
-      spellcheck: "false",
-      placeholder: '{"name": "campus", "evaluator": "person", "submission": "visit"}',
-    })
-  );
+  const input = el("textarea", {
+    rows: "6",
+    spellcheck: "false",
+    placeholder: '{"name": "campus", "evaluator": "person", "submission": "visit"}',
+  });
   const { panel } = draft.body;
   input.value = panel ? (typeof panel === "string" ? panel : JSON.stringify(panel, null, 2)) : "";
   const { element, fail } = field(
@@ -326,9 +324,11 @@ function ownPanel(draft) {
 function inputOf({ name, kind, written, choices, is_open }) {
   const id = `setting-${name}`;
   if (kind === "long_text" || kind === "table") {
-    return /** @type {HTMLTextAreaElement} */ (
-      el("textarea", { id, rows: "4", placeholder: kind === "table" ? "key = text, one on each line" : "" })
-    );
+    return el("textarea", {
+      id,
+      rows: "4",
+      placeholder: kind === "table" ? "key = text, one on each line" : "",
+    });
   }
   const options =
     kind === "truth_value"
@@ -341,25 +341,21 @@ function inputOf({ name, kind, written, choices, is_open }) {
         : choices.map((choice) => [choice, choice]);
   if (options.length) {
     const usual = options.find(([value]) => value === written)?.[1] ?? written;
-    return /** @type {HTMLSelectElement} */ (
-      el(
-        "select",
-        { id },
-        ...[["", usual ? `Default (${usual})` : "Default"], ...options].map(([value, words]) =>
-          el("option", { value }, words),
-        ),
-      )
+    return el(
+      "select",
+      { id },
+      ...[["", usual ? `Default (${usual})` : "Default"], ...options].map(([value, words]) =>
+        el("option", { value }, words),
+      ),
     );
   }
   const keys = { whole: "numeric", number: "decimal" }[/** @type {string} */ (kind)] ?? "text";
-  return /** @type {HTMLInputElement} */ (
-    el("input", {
-      id,
-      type: "text",
-      autocomplete: "off",
-      spellcheck: "false",
-      placeholder: written,
-      inputmode: keys,
-    })
-  );
+  return el("input", {
+    id,
+    type: "text",
+    autocomplete: "off",
+    spellcheck: "false",
+    placeholder: written,
+    inputmode: keys,
+  });
 }

@@ -20,20 +20,16 @@ const REASONS = /** @type {Record<string, string>} */ ({
  */
 export function signIn(reason, send) {
   return new Promise((resolve) => {
-    const dialog = /** @type {HTMLDialogElement} */ (
-      el("dialog", { class: "sign-in", "aria-labelledby": "sign-in-title" })
-    );
-    const input = /** @type {HTMLInputElement} */ (
-      el("input", {
-        type: "password",
-        id: "token",
-        name: "token",
-        required: "",
-        autocomplete: "current-password",
-        spellcheck: "false",
-        autocapitalize: "off",
-      })
-    );
+    const dialog = el("dialog", { class: "sign-in", "aria-labelledby": "sign-in-title" });
+    const input = el("input", {
+      type: "password",
+      id: "token",
+      name: "token",
+      required: "",
+      autocomplete: "current-password",
+      spellcheck: "false",
+      autocapitalize: "off",
+    });
     const token = field(
       "Your token",
       input,

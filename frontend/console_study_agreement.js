@@ -32,9 +32,7 @@ export function agreementSection({ study }, isSimulated, context) {
   const { api, signal } = context;
   const found = el("div");
   const boxes = DISTANCES.map(([name, label, isChosen]) => {
-    const box = /** @type {HTMLInputElement} */ (
-      el("input", { type: "checkbox", value: name, ...(isChosen ? { checked: "" } : {}) })
-    );
+    const box = el("input", { type: "checkbox", value: name, ...(isChosen ? { checked: "" } : {}) });
     return { box, element: el("label", { class: "option" }, box, label) };
   });
   const show = async (/** @type {string} */ id) => {

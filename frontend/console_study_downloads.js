@@ -61,13 +61,11 @@ function reportOptions({ method }) {
   const title = line();
   const level = line({ type: "number", min: "50", max: "99.9", step: "any", placeholder: "95" });
   const margin = line({ type: "number", min: "0.1", max: "49", step: "any", placeholder: "5" });
-  const exposures = /** @type {HTMLSelectElement} */ (
-    el(
-      "select",
-      {},
-      el("option", { value: "" }, "as the staircase asked for them"),
-      el("option", { value: "shown" }, "as displays showed them"),
-    )
+  const exposures = el(
+    "select",
+    {},
+    el("option", { value: "" }, "as the staircase asked for them"),
+    el("option", { value: "shown" }, "as displays showed them"),
   );
   const fields = [
     field("Title of the page", title),
@@ -89,12 +87,12 @@ function reportOptions({ method }) {
 
 /** @param {Study} record */
 function exportOptions({ method }) {
-  const creators = /** @type {HTMLTextAreaElement} */ (el("textarea", { rows: "2", spellcheck: "false" }));
+  const creators = el("textarea", { rows: "2", spellcheck: "false" });
   const licence = line({ placeholder: "CC-BY-4.0" });
   const url = line({ type: "url" });
   const release = line({ placeholder: "1.0.0" });
-  const isPlain = /** @type {HTMLInputElement} */ (el("input", { type: "checkbox" }));
-  const withPictures = /** @type {HTMLInputElement} */ (el("input", { type: "checkbox" }));
+  const isPlain = el("input", { type: "checkbox" });
+  const withPictures = el("input", { type: "checkbox" });
   const fields = [
     field("Creators", creators, "One on each line, such as Lovelace, Ada."),
     field("Licence", licence, "Its SPDX name, or an address."),
@@ -144,7 +142,7 @@ function options(summary, fields, query, others = []) {
 
 /** @param {Record<string, string>} [attributes] */
 function line(attributes = {}) {
-  return /** @type {HTMLInputElement} */ (el("input", { type: "text", autocomplete: "off", ...attributes }));
+  return el("input", { type: "text", autocomplete: "off", ...attributes });
 }
 
 /**

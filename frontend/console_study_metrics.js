@@ -25,8 +25,8 @@ const METRICS = ["frechet", "kid", "precision", "recall", "density", "coverage"]
 export function metricsSection({ study }, context) {
   const path = pathTo`/api/studies/${study}/metrics`;
   const kept = el("div");
-  const extrapolates = /** @type {HTMLInputElement} */ (el("input", { type: "checkbox" }));
-  const skipsBad = /** @type {HTMLInputElement} */ (el("input", { type: "checkbox" }));
+  const extrapolates = el("input", { type: "checkbox" });
+  const skipsBad = el("input", { type: "checkbox" });
   const refresh = async () => {
     const { runs } = await context.api.get(path, { signal: context.signal });
     kept.replaceChildren(...runs.flatMap(runView));

@@ -45,7 +45,7 @@ export function modelsSection(record, context) {
  * @param {Context} context
  */
 function joinForm(study, { api }) {
-  const skipsBad = /** @type {HTMLInputElement} */ (el("input", { type: "checkbox" }));
+  const skipsBad = el("input", { type: "checkbox" });
   const form = modelForm("Add the model", "", async (model, handed, sending) => {
     const skip_bad = skipsBad.checked;
     const upload = await sending.send(handed, api);

@@ -156,22 +156,18 @@ function waitingLink({ links }) {
  * @param {Context} context
  */
 function privateLinks(study, { api }) {
-  const count = /** @type {HTMLInputElement} */ (
-    el("input", {
-      type: "number",
-      class: "number",
-      min: "1",
-      max: `${MOST_LINKS}`,
-      value: "10",
-      required: "",
-    })
-  );
+  const count = el("input", {
+    type: "number",
+    class: "number",
+    min: "1",
+    max: `${MOST_LINKS}`,
+    value: "10",
+    required: "",
+  });
   const made = el("div");
   const form = commandForm([field("How many", count).element], "Make private links", async () => {
     const { links } = await api.post(pathTo`/api/studies/${study}/links`, { count: Number(count.value) });
-    const list = /** @type {HTMLTextAreaElement} */ (
-      el("textarea", { readonly: "", rows: "6", "aria-label": "Private links" })
-    );
+    const list = el("textarea", { readonly: "", rows: "6", "aria-label": "Private links" });
     list.value = links.join("\n");
     const { button, told } = copier(list.value, list, {
       label: "Copy all",
@@ -201,27 +197,26 @@ function privateLinks(study, { api }) {
  * @param {Context} context
  */
 function simulation({ study, models, method }, { api }) {
-  const evaluators = /** @type {HTMLInputElement} */ (
-    el("input", {
-      type: "number",
-      class: "number",
-      min: "1",
-      max: `${MOST_SIMULATED}`,
-      value: "10",
-      required: "",
-    })
-  );
-  const seed = /** @type {HTMLInputElement} */ (
-    el("input", { type: "number", class: "number", min: "0", step: "1" })
-  );
-  const sd = /** @type {HTMLInputElement} */ (
-    el("input", { type: "number", class: "number", min: "0", max: "0.5", step: "any", placeholder: "0" })
-  );
+  const evaluators = el("input", {
+    type: "number",
+    class: "number",
+    min: "1",
+    max: `${MOST_SIMULATED}`,
+    value: "10",
+    required: "",
+  });
+  const seed = el("input", { type: "number", class: "number", min: "0", step: "1" });
+  const sd = el("input", {
+    type: "number",
+    class: "number",
+    min: "0",
+    max: "0.5",
+    step: "any",
+    placeholder: "0",
+  });
   const { what, words, limits } = method === "tournament" ? STRENGTH : ACCURACY;
   const values = models.map((model) => {
-    const input = /** @type {HTMLInputElement} */ (
-      el("input", { type: "number", class: "number", step: "any", ...limits })
-    );
+    const input = el("input", { type: "number", class: "number", step: "any", ...limits });
     return { model, input, element: field(`${what} of ${model}`, input).element };
   });
   const hint = "Of all models together. They answer through the same routes as people do.";

@@ -167,9 +167,7 @@ function payingByHand({ study }, { currency, by_hand, paid_by }, { api }, refres
     class: "button",
     download: "",
   });
-  const file = /** @type {HTMLInputElement} */ (
-    el("input", { type: "file", accept: ".csv,text/csv", required: "" })
-  );
+  const file = el("input", { type: "file", accept: ".csv,text/csv", required: "" });
   const form = commandForm(
     [field("The list that was paid", file, "Remove the rows of people who were not paid.").element],
     "Mark as paid",
@@ -237,13 +235,9 @@ function budget(
   refresh,
 ) {
   const percent = (/** @type {string} */ value) =>
-    /** @type {HTMLInputElement} */ (
-      el("input", { type: "text", inputmode: "decimal", class: "number", value })
-    );
+    el("input", { type: "text", inputmode: "decimal", class: "number", value });
   const [fee, vat] = [percent(fee_percent), percent(vat_percent)];
-  const most = /** @type {HTMLInputElement} */ (
-    el("input", { type: "number", class: "number", min: "0", step: "0.01" })
-  );
+  const most = el("input", { type: "number", class: "number", min: "0", step: "0.01" });
   if (budget_usd_cents !== null) most.value = (budget_usd_cents / 100).toFixed(2);
   const percents =
     paid_by === "prolific"
@@ -361,12 +355,10 @@ function unmatchedSection({ study }, { unmatched }, { api, signal }, refresh) {
       ["approve", "pay the reward"],
       ...(asked_to_return_at ? [] : [["ask_return", "ask to return the place"]]),
     ];
-    return /** @type {HTMLSelectElement} */ (
-      el(
-        "select",
-        { "aria-label": `What to do about ${evaluator}` },
-        ...options.map(([value, words]) => el("option", { value }, words)),
-      )
+    return el(
+      "select",
+      { "aria-label": `What to do about ${evaluator}` },
+      ...options.map(([value, words]) => el("option", { value }, words)),
     );
   });
   const rows = shown.map(({ evaluator, why, reward, completed_at, asked_to_return_at }, i) => [
@@ -428,9 +420,7 @@ function unmatchedSection({ study }, { unmatched }, { api, signal }, refresh) {
 function rareActions({ study, currency }, { paid_by, paid_from, automatic }, { api }, refresh) {
   const path = pathTo`/api/studies/${study}/payments`;
   const line = (/** @type {Record<string, string>} */ attributes) =>
-    /** @type {HTMLInputElement} */ (
-      el("input", { type: "text", autocomplete: "off", spellcheck: "false", required: "", ...attributes })
-    );
+    el("input", { type: "text", autocomplete: "off", spellcheck: "false", required: "", ...attributes });
   const evaluator = line({});
   const reason = line({ maxlength: "100" });
   const part = commandForm(

@@ -164,8 +164,7 @@ function standing({ study }, { recruited, at_panel, trouble, warnings }, { api }
  */
 function wishes({ study, currency, sessions_wanted }, { recruited, plan }, { api, signal }, refresh) {
   const path = pathTo`/api/studies/${study}`;
-  const input = (/** @type {Record<string, string>} */ attributes) =>
-    /** @type {HTMLInputElement} */ (el("input", attributes));
+  const input = (/** @type {Record<string, string>} */ attributes) => el("input", attributes);
   const places = input({
     type: "number",
     class: "number",
@@ -201,13 +200,11 @@ function wishes({ study, currency, sessions_wanted }, { recruited, plan }, { api
   });
   const workspace = input({ type: "text", autocomplete: "off", spellcheck: "false" });
   const project = input({ type: "text", autocomplete: "off", spellcheck: "false" });
-  const completion = /** @type {HTMLSelectElement} */ (
-    el(
-      "select",
-      {},
-      el("option", { value: "server" }, "this server"),
-      el("option", { value: "code" }, "the person, by a code"),
-    )
+  const completion = el(
+    "select",
+    {},
+    el("option", { value: "server" }, "this server"),
+    el("option", { value: "code" }, "the person, by a code"),
   );
   if (plan && !plan.by_server) completion.value = "code";
   const isSigned = input({ type: "checkbox" });
@@ -394,9 +391,11 @@ function isCostConfirmed(study, recruited, plan, isChanged) {
  * @param {(words: string) => Promise<void>} refresh
  */
 function webhooks({ study }, { api }, refresh) {
-  const url = /** @type {HTMLInputElement} */ (
-    el("input", { type: "url", required: "", value: location.protocol === "https:" ? location.origin : "" })
-  );
+  const url = el("input", {
+    type: "url",
+    required: "",
+    value: location.protocol === "https:" ? location.origin : "",
+  });
   const form = commandForm(
     [field("Address of this server, with https", url).element],
     "Have Prolific tell it",
@@ -434,7 +433,7 @@ function webhooks({ study }, { api }, refresh) {
  * @param {(words: string) => Promise<void>} refresh
  */
 function rehearsal({ study }, recruited, wish, { api }, refresh) {
-  const email = /** @type {HTMLInputElement} */ (el("input", { type: "email", autocomplete: "off" }));
+  const email = el("input", { type: "email", autocomplete: "off" });
   const form = commandForm(
     [
       field("E-mail address of a test participant to make", email, "Empty if you have one at Prolific.")

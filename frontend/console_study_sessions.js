@@ -24,9 +24,7 @@ const EVERY_MS = 5000;
  */
 export function showSessions(main, record, context) {
   const { study } = record;
-  const filter = /** @type {HTMLInputElement} */ (
-    el("input", { type: "search", id: "filter", autocomplete: "off", spellcheck: "false" })
-  );
+  const filter = el("input", { type: "search", id: "filter", autocomplete: "off", spellcheck: "false" });
   const told = el("p", { class: "quiet told", role: "status" });
   const sum = el("p", { class: "quiet" });
   const body = el("tbody");

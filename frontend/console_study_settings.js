@@ -50,9 +50,7 @@ export async function showSettings(main, record, context) {
  */
 function settingList(record, settings, { api }) {
   const { study } = record;
-  const filter = /** @type {HTMLInputElement} */ (
-    el("input", { type: "search", autocomplete: "off", spellcheck: "false" })
-  );
+  const filter = el("input", { type: "search", autocomplete: "off", spellcheck: "false" });
   const told = el("p", { class: "quiet told", role: "status" });
   const nothing = el("p", { class: "quiet", role: "status" });
   const { common, groups } = arranged(settings);
@@ -202,9 +200,7 @@ function askForValue(setting, value, change) {
       asked.element,
       el("div", { class: "actions" }, save, cancel),
     );
-    const dialog = /** @type {HTMLDialogElement} */ (
-      el("dialog", { class: "small", "aria-label": `Change ${name}` }, form)
-    );
+    const dialog = el("dialog", { class: "small", "aria-label": `Change ${name}` }, form);
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
       if (save.getAttribute("aria-disabled")) return;
@@ -305,9 +301,7 @@ function removal({ study, kind, settings }, { api, go }) {
 function inputOf({ kind, choices, is_open }, value) {
   const options = kind === "truth_value" ? TRUTH : is_open ? [] : choices.map((choice) => [choice, choice]);
   if (options.length)
-    return /** @type {HTMLSelectElement} */ (
-      el("select", {}, ...options.map(([name, words]) => el("option", { value: name }, words)))
-    );
+    return el("select", {}, ...options.map(([name, words]) => el("option", { value: name }, words)));
   const isLong = kind === "table" || kind === "long_text" || value.length > LONG || value.includes("\n");
   return /** @type {HTMLInputElement | HTMLTextAreaElement} */ (
     isLong

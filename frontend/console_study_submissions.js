@@ -55,23 +55,19 @@ export async function showSubmissions(main, record, context) {
  */
 function standingForm({ study }, standing, { api }, onStored) {
   const line = (/** @type {string} */ value, /** @type {Record<string, string>} */ attributes = {}) => {
-    const input = /** @type {HTMLInputElement} */ (
-      el("input", { type: "text", autocomplete: "off", ...attributes })
-    );
+    const input = el("input", { type: "text", autocomplete: "off", ...attributes });
     input.value = value;
     return input;
   };
   const moment = (/** @type {string | null | undefined} */ at) =>
     line(localTime(at), { type: "datetime-local" });
   const choice = (/** @type {[string, string][]} */ options, /** @type {string} */ value) => {
-    const select = /** @type {HTMLSelectElement} */ (
-      el("select", {}, ...options.map(([name, words]) => el("option", { value: name }, words)))
-    );
+    const select = el("select", {}, ...options.map(([name, words]) => el("option", { value: name }, words)));
     select.value = value;
     return select;
   };
   const title = line(standing?.title ?? study, { required: "", maxlength: "200" });
-  const about = /** @type {HTMLTextAreaElement} */ (el("textarea", { rows: "4" }));
+  const about = el("textarea", { rows: "4" });
   about.value = standing?.about ?? "";
   const opens = moment(standing?.opens_at);
   const closes = moment(standing?.closes_at);

@@ -48,14 +48,12 @@ export async function show(main, _parameters, context) {
  * @param {Context} context
  */
 function submitForm(studies, context) {
-  const select = /** @type {HTMLSelectElement} */ (
-    el(
-      "select",
-      {},
-      ...studies.map(({ study, title }) =>
-        el("option", { value: study }, title === study ? study : `${title} (${study})`),
-      ),
-    )
+  const select = el(
+    "select",
+    {},
+    ...studies.map(({ study, title }) =>
+      el("option", { value: study }, title === study ? study : `${title} (${study})`),
+    ),
   );
   const wanted = new URLSearchParams(location.search).get("study");
   if (studies.some(({ study }) => study === wanted)) select.value = wanted ?? "";

@@ -172,9 +172,7 @@ function markStep(kind, isNeeded) {
       ];
       const status = el("p", { class: "hint", role: "status" }, ...hints);
       const on = continueButton(() => given && done(given));
-      const none = /** @type {HTMLButtonElement} */ (
-        el("button", { type: "button" }, text("followup.where_none"))
-      );
+      const none = el("button", { type: "button" }, text("followup.where_none"));
       none.addEventListener("click", () => done(null));
       const offer = () => {
         on.disabled = given === null;
@@ -208,15 +206,11 @@ function whyStep(reasons, comment) {
     question: text("followup.why"),
     isTall: true,
     build: (done) => {
-      const boxes = reasons.map(
-        (_, i) => /** @type {HTMLInputElement} */ (el("input", { type: "checkbox", value: `${i + 1}` })),
-      );
+      const boxes = reasons.map((_, i) => el("input", { type: "checkbox", value: `${i + 1}` }));
       const labels = reasons.map((reason, i) =>
         el("label", { class: "reason" }, boxes[i], el("span", {}, reason), ...digitHint(i + 1)),
       );
-      const words = /** @type {HTMLInputElement} */ (
-        el("input", { type: "text", maxlength: `${COMMENT_CHARACTERS}`, autocomplete: "off" })
-      );
+      const words = el("input", { type: "text", maxlength: `${COMMENT_CHARACTERS}`, autocomplete: "off" });
       const label = el(
         "label",
         { class: "comment" },
@@ -275,9 +269,7 @@ function markedText([x, y, width, height]) {
 
 /** @param {() => void} onPressed */
 function continueButton(onPressed) {
-  const button = /** @type {HTMLButtonElement} */ (
-    el("button", { type: "button", class: "primary" }, text("followup.continue"))
-  );
+  const button = el("button", { type: "button", class: "primary" }, text("followup.continue"));
   button.addEventListener("click", onPressed);
   return button;
 }

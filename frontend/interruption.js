@@ -47,7 +47,7 @@ export async function untilUncovered() {
 function answered(name, title, content, actions) {
   return new Promise((resolve) => {
     const heading = el("h1", { tabindex: "-1", id: "interruption" }, title);
-    const dialog = /** @type {HTMLDialogElement} */ (el("dialog", { "aria-labelledby": "interruption" }));
+    const dialog = el("dialog", { "aria-labelledby": "interruption" });
     let value = actions[0].value;
     const row = actionRow(actions, (pressed) => {
       value = pressed;

@@ -194,9 +194,7 @@ function chosenField(question, id, answer) {
   const values = isScale ? Array.from({ length: question.points }, (_, i) => i + 1) : question.choices;
   const given = Array.isArray(answer) ? answer : [answer];
   const inputs = values.map((value, i) => {
-    const input = /** @type {HTMLInputElement} */ (
-      el("input", { type: isSeveral ? "checkbox" : "radio", name: id, id: `${id}-${i}` })
-    );
+    const input = el("input", { type: isSeveral ? "checkbox" : "radio", name: id, id: `${id}-${i}` });
     input.checked = given.includes(/** @type {string} */ (value));
     return input;
   });

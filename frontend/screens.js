@@ -9,7 +9,8 @@ const FLASH = ["countdown", "stimulus", "gap", "mask"];
 
 /**
  * Create an element.
- * @param {string} tag
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
  * @param {Record<string, string>} attributes
  * @param {...(Node | string)} children
  */
@@ -138,9 +139,7 @@ export function untilCalm() {
  * @param {string} words
  */
 export function showWaiting(title, words) {
-  const meter = /** @type {HTMLProgressElement} */ (
-    el("progress", { class: "loading", "aria-label": title })
-  );
+  const meter = el("progress", { class: "loading", "aria-label": title });
   show("check", title, [el("p", { class: "quiet" }, words), meter]);
   return (/** @type {number} */ share) => {
     meter.value = share;
@@ -280,12 +279,10 @@ function byId(id) {
  * @param {string} key
  */
 function choice(label, key) {
-  return /** @type {HTMLButtonElement} */ (
-    el(
-      "button",
-      { type: "button", "aria-keyshortcuts": key },
-      label,
-      el("kbd", { class: "with-keys" }, key.toUpperCase()),
-    )
+  return el(
+    "button",
+    { type: "button", "aria-keyshortcuts": key },
+    label,
+    el("kbd", { class: "with-keys" }, key.toUpperCase()),
   );
 }
