@@ -19,24 +19,23 @@ from backend.web.standing_types import CompetitionFacts, CompetitionList
 route = Routes()
 
 
-@route(
-    "GET /api/competitions",
-    "The competitions that anyone may see",
-    "The competitions",
-    gives=CompetitionList,
-)
+@route("GET /api/competitions", gives=CompetitionList)
 def list_competitions(context: Context) -> Response:
+    """The competitions that anyone may see.
+
+    Returns:
+        The competitions.
+    """
     return _public(_json({"competitions": [_entry(*each) for each in context.competitions.published()]}))
 
 
-@route(
-    "GET /api/competitions/{study}",
-    "A competition, and its table after the embargo; any site's page may read it",
-    "The competition",
-    "404",
-    gives=CompetitionFacts,
-)
+@route("GET /api/competitions/{study}", gives=CompetitionFacts)
 def show_competition(context: Context, study: str) -> Response:
+    """A competition, and its table after the embargo; any site's page may read it.
+
+    Returns:
+        The competition.
+    """
     competitions = context.competitions
     return _public(_json(competitions.of(*competitions.find(study))))
 

@@ -21,7 +21,6 @@ from backend.web.plan_types import Share
 from backend.web.routing import Routes
 
 MEDIA = {"zip": "application/zip", "csv": "text/csv", "png": "image/png"}
-_STATUSES = "400 404 501 503"
 _SENT: dict[str, Any] = {"is_polled": True, "headers": ("Content-Disposition",)}
 route = Routes(RESEARCHER)
 Line = Annotated[str, Meta(max_length=300)]
@@ -107,27 +106,23 @@ class SiteQuery(Struct, frozen=True):
     ] = 100
 
 
-@route(
-    "GET /api/studies/{study}/report.zip",
-    "A report: page, figures, tables. While it is being made: 503, to be asked for again",
-    "One folder with index.html",
-    _STATUSES,
-    reply_media=MEDIA["zip"],
-    **_SENT,
-)
+@route("GET /api/studies/{study}/report.zip", "501 503", reply_media=MEDIA["zip"], **_SENT)
 def send_report(context: Context, study: Study, query: ReportQuery) -> Response:
+    """A report: page, figures, tables. While it is being made: 503, to be asked for again.
+
+    Returns:
+        One folder with index.html.
+    """
     return _sent(context, study, "report.zip", asdict(query), stored.version(context.data, study.name))
 
 
-@route(
-    "GET /api/studies/{study}/export.zip",
-    "The answers as a Psych-DS data set, with what publishing it needs",
-    "One folder",
-    _STATUSES,
-    reply_media=MEDIA["zip"],
-    **_SENT,
-)
+@route("GET /api/studies/{study}/export.zip", "501 503", reply_media=MEDIA["zip"], **_SENT)
 def send_export(context: Context, study: Study, query: ExportQuery) -> Response:
+    """The answers as a Psych-DS data set, with what publishing it needs.
+
+    Returns:
+        One folder.
+    """
     options = {
         "simulated": query.simulated,
         "bapps": query.bapps,
@@ -137,39 +132,33 @@ def send_export(context: Context, study: Study, query: ExportQuery) -> Response:
     return _sent(context, study, "export.zip", options, unfinished)
 
 
-@route(
-    "GET /api/studies/{study}/responses.csv",
-    "The scored answers, one row each: the file to score",
-    "The answers",
-    _STATUSES,
-    reply_media=MEDIA["csv"],
-    **_SENT,
-)
+@route("GET /api/studies/{study}/responses.csv", "501 503", reply_media=MEDIA["csv"], **_SENT)
 def send_responses(context: Context, study: Study, query: AnswersQuery) -> Response:
+    """The scored answers, one row each: the file to score.
+
+    Returns:
+        The answers.
+    """
     return _sent(context, study, "responses.csv", asdict(query))
 
 
-@route(
-    "GET /api/studies/{study}/masks.png",
-    "Masks of a study, to look at",
-    "A picture",
-    _STATUSES,
-    reply_media=MEDIA["png"],
-    **_SENT,
-)
+@route("GET /api/studies/{study}/masks.png", "501 503", reply_media=MEDIA["png"], **_SENT)
 def send_masks(context: Context, study: Study, query: MasksQuery) -> Response:
+    """Masks of a study, to look at.
+
+    Returns:
+        A picture.
+    """
     return _sent(context, study, "masks.png", asdict(query))
 
 
-@route(
-    "GET /api/studies/{study}/site.zip",
-    "A demo of a study as files for any web server; it contains the truth of its pictures",
-    "One folder with index.html",
-    _STATUSES,
-    reply_media=MEDIA["zip"],
-    **_SENT,
-)
+@route("GET /api/studies/{study}/site.zip", "501 503", reply_media=MEDIA["zip"], **_SENT)
 def send_site(context: Context, study: Study, query: SiteQuery) -> Response:
+    """A demo of a study as files for any web server; it contains the truth of its pictures.
+
+    Returns:
+        One folder with index.html.
+    """
     return _sent(context, study, "site.zip", asdict(query))
 
 

@@ -48,27 +48,30 @@ class Evaluators:
 route = Routes()
 
 
-@route("GET /api/studies/{study}", "What a visitor may know of a study", "The study", "404")
+@route("GET /api/studies/{study}")
 def public_study(at: Evaluators, study: str) -> PublicStudy:
+    """What a visitor may know of a study.
+
+    Returns:
+        The study.
+    """
     return at.task.opening.public_study(study)
 
 
-@route(
-    "POST /api/studies/{study}/admission",
-    "Learn before consent whether a person may take part; nothing is recorded",
-    "The person may; false for a preview, which only looks",
-    "400 403 404 409 415 429 503",
-)
+@route("POST /api/studies/{study}/admission", "403 409 429 503")
 def admit(at: Evaluators, study: str, visit: requests.Admission) -> Admitted:
+    """Learn before consent whether a person may take part; nothing is recorded.
+
+    Returns:
+        The person may; false for a preview, which only looks.
+    """
     at.openings.check(request.remote_addr)
     return at.task.opening.admit(study, visit.panel, visit.signature)
 
 
 @route(
     "POST /api/studies/{study}/sessions",
-    "Open a session after consent, or learn which qualification comes first",
-    "A session was opened",
-    "400 403 404 409 415 429 503",
+    "403 409 429 503",
     status=201,
     gives=Opened,
     also={200: ("A qualification comes first", QualificationFirst)},
@@ -78,6 +81,11 @@ def admit(at: Evaluators, study: str, visit: requests.Admission) -> Admitted:
 def open_session(
     at: Evaluators, study: str, opening: requests.Opening
 ) -> tuple[Opened | QualificationFirst, int]:
+    """Open a session after consent, or learn which qualification comes first.
+
+    Returns:
+        A session was opened.
+    """
     if opening.simulated:
         at.require_researcher()
         reply = at.task.opening.open(study, opening)
@@ -89,126 +97,115 @@ def open_session(
     return reply, 201 if reply["stage"] == "session" else 200
 
 
-@route(
-    "POST /api/studies/{study}/exit",
-    "The link back to the panel for a person who does not take part",
-    "Where to, or null",
-    "400 403 404 409 415 429",
-)
+@route("POST /api/studies/{study}/exit", "403 409 429")
 def give_up(at: Evaluators, study: str, left: requests.Exit) -> ReturnLink:
+    """The link back to the panel for a person who does not take part.
+
+    Returns:
+        Where to, or null.
+    """
     return at.task.opening.leave(study, left.outcome, left.panel, left.qualification_token, left.signature)
 
 
-@route(
-    "POST /api/studies/{study}/waits",
-    "Begin a paid wait until a paused study is resumed",
-    "Waiting",
-    "400 403 404 409 415 429 503",
-    status=201,
-)
+@route("POST /api/studies/{study}/waits", "403 409 429 503", status=201)
 def wait(at: Evaluators, study: str, begun: requests.WaitBegin) -> BegunWait:
+    """Begin a paid wait until a paused study is resumed.
+
+    Returns:
+        Waiting.
+    """
     return at.task.waiting.wait(study, begun.panel, begun.qualification_token, begun.signature)
 
 
-@route(
-    "POST /api/studies/{study}/waits/{wait}/signs",
-    "A heartbeat of a person who waits",
-    "What is owed by now, and whether the study has started",
-    "400 403 404 415 503",
-    who=("wait",),
-)
+@route("POST /api/studies/{study}/waits/{wait}/signs", "403 503", who=("wait",))
 def sign(at: Evaluators, study: str, wait: str, told: requests.Sign) -> Wait:
+    """A heartbeat of a person who waits.
+
+    Returns:
+        What is owed by now, and whether the study has started.
+    """
     return at.task.waiting.sign(study, wait, token(), told.is_visible, told.is_here)
 
 
-@route(
-    "POST /api/sessions/{session}/resume",
-    "Take a session over, after a reload or in another tab",
-    "Its state",
-    "400 403 404 409 415 503",
-    who=_OF_SESSION,
-)
+@route("POST /api/sessions/{session}/resume", "403 409 503", who=_OF_SESSION)
 def resume(at: Evaluators, session: str) -> Resumed:
+    """Take a session over, after a reload or in another tab.
+
+    Returns:
+        Its state.
+    """
     return at.task.answering.resume(session, token())
 
 
-@route(
-    "POST /api/sessions/{session}/blocks",
-    "Begin the current block, or what is left of it",
-    "Its pictures",
-    "400 403 404 409 415 503",
-    who=_OF_SESSION,
-)
+@route("POST /api/sessions/{session}/blocks", "403 409 503", who=_OF_SESSION)
 def begin_block(at: Evaluators, session: str, begun: requests.BlockBegin) -> Block:
+    """Begin the current block, or what is left of it.
+
+    Returns:
+        Its pictures.
+    """
     return at.task.answering.begin_block(
         session, token(), begun.lease, begun.block, begun.display, at.picture_url
     )
 
 
-@route(
-    "POST /api/sessions/{session}/answers",
-    "Store an answer once; the same answer again gets the same reply",
-    "It is stored",
-    "400 403 404 409 413 415 503",
-    who=_OF_SESSION,
-)
+@route("POST /api/sessions/{session}/answers", "403 409 413 503", who=_OF_SESSION)
 def answer(at: Evaluators, session: str, given: requests.Answer) -> Confirmation:  # type: ignore[valid-type]
+    """Store an answer once; the same answer again gets the same reply.
+
+    Returns:
+        It is stored.
+    """
     return at.task.answering.answer(session, token(), requests.posted(given), at.picture_url)
 
 
-@route(
-    "POST /api/sessions/{session}/questions",
-    "Store the answers to the researcher's questions before or after the task; the first ones count",
-    "They are stored",
-    "400 403 404 409 413 415 503",
-    who=_OF_SESSION,
-)
+@route("POST /api/sessions/{session}/questions", "403 409 413 503", who=_OF_SESSION)
 def answer_questions(at: Evaluators, session: str, given: requests.QuestionAnswers) -> SessionProgress:
+    """Store the answers to the researcher's questions before or after the task; the first ones count.
+
+    Returns:
+        They are stored.
+    """
     return at.task.answering.answer_questions(session, token(), given)
 
 
-@route(
-    "POST /api/sessions/{session}/end",
-    "End a session whose flashes keep failing, on request of its evaluator; idempotent",
-    "It is closed, and paid for what was done",
-    "400 403 404 409 415 503",
-    who=_OF_SESSION,
-)
+@route("POST /api/sessions/{session}/end", "403 409 503", who=_OF_SESSION)
 def end(at: Evaluators, session: str, asked: requests.End) -> SessionProgress:
+    """End a session whose flashes keep failing, on request of its evaluator; idempotent.
+
+    Returns:
+        It is closed, and paid for what was done.
+    """
     return at.task.answering.end(session, token(), asked.lease)
 
 
-@route(
-    "GET /api/sessions/{session}/debrief",
-    "The own result beside others', and what each picture was, in a study with `debrief`",
-    "The result",
-    "403 404 409",
-    who=_OF_SESSION,
-)
+@route("GET /api/sessions/{session}/debrief", "403 409", who=_OF_SESSION)
 def debrief(at: Evaluators, session: str) -> Debrief:
+    """The own result beside others', and what each picture was, in a study with `debrief`.
+
+    Returns:
+        The result.
+    """
     return at.task.answering.debrief(session, token(), at.picture_url)
 
 
-@route(
-    "GET /api/sessions/{session}/withdrawal",
-    "What an evaluator would delete by withdrawing",
-    "What is there, or that it is deleted",
-    "403 404 409",
-    who=_OF_WITHDRAWAL,
-)
+@route("GET /api/sessions/{session}/withdrawal", "403 409", who=_OF_WITHDRAWAL)
 def withdrawal(at: Evaluators, session: str) -> Withdrawal:
+    """What an evaluator would delete by withdrawing.
+
+    Returns:
+        What is there, or that it is deleted.
+    """
     return at.task.withdrawing.withdrawal(session, token())
 
 
-@route(
-    "POST /api/sessions/{session}/withdrawal",
-    "Withdraw: delete the session with its answers for good; again, it changes nothing",
-    "It is deleted",
-    "403 404 409 415 503",
-    who=_OF_WITHDRAWAL,
-    is_bare=True,
-)
+@route("POST /api/sessions/{session}/withdrawal", "403 409 415 503", who=_OF_WITHDRAWAL, is_bare=True)
 def withdraw(at: Evaluators, session: str) -> Withdrawal:
+    """Withdraw: delete the session with its answers for good; again, it changes nothing.
+
+    Returns:
+        It is deleted.
+    """
     done = at.task.withdrawing.withdraw(session, token())
     at.remove_downloads(done["study"])
     return done

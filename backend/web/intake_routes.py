@@ -33,15 +33,13 @@ _UNNAMED = "audit"
 route = Routes(RESEARCHER)
 
 
-@route(
-    "POST /api/studies",
-    "Make a study from uploads; the same order again returns the same job",
-    "It is being made",
-    "400 403 404 409 413 415 503",
-    status=202,
-    most_bytes=_MAX_BYTES,
-)
+@route("POST /api/studies", "404 409 413 503", status=202, most_bytes=_MAX_BYTES)
 def order_study(context: Context, given: StudyBody) -> Enqueued:
+    """Make a study from uploads; the same order again returns the same job.
+
+    Returns:
+        It is being made.
+    """
     from backend.jobs import create_study
 
     ordered, member = _ordered(given), caller()
@@ -53,15 +51,13 @@ def order_study(context: Context, given: StudyBody) -> Enqueued:
     return {"job": before.id}
 
 
-@route(
-    "POST /api/audits",
-    "Compare the pictures of an order's sides, and find files that cannot be used; nothing is made",
-    "It is being done",
-    "400 403 404 409 413 415 503",
-    status=202,
-    most_bytes=_MAX_BYTES,
-)
+@route("POST /api/audits", "404 409 413 503", status=202, most_bytes=_MAX_BYTES)
 def order_audit(context: Context, given: StudyBody) -> Enqueued:
+    """Compare the pictures of an order's sides, and find files that cannot be used; nothing is made.
+
+    Returns:
+        It is being done.
+    """
     from backend.jobs import intake_audit
 
     ordered, member = _ordered(given, _UNNAMED), caller()
@@ -70,14 +66,13 @@ def order_audit(context: Context, given: StudyBody) -> Enqueued:
     return {"job": intake_audit.order(context.store, member.name, ordered, context.clock()).id}
 
 
-@route(
-    "POST /api/studies/{study}/models",
-    "Have a model join a study, also while evaluators answer; the same order again returns the same job",
-    "Its pictures are being checked, then it joins",
-    "400 403 404 409 415 503",
-    status=202,
-)
+@route("POST /api/studies/{study}/models", "409 503", status=202)
 def join_model(context: Context, study: Study, given: ModelGiven) -> Enqueued:
+    """Have a model join a study, also while evaluators answer; the same order again returns the same job.
+
+    Returns:
+        Its pictures are being checked, then it joins.
+    """
     from backend.administration.join import check
     from backend.jobs.join_model import KIND
 
@@ -92,28 +87,36 @@ def join_model(context: Context, study: Study, given: ModelGiven) -> Enqueued:
     return {"job": before.id}
 
 
-@route("GET /api/drafts", "One's own drafts of orders", "The drafts", "403")
+@route("GET /api/drafts")
 def list_drafts(context: Context) -> Drafts:
+    """One's own drafts of orders.
+
+    Returns:
+        The drafts.
+    """
     return {"drafts": [_reply(entry.key, entry.data) for entry in _own_drafts(context)]}
 
 
-@route("GET /api/drafts/{draft}", "A draft of one's own", "The draft", "403 404")
+@route("GET /api/drafts/{draft}")
 def show_draft(context: Context, draft: str) -> DraftReply:
+    """A draft of one's own.
+
+    Returns:
+        The draft.
+    """
     entry = context.store.entry(DRAFTS, _own(draft))
     if entry is None:
         raise NotFound(f"there is no draft {draft!r}", code="unknown_draft")
     return _reply(entry.key, entry.data)
 
 
-@route(
-    "POST /api/drafts/{draft}",
-    "Store a draft, any part of an order, under an id of one's own choice",
-    "It is stored",
-    "400 403 409 413 415 503",
-    is_audited=False,
-    most_bytes=_MAX_BYTES,
-)
+@route("POST /api/drafts/{draft}", "409 413 503", without="404", is_audited=False, most_bytes=_MAX_BYTES)
 def store_draft(context: Context, draft: str, given: StudyBody) -> DraftReply:
+    """Store a draft, any part of an order, under an id of one's own choice.
+
+    Returns:
+        It is stored.
+    """
     if not _DRAFT.fullmatch(draft):
         raise InvalidInput(f"a draft's id must be 1 to 64 letters, digits, _ and -, not {draft!r}")
     store, key = context.store, _own(draft)
@@ -124,13 +127,13 @@ def store_draft(context: Context, draft: str, given: StudyBody) -> DraftReply:
     return _reply(key, data)
 
 
-@route(
-    "POST /api/drafts/{draft}/delete",
-    "Delete a draft; again, it changes nothing",
-    "It is deleted",
-    "400 403 404 415",
-)
+@route("POST /api/drafts/{draft}/delete")
 def delete_draft(context: Context, draft: str) -> dict[str, Any]:
+    """Delete a draft; again, it changes nothing.
+
+    Returns:
+        It is deleted.
+    """
     context.store.erase_entry(DRAFTS, _own(draft))
     return {}
 

@@ -29,14 +29,13 @@ class JobsQuery(Struct, frozen=True):
     ] = None
 
 
-@route(
-    "GET /api/jobs",
-    "Jobs, the newest first, without their results",
-    "The jobs",
-    "400 403",
-    role=RESEARCHER,
-)
+@route("GET /api/jobs", role=RESEARCHER)
 def list_jobs(context: Context, query: JobsQuery) -> Jobs:
+    """Jobs, the newest first, without their results.
+
+    Returns:
+        The jobs.
+    """
     if query.state is None:
         listed = queue.jobs(context.store, query.study)
     else:
@@ -45,23 +44,23 @@ def list_jobs(context: Context, query: JobsQuery) -> Jobs:
     return {"jobs": [*map(reply_of, listed)]}
 
 
-@route(
-    "GET /api/jobs/{job}",
-    "How far a job is, and what it gave; a submitter sees only its own",
-    "The job",
-    "403 404",
-)
+@route("GET /api/jobs/{job}")
 def show_job(context: Context, job: str) -> JobReply:
+    """How far a job is, and what it gave; a submitter sees only its own.
+
+    Returns:
+        The job.
+    """
     return reply_of(_visible(context.store, job))
 
 
-@route(
-    "POST /api/jobs/{job}/cancel",
-    "Cancel a job; one that runs stops within seconds",
-    "The job",
-    "400 403 404 409 415",
-)
+@route("POST /api/jobs/{job}/cancel", "409")
 def cancel_job(context: Context, job: str) -> JobReply:
+    """Cancel a job; one that runs stops within seconds.
+
+    Returns:
+        The job.
+    """
     _visible(context.store, job)
     return reply_of(queue.cancel(context.store, job, context.clock()))
 

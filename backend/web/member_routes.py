@@ -43,14 +43,13 @@ class AuditQuery(Struct, frozen=True):
     limit: Annotated[int, Meta(ge=1, le=audit_log.MOST, description="Entries, at most")] = 100
 
 
-@route(
-    "POST /api/sign-in",
-    "Set the cookie that stands for a token, or for the researcher's key, for twelve hours",
-    "Who is signed in",
-    "400 403 409 415 503",
-    role=None,
-)
+@route("POST /api/sign-in", "403 409 503", role=None)
 def sign_in(context: Context, given: SignIn) -> Me:
+    """Set the cookie that stands for a token, or for the researcher's key, for twelve hours.
+
+    Returns:
+        Who is signed in.
+    """
     found = access.member_of(context.store, context.keys, given.token.strip(), context.clock())
     if context.proxy and (named := context.proxy.member_in(request.headers)):
         raise Conflict(
@@ -60,36 +59,47 @@ def sign_in(context: Context, given: SignIn) -> Me:
     return _me(login.log_in(context, found))
 
 
-@route(
-    "GET /api/sign-in",
-    "Who is signed in, if anybody; for a page that then asks for a token",
-    "Who it is, or why it is nobody",
-    role=None,
-)
+@route("GET /api/sign-in", role=None)
 def signed_in(context: Context) -> SignedIn:
+    """Who is signed in, if anybody; for a page that then asks for a token.
+
+    Returns:
+        Who it is, or why it is nobody.
+    """
     try:
         return {"me": _me(login.member(context)), "reason": None}
     except NotAllowed as refusal:
         return {"me": None, "reason": refusal.code}
 
 
-@route("POST /api/sign-out", "Delete that cookie", "Nobody is signed in", "400 403 415", role=None)
+@route("POST /api/sign-out", "403", role=None)
 def sign_out(context: Context) -> dict[str, str]:
+    """Delete that cookie.
+
+    Returns:
+        Nobody is signed in.
+    """
     login.log_out()
     return {}
 
 
-@route("GET /api/me", "Who I am", "The caller", role=SUBMITTER)
+@route("GET /api/me", role=SUBMITTER)
 def me(context: Context) -> Me:
+    """Who I am.
+
+    Returns:
+        The caller.
+    """
     return _me(caller())
 
 
-@route(
-    "GET /api/members",
-    "The members with their tokens; for a researcher, the submitters",
-    "Members, in the order of their names, also removed ones",
-)
+@route("GET /api/members")
 def list_members(context: Context) -> Members:
+    """The members with their tokens; for a researcher, the submitters.
+
+    Returns:
+        Members, in the order of their names, also removed ones.
+    """
     by_membership: dict[str, list[TokenFacts]] = {}
     for token in tokens.tokens(context.store):
         by_membership.setdefault(token.membership, []).append(token_facts(token))
@@ -100,14 +110,13 @@ def list_members(context: Context) -> Members:
     return {"members": lines}
 
 
-@route(
-    "POST /api/members",
-    "Add a member; a researcher adds submitters only",
-    "The member",
-    "400 409 415 503",
-    status=201,
-)
+@route("POST /api/members", "409 503", status=201)
 def add_member(context: Context, asked: NewMember) -> MemberFacts:
+    """Add a member; a researcher adds submitters only.
+
+    Returns:
+        The member.
+    """
     concerns(f"{asked.member} as {asked.role}")
     if not caller().may_manage(asked.role):
         raise NotAllowed(
@@ -118,41 +127,39 @@ def add_member(context: Context, asked: NewMember) -> MemberFacts:
     return member_facts(added)
 
 
-@route(
-    "POST /api/members/{member}/remove",
-    "Remove a member: the member's tokens and sign-ins end at once",
-    "The member, removed",
-    "400 404 409 415 503",
-)
+@route("POST /api/members/{member}/remove", "409 503")
 def remove_member(context: Context, member: str) -> MemberFacts:
+    """Remove a member: the member's tokens and sign-ins end at once.
+
+    Returns:
+        The member, removed.
+    """
     found = _managed(context, caller(), member)
     ended = memberships.end(context.store, found, context.clock())
     tokens.revoke_all(context.store, ended.id, context.clock())
     return member_facts(ended)
 
 
-@route(
-    "POST /api/members/{member}/tokens",
-    "Give a member a token",
-    "The token, with its text",
-    "400 404 415 503",
-    status=201,
-)
+@route("POST /api/members/{member}/tokens", "503", status=201)
 def give_token(context: Context, member: str, asked: NewToken) -> IssuedToken:
+    """Give a member a token.
+
+    Returns:
+        The token, with its text.
+    """
     found, by = _managed(context, caller(), member), caller().name
     token, text = tokens.issue(context.store, found, asked.label, asked.days, by, context.clock())
     concerns(f"{found.member} {token.id}")
     return {**token_facts(token), "secret": text}
 
 
-@route(
-    "POST /api/tokens/{token}/revoke",
-    "Revoke a token of one's own, or of a member whom one manages: it ends at once, with its sign-ins",
-    "The token, revoked",
-    "400 404 415 503",
-    role=SUBMITTER,
-)
+@route("POST /api/tokens/{token}/revoke", "503", role=SUBMITTER)
 def revoke_token(context: Context, token: str) -> TokenFacts:
+    """Revoke a token of one's own, or of a member whom one manages: it ends at once, with its sign-ins.
+
+    Returns:
+        The token, revoked.
+    """
     found = tokens.token(context.store, tokens.id_in(token) or token)
     owner = memberships.past_or_present(context.store, found.member)
     is_own = found.member == caller().name
@@ -162,14 +169,13 @@ def revoke_token(context: Context, token: str) -> TokenFacts:
     return token_facts(tokens.revoke(context.store, found.id, context.clock()))
 
 
-@route(
-    "GET /api/audit",
-    "The audit log: who changed what, the latest first",
-    "A page of it",
-    "400",
-    role=OWNER,
-)
+@route("GET /api/audit", role=OWNER)
 def show_audit(context: Context, query: AuditQuery) -> AuditPage:
+    """The audit log: who changed what, the latest first.
+
+    Returns:
+        A page of it.
+    """
     entries, following = audit_log.page(context.store, query.limit, query.before)
     return {"entries": [cast(AuditLine, vars(entry)) for entry in entries], "next": following}
 

@@ -103,8 +103,7 @@ def _described(route: Route, schema_of: dict[int, Any]) -> dict[str, Any]:
     }
     for name in route.headers:
         responses["200"].setdefault("headers", {})[name] = {"schema": {"type": "string"}}
-    refusals = {*route.refusals.split(), *(["403"] if route.role else [])}
-    responses |= {status: {"$ref": "#/components/responses/Refused"} for status in sorted(refusals)}
+    responses |= {status: {"$ref": "#/components/responses/Refused"} for status in sorted(route.refusals)}
     who = ("member", "signed_in") if route.role else route.who
     security: list[dict[str, list]] = [{name: []} for name in who]
     found = {

@@ -16,21 +16,29 @@ described, route = Routes(), Routes()
 _SENT = ("X-Event-ID", "X-Prolific-Request-Timestamp", "X-Prolific-Request-Signature")
 
 
-@described("GET /api/openapi.json", "This document", "OpenAPI document", gives=dict[str, Any])
+@described("GET /api/openapi.json", gives=dict[str, Any])
 def openapi(document: Callable[[], bytes]) -> Response:
+    """This document.
+
+    Returns:
+        OpenAPI document.
+    """
     return Response(document(), mimetype=JSON)
 
 
 @route(
     "POST /api/panels/prolific/events",
-    "An event of the panel, signed by it; it only has the place read anew",
-    "Taken, now or before",
-    "400 403",
+    "403",
     takes=requests.PanelEvent,
     is_of_servers=True,
     parameters=tuple((name, "header", {"type": "string"}, "As Prolific sends it") for name in _SENT),
 )
 def event(watch: "Watch | None") -> dict[str, Any]:
+    """An event of the panel, signed by it; it only has the place read anew.
+
+    Returns:
+        Taken, now or before.
+    """
     if watch is None:
         raise NotAllowed("no events are expected here; see docs/prolific.md", code="no_webhooks")
     watch.heard(request.headers, request.get_data(cache=False))

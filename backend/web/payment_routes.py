@@ -11,7 +11,7 @@ from flask import Response
 from backend.experiment.panel import PROLIFIC
 from backend.experiment.records import Study
 from backend.foundation.errors import Conflict, InvalidInput, OpenhypeError
-from backend.foundation.timestamps import stamp, utc_now
+from backend.foundation.timestamps import stamp
 from backend.jobs import queue
 from backend.members.roles import RESEARCHER
 from backend.payment import accounts, automatic, manual, study_payments
@@ -56,27 +56,26 @@ _NOTHING_NOW = {
 route = Routes(RESEARCHER)
 
 
-@route(
-    "GET /api/studies/{study}/payments",
-    "What evaluators are owed and were paid, what paying now would cost, and its confirmation",
-    "The state of payments; nothing is paid",
-    "400 404",
-)
+@route("GET /api/studies/{study}/payments")
 def show_payments(context: Context, study: Study, query: PaymentTerms) -> PaymentState:
+    """What evaluators are owed and were paid, what paying now would cost, and its confirmation.
+
+    Returns:
+        The state of payments; nothing is paid.
+    """
     by = study_payments.paid_by(study)
     state = _by_panel(context, study, _options(query)) if by == PROLIFIC.name else _by_hand(context, study)
     facts = {**state, "by_hand": _due_by_hand(context, study, by)}
     return cast(PaymentState, study_payments.status(context.store, study, facts, by))
 
 
-@route(
-    "POST /api/studies/{study}/pay",
-    "Pay through the panel what was confirmed; the same confirmation again gives the same job",
-    "It is being paid",
-    "400 404 409 415 501 503",
-    status=202,
-)
+@route("POST /api/studies/{study}/pay", "409 501 503", status=202)
 def pay(context: Context, study: Study, wanted: PaymentWish) -> Enqueued:
+    """Pay through the panel what was confirmed; the same confirmation again gives the same job.
+
+    Returns:
+        It is being paid.
+    """
     store = context.store
     if study_payments.paid_by(study) != PROLIFIC.name:
         raise InvalidInput(
@@ -96,14 +95,13 @@ def pay(context: Context, study: Study, wanted: PaymentWish) -> Enqueued:
     return {"job": job.id}
 
 
-@route(
-    "GET /api/studies/{study}/payments.csv",
-    "The list of what is owed and no panel pays, to be paid by hand",
-    "One row a session, until it is marked as paid",
-    "404 409",
-    reply_media="text/csv",
-)
+@route("GET /api/studies/{study}/payments.csv", "409", reply_media="text/csv")
 def payment_list(context: Context, study: Study) -> Response:
+    """The list of what is owed and no panel pays, to be paid by hand.
+
+    Returns:
+        One row a session, until it is marked as paid.
+    """
     rows = manual.as_list(context.store, study, context.clock())
     reply = Response(rows, content_type="text/csv; charset=utf-8")
     reply.headers["Content-Disposition"] = f'attachment; filename="{study.name}-payments.csv"'
@@ -111,13 +109,13 @@ def payment_list(context: Context, study: Study) -> Response:
     return reply
 
 
-@route(
-    "POST /api/studies/{study}/payments/mark-paid",
-    "Mark people as paid by hand; again, it changes nothing",
-    "They are marked",
-    "400 404 409 415 503",
-)
+@route("POST /api/studies/{study}/payments/mark-paid", "409 503")
 def mark_paid(context: Context, study: Study, wanted: MarkPaid) -> Marked:
+    """Mark people as paid by hand; again, it changes nothing.
+
+    Returns:
+        They are marked.
+    """
     paid = [
         manual.Paid(row.evaluator, str(row.usd_cents), row.completion_code, row.account)
         for row in wanted.paid
@@ -125,13 +123,13 @@ def mark_paid(context: Context, study: Study, wanted: MarkPaid) -> Marked:
     return {"marked": manual.mark_amounts(context.store, study, paid, context.clock)}
 
 
-@route(
-    "POST /api/studies/{study}/payments/budget",
-    "Set the maximum total cost of a study, and the panel's fee",
-    "They are set",
-    "400 404 409 415 503",
-)
+@route("POST /api/studies/{study}/payments/budget", "409 503")
 def set_budget(context: Context, study: Study, wanted: BudgetWish) -> BudgetSet:
+    """Set the maximum total cost of a study, and the panel's fee.
+
+    Returns:
+        They are set.
+    """
     purse = accounts.set_budget(
         context.store, study.name, wanted.budget_usd_cents, wanted.fee_percent, wanted.vat_percent
     )
@@ -142,13 +140,13 @@ def set_budget(context: Context, study: Study, wanted: BudgetWish) -> BudgetSet:
     }
 
 
-@route(
-    "POST /api/studies/{study}/payments/broke-off",
-    "Owe a part for a session that broke off through no fault of its evaluator",
-    "What is owed for it",
-    "400 404 409 415 503",
-)
+@route("POST /api/studies/{study}/payments/broke-off", "409 503")
 def broke_off(context: Context, study: Study, wanted: BrokeOff) -> OwedInPart:
+    """Owe a part for a session that broke off through no fault of its evaluator.
+
+    Returns:
+        What is owed for it.
+    """
     account = accounts.broke_off(context.store, study, wanted.evaluator, wanted.reason)
     return {
         "evaluator": account.evaluator,
@@ -157,24 +155,24 @@ def broke_off(context: Context, study: Study, wanted: BrokeOff) -> OwedInPart:
     }
 
 
-@route(
-    "POST /api/studies/{study}/payments/close",
-    "Close what is open for an evaluator without paying it, for a recorded reason",
-    "What was closed",
-    "400 404 409 415 503",
-)
+@route("POST /api/studies/{study}/payments/close", "409 503")
 def close(context: Context, study: Study, wanted: Closing) -> Closed:
-    closed = accounts.close(context.store, study, wanted.evaluator, wanted.reason, utc_now())
+    """Close what is open for an evaluator without paying it, for a recorded reason.
+
+    Returns:
+        What was closed.
+    """
+    closed = accounts.close(context.store, study, wanted.evaluator, wanted.reason, context.clock())
     return {"evaluator": closed[0].evaluator, "accounts": len(closed)}
 
 
-@route(
-    "POST /api/studies/{study}/payments/automatic",
-    "Approve that functions on AWS pay within the budget each hour, or withdraw that",
-    "The approval",
-    "400 404 409 415 503",
-)
+@route("POST /api/studies/{study}/payments/automatic", "409 503")
 def pay_automatically(context: Context, study: Study, wanted: Automatic) -> AutomaticState:
+    """Approve that functions on AWS pay within the budget each hour, or withdraw that.
+
+    Returns:
+        The approval.
+    """
     by = study_payments.paid_by(study)
     study_payments.set_automatic(context.store, study, by, wanted.automatic, context.clock())
     approval = automatic.approval(context.store, study)
@@ -184,13 +182,13 @@ def pay_automatically(context: Context, study: Study, wanted: Automatic) -> Auto
     return {"automatic": cast(AutomaticApproval, told)}
 
 
-@route(
-    "POST /api/studies/{study}/payments/take-over",
-    "Pay from here though the ledger is a copy, since the store that paid is lost",
-    "This store pays",
-    "400 404 409 415 503",
-)
+@route("POST /api/studies/{study}/payments/take-over", "409 503")
 def take_over(context: Context, study: Study, wanted: TakeOver) -> TakenOver:
+    """Pay from here though the ledger is a copy, since the store that paid is lost.
+
+    Returns:
+        This store pays.
+    """
     paid_from = accounts.purse(context.store, study.name)[1].paid_from
     if not paid_from:
         raise Conflict(f"study {study.name} is paid from this store already", code="paid_here")

@@ -36,13 +36,13 @@ from backend.web.routing import Routes
 route = Routes(RESEARCHER)
 
 
-@route(
-    "GET /api/settings/{method}",
-    "All settings for a method, or for `qualification`, as a form needs them",
-    "In the order of the documentation",
-    "400",
-)
+@route("GET /api/settings/{method}", "400", without="404")
 def list_settings(context: Context, method: str) -> SettingFields:
+    """All settings for a method, or for `qualification`, as a form needs them.
+
+    Returns:
+        In the order of the documentation.
+    """
     found = [
         cast(SettingField, {**asdict(field), "choices": list(field.choices)}) for field in fields(method)
     ]
@@ -50,14 +50,13 @@ def list_settings(context: Context, method: str) -> SettingFields:
     return {"method": method, "title": title, "settings": found}
 
 
-@route(
-    "POST /api/plan",
-    "What a study takes as it is set, what its scores could tell, and what an aim needs",
-    "The plan; nothing is made",
-    "400 404 415",
-    is_audited=False,
-)
+@route("POST /api/plan", "404", is_audited=False)
 def make_plan(context: Context, wanted: PlanWish) -> PlanMade:
+    """What a study takes as it is set, what its scores could tell, and what an aim needs.
+
+    Returns:
+        The plan; nothing is made.
+    """
     from backend.administration import study_plan
 
     study = study_plan.planned_study(wanted.method, wanted.models, posted(wanted.settings))
@@ -78,14 +77,13 @@ def make_plan(context: Context, wanted: PlanWish) -> PlanMade:
     }
 
 
-@route(
-    "POST /api/costs",
-    "What studies cost on AWS",
-    "For HYPE-infinity and HYPE-time, each for each number of evaluators",
-    "400 415",
-    is_audited=False,
-)
+@route("POST /api/costs", is_audited=False)
 def tell_costs(context: Context, wanted: CostWish) -> Costs:
+    """What studies cost on AWS.
+
+    Returns:
+        For HYPE-infinity and HYPE-time, each for each number of evaluators.
+    """
     from backend.administration import aws_costs as usage
     from backend.experiment.protocol import INFINITY, TIME
 
@@ -107,37 +105,35 @@ def tell_costs(context: Context, wanted: CostWish) -> Costs:
     return {"studies": found, "region": prices["region"], "as_of": str(prices["as_of"])}
 
 
-@route(
-    "POST /api/studies/{study}/metrics",
-    "Compute metrics of a study's pictures from the built-in features, and keep them with it",
-    "They are being computed; they are the job's result",
-    "400 404 415 503",
-    status=202,
-)
+@route("POST /api/studies/{study}/metrics", "503", status=202)
 def compute_metrics(context: Context, study: Study, wanted: MetricsWish) -> Enqueued:
+    """Compute metrics of a study's pictures from the built-in features, and keep them with it.
+
+    Returns:
+        They are being computed; they are the job's result.
+    """
     return enqueued(context, "metrics", study, msgspec.structs.asdict(wanted))
 
 
-@route(
-    "GET /api/studies/{study}/metrics",
-    "The metrics that are kept with a study",
-    "One run for each extractor, the latest of each",
-    "404",
-)
+@route("GET /api/studies/{study}/metrics")
 def show_metrics(context: Context, study: Study) -> StoredMetrics:
+    """The metrics that are kept with a study.
+
+    Returns:
+        One run for each extractor, the latest of each.
+    """
     from backend.metrics.stored import stored_runs
 
     return {"runs": stored_runs(context.data, study)}
 
 
-@route(
-    "POST /api/studies/{study}/agree",
-    "Score distances that need no weights against the votes of a study of similarity",
-    "It is being computed; it is the job's result",
-    "400 404 415 503",
-    status=202,
-)
+@route("POST /api/studies/{study}/agree", "503", status=202)
 def compute_agreement(context: Context, study: Study, wanted: AgreementWish) -> Enqueued:
+    """Score distances that need no weights against the votes of a study of similarity.
+
+    Returns:
+        It is being computed; it is the job's result.
+    """
     from backend.analysis.votes import KINDS
 
     method = study.protocol.method

@@ -44,13 +44,13 @@ def panel() -> ProlificPanel:
     return open_prolific()
 
 
-@route(
-    "GET /api/studies/{study}/recruitment",
-    "How a recruitment stands, and what recruiting as asked for would cost, with its confirmation",
-    "State, plan and confirmation; nothing is done",
-    "400 404",
-)
+@route("GET /api/studies/{study}/recruitment")
 def show_recruitment(context: Context, study: Study, query: RecruitTerms) -> RecruitmentState:
+    """How a recruitment stands, and what recruiting as asked for would cost, with its confirmation.
+
+    Returns:
+        State, plan and confirmation; nothing is done.
+    """
     store = context.store
     reply: RecruitmentState = {
         "recruited": recruited(store, study),
@@ -73,13 +73,13 @@ def show_recruitment(context: Context, study: Study, query: RecruitTerms) -> Rec
     return reply
 
 
-@route(
-    "POST /api/studies/{study}/recruit",
-    "Recruit as it was confirmed; the same confirmation again does nothing twice",
-    "The recruitment",
-    "400 404 409 415 501 503",
-)
+@route("POST /api/studies/{study}/recruit", "409 501 503")
 def recruit_evaluators(context: Context, study: Study, wanted: RecruitWish) -> RecruitDone:
+    """Recruit as it was confirmed; the same confirmation again does nothing twice.
+
+    Returns:
+        The recruitment.
+    """
     store, at_panel, wish = context.store, panel(), _wish(context, study, wanted)
 
     def current() -> Offer:
@@ -94,36 +94,36 @@ def recruit_evaluators(context: Context, study: Study, wanted: RecruitWish) -> R
     return _done(context, study)
 
 
-@route(
-    "POST /api/studies/{study}/recruitment",
-    "Pause a recruitment, resume it, or stop it for good; a draft is given up",
-    "The recruitment",
-    "400 404 409 415 501 503",
-)
+@route("POST /api/studies/{study}/recruitment", "409 501 503")
 def change_recruitment(context: Context, study: Study, wanted: RecruitmentChange) -> RecruitDone:
+    """Pause a recruitment, resume it, or stop it for good; a draft is given up.
+
+    Returns:
+        The recruitment.
+    """
     recruit.recruitment(context.store, study)
     study_recruitment.change(context.store, panel(), study, wanted.action, wanted.slots)
     return _done(context, study)
 
 
-@route(
-    "POST /api/studies/{study}/recruitment/rehearsal",
-    "Publish a copy to test participants, whose sessions are simulated: neither scored nor paid",
-    "The recruitment, with the rehearsal's address",
-    "400 404 409 415 501 503",
-)
+@route("POST /api/studies/{study}/recruitment/rehearsal", "409 501 503")
 def rehearse(context: Context, study: Study, wanted: Rehearsal) -> RecruitDone:
+    """Publish a copy to test participants, whose sessions are simulated: neither scored nor paid.
+
+    Returns:
+        The recruitment, with the rehearsal's address.
+    """
     study_recruitment.rehearse(context.store, panel(), study, _wish(context, study, wanted), wanted.email)
     return _done(context, study)
 
 
-@route(
-    "POST /api/studies/{study}/recruitment/webhooks",
-    "Have the panel notify a server of each place that changes; it takes effect when that starts again",
-    "The address that is notified",
-    "400 404 409 415 501 503",
-)
+@route("POST /api/studies/{study}/recruitment/webhooks", "409 501 503")
 def subscribe(context: Context, study: Study, wanted: WebhookWish) -> Subscribed:
+    """Have the panel notify a server of each place that changes; it takes effect when that starts again.
+
+    Returns:
+        The address that is notified.
+    """
     recruit.recruitment(context.store, study)
 
     def keep(secret: str) -> None:

@@ -40,27 +40,25 @@ class ScoresQuery(Struct, frozen=True):
     ] = False
 
 
-@status(
-    "GET /api/studies/{study}/status",
-    "How far a study is",
-    "Sessions by model and state, pay, wage; finished simulated sessions apart (`simulated`)",
-    "403 404",
-)
+@status("GET /api/studies/{study}/status")
 def show_status(context: Context, study: Study) -> dict[str, Any]:
+    """How far a study is.
+
+    Returns:
+        Sessions by model and state, pay, wage; finished simulated sessions apart (`simulated`).
+    """
     from backend.web.progress import progress
 
     return progress(context.store, study)
 
 
-@scores(
-    "GET /api/studies/{study}/scores",
-    "The scores of a study, computed now",
-    "Scores, intervals, tests",
-    "400 403 404",
-    gives=dict[str, Any],
-    is_polled=True,
-)
+@scores("GET /api/studies/{study}/scores", gives=dict[str, Any], is_polled=True)
 def show_scores(context: Context, study: Study, query: ScoresQuery) -> Response:
+    """The scores of a study, computed now.
+
+    Returns:
+        Scores, intervals, tests.
+    """
     from backend.metrics import stored
     from backend.report.findings import FindingsOptions
     from backend.report.study_findings import study_findings

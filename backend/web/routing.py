@@ -3,7 +3,8 @@
 A function is called with what its routes work with, such as a `Context`, and by name with what its other
 parameters ask for: a name in the path, as a text or as the `Study` of that name; a struct, the body of the
 request, or of a GET the parameters in its address. What it returns is the reply, of the type that it
-declares. So the document of the API is made from the functions.
+declares. Its docstring says what it does, and what it returns. So the document of the API is made from the
+functions.
 """
 
 import hashlib
@@ -45,11 +46,11 @@ class Route:
     function: Callable[..., Any]
     name: str
     """Verb and path with parameters in braces, such as `POST /api/studies/{study}/pause`."""
-    summary: str
-    reply: str
-    refusals: str = ""
-    """The statuses of refusals, apart from 403 for lack of a role."""
+    more_refusals: str = ""
+    """The statuses of refusals besides those that follow from the request (`refusals`)."""
     _: KW_ONLY
+    without: str = ""
+    """The statuses that would follow from the request, and that this route never gives."""
     status: int = 200
     also: Mapping[int, tuple[str, Any]] | None = None
     """Replies with other statuses, and their types; the function then returns the status as well."""
@@ -102,14 +103,32 @@ class Route:
         """The type of the parameters in the address; None if there are none."""
         return self._struct if self.verb == "GET" else None
 
+    @property
+    def summary(self) -> str:
+        """What it does: the first paragraph of the function's docstring."""
+        return _unwrapped(inspect.getdoc(self.function) or "")
+
+    @property
+    def refusals(self) -> set[str]:
+        """The statuses of refusals, most of which follow from what the request has to be."""
+        implied = {
+            "400": self.takes is not None or self.query is not None,
+            "403": self.role is not None,
+            "404": "{" in self.path,
+            "415": self.takes is not None and not self.is_of_servers,
+        }
+        follow = {status for status, is_implied in implied.items() if is_implied}
+        return follow - {*self.without.split()} | {*self.more_refusals.split()}
+
     @cached_property
     def replies(self) -> dict[int, tuple[str, Any]]:
         """What is said of a reply, and its type, by status."""
         kind = self.function.__annotations__["return"]
         kind = get_args(kind)[0] if get_origin(kind) is tuple else kind
         declared = self.gives or (None if kind is Response else kind)
+        said = _unwrapped((inspect.getdoc(self.function) or "").partition("Returns:\n")[2])
         return {
-            self.status: (self.reply, declared), **(self.also or {}), **(_UNCHANGED if self.is_polled else {})
+            self.status: (said, declared), **(self.also or {}), **(_UNCHANGED if self.is_polled else {})
         }  # fmt: skip
 
     @cached_property
@@ -159,14 +178,12 @@ class Routes:
     def __iter__(self) -> Iterator[Route]:
         return iter(self._routes)
 
-    def __call__(
-        self, name: str, summary: str, reply: str, refusals: str = "", **declared: Any
-    ) -> Callable[[F], F]:
+    def __call__(self, name: str, more_refusals: str = "", **declared: Any) -> Callable[[F], F]:
         """Declare a route; `declared` are fields of `Route`."""
 
         def at(function: F) -> F:
             facts = {"role": self._role, **declared}
-            self._routes.append(Route(function, name, summary, reply, refusals, **facts))
+            self._routes.append(Route(function, name, more_refusals, **facts))
             return function
 
         return at
@@ -186,6 +203,11 @@ class Routes:
 def path_of(rule: str) -> str:
     """Return a URL rule of Flask with its parameters in braces."""
     return _RULED.sub(r"{\1}", rule)
+
+
+def _unwrapped(text: str) -> str:
+    """Return the first paragraph of a text as one line without its full stop."""
+    return " ".join(text.partition("\n\n")[0].split()).removesuffix(".")
 
 
 def _is_struct(kind: Any) -> bool:

@@ -46,24 +46,23 @@ class Lists:
         self._withdrawals += 1
 
 
-@route(
-    "GET /api/studies/{study}/sessions",
-    "The sessions of a study, without answers; of many, some seconds old at most",
-    "The latest first; withdrawn ones at the end",
-    "404",
-    is_polled=True,
-)
+@route("GET /api/studies/{study}/sessions", is_polled=True)
 def list_sessions(context: Context, study: Study) -> Sessions:
+    """The sessions of a study, without answers; of many, some seconds old at most.
+
+    Returns:
+        The latest first; withdrawn ones at the end.
+    """
     return context.shared(_lists).get(study)
 
 
-@route(
-    "POST /api/studies/{study}/sessions/{session}/withdraw",
-    "Withdraw a session for its evaluator: its answers are deleted for good, what is owed stays",
-    "It is withdrawn, now or before",
-    "400 404 409 415 503",
-)
+@route("POST /api/studies/{study}/sessions/{session}/withdraw", "409 503")
 def withdraw_session(context: Context, study: Study, session: str) -> WithdrawnSession:
+    """Withdraw a session for its evaluator: its answers are deleted for good, what is owed stays.
+
+    Returns:
+        It is withdrawn, now or before.
+    """
     _check_real(context, study, session)
     entry = withdraw(context.store, study, session, stamp(context.clock()))
     context.data.remove_downloads(study.name)

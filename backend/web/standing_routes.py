@@ -15,19 +15,23 @@ from backend.web.standing_types import MAX_TERMS_BYTES, StandingFacts, TermsGive
 route = Routes(RESEARCHER)
 
 
-@route(
-    "POST /api/studies/{study}/standing",
-    "Make a study a standing one, which takes models in, or change its terms",
-    "The terms",
-    "400 404 413 415 503",
-    most_bytes=MAX_TERMS_BYTES,
-)
+@route("POST /api/studies/{study}/standing", "413 503", most_bytes=MAX_TERMS_BYTES)
 def make_standing(context: Context, study: Study, given: TermsGiven) -> StandingFacts:
+    """Make a study a standing one, which takes models in, or change its terms.
+
+    Returns:
+        The terms.
+    """
     return _facts_of(stand(context.store, study, _terms(given), context.clock()))
 
 
-@route("GET /api/studies/{study}/standing", "The terms of a standing study", "The terms", "404")
+@route("GET /api/studies/{study}/standing")
 def show_standing(context: Context, study: Study) -> StandingFacts:
+    """The terms of a standing study.
+
+    Returns:
+        The terms.
+    """
     return _facts_of(standing(context.store, study))
 
 

@@ -38,23 +38,23 @@ from backend.web.study_types import (
 route = Routes(RESEARCHER)
 
 
-@route(
-    "POST /api/studies/{study}/pause",
-    "Open no new sessions; those under way go on",
-    "The study is paused",
-    "400 404 415 503",
-)
+@route("POST /api/studies/{study}/pause", "503")
 def pause_study(context: Context, study: Study) -> PausedOrNot:
+    """Open no new sessions; those under way go on.
+
+    Returns:
+        The study is paused.
+    """
     return _paused(context, study, True)
 
 
-@route(
-    "POST /api/studies/{study}/resume",
-    "Let a paused study go on",
-    "The study is open to evaluators",
-    "400 404 415 503",
-)
+@route("POST /api/studies/{study}/resume", "503")
 def resume_study(context: Context, study: Study) -> PausedOrNot:
+    """Let a paused study go on.
+
+    Returns:
+        The study is open to evaluators.
+    """
     return _paused(context, study, False)
 
 
@@ -63,24 +63,24 @@ def _paused(context: Context, study: Study, is_to_pause: bool) -> PausedOrNot:
     return {"paused": is_to_pause, "changed": changed}
 
 
-@route(
-    "POST /api/studies/{study}/call",
-    "Open a study, and call the people who are paid to wait for it",
-    "They are called",
-    "400 404 415 503",
-)
+@route("POST /api/studies/{study}/call", "503")
 def call_people(context: Context, study: Study) -> Called:
+    """Open a study, and call the people who are paid to wait for it.
+
+    Returns:
+        They are called.
+    """
     waiting = waiting_now(context.store, study.name, context.clock().timestamp())
     return {"paused": _paused(context, study, False)["paused"], "called": waiting}
 
 
-@route(
-    "POST /api/studies/{study}/set",
-    "Change settings of a study that no real evaluator has begun; pictures and masks stay",
-    "What changed",
-    "400 404 409 415 501 503",
-)
+@route("POST /api/studies/{study}/set", "409 501 503")
 def set_settings(context: Context, study: str, wanted: Settings) -> SettingsChanged:
+    """Change settings of a study that no real evaluator has begun; pictures and masks stay.
+
+    Returns:
+        What changed.
+    """
     from backend.administration.revise import change_settings
 
     change = change_settings(context.store, context.data, study, posted(wanted.settings))
@@ -94,23 +94,23 @@ def set_settings(context: Context, study: str, wanted: Settings) -> SettingsChan
     }
 
 
-@route(
-    "POST /api/studies/{study}/clear",
-    "Remove the simulated sessions of a study, and no real one",
-    "They are removed",
-    "400 404 415 503",
-)
+@route("POST /api/studies/{study}/clear", "503")
 def clear_simulated(context: Context, study: Study) -> Cleared:
+    """Remove the simulated sessions of a study, and no real one.
+
+    Returns:
+        They are removed.
+    """
     return {"cleared": clear.clear_simulated(context.store, study.name)}
 
 
-@route(
-    "GET /api/studies/{study}/contents",
-    "What deleting a study would delete, and what is in the way",
-    "Its contents",
-    "404",
-)
+@route("GET /api/studies/{study}/contents")
 def show_contents(context: Context, study: Study) -> Contents:
+    """What deleting a study would delete, and what is in the way.
+
+    Returns:
+        Its contents.
+    """
     try:
         delete.check(context.store, study, context.clock())
         hindrance = None
@@ -120,14 +120,13 @@ def show_contents(context: Context, study: Study) -> Contents:
     return cast(Contents, {**facts, "hindrance": hindrance})
 
 
-@route(
-    "POST /api/studies/{study}/delete",
-    "Delete a study with its sessions, answers and pictures, for good; at once nobody can open it",
-    "It is hidden, and being deleted",
-    "400 404 409 415 503",
-    status=202,
-)
+@route("POST /api/studies/{study}/delete", "409 503", status=202)
 def delete_study(context: Context, study: str, wanted: Deletion) -> Enqueued:
+    """Delete a study with its sessions, answers and pictures, for good; at once nobody can open it.
+
+    Returns:
+        It is hidden, and being deleted.
+    """
     found = context.store.study(study, even_deleted=True)
     if wanted.confirm != found.name:
         raise InvalidInput(f"confirm must be the name of the study, {found.name}: nothing was deleted")
@@ -136,14 +135,13 @@ def delete_study(context: Context, study: str, wanted: Deletion) -> Enqueued:
     return enqueued(context, "delete", marked, {})
 
 
-@route(
-    "POST /api/studies/{study}/links",
-    "Issue private links, one a person",
-    "The links, which are shown once",
-    "400 404 415 503",
-    status=201,
-)
+@route("POST /api/studies/{study}/links", "503", status=201)
 def private_links(context: Context, study: Study, wanted: LinksWanted) -> Links:
+    """Issue private links, one a person.
+
+    Returns:
+        The links, which are shown once.
+    """
     from backend.experiment.panel import PRIVATE_LINK
 
     tokens = issue_links(context.store, context.keys.hashing, study.name, wanted.count)
@@ -151,14 +149,13 @@ def private_links(context: Context, study: Study, wanted: LinksWanted) -> Links:
     return {"links": [f"{base}/s/{study.name}?{PRIVATE_LINK}={token}" for token in tokens]}
 
 
-@route(
-    "POST /api/studies/{study}/simulate",
-    "Have simulated evaluators take part through the API; they count, pay and limit nothing",
-    "They begin soon",
-    "400 404 409 415 503",
-    status=202,
-)
+@route("POST /api/studies/{study}/simulate", "409 503", status=202)
 def simulate(context: Context, study: Study, wanted: Simulation) -> Enqueued:
+    """Have simulated evaluators take part through the API; they count, pay and limit nothing.
+
+    Returns:
+        They begin soon.
+    """
     store = context.store
     observers = {name: str(value) for name, value in wanted.accuracy.items()}
     strengths = {name: str(value) for name, value in wanted.strength.items()}
@@ -184,38 +181,37 @@ def simulate(context: Context, study: Study, wanted: Simulation) -> Enqueued:
     return enqueued(context, "simulate", study, args)
 
 
-@route(
-    "POST /api/studies/{study}/draw",
-    "Find which pictures need evaluators, so that the next sessions draw them; count a tournament again",
-    "It is being found out",
-    "400 404 415 503",
-    status=202,
-)
+@route("POST /api/studies/{study}/draw", "503", status=202)
 def draw(context: Context, study: Study, wanted: Drawing) -> Enqueued:
+    """Find which pictures need evaluators, so that the next sessions draw them; count a tournament again.
+
+    Returns:
+        It is being found out.
+    """
     if not (study.protocol.stimuli.draws_by_need or tournament_counts.is_counted(study)):
         raise InvalidInput(f"study {study.name} draws all its pictures at random")
     return enqueued(context, "draw", study, {"simulated": wanted.simulated})
 
 
-@route(
-    "GET /api/studies/{study}/retention",
-    "How many sessions have personal data that are old enough to be deleted",
-    "Nothing is deleted yet",
-    "400 404",
-)
+@route("GET /api/studies/{study}/retention")
 def retention_due(context: Context, study: Study, query: RetentionWanted) -> RetentionDue:
+    """How many sessions have personal data that are old enough to be deleted.
+
+    Returns:
+        Nothing is deleted yet.
+    """
     due = retention.due(context.store, study, context.clock(), query.keep_days)
     (text,) = retention.lines([due])
     return {"study": due.study, "keep_days": due.keep_days, "due": len(due), "text": text}
 
 
-@route(
-    "POST /api/studies/{study}/retention",
-    "Delete personal data that are old enough, for good; answers stay",
-    "They are deleted",
-    "400 404 415 503",
-)
+@route("POST /api/studies/{study}/retention", "503")
 def apply_retention(context: Context, study: Study, wanted: RetentionWanted) -> RetentionDone:
+    """Delete personal data that are old enough, for good; answers stay.
+
+    Returns:
+        They are deleted.
+    """
     due = retention.due(context.store, study, context.clock(), wanted.keep_days)
     retention.apply(context.store, due, context.clock())
     context.data.remove_downloads(study.name)

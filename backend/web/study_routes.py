@@ -21,13 +21,13 @@ def base_url(context: Context) -> str:
     return (context.base_url or request.host_url).rstrip("/")
 
 
-@route(
-    "GET /api/studies",
-    "The studies, with their sessions by state",
-    "In the order of their names",
-    is_polled=True,
-)
+@route("GET /api/studies", is_polled=True)
 def list_studies(context: Context) -> StudyLines:
+    """The studies, with their sessions by state.
+
+    Returns:
+        In the order of their names.
+    """
     now = context.clock()
     return {
         "studies": [
@@ -37,21 +37,25 @@ def list_studies(context: Context) -> StudyLines:
     }
 
 
-@route("GET /api/studies/{study}/record", "All that a page on a study needs at once", "The study", "404")
+@route("GET /api/studies/{study}/record")
 def show_record(context: Context, study: Study) -> StudyRecord:
+    """All that a page on a study needs at once.
+
+    Returns:
+        The study.
+    """
     now = context.clock()
     progress = _watch(context, study).progress(now)
     return study_record.record(context.store, study, progress, base_url(context), now)
 
 
-@route(
-    "GET /api/studies/{study}/live",
-    "How far a study is, and its scores so far; some seconds old at most",
-    "Progress and scores",
-    "404",
-    is_polled=True,
-)
+@route("GET /api/studies/{study}/live", is_polled=True)
 def show_live(context: Context, study: Study) -> WatchedStudy:
+    """How far a study is, and its scores so far; some seconds old at most.
+
+    Returns:
+        Progress and scores.
+    """
     return _watch(context, study).with_latest_scores(context.clock())
 
 

@@ -48,13 +48,16 @@ class SubmissionQuery(Struct, frozen=True):
 
 @route(
     "POST /api/studies/{study}/submissions",
-    "Submit a model; the same model with the same pictures again is the same submission",
-    "It is submitted",
-    "400 404 409 415 503",
+    "409 503",
     status=201,
     also={200: ("It was submitted before", SubmissionFacts)},
 )
 def submit_model(context: Context, study: str, given: SubmissionGiven) -> tuple[SubmissionFacts, int]:
+    """Submit a model; the same model with the same pictures again is the same submission.
+
+    Returns:
+        It is submitted.
+    """
     member, desk = caller(), context.shared(Desk)
     found, record = desk.open_to(member, study)
     one, is_new = submissions.submit(
@@ -72,13 +75,13 @@ def submit_model(context: Context, study: str, given: SubmissionGiven) -> tuple[
     return desk.look(found, record).view(one), 201 if is_new else 200
 
 
-@route(
-    "GET /api/studies/{study}/submissions",
-    "The caller's submissions and what is left of its limit; for a researcher everybody's",
-    "The submissions",
-    "404",
-)
+@route("GET /api/studies/{study}/submissions")
 def list_submissions(context: Context, study: str) -> SubmissionList:
+    """The caller's submissions and what is left of its limit; for a researcher everybody's.
+
+    Returns:
+        The submissions.
+    """
     member, desk, store = caller(), context.shared(Desk), context.store
     found, record = desk.open_to(member, study)
     look, terms = desk.look(found, record), record.terms
@@ -91,12 +94,13 @@ def list_submissions(context: Context, study: str) -> SubmissionList:
     return cast(SubmissionList, shown)
 
 
-@route(
-    "GET /api/submissions",
-    "The caller's own submissions to all studies, and the studies that take models of the caller in",
-    "Submissions, the latest first; studies in the order of their names",
-)
+@route("GET /api/submissions")
 def list_own_submissions(context: Context) -> OwnSubmissions:
+    """The caller's own submissions to all studies, and the studies that take models of the caller in.
+
+    Returns:
+        Submissions, the latest first; studies in the order of their names.
+    """
     member, now, desk = caller(), context.clock(), context.shared(Desk)
     studies: list[OpenStudy] = []
     own: list[tuple[str, SubmissionFacts]] = []
@@ -110,25 +114,25 @@ def list_own_submissions(context: Context) -> OwnSubmissions:
     return {"studies": studies, "submissions": [view for _, view in latest]}
 
 
-@route(
-    "GET /api/submissions/{submission}",
-    "A submission of the caller: its state, the reason, and its result",
-    "The submission",
-    "400 404",
-)
+@route("GET /api/submissions/{submission}")
 def show_submission(context: Context, submission: str, query: SubmissionQuery) -> SubmissionFacts:
+    """A submission of the caller: its state, the reason, and its result.
+
+    Returns:
+        The submission.
+    """
     desk = context.shared(Desk)
     found, record, one = desk.submission(submission)
     return desk.look(found, record, query.simulated).view(one)
 
 
-@route(
-    "POST /api/submissions/{submission}/pictures",
-    "Have the pictures of a submission checked, which then joins the study; again, it changes nothing",
-    "The submission",
-    "400 404 409 415 429 503",
-)
+@route("POST /api/submissions/{submission}/pictures", "409 429 503")
 def give_submitted_pictures(context: Context, submission: str, given: PicturesGiven) -> SubmissionFacts:
+    """Have the pictures of a submission checked, which then joins the study; again, it changes nothing.
+
+    Returns:
+        The submission.
+    """
     store, desk = context.store, context.shared(Desk)
     found, record, one = desk.submission(submission)
     desk.check_upload(one, given.upload)
@@ -138,13 +142,13 @@ def give_submitted_pictures(context: Context, submission: str, given: PicturesGi
     return desk.look(found, record).view(one)
 
 
-@route(
-    "POST /api/submissions/{submission}/withdraw",
-    "Withdraw a submission that is not scored yet; again, it changes nothing",
-    "The submission",
-    "400 404 409 415 503",
-)
+@route("POST /api/submissions/{submission}/withdraw", "409 503")
 def withdraw_submission(context: Context, submission: str) -> SubmissionFacts:
+    """Withdraw a submission that is not scored yet; again, it changes nothing.
+
+    Returns:
+        The submission.
+    """
     store, desk = context.store, context.shared(Desk)
     found, record, one = desk.submission(submission)
     state = desk.look(found, record).state(one).state

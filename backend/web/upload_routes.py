@@ -73,47 +73,52 @@ route = Routes(SUBMITTER)
 
 @route(
     "POST /api/uploads",
-    "Begin an upload, or continue the one of the same content",
-    "It is begun",
-    "400 403 404 409 413 415 503",
+    "404 409 413 503",
     status=201,
     also={200: ("It was begun before", UploadState)},
     most_bytes=MAX_LIST_BYTES,
 )
 def begin_upload(context: Context, begun: UploadBegin) -> tuple[UploadState, int]:
+    """Begin an upload, or continue the one of the same content.
+
+    Returns:
+        It is begun.
+    """
     received, now = _received(context), context.clock()
     received.expire(now)
     upload = received.begin(caller().name, begun.format, begun.bytes, begun.parts, now)
     return _state(upload), 201 if upload.is_new else 200
 
 
-@route("GET /api/uploads/{upload}", "How far an upload of one's own is", "The upload", "403 404")
+@route("GET /api/uploads/{upload}")
 def upload_state(context: Context, upload: str) -> UploadState:
+    """How far an upload of one's own is.
+
+    Returns:
+        The upload.
+    """
     return _state(_own(context, upload))
 
 
-@route(
-    "POST /api/uploads/{upload}/urls",
-    f"Where to send parts, at most {MOST_URLS} at a time",
-    "An address for each",
-    "400 403 404 409 413 415 503",
-    is_audited=False,
-)
+@route("POST /api/uploads/{upload}/urls", "409 413 503", is_audited=False)
 def part_urls(context: Context, upload: str, wanted: PartsWanted) -> PartAddresses:
+    """Where to send parts, at most 32 at a time.
+
+    Returns:
+        An address for each.
+    """
     _own(context, upload)
     found = _received(context).urls(upload, wanted.parts)
     return {"urls": [cast(PartAddress, asdict(each)) for each in found]}
 
 
-@route(
-    "PUT /api/uploads/{upload}/parts/{part}",
-    "Send a part: in any order, and again where that is not certain",
-    "The upload",
-    "400 403 404 413 415 503",
-    is_audited=False,
-    media=BYTES,
-)
+@route("PUT /api/uploads/{upload}/parts/{part}", "400 413 415 503", is_audited=False, media=BYTES)
 def send_part(context: Context, upload: str, part: str) -> UploadState:
+    """Send a part: in any order, and again where that is not certain.
+
+    Returns:
+        The upload.
+    """
     if not (part.isascii() and part.isdecimal() and len(part) <= _LONGEST_NUMBER):
         abort(404)
     request.max_content_length = PART_BYTES + 1  # to see that there is no more
@@ -122,19 +127,24 @@ def send_part(context: Context, upload: str, part: str) -> UploadState:
     return _state(_received(context).write(upload, int(part), sent, context.clock()))
 
 
-@route(
-    "POST /api/uploads/{upload}/complete",
-    "Close an upload whose parts are all there; again, it changes nothing",
-    "The upload",
-    "400 403 404 409 413 415 503",
-)
+@route("POST /api/uploads/{upload}/complete", "409 413 503")
 def complete_upload(context: Context, upload: str) -> UploadState:
+    """Close an upload whose parts are all there; again, it changes nothing.
+
+    Returns:
+        The upload.
+    """
     _own(context, upload)
     return _state(_received(context).complete(upload, context.clock()))
 
 
-@route("POST /api/uploads/{upload}/delete", "Delete an upload", "It is deleted", "400 403 404 409 413 415")
+@route("POST /api/uploads/{upload}/delete", "409 413")
 def delete_upload(context: Context, upload: str) -> dict[str, str]:
+    """Delete an upload.
+
+    Returns:
+        It is deleted.
+    """
     _own(context, upload)
     _received(context).delete(upload)
     return {"upload": upload}

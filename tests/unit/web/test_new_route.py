@@ -30,10 +30,21 @@ class Greeted(TypedDict):
 
 
 def greet(context, study: Study, given: Greeting) -> Greeted:
+    """Greet.
+
+    Returns:
+        It is greeted.
+    """
     return {"said": [f"{given.words} {study.name}"]}
 
 
 def greetings(context, study: Study, asked: Times) -> Greeted:
+    """See all that was said to a study,
+    however often.
+
+    Returns:
+        Greetings.
+    """
     return {"said": ["HELLO" if asked.loud else "hello", *asked.to] * asked.times}
 
 
@@ -45,8 +56,8 @@ def http(world, monkeypatch):
     monkeypatch.setattr(route, "_routes", [*route])
     openapi.operations.cache_clear()
     openapi.document.cache_clear()
-    route("POST /api/studies/{study}/greet", "Greet", "It is greeted", "400 404", status=201)(greet)
-    route("GET /api/studies/{study}/greetings", "See", "Greetings", "400 404", is_polled=True)(greetings)
+    route("POST /api/studies/{study}/greet", "409", status=201)(greet)
+    route("GET /api/studies/{study}/greetings", is_polled=True)(greetings)
     yield create_app(world.store, world.data, world.data.keys(), world.clock).test_client()
     openapi.operations.cache_clear()
     openapi.document.cache_clear()
@@ -108,7 +119,9 @@ def test_it_is_in_the_document(http):
 
     post, get = paths["/api/studies/{study}/greet"]["post"], paths["/api/studies/{study}/greetings"]["get"]
     assert post["x-role"] == "researcher"
-    assert {*post["responses"]} == {"201", "400", "403", "404"}
+    assert {*post["responses"]} == {"201", "400", "403", "404", "409", "415"}
+    assert (post["summary"], post["responses"]["201"]["description"]) == ("Greet", "It is greeted")
+    assert get["summary"] == "See all that was said to a study, however often"
     assert post["requestBody"]["content"]["application/json"]["schema"]["$ref"].endswith("/Greeting")
     assert post["responses"]["201"]["content"]["application/json"]["schema"]["$ref"].endswith("/Greeted")
     named = {each["name"]: each for each in get["parameters"]}
