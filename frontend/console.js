@@ -5,7 +5,16 @@
  */
 
 import { SIGN_IN_CODES, makeConsoleApi } from "./console_api.js";
-import { actionButton, alertLine, el, explained, isAbort, link } from "./console_elements.js";
+import {
+  actionButton,
+  actionRow,
+  alertLine,
+  el,
+  explained,
+  isAbort,
+  link,
+  paragraph,
+} from "./console_elements.js";
 import { found } from "./console_paths.js";
 import { signIn } from "./console_sign_in.js";
 import { notice } from "./screens.js";
@@ -88,8 +97,8 @@ async function showPath(isFirst) {
     showBar(me);
     if (!place || !loading)
       return fill(isFirst, "There is no such page", [
-        el("p", {}, "The address may be mistyped, or what it showed may have been deleted."),
-        el("p", {}, link("/console", "All studies")),
+        paragraph("The address may be mistyped, or what it showed may have been deleted."),
+        paragraph(link("/console", "All studies")),
       ]);
     const screen = await loading.catch(() => {
       again = () => location.reload(); // browsers may remember that a module could not be loaded
@@ -108,14 +117,7 @@ async function showPath(isFirst) {
     if (isAbort(error) || signal.aborted) return;
     console.warn("the screen could not be shown:", error);
     if (!isEntered) fill(isFirst, "This page cannot be shown now", []);
-    main.append(
-      alertLine(explained(error)),
-      el(
-        "div",
-        { class: "actions" },
-        actionButton("Try again", () => again()),
-      ),
-    );
+    main.append(alertLine(explained(error)), actionRow(actionButton("Try again", () => again())));
   }
 }
 

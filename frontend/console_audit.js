@@ -1,7 +1,7 @@
 // @ts-check
 /** The audit log: who changed what, and when; the newest first. */
 
-import { actionButton, el, table } from "./console_elements.js";
+import { actionButton, actionRow, el, quiet, statusLine, table } from "./console_elements.js";
 import { counted, moment } from "./console_format.js";
 
 /**
@@ -20,17 +20,15 @@ export function title() {
  * @param {import("./console.js").Context} context
  */
 export async function show(main, _parameters, { api, signal }) {
-  const intro = el(
-    "p",
-    { class: "quiet" },
+  const intro = quiet(
     "Every request of a member that changed something, or was refused. Times are those of your time zone.",
   );
   const wide = table("Audit log", ["Time", "Who", "Token", "What", "Status"], []);
   const body = /** @type {HTMLElement} */ (wide.querySelector("tbody"));
-  const told = el("p", { class: "quiet told", role: "status" });
+  const told = statusLine();
   let before = "";
   const more = actionButton("Show older entries", load);
-  main.append(intro, wide, told, el("div", { class: "actions" }, more));
+  main.append(intro, wide, told, actionRow(more));
 
   async function load() {
     /** @type {{entries: Entry[], next: string | null}} */

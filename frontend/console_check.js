@@ -8,12 +8,16 @@ import { Unreached } from "./console_api.js";
 import { openDraft, steps } from "./console_draft.js";
 import {
   actionButton,
+  actionRow,
   alertLine,
   el,
   explained,
   isAbort,
   link,
+  paragraph,
   progress,
+  quiet,
+  section,
   showJob,
   table,
 } from "./console_elements.js";
@@ -96,9 +100,7 @@ export async function show(main, parameters, { api, go, signal }) {
     }
     bar.element.remove();
     place.append(
-      el(
-        "div",
-        { class: "actions" },
+      actionRow(
         link(pathTo`/console/new/${draft.id}/pictures`, "Change the pictures", { class: "button" }),
         actionButton("Check again", () => check(isOver)),
       ),
@@ -117,10 +119,8 @@ export async function show(main, parameters, { api, go, signal }) {
     const isReady = !audit.problems.length && !audit.stopping_count && !audit.suggested.equalise.length;
     const problems = audit.problems.length
       ? [
-          el(
-            "section",
-            {},
-            el("h2", {}, "What has to change first"),
+          section(
+            "What has to change first",
             el(
               "ul",
               { class: "warning" },
@@ -131,18 +131,10 @@ export async function show(main, parameters, { api, go, signal }) {
       : [];
     place.replaceChildren(
       ...problems,
-      el(
-        "section",
-        {},
-        el("h2", {}, "What is there"),
-        sidesTable(audit),
-        ...audit.notes.map((note) => el("p", { class: "quiet" }, sentence(note))),
-      ),
+      section("What is there", sidesTable(audit), ...audit.notes.map((note) => quiet(sentence(note)))),
       differences(audit, equalised, change),
       ...refusals(audit, skips, change),
-      el(
-        "div",
-        { class: "actions" },
+      actionRow(
         actionButton("Continue to the settings", () => go(pathTo`/console/new/${draft.id}/settings`), {
           primary: isReady,
         }),
@@ -194,22 +186,18 @@ function sidesTable({ sides }) {
 function differences({ differences: all, suggested }, equalised, change) {
   const done = equalised.length
     ? [
-        el("p", {}, `Both sides go through the same steps: ${equalised.map(inWords).join(", then ")}.`),
-        el("div", { class: "actions" }, actionButton("Do without these steps", change({ equalise: [] }))),
+        paragraph(`Both sides go through the same steps: ${equalised.map(inWords).join(", then ")}.`),
+        actionRow(actionButton("Do without these steps", change({ equalise: [] }))),
       ]
     : [];
   const isNew = suggested.equalise.join() !== equalised.join() && suggested.equalise.length > 0;
   const offer = isNew
     ? [
-        el(
-          "p",
-          {},
+        paragraph(
           `What can be made equal: ${suggested.equalise.map(inWords).join(", then ")}. Reals and fakes ` +
             "go through the same, so that neither can be told by it.",
         ),
-        el(
-          "div",
-          { class: "actions" },
+        actionRow(
           actionButton("Make both sides equal and check again", change({ equalise: suggested.equalise }), {
             primary: true,
           }),
@@ -218,13 +206,13 @@ function differences({ differences: all, suggested }, equalised, change) {
     : [];
   const told = all.length
     ? [
-        el("p", {}, "Evaluators could tell real from fake by these, instead of by what the pictures show."),
+        paragraph("Evaluators could tell real from fake by these, instead of by what the pictures show."),
         table(
           "Differences between the sides",
           ["What", "Reals", "Models"],
           all.map(({ what, reals, models }) => [what, reals, models]),
         ),
-        ...all.map((each) => el("p", { class: "quiet" }, sentence(each.sentence))),
+        ...all.map((each) => quiet(sentence(each.sentence))),
       ]
     : [
         el(
@@ -236,7 +224,7 @@ function differences({ differences: all, suggested }, equalised, change) {
                 "Blur and noise count as what the pictures show.",
         ),
       ];
-  return el("section", {}, el("h2", {}, "What differs between the sides"), ...told, ...offer, ...done);
+  return section("What differs between the sides", ...told, ...offer, ...done);
 }
 
 /** @param {string} step such as `jpeg:75` */
@@ -262,52 +250,37 @@ function refusals({ refused, refused_count, stopping_count }, skips, change) {
       "li",
       {},
       image,
-      el(
-        "div",
-        {},
-        el("strong", {}, file),
-        el("p", { class: "quiet" }, side ? `${side} · ${sentence(reason)}` : sentence(reason)),
-      ),
+      el("div", {}, el("strong", {}, file), quiet(side ? `${side} · ${sentence(reason)}` : sentence(reason))),
     );
   });
   const files = counted(stopping_count, "file");
   const isMixed = stopping_count < refused_count;
   const told = skips
     ? [
-        el(
-          "p",
-          {},
+        paragraph(
           refused_count
             ? `The study is made without ${refused_count === 1 ? "this file" : "these files"}.`
             : "Files that cannot be used would be left out.",
         ),
-        el("div", { class: "actions" }, actionButton("Do not leave files out", change({ skip_bad: false }))),
+        actionRow(actionButton("Do not leave files out", change({ skip_bad: false }))),
       ]
     : stopping_count
       ? [
-          el(
-            "p",
-            {},
+          paragraph(
             `The study cannot be made with ${stopping_count === 1 ? "this file" : "these files"}: ` +
               `leave ${files} out, or correct the folder and choose it ` +
               `again.${isMixed ? " Duplicates are left out in any case." : ""}`,
           ),
-          el(
-            "div",
-            { class: "actions" },
-            actionButton(`Leave ${files} out and check again`, change({ skip_bad: true })),
-          ),
+          actionRow(actionButton(`Leave ${files} out and check again`, change({ skip_bad: true }))),
         ]
-      : [el("p", {}, "Duplicates are left out. There is nothing to do.")];
+      : [paragraph("Duplicates are left out. There is nothing to do.")];
   const more =
     refused_count > refused.length
-      ? [el("p", { class: "quiet" }, `And ${counted(refused_count - refused.length, "other file")}.`)]
+      ? [quiet(`And ${counted(refused_count - refused.length, "other file")}.`)]
       : [];
   return [
-    el(
-      "section",
-      {},
-      el("h2", {}, stopping_count ? "Files that cannot be used" : "Files that are left out"),
+    section(
+      stopping_count ? "Files that cannot be used" : "Files that are left out",
       ...told,
       el("ul", { class: "refused" }, ...items),
       ...more,

@@ -4,7 +4,7 @@
  */
 
 import { Unreached } from "./console_api.js";
-import { el, explained, link } from "./console_elements.js";
+import { el, explained, link, quiet } from "./console_elements.js";
 import { methodOf } from "./console_methods.js";
 import { pathTo } from "./console_paths.js";
 
@@ -195,10 +195,7 @@ export function steps(at, draft) {
     if (i === at) place.setAttribute("aria-current", "step");
     return el("li", { class: i < at ? "is-past" : "" }, place);
   });
-  const about =
-    at && draft
-      ? [el("p", { class: "quiet" }, `${draft.body.name ?? ""} · ${methodOf(draft.body).title}`)]
-      : [];
+  const about = at && draft ? [quiet(`${draft.body.name ?? ""} · ${methodOf(draft.body).title}`)] : [];
   return el(
     "div",
     { class: "steps" },

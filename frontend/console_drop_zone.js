@@ -1,7 +1,7 @@
 // @ts-check
 /** A place to drop pictures on, with buttons that do the same. */
 
-import { alertLine, el, explained } from "./console_elements.js";
+import { alertLine, el, explained, paragraph } from "./console_elements.js";
 import { chosen, dropped } from "./console_files.js";
 
 /** @typedef {import("./console_files.js").Handed} Handed */
@@ -18,7 +18,7 @@ export function dropZone(heading, isMany, onHanded) {
   const zone = el(
     "div",
     { class: "drop-zone" },
-    el("p", {}, isMany ? "Drop folders or zips here, or" : "Drop a folder or a zip here, or"),
+    paragraph(isMany ? "Drop folders or zips here, or" : "Drop a folder or a zip here, or"),
     el("div", { class: "choosing" }, ...choosers(heading, (handed) => onHanded([handed]))),
     reading,
     problem,

@@ -18,6 +18,91 @@ export function link(href, words, attributes = {}) {
 }
 
 /**
+ * @param {string} heading
+ * @param {...(Node | string)} content
+ */
+export function section(heading, ...content) {
+  return el("section", {}, el("h2", {}, heading), ...content);
+}
+
+/**
+ * Return content that is folded below its summary.
+ * @param {string} summary
+ * @param {...(Node | string)} content
+ */
+export function details(summary, ...content) {
+  return el("details", {}, el("summary", {}, summary), ...content);
+}
+
+/** @param {...(Node | string)} words */
+export function paragraph(...words) {
+  return el("p", {}, ...words);
+}
+
+/**
+ * Return a paragraph of less weight.
+ * @param {...(Node | string)} words
+ */
+export function quiet(...words) {
+  return el("p", { class: "quiet" }, ...words);
+}
+
+/** @param {...(Node | string)} content */
+export function sideBySide(...content) {
+  return el("div", { class: "row" }, ...content);
+}
+
+/**
+ * Return the buttons that end a form or a screen.
+ * @param {...(Node | string)} buttons
+ */
+export function actionRow(...buttons) {
+  return el("div", { class: "actions" }, ...buttons);
+}
+
+/**
+ * Return a line that tells what was done; screen readers are told too.
+ * @param {Record<string, string>} [attributes]
+ */
+export function statusLine(attributes = {}) {
+  return el("p", { class: "quiet told", role: "status", ...attributes });
+}
+
+/**
+ * Return a list of sentences.
+ * @param {string} className
+ * @param {string[]} texts
+ */
+export function sentences(className, texts) {
+  return el("ul", { class: className }, ...texts.map((text) => el("li", {}, sentence(text))));
+}
+
+/**
+ * Return what one of several values is chosen with.
+ * @param {string[][]} options value and words of each
+ * @param {Record<string, string>} [attributes]
+ */
+export function select(options, attributes = {}) {
+  return el("select", attributes, ...options.map(([value, words]) => el("option", { value }, words)));
+}
+
+/**
+ * Return an input for one line of text.
+ * @param {Record<string, string>} [attributes]
+ */
+export function textInput(attributes = {}) {
+  return el("input", { type: "text", autocomplete: "off", spellcheck: "false", ...attributes });
+}
+
+/**
+ * Return an input for a number.
+ * @param {Record<string, string>} [attributes]
+ */
+export function numberInput(attributes = {}) {
+  return el("input", { type: "number", class: "number", ...attributes });
+}
+
+/**
  * Return a text whose parts between backticks are set as code.
  * @param {string} text
  * @returns {(Node | string)[]}

@@ -2,7 +2,17 @@
 /** Forms that send one command, and questions before what cannot be undone. */
 
 import { Refused } from "./console_api.js";
-import { alertLine, askInDialog, el, explained, field, isAbort } from "./console_elements.js";
+import {
+  actionRow,
+  alertLine,
+  askInDialog,
+  el,
+  explained,
+  field,
+  isAbort,
+  paragraph,
+  statusLine,
+} from "./console_elements.js";
 import { money } from "./screens.js";
 
 /**
@@ -16,12 +26,12 @@ import { money } from "./screens.js";
 export function commandForm(fields, label, run, { isPrimary = true, isInline = true } = {}) {
   const button = el("button", { class: isPrimary ? "primary" : "" }, label);
   const failure = alertLine();
-  const told = el("p", { class: "quiet told", role: "status" });
+  const told = statusLine();
   const form = el(
     "form",
     { class: isInline ? "inline-form" : "" },
     ...fields,
-    el("div", { class: "actions" }, button),
+    actionRow(button),
     failure,
     told,
   );
@@ -62,7 +72,7 @@ export async function isConfirmed(title, words, label) {
     { label, value: "yes", primary: true },
     { label: "Cancel", value: "" },
   ];
-  return (await askInDialog(title, [el("p", {}, words)], choices)) === "yes";
+  return (await askInDialog(title, [paragraph(words)], choices)) === "yes";
 }
 
 /**
@@ -116,7 +126,7 @@ export function isTyped(title, content, name, label) {
       "form",
       { method: "dialog" },
       typed.element,
-      el("div", { class: "actions" }, el("button", { class: "primary" }, label), cancel),
+      actionRow(el("button", { class: "primary" }, label), cancel),
     );
     const dialog = el(
       "dialog",

@@ -3,8 +3,9 @@
 
 import { sessionBar } from "./charts.js";
 import { deleteDraft } from "./console_draft.js";
-import { actionButton, askInDialog, el, field, link, progress, showJob } from "./console_elements.js";
+import { actionButton, el, field, link, progress, quiet, section, showJob } from "./console_elements.js";
 import { jobName, moment } from "./console_format.js";
+import { isConfirmed } from "./console_forms.js";
 import { methodOf } from "./console_methods.js";
 import { pathTo } from "./console_paths.js";
 import { watch } from "./console_watch.js";
@@ -90,18 +91,8 @@ export async function show(main, _parameters, context) {
     const remove = actionButton(
       "Delete",
       async () => {
-        const choices = [
-          { label: "Delete the draft", value: "delete" },
-          { label: "Keep it", value: "" },
-        ];
-        if (
-          (await askInDialog(
-            `Delete the draft ${name}?`,
-            [el("p", {}, "No study is touched by it.")],
-            choices,
-          )) !== "delete"
-        )
-          return;
+        const words = "No study is touched by it.";
+        if (!(await isConfirmed(`Delete the draft ${name}?`, words, "Delete the draft"))) return;
         await deleteDraft(api, draft);
         go("/console", { replace: true });
       },
@@ -113,12 +104,7 @@ export async function show(main, _parameters, context) {
     return el(
       "li",
       {},
-      el(
-        "div",
-        {},
-        link(isStarted ? `${path}/pictures` : path, name, { "data-key": draft }),
-        el("p", { class: "quiet" }, about),
-      ),
+      el("div", {}, link(isStarted ? `${path}/pictures` : path, name, { "data-key": draft }), quiet(about)),
       remove,
     );
   }
@@ -141,14 +127,6 @@ function update(place, data, content) {
   element.replaceChildren(...content());
   if (focused)
     /** @type {HTMLElement | null} */ (element.querySelector(`[data-key="${CSS.escape(focused)}"]`))?.focus();
-}
-
-/**
- * @param {string} heading
- * @param {...Node} content
- */
-function section(heading, ...content) {
-  return el("section", {}, el("h2", {}, heading), ...content);
 }
 
 /** @param {import("./console_api.js").Job} job */
@@ -188,7 +166,7 @@ function studyCard(study) {
     "li",
     {},
     el("h3", {}, name),
-    el("p", { class: "quiet" }, methodName(study)),
+    quiet(methodName(study)),
     svg,
     el("span", { class: "quiet" }, state),
   );

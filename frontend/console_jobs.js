@@ -1,7 +1,7 @@
 // @ts-check
 /** Jobs of a study: what the server works on, how far it is, what came of it. Rows are updated in place. */
 
-import { actionButton, el, isAbort, progress, showJob } from "./console_elements.js";
+import { actionButton, el, isAbort, progress, showJob, sideBySide } from "./console_elements.js";
 import { jobName, moment, sentence } from "./console_format.js";
 import { pathTo } from "./console_paths.js";
 import { watch } from "./console_watch.js";
@@ -75,7 +75,7 @@ function jobRow(first, { api }) {
   const element = el(
     "li",
     {},
-    el("div", { class: "row" }, el("span", { class: "model" }, name), state, cancel),
+    sideBySide(el("span", { class: "model" }, name), state, cancel),
     bar.element,
     reason,
   );

@@ -2,7 +2,7 @@
 /** The first step to a new study: its name and its method. */
 
 import { deleteDraft, keepDraft, newDraftName, openDraft, steps } from "./console_draft.js";
-import { actionButton, askInDialog, el, field } from "./console_elements.js";
+import { actionButton, actionRow, askInDialog, details, el, field, paragraph } from "./console_elements.js";
 import { METHODS, methodOf, ordered } from "./console_methods.js";
 import { pathTo } from "./console_paths.js";
 
@@ -65,12 +65,7 @@ export async function show(main, parameters, { api, go, signal }) {
     event.preventDefault();
     onwardButton.click();
   });
-  main.append(
-    steps(0, draft),
-    form,
-    el("div", { class: "actions" }, onwardButton, ...remove),
-    ...(draft ? [draft.state] : []),
-  );
+  main.append(steps(0, draft), form, actionRow(onwardButton, ...remove), ...(draft ? [draft.state] : []));
 }
 
 /**
@@ -86,9 +81,7 @@ async function removed(api, id, go) {
   const answer = await askInDialog(
     "Delete this draft?",
     [
-      el(
-        "p",
-        {},
+      paragraph(
         "Its name, settings and the list of its pictures are deleted. Pictures that were sent are " +
           "deleted by the server after a week.",
       ),
@@ -104,7 +97,7 @@ async function removed(api, id, go) {
 function methodChoice(chosen) {
   const options = (/** @type {boolean} */ isCommon) =>
     METHODS.filter((each) => each.isCommon === isCommon).map((each) => option(each, each === chosen));
-  const others = el("details", {}, el("summary", {}, "Other methods, and qualifications"), ...options(false));
+  const others = details("Other methods, and qualifications", ...options(false));
   if (!chosen.isCommon) others.setAttribute("open", "");
   const element = el(
     "fieldset",

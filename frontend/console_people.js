@@ -1,9 +1,19 @@
 // @ts-check
 /** Members and their tokens: who may use this server, and as what. */
 
-import { actionButton, askInDialog, el, field } from "./console_elements.js";
+import {
+  actionButton,
+  details,
+  el,
+  paragraph,
+  quiet,
+  section,
+  sideBySide,
+  statusLine,
+} from "./console_elements.js";
+import { choiceField, numberField, textField, valuesOf } from "./console_fields.js";
 import { counted, moment } from "./console_format.js";
-import { commandForm } from "./console_forms.js";
+import { commandForm, isConfirmed } from "./console_forms.js";
 import { pathTo } from "./console_paths.js";
 import { copier } from "./copy_button.js";
 
@@ -32,10 +42,10 @@ export function title() {
  */
 export async function show(main, _parameters, context) {
   const { api, me, signal } = context;
-  const told = el("p", { class: "quiet told", role: "status" });
+  const told = statusLine();
   const list = el("ul", { class: "people" });
   const removed = el("ul", { class: "people" });
-  const past = el("details", {}, el("summary", {}, "Removed"), removed);
+  const past = details("Removed", removed);
   /** @type {Map<string, ReturnType<typeof memberItem>>} */
   const items = new Map();
 
@@ -54,16 +64,14 @@ export async function show(main, _parameters, context) {
     told.textContent = words;
   }
 
-  const intro = el(
-    "p",
-    { class: "quiet" },
+  const intro = quiet(
     "Everybody here has a name, a role and tokens of their own. A token signs in to this console and " +
       "to programs, and can be revoked at any time. ",
     ...(me.role === "owner"
       ? ["What was done is in the ", el("a", { href: "/console/audit" }, "audit log"), "."]
       : []),
   );
-  main.append(intro, addForm(context, refresh), told, el("section", {}, el("h2", {}, "Members"), list), past);
+  main.append(intro, addForm(context, refresh), told, section("Members", list), past);
   await refresh();
 }
 
@@ -72,30 +80,27 @@ export async function show(main, _parameters, context) {
  * @param {(words: string) => Promise<void>} refresh
  */
 function addForm({ api, me }, refresh) {
-  const input = el("input", {
-    type: "text",
-    required: "",
-    maxlength: "64",
-    autocomplete: "off",
-    autocapitalize: "off",
-    spellcheck: "false",
-    pattern: "[A-Za-z0-9][A-Za-z0-9._@+\\-]*",
+  const member = textField(
+    "Name",
+    { required: "", maxlength: "64", autocapitalize: "off", pattern: "[A-Za-z0-9][A-Za-z0-9._@+\\-]*" },
+    "Letters, digits and . _ @ + - ; an e-mail address will do.",
+  );
+  const roles = me.role === "owner" ? Object.keys(ROLES) : ["submitter"];
+  const role = choiceField(
+    "Role",
+    roles.map((name) => [name, name]),
+    ROLES.submitter,
+  );
+  role.input.addEventListener("change", () => {
+    role.hint.textContent = ROLES[role.input.value];
   });
-  const name = field("Name", input, "Letters, digits and . _ @ + - ; an e-mail address will do.");
-  const select = el("select");
-  for (const name of me.role === "owner" ? Object.keys(ROLES) : ["submitter"])
-    select.append(el("option", { value: name }, name));
-  const role = field("Role", select, ROLES.submitter);
-  select.addEventListener("change", () => {
-    role.hint.textContent = ROLES[select.value];
+  const form = commandForm([member.element, role.element], "Add", async () => {
+    const name = member.value();
+    await api.post("/api/members", valuesOf({ member, role }));
+    member.input.value = "";
+    await refresh(`${name} was added. Make a token for them next.`);
   });
-  const form = commandForm([name.element, role.element], "Add", async () => {
-    const member = input.value.trim();
-    await api.post("/api/members", { member, role: select.value });
-    input.value = "";
-    await refresh(`${member} was added. Make a token for them next.`);
-  });
-  return el("section", {}, el("h2", {}, "Add somebody"), form);
+  return section("Add somebody", form);
 }
 
 /**
@@ -106,13 +111,13 @@ function addForm({ api, me }, refresh) {
 function memberItem(first, { api, me }, refresh) {
   const { member } = first;
   const heading = el("h3", { tabindex: "-1" }, member);
-  const facts = el("p", { class: "quiet" });
+  const facts = quiet();
   const rows = el("ul", { class: "tokens" });
   const shown = el("div");
   const create = tokenForm(member, (label, days) => makeToken(label, days));
   const remove = actionButton("Remove", removeMember, { className: "plain" });
   remove.setAttribute("aria-label", `Remove ${member}`);
-  const controls = el("div", { class: "row" }, create, remove);
+  const controls = sideBySide(create, remove);
   const element = el("li", {}, heading, facts, rows, shown, controls);
   /** @type {Map<string, ReturnType<typeof tokenRow>>} */
   const known = new Map();
@@ -133,17 +138,7 @@ function memberItem(first, { api, me }, refresh) {
     const words =
       `${member} can no longer sign in, and every token of theirs stops working at once. What they did ` +
       "stays in the audit log.";
-    if (
-      (await askInDialog(
-        `Remove ${member}?`,
-        [el("p", {}, words)],
-        [
-          { label: `Remove ${member}`, value: "yes", primary: true },
-          { label: "Cancel", value: "" },
-        ],
-      )) !== "yes"
-    )
-      return;
+    if (!(await isConfirmed(`Remove ${member}?`, words, `Remove ${member}`))) return;
     await api.post(pathTo`/api/members/${member}/remove`);
     shown.replaceChildren();
     await refresh(`${member} was removed.`);
@@ -182,30 +177,16 @@ function memberItem(first, { api, me }, refresh) {
  * @param {(label: string, days: number) => Promise<void>} make
  */
 function tokenForm(member, make) {
-  const label = el("input", { type: "text", maxlength: "64", autocomplete: "off" });
-  const days = el("input", {
-    type: "number",
-    class: "number",
-    min: "1",
-    max: `${MOST_DAYS}`,
-    value: `${DAYS}`,
-    required: "",
-  });
-  const fields = [
-    field("What it is for", label, "Such as “laptop” or “training cluster”.").element,
-    field("Days until it expires", days).element,
-  ];
-  const form = commandForm(fields, "Make the token", async () => {
-    await make(label.value.trim(), Number(days.value));
-    label.value = "";
+  const label = textField("What it is for", { maxlength: "64" }, "Such as “laptop” or “training cluster”.");
+  const limits = { min: "1", max: `${MOST_DAYS}`, value: `${DAYS}`, required: "" };
+  const days = numberField("Days until it expires", limits);
+  const form = commandForm([label.element, days.element], "Make the token", async () => {
+    await make(label.value() ?? "", days.value() ?? DAYS);
+    label.input.value = "";
     whole.removeAttribute("open");
   });
-  const whole = el(
-    "details",
-    {},
-    el("summary", { "aria-label": `New token for ${member}` }, "New token"),
-    form,
-  );
+  const whole = details("New token", form);
+  whole.querySelector("summary")?.setAttribute("aria-label", `New token for ${member}`);
   return whole;
 }
 
@@ -226,7 +207,7 @@ function newToken(member, secret, expires_at) {
   const element = el(
     "div",
     { class: "once", role: "group", "aria-label": `New token for ${member}` },
-    el("p", {}, el("strong", {}, `Copy this token for ${member} now: it is shown this once.`), ` ${until}`),
+    paragraph(el("strong", {}, `Copy this token for ${member} now: it is shown this once.`), ` ${until}`),
     code,
     button,
     told,

@@ -3,7 +3,16 @@
 
 import { openDraft, steps } from "./console_draft.js";
 import { choosers, dropZone } from "./console_drop_zone.js";
-import { actionButton, alertLine, askInDialog, el } from "./console_elements.js";
+import {
+  actionButton,
+  actionRow,
+  alertLine,
+  askInDialog,
+  details,
+  el,
+  paragraph,
+  quiet,
+} from "./console_elements.js";
 import { subfolders } from "./console_files.js";
 import { counted, remaining, size } from "./console_format.js";
 import { methodOf } from "./console_methods.js";
@@ -67,14 +76,7 @@ export async function show(main, parameters, { api, go, signal }) {
     lists.set(kind, list);
     const zone = dropZone(heading, isMany, (all) => take(kind, all, isMany));
     zones.set(kind, zone);
-    return el(
-      "section",
-      { class: "pictures" },
-      el("h2", {}, heading),
-      el("p", { class: "quiet" }, about),
-      list,
-      zone.element,
-    );
+    return el("section", { class: "pictures" }, el("h2", {}, heading), quiet(about), list, zone.element);
   };
 
   /**
@@ -114,9 +116,7 @@ export async function show(main, parameters, { api, go, signal }) {
     const answer = await askInDialog(
       `${folder.name} has ${inside.length} sub-folders`,
       [
-        el(
-          "p",
-          {},
+        paragraph(
           `They are ${names}${inside.length > 5 ? " and others" : ""}. Are they different models, or ` +
             "classes of pictures (such as cats and dogs) of one model?",
         ),
@@ -158,10 +158,8 @@ export async function show(main, parameters, { api, go, signal }) {
     }
   }
 
-  const aside = el(
-    "details",
-    {},
-    el("summary", {}, "More pictures: practice, attention checks, masks"),
+  const aside = details(
+    "More pictures: practice, attention checks, masks",
     ...ASIDE.map(([kind, heading, about]) => area(kind, heading, about, false)),
   );
   const areas = method.hasItems
@@ -202,7 +200,7 @@ export async function show(main, parameters, { api, go, signal }) {
     steps(1, draft),
     ...areas,
     aside,
-    el("div", { class: "actions" }, actionButton("Continue to the check", onward, { primary: true })),
+    actionRow(actionButton("Continue to the check", onward, { primary: true })),
     missing,
     draft.state,
     spoken,
@@ -352,7 +350,7 @@ function nameField(slot, transfers) {
     spellcheck: "false",
   });
   input.value = slot.name;
-  const problem = el("p", { class: "error", role: "alert" });
+  const problem = alertLine();
   /** Return whether the name can be had; say why not. */
   function check() {
     const name = input.value.trim();

@@ -1,7 +1,7 @@
 // @ts-check
 /** The plan beside the settings, as the server computes it: evaluators, pay, time, intervals, and power. */
 
-import { el } from "./console_elements.js";
+import { alertLine, el } from "./console_elements.js";
 import { count, counted, sentence } from "./console_format.js";
 import { money } from "./texts.js";
 
@@ -151,7 +151,7 @@ export function planPanel(method, onAim, onChosen, pilots = []) {
   const known = DIFFERENCES[method];
   const facts = el("dl", { class: "plan-facts" });
   const warnings = el("ul", { class: "warning", hidden: "" });
-  const problem = el("p", { class: "error", role: "alert" });
+  const problem = alertLine();
   const difference = el("input", {
     id: "aim-difference",
     type: "text",

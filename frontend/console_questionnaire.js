@@ -1,7 +1,7 @@
 // @ts-check
 /** A study's own pages of instructions and its questions to evaluators, as lists of small forms. */
 
-import { actionButton, el, field } from "./console_elements.js";
+import { actionButton, alertLine, details, el, field, quiet } from "./console_elements.js";
 import { sentence } from "./console_format.js";
 
 /**
@@ -109,18 +109,14 @@ export function questionnaire(body, onChange) {
         "details",
         { class: "group" },
         el("summary", {}, "Pages of instructions"),
-        el("p", { class: "quiet" }, "Shown after consent, before the built-in instructions."),
+        quiet("Shown after consent, before the built-in instructions."),
         pages.element,
       ),
       el(
         "details",
         { class: "group" },
         el("summary", {}, "Questions to evaluators"),
-        el(
-          "p",
-          { class: "quiet" },
-          "Asked before the task or after it. Answers are in the data set and in the report.",
-        ),
+        quiet("Asked before the task or after it. Answers are in the data set and in the report."),
         questions.element,
       ),
     ],
@@ -232,7 +228,7 @@ function entryForm(noun, parts, first, onChange, { remove, up }) {
   const moving = actionButton("Move up", up, { className: "plain" });
   const common = fields.filter(({ part }) => !part.isRare).map(({ element }) => element);
   const rare = fields.filter(({ part }) => part.isRare).map(({ element }) => element);
-  const more = rare.length ? [el("details", {}, el("summary", {}, "Page and condition"), ...rare)] : [];
+  const more = rare.length ? [details("Page and condition", ...rare)] : [];
   const element = el(
     "li",
     { tabindex: "-1" },
@@ -340,7 +336,7 @@ function tickField(label, isTicked, onChange) {
   const input = el("input", { type: "checkbox" });
   input.checked = isTicked;
   input.addEventListener("input", onChange);
-  const problem = el("p", { class: "error", role: "alert" });
+  const problem = alertLine();
   const fail = (/** @type {string} */ words) => {
     problem.textContent = words;
   };

@@ -3,7 +3,7 @@
 
 import { putPart, waitedOrOnline } from "./console_api.js";
 import { dropZone } from "./console_drop_zone.js";
-import { actionButton, alertLine, el, explained, field, progress } from "./console_elements.js";
+import { actionButton, actionRow, alertLine, el, explained, field, progress } from "./console_elements.js";
 import { modelName } from "./console_files.js";
 import { counted, remaining, size } from "./console_format.js";
 import { pathTo } from "./console_paths.js";
@@ -64,7 +64,7 @@ export function modelForm(label, hint, send) {
   return {
     name: name.element,
     pictures: [zone.element, chosen],
-    sending: [sending.element, el("div", { class: "actions" }, button), failure],
+    sending: [sending.element, actionRow(button), failure],
   };
 }
 

@@ -5,6 +5,7 @@ import { Refused, waited } from "./console_api.js";
 import { deleteDraft, openDraft, steps } from "./console_draft.js";
 import {
   actionButton,
+  actionRow,
   alertLine,
   el,
   explained,
@@ -12,6 +13,7 @@ import {
   isAbort,
   link,
   progress,
+  quiet,
   showJob,
   withCode,
 } from "./console_elements.js";
@@ -209,9 +211,7 @@ export async function show(main, parameters, { api, go, signal }) {
       el("div", { class: "questions" }, ...fieldsOf(some)),
     ),
   );
-  const actions = el(
-    "div",
-    { class: "actions" },
+  const actions = actionRow(
     actionButton("Make the study", make, {
       primary: true,
       onError: (error) => (failure.textContent = explained(error)),
@@ -223,11 +223,7 @@ export async function show(main, parameters, { api, go, signal }) {
     { class: "settings", novalidate: "" },
     el("div", { class: "questions" }, ...fieldsOf(common)),
     el("h2", {}, "All other settings"),
-    el(
-      "p",
-      { class: "quiet" },
-      "What is left empty keeps its default, which is the paper’s where the paper has one.",
-    ),
+    quiet("What is left empty keeps its default, which is the paper’s where the paper has one."),
     ...more,
     panel.element,
     el("h2", {}, "Pages and questions of your own"),

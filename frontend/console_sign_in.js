@@ -4,7 +4,7 @@
  * no script can read; the page stores nothing.
  */
 
-import { alertLine, el, explained, field } from "./console_elements.js";
+import { actionRow, alertLine, el, explained, field } from "./console_elements.js";
 
 const REASONS = /** @type {Record<string, string>} */ ({
   expired_token: "Your token has expired. Ask whoever gave it to you for a new one.",
@@ -38,13 +38,7 @@ export function signIn(reason, send) {
     );
     const failure = alertLine();
     const button = el("button", { class: "primary" }, "Sign in");
-    const form = el(
-      "form",
-      { method: "dialog" },
-      token.element,
-      failure,
-      el("div", { class: "actions" }, button),
-    );
+    const form = el("form", { method: "dialog" }, token.element, failure, actionRow(button));
     const why = REASONS[reason] ? [el("p", { class: "warning" }, REASONS[reason])] : [];
     dialog.append(
       el(

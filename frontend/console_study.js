@@ -1,7 +1,7 @@
 // @ts-check
 /** The page of one study: its name and state, and its parts, each a screen of its own. */
 
-import { el, link } from "./console_elements.js";
+import { el, link, paragraph } from "./console_elements.js";
 import { pathTo } from "./console_paths.js";
 import { showOverview } from "./console_study_overview.js";
 import { showPay } from "./console_study_pay.js";
@@ -43,8 +43,8 @@ export function title({ study, section = "" }) {
 export async function show(main, { study, section = "" }, context) {
   if (!Object.hasOwn(SECTIONS, section)) {
     main.append(
-      el("p", {}, "A study has no such page."),
-      el("p", {}, link(pathTo`/console/studies/${study}`, study)),
+      paragraph("A study has no such page."),
+      paragraph(link(pathTo`/console/studies/${study}`, study)),
     );
     return;
   }

@@ -1,8 +1,8 @@
 // @ts-check
 /** How well distances between pictures agree with people's votes on triplets or pairs. */
 
-import { el, table, withCode } from "./console_elements.js";
-import { count, counted, sentence } from "./console_format.js";
+import { el, quiet, sentences, sideBySide, table, withCode } from "./console_elements.js";
+import { count, counted } from "./console_format.js";
 import { commandForm } from "./console_forms.js";
 import { jobList } from "./console_jobs.js";
 import { pathTo } from "./console_paths.js";
@@ -43,14 +43,7 @@ export function agreementSection({ study }, isSimulated, context) {
     return isOfThese;
   };
   const form = commandForm(
-    [
-      el(
-        "fieldset",
-        {},
-        el("legend", {}, "Distances"),
-        el("div", { class: "row" }, ...boxes.map(({ element }) => element)),
-      ),
-    ],
+    [el("fieldset", {}, el("legend", {}, "Distances"), sideBySide(...boxes.map(({ element }) => element)))],
     "Score them against the votes",
     async () => {
       const distances = boxes.filter(({ box }) => box.checked).map(({ box }) => box.value);
@@ -77,7 +70,7 @@ export function agreementSection({ study }, isSimulated, context) {
     "section",
     { class: "no-print" },
     el("h2", {}, "Distances and people’s votes"),
-    el("p", { class: "quiet" }, ...withCode(words)),
+    quiet(...withCode(words)),
     found,
     form,
     list,
@@ -100,14 +93,8 @@ function agreementView({ items, votes, evaluators, human, metrics, remarks }) {
   if (votes !== null) parts.push(counted(votes, "vote"));
   if (evaluators !== null) parts.push(`${count(evaluators)} evaluators`);
   const of = `${parts.join(", ")}. Percent, with 95% intervals.`;
-  const notes = remarks.length
-    ? [el("ul", { class: "notes quiet" }, ...remarks.map((words) => el("li", {}, sentence(words))))]
-    : [];
-  return [
-    table("Distances against votes", ["Distance", ...columns], rows),
-    el("p", { class: "quiet" }, of),
-    ...notes,
-  ];
+  const notes = remarks.length ? [sentences("notes quiet", remarks)] : [];
+  return [table("Distances against votes", ["Distance", ...columns], rows), quiet(of), ...notes];
 }
 
 /** @param {Line | undefined} line */

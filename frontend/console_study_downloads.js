@@ -2,7 +2,8 @@
 /** What there is to download of a study, with what can be asked of each file. */
 
 import { downloadButton } from "./console_download.js";
-import { el, field } from "./console_elements.js";
+import { details, el, field } from "./console_elements.js";
+import { choiceField, elementsOf, numberField, textField, tickField, valuesOf } from "./console_fields.js";
 import { pathTo } from "./console_paths.js";
 
 /**
@@ -56,107 +57,61 @@ export function downloads(record, isSimulated, context) {
   );
 }
 
-/** @param {Study} record */
+/**
+ * @param {Study} record
+ * @returns {Options}
+ */
 function reportOptions({ method }) {
-  const title = line();
-  const level = line({ type: "number", min: "50", max: "99.9", step: "any", placeholder: "95" });
-  const margin = line({ type: "number", min: "0.1", max: "49", step: "any", placeholder: "5" });
-  const exposures = el(
-    "select",
-    {},
-    el("option", { value: "" }, "as the staircase asked for them"),
-    el("option", { value: "shown" }, "as displays showed them"),
-  );
-  const fields = [
-    field("Title of the page", title),
-    field("Intervals (%)", level),
-    field(
+  const percent = numberField("Intervals (%)", { min: "50", max: "99.9", step: "any", placeholder: "95" });
+  const asked = {
+    title: textField("Title of the page"),
+    level: { ...percent, value: () => percent.input.value && `${Number(percent.input.value) / 100}` },
+    margin: numberField(
       "Margin around 50%, in percentage points",
-      margin,
+      { min: "0.1", max: "49", step: "any", placeholder: "5" },
       "Within it, a model counts as indistinguishable.",
     ),
-    ...(method === "time" ? [field("Exposures", exposures)] : []),
-  ];
-  return options("Options of the report", fields, () => [
-    ...typed("title", title.value),
-    ...typed("level", level.value && `${Number(level.value) / 100}`),
-    ...typed("margin", margin.value),
-    ...typed("exposures", exposures.value),
-  ]);
+    exposures: choiceField("Exposures", [
+      ["", "as the staircase asked for them"],
+      ["shown", "as displays showed them"],
+    ]),
+  };
+  const { exposures, ...others } = asked;
+  return options("Options of the report", method === "time" ? asked : others);
 }
 
-/** @param {Study} record */
+/**
+ * @param {Study} record
+ * @returns {Options}
+ */
 function exportOptions({ method }) {
-  const creators = el("textarea", { rows: "2", spellcheck: "false" });
-  const licence = line({ placeholder: "CC-BY-4.0" });
-  const url = line({ type: "url" });
-  const release = line({ placeholder: "1.0.0" });
-  const isPlain = el("input", { type: "checkbox" });
-  const withPictures = el("input", { type: "checkbox" });
-  const fields = [
-    field("Creators", creators, "One on each line, such as Lovelace, Ada."),
-    field("Licence", licence, "Its SPDX name, or an address."),
-    field("Where it is published", url),
-    field("Version of the data set", release),
-  ];
-  const ticks = [
-    tick(isPlain, "Answers and their description only, without what publishing needs"),
-    ...(method === "2afc" || method === "jnd"
-      ? [tick(withPictures, "With pictures and votes in the layout of BAPPS")]
-      : []),
-  ];
-  return options(
-    "Options of the data set",
-    fields,
-    () => [
-      ...creators.value.split("\n").flatMap((name) => typed("creator", name)),
-      ...typed("license", licence.value),
-      ...typed("url", url.value),
-      ...typed("release", release.value),
-      ...(isPlain.checked ? [["croissant", "false"]] : []),
-      ...(withPictures.checked ? [["bapps", "true"]] : []),
-    ],
-    ticks,
-  );
+  const names = el("textarea", { rows: "2", spellcheck: "false" });
+  const asked = {
+    creator: {
+      ...field("Creators", names, "One on each line, such as Lovelace, Ada."),
+      value: () => names.value.split("\n").flatMap((name) => name.trim() || []),
+    },
+    license: textField("Licence", { placeholder: "CC-BY-4.0" }, "Its SPDX name, or an address."),
+    url: textField("Where it is published", { type: "url" }),
+    release: textField("Version of the data set", { placeholder: "1.0.0" }),
+    croissant: tickField("Answers and their description only, without what publishing needs", "false"),
+    bapps: tickField("With pictures and votes in the layout of BAPPS"),
+  };
+  const { bapps, ...others } = asked;
+  return options("Options of the data set", method === "2afc" || method === "jnd" ? asked : others);
 }
 
 /**
  * @param {string} summary
- * @param {ReturnType<typeof field>[]} fields
- * @param {() => string[][]} query
- * @param {HTMLElement[]} [others]
+ * @param {Record<string, {element: HTMLElement, value: () => unknown}>} fields
  * @returns {Options}
  */
-function options(summary, fields, query, others = []) {
+function options(summary, fields) {
   return {
-    element: el(
-      "details",
-      {},
-      el("summary", {}, summary),
-      ...fields.map(({ element }) => element),
-      ...others,
-    ),
-    query,
+    element: details(summary, ...elementsOf(fields)),
+    query: () =>
+      Object.entries(valuesOf(fields)).flatMap(([name, values]) =>
+        [values].flat().map((value) => [name, `${value}`]),
+      ),
   };
-}
-
-/** @param {Record<string, string>} [attributes] */
-function line(attributes = {}) {
-  return el("input", { type: "text", autocomplete: "off", ...attributes });
-}
-
-/**
- * @param {HTMLInputElement} box
- * @param {string} words
- */
-function tick(box, words) {
-  return el("label", { class: "option" }, box, words);
-}
-
-/**
- * @param {string} name
- * @param {string} value
- */
-function typed(name, value) {
-  return value.trim() ? [[name, value.trim()]] : [];
 }

@@ -1,7 +1,7 @@
 // @ts-check
 /** Metrics of a study's pictures: those that are kept with it, and computing them. */
 
-import { el, table } from "./console_elements.js";
+import { details, el, quiet, table } from "./console_elements.js";
 import { count, moment } from "./console_format.js";
 import { commandForm } from "./console_forms.js";
 import { jobList } from "./console_jobs.js";
@@ -31,10 +31,8 @@ export function metricsSection({ study }, context) {
     const { runs } = await context.api.get(path, { signal: context.signal });
     kept.replaceChildren(...runs.flatMap(runView));
   };
-  const options = el(
-    "details",
-    {},
-    el("summary", {}, "Options"),
+  const options = details(
+    "Options",
     el(
       "label",
       { class: "option" },
@@ -77,7 +75,7 @@ function runView({ extractor, names, models, reals, computed_at }) {
   return [
     el("h3", {}, name),
     table(name, ["Model", ...METRICS.map((metric) => names[metric]), "Pictures"], rows),
-    el("p", { class: "quiet" }, `Against ${count(reals)} reals, computed ${moment(computed_at)}.`),
+    quiet(`Against ${count(reals)} reals, computed ${moment(computed_at)}.`),
   ];
 }
 

@@ -1,7 +1,7 @@
 // @ts-check
 /** The models of a study, and one that a researcher adds to it, also while evaluators answer. */
 
-import { el } from "./console_elements.js";
+import { details, el, quiet, section } from "./console_elements.js";
 import { sentence } from "./console_format.js";
 import { jobList } from "./console_jobs.js";
 import { pathTo } from "./console_paths.js";
@@ -27,17 +27,10 @@ export function modelsSection(record, context) {
     names.replaceChildren(...models.map((name) => el("li", {}, name)));
   };
   const adding = join_problem
-    ? el("p", { class: "quiet" }, sentence(`no model can be added: the study ${join_problem}`))
-    : el("details", {}, el("summary", {}, "Add a model"), joinForm(study, context));
+    ? quiet(sentence(`no model can be added: the study ${join_problem}`))
+    : details("Add a model", joinForm(study, context));
   const what = record.method === "2afc" || record.method === "jnd" ? "Sets" : "Models";
-  return el(
-    "section",
-    {},
-    el("h2", {}, what),
-    names,
-    adding,
-    jobList(study, context, { kinds: ["join_model"], onEnd: renew }),
-  );
+  return section(what, names, adding, jobList(study, context, { kinds: ["join_model"], onEnd: renew }));
 }
 
 /**
@@ -58,7 +51,7 @@ function joinForm(study, { api }) {
   return el(
     "div",
     { class: "submit" },
-    el("p", { class: "quiet" }, words),
+    quiet(words),
     ...form.pictures,
     form.name,
     el("label", { class: "option" }, skipsBad, "Leave out files that cannot be used"),

@@ -3,7 +3,18 @@
  * How a study is going: its links for evaluators, its sessions and scores so far, simulated evaluators, jobs.
  */
 
-import { actionButton, el, field, link } from "./console_elements.js";
+import {
+  actionButton,
+  details,
+  el,
+  link,
+  paragraph,
+  quiet,
+  section,
+  sideBySide,
+  statusLine,
+} from "./console_elements.js";
+import { elementsOf, numberField, valuesOf } from "./console_fields.js";
 import { counted } from "./console_format.js";
 import { commandForm } from "./console_forms.js";
 import { jobList } from "./console_jobs.js";
@@ -39,17 +50,10 @@ export function showOverview(main, record, context) {
   const state = stateLine(record, context);
   const live = el("div", { class: "live" });
   const actions = [
-    el(
-      "section",
-      {},
-      el("h2", {}, "Invite evaluators"),
-      ...openLink(record),
-      privateLinks(study, context),
-      ...waitingLink(record),
-    ),
-    el("section", {}, el("h2", {}, "Simulated evaluators"), simulation(record, context)),
+    section("Invite evaluators", ...openLink(record), privateLinks(study, context), ...waitingLink(record)),
+    section("Simulated evaluators", simulation(record, context)),
     ...drawing(record, context),
-    el("section", {}, el("h2", {}, "What the server worked on"), jobList(study, context)),
+    section("What the server worked on", jobList(study, context)),
   ];
   // what grows as people answer has nothing below it where there is room; on a narrow screen it comes first
   main.append(state.element, el("div", { class: "overview" }, el("div", {}, ...actions), live));
@@ -75,8 +79,8 @@ export function showOverview(main, record, context) {
  */
 function stateLine(record, { api }) {
   const { study } = record;
-  const words = el("p", { class: "quiet" });
-  const done = el("p", { class: "quiet told", role: "status" });
+  const words = quiet();
+  const done = statusLine();
   let isPaused = false;
   const pause = actionButton("", async () => {
     const [command, outcome] = isPaused
@@ -105,7 +109,7 @@ function stateLine(record, { api }) {
       "div",
       { class: "head" },
       words,
-      el("div", {}, el("div", { class: "row" }, pause, ...(isPaidToWait ? [call] : [])), done),
+      el("div", {}, sideBySide(pause, ...(isPaidToWait ? [call] : [])), done),
     ),
     update,
   };
@@ -113,8 +117,7 @@ function stateLine(record, { api }) {
 
 /** @param {Study} record */
 function openLink({ links, panel }) {
-  if (links.private.required)
-    return [el("p", { class: "quiet" }, "This study has no open link: each person needs a private one.")];
+  if (links.private.required) return [quiet("This study has no open link: each person needs a private one.")];
   const address = links.evaluators;
   const shown = el("code", { translate: "no" }, address);
   const { button, told } = copier(address, shown, {
@@ -128,11 +131,9 @@ function openLink({ links, panel }) {
     : "Whoever has this link can take part.";
   return [
     el("p", { class: "address" }, shown),
-    el("div", { class: "row" }, button, play),
+    sideBySide(button, play),
     told,
-    el(
-      "p",
-      { class: "quiet" },
+    quiet(
       `${words} A try of your own counts like any other session: withdraw it at its end, or under Sessions.`,
     ),
   ];
@@ -156,17 +157,10 @@ function waitingLink({ links }) {
  * @param {Context} context
  */
 function privateLinks(study, { api }) {
-  const count = el("input", {
-    type: "number",
-    class: "number",
-    min: "1",
-    max: `${MOST_LINKS}`,
-    value: "10",
-    required: "",
-  });
+  const count = numberField("How many", { min: "1", max: `${MOST_LINKS}`, value: "10", required: "" });
   const made = el("div");
-  const form = commandForm([field("How many", count).element], "Make private links", async () => {
-    const { links } = await api.post(pathTo`/api/studies/${study}/links`, { count: Number(count.value) });
+  const form = commandForm([count.element], "Make private links", async () => {
+    const { links } = await api.post(pathTo`/api/studies/${study}/links`, { count: count.value() });
     const list = el("textarea", { readonly: "", rows: "6", "aria-label": "Private links" });
     list.value = links.join("\n");
     const { button, told } = copier(list.value, list, {
@@ -175,18 +169,16 @@ function privateLinks(study, { api }) {
       selected: "Select them, and copy them with your keyboard.",
     });
     made.replaceChildren(
-      el("p", {}, el("strong", {}, "Copy these links now: they cannot be shown again.")),
+      paragraph(el("strong", {}, "Copy these links now: they cannot be shown again.")),
       list,
       button,
       told,
     );
     button.focus();
   });
-  return el(
-    "details",
-    {},
-    el("summary", {}, "Private links, one a person"),
-    el("p", { class: "quiet" }, "Each works for one person, once. Only their hashes are stored."),
+  return details(
+    "Private links, one a person",
+    quiet("Each works for one person, once. Only their hashes are stored."),
     form,
     made,
   );
@@ -197,59 +189,33 @@ function privateLinks(study, { api }) {
  * @param {Context} context
  */
 function simulation({ study, models, method }, { api }) {
-  const evaluators = el("input", {
-    type: "number",
-    class: "number",
-    min: "1",
-    max: `${MOST_SIMULATED}`,
-    value: "10",
-    required: "",
-  });
-  const seed = el("input", { type: "number", class: "number", min: "0", step: "1" });
-  const sd = el("input", {
-    type: "number",
-    class: "number",
-    min: "0",
-    max: "0.5",
-    step: "any",
-    placeholder: "0",
-  });
-  const { what, words, limits } = method === "tournament" ? STRENGTH : ACCURACY;
-  const values = models.map((model) => {
-    const input = el("input", { type: "number", class: "number", step: "any", ...limits });
-    return { model, input, element: field(`${what} of ${model}`, input).element };
-  });
-  const hint = "Of all models together. They answer through the same routes as people do.";
-  const more = el(
-    "details",
-    {},
-    el("summary", {}, `${what} and seed`),
-    el("p", { class: "quiet" }, words),
-    ...values.map(({ element }) => element),
-    field("Spread between evaluators", sd, "Standard deviation, 0 to 0.5.").element,
-    field("Seed", seed, "The same seed gives the same answers.").element,
+  const evaluators = numberField(
+    "How many",
+    { min: "1", max: `${MOST_SIMULATED}`, value: "10", required: "" },
+    "Of all models together. They answer through the same routes as people do.",
   );
-  const form = commandForm([field("How many", evaluators, hint).element, more], "Simulate", async () => {
-    const given = Object.fromEntries(
-      values
-        .filter(({ input }) => input.value !== "")
-        .map(({ model, input }) => [model, Number(input.value)]),
-    );
-    const wish = {
-      evaluators: Number(evaluators.value),
-      [what.toLowerCase()]: given,
-      sd: Number(sd.value),
-      seed: seed.value === "" ? null : Number(seed.value),
-    };
+  const { what, words, limits } = method === "tournament" ? STRENGTH : ACCURACY;
+  const of = Object.fromEntries(
+    models.map((model) => [model, numberField(`${what} of ${model}`, { step: "any", ...limits })]),
+  );
+  const others = {
+    sd: numberField(
+      "Spread between evaluators",
+      { min: "0", max: "0.5", step: "any", placeholder: "0" },
+      "Standard deviation, 0 to 0.5.",
+    ),
+    seed: numberField("Seed", { min: "0", step: "1" }, "The same seed gives the same answers."),
+  };
+  const more = details(`${what} and seed`, quiet(words), ...elementsOf(of), ...elementsOf(others));
+  const form = commandForm([evaluators.element, more], "Simulate", async () => {
+    const wish = { ...valuesOf({ evaluators, ...others }), [what.toLowerCase()]: valuesOf(of) };
     await api.post(pathTo`/api/studies/${study}/simulate`, wish);
     return "They are at work: see below.";
   });
   return el(
     "div",
     {},
-    el(
-      "p",
-      { class: "quiet" },
+    quiet(
       "Simulated evaluators try out a study and its scores. They are marked as simulated, count in no " +
         "score of people and are never paid. ",
       link(`${pathTo`/console/studies/${study}/scores`}?simulated`, "Their scores"),
@@ -267,7 +233,7 @@ function simulation({ study, models, method }, { api }) {
  */
 function drawing({ study, redraws }, { api }) {
   if (!redraws) return [];
-  const told = el("p", { class: "quiet told", role: "status" });
+  const told = statusLine();
   const of = (/** @type {string} */ label, /** @type {boolean} */ simulated) =>
     actionButton(label, async () => {
       await api.post(pathTo`/api/studies/${study}/draw`, { simulated });
@@ -280,19 +246,15 @@ function drawing({ study, redraws }, { api }) {
       "was restored."
     : "Sessions draw the pictures that need evaluators the most. Find these anew now and then, as " +
       "answers come in.";
-  const simulated = el(
-    "details",
-    {},
-    el("summary", {}, "Of simulated evaluators"),
-    el("div", { class: "row" }, of(isCounted ? "Count those again" : "Find those anew", true)),
+  const simulated = details(
+    "Of simulated evaluators",
+    sideBySide(of(isCounted ? "Count those again" : "Find those anew", true)),
   );
   return [
-    el(
-      "section",
-      {},
-      el("h2", {}, heading),
-      el("p", { class: "quiet" }, words),
-      el("div", { class: "row" }, of(isCounted ? "Count again" : "Find them anew", false)),
+    section(
+      heading,
+      quiet(words),
+      sideBySide(of(isCounted ? "Count again" : "Find them anew", false)),
       told,
       simulated,
     ),

@@ -1,7 +1,21 @@
 // @ts-check
 /** What evaluators of a study are owed, and paying it: shown first, then confirmed twice. */
 
-import { actionButton, el, field, link, table } from "./console_elements.js";
+import {
+  actionButton,
+  details,
+  el,
+  field,
+  link,
+  paragraph,
+  quiet,
+  section,
+  select,
+  sideBySide,
+  statusLine,
+  table,
+} from "./console_elements.js";
+import { centsField, elementsOf, percentField, textField, valuesOf } from "./console_fields.js";
 import { count, counted, moment, sentence } from "./console_format.js";
 import { amount, commandForm, isConfirmed, isConfirmedTwice, isDone, isTyped } from "./console_forms.js";
 import { jobList } from "./console_jobs.js";
@@ -41,7 +55,7 @@ const CHANGED =
 export async function showPay(main, record, context) {
   const due = el("div");
   const other = el("div"); // apart, so that what is typed there outlasts a payment
-  const told = el("p", { class: "quiet told", role: "status", tabindex: "-1" });
+  const told = statusLine({ tabindex: "-1" });
   main.append(told, due, other);
 
   /** @param {string} [words] */
@@ -61,10 +75,8 @@ export async function showPay(main, record, context) {
   async function refreshAll(words) {
     const payments = await refresh(words);
     other.replaceChildren(
-      el(
-        "section",
-        {},
-        el("h2", {}, "Other"),
+      section(
+        "Other",
         budget(record, payments, context, refreshAll),
         ...rareActions(record, payments, context, refreshAll),
       ),
@@ -99,9 +111,7 @@ function dueView(record, payments, context, refresh) {
     ...(payments.automatic ? [["Automatic payment", automaticWords(payments.automatic)]] : []),
     ["How", paid_by === "prolific" ? "by Prolific" : "by you, from a list"],
   ];
-  const nothing = el(
-    "p",
-    {},
+  const nothing = paragraph(
     evaluators.length
       ? "Everybody was paid in full, or their payment is under way."
       : "Nobody is owed anything yet.",
@@ -111,20 +121,14 @@ function dueView(record, payments, context, refresh) {
   const how = pays || unpaid.length ? paying(record, payments, context, refresh) : nothing;
   const isMixed = byPanel && payments.by_hand.people > 0;
   return [
-    el(
-      "section",
-      {},
-      el("h2", {}, "To pay"),
+    section(
+      "To pay",
       facts(rows),
       ...(trouble ? [el("p", { class: "warning" }, sentence(trouble))] : []),
       how,
     ),
-    ...(isMixed
-      ? [el("section", {}, el("h2", {}, "To pay by hand"), payingByHand(record, payments, context, refresh))]
-      : []),
-    ...(unpaid.length
-      ? [el("section", {}, el("h2", {}, "Not paid in full"), ...accounts(unpaid, currency))]
-      : []),
+    ...(isMixed ? [section("To pay by hand", payingByHand(record, payments, context, refresh))] : []),
+    ...(unpaid.length ? [section("Not paid in full", ...accounts(unpaid, currency))] : []),
     ...(payments.unmatched.length ? [unmatchedSection(record, payments, context, refresh)] : []),
   ];
 }
@@ -139,7 +143,7 @@ function dueView(record, payments, context, refresh) {
 function payingAtPanel({ study }, payments, { api }, refresh) {
   const { currency, pays, confirmation } = payments;
   if (!confirmation || !pays)
-    return el("p", {}, "Nothing can be paid now: the list below says what is under way or undecided.");
+    return paragraph("Nothing can be paid now: the list below says what is under way or undecided.");
   const total = amount(payments.now_total_usd_cents, currency);
   return actionButton(
     `Pay ${people(pays)}`,
@@ -163,10 +167,8 @@ function payingAtPanel({ study }, payments, { api }, refresh) {
  * @param {(words: string) => Promise<unknown>} refresh
  */
 function payingByHand({ study }, { currency, by_hand, paid_by }, { api }, refresh) {
-  const list = link(pathTo`/api/studies/${study}/payments.csv`, "Download the list", {
-    class: "button",
-    download: "",
-  });
+  const path = pathTo`/api/studies/${study}/payments`;
+  const list = link(`${path}.csv`, "Download the list", { class: "button", download: "" });
   const file = el("input", { type: "file", accept: ".csv,text/csv", required: "" });
   const form = commandForm(
     [field("The list that was paid", file, "Remove the rows of people who were not paid.").element],
@@ -174,28 +176,15 @@ function payingByHand({ study }, { currency, by_hand, paid_by }, { api }, refres
     async () => {
       const rows = paidRows((await file.files?.[0]?.text()) ?? "");
       if (!rows.length) throw new Error("there is nobody in this list");
-      const total = amount(
-        rows.reduce((sum, { usd_cents }) => sum + usd_cents, 0),
-        currency,
-      );
+      const cents = rows.reduce((sum, { usd_cents }) => sum + usd_cents, 0);
+      const total = amount(cents, currency);
       const whom = people(new Set(rows.map(({ evaluator }) => evaluator)).size);
-      if (
-        !(await isConfirmed(
-          "Mark them as paid?",
-          `${total} to ${whom} is recorded as paid by you. No list shows it as owed again.`,
-          `Yes, ${total} was paid to ${whom}`,
-        ))
-      )
-        return;
+      const words = `${total} to ${whom} is recorded as paid by you. No list shows it as owed again.`;
+      if (!(await isConfirmed("Mark them as paid?", words, `Yes, ${total} was paid to ${whom}`))) return;
       let marked = 0;
       for (let i = 0; i < rows.length; i += MARKED_AT_ONCE) {
-        marked += (
-          await api.post(
-            pathTo`/api/studies/${study}/payments/mark-paid`,
-            { paid: rows.slice(i, i + MARKED_AT_ONCE) },
-            { again: true },
-          )
-        ).marked;
+        const wish = { paid: rows.slice(i, i + MARKED_AT_ONCE) };
+        marked += (await api.post(`${path}/mark-paid`, wish, { again: true })).marked;
       }
       const before =
         rows.length > marked ? ` ${counted(rows.length - marked, "row")} had been marked before.` : "";
@@ -211,13 +200,11 @@ function payingByHand({ study }, { currency, by_hand, paid_by }, { api }, refres
   return el(
     "div",
     {},
-    el(
-      "p",
-      {},
+    paragraph(
       `${who} Download the list, which has their completion codes, pay them, then choose the list ` +
         "again to mark them as paid.",
     ),
-    el("div", { class: "row" }, list),
+    sideBySide(list),
     form,
   );
 }
@@ -234,37 +221,26 @@ function budget(
   { api },
   refresh,
 ) {
-  const percent = (/** @type {string} */ value) =>
-    el("input", { type: "text", inputmode: "decimal", class: "number", value });
-  const [fee, vat] = [percent(fee_percent), percent(vat_percent)];
-  const most = el("input", { type: "number", class: "number", min: "0", step: "0.01" });
-  if (budget_usd_cents !== null) most.value = (budget_usd_cents / 100).toFixed(2);
-  const percents =
-    paid_by === "prolific"
-      ? [field("Fee of the panel, in percent", fee).element, field("VAT on the fee, in percent", vat).element]
-      : [];
+  const limit = centsField(
+    `Budget (${currency})`,
+    budget_usd_cents,
+    "All that the study may cost, with fees. Nothing beyond it is ever paid.",
+  );
+  const percents = {
+    fee_percent: percentField("Fee of the panel, in percent", fee_percent),
+    vat_percent: percentField("VAT on the fee, in percent", vat_percent),
+  };
   const form = commandForm(
-    [
-      field(
-        `Budget (${currency})`,
-        most,
-        "All that the study may cost, with fees. Nothing beyond it is ever paid.",
-      ).element,
-      ...percents,
-    ],
+    [limit.element, ...(paid_by === "prolific" ? elementsOf(percents) : [])],
     "Set the budget",
     async () => {
-      const wish = {
-        ...(most.value ? { budget_usd_cents: Math.round(100 * Number(most.value)) } : {}),
-        ...(fee.value.trim() ? { fee_percent: fee.value.trim() } : {}),
-        ...(vat.value.trim() ? { vat_percent: vat.value.trim() } : {}),
-      };
+      const wish = valuesOf({ budget_usd_cents: limit, ...percents });
       await api.post(pathTo`/api/studies/${study}/payments/budget`, wish, { again: true });
       await refresh("It is set.");
     },
     { isPrimary: false },
   );
-  return el("details", {}, el("summary", {}, paid_by === "prolific" ? "Budget and fee" : "Budget"), form);
+  return details(paid_by === "prolific" ? "Budget and fee" : "Budget", form);
 }
 
 /** @param {number} number */
@@ -302,9 +278,7 @@ function accounts(rows, currency) {
  * @param {number} number of all
  */
 function cutAt(number) {
-  return number > MOST_SHOWN
-    ? [el("p", { class: "quiet" }, `${count(MOST_SHOWN)} of ${count(number)} are shown.`)]
-    : [];
+  return number > MOST_SHOWN ? [quiet(`${count(MOST_SHOWN)} of ${count(number)} are shown.`)] : [];
 }
 
 /**
@@ -355,11 +329,7 @@ function unmatchedSection({ study }, { unmatched }, { api, signal }, refresh) {
       ["approve", "pay the reward"],
       ...(asked_to_return_at ? [] : [["ask_return", "ask to return the place"]]),
     ];
-    return el(
-      "select",
-      { "aria-label": `What to do about ${evaluator}` },
-      ...options.map(([value, words]) => el("option", { value }, words)),
-    );
+    return select(options, { "aria-label": `What to do about ${evaluator}` });
   });
   const rows = shown.map(({ evaluator, why, reward, completed_at, asked_to_return_at }, i) => [
     evaluator,
@@ -383,23 +353,16 @@ function unmatchedSection({ study }, { unmatched }, { api, signal }, refresh) {
     const plan = await api.get(`${pathTo`/api/studies/${study}/payments`}?${query}`, { signal });
     if (!plan.confirmation) throw new Error(plan.trouble ?? "nothing can be paid now");
     if (!(await isPaymentConfirmed(study, plan))) return;
-    const isOrdered = await isDone(() =>
-      api.post(
-        pathTo`/api/studies/${study}/pay`,
-        { ...wish, confirmation: plan.confirmation },
-        { again: true },
-      ),
-    );
+    const order = { ...wish, confirmation: plan.confirmation };
+    const isOrdered = await isDone(() => api.post(pathTo`/api/studies/${study}/pay`, order, { again: true }));
     await refresh(isOrdered ? "It is under way: see below." : CHANGED);
   });
   const words =
     "They hold a place at the panel, and handed in nothing that counts here. Nothing is done about " +
     "them until you say so; what everybody else is owed is paid with them.";
-  return el(
-    "section",
-    {},
-    el("h2", {}, "Without a session here"),
-    el("p", { class: "quiet" }, words),
+  return section(
+    "Without a session here",
+    quiet(words),
     table(
       "Submissions at the panel without a session",
       ["Submission", "Why", "State", "Handed in", "What to do"],
@@ -419,19 +382,15 @@ function unmatchedSection({ study }, { unmatched }, { api, signal }, refresh) {
  */
 function rareActions({ study, currency }, { paid_by, paid_from, automatic }, { api }, refresh) {
   const path = pathTo`/api/studies/${study}/payments`;
-  const line = (/** @type {Record<string, string>} */ attributes) =>
-    el("input", { type: "text", autocomplete: "off", spellcheck: "false", required: "", ...attributes });
-  const evaluator = line({});
-  const reason = line({ maxlength: "100" });
+  const asked = {
+    evaluator: textField("Evaluator or session", { required: "" }),
+    reason: textField("Reason", { required: "", maxlength: "100" }, "Kept in the books."),
+  };
   const part = commandForm(
-    [field("Evaluator or session", evaluator).element, field("Reason", reason, "Kept in the books.").element],
+    elementsOf(asked),
     "Owe a part of the pay",
     async () => {
-      const owed = await api.post(
-        `${path}/broke-off`,
-        { evaluator: evaluator.value.trim(), reason: reason.value.trim() },
-        { again: true },
-      );
+      const owed = await api.post(`${path}/broke-off`, valuesOf(asked), { again: true });
       await refresh(
         `${owed.evaluator} is owed ${amount(owed.base_usd_cents + owed.bonus_usd_cents, currency)}.`,
       );
@@ -453,15 +412,9 @@ function rareActions({ study, currency }, { paid_by, paid_from, automatic }, { a
     { isPrimary: false },
   );
   const folded = [
-    el(
-      "details",
-      {},
-      el("summary", {}, "A session that broke off"),
-      el(
-        "p",
-        { class: "quiet" },
-        "If it broke off through no fault of its evaluator, a part is owed for what was answered.",
-      ),
+    details(
+      "A session that broke off",
+      quiet("If it broke off through no fault of its evaluator, a part is owed for what was answered."),
       part,
     ),
     el(
@@ -492,15 +445,9 @@ function rareActions({ study, currency }, { paid_by, paid_from, automatic }, { a
           await refresh("The function on AWS pays each hour from now on.");
         });
     folded.push(
-      el(
-        "details",
-        {},
-        el("summary", {}, "Automatic payment"),
-        el(
-          "p",
-          { class: "quiet" },
-          "For studies on AWS whose functions have Prolific’s token. It needs a budget.",
-        ),
+      details(
+        "Automatic payment",
+        quiet("For studies on AWS whose functions have Prolific’s token. It needs a budget."),
         button,
       ),
     );
@@ -509,9 +456,7 @@ function rareActions({ study, currency }, { paid_by, paid_from, automatic }, { a
     const button = actionButton(
       "Pay from here",
       async () => {
-        const words = el(
-          "p",
-          {},
+        const words = paragraph(
           "If the other store pays as well, people are paid twice, and that cannot be taken back. Do " +
             "this only if that store is lost for good.",
         );
@@ -522,13 +467,7 @@ function rareActions({ study, currency }, { paid_by, paid_from, automatic }, { a
       { className: "danger" },
     );
     folded.push(
-      el(
-        "details",
-        {},
-        el("summary", {}, "The store that pays is lost"),
-        el("p", { class: "quiet" }, `The ledger here is a copy: ${paid_from} pays.`),
-        button,
-      ),
+      details("The store that pays is lost", quiet(`The ledger here is a copy: ${paid_from} pays.`), button),
     );
   }
   return folded;

@@ -1,8 +1,28 @@
 // @ts-check
 /** Recruiting evaluators at a panel: what it costs, confirmed twice, and how it stands. */
 
-import { actionButton, el, field } from "./console_elements.js";
-import { count, counted, sentence } from "./console_format.js";
+import {
+  actionButton,
+  details,
+  el,
+  paragraph,
+  quiet,
+  section,
+  sentences,
+  sideBySide,
+  statusLine,
+} from "./console_elements.js";
+import {
+  centsField,
+  choiceField,
+  elementsOf,
+  numberField,
+  percentField,
+  textField,
+  tickField,
+  valuesOf,
+} from "./console_fields.js";
+import { count, counted } from "./console_format.js";
 import { amount, commandForm, isConfirmed, isConfirmedTwice, isDone } from "./console_forms.js";
 import { pathTo } from "./console_paths.js";
 import { facts } from "./screens.js";
@@ -29,39 +49,16 @@ const STATES = /** @type {{[state: string]: string}} */ ({
  */
 export async function showRecruit(main, record, context) {
   const { study, panel } = record;
-  if (!panel.recruits) {
-    main.append(
-      el(
-        "section",
-        {},
-        el("h2", {}, "Recruit at a panel"),
-        el(
-          "p",
-          {},
-          "The people of this study come by its link, which you send them yourself: see Overview. To " +
-            "recruit at Prolific from here, make a study with the setting panel at prolific.",
-        ),
-      ),
-    );
-    return;
-  }
-  if (!panel.has_token) {
-    main.append(
-      el(
-        "section",
-        {},
-        el("h2", {}, "Recruit at Prolific"),
-        el(
-          "p",
-          {},
-          "This server has no token for Prolific. Start it with PROLIFIC_TOKEN, then recruit from here.",
-        ),
-      ),
-    );
+  if (!panel.recruits || !panel.has_token) {
+    const words = panel.recruits
+      ? "This server has no token for Prolific. Start it with PROLIFIC_TOKEN, then recruit from here."
+      : "The people of this study come by its link, which you send them yourself: see Overview. To " +
+        "recruit at Prolific from here, make a study with the setting panel at prolific.";
+    main.append(section(`Recruit at ${panel.recruits ? "Prolific" : "a panel"}`, paragraph(words)));
     return;
   }
   const place = el("div");
-  const told = el("p", { class: "quiet told", role: "status", tabindex: "-1" });
+  const told = statusLine({ tabindex: "-1" });
   main.append(place, told);
 
   /** @param {string} [words] */
@@ -106,13 +103,8 @@ function standing({ study }, { recruited, at_panel, trouble, warnings }, { api }
     if (await isConfirmed(`Stop recruiting for ${study}?`, words, "Stop for good"))
       await change("stop", "Recruiting was stopped.")();
   };
-  const giveUp = async () => {
-    const words = "It is deleted at Prolific, with its rehearsal. You can begin another one afterwards.";
-    if (await isConfirmed(`Give the draft for ${study} up?`, words, "Give it up"))
-      await change("stop", "The draft was given up.")();
-  };
   const buttons = {
-    decided: [actionButton("Give the draft up", giveUp)],
+    decided: [],
     published: [
       actionButton("Pause recruiting", change("pause", "Recruiting is paused.")),
       actionButton("Stop for good", stop),
@@ -131,7 +123,6 @@ function standing({ study }, { recruited, at_panel, trouble, warnings }, { api }
   const rows = [
     ["State", STATES[known.state] ?? known.state],
     ["Places", count(known.places)],
-    ["Task page", known.url],
   ];
   if (at_panel) {
     const { currency } = at_panel;
@@ -142,15 +133,11 @@ function standing({ study }, { recruited, at_panel, trouble, warnings }, { api }
     );
   }
   const notes = [...warnings, ...(trouble ? [trouble] : [])];
-  return el(
-    "section",
-    {},
-    el("h2", {}, "Recruiting at Prolific"),
+  return section(
+    "Recruiting at Prolific",
     facts(rows),
-    ...(notes.length
-      ? [el("ul", { class: "warning" }, ...notes.map((words) => el("li", {}, sentence(words))))]
-      : []),
-    el("div", { class: "row" }, ...buttons),
+    ...(notes.length ? [sentences("warning", notes)] : []),
+    sideBySide(...buttons),
   );
 }
 
@@ -164,100 +151,51 @@ function standing({ study }, { recruited, at_panel, trouble, warnings }, { api }
  */
 function wishes({ study, currency, sessions_wanted }, { recruited, plan }, { api, signal }, refresh) {
   const path = pathTo`/api/studies/${study}`;
-  const input = (/** @type {Record<string, string>} */ attributes) => el("input", attributes);
-  const places = input({
-    type: "number",
-    class: "number",
-    min: "1",
-    value: `${plan?.places ?? recruited?.places ?? sessions_wanted}`,
-    required: "",
-  });
-  const decided = recruited?.budget_usd_cents ?? null;
-  const budget = input({
-    type: "number",
-    class: "number",
-    min: "0",
-    step: "0.01",
-    value: decided === null ? "" : (decided / 100).toFixed(2),
-  });
-  const fee = input({ type: "text", inputmode: "decimal", class: "number", value: plan?.fee_percent ?? "" });
-  const vat = input({ type: "text", inputmode: "decimal", class: "number", value: plan?.vat_percent ?? "" });
   const isDraft = recruited?.state === "decided";
-  const decidedUrl = recruited?.url.slice(0, -`/s/${study}`.length);
-  const url = input({ type: "url", value: decidedUrl ?? location.origin });
-  const screenOut = input({
-    type: "number",
-    class: "number",
-    min: "0",
-    step: "0.01",
-    value: isDraft && plan?.screen_out_usd_cents ? (plan.screen_out_usd_cents / 100).toFixed(2) : "",
-  });
-  const slots = input({
-    type: "number",
-    class: "number",
-    min: "1",
-    value: recruited && plan?.slots ? `${plan.slots}` : "",
-  });
-  const workspace = input({ type: "text", autocomplete: "off", spellcheck: "false" });
-  const project = input({ type: "text", autocomplete: "off", spellcheck: "false" });
-  const completion = el(
-    "select",
-    {},
-    el("option", { value: "server" }, "this server"),
-    el("option", { value: "code" }, "the person, by a code"),
-  );
-  if (plan && !plan.by_server) completion.value = "code";
-  const isSigned = input({ type: "checkbox" });
-  isSigned.checked = plan?.is_signed ?? false;
-  const percents =
-    recruited && !isDraft
-      ? []
-      : [
-          field("Fee of the panel, in percent", fee).element,
-          field("VAT on the fee, in percent", vat).element,
-        ];
-  const screenedOut =
-    recruited && !isDraft && plan?.slots
-      ? [field("People whom the panel pays for being screened out", slots, "They can only grow.").element]
-      : [];
-  const wallet = recruited
-    ? []
-    : [
-        field("Workspace", workspace, "Its id, if you have several.").element,
-        field("Project", project, "Its id, if there are several.").element,
-      ];
-  const untilPublished =
-    recruited && !isDraft
-      ? []
-      : [
-          field("Address of this server, as evaluators reach it", url).element,
-          field(
-            `Paid for being screened out (${currency})`,
-            screenOut,
-            "By the panel itself. Empty: they are paid like everybody else.",
-          ).element,
-          field("For how many people", slots).element,
-          ...wallet,
-          field("Who reports that somebody is done", completion).element,
-          el("label", { class: "option" }, isSigned, "The panel signs links"),
-        ];
-  const terms = [...percents, ...untilPublished];
-  const more = terms.length ? [el("details", {}, el("summary", {}, "Fee, address and more"), ...terms)] : [];
-
-  function wish() {
-    return {
-      places: Number(places.value),
-      ...(budget.value ? { budget_usd_cents: Math.round(100 * Number(budget.value)) } : {}),
-      ...(fee.value.trim() ? { fee_percent: fee.value.trim() } : {}),
-      ...(vat.value.trim() ? { vat_percent: vat.value.trim() } : {}),
-      ...(terms.length && url.value ? { url: url.value } : {}),
-      ...(screenOut.value ? { screen_out_usd_cents: Math.round(100 * Number(screenOut.value)) } : {}),
-      ...(slots.value ? { slots: Number(slots.value) } : {}),
-      ...(workspace.value.trim() ? { workspace: workspace.value.trim() } : {}),
-      ...(project.value.trim() ? { project: project.value.trim() } : {}),
-      ...(terms.length ? { completion: completion.value, is_signed: isSigned.checked } : {}),
-    };
-  }
+  const hints = recruited
+    ? { places: isDraft ? "One a person." : "They can only grow.", budget: "What it may cost in all." }
+    : { places: "One a person.", budget: "Empty: what the plan costs at most." };
+  const hasSlots = recruited && plan?.slots;
+  const asked = {
+    places: numberField(
+      "Places",
+      { min: "1", value: `${plan?.places ?? recruited?.places ?? sessions_wanted}`, required: "" },
+      hints.places,
+    ),
+    budget_usd_cents: centsField(`Budget (${currency})`, recruited?.budget_usd_cents, hints.budget),
+  };
+  const percents = {
+    fee_percent: percentField("Fee of the panel, in percent", plan?.fee_percent),
+    vat_percent: percentField("VAT on the fee, in percent", plan?.vat_percent),
+  };
+  const slots = recruited
+    ? numberField(
+        "People whom the panel pays for being screened out",
+        { min: "1", value: hasSlots ? `${plan.slots}` : "" },
+        "They can only grow.",
+      )
+    : numberField("For how many people", { min: "1" });
+  const once = {
+    url: textField("Address of this server, as evaluators reach it", { type: "url", value: location.origin }),
+    screen_out_usd_cents: centsField(
+      `Paid for being screened out (${currency})`,
+      null,
+      "By the panel itself. Empty: they are paid like everybody else.",
+    ),
+    slots,
+    workspace: textField("Workspace", {}, "Its id, if you have several."),
+    project: textField("Project", {}, "Its id, if there are several."),
+    completion: choiceField("Who reports that somebody is done", [
+      ["", "this server"],
+      ["code", "the person, by a code"],
+    ]),
+    is_signed: tickField("The panel signs links"),
+  };
+  const terms = [
+    ...(recruited && !isDraft ? [] : elementsOf(percents)),
+    ...(recruited ? [] : elementsOf(once)),
+  ];
+  const wish = () => valuesOf({ ...asked, ...percents, ...once });
 
   /** Ask for what is wished for as often as something has changed by the time it is confirmed. */
   async function order() {
@@ -270,12 +208,9 @@ function wishes({ study, currency, sessions_wanted }, { recruited, plan }, { api
       if (isAsItIs(now))
         throw new Error("that is as it stands already: ask for more places, or for another budget");
       if (!(await isCostConfirmed(study, now.recruited, now.plan, isChanged))) return;
-      const {
-        confirmation,
-        plan: { places: published },
-      } = now;
-      if (await isDone(() => api.post(`${path}/recruit`, { ...wanted, confirmation }, { again: true })))
-        return refresh(`Published: ${counted(published, "place")}.`);
+      const wish = { ...wanted, confirmation: now.confirmation };
+      if (await isDone(() => api.post(`${path}/recruit`, wish, { again: true })))
+        return refresh(`Published: ${counted(now.plan.places, "place")}.`);
     }
   }
 
@@ -289,20 +224,13 @@ function wishes({ study, currency, sessions_wanted }, { recruited, plan }, { api
     );
   }
 
-  const hints = recruited
-    ? { places: isDraft ? "One a person." : "They can only grow.", budget: "What it may cost in all." }
-    : { places: "One a person.", budget: "Empty: what the plan costs at most." };
   const fields = [
-    field("Places", places, hints.places).element,
-    field(`Budget (${currency})`, budget, hints.budget).element,
-    ...screenedOut,
-    ...more,
+    ...elementsOf(asked),
+    ...(hasSlots ? [slots.element] : []),
+    ...(terms.length ? [details(recruited ? "Fee" : "Fee, address and more", ...terms)] : []),
   ];
   const heading = isDraft ? "Publish it" : recruited ? "More places, another budget" : "Recruit at Prolific";
-  return {
-    wish,
-    element: el("section", {}, el("h2", {}, heading), commandForm(fields, "Show the cost", order)),
-  };
+  return { wish, element: section(heading, commandForm(fields, "Show the cost", order)) };
 }
 
 /**
@@ -318,6 +246,9 @@ function isCostConfirmed(study, recruited, plan, isChanged) {
   const before = recruited && recruited.state !== "decided" ? recruited.places : 0;
   const added = places - before;
   const people = counted(added, before ? "more person" : "person", before ? "more people" : "people");
+  const screenedOut =
+    `${counted(plan.slots ?? 0, "person", "people")} at most, ` +
+    amount(plan.screen_out_usd_cents ?? 0, currency);
   const rows = [
     ["People", before ? `${count(places)} in all, ${count(added)} more than now` : count(places)],
     ["Each is paid", amount(plan.reward_usd_cents, currency)],
@@ -326,44 +257,15 @@ function isCostConfirmed(study, recruited, plan, isChanged) {
       "Wage",
       `${amount(plan.wage_usd_cents_an_hour, currency)} an hour for ${Math.round(plan.minutes)} minutes`,
     ],
-    ...(plan.screen_out_usd_cents === null
-      ? []
-      : [
-          [
-            "Screened out by the panel",
-            `${counted(plan.slots ?? 0, "person", "people")} at most, ` +
-              `${amount(plan.screen_out_usd_cents, currency)} each`,
-          ],
-        ]),
-    ["Task page", plan.url],
+    ...(plan.screen_out_usd_cents === null ? [] : [["Screened out by the panel", `${screenedOut} each`]]),
     ["Fee and VAT", `${plan.fee_percent}% and ${plan.vat_percent}% of it`],
     ["All together, at most", total],
     ...(plan.budget_usd_cents === null ? [] : [["Budget", amount(plan.budget_usd_cents, currency)]]),
-    ...(plan.wallet
-      ? [
-          [
-            "Paid from",
-            `${plan.wallet.workspace_title}, which has ` +
-              `${amount(plan.wallet.available_usd_cents, plan.wallet.currency)}`,
-          ],
-        ]
-      : []),
+    ...(plan.wallet ? [["Paid from", walletWords(plan.wallet)]] : []),
   ];
-  const changed = isChanged
-    ? [
-        el(
-          "p",
-          { class: "warning" },
-          "Something has changed since you confirmed, and nothing was done. This is the cost now.",
-        ),
-      ]
-    : [];
-  const lines = el(
-    "details",
-    {},
-    el("summary", {}, "The plan in words"),
-    el("ul", { class: "notes" }, ...plan.lines.map((line) => el("li", {}, sentence(line)))),
-  );
+  const warning = "Something has changed since you confirmed, and nothing was done. This is the cost now.";
+  const changed = isChanged ? [el("p", { class: "warning" }, warning)] : [];
+  const lines = details("The plan in words", sentences("notes", plan.lines));
   const first = {
     title: `Recruit for ${study}: the cost`,
     content: [...changed, facts(rows), lines],
@@ -385,39 +287,34 @@ function isCostConfirmed(study, recruited, plan, isChanged) {
   });
 }
 
+/** @param {NonNullable<Plan["wallet"]>} wallet */
+function walletWords({ workspace_title, available_usd_cents, currency }) {
+  return `${workspace_title}, which has ${amount(available_usd_cents, currency)}`;
+}
+
 /**
  * @param {Study} record
  * @param {Context} context
  * @param {(words: string) => Promise<void>} refresh
  */
 function webhooks({ study }, { api }, refresh) {
-  const url = el("input", {
-    type: "url",
-    required: "",
-    value: location.protocol === "https:" ? location.origin : "",
-  });
+  const value = location.protocol === "https:" ? location.origin : "";
+  const url = textField("Address of this server, with https", { type: "url", required: "", value });
+  const path = pathTo`/api/studies/${study}/recruitment/webhooks`;
   const form = commandForm(
-    [field("Address of this server, with https", url).element],
+    [url.element],
     "Have Prolific tell it",
     async () => {
-      const told = await api.post(
-        pathTo`/api/studies/${study}/recruitment/webhooks`,
-        { url: url.value },
-        { again: true },
-      );
+      const told = await api.post(path, { url: url.value() }, { again: true });
       await refresh(
         `Prolific tells ${told.url} of each place that changes, once the server has been started again.`,
       );
     },
     { isPrimary: false },
   );
-  return el(
-    "details",
-    {},
-    el("summary", {}, "Learn of places at once"),
-    el(
-      "p",
-      { class: "quiet" },
+  return details(
+    "Learn of places at once",
+    quiet(
       "The server asks Prolific now and then how places stand. Prolific can tell it at once instead, " +
         "if it reaches it by https.",
     ),
@@ -433,20 +330,16 @@ function webhooks({ study }, { api }, refresh) {
  * @param {(words: string) => Promise<void>} refresh
  */
 function rehearsal({ study }, recruited, wish, { api }, refresh) {
-  const email = el("input", { type: "email", autocomplete: "off" });
+  const label = "E-mail address of a test participant to make";
+  const email = textField(label, { type: "email" }, "Empty if you have one at Prolific.");
   const form = commandForm(
-    [
-      field("E-mail address of a test participant to make", email, "Empty if you have one at Prolific.")
-        .element,
-    ],
+    [email.element],
     "Rehearse",
     async () => {
-      const done = await api.post(pathTo`/api/studies/${study}/recruitment/rehearsal`, {
-        ...wish(),
-        email: email.value.trim(),
-      });
+      const wanted = { ...wish(), ...valuesOf({ email }) };
+      const done = await api.post(pathTo`/api/studies/${study}/recruitment/rehearsal`, wanted);
       await refresh(
-        `Log in at Prolific as the test participant, then open ${done.recruited?.rehearsal_url}. What ` +
+        `Log in at Prolific as the test participant, then open ${done.recruited.rehearsal_url}. What ` +
           "is answered there counts as simulated.",
       );
     },
@@ -457,14 +350,10 @@ function rehearsal({ study }, recruited, wish, { api }, refresh) {
     : [];
   const decides = recruited
     ? ""
-    : " What is asked for above is decided by it; all but the wallet can still be changed.";
-  return el(
-    "section",
-    {},
-    el("h2", {}, recruited ? "Rehearse" : "Rehearse first"),
-    el(
-      "p",
-      { class: "quiet" },
+    : " What is asked for above is decided by it; places, fee and budget can still be changed.";
+  return section(
+    recruited ? "Rehearse" : "Rehearse first",
+    quiet(
       "A copy is published for test participants alone. Their sessions count as simulated: they are " +
         `neither scored nor paid.${decides}`,
     ),

@@ -7,7 +7,17 @@
 import { intervalBar, range } from "./charts.js";
 import { Refused } from "./console_api.js";
 import { downloads } from "./console_study_downloads.js";
-import { actionButton, el, explained, link, table } from "./console_elements.js";
+import {
+  actionButton,
+  details,
+  el,
+  explained,
+  link,
+  paragraph,
+  section,
+  sentences,
+  table,
+} from "./console_elements.js";
 import { counted, moment, sentence } from "./console_format.js";
 import { pathTo } from "./console_paths.js";
 import { agreementSection } from "./console_study_agreement.js";
@@ -51,7 +61,7 @@ export async function showScores(main, record, context) {
   const full = link(`${pathTo`/results/${study}`}${isSimulated ? "?simulated=true" : ""}`, "Full results");
   const printing = actionButton("Print", () => print());
   if (typeof found === "string")
-    main.append(el("section", {}, el("p", {}, found), el("p", { class: "no-print" }, other)));
+    main.append(el("section", {}, paragraph(found), el("p", { class: "no-print" }, other)));
   else main.append(...scoresView(study, found), el("div", { class: "row no-print" }, printing, full, other));
   const compared = OF_VOTES.includes(record.method)
     ? agreementSection(record, isSimulated, context)
@@ -116,8 +126,8 @@ function scoresView(study, scores) {
     state,
     table(`Scores of ${study}`, ["Model", "Score", "95% interval", "Evaluators", "Answers"], rows),
   );
-  const words = [...scores.warnings, ...scores.notes].map((text) => el("li", {}, sentence(text)));
-  if (words.length) section.append(el("ul", { class: "notes quiet" }, ...words));
+  const words = [...scores.warnings, ...scores.notes];
+  if (words.length) section.append(sentences("notes quiet", words));
   return [section, ...testsView(scores)];
 }
 
@@ -151,9 +161,7 @@ function testsView({ anova, ttest, pairs, pairs_method, over_pictures, unit }) {
         ...foldedIfMany(table(name, ["Pair", "Difference", "95% interval", "p"], rows), rows.length),
       ]
     : [];
-  return [
-    el("section", {}, el("h2", {}, "Tests"), ...lines.map((line) => el("p", {}, sentence(line))), ...shown),
-  ];
+  return [section("Tests", ...lines.map((line) => paragraph(sentence(line))), ...shown)];
 }
 
 /**
@@ -162,9 +170,7 @@ function testsView({ anova, ttest, pairs, pairs_method, over_pictures, unit }) {
  * @param {number} count
  */
 function foldedIfMany(pairs, count) {
-  return count > MANY_PAIRS
-    ? [el("details", {}, el("summary", {}, `All ${counted(count, "pair")}`), pairs)]
-    : [pairs];
+  return count > MANY_PAIRS ? [details(`All ${counted(count, "pair")}`, pairs)] : [pairs];
 }
 
 /** @param {Row} row */

@@ -1,7 +1,7 @@
 // @ts-check
 /** The sessions of a study, and the withdrawal of one for a person who asks for it. */
 
-import { actionButton, el } from "./console_elements.js";
+import { actionButton, el, quiet, statusLine } from "./console_elements.js";
 import { count, moment } from "./console_format.js";
 import { isConfirmed } from "./console_forms.js";
 import { pathTo } from "./console_paths.js";
@@ -25,8 +25,8 @@ const EVERY_MS = 5000;
 export function showSessions(main, record, context) {
   const { study } = record;
   const filter = el("input", { type: "search", id: "filter", autocomplete: "off", spellcheck: "false" });
-  const told = el("p", { class: "quiet told", role: "status" });
-  const sum = el("p", { class: "quiet" });
+  const told = statusLine();
+  const sum = quiet();
   const body = el("tbody");
   const caption = `Sessions of ${study}`;
   const head = el(
@@ -46,9 +46,7 @@ export function showSessions(main, record, context) {
     el("table", {}, el("caption", { class: "unseen" }, caption), head, body),
   );
   main.append(
-    el(
-      "p",
-      { class: "quiet" },
+    quiet(
       "A person can withdraw with the link that the task page gave them. For those who ask you " +
         "instead, find their session here by its id or pseudonym.",
     ),

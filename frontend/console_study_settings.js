@@ -1,7 +1,22 @@
 // @ts-check
 /** A study's settings, which can be changed until somebody has begun, and what removes things for good. */
 
-import { actionButton, el, explained, field, withCode } from "./console_elements.js";
+import {
+  actionButton,
+  actionRow,
+  el,
+  explained,
+  field,
+  paragraph,
+  quiet,
+  section,
+  select,
+  sentences,
+  sideBySide,
+  statusLine,
+  textInput,
+  withCode,
+} from "./console_elements.js";
 import { counted, sentence } from "./console_format.js";
 import { isConfirmed, isTyped } from "./console_forms.js";
 import { pathTo } from "./console_paths.js";
@@ -30,16 +45,7 @@ export async function showSettings(main, record, context) {
   const method = record.kind === "qualification" ? "qualification" : record.method;
   /** @type {{settings: Setting[]}} */
   const { settings } = await context.api.get(pathTo`/api/settings/${method}`, { signal: context.signal });
-  const notes = record.notes.length
-    ? [
-        el(
-          "section",
-          {},
-          el("h2", {}, "Notes"),
-          el("ul", { class: "notes quiet" }, ...record.notes.map((note) => el("li", {}, sentence(note)))),
-        ),
-      ]
-    : [];
+  const notes = record.notes.length ? [section("Notes", sentences("notes quiet", record.notes))] : [];
   main.append(settingList(record, settings, context), ...notes, removal(record, context));
 }
 
@@ -51,7 +57,7 @@ export async function showSettings(main, record, context) {
 function settingList(record, settings, { api }) {
   const { study } = record;
   const filter = el("input", { type: "search", autocomplete: "off", spellcheck: "false" });
-  const told = el("p", { class: "quiet told", role: "status" });
+  const told = statusLine();
   const nothing = el("p", { class: "quiet", role: "status" });
   const { common, groups } = arranged(settings);
   const first = settingGroup("", common, record, change);
@@ -83,11 +89,9 @@ function settingList(record, settings, { api }) {
     const isFound = [first, ...others].map((group) => group.find(wanted)).some(Boolean);
     nothing.textContent = isFound ? "" : "No setting of this method has that in its name or description.";
   });
-  return el(
-    "section",
-    {},
-    el("h2", {}, "Settings"),
-    el("p", { class: "quiet" }, words),
+  return section(
+    "Settings",
+    quiet(words),
     field("Find a setting", filter).element,
     told,
     nothing,
@@ -194,12 +198,7 @@ function askForValue(setting, value, change) {
     );
     const save = el("button", { class: "primary" }, "Save");
     const cancel = el("button", { type: "button" }, "Cancel");
-    const form = el(
-      "form",
-      { method: "dialog" },
-      asked.element,
-      el("div", { class: "actions" }, save, cancel),
-    );
+    const form = el("form", { method: "dialog" }, asked.element, actionRow(save, cancel));
     const dialog = el("dialog", { class: "small", "aria-label": `Change ${name}` }, form);
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
@@ -232,16 +231,10 @@ function askForValue(setting, value, change) {
  * @param {Context} context
  */
 function removal({ study, kind, settings }, { api, go }) {
-  const told = el("p", { class: "quiet told", role: "status" });
+  const told = statusLine();
   const clear = actionButton("Remove simulated sessions", async () => {
-    if (
-      !(await isConfirmed(
-        `Remove the simulated sessions of ${study}?`,
-        "Sessions of people stay as they are.",
-        "Remove them",
-      ))
-    )
-      return;
+    const words = "Sessions of people stay as they are.";
+    if (!(await isConfirmed(`Remove the simulated sessions of ${study}?`, words, "Remove them"))) return;
     const { cleared } = await api.post(pathTo`/api/studies/${study}/clear`);
     told.textContent = `${counted(cleared, "simulated session")} removed.`;
   });
@@ -252,16 +245,12 @@ function removal({ study, kind, settings }, { api, go }) {
         pathTo`/api/studies/${study}/contents`,
       );
       if (hindrance) throw new Error(hindrance);
-      const held = el(
-        "p",
-        {},
+      const held = paragraph(
         `${counted(sessions, "session")} with ${counted(responses, "answer")}, ` +
           `${counted(simulated, "simulated session")}, ` +
           `${counted(files, "picture or mask", "pictures and masks")}.`,
       );
-      const words = el(
-        "p",
-        {},
+      const words = paragraph(
         "All this is deleted for good. What was owed and paid stays in the books. Download the data " +
           "set before, if you may ever need it.",
       );
@@ -283,13 +272,7 @@ function removal({ study, kind, settings }, { api, go }) {
     told.textContent = `Personal data were deleted: ${counted(deleted, "session")}.`;
   });
   const isRetained = settings.keep_days > 0;
-  return el(
-    "section",
-    {},
-    el("h2", {}, "Remove"),
-    el("div", { class: "row" }, clear, ...(isRetained ? [forget] : []), remove),
-    told,
-  );
+  return section("Remove", sideBySide(clear, ...(isRetained ? [forget] : []), remove), told);
 }
 
 /**
@@ -300,13 +283,10 @@ function removal({ study, kind, settings }, { api, go }) {
  */
 function inputOf({ kind, choices, is_open }, value) {
   const options = kind === "truth_value" ? TRUTH : is_open ? [] : choices.map((choice) => [choice, choice]);
-  if (options.length)
-    return el("select", {}, ...options.map(([name, words]) => el("option", { value: name }, words)));
+  if (options.length) return select(options);
   const isLong = kind === "table" || kind === "long_text" || value.length > LONG || value.includes("\n");
   return /** @type {HTMLInputElement | HTMLTextAreaElement} */ (
-    isLong
-      ? el("textarea", { rows: "8", spellcheck: `${kind === "long_text"}` })
-      : el("input", { type: "text", autocomplete: "off", spellcheck: "false" })
+    isLong ? el("textarea", { rows: "8", spellcheck: `${kind === "long_text"}` }) : textInput()
   );
 }
 

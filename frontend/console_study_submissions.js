@@ -4,7 +4,8 @@
  * was submitted.
  */
 
-import { el, field, link } from "./console_elements.js";
+import { el, field, link, quiet, section } from "./console_elements.js";
+import { choiceField, elementsOf, numberField, textField, valuesOf } from "./console_fields.js";
 import { commandForm } from "./console_forms.js";
 import { pathTo } from "./console_paths.js";
 import { modelsSection } from "./console_study_models.js";
@@ -30,7 +31,7 @@ export async function showSubmissions(main, record, context) {
     : null;
   const list = submissionList(context, { isOwn: false });
   const settings = el("div");
-  const submitted = el("section", {}, el("h2", {}, "What was submitted"), list.element);
+  const submitted = section("What was submitted", list.element);
   submitted.hidden = !standing;
   main.append(modelsSection(record, context));
   if (record.join_problem && !standing) return;
@@ -54,103 +55,71 @@ export async function showSubmissions(main, record, context) {
  * @param {() => void} onStored
  */
 function standingForm({ study }, standing, { api }, onStored) {
-  const line = (/** @type {string} */ value, /** @type {Record<string, string>} */ attributes = {}) => {
-    const input = el("input", { type: "text", autocomplete: "off", ...attributes });
-    input.value = value;
-    return input;
+  const time = (/** @type {string} */ label, /** @type {string | null | undefined} */ at, hint = "") => {
+    const typed = textField(label, { type: "datetime-local", value: localTime(at) }, hint);
+    return { ...typed, value: () => stored(typed.input.value, at) };
   };
-  const moment = (/** @type {string | null | undefined} */ at) =>
-    line(localTime(at), { type: "datetime-local" });
-  const choice = (/** @type {[string, string][]} */ options, /** @type {string} */ value) => {
-    const select = el("select", {}, ...options.map(([name, words]) => el("option", { value: name }, words)));
-    select.value = value;
-    return select;
-  };
-  const title = line(standing?.title ?? study, { required: "", maxlength: "200" });
-  const about = el("textarea", { rows: "4" });
-  about.value = standing?.about ?? "";
-  const opens = moment(standing?.opens_at);
-  const closes = moment(standing?.closes_at);
-  const embargo = moment(standing?.embargo_until);
-  const most = line(standing?.limit ? `${standing.limit.count}` : "", {
-    type: "number",
-    class: "number",
-    min: "1",
-  });
-  const days = line(standing?.limit ? `${standing.limit.days}` : "", {
-    type: "number",
-    class: "number",
-    min: "1",
-  });
-  const counts = choice(
-    [
-      ["best", "the best one"],
-      ["last", "the last one"],
-    ],
-    standing?.counts ?? "best",
+  const about = el("textarea", { rows: "4" }, standing?.about ?? "");
+  const limit = standing?.limit;
+  const counts = choiceField("Which of a member’s models counts", [
+    ["best", "the best one"],
+    ["last", "the last one"],
+  ]);
+  counts.input.value = standing?.counts ?? "best";
+  const submitters = textField(
+    "Who may submit",
+    {
+      placeholder: "everybody with a token",
+      value: Array.isArray(standing?.submitters) ? standing.submitters.join(", ") : "",
+    },
+    "Names of members, separated by commas. Empty: everybody with a token.",
   );
-  const submitters = line(Array.isArray(standing?.submitters) ? standing.submitters.join(", ") : "", {
-    placeholder: "everybody with a token",
-  });
-  const published = choice(
-    [
-      ["no", "no: submitters see their own results only"],
-      ["yes", "yes: anybody may see the table"],
-    ],
-    standing?.published ? "yes" : "no",
-  );
+  const published = choiceField("Public", [
+    ["no", "no: submitters see their own results only"],
+    ["yes", "yes: anybody may see the table"],
+  ]);
+  published.input.value = standing?.published ? "yes" : "no";
   const page = link(pathTo`/competitions/${study}`, "Its public page", { target: "_blank", rel: "noopener" });
   page.hidden = !standing?.published;
-  const isDescribed = [field("Title", title), field("What it is about", about, "Shown on its public page.")];
-  const isTimed = [
-    field("Opens", opens, "In your time zone. Empty: at once."),
-    field("Closes", closes, "Empty: never."),
-    field("Scores are shown from", embargo, "Empty: as soon as there are any."),
-  ];
-  const isLimited = [
-    field("Submissions of one member", most, "Empty: as many as they like. Refused ones do not count."),
-    field("Within how many days", days),
-    field("Which of a member’s models counts", counts),
-    field(
-      "Who may submit",
-      submitters,
-      "Names of members, separated by commas. Empty: everybody with a token.",
+  const asked = {
+    title: textField("Title", { required: "", maxlength: "200", value: standing?.title ?? study }),
+    about: {
+      ...field("What it is about", about, "Shown on its public page."),
+      value: () => about.value,
+    },
+    opens_at: time("Opens", standing?.opens_at, "In your time zone. Empty: at once."),
+    closes_at: time("Closes", standing?.closes_at, "Empty: never."),
+    embargo_until: time("Scores are shown from", standing?.embargo_until, "Empty: as soon as there are any."),
+    most: numberField(
+      "Submissions of one member",
+      { min: "1", value: `${limit?.count ?? ""}` },
+      "Empty: as many as they like. Refused ones do not count.",
     ),
-    field("Public", published),
-  ];
-  const fields = [...isDescribed, ...isTimed, ...isLimited];
+    days: numberField("Within how many days", { min: "1", value: `${limit?.days ?? ""}` }),
+    counts,
+    submitters: {
+      ...submitters,
+      value: () => {
+        const names = submitters.input.value.split(",").flatMap((name) => name.trim() || []);
+        return names.length ? names : "all";
+      },
+    },
+    published: { ...published, value: () => published.value() === "yes" },
+  };
   const form = commandForm(
-    fields.map(({ element }) => element),
+    elementsOf(asked),
     standing ? "Save" : "Let models join",
     async () => {
-      const names = submitters.value
-        .split(",")
-        .map((name) => name.trim())
-        .filter((name) => name);
-      await api.post(
-        pathTo`/api/studies/${study}/standing`,
-        {
-          title: title.value.trim(),
-          about: about.value,
-          opens_at: stored(opens.value, standing?.opens_at),
-          closes_at: stored(closes.value, standing?.closes_at),
-          embargo_until: stored(embargo.value, standing?.embargo_until),
-          limit: most.value ? { count: Number(most.value), days: Number(days.value || "1") } : null,
-          counts: counts.value,
-          submitters: names.length ? names : "all",
-          published: published.value === "yes",
-        },
-        { again: true },
-      );
-      page.hidden = published.value !== "yes";
+      const { most, days = 1, ...terms } = valuesOf(asked);
+      const wish = { ...terms, limit: most ? { count: most, days } : null };
+      await api.post(pathTo`/api/studies/${study}/standing`, wish, { again: true });
+      page.hidden = !asked.published.value();
       onStored();
       return "Saved.";
     },
     { isInline: false },
   );
-  const intro = el(
-    "p",
-    { class: "quiet" },
+  const intro = quiet(
     "In a standing study new models can join at any time, judged against the same reals under the same " +
       "protocol. Members with the role of submitter send them by themselves, from this console or from a " +
       "program. Published, it is a competition. ",
@@ -162,13 +131,7 @@ function standingForm({ study }, standing, { api }, onStored) {
     el("summary", {}, standing ? "Change it" : "Make it a standing study"),
     form,
   );
-  return el(
-    "section",
-    {},
-    el("h2", {}, standing ? `Standing study: ${standing.title}` : "Standing study"),
-    intro,
-    whole,
-  );
+  return section(standing ? `Standing study: ${standing.title}` : "Standing study", intro, whole);
 }
 
 /**

@@ -1,7 +1,7 @@
 // @ts-check
 /** Submissions to a standing study, with their state and its reason. Rows are updated in place. */
 
-import { actionButton, el } from "./console_elements.js";
+import { actionButton, el, quiet, sideBySide } from "./console_elements.js";
 import { moment, sentence } from "./console_format.js";
 import { isConfirmed } from "./console_forms.js";
 import { pathTo } from "./console_paths.js";
@@ -32,11 +32,7 @@ const DIGITS_SHOWN = 12;
  */
 export function submissionList({ api }, { isOwn, extra = () => [] }) {
   const list = el("ul", { class: "submissions" });
-  const empty = el(
-    "p",
-    { class: "quiet" },
-    isOwn ? "You have submitted nothing yet." : "Nobody has submitted a model yet.",
-  );
+  const empty = quiet(isOwn ? "You have submitted nothing yet." : "Nobody has submitted a model yet.");
   const told = el("p", { class: "unseen", role: "status" });
   /** @type {Map<string, ReturnType<typeof submissionRow>>} */
   const rows = new Map();
@@ -82,7 +78,7 @@ function submissionRow(first, isOwn, withdraw, others) {
   const state = el("p", { class: "state" });
   const reason = el("p", { class: "error" });
   const result = el("p");
-  const facts = el("p", { class: "quiet" });
+  const facts = quiet();
   const more = el("div", {}, ...others);
   const button = actionButton("Withdraw", withdraw, { className: "plain" });
   button.setAttribute("aria-label", `Withdraw ${first.model}`);
@@ -90,7 +86,7 @@ function submissionRow(first, isOwn, withdraw, others) {
   const element = el(
     "li",
     { tabindex: "-1" },
-    el("div", { class: "row" }, el("h3", {}, name), button),
+    sideBySide(el("h3", {}, name), button),
     state,
     reason,
     result,

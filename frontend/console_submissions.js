@@ -2,7 +2,7 @@
 /** A member's own submissions: what became of each, and a form that submits another model. */
 
 import { dropZone } from "./console_drop_zone.js";
-import { alertLine, el, explained, field } from "./console_elements.js";
+import { alertLine, el, explained, field, paragraph, quiet, section } from "./console_elements.js";
 import { counted, moment } from "./console_format.js";
 import { pathTo } from "./console_paths.js";
 import { modelForm, sendingView } from "./console_sending.js";
@@ -33,12 +33,8 @@ export async function show(main, _parameters, context) {
   const list = submissionList(context, { isOwn: true, extra: (submission) => [sender(submission, context)] });
   const form = studies.length
     ? submitForm(studies, context)
-    : el(
-        "p",
-        {},
-        "No study on this server takes models of yours at present. Ask whoever gave you the token.",
-      );
-  main.append(form, el("section", {}, el("h2", {}, "Your submissions"), list.element));
+    : paragraph("No study on this server takes models of yours at present. Ask whoever gave you the token.");
+  main.append(form, section("Your submissions", list.element));
   list.update(submissions);
   await watch("/api/submissions", (/** @type {Own} */ own) => list.update(own.submissions), context);
 }
@@ -57,7 +53,7 @@ function submitForm(studies, context) {
   );
   const wanted = new URLSearchParams(location.search).get("study");
   if (studies.some(({ study }) => study === wanted)) select.value = wanted ?? "";
-  const terms = el("p", { class: "quiet" });
+  const terms = quiet();
   const form = modelForm(
     "Submit",
     "A name is taken once: another set of pictures needs another name, such as gan@4000.",
@@ -136,9 +132,7 @@ function sender(submission, context) {
   return el(
     "div",
     {},
-    el(
-      "p",
-      {},
+    paragraph(
       "Its pictures are not on the server yet. Choose the same folder or zip again; what was sent " +
         "before is not sent twice.",
     ),

@@ -6,6 +6,7 @@
  */
 
 import { Unreached } from "./console_api.js";
+import { progress } from "./console_elements.js";
 import { PART_BYTES, layout, partRanges, pieces } from "./tar_stream.js";
 
 const AT_ONCE = 3; // parts in flight
