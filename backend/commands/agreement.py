@@ -7,17 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from backend.commands.picture_distances import distance_options
-from backend.commands.world import (
-    LEVEL,
-    SIMULATED,
-    World,
-    named,
-    pairs,
-    pass_world,
-    progress_bar,
-    screen_width,
-    store_options,
-)
+from backend.commands.world import LEVEL, SIMULATED, World, command, named, pairs, progress_bar, screen_width
 
 if TYPE_CHECKING:
     from backend.analysis.votes import Votes
@@ -25,7 +15,7 @@ if TYPE_CHECKING:
     from backend.responses.item_pictures import ItemPictures
 
 
-@click.command()
+@command()
 @click.argument("what", metavar="NAME|FILE|DIR")
 @click.option(
     "--metric",
@@ -50,8 +40,6 @@ if TYPE_CHECKING:
 )
 @LEVEL
 @SIMULATED
-@store_options
-@pass_world
 def agree(
     world: World,
     what: str,

@@ -13,17 +13,16 @@ from backend.commands.world import (
     SIMULATED,
     Number,
     World,
+    command,
     named,
-    pass_world,
     progress_bar,
     screen_width,
-    store_options,
 )
 
 _DATA = "calibration.json"
 
 
-@click.command()
+@command()
 @click.argument("what", metavar="NAME|DIR")
 @click.option(
     "--net", type=click.Choice(["alex", "vgg"]), default="alex", show_default=True,
@@ -72,8 +71,6 @@ _DATA = "calibration.json"
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with full precision.")
 @LEVEL
 @SIMULATED
-@store_options
-@pass_world
 def calibrate(
     world: World,
     what: str,

@@ -5,17 +5,15 @@ from typing import Any
 
 import click
 
-from backend.commands.world import World, images_option, pairs, pass_world, progress_bar, store_options
+from backend.commands.world import World, command, images_option, pairs, progress_bar
 from backend.experiment.records import Study
 
 _LONG = 60
 
 
-@click.command("set")
+@command("set")
 @click.argument("name")
 @click.argument("settings", nargs=-1, required=True, metavar="KEY=VALUE…", callback=pairs("images=40"))
-@store_options
-@pass_world
 def set_settings(world: World, name: str, settings: tuple) -> None:
     """Change settings of the study NAME, which no real evaluator has begun; pictures and masks stay."""
     from backend.administration.revise import change_settings
@@ -62,12 +60,10 @@ def _format_setting(value: Any) -> str:
     return text if len(text) <= _LONG else f"{text[: _LONG - 1]}…"
 
 
-@click.command()
+@command()
 @click.argument("name")
 @click.option("--simulated", is_flag=True, help="The simulated sessions; there is nothing else to clear.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@store_options
-@pass_world
 def clear(world: World, name: str, simulated: bool, yes: bool) -> None:
     """Remove the simulated sessions of the study NAME, and no real one."""
     from backend.administration.clear import clear_simulated
@@ -88,12 +84,10 @@ def clear(world: World, name: str, simulated: bool, yes: bool) -> None:
         click.echo(f"note: its qualification has some too: openhype clear {gate} --simulated", err=True)
 
 
-@click.command()
+@command()
 @click.argument("name")
 @click.option("--yes", "repeated", metavar="NAME", help="Do not ask; the name is repeated.")
 @images_option("Where its pictures were uploaded; they are removed there as well.")
-@store_options
-@pass_world
 def delete(world: World, name: str, repeated: str | None, place: str | None) -> None:
     """Delete the study NAME with its sessions, answers, pictures and masks, for good."""
     from backend.administration.delete import check

@@ -7,14 +7,14 @@ from typing import Any
 
 import click
 
-from backend.commands.world import World, pairs, pass_world, progress_bar, store_options
+from backend.commands.world import World, command, pairs, progress_bar
 from backend.foundation.errors import StoreFailed
 from backend.foundation.optional_packages import not_installed
 
 _EVALUATORS, _PICTURES = 30, 2000
 
 
-@click.command()
+@command()
 @click.argument("name", default="openhype")
 @click.option("--yes", is_flag=True, help="Do it; without, the plan is shown and nothing is changed.")
 @click.option("--destroy", is_flag=True, help="Take away what was made; studies, answers and pictures stay.")
@@ -40,8 +40,6 @@ _EVALUATORS, _PICTURES = 30, 2000
 )
 @click.option("--region", help="AWS region; default: as the AWS tools find it.")
 @click.option("--profile", help="Profile of the AWS tools.")
-@store_options
-@pass_world
 def deploy(
     world: World,
     name: str,
@@ -88,12 +86,10 @@ def deploy(
         raise StoreFailed(f"AWS: {error}; completed steps remain; run this again to resume") from None
 
 
-@click.command()
+@command()
 @click.argument("name")
 @click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), required=True)
 @click.option("--each", type=click.IntRange(1), default=100, show_default=True, metavar="N")
-@store_options
-@pass_world
 def site(world: World, name: str, out: Path, each: int) -> None:
     """Write a demo of the study NAME as plain files, with at most N pictures of each kind."""
     from backend.web.static_demo import write_site

@@ -5,12 +5,12 @@ from typing import Any
 
 import click
 
-from backend.commands.world import SIMULATED, World, pass_world, store_options
+from backend.commands.world import SIMULATED, World, command
 
 _SECONDS = 60
 
 
-@click.command()
+@command()
 @click.argument("name")
 @click.option(
     "--every",
@@ -19,8 +19,6 @@ _SECONDS = 60
     help="Go on, and find out again after so many minutes, until interrupted.",
 )
 @SIMULATED
-@store_options
-@pass_world
 def draw(world: World, name: str, every: int | None, simulated: bool, **_: Any) -> None:
     """Find which pictures of the study NAME need evaluators, so that its next sessions draw them.
 

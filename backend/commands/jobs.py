@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from backend.commands.world import World, images_option, pass_world, server_url, store_options
+from backend.commands.world import World, command, images_option, server_url
 
 if TYPE_CHECKING:
     from backend.jobs.beside import WorkerProcess
@@ -15,7 +15,7 @@ _WAIT_S = {"sqlite": 1.0, "dynamodb": 5.0}
 """Seconds between looks at an empty queue; each is a read, which a table bills."""
 
 
-@click.command()
+@command()
 @click.option("--until-idle", is_flag=True, help="End when no job waits.")
 @click.option(
     "--url",
@@ -24,8 +24,6 @@ _WAIT_S = {"sqlite": 1.0, "dynamodb": 5.0}
 )
 @images_option("Where browsers get the pictures, if not from `openhype serve`; studies are uploaded there.")
 @click.option("--beside", type=int, hidden=True, metavar="PID", help="The server with which to end.")
-@store_options
-@pass_world
 def work(world: World, until_idle: bool, url: str | None, place: str | None, beside: int | None) -> None:
     """Do jobs, such as making studies from uploads; `openhype serve` starts a worker by itself."""
     from backend.foundation.child_processes import lower_priority

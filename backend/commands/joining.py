@@ -6,21 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from backend.commands.world import (
-    World,
-    images_option,
-    pairs,
-    pass_world,
-    progress_bar,
-    say,
-    store_options,
-)
+from backend.commands.world import World, command, images_option, pairs, progress_bar, say
 
 if TYPE_CHECKING:
     from backend.experiment.records import Study
 
 
-@click.command()
+@command()
 @click.argument("name")
 @click.option(
     "--model",
@@ -40,8 +32,6 @@ if TYPE_CHECKING:
 @click.option("--skip-bad", is_flag=True, help="Leave out files that cannot be read.")
 @click.option("--strict", is_flag=True, help="Refuse duplicates instead of leaving them out.")
 @images_option("Where browsers get the pictures, if not from `openhype serve`; they are uploaded there too.")
-@store_options
-@pass_world
 def join(
     world: World,
     name: str,

@@ -7,20 +7,10 @@ from typing import Any
 
 import click
 
-from backend.commands.world import (
-    LEVEL,
-    SEED,
-    World,
-    pairs,
-    pass_world,
-    progress_bar,
-    say,
-    screen_width,
-    store_options,
-)
+from backend.commands.world import LEVEL, SEED, World, command, pairs, progress_bar, say, screen_width
 
 
-@click.command()
+@command()
 @click.argument("name", metavar="STUDY", required=False)
 @click.option(
     "--real",
@@ -80,8 +70,6 @@ from backend.commands.world import (
     help="Also write the features into files in this directory.",
 )
 @LEVEL
-@store_options
-@pass_world
 def metrics(
     world: World,
     name: str | None,

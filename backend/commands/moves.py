@@ -5,15 +5,13 @@ from pathlib import Path
 
 import click
 
-from backend.commands.world import World, data_option, pass_world, progress_bar, store_options
+from backend.commands.world import World, command, data_option, pass_world, progress_bar
 
 _FOLDER = click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 
 
-@click.command()
+@command()
 @_FOLDER
-@store_options
-@pass_world
 def backup(world: World, folder: Path) -> None:
     """Write a backup of the data directory into DIR while answers come in; done again, it catches up."""
     from backend.administration.backup import back_up

@@ -7,16 +7,7 @@ from typing import Any
 
 import click
 
-from backend.commands.world import (
-    FEE_TYPE,
-    Number,
-    World,
-    amount,
-    pairs,
-    pass_world,
-    progress_bar,
-    store_options,
-)
+from backend.commands.world import FEE_TYPE, Number, World, amount, command, pairs, progress_bar
 from backend.experiment.money import format_money
 from backend.experiment.records import Study
 
@@ -32,7 +23,7 @@ _STATE_LABELS = {
 }
 
 
-@click.command()
+@command()
 @click.argument("name")
 @click.option(
     "--panel",
@@ -117,8 +108,6 @@ _STATE_LABELS = {
     help="Have the functions of `openhype deploy --panel` pay each hour what --yes would; or no longer.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@store_options
-@pass_world
 def pay(
     world: World,
     name: str,

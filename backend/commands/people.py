@@ -2,31 +2,25 @@
 
 import click
 
-from backend.commands.world import Number, World, pass_world, store_options
+from backend.commands.world import Number, World, command
 
 
-@click.command()
+@command()
 @click.argument("name")
-@store_options
-@pass_world
 def pause(world: World, name: str) -> None:
     """Open no new sessions of the study NAME; those under way go on."""
     _set_paused(world, name, True)
 
 
-@click.command()
+@command()
 @click.argument("name")
-@store_options
-@pass_world
 def resume(world: World, name: str) -> None:
     """Let the study NAME go on after a pause."""
     _set_paused(world, name, False)
 
 
-@click.command()
+@command()
 @click.argument("name")
-@store_options
-@pass_world
 def call(world: World, name: str) -> None:
     """Start the study NAME: call those who wait for it, and let evaluators in."""
     from backend.foundation.timestamps import utc_now
@@ -47,7 +41,7 @@ def _set_paused(world: World, name: str, is_to_pause: bool) -> None:
     click.echo(f"{name} is {'paused' if is_to_pause else 'open to evaluators'}{was}")
 
 
-@click.command()
+@command()
 @click.argument("name", required=False, metavar="[STUDY]")
 @click.option(
     "--keep-days",
@@ -56,8 +50,6 @@ def _set_paused(world: World, name: str, is_to_pause: bool) -> None:
     help="Overrides the studies' own setting; 0: never delete.",
 )
 @click.option("--yes", is_flag=True, help="Delete; without it, only show what would be deleted.")
-@store_options
-@pass_world
 def retention(world: World, name: str | None, keep_days: float | None, yes: bool) -> None:
     """Delete panel parameters and facts about devices that were kept long enough; answers stay."""
     from backend.administration.retention import apply, due, lines

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from backend.commands.world import World, named, pass_world, progress_bar, store_options
+from backend.commands.world import World, command, named, progress_bar
 
 if TYPE_CHECKING:
     from backend.metrics.pairs.distances import Distance
@@ -43,15 +43,13 @@ def distance_options(command: Any) -> Any:
     return command
 
 
-@click.command()
+@command()
 @click.argument("what", nargs=-1, required=True, metavar="NAME|DIR|FIRST SECOND")
 @distance_options
 @click.option(
     "-o", "--out", type=click.Path(path_type=Path), metavar="FILE|DIR",
     help="CSV to write; for several distances a directory, as DIR/NAME.csv.",
 )  # fmt: skip
-@store_options
-@pass_world
 def distances(
     world: World,
     what: tuple[str, ...],

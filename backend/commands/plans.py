@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from backend.commands.world import FEE_TYPE, Number, World, answers_named, pass_world, store_options
+from backend.commands.world import FEE_TYPE, Number, World, answers_named, command
 from backend.foundation.errors import InvalidInput
 from backend.foundation.optional_packages import check
 
@@ -16,7 +16,7 @@ _USD = Number(0, 1e6)
 _MANY = 1_000_000
 
 
-@click.command()
+@command()
 @click.option("--width", type=_POSITIVE, help="Of the interval of a score: percentage points, or ms.")
 @click.option("--assurance", type=_SHARE, default=0.8, show_default=True, help="Chance that it is no wider.")
 @click.option("--difference", type=_POSITIVE, help="Between two models, to be found significant.")
@@ -65,8 +65,6 @@ _MANY = 1_000_000
     "-o", "--out", type=click.Path(dir_okay=False, path_type=Path), help="A picture: .svg, .png or .pdf."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with full precision.")
-@store_options
-@pass_world
 def plan(
     world: World, pilot: str | None, out: Path | None, as_json: bool, method: str | None, **options: Any
 ) -> None:

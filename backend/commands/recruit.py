@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from backend.commands.world import FEE_TYPE, World, amount, pass_world, store_options
+from backend.commands.world import FEE_TYPE, World, amount, command
 from backend.foundation.text_files import read_text
 from backend.recruitment.plan import FEE_PERCENT
 
@@ -17,7 +17,7 @@ def _flag(name: str, text: str) -> Any:
     return click.option(f"--{name}", "action", flag_value=name, help=text)
 
 
-@click.command()
+@command()
 @click.argument("name")
 @click.option("--panel", type=click.Choice(["prolific"]), default="prolific", show_default=True)
 @click.option("--url", help="Where evaluators reach the server: https://…")
@@ -76,8 +76,6 @@ def _flag(name: str, text: str) -> Any:
 @_flag("status", "Show places, sessions and cost.")
 @_flag("watch", "Keep places and sessions in agreement until Ctrl-C; `openhype serve` does so by itself.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@store_options
-@pass_world
 def recruit(
     world: World, name: str, action: str | None, as_json: bool, webhooks: str | None, **options: Any
 ) -> None:

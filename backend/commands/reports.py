@@ -5,16 +5,7 @@ from typing import Any
 
 import click
 
-from backend.commands.world import (
-    LEVEL,
-    SIMULATED,
-    World,
-    finding_options,
-    named,
-    pass_world,
-    progress_bar,
-    store_options,
-)
+from backend.commands.world import LEVEL, SIMULATED, World, command, finding_options, named, progress_bar
 
 _OUT = click.option(
     "-o", "--out", type=click.Path(file_okay=False, path_type=Path), required=True, metavar="DIR",
@@ -23,14 +14,12 @@ _OUT = click.option(
 _TITLE = click.option("--title", default="", help="Of the page.")
 
 
-@click.command()
+@command()
 @click.argument("what", metavar="NAME|FILE")
 @_OUT
 @_TITLE
 @finding_options()
 @SIMULATED
-@store_options
-@pass_world
 def report(
     world: World,
     what: str,
@@ -63,14 +52,12 @@ def report(
     click.echo(str(write(made, out, progress=progress_bar)[-1]))
 
 
-@click.command()
+@command()
 @click.argument("what", metavar="NAME|FILE...", nargs=-1, required=True)
 @_OUT
 @_TITLE
 @LEVEL
 @SIMULATED
-@store_options
-@pass_world
 def leaderboard(
     world: World, what: tuple[str, ...], out: Path, title: str, level: float, simulated: bool
 ) -> None:

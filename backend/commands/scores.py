@@ -12,13 +12,12 @@ from backend.commands.world import (
     SIMULATED,
     World,
     answers_named,
+    command,
     finding_options,
     named,
-    pass_world,
     progress_bar,
     scores_named,
     screen_width,
-    store_options,
 )
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from backend.responses.publication.terms import Terms
 
 
-@click.command()
+@command()
 @click.argument("what", metavar="NAME|FILE")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with full precision.")
 @click.option("--full", is_flag=True, help="Include all other statistics: the key `findings`.")
@@ -38,8 +37,6 @@ if TYPE_CHECKING:
     "--evaluators-drawn", type=click.IntRange(1, 100_000), metavar="N", help="Evaluators a resample draws."
 )
 @SIMULATED
-@store_options
-@pass_world
 def score(
     world: World,
     what: str,
@@ -101,7 +98,7 @@ def _findings(
     return data, lambda: compose(data, study_info(world.store, found, now, kept))
 
 
-@click.command()
+@command()
 @click.argument("name")
 @click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), required=True)
 @click.option(
@@ -129,8 +126,6 @@ def _findings(
     "--release", metavar="X.Y.Z", help="With --croissant: version of the data set.  [default: 1.0.0]"
 )
 @SIMULATED
-@store_options
-@pass_world
 def export(
     world: World, name: str, out: Path, bapps: bool, croissant: bool, simulated: bool, **declared: Any
 ) -> None:

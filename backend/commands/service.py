@@ -11,16 +11,7 @@ from typing import Any
 import click
 
 from backend.commands.jobs import worker_beside
-from backend.commands.world import (
-    SEED,
-    Number,
-    World,
-    pairs,
-    pass_world,
-    progress_bar,
-    server_url,
-    store_options,
-)
+from backend.commands.world import SEED, Number, World, command, pairs, progress_bar, server_url
 from backend.experiment.observer import PICTURE_SD
 from backend.experiment.records import Study
 from backend.foundation.errors import InvalidInput
@@ -58,7 +49,7 @@ def _upload_limit(option: str, default: int, text: str) -> Callable:
     )
 
 
-@click.command()
+@command()
 @click.option("--host", default="127.0.0.1", show_default=True)
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True)
 @click.option(
@@ -95,8 +86,6 @@ def _upload_limit(option: str, default: int, text: str) -> Callable:
     is_flag=True,
     help="Start no worker; `openhype work` does jobs, on this or another machine.",
 )
-@store_options
-@pass_world
 def serve(
     world: World,
     host: str,
@@ -224,12 +213,10 @@ def _open_panel_watch(world: World) -> Any:
     return None
 
 
-@click.command()
+@command()
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--watch", "is_watched", is_flag=True, help="Keep showing it live, with scores.")
-@store_options
-@pass_world
 def status(world: World, name: str | None, as_json: bool, is_watched: bool) -> None:
     """List the studies, or show how far the study NAME is."""
     from backend.foundation.timestamps import utc_now
@@ -274,7 +261,7 @@ def _watch(world: World, studies: list[Study], as_json: bool) -> None:
     )
 
 
-@click.command()
+@command()
 @click.argument("name")
 @click.option(
     "--evaluators",
@@ -320,8 +307,6 @@ def _watch(world: World, studies: list[Study], as_json: bool) -> None:
 )
 @click.option("--seed", type=SEED, default=0, show_default=True)
 @click.option("--at-once", type=click.IntRange(1, 256), default=8, show_default=True)
-@store_options
-@pass_world
 def simulate(world: World, name: str, observers: tuple, strengths: tuple, **options: Any) -> None:
     """Have simulated evaluators take part in the study NAME, through the real HTTP API.
 
@@ -347,11 +332,9 @@ def simulate(world: World, name: str, observers: tuple, strengths: tuple, **opti
     click.echo(f"{done} simulated evaluators finished {name}; next: openhype score {name} --simulated")
 
 
-@click.command()
+@command()
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True)
 @click.option("--no-browser", is_flag=True, help="Do not open a browser.")
-@store_options
-@pass_world
 def demo(world: World, port: int, no_browser: bool) -> None:
     """Serve the sample studies, which are made meanwhile if they are missing."""
     from backend.commands.demonstration import StartPage

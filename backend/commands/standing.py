@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from backend.commands.world import World, pass_world, store_options
+from backend.commands.world import World, command
 from backend.foundation.errors import NotFound
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def _limit(context: click.Context, parameter: click.Parameter, value: str | None
     return Limit(int(count), int(days))
 
 
-@click.command()
+@command()
 @click.argument("name")
 @click.option("--title", help="What visitors read at the top.")
 @click.option("--about", help="Text for visitors; an empty line begins a paragraph.")
@@ -54,8 +54,6 @@ def _limit(context: click.Context, parameter: click.Parameter, value: str | None
 )
 @click.option("--publish/--unpublish", "published", default=None, help="Whether anyone may see the page.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@store_options
-@pass_world
 def stand(world: World, name: str, as_json: bool, submitters: tuple[str, ...], **given: Any) -> None:
     """Have the study NAME take in models that are submitted; show its terms and submissions."""
     from backend.foundation.timestamps import utc_now

@@ -8,16 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from backend.commands.world import (
-    SEED,
-    World,
-    images_option,
-    pairs,
-    pass_world,
-    progress_bar,
-    say,
-    store_options,
-)
+from backend.commands.world import SEED, World, command, images_option, pairs, progress_bar, say
 from backend.experiment.judgments import METHODS, judgment_of
 from backend.foundation.errors import InvalidInput
 from backend.foundation.names import clean
@@ -104,7 +95,7 @@ def _image_options(command: Any) -> Any:
     return command
 
 
-@click.command()
+@command()
 @click.argument("name")
 @click.option("--method", type=click.Choice([*METHODS]), default="infinity", show_default=True)
 @click.option(
@@ -119,8 +110,6 @@ def _image_options(command: Any) -> Any:
 @click.option("--evaluators", type=int, metavar="N", help="Finished sessions wanted for each model.")
 @click.option("--qualification", metavar="NAME", help="Qualification that evaluators must have passed.")
 @_places
-@store_options
-@pass_world
 def create(
     world: World,
     name: str,
@@ -150,7 +139,7 @@ def create(
     _create(world, spec, place)
 
 
-@click.command()
+@command()
 @click.argument("what", metavar="NAME|DIR")
 @click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), required=True)
 @click.option("--kind", type=click.Choice(["texture", "phase"]), default="texture", show_default=True)
@@ -159,8 +148,6 @@ def create(
 )
 @click.option("--count", type=click.IntRange(1, 1000), default=10, show_default=True, metavar="N")
 @click.option("--seed", type=SEED, default=0, show_default=True)
-@store_options
-@pass_world
 def masks(world: World, what: str, out: Path, count: int, **options: Any) -> None:
     """Show masks as a PNG: those of the study NAME, or pictures of the folder DIR above their masks."""
     from backend.stimuli.masks import sheet
@@ -177,7 +164,7 @@ def masks(world: World, what: str, out: Path, count: int, **options: Any) -> Non
     click.echo(str(out))
 
 
-@click.command()
+@command()
 @click.argument("name")
 @click.option(
     "--method",
@@ -188,8 +175,6 @@ def masks(world: World, what: str, out: Path, count: int, **options: Any) -> Non
 )
 @_image_options
 @_places
-@store_options
-@pass_world
 def qualification(
     world: World,
     name: str,
@@ -208,11 +193,9 @@ def qualification(
     _create(world, spec, place)
 
 
-@click.command()
+@command()
 @click.argument("name")
 @_places
-@store_options
-@pass_world
 def upload(world: World, name: str, place: str | None) -> None:
     """Upload the pictures of the study NAME to the bucket that serves them; what is there is left."""
     from deploy.s3_upload import parse_place, upload_pictures

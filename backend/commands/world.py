@@ -75,6 +75,15 @@ class World:
 pass_world = click.make_pass_decorator(World)
 
 
+def command(name: str | None = None) -> Callable[[Callable], click.Command]:
+    """Declare a function as a command with --store and --data; it is called with the World that they name."""
+
+    def declare(function: Callable) -> click.Command:
+        return data_option(store_option(click.command(name)(pass_world(function))))
+
+    return declare
+
+
 def data_option(command: Any) -> Any:
     """Add --data to a command. A value after the command overrides one before it."""
 
@@ -99,7 +108,12 @@ def data_option(command: Any) -> Any:
 
 
 def store_options(command: Any) -> Any:
-    """Add --store and --data, which nearly every command accepts, to a command."""
+    """Add --store and --data, which nearly every command accepts, to a function."""
+    return store_option(data_option(command))
+
+
+def store_option(command: Any) -> Any:
+    """Add --store to a command."""
 
     def take_url(ctx: click.Context, param: click.Parameter, value: str) -> None:
         if _is_decisive(ctx, param):
@@ -115,7 +129,7 @@ def store_options(command: Any) -> Any:
         callback=take_url,
         metavar="URL",
         help="Where studies and answers are stored.",
-    )(data_option(command))
+    )(command)
 
 
 def _is_decisive(ctx: click.Context, param: click.Parameter) -> bool:
