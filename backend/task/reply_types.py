@@ -91,46 +91,41 @@ class PublicStudy(Effort):
     language: Language
     texts: OwnTexts
     method: Method
-    judgment: Annotated[str, Meta(description="What is asked; the page has a module of this name")]
-    answers: Annotated[list[str], Meta(description="The answers that the study allows")]
-    medium: Annotated[str, Meta(description="What is shown; the page has a module of this name")]
+    judgment: str
+    """What is asked; the page has a module of this name."""
+    answers: list[str]
+    """The answers that the study allows."""
+    medium: str
+    """What is shown; the page has a module of this name."""
     consent: Consent
     contact: Contact
-    keep_days: Annotated[
-        float,
-        Meta(description="Days for which panel parameters and devices are stored; 0: as long as the study"),
-    ]
+    keep_days: float
+    """Days for which panel parameters and devices are stored; 0: as long as the study."""
     currency: Currency
-    retainer: Annotated[
-        Retainer | None, Meta(description="Pay for waiting: usd_cents a minute, minutes at most")
-    ]
-    trial_shows: Annotated[
-        Literal["picture", "pair", "triplet"], Meta(description="What `images` and `practice` count")
-    ]
-    practice: Annotated[int, Meta(description="Practice pictures before the first block, in no other count")]
+    retainer: Retainer | None
+    """Pay for waiting: usd_cents a minute, minutes at most."""
+    trial_shows: Literal["picture", "pair", "triplet"]
+    """What `images` and `practice` count."""
+    practice: int
+    """Practice pictures before the first block, in no other count."""
     blocks: int
     feedback: bool
-    half_real: Annotated[
-        bool, Meta(description="Whether exactly half of the pictures are real; else each is by chance")
-    ]
+    half_real: bool
+    """Whether exactly half of the pictures are real; else each is by chance."""
     size_px: int
-    flashes: Annotated[bool, Meta(description="Whether any picture is shown for a limited time")]
-    flash_warning: Annotated[
-        bool, Meta(description="Whether to warn of flashes: pictures or masks change within a second")
-    ]
+    flashes: bool
+    """Whether any picture is shown for a limited time."""
+    flash_warning: bool
+    """Whether to warn of flashes: pictures or masks change within a second."""
     refresh_hz: list[float]
     repeat_visits: bool
-    debrief: Annotated[
-        bool, Meta(description="Whether a finished session is shown its result and the truth of its pictures")
-    ]
+    debrief: bool
+    """Whether a finished session is shown its result and the truth of its pictures."""
     panel_parameters: list[str]
-    signature_parameter: Annotated[
-        str | None,
-        Meta(description="Parameter of the link that carries the panel's signature; null where none is"),
-    ]
-    preview: Annotated[
-        list[str] | None, Meta(description="Parameter and value that mark a visit which only looks")
-    ]
+    signature_parameter: str | None
+    """Parameter of the link that carries the panel's signature; null where none is."""
+    preview: list[str] | None
+    """Parameter and value that mark a visit which only looks."""
     qualification: QualificationOffer | None
     pass_share: float | None
     paused: NotRequired[Annotated[bool, Meta(description="Whether no new session is opened for now")]]
@@ -139,17 +134,18 @@ class PublicStudy(Effort):
 class FollowUps(TypedDict):
     """What is asked besides the judgment; posted together with the answer."""
 
-    confidence_points: Annotated[
-        int, Meta(description="Values that `confidence` can take; 101 for a slider from 0; 0: not asked")
-    ]
-    confidence_with: Annotated[
-        bool, Meta(description="Whether one press gives answer and confidence; else it is asked afterwards")
-    ]
-    reasons: Annotated[list[str], Meta(description="In `Answer` they are numbers, from 1")]
+    confidence_points: int
+    """Values that `confidence` can take; 101 for a slider from 0; 0: not asked."""
+    confidence_with: bool
+    """Whether one press gives answer and confidence; else it is asked afterwards."""
+    reasons: list[str]
+    """In `Answer` they are numbers, from 1."""
     comment: CommentWanted
-    why_after: Annotated[list[str], Meta(description="Answers after which reasons and comment are asked")]
+    why_after: list[str]
+    """Answers after which reasons and comment are asked."""
     mark: MarkWanted
-    where_after: Annotated[list[str], Meta(description="Answers after which the mark is asked")]
+    where_after: list[str]
+    """Answers after which the mark is asked."""
     mark_needed: bool
 
 
@@ -161,17 +157,16 @@ class StudyProtocol(TypedDict):
     countdown_ms: float
     mask_count: int
     mask_ms: float
-    gap_ms: Annotated[
-        float,
-        Meta(description="Between the pictures of a trial, shown one after the other; 0: side by side"),
-    ]
+    gap_ms: float
+    """Between the pictures of a trial, shown one after the other; 0: side by side."""
     feedback: bool
     feedback_ms: float
     full_screen: bool
     size_px: int
     same_answer_notice: int
     builtin_instructions: bool
-    largest_css_px: Annotated[float, Meta(description="The largest width of a picture, in CSS pixels")]
+    largest_css_px: float
+    """The largest width of a picture, in CSS pixels."""
     half_real: bool
     follow_ups: FollowUps | None
 
@@ -180,9 +175,8 @@ class PageProtocol(StudyProtocol):
     """The parameters of the experiment that a page needs."""
 
     block_images: list[int]
-    time_limits: Annotated[
-        TimeLimits, Meta(description="Which pictures of the session are shown for a limited time")
-    ]
+    time_limits: TimeLimits
+    """Which pictures of the session are shown for a limited time."""
 
 
 class Next(TypedDict):
@@ -191,19 +185,18 @@ class Next(TypedDict):
     trial_index: int
     block: int
     exposure_ms: float | None
-    right_in_a_row: Annotated[
-        int | None, Meta(description="Of the staircase; null in a study without feedback")
-    ]
-    practice: Annotated[bool, Meta(description="Whether it is practice, which is not scored and not paid")]
+    right_in_a_row: int | None
+    """Of the staircase; null in a study without feedback."""
+    practice: bool
+    """Whether it is practice, which is not scored and not paid."""
 
 
 class Progress(TypedDict):
-    answered: Annotated[int, Meta(description="During practice: of the practice; afterwards without it")]
+    answered: int
+    """During practice: of the practice; afterwards without it."""
     total: int
-    replaced: Annotated[
-        int,
-        Meta(description="Pictures that were not shown properly and were replaced, though answered"),
-    ]
+    replaced: int
+    """Pictures that were not shown properly and were replaced, though answered."""
 
 
 class QualificationResult(TypedDict):
@@ -226,17 +219,13 @@ class Done(TypedDict):
     complete: bool
     completion_code: str
     redirect_url: str | None
-    form: Annotated[
-        Form | None,
-        Meta(description="To be posted by the page on completion, for panels that ask for it"),
-    ]
-    reported: Annotated[
-        bool, Meta(description="The server itself reports to the panel that the person is done")
-    ]
+    form: Form | None
+    """To be posted by the page on completion, for panels that ask for it."""
+    reported: bool
+    """The server itself reports to the panel that the person is done."""
     earned_usd_cents: int
-    right: Annotated[
-        int | None, Meta(description="Null where some trials have no right answer, which cannot be counted")
-    ]
+    right: int | None
+    """Null where some trials have no right answer, which cannot be counted."""
     answered: int
     qualification: QualificationResult | None
 
@@ -246,7 +235,8 @@ class InstructionPage(TypedDict):
 
     title: str
     text: str
-    before_block: Annotated[int, Meta(description="The block (from 0) before which it is shown")]
+    before_block: int
+    """The block (from 0) before which it is shown."""
 
 
 class ShownIf(TypedDict):
@@ -266,16 +256,20 @@ class Question(TypedDict):
     choices: list[str]
     min: float | None
     max: float | None
-    step: Annotated[float, Meta(description="Of numbers, from `min` or 0 on; 0 for any")]
-    points: Annotated[int, Meta(description="Of a scale, answered as 1 to `points`")]
+    step: float
+    """Of numbers, from `min` or 0 on; 0 for any."""
+    points: int
+    """Of a scale, answered as 1 to `points`."""
     low: str
     high: str
-    max_length: Annotated[int, Meta(description="Characters of a text at most")]
+    max_length: int
+    """Characters of a text at most."""
     shown_if: ShownIf | None
 
 
 class QuestionPage(TypedDict):
-    title: Annotated[str, Meta(description="May be empty")]
+    title: str
+    """May be empty."""
     questions: list[Question]
 
 
@@ -284,10 +278,8 @@ class OpenQuestions(TypedDict):
 
     when: Time
     pages: list[QuestionPage]
-    earlier: Annotated[
-        dict[str, str | float | list[str]],
-        Meta(description="Answers to the questions before the task, on which conditions may depend"),
-    ]
+    earlier: dict[str, str | float | list[str]]
+    """Answers to the questions before the task, on which conditions may depend."""
 
 
 class SessionProgress(TypedDict):
@@ -306,10 +298,8 @@ class SessionProgress(TypedDict):
 class State(SessionProgress):
     """All that a page needs to continue a session."""
 
-    withdrawal_url: Annotated[
-        str,
-        Meta(description="Path of the page on which the evaluator can withdraw; its secret follows the #"),
-    ]
+    withdrawal_url: str
+    """Path of the page on which the evaluator can withdraw; its secret follows the #."""
     session: str
     study: str
     kind: Literal["study", "qualification"]
@@ -374,11 +364,10 @@ class Block(TypedDict):
     first_trial_index: int
     images: list[str]
     masks: list[str]
-    trial_masks: Annotated[list[list[int]], Meta(description="For each trial the places of its masks")]
-    instructed: Annotated[
-        list[Truth | None],
-        Meta(description="For each trial the answer that it asks for, else null; empty if none asks for one"),
-    ]
+    trial_masks: list[list[int]]
+    """For each trial the places of its masks."""
+    instructed: list[Truth | None]
+    """For each trial the answer that it asks for, else null; empty if none asks for one."""
     staircase: StaircaseRule | None
     next: Next
 
@@ -389,10 +378,8 @@ class Confirmation(SessionProgress):
     trial_index: int
     was_correct: bool | None
     replaced_by: str | None
-    may_end: Annotated[
-        bool,
-        Meta(description="Whether to ask if the session is to end: several flashes in a row were mistimed"),
-    ]
+    may_end: bool
+    """Whether to ask if the session is to end: several flashes in a row were mistimed."""
     block_finished: bool
 
 
@@ -401,13 +388,14 @@ class Withdrawal(TypedDict):
     title: str
     language: Language
     texts: OwnTexts
-    shown_language: Annotated[
-        str | None, Meta(description="Language that the session was shown in, if known")
-    ]
+    shown_language: str | None
+    """Language that the session was shown in, if known."""
     contact: Contact
     is_withdrawn: bool
-    answers: Annotated[int, Meta(description="Answers that are there, or were")]
-    is_open: Annotated[bool, Meta(description="Whether the session was in progress")]
+    answers: int
+    """Answers that are there, or were."""
+    is_open: bool
+    """Whether the session was in progress."""
 
 
 class Wait(TypedDict):
@@ -416,19 +404,23 @@ class Wait(TypedDict):
     is_called: bool
     minutes: int
     earned_usd_cents: int
-    asks: Annotated[bool, Meta(description="Whether it is time to ask: still here?")]
-    is_over: Annotated[bool, Meta(description="Whether nothing more is paid for waiting")]
+    asks: bool
+    """Whether it is time to ask: still here?."""
+    is_over: bool
+    """Whether nothing more is paid for waiting."""
     beat_seconds: float
 
 
 class BegunWait(Wait):
-    token: Annotated[str, Meta(description="For the heartbeats")]
+    token: str
+    """For the heartbeats."""
 
 
 class OtherEvaluators(TypedDict):
     evaluators: int
     mean: float | None
-    values: Annotated[list[float], Meta(description="Lowest first")]
+    values: list[float]
+    """Lowest first."""
 
 
 class Published(TypedDict):
@@ -448,19 +440,26 @@ class Debrief(TypedDict):
 
     method: Method
     unit: Unit
-    score: Annotated[float, Meta(description="The evaluator's value")]
-    fakes_error: Annotated[float | None, Meta(description="Percent of the fakes judged wrong")]
-    reals_error: Annotated[float | None, Meta(description="Percent of the reals judged wrong")]
-    model: Annotated[str | None, Meta(description="The model that was judged, or the models")]
-    others: Annotated[OtherEvaluators, Meta(description="Of all others who finished with the same models")]
+    score: float
+    """The evaluator's value."""
+    fakes_error: float | None
+    """Percent of the fakes judged wrong."""
+    reals_error: float | None
+    """Percent of the reals judged wrong."""
+    model: str | None
+    """The model that was judged, or the models."""
+    others: OtherEvaluators
+    """Of all others who finished with the same models."""
     published: list[Published]
-    pictures: Annotated[list[JudgedPicture], Meta(description="Those that the session answered, in order")]
+    pictures: list[JudgedPicture]
+    """Those that the session answered, in order."""
 
 
 class Error(TypedDict):
     code: str
     message: str
-    id: Annotated[str, Meta(description="As in the server's log")]
+    id: str
+    """As in the server's log."""
     keys: NotRequired[
         Annotated[
             list[str | int],

@@ -101,13 +101,10 @@ class Opening(WaitBegin, frozen=True, kw_only=True):
 
     consent_version: Text
     device: Facts = {}
-    simulated: Annotated[
-        bool,
-        Meta(
-            description="A simulated session counts, pays and limits nothing; it needs the researcher's key"
-        ),
-    ] = False
-    seed: Annotated[Whole | None, Meta(description="Of the pictures of a simulated session")] = None
+    simulated: bool = False
+    """A simulated session counts, pays and limits nothing; it needs the researcher's key."""
+    seed: Whole | None = None
+    """Of the pictures of a simulated session."""
 
     def __post_init__(self) -> None:
         _check_size("device", self.device)
@@ -140,9 +137,8 @@ class QuestionAnswers(Struct, frozen=True):
     lease: Whole
     when: Time
     answers: Annotated[dict[Text, QuestionAnswer], Meta(max_length=MOST_QUESTIONS)] = {}
-    declined: Annotated[
-        bool, Meta(description="The evaluator chose not to answer the questions after the task")
-    ] = False
+    declined: bool = False
+    """The evaluator chose not to answer the questions after the task."""
 
 
 class End(Struct, frozen=True):

@@ -29,81 +29,58 @@ Line = Annotated[str, Meta(max_length=300)]
 class AnswersQuery(Struct, frozen=True):
     """Whose answers are asked for."""
 
-    simulated: Annotated[bool, Meta(description="`true`: of simulated sessions, instead of real ones")] = (
-        False
-    )
+    simulated: bool = False
+    """`true`: of simulated sessions, instead of real ones."""
 
 
 class ReportQuery(AnswersQuery, frozen=True):
     """What a report shows."""
 
-    title: Annotated[Line, Meta(description="Of the page")] = ""
-    exposures: Annotated[
-        Literal["nominal", "shown"],
-        Meta(description="HYPE-time: as the staircase asked for, or as displays showed them"),
-    ] = "nominal"
-    level: Annotated[Share | None, Meta(description="Of the intervals, between 0 and 1; by default 0.95")] = (
-        None
-    )
-    margin: Annotated[
-        float,
-        Meta(
-            gt=0,
-            lt=50,
-            description="Percentage points that count as no difference, of two models or from 50%",
-        ),
-    ] = 5.0
-    threshold_at: Annotated[
-        float,
-        Meta(gt=0.5, lt=1, description="Accuracy at which thresholds are taken; by default 0.75"),
-    ] = 0.75
-    iterations: Annotated[
-        Annotated[int, Meta(ge=1, le=10_000_000)] | None,
-        Meta(description="Monte Carlo bootstrap instead of the exact one"),
-    ] = None
-    seed: Annotated[Whole | None, Meta(description="Of that bootstrap")] = None
+    title: Line = ""
+    """Of the page."""
+    exposures: Literal["nominal", "shown"] = "nominal"
+    """HYPE-time: as the staircase asked for, or as displays showed them."""
+    level: Share | None = None
+    """Of the intervals, between 0 and 1; by default 0.95."""
+    margin: Annotated[float, Meta(gt=0, lt=50)] = 5.0
+    """Percentage points that count as no difference, of two models or from 50%."""
+    threshold_at: Annotated[float, Meta(gt=0.5, lt=1)] = 0.75
+    """Accuracy at which thresholds are taken; by default 0.75."""
+    iterations: Annotated[int, Meta(ge=1, le=10_000_000)] | None = None
+    """Monte Carlo bootstrap instead of the exact one."""
+    seed: Whole | None = None
+    """Of that bootstrap."""
 
 
 class ExportQuery(AnswersQuery, frozen=True):
     """What a data set contains, and what is declared of it."""
 
-    croissant: Annotated[
-        bool,
-        Meta(
-            description="`false`: without croissant.json, the header for `datasets`, model cards and "
-            "CITATION.cff"
-        ),
-    ] = True
-    creator: Annotated[
-        list[Line],
-        Meta(max_length=50, description="Who made the data set: `Lovelace, Ada`; again for each"),
-    ] = []
-    license: Annotated[Line, Meta(description="Such as CC-BY-4.0, or an address")] = ""
-    url: Annotated[Line, Meta(description="Where the data set is published")] = ""
-    release: Annotated[Line, Meta(description="Version of the data set; by default 1.0.0")] = ""
-    bapps: Annotated[
-        bool,
-        Meta(description="2AFC, JND: `true`: also pictures and votes in the layout of BAPPS"),
-    ] = False
+    croissant: bool = True
+    """`false`: without croissant.json, the header for `datasets`, model cards and CITATION.cff."""
+    creator: Annotated[list[Line], Meta(max_length=50)] = []
+    """Who made the data set: `Lovelace, Ada`; again for each."""
+    license: Line = ""
+    """Such as CC-BY-4.0, or an address."""
+    url: Line = ""
+    """Where the data set is published."""
+    release: Line = ""
+    """Version of the data set; by default 1.0.0."""
+    bapps: bool = False
+    """2AFC, JND: `true`: also pictures and votes in the layout of BAPPS."""
 
 
 class MasksQuery(Struct, frozen=True):
     """How many masks are asked for."""
 
-    count: Annotated[int, Meta(ge=1, le=1000, description="How many; by default 10")] = 10
+    count: Annotated[int, Meta(ge=1, le=1000)] = 10
+    """How many; by default 10."""
 
 
 class SiteQuery(Struct, frozen=True):
     """How large a demo is to be."""
 
-    each: Annotated[
-        int,
-        Meta(
-            ge=1,
-            le=1_000_000,
-            description="Pictures of the reals, and of each model, at most; by default 100",
-        ),
-    ] = 100
+    each: Annotated[int, Meta(ge=1, le=1_000_000)] = 100
+    """Pictures of the reals, and of each model, at most; by default 100."""
 
 
 @route("GET /api/studies/{study}/report.zip", "501 503", reply_media=MEDIA["zip"], **_SENT)

@@ -22,11 +22,10 @@ route = Routes(SUBMITTER)
 class JobsQuery(Struct, frozen=True):
     """Which jobs are asked for."""
 
-    study: Annotated[str | None, Meta(description="only jobs about this study")] = None
-    state: Annotated[
-        Literal["open"] | None,
-        Meta(description="only jobs that wait or run", extra={"expected": "'open'"}),
-    ] = None
+    study: str | None = None
+    """only jobs about this study."""
+    state: Annotated[Literal["open"] | None, Meta(extra={"expected": "'open'"})] = None
+    """only jobs that wait or run."""
 
 
 @route("GET /api/jobs", role=RESEARCHER)

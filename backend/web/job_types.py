@@ -26,14 +26,10 @@ class JobReply(TypedDict):
     member: str
     state: Literal["queued", "running", "done", "failed", "cancelled"]
     progress: Progress | None
-    reason: Annotated[str | None, Meta(description="Why it failed")]
-    result: Annotated[
-        dict[str, Any] | None,
-        Meta(
-            description="What it gave, or details of a failure, such as the `keys` of the entry at fault; "
-            "null in lists"
-        ),
-    ]
+    reason: str | None
+    """Why it failed."""
+    result: dict[str, Any] | None
+    """What it gave, or details of a failure, such as the `keys` of the entry at fault; null in lists."""
     created_at: str
     updated_at: str
 
@@ -47,7 +43,8 @@ class Jobs(TypedDict):
 class Enqueued(TypedDict):
     """A job was enqueued."""
 
-    job: Annotated[str, Meta(description="A job; `GET /api/jobs/{job}` tells how far it is")]
+    job: str
+    """A job; `GET /api/jobs/{job}` tells how far it is."""
 
 
 class ModelPictures(Struct, forbid_unknown_fields=True):
@@ -78,9 +75,8 @@ class StudyBody(Struct, forbid_unknown_fields=True, kw_only=True):
     checks: UploadId | None = None
     masks: UploadId | None = None
     settings: dict[str, Any] = {}
-    panel: Annotated[Name | dict[str, Any] | None, Meta(description="Its name, or a record of a panel")] = (
-        None
-    )
+    panel: Name | dict[str, Any] | None = None
+    """Its name, or a record of a panel."""
     texts: dict[str, Any] = {}
     equalise: Annotated[list[Name], Meta(max_length=20)] = []
     skip_bad: bool = False
@@ -94,10 +90,8 @@ class ModelGiven(Struct, forbid_unknown_fields=True, kw_only=True):
 
     model: Name
     upload: UploadId
-    equalise: Annotated[
-        Annotated[list[Name], Meta(max_length=20)] | None,
-        Meta(description="The losses that its pictures go through; null: those of the study"),
-    ] = None
+    equalise: Annotated[list[Name], Meta(max_length=20)] | None = None
+    """The losses that its pictures go through; null: those of the study."""
     skip_bad: bool = False
     strict: bool = False
 

@@ -39,8 +39,10 @@ route = Routes(RESEARCHER)
 class AuditQuery(Struct, frozen=True):
     """Which page of the audit log is asked for."""
 
-    before: Annotated[str | None, Meta(description="`next` of the page before")] = None
-    limit: Annotated[int, Meta(ge=1, le=audit_log.MOST, description="Entries, at most")] = 100
+    before: str | None = None
+    """`next` of the page before."""
+    limit: Annotated[int, Meta(ge=1, le=audit_log.MOST)] = 100
+    """Entries, at most."""
 
 
 @route("POST /api/sign-in", "403 409 503", role=None)

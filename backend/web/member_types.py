@@ -50,7 +50,8 @@ class NewMember(Struct, frozen=True):
 class NewToken(Struct, frozen=True):
     """Request for a token of a member."""
 
-    label: Annotated[str, Meta(max_length=LONGEST_LABEL, description="What it is for")] = ""
+    label: Annotated[str, Meta(max_length=LONGEST_LABEL)] = ""
+    """What it is for."""
     days: Days = 365
 
 
@@ -59,16 +60,17 @@ class Me(TypedDict):
 
     member: str
     role: Role
-    token: Annotated[str | None, Meta(description="Id; null for the researcher's key and a proxy's sign-in")]
+    token: str | None
+    """Id; null for the researcher's key and a proxy's sign-in."""
     expires_at: str | None
     by: Literal["token", "cookie", "proxy"]
 
 
 class SignedIn(TypedDict):
-    me: Annotated[Me | None, Meta(description="Null if nobody is signed in")]
-    reason: Annotated[
-        str | None, Meta(description="The code for which others are refused then, such as `expired_token`")
-    ]
+    me: Me | None
+    """Null if nobody is signed in."""
+    reason: str | None
+    """The code for which others are refused then, such as `expired_token`."""
 
 
 class TokenFacts(TypedDict):
@@ -85,7 +87,8 @@ class TokenFacts(TypedDict):
 class IssuedToken(TokenFacts):
     """A token that was just made."""
 
-    secret: Annotated[str, Meta(description="The token's text, which is not stored: shown this once")]
+    secret: str
+    """The token's text, which is not stored: shown this once."""
 
 
 class MemberFacts(TypedDict):
@@ -93,7 +96,8 @@ class MemberFacts(TypedDict):
 
     member: str
     role: Role
-    created_at: Annotated[str | None, Meta(description="Null for whoever holds the researcher's key")]
+    created_at: str | None
+    """Null for whoever holds the researcher's key."""
     created_by: str | None
     removed_at: str | None
 
@@ -116,20 +120,20 @@ class AuditLine(TypedDict):
     at: str
     member: str
     token: str | None
-    action: Annotated[str, Meta(description="The route, or the command")]
-    target: Annotated[str, Meta(description="What was changed, if the route names it")]
-    status: Annotated[int | None, Meta(description="Of the reply; null for a command, or if it is unknown")]
-    outcome: Annotated[
-        Literal["done", "refused", "failed", "unknown"],
-        Meta(
-            description="`refused` changed nothing; `failed` may have been made in part; `unknown` is under "
-            "way, or the server ended before its outcome was known"
-        ),
-    ]
+    action: str
+    """The route, or the command."""
+    target: str
+    """What was changed, if the route names it."""
+    status: int | None
+    """Of the reply; null for a command, or if it is unknown."""
+    outcome: Literal["done", "refused", "failed", "unknown"]
+    """`refused` changed nothing; `failed` may have been made in part; `unknown` is under way, or the server
+    ended before its outcome was known."""
 
 
 class AuditPage(TypedDict):
     """Entries of the audit log, the latest first."""
 
     entries: list[AuditLine]
-    next: Annotated[str | None, Meta(description="The `before` of the next page; null if this is the last")]
+    next: str | None
+    """The `before` of the next page; null if this is the last."""

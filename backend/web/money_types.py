@@ -31,28 +31,28 @@ Names = Annotated[list[Text], Meta(max_length=200)]
 class RecruitTerms(Struct, kw_only=True):
     """What is asked for; null or empty for what was decided before, or else the default."""
 
-    url: Annotated[
-        Annotated[str, Meta(max_length=300)] | None,
-        Meta(description="The server as evaluators reach it; at first this address by default"),
-    ] = None
-    places: Annotated[Count | None, Meta(description="By default every session wanted")] = None
-    fee_percent: Annotated[Percent | None, Meta(description="The panel's fee on top of pay, as `42.8`")] = (
-        None
-    )
-    vat_percent: Annotated[Percent | None, Meta(description="VAT on the fee, as `20`")] = None
-    budget_usd_cents: Annotated[
-        Amount | None, Meta(description="Maximum total cost; by default the plan's")
-    ] = None
-    completion: Annotated[
-        Literal["server", "code"] | None, Meta(description="Who reports completion; by default the server")
-    ] = None
-    is_signed: Annotated[bool | None, Meta(description="Have the panel sign links; by default not")] = None
-    screen_out_usd_cents: Annotated[
-        Amount | None, Meta(description="What the panel pays for being screened out")
-    ] = None
-    slots: Annotated[Count | None, Meta(description="For how many people")] = None
-    workspace: Annotated[Text, Meta(description="The workspace that pays, if there are several")] = ""
-    project: Annotated[Text, Meta(description="The project that it is paid by, if there are several")] = ""
+    url: Annotated[str, Meta(max_length=300)] | None = None
+    """The server as evaluators reach it; at first this address by default."""
+    places: Count | None = None
+    """By default every session wanted."""
+    fee_percent: Percent | None = None
+    """The panel's fee on top of pay, as `42.8`."""
+    vat_percent: Percent | None = None
+    """VAT on the fee, as `20`."""
+    budget_usd_cents: Amount | None = None
+    """Maximum total cost; by default the plan's."""
+    completion: Literal["server", "code"] | None = None
+    """Who reports completion; by default the server."""
+    is_signed: bool | None = None
+    """Have the panel sign links; by default not."""
+    screen_out_usd_cents: Amount | None = None
+    """What the panel pays for being screened out."""
+    slots: Count | None = None
+    """For how many people."""
+    workspace: Text = ""
+    """The workspace that pays, if there are several."""
+    project: Text = ""
+    """The project that it is paid by, if there are several."""
 
 
 class RecruitWish(RecruitTerms, kw_only=True):
@@ -64,16 +64,19 @@ class RecruitWish(RecruitTerms, kw_only=True):
 class Rehearsal(RecruitTerms, kw_only=True):
     """As for recruiting, for a copy that test participants take part in."""
 
-    email: Annotated[Text, Meta(description="Of a test participant to make; empty if there is one")] = ""
+    email: Text = ""
+    """Of a test participant to make; empty if there is one."""
 
 
 class RecruitmentChange(Struct):
     action: Literal["pause", "resume", "stop"]
-    slots: Annotated[Count | None, Meta(description="Raise the screen-out slots to this first")] = None
+    slots: Count | None = None
+    """Raise the screen-out slots to this first."""
 
 
 class WebhookWish(Struct):
-    url: Annotated[str, Meta(max_length=300, description="https address of the server")]
+    url: Annotated[str, Meta(max_length=300)]
+    """https address of the server."""
 
 
 class Wallet(TypedDict):
@@ -96,51 +99,60 @@ class RecruitPlan(TypedDict):
     slots: int | None
     fee_percent: str
     vat_percent: str
-    total_usd_cents: Annotated[int, Meta(description="At most, with fees")]
+    total_usd_cents: int
+    """At most, with fees."""
     budget_usd_cents: int | None
     currency: Currency
-    url: Annotated[str, Meta(description="The task page's address, as the panel is told")]
-    by_server: Annotated[bool, Meta(description="Whether this server reports completion")]
-    is_signed: Annotated[bool, Meta(description="Whether the panel signs links")]
-    lines: Annotated[list[str], Meta(description="The plan in words, with what is to be said against it")]
-    wallet: Annotated[Wallet | None, Meta(description="What pays; null if it is decided, or not known")]
+    url: str
+    """The task page's address, as the panel is told."""
+    by_server: bool
+    """Whether this server reports completion."""
+    is_signed: bool
+    """Whether the panel signs links."""
+    lines: list[str]
+    """The plan in words, with what is to be said against it."""
+    wallet: Wallet | None
+    """What pays; null if it is decided, or not known."""
 
 
 class RecruitmentState(TypedDict):
     recruited: RecruitedFacts | None
-    plan: Annotated[RecruitPlan | None, Meta(description="What is asked for would do this")]
-    confirmation: Annotated[str | None, Meta(description="For `POST …/recruit` with the same wishes")]
-    hindrance: Annotated[str | None, Meta(description="Why there is no plan")]
-    at_panel: Annotated[
-        dict[str, Any] | None,
-        Meta(description="Places by state, sessions and cost so far, as the panel has them now"),
-    ]
-    trouble: Annotated[str | None, Meta(description="Why the panel could not be asked")]
+    plan: RecruitPlan | None
+    """What is asked for would do this."""
+    confirmation: str | None
+    """For `POST …/recruit` with the same wishes."""
+    hindrance: str | None
+    """Why there is no plan."""
+    at_panel: dict[str, Any] | None
+    """Places by state, sessions and cost so far, as the panel has them now."""
+    trouble: str | None
+    """Why the panel could not be asked."""
     warnings: list[str]
 
 
 class RecruitDone(TypedDict):
-    recruited: Annotated[RecruitedFacts | None, Meta(description="Null after a draft was given up")]
+    recruited: RecruitedFacts | None
+    """Null after a draft was given up."""
 
 
 class Subscribed(TypedDict):
-    url: Annotated[str, Meta(description="The address that the panel notifies")]
+    url: str
+    """The address that the panel notifies."""
 
 
 class PaymentTerms(Struct, kw_only=True):
     """How to pay."""
 
-    approve: Annotated[
-        Names, Meta(description="Submissions without a session to pay: pseudonyms, reasons, or `all`")
-    ] = []
-    ask_return: Annotated[Names, Meta(description="Those whose people are asked to return the place")] = []
-    panel_study: Annotated[Text, Meta(description="The study at the panel, if it was not made here")] = ""
-    settle_hours: Annotated[
-        float, Meta(ge=1, le=8760, description="How long the panel may take to carry out a payment")
-    ] = 24
-    release: Annotated[
-        bool, Meta(description="Owe again what the panel took on and has not paid by then")
-    ] = False
+    approve: Names = []
+    """Submissions without a session to pay: pseudonyms, reasons, or `all`."""
+    ask_return: Names = []
+    """Those whose people are asked to return the place."""
+    panel_study: Text = ""
+    """The study at the panel, if it was not made here."""
+    settle_hours: Annotated[float, Meta(ge=1, le=8760)] = 24
+    """How long the panel may take to carry out a payment."""
+    release: bool = False
+    """Owe again what the panel took on and has not paid by then."""
 
 
 class PaymentWish(PaymentTerms, kw_only=True):
@@ -156,13 +168,16 @@ class BudgetWish(Struct):
 
 
 class BrokeOff(Struct):
-    evaluator: Annotated[str, Meta(max_length=128, description="Pseudonym, or the session's id")]
+    evaluator: Annotated[str, Meta(max_length=128)]
+    """Pseudonym, or the session's id."""
     reason: Annotated[str, Meta(min_length=1, max_length=100)]
 
 
 class Closing(Struct):
-    evaluator: Annotated[str, Meta(max_length=128, description="Pseudonym, or the session's id")]
-    reason: Annotated[str, Meta(min_length=1, max_length=100, description="Why nothing more is paid")]
+    evaluator: Annotated[str, Meta(max_length=128)]
+    """Pseudonym, or the session's id."""
+    reason: Annotated[str, Meta(min_length=1, max_length=100)]
+    """Why nothing more is paid."""
 
 
 class Automatic(Struct):
@@ -171,11 +186,12 @@ class Automatic(Struct):
 
 class PaidByHand(Struct):
     evaluator: Annotated[str, Meta(max_length=128)]
-    usd_cents: Annotated[Amount, Meta(description="What was paid: all that is owed")]
-    completion_code: Annotated[Text, Meta(description="As the list has it; may be empty")] = ""
-    account: Annotated[
-        Text, Meta(description="As the list has it; without it, any of this amount is marked")
-    ] = ""
+    usd_cents: Amount
+    """What was paid: all that is owed."""
+    completion_code: Text = ""
+    """As the list has it; may be empty."""
+    account: Text = ""
+    """As the list has it; without it, any of this amount is marked."""
 
 
 class MarkPaid(Struct):
@@ -183,7 +199,8 @@ class MarkPaid(Struct):
 
 
 class TakeOver(Struct):
-    confirm: Annotated[str, Meta(max_length=300, description="`paid_from`, the store that is lost")]
+    confirm: Annotated[str, Meta(max_length=300)]
+    """`paid_from`, the store that is lost."""
 
 
 class OwedLine(TypedDict):
@@ -193,9 +210,11 @@ class OwedLine(TypedDict):
     bonus_usd_cents: int
     reward: str
     bonus: str
-    closed_why: Annotated[str, Meta(description="Why what is `closed` is not paid")]
+    closed_why: str
+    """Why what is `closed` is not paid."""
     at_panel: str
-    pays: Annotated[list[str], Meta(description="The parts that paying now would pay")]
+    pays: list[str]
+    """The parts that paying now would pay."""
 
 
 class UnmatchedLine(TypedDict):
@@ -225,8 +244,10 @@ class PaymentTotals(TypedDict):
     fee_percent: str
     vat_percent: str
     budget_usd_cents: int | None
-    committed_usd_cents: Annotated[int, Meta(description="Paid, on its way, or reserved")]
-    undecided_usd_cents: Annotated[int, Meta(description="Reserved for submissions without a session")]
+    committed_usd_cents: int
+    """Paid, on its way, or reserved."""
+    undecided_usd_cents: int
+    """Reserved for submissions without a session."""
     left_usd_cents: int | None
 
 
@@ -239,18 +260,25 @@ class PaymentState(PaymentTotals):
     study: str
     currency: Currency
     paid_by: Literal["prolific", "link"]
-    paid_from: Annotated[str, Meta(description="The store that pays, if the ledger here is a copy")]
+    paid_from: str
+    """The store that pays, if the ledger here is a copy."""
     evaluators: list[OwedLine]
     unmatched: list[UnmatchedLine]
-    by_hand: Annotated[DueByHand, Meta(description="What no panel pays: what `payments.csv` lists")]
+    by_hand: DueByHand
+    """What no panel pays: what `payments.csv` lists."""
     automatic: AutomaticApproval | None
-    now_usd_cents: Annotated[int, Meta(description="What paying now would pay within the budget")]
+    now_usd_cents: int
+    """What paying now would pay within the budget."""
     now_fees_usd_cents: int
-    now_total_usd_cents: Annotated[int, Meta(description="The same with fees: what is confirmed")]
-    pays: Annotated[int, Meta(description="How many people it would pay")]
+    now_total_usd_cents: int
+    """The same with fees: what is confirmed."""
+    pays: int
+    """How many people it would pay."""
     asks_return: int
-    confirmation: Annotated[str | None, Meta(description="For `POST …/pay`; null if it cannot be paid here")]
-    trouble: Annotated[str | None, Meta(description="Why it cannot be paid here now")]
+    confirmation: str | None
+    """For `POST …/pay`; null if it cannot be paid here."""
+    trouble: str | None
+    """Why it cannot be paid here now."""
 
 
 class BudgetSet(TypedDict):
@@ -267,7 +295,8 @@ class OwedInPart(TypedDict):
 
 class Closed(TypedDict):
     evaluator: str
-    accounts: Annotated[int, Meta(description="How many were closed")]
+    accounts: int
+    """How many were closed."""
 
 
 class AutomaticState(TypedDict):
@@ -275,7 +304,8 @@ class AutomaticState(TypedDict):
 
 
 class Marked(TypedDict):
-    marked: Annotated[int, Meta(description="How many were not marked before")]
+    marked: int
+    """How many were not marked before."""
 
 
 class TakenOver(TypedDict):

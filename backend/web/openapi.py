@@ -10,6 +10,7 @@ import msgspec
 
 from backend.task.reply_types import Refused
 from backend.web import evaluator_routes, headers, login, panel_routes, results_routes
+from backend.web.field_meanings import meanings_by_record
 from backend.web.route_modules import OF_MEMBERS
 from backend.web.routing import JSON, Route
 
@@ -51,7 +52,7 @@ def document() -> bytes:
     """Return the document as JSON."""
     routes = operations().values()
     declared = [each for route in routes for each in _types(route)]
-    (*found, refused), components = msgspec.json.schema_components([*declared, Refused], ref_template=_REF)
+    (*found, refused), components = _schemas([*declared, Refused])
     schema_of = dict(zip(map(id, declared), found, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
@@ -81,6 +82,17 @@ def document() -> bytes:
         },
     }
     return json.dumps(document, ensure_ascii=False, indent=1).encode() + b"\n"
+
+
+def _schemas(declared: list[Any]) -> tuple[tuple[dict[str, Any], ...], dict[str, Any]]:
+    """Return the schemas of types, and of the records in them by their names, with what their fields mean."""
+    schemas, components = msgspec.json.schema_components(declared, ref_template=_REF)
+    for kind, meanings in meanings_by_record(declared).items():
+        full_name = f"{kind.__module__}.{kind.__qualname__}"  # of two with the same name
+        properties = components[kind.__name__ if kind.__name__ in components else full_name]["properties"]
+        for field, meaning in meanings.items():
+            properties[field]["description"] = meaning
+    return schemas, components
 
 
 def _types(route: Route) -> list[Any]:
@@ -124,7 +136,7 @@ def _parameters(query: Any) -> Iterator[tuple[str, str, dict[str, Any], str]]:
     """Generate name, place, schema and meaning of the parameters that a struct declares."""
     if query is None:
         return
-    _, components = msgspec.json.schema_components([query])
+    _, components = _schemas([query])
     for name, schema in components[query.__name__]["properties"].items():
         meaning = schema.pop("description", "")
         if schema.get("default", "") is None:  # in an address nothing stands for null: it is left out

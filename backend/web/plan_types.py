@@ -18,36 +18,30 @@ class PlanWish(Struct):
     """A study as it is set, and an aim; null for the default."""
 
     allows_lines: ClassVar[bool] = True
-    method: Annotated[str, Meta(max_length=40, description="As of `create`, or `qualification`")] = "infinity"
+    method: Annotated[str, Meta(max_length=40)] = "infinity"
+    """As of `create`, or `qualification`."""
     models: Annotated[int, Meta(ge=1, le=1000)] = 1
     settings: Annotated[dict[str, Any], Meta(max_length=200)] = {}
-    width: Annotated[
-        Positive | None, Meta(description="Of the interval of a score: percentage points, or ms")
-    ] = None
-    difference: Annotated[
-        Positive | None, Meta(description="Between two models, to be found significant")
-    ] = None
+    width: Positive | None = None
+    """Of the interval of a score: percentage points, or ms."""
+    difference: Positive | None = None
+    """Between two models, to be found significant."""
     power: Share = 0.8
-    assurance: Annotated[Share, Meta(description="Probability that an interval is no wider")] = 0.8
+    assurance: Share = 0.8
+    """Probability that an interval is no wider."""
     level: Share = 0.95
-    pictures: Annotated[
-        Images | None,
-        Meta(description="Of each model and of reals, to draw from; null: the papers', or the pilot's"),
-    ] = None
-    pilot: Annotated[
-        Annotated[str, Meta(max_length=128)] | None, Meta(description="A study to take SDs from")
-    ] = None
+    pictures: Images | None = None
+    """Of each model and of reals, to draw from; null: the papers', or the pilot's."""
+    pilot: Annotated[str, Meta(max_length=128)] | None = None
+    """A study to take SDs from."""
     pilot_simulated: bool = False
-    most_images: Annotated[
-        Images, Meta(description="Pictures that an evaluator may be asked to judge, for the cheapest number")
-    ] = 200
-    fee_percent: Annotated[
-        Percent | None, Meta(description="The panel's fee; null: its higher one if it pays, else none")
-    ] = None
+    most_images: Images = 200
+    """Pictures that an evaluator may be asked to judge, for the cheapest number."""
+    fee_percent: Percent | None = None
+    """The panel's fee; null: its higher one if it pays, else none."""
     vat_percent: Percent = "0"
-    hourly_usd_cents: Annotated[
-        Cents | None, Meta(description="For the aim: pay for the time that pictures take")
-    ] = None
+    hourly_usd_cents: Cents | None = None
+    """For the aim: pay for the time that pictures take."""
     image_seconds: Positive | None = None
     base_seconds: Annotated[float, Meta(ge=0, le=1e6)] | None = None
     at_once: Many | None = None
@@ -56,16 +50,20 @@ class PlanWish(Struct):
 class StudyTakes(TypedDict):
     """What a study takes as it is set; money in cents of its currency, and at most."""
 
-    sessions: Annotated[int, Meta(description="0 for a qualification, which has no number")]
+    sessions: int
+    """0 for a qualification, which has no number."""
     evaluators_a_model: int
     trials_a_session: int
     minutes_a_session: float
-    hours: Annotated[float, Meta(description="Of all evaluators")]
+    hours: float
+    """Of all evaluators."""
     base_usd_cents: int
     largest_bonus_usd_cents: int
-    wage_usd_cents_an_hour: Annotated[float, Meta(description="A panel that pays counts whole minutes")]
+    wage_usd_cents_an_hour: float
+    """A panel that pays counts whole minutes."""
     target_wage_usd_cents_an_hour: int
-    session_usd_cents: Annotated[int, Meta(description="With fees")]
+    session_usd_cents: int
+    """With fees."""
     pay_usd_cents: int
     fees_usd_cents: int
     total_usd_cents: int
@@ -77,16 +75,14 @@ class StudyTakes(TypedDict):
 class ScorePrecision(TypedDict):
     """How precise the score of a model would be."""
 
-    model: Annotated[str, Meta(description="Whose evaluators are taken as an example")]
+    model: str
+    """Whose evaluators are taken as an example."""
     score: float
     sd: float
-    width: Annotated[
-        float | None, Meta(description="Of the interval of a score, not exceeded with the assurance")
-    ]
-    power: Annotated[
-        float | None,
-        Meta(description="0 to 1, to find the difference; null if no score differs so much"),
-    ]
+    width: float | None
+    """Of the interval of a score, not exceeded with the assurance."""
+    power: float | None
+    """0 to 1, to find the difference; null if no score differs so much."""
 
 
 class StudyTells(TypedDict):
@@ -96,7 +92,8 @@ class StudyTells(TypedDict):
     level: float
     assurance: float
     difference: float
-    test: Annotated[Literal["two", "all"], Meta(description="Of two models, or of all pairs of more")]
+    test: Literal["two", "all"]
+    """Of two models, or of all pairs of more."""
     evaluators: int
     source: Literal["papers", "pilot"]
     rows: list[ScorePrecision]
@@ -107,11 +104,10 @@ class PlanMade(TypedDict):
     title: str
     models: int
     study: StudyTakes
-    tells: Annotated[StudyTells | None, Meta(description="Null where spreads are not known")]
-    aim: Annotated[
-        dict[str, Any] | None,
-        Meta(description="What the aim needs, as `openhype plan --json` prints it; null as `tells`"),
-    ]
+    tells: StudyTells | None
+    """Null where spreads are not known."""
+    aim: dict[str, Any] | None
+    """What the aim needs, as `openhype plan --json` prints it; null as `tells`."""
     warnings: list[str]
 
 
@@ -128,17 +124,22 @@ class SettingField(TypedDict):
     """What a form needs of a setting."""
 
     name: str
-    group: Annotated[str, Meta(description="Such as `stimuli`, `timing`, `pay`")]
+    group: str
+    """Such as `stimuli`, `timing`, `pay`."""
     kind: Literal["whole", "number", "truth_value", "choice", "text", "long_text", "list", "table"]
     default: Any
-    written: Annotated[str, Meta(description="The default as text; a long text is described")]
+    written: str
+    """The default as text; a long text is described."""
     low: float | None
     high: float | None
     choices: list[str]
-    is_open: Annotated[bool, Meta(description="Whether other values than the choices are taken")]
-    applies: Annotated[bool, Meta(description="Whether studies of the method use it")]
+    is_open: bool
+    """Whether other values than the choices are taken."""
+    applies: bool
+    """Whether studies of the method use it."""
     label: str
-    asked: Annotated[int, Meta(description="Its place among those that a form asks for first, or 0")]
+    asked: int
+    """Its place among those that a form asks for first, or 0."""
     doc: str
 
 
@@ -167,23 +168,20 @@ class Costs(TypedDict):
 class MetricsWish(Struct):
     level: Share = 0.95
     seed: Annotated[int, Meta(ge=0, le=2**31 - 1)] = 0
-    extrapolate: Annotated[
-        bool, Meta(description="Also extrapolate the Frechet distance to infinitely many pictures")
-    ] = False
+    extrapolate: bool = False
+    """Also extrapolate the Frechet distance to infinitely many pictures."""
     skip_bad: bool = False
 
 
 class StoredMetrics(TypedDict):
-    runs: Annotated[
-        list[dict[str, Any]],
-        Meta(description="As `openhype metrics --json` gives them, with `computed_at`"),
-    ]
+    runs: list[dict[str, Any]]
+    """As `openhype metrics --json` gives them, with `computed_at`."""
 
 
 class AgreementWish(Struct):
-    distances: Annotated[
-        list[Literal["l2", "psnr", "ssim", "ms-ssim"]],
-        Meta(max_length=4, description="Distances to score against people's votes"),
-    ] = field(default_factory=lambda: ["l2", "psnr", "ssim"])
+    distances: Annotated[list[Literal["l2", "psnr", "ssim", "ms-ssim"]], Meta(max_length=4)] = field(
+        default_factory=lambda: ["l2", "psnr", "ssim"]
+    )
+    """Distances to score against people's votes."""
     level: Share = 0.95
     simulated: bool = False

@@ -21,11 +21,15 @@ class ModelSessions(TypedDict):
     """
 
     model: str
-    wanted: Annotated[int, Meta(description="0 if no sessions are opened for them, or in a qualification")]
+    wanted: int
+    """0 if no sessions are opened for them, or in a qualification."""
     active: int
-    abandoned: Annotated[int, Meta(description="Silent for long; they may still be resumed")]
-    ended: Annotated[int, Meta(description="Closed early")]
-    returned: Annotated[int, Meta(description="Their places were given back at the panel")]
+    abandoned: int
+    """Silent for long; they may still be resumed."""
+    ended: int
+    """Closed early."""
+    returned: int
+    """Their places were given back at the panel."""
     finished: int
 
 
@@ -35,17 +39,19 @@ class StudyLine(TypedDict):
     study: str
     kind: Literal["study", "qualification"]
     method: Method
-    title: Annotated[str, Meta(description="The method's name for display")]
+    title: str
+    """The method's name for display."""
     paused: bool
-    evaluators_wanted: Annotated[
-        int, Meta(description="Of each model, or of each group of models that one session shows")
-    ]
+    evaluators_wanted: int
+    """Of each model, or of each group of models that one session shows."""
     models: list[ModelSessions]
-    simulated: Annotated[int, Meta(description="Finished simulated sessions, in no other number")]
+    simulated: int
+    """Finished simulated sessions, in no other number."""
 
 
 class MistimedInBrowser(TypedDict):
-    browser: Annotated[str, Meta(description="Its engine; empty where it is not known")]
+    browser: str
+    """Its engine; empty where it is not known."""
     sessions: int
     responses: int
     mistimed: int
@@ -78,12 +84,16 @@ class ScoreInterval(TypedDict):
     ci: list[float]
     method: Literal["wilson", "student", "population"]
     of: Literal["evaluators", "evaluators and pictures"]
-    df: Annotated[float | None, Meta(description="Null where they are infinite")]
+    df: float | None
+    """Null where they are infinite."""
     pictures: int | None
     pictures_df: float | None
-    share_of_pictures: Annotated[float | None, Meta(description="Of the variance, 0 to 1")]
-    percentile_covers: Annotated[float, Meta(description="Share of percentile intervals, 0 to 1")]
-    why: Annotated[str | None, Meta(description="Why the percentile interval is too narrow")]
+    share_of_pictures: float | None
+    """Of the variance, 0 to 1."""
+    percentile_covers: float
+    """Share of percentile intervals, 0 to 1."""
+    why: str | None
+    """Why the percentile interval is too narrow."""
 
 
 class ScoreSoFar(TypedDict):
@@ -92,17 +102,16 @@ class ScoreSoFar(TypedDict):
     evaluators: int
     score: float
     ci: list[float]
-    any_look: Annotated[list[float | None], Meta(description="An end that nothing bounds is null")]
+    any_look: list[float | None]
+    """An end that nothing bounds is null."""
 
 
 class Threshold(TypedDict):
     """The exposure (ms) at which the share `at` (0 to 1) of responses is right."""
 
     ms: float
-    ci: Annotated[
-        list[float | None] | None,
-        Meta(description="A lower end below `floor_ms` is null, and an upper end above `ceiling_ms`"),
-    ]
+    ci: list[float | None] | None
+    """A lower end below `floor_ms` is null, and an upper end above `ceiling_ms`."""
     censored: Censored
     at: float
     floor_ms: float
@@ -129,7 +138,8 @@ class ModelScore(TypedDict):
     plain_score: NotRequired[float]
     balanced_score: NotRequired[float]
     std: float | None
-    ci: Annotated[list[float] | None, Meta(description="The percentile interval")]
+    ci: list[float] | None
+    """The percentile interval."""
     evaluators: int
     responses: int
     interval: ScoreInterval | None
@@ -149,7 +159,8 @@ class StudyProgress(StudyLine):
     """Progress of a study."""
 
     responses: int
-    flashes: Annotated[bool, Meta(description="Whether pictures are flashed")]
+    flashes: bool
+    """Whether pictures are flashed."""
     mistimed: Mistimed
     withdrawn: Withdrawn
     currency: Currency
@@ -158,13 +169,12 @@ class StudyProgress(StudyLine):
     target_wage_usd_cents_an_hour: float
     warnings: list[str]
     notes: list[str]
-    retainer: Annotated[Retained | None, Meta(description="Null if a study pays nobody for waiting")]
+    retainer: Retained | None
+    """Null if a study pays nobody for waiting."""
 
 
 class WatchedStudy(StudyProgress):
     """Live view of a study: its progress and its scores so far."""
 
-    scores: Annotated[
-        LiveScores | None,
-        Meta(description="Null before the first session is finished, or while the first are computed"),
-    ]
+    scores: LiveScores | None
+    """Null before the first session is finished, or while the first are computed."""

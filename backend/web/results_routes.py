@@ -6,11 +6,11 @@ Scores and pages are computed on request, and recomputed only when a session was
 import gzip
 import json
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Any
 
 from flask import Flask, Response, redirect, request
 from markupsafe import Markup
-from msgspec import Meta, Struct
+from msgspec import Struct
 from werkzeug.wrappers import Response as Redirect
 
 from backend.experiment.records import Study
@@ -30,14 +30,10 @@ status, scores = Routes(RESEARCHER), Routes(RESEARCHER)
 class ScoresQuery(Struct, frozen=True):
     """Which scores are asked for."""
 
-    full: Annotated[bool, Meta(description="`true`: with all findings of a report (`findings`)")] = False
-    simulated: Annotated[
-        bool,
-        Meta(
-            description="`true`: of simulated sessions, rather than real ones; `simulated` in the reply says "
-            "which"
-        ),
-    ] = False
+    full: bool = False
+    """`true`: with all findings of a report (`findings`)."""
+    simulated: bool = False
+    """`true`: of simulated sessions, rather than real ones; `simulated` in the reply says which."""
 
 
 @status("GET /api/studies/{study}/status")

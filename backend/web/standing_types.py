@@ -32,15 +32,14 @@ class TermsGiven(Struct, frozen=True):
     about: Annotated[str, Meta(max_length=5000)] = ""
     opens_at: Time = None
     closes_at: Time = None
-    embargo_until: Annotated[
-        str | None, Meta(description="Before this nothing of any model is published; as the other times")
-    ] = None
+    embargo_until: str | None = None
+    """Before this nothing of any model is published; as the other times."""
     limit: LimitGiven | None = None
     counts: Counts = "best"
-    submitters: Annotated[
-        Literal["all"] | Annotated[list[Annotated[str, Meta(max_length=64)]], Meta(max_length=1000)],
-        Meta(description="`all`, or the names of the members who may submit"),
-    ] = "all"
+    submitters: (
+        Literal["all"] | Annotated[list[Annotated[str, Meta(max_length=64)]], Meta(max_length=1000)]
+    ) = "all"
+    """`all`, or the names of the members who may submit."""
     published: bool = False
 
 
@@ -48,9 +47,8 @@ class SubmissionGiven(Struct, frozen=True):
     """Request to submit a model."""
 
     model: Annotated[str, Meta(min_length=1, max_length=100)]
-    digest: Annotated[
-        str, Meta(min_length=64, max_length=64, description="That of the upload of its pictures")
-    ]
+    digest: Annotated[str, Meta(min_length=64, max_length=64)]
+    """That of the upload of its pictures."""
 
 
 class PicturesGiven(Struct, frozen=True):
@@ -88,7 +86,8 @@ class StandingFacts(TypedDict):
     published: bool
     since: str
     changes: list[TermsChange]
-    protocol: Annotated[str, Meta(description="The text whose SHA-256 is published: canonical JSON")]
+    protocol: str
+    """The text whose SHA-256 is published: canonical JSON."""
     protocol_sha256: str
 
 
@@ -129,7 +128,8 @@ class TriesLeft(TypedDict):
     days: int
     used: int
     left: int
-    next_at: Annotated[str | None, Meta(description="When another one is free, if none is left now")]
+    next_at: str | None
+    """When another one is free, if none is left now."""
 
 
 class SubmissionList(TypedDict):
@@ -140,7 +140,8 @@ class SubmissionList(TypedDict):
     closes_at: str | None
     embargo_until: str | None
     counts: Counts
-    limit: Annotated[TriesLeft | None, Meta(description="null for no limit")]
+    limit: TriesLeft | None
+    """null for no limit."""
 
 
 class OpenStudy(TypedDict):
@@ -153,7 +154,8 @@ class OpenStudy(TypedDict):
     closes_at: str | None
     embargo_until: str | None
     counts: Counts
-    limit: Annotated[TriesLeft | None, Meta(description="null for no limit")]
+    limit: TriesLeft | None
+    """null for no limit."""
 
 
 class OwnSubmissions(TypedDict):
@@ -183,21 +185,24 @@ class CompetitionList(TypedDict):
 class JudgedModel(TypedDict):
     """A row of the table of a competition."""
 
-    ranks: Annotated[
-        list[int] | None,
-        Meta(description="Best and worst rank that the intervals allow, right for all at once"),
-    ]
+    ranks: list[int] | None
+    """Best and worst rank that the intervals allow, right for all at once."""
     model: str
-    submitter: Annotated[str | None, Meta(description="null for a model of the organisers")]
+    submitter: str | None
+    """null for a model of the organisers."""
     score: float
     ci: Interval
     evaluators: int
     submitted_at: str | None
     joined_at: str | None
-    judged_from: Annotated[str, Meta(description="The day on which its first evaluator began")]
-    judged_until: Annotated[str, Meta(description="The day on which its last evaluator finished")]
-    tries: Annotated[int | None, Meta(description="Models of the submitter that have been judged")]
-    cost_usd_cents: Annotated[int, Meta(description="What the evaluators earned, without a panel's fees")]
+    judged_from: str
+    """The day on which its first evaluator began."""
+    judged_until: str
+    """The day on which its last evaluator finished."""
+    tries: int | None
+    """Models of the submitter that have been judged."""
+    cost_usd_cents: int
+    """What the evaluators earned, without a panel's fees."""
 
 
 class ProtocolHash(TypedDict):

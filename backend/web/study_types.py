@@ -38,7 +38,8 @@ class Settings(Struct):
 
 
 class Deletion(Struct):
-    confirm: Annotated[str, Meta(max_length=128, description="The study's name")]
+    confirm: Annotated[str, Meta(max_length=128)]
+    """The study's name."""
 
 
 class LinksWanted(Struct):
@@ -46,18 +47,15 @@ class LinksWanted(Struct):
 
 
 class Simulation(Struct):
-    evaluators: Annotated[
-        Count | None, Meta(description="Null: as many as the study wants, less those simulated before")
-    ] = None
-    accuracy: Annotated[dict[Text, Accuracy], Meta(description="By model, or `all`", max_length=1000)] = {}
-    strength: Annotated[
-        dict[Text, Strength],
-        Meta(description="In a tournament: how real a model looks, or `real`", max_length=1000),
-    ] = {}
+    evaluators: Count | None = None
+    """Null: as many as the study wants, less those simulated before."""
+    accuracy: Annotated[dict[Text, Accuracy], Meta(max_length=1000)] = {}
+    """By model, or `all`."""
+    strength: Annotated[dict[Text, Strength], Meta(max_length=1000)] = {}
+    """In a tournament: how real a model looks, or `real`."""
     sd: Annotated[float, Meta(ge=0, le=0.5)] = 0.0
-    picture_sd: Annotated[
-        float, Meta(ge=0, le=2, description="SD between the pictures of a model, in probits")
-    ] = PICTURE_SD
+    picture_sd: Annotated[float, Meta(ge=0, le=2)] = PICTURE_SD
+    """SD between the pictures of a model, in probits."""
     seed: Whole | None = None
 
 
@@ -66,10 +64,8 @@ class Drawing(Struct):
 
 
 class RetentionWanted(Struct):
-    keep_days: Annotated[
-        Annotated[float, Meta(ge=0, le=36500)] | None,
-        Meta(description="In place of the study's own setting; 0: nothing is deleted"),
-    ] = None
+    keep_days: Annotated[float, Meta(ge=0, le=36500)] | None = None
+    """In place of the study's own setting; 0: nothing is deleted."""
 
 
 class StudyListed(StudyLine):
@@ -86,23 +82,30 @@ class StudyLines(TypedDict):
 
 
 class PrivateLinks(TypedDict):
-    required: Annotated[bool, Meta(description="Whether a study admits people with private links only")]
+    required: bool
+    """Whether a study admits people with private links only."""
     issued: int
 
 
 class StudyLinks(TypedDict):
-    evaluators: Annotated[str, Meta(description="The open link to the task")]
-    wait: Annotated[str | None, Meta(description="Where people are paid to wait; null if nobody is")]
+    evaluators: str
+    """The open link to the task."""
+    wait: str | None
+    """Where people are paid to wait; null if nobody is."""
     results: str
-    console: Annotated[str, Meta(description="The study's page in the console")]
+    console: str
+    """The study's page in the console."""
     private: PrivateLinks
 
 
 class PanelFacts(TypedDict):
     name: str
-    pays: Annotated[bool, Meta(description="Whether evaluators are paid through it")]
-    recruits: Annotated[bool, Meta(description="Whether this server can recruit at it")]
-    has_token: Annotated[bool, Meta(description="Whether the server has a token for its API")]
+    pays: bool
+    """Whether evaluators are paid through it."""
+    recruits: bool
+    """Whether this server can recruit at it."""
+    has_token: bool
+    """Whether the server has a token for its API."""
     caution: str
 
 
@@ -111,7 +114,8 @@ class RecruitedFacts(TypedDict):
 
     panel: str
     state: Literal["decided", "published", "paused", "full", "stopped"]
-    at_panel: Annotated[str, Meta(description="As the panel was last read; may be empty")]
+    at_panel: str
+    """As the panel was last read; may be empty."""
     places: int
     url: str
     budget_usd_cents: int | None
@@ -124,41 +128,52 @@ class StudyRecord(TypedDict):
     study: str
     kind: Literal["study", "qualification"]
     method: Method
-    title: Annotated[str, Meta(description="The method's name for display")]
+    title: str
+    """The method's name for display."""
     models: list[str]
     classes: list[str]
     created_at: At
     begun_at: At
-    begun: Annotated[bool, Meta(description="Whether settings stay as they are, for a person saw them")]
+    begun: bool
+    """Whether settings stay as they are, for a person saw them."""
     paused: bool
-    finished: Annotated[bool, Meta(description="Whether all sessions that are wanted are finished")]
-    evaluators_wanted: Annotated[int, Meta(description="Of each model or group of models")]
+    finished: bool
+    """Whether all sessions that are wanted are finished."""
+    evaluators_wanted: int
+    """Of each model or group of models."""
     sessions_wanted: int
     sessions_finished: int
-    sessions_simulated: Annotated[int, Meta(description="Finished simulated ones")]
+    sessions_simulated: int
+    """Finished simulated ones."""
     sessions_withdrawn: int
-    waiting: Annotated[int, Meta(description="People who wait to be called")]
+    waiting: int
+    """People who wait to be called."""
     currency: Currency
-    owed_usd_cents: Annotated[int, Meta(description="What evaluators earned, paid or not, without fees")]
-    settings: Annotated[dict[str, Any], Meta(description="All settings, by name")]
-    settings_typed: Annotated[
-        dict[str, str], Meta(description="All settings as texts, in the form that `POST …/set` takes")
-    ]
-    settings_changed: Annotated[list[str], Meta(description="Those that differ from the method's defaults")]
+    owed_usd_cents: int
+    """What evaluators earned, paid or not, without fees."""
+    settings: dict[str, Any]
+    """All settings, by name."""
+    settings_typed: dict[str, str]
+    """All settings as texts, in the form that `POST …/set` takes."""
+    settings_changed: list[str]
+    """Those that differ from the method's defaults."""
     notes: list[str]
     warnings: list[str]
     links: StudyLinks
     panel: PanelFacts
     recruited: RecruitedFacts | None
-    paid_from: Annotated[str, Meta(description="The store that pays, if this one's ledger is a copy")]
-    is_standing: Annotated[bool, Meta(description="Whether members may submit models to it")]
-    join_problem: Annotated[str, Meta(description="Why no model can join it, as a clause; empty if one can")]
-    redraws: Annotated[
-        Literal["draw", "count"] | None,
-        Meta(description="What `POST …/draw` does: find pictures to draw, or count a tournament"),
-    ]
-    qualification_of: Annotated[list[str], Meta(description="Studies that ask for this qualification")]
-    downloads: Annotated[list[str], Meta(description="Names of the files that this study has")]
+    paid_from: str
+    """The store that pays, if this one's ledger is a copy."""
+    is_standing: bool
+    """Whether members may submit models to it."""
+    join_problem: str
+    """Why no model can join it, as a clause; empty if one can."""
+    redraws: Literal["draw", "count"] | None
+    """What `POST …/draw` does: find pictures to draw, or count a tournament."""
+    qualification_of: list[str]
+    """Studies that ask for this qualification."""
+    downloads: list[str]
+    """Names of the files that this study has."""
 
 
 class PausedOrNot(TypedDict):
@@ -168,7 +183,8 @@ class PausedOrNot(TypedDict):
 
 class Called(TypedDict):
     paused: bool
-    called: Annotated[int, Meta(description="People who waited")]
+    called: int
+    """People who waited."""
 
 
 class SettingChange(TypedDict):
@@ -179,8 +195,10 @@ class SettingChange(TypedDict):
 
 class SettingsChanged(TypedDict):
     changed: list[SettingChange]
-    cleared: Annotated[int, Meta(description="Simulated sessions of the settings before, removed")]
-    notes: Annotated[list[str], Meta(description="New notes for readers of the scores")]
+    cleared: int
+    """Simulated sessions of the settings before, removed."""
+    notes: list[str]
+    """New notes for readers of the scores."""
 
 
 class Cleared(TypedDict):
@@ -194,16 +212,19 @@ class Contents(TypedDict):
     simulated: int
     responses: int
     files: int
-    hindrance: Annotated[str | None, Meta(description="Why it cannot be deleted now")]
+    hindrance: str | None
+    """Why it cannot be deleted now."""
 
 
 class Links(TypedDict):
-    links: Annotated[list[str], Meta(description="One a person; only their hashes are stored")]
+    links: list[str]
+    """One a person; only their hashes are stored."""
 
 
 class SessionLine(TypedDict):
     session: str
-    evaluator: Annotated[str, Meta(description="A random pseudonym")]
+    evaluator: str
+    """A random pseudonym."""
     models: list[str]
     state: Literal["active", "abandoned", "finished", "ended", "returned", "withdrawn"]
     simulated: bool
@@ -220,13 +241,15 @@ class Sessions(TypedDict):
 class WithdrawnSession(TypedDict):
     session: str
     state: Literal["withdrawn"]
-    owed_usd_cents: Annotated[int, Meta(description="What stays owed for it")]
+    owed_usd_cents: int
+    """What stays owed for it."""
 
 
 class RetentionDue(TypedDict):
     study: str
     keep_days: float
-    due: Annotated[int, Meta(description="Sessions and waits with personal data that are old enough")]
+    due: int
+    """Sessions and waits with personal data that are old enough."""
     text: str
 
 

@@ -7,9 +7,9 @@ did not exist.
 from collections.abc import Sequence
 from datetime import datetime
 from operator import itemgetter
-from typing import Annotated, Any, cast
+from typing import Any, cast
 
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from backend.experiment.records import Study
 from backend.foundation.errors import Conflict
@@ -40,10 +40,8 @@ route = Routes(SUBMITTER)
 class SubmissionQuery(Struct, frozen=True):
     """Whose answers count."""
 
-    simulated: Annotated[
-        bool,
-        Meta(description="Have simulated evaluators counted in place of real ones, for a rehearsal"),
-    ] = False
+    simulated: bool = False
+    """Have simulated evaluators counted in place of real ones, for a rehearsal."""
 
 
 @route(

@@ -23,11 +23,10 @@ _LONGEST_NUMBER = 5
 class UploadBegin(Struct, frozen=True):
     """Request to begin an upload."""
 
-    format: Annotated[
-        Literal["tar", "zip"],
-        Meta(description="`tar`: uncompressed; a folder becomes one on the fly, always the same"),
-    ]
-    bytes: Annotated[int, Meta(ge=1, description="Length of the archive")]
+    format: Literal["tar", "zip"]
+    """`tar`: uncompressed; a folder becomes one on the fly, always the same."""
+    bytes: Annotated[int, Meta(ge=1)]
+    """Length of the archive."""
     parts: Annotated[
         list[Annotated[str, Meta(max_length=64)]],
         Meta(
@@ -41,10 +40,12 @@ class UploadState(TypedDict):
     """An upload as it stands."""
 
     upload: str
-    digest: Annotated[str, Meta(description="SHA-256 of the SHA-256 of the parts; hex")]
+    digest: str
+    """SHA-256 of the SHA-256 of the parts; hex."""
     state: Literal["receiving", "complete"]
     part_bytes: int
-    missing: Annotated[list[int], Meta(description="Numbers of parts still to be sent, from 0")]
+    missing: list[int]
+    """Numbers of parts still to be sent, from 0."""
     expires_at: str
 
 
@@ -58,8 +59,10 @@ class PartAddress(TypedDict):
     """Where to send a part by PUT."""
 
     part: int
-    url: Annotated[str, Meta(description="A path of this server, or a URL of S3 that expires within an hour")]
-    headers: Annotated[dict[str, str], Meta(description="To be sent with it")]
+    url: str
+    """A path of this server, or a URL of S3 that expires within an hour."""
+    headers: dict[str, str]
+    """To be sent with it."""
 
 
 class PartAddresses(TypedDict):

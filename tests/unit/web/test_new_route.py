@@ -20,7 +20,9 @@ class Greeting(Struct):
 
 
 class Times(Struct, frozen=True):
-    times: Annotated[int, Meta(ge=1, le=3, description="How often")] = 1
+    times: Annotated[int, Meta(ge=1, le=3)] = 1
+    """How
+    often."""
     loud: bool = False
     to: list[str] = []
 
