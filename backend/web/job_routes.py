@@ -1,7 +1,7 @@
 """Routes of jobs: what they do, how far they are, and their cancellation."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
@@ -14,7 +14,7 @@ from backend.stores.store import Store
 from backend.web.authorisation import caller
 from backend.web.context import Context
 from backend.web.job_types import Enqueued, JobReply, Jobs
-from backend.web.routing import Routes
+from backend.web.routing import Routes, as_declared
 
 route = Routes(SUBMITTER)
 
@@ -76,10 +76,7 @@ def enqueued(context: Context, kind: str, study: Study, args: Mapping[str, Any])
 
 def reply_of(job: Job) -> JobReply:
     """Return what a reply says of a job."""
-    named = ("kind", "study", "member", "state", "progress", "reason", "result", "created_at", "updated_at")
-    facts = {name: getattr(job, name) for name in named}
-    reason = queue.reason_for(job, caller().may(RESEARCHER))
-    return cast(JobReply, {"job": job.id, **facts, "reason": reason})
+    return as_declared(JobReply, job, job=job.id, reason=queue.reason_for(job, caller().may(RESEARCHER)))
 
 
 def _visible(store: Store, job_id: str) -> Job:

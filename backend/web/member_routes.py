@@ -31,7 +31,7 @@ from backend.web.member_types import (
     SignIn,
     TokenFacts,
 )
-from backend.web.routing import Routes
+from backend.web.routing import Routes, as_declared
 
 route = Routes(RESEARCHER)
 
@@ -195,33 +195,14 @@ def _managed(context: Context, caller: Member, name: str) -> Membership:
 
 
 def _me(member: Member) -> Me:
-    return {
-        "member": member.name,
-        "role": member.role,
-        "token": member.token_id,
-        "expires_at": member.expires_at,
-        "by": member.by,
-    }
+    return as_declared(Me, member, member=member.name, token=member.token_id)
 
 
 def member_facts(found: Membership) -> MemberFacts:
     """Return a membership as the API shows it."""
-    return {
-        "member": found.member,
-        "role": found.role,
-        "created_at": found.created_at,
-        "created_by": found.created_by,
-        "removed_at": found.removed_at,
-    }
+    return as_declared(MemberFacts, found)
 
 
 def token_facts(found: Token) -> TokenFacts:
     """Return a token as the API shows it."""
-    return {
-        "token": found.id,
-        "label": found.label,
-        "created_at": found.created_at,
-        "created_by": found.created_by,
-        "expires_at": found.expires_at,
-        "revoked_at": found.revoked_at,
-    }
+    return as_declared(TokenFacts, found, token=found.id)

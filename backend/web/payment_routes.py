@@ -42,7 +42,7 @@ from backend.web.money_types import (
     TakeOver,
 )
 from backend.web.recruitment_routes import panel
-from backend.web.routing import Routes
+from backend.web.routing import Routes, as_declared
 
 _NOTHING_NOW = {
     "now_usd_cents": 0,
@@ -133,11 +133,7 @@ def set_budget(context: Context, study: Study, wanted: BudgetWish) -> BudgetSet:
     purse = accounts.set_budget(
         context.store, study.name, wanted.budget_usd_cents, wanted.fee_percent, wanted.vat_percent
     )
-    return {
-        "budget_usd_cents": purse.budget_usd_cents,
-        "fee_percent": purse.fee_percent,
-        "vat_percent": purse.vat_percent,
-    }
+    return as_declared(BudgetSet, purse)
 
 
 @route("POST /api/studies/{study}/payments/broke-off", "409 503")
@@ -148,11 +144,7 @@ def broke_off(context: Context, study: Study, wanted: BrokeOff) -> OwedInPart:
         What is owed for it.
     """
     account = accounts.broke_off(context.store, study, wanted.evaluator, wanted.reason)
-    return {
-        "evaluator": account.evaluator,
-        "base_usd_cents": account.base_usd_cents,
-        "bonus_usd_cents": account.bonus_usd_cents,
-    }
+    return as_declared(OwedInPart, account)
 
 
 @route("POST /api/studies/{study}/payments/close", "409 503")
@@ -178,8 +170,7 @@ def pay_automatically(context: Context, study: Study, wanted: Automatic) -> Auto
     approval = automatic.approval(context.store, study)
     if approval is None:
         return {"automatic": None}
-    told = {**vars(approval), "obstacles": list(approval.obstacles)}
-    return {"automatic": cast(AutomaticApproval, told)}
+    return {"automatic": as_declared(AutomaticApproval, approval, obstacles=list(approval.obstacles))}
 
 
 @route("POST /api/studies/{study}/payments/take-over", "409 503")

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import KW_ONLY
 from functools import cache, cached_property
-from typing import Any, TypeVar, get_args, get_origin
+from typing import Any, TypeVar, cast, get_args, get_origin
 
 import msgspec
 from flask import Flask, Response, request
@@ -33,6 +33,7 @@ _UNCHANGED = {304: ("Nothing has changed since that reply", None)}
 _RULED = re.compile(r"<(?:[^:<>]+:)?(\w+)>")
 _NAMED = re.compile(r"\{(\w+)\}")
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
 
 class NoFields(msgspec.Struct, frozen=True):
@@ -197,6 +198,13 @@ class Routes:
 
             rule = _NAMED.sub(r"<\1>", route.path)
             app.add_url_rule(rule, route.name.replace(".", "_"), view, methods=[route.verb])
+
+
+def as_declared(reply: type[T], record: object, **others: Any) -> T:
+    """Return what a typed dictionary declares of a record, and the fields that the record has not."""
+    return cast(
+        T, {name: others[name] if name in others else getattr(record, name) for name in reply.__annotations__}
+    )
 
 
 @cache

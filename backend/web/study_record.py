@@ -22,6 +22,7 @@ from backend.task.eligibility import links_of
 from backend.web import console_routes, login
 from backend.web.monitor import line_of
 from backend.web.progress_types import StudyProgress
+from backend.web.routing import as_declared
 from backend.web.study_types import PanelFacts, RecruitedFacts, StudyLinks, StudyListed, StudyRecord
 
 
@@ -105,13 +106,7 @@ def panel_facts(study: Study) -> PanelFacts:
     """Return what a researcher is told of the panel of a study."""
     panel = study.protocol.admission.panel
     recruits = panel.name == PROLIFIC.name
-    return {
-        "name": panel.name,
-        "pays": panel.pays,
-        "recruits": recruits,
-        "has_token": recruits and has_token(),
-        "caution": panel.caution,
-    }
+    return as_declared(PanelFacts, panel, recruits=recruits, has_token=recruits and has_token())
 
 
 def recruited(store: Store, study: Study) -> RecruitedFacts | None:

@@ -15,7 +15,7 @@ from backend.uploads.uploads import MOST_PARTS, MOST_URLS, Upload, Uploads
 from backend.web.authorisation import caller
 from backend.web.body_limits import MAX_LIST_BYTES
 from backend.web.context import Context
-from backend.web.routing import BYTES, Routes
+from backend.web.routing import BYTES, Routes, as_declared
 
 _LONGEST_NUMBER = 5
 
@@ -167,11 +167,6 @@ def _own(context: Context, upload: str) -> Upload:
 
 
 def _state(upload: Upload) -> UploadState:
-    return {
-        "upload": upload.id,
-        "digest": upload.digest,
-        "state": upload.state,
-        "part_bytes": PART_BYTES,
-        "missing": [*upload.missing],
-        "expires_at": upload.expires_at,
-    }
+    return as_declared(
+        UploadState, upload, upload=upload.id, part_bytes=PART_BYTES, missing=[*upload.missing]
+    )
