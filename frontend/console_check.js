@@ -18,6 +18,7 @@ import {
   progress,
   quiet,
   section,
+  sentences,
   showJob,
   table,
 } from "./console_elements.js";
@@ -70,16 +71,10 @@ export async function show(main, parameters, { api, go, signal }) {
     const bar = progress("Check of the pictures");
     const failure = alertLine();
     let isOver = true;
-    place.replaceChildren(
-      el(
-        "p",
-        { role: "status" },
-        "The server reads every picture and compares the sides. For thousands of pictures that takes a " +
-          "few minutes.",
-      ),
-      bar.element,
-      failure,
-    );
+    const words =
+      "The server reads every picture and compares the sides. For thousands of pictures that takes a " +
+      "few minutes.";
+    place.replaceChildren(el("p", { role: "status" }, words), bar.element, failure);
     try {
       await draft.flush();
       if (isForced || asked.get(draft.id)?.of !== of) {
@@ -118,16 +113,7 @@ export async function show(main, parameters, { api, go, signal }) {
     };
     const isReady = !audit.problems.length && !audit.stopping_count && !audit.suggested.equalise.length;
     const problems = audit.problems.length
-      ? [
-          section(
-            "What has to change first",
-            el(
-              "ul",
-              { class: "warning" },
-              ...audit.problems.map((problem) => el("li", {}, sentence(problem))),
-            ),
-          ),
-        ]
+      ? [section("What has to change first", sentences("warning", audit.problems))]
       : [];
     place.replaceChildren(
       ...problems,

@@ -201,7 +201,7 @@ export function field(label, input, hint = "") {
 /**
  * Return a table that scrolls within itself where the screen is narrow.
  * @param {string} caption
- * @param {string[]} columns
+ * @param {(string | Node)[]} columns
  * @param {(string | Node)[][]} rows the first cell of each is its heading
  */
 export function table(caption, columns, rows) {
@@ -262,30 +262,29 @@ export function showJob(shown, job) {
  *   ""
  * @returns {Promise<string | null>}
  */
-export function askInDialog(title, content, choices) {
+export async function askInDialog(title, content, choices) {
+  const dialog = el("dialog", { class: "small", "aria-labelledby": "dialog-title" });
+  const buttons = choices.map(({ label, value, primary }, i) => {
+    const button = el("button", { type: "button", class: primary ? "primary" : "" }, label);
+    button.autofocus = i === choices.length - 1;
+    button.addEventListener("click", () => dialog.close(`chosen:${value}`));
+    return button;
+  });
+  dialog.append(el("h2", { id: "dialog-title" }, title), ...content, actionRow(...buttons));
+  const answer = await answered(dialog);
+  return answer.startsWith("chosen:") ? answer.slice("chosen:".length) : null;
+}
+
+/**
+ * Show a dialog until it is closed; return the value that it was closed with, "" if it was closed otherwise.
+ * @param {HTMLDialogElement} dialog
+ * @returns {Promise<string>}
+ */
+export function answered(dialog) {
   return new Promise((resolve) => {
-    const dialog = el("dialog", { class: "small", "aria-labelledby": "dialog-title" });
-    const buttons = choices.map(({ label, value, primary }, i) => {
-      const button = el(
-        "button",
-        {
-          type: "button",
-          class: primary ? "primary" : "",
-          ...(i === choices.length - 1 ? { autofocus: "" } : {}),
-        },
-        label,
-      );
-      button.addEventListener("click", () => dialog.close(`chosen:${value}`));
-      return button;
-    });
-    dialog.append(
-      el("h2", { id: "dialog-title" }, title),
-      ...content,
-      el("div", { class: "actions" }, ...buttons),
-    );
     dialog.addEventListener("close", () => {
       dialog.remove();
-      resolve(dialog.returnValue.startsWith("chosen:") ? dialog.returnValue.slice("chosen:".length) : null);
+      resolve(dialog.returnValue);
     });
     document.body.append(dialog);
     dialog.showModal();

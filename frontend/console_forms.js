@@ -5,6 +5,7 @@ import { Refused } from "./console_api.js";
 import {
   actionRow,
   alertLine,
+  answered,
   askInDialog,
   el,
   explained,
@@ -12,6 +13,7 @@ import {
   isAbort,
   paragraph,
   statusLine,
+  textInput,
 } from "./console_elements.js";
 import { money } from "./screens.js";
 
@@ -67,12 +69,8 @@ export function amount(cents, currency) {
  * @param {string} label
  * @returns {Promise<boolean>}
  */
-export async function isConfirmed(title, words, label) {
-  const choices = [
-    { label, value: "yes", primary: true },
-    { label: "Cancel", value: "" },
-  ];
-  return (await askInDialog(title, [paragraph(words)], choices)) === "yes";
+export function isConfirmed(title, words, label) {
+  return isAgreed(title, [paragraph(words)], label);
 }
 
 /**
@@ -82,12 +80,21 @@ export async function isConfirmed(title, words, label) {
  * @returns {Promise<boolean>}
  */
 export async function isConfirmedTwice(first, second) {
+  const isFirst = await isAgreed(first.title, first.content, first.label);
+  return isFirst && isConfirmed(second.title, second.words, second.label);
+}
+
+/**
+ * @param {string} title
+ * @param {Node[]} content
+ * @param {string} label
+ */
+async function isAgreed(title, content, label) {
   const choices = [
-    { label: first.label, value: "yes", primary: true },
+    { label, value: "yes", primary: true },
     { label: "Cancel", value: "" },
   ];
-  if ((await askInDialog(first.title, first.content, choices)) !== "yes") return false;
-  return isConfirmed(second.title, second.words, second.label);
+  return (await askInDialog(title, content, choices)) === "yes";
 }
 
 /**
@@ -112,42 +119,20 @@ export async function isDone(order) {
  * @param {string} label
  * @returns {Promise<boolean>}
  */
-export function isTyped(title, content, name, label) {
-  return new Promise((resolve) => {
-    const input = el("input", {
-      type: "text",
-      autocomplete: "off",
-      autocapitalize: "off",
-      spellcheck: "false",
-    });
-    const typed = field(`Type ${name} to confirm`, input);
-    const cancel = el("button", { type: "button" }, "Cancel");
-    const form = el(
-      "form",
-      { method: "dialog" },
-      typed.element,
-      actionRow(el("button", { class: "primary" }, label), cancel),
-    );
-    const dialog = el(
-      "dialog",
-      { class: "small", "aria-labelledby": "typed-title" },
-      el("h2", { id: "typed-title" }, title),
-      ...content,
-      form,
-    );
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      if (input.value === name) return dialog.close("yes");
-      typed.fail(`That is not ${name}.`);
-      input.focus();
-    });
-    cancel.addEventListener("click", () => dialog.close(""));
-    dialog.addEventListener("close", () => {
-      dialog.remove();
-      resolve(dialog.returnValue === "yes");
-    });
-    document.body.append(dialog);
-    dialog.showModal();
+export async function isTyped(title, content, name, label) {
+  const input = textInput({ autocapitalize: "off", autofocus: "" });
+  const typed = field(`Type ${name} to confirm`, input);
+  const cancel = el("button", { type: "button" }, "Cancel");
+  const buttons = actionRow(el("button", { class: "primary" }, label), cancel);
+  const form = el("form", { method: "dialog" }, typed.element, buttons);
+  const heading = el("h2", { id: "typed-title" }, title);
+  const dialog = el("dialog", { class: "small", "aria-labelledby": heading.id }, heading, ...content, form);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (input.value === name) return dialog.close("yes");
+    typed.fail(`That is not ${name}.`);
     input.focus();
   });
+  cancel.addEventListener("click", () => dialog.close(""));
+  return (await answered(dialog)) === "yes";
 }

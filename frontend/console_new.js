@@ -2,7 +2,8 @@
 /** The first step to a new study: its name and its method. */
 
 import { deleteDraft, keepDraft, newDraftName, openDraft, steps } from "./console_draft.js";
-import { actionButton, actionRow, askInDialog, details, el, field, paragraph } from "./console_elements.js";
+import { actionButton, actionRow, details, el, field, textInput } from "./console_elements.js";
+import { isConfirmed } from "./console_forms.js";
 import { METHODS, methodOf, ordered } from "./console_methods.js";
 import { pathTo } from "./console_paths.js";
 
@@ -21,15 +22,8 @@ export async function show(main, parameters, { api, go, signal }) {
   const draft = parameters.draft ? await openDraft(api, parameters.draft) : null;
   const { studies } = await api.get("/api/studies", { signal });
   const taken = new Set(studies.map((/** @type {{study: string}} */ { study }) => study));
-  const input = el("input", {
-    type: "text",
-    id: "name",
-    autocomplete: "off",
-    spellcheck: "false",
-    autocapitalize: "off",
-    maxlength: "63",
-  });
-  input.value = draft?.body.name ?? "";
+  const value = draft?.body.name ?? "";
+  const input = textInput({ id: "name", autocapitalize: "off", maxlength: "63", value });
   const name = field(
     "Name",
     input,
@@ -74,21 +68,10 @@ export async function show(main, parameters, { api, go, signal }) {
  * @param {(path: string) => void} go
  */
 async function removed(api, id, go) {
-  const choices = [
-    { label: "Delete the draft", value: "delete" },
-    { label: "Keep it", value: "" },
-  ];
-  const answer = await askInDialog(
-    "Delete this draft?",
-    [
-      paragraph(
-        "Its name, settings and the list of its pictures are deleted. Pictures that were sent are " +
-          "deleted by the server after a week.",
-      ),
-    ],
-    choices,
-  );
-  if (answer !== "delete") return;
+  const words =
+    "Its name, settings and the list of its pictures are deleted. Pictures that were sent are " +
+    "deleted by the server after a week.";
+  if (!(await isConfirmed("Delete this draft?", words, "Delete the draft"))) return;
   await deleteDraft(api, id);
   go("/console");
 }

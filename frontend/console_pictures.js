@@ -12,6 +12,7 @@ import {
   el,
   paragraph,
   quiet,
+  textInput,
 } from "./console_elements.js";
 import { subfolders } from "./console_files.js";
 import { counted, remaining, size } from "./console_format.js";
@@ -343,12 +344,8 @@ function row(slot, transfers, say) {
  * @param {import("./console_transfers.js").Transfers} transfers
  */
 function nameField(slot, transfers) {
-  const input = el("input", {
-    type: "text",
-    "aria-label": slot.kind === "set" ? "Name of the set" : "Name of the model",
-    maxlength: "100",
-    spellcheck: "false",
-  });
+  const label = slot.kind === "set" ? "Name of the set" : "Name of the model";
+  const input = textInput({ "aria-label": label, maxlength: "100" });
   input.value = slot.name;
   const problem = alertLine();
   /** Return whether the name can be had; say why not. */

@@ -1,7 +1,7 @@
 // @ts-check
 /** The plan beside the settings, as the server computes it: evaluators, pay, time, intervals, and power. */
 
-import { alertLine, el } from "./console_elements.js";
+import { alertLine, el, select, sentences } from "./console_elements.js";
 import { count, counted, sentence } from "./console_format.js";
 import { money } from "./texts.js";
 
@@ -158,23 +158,14 @@ export function planPanel(method, onAim, onChosen, pilots = []) {
     inputmode: "decimal",
     value: known?.difference ?? "",
   });
-  const power = el(
-    "select",
-    { id: "aim-power" },
-    ...["80", "90", "95"].map((share) => el("option", { value: share }, `${share}%`)),
-  );
-  const pilot = el(
-    "select",
-    { id: "aim-pilot" },
-    ...[["", "the papers’"], ...pilots.map((name) => [name, name])].map(([value, words]) =>
-      el("option", { value }, words),
-    ),
-  );
+  const powers = ["80", "90", "95"].map((share) => [share, `${share}%`]);
+  const power = select(powers, { id: "aim-power" });
+  const spreads = [["", "the papers’"], ...pilots.map((name) => [name, name])];
+  const pilot = select(spreads, { id: "aim-pilot" });
   const bySpread = pilots.length ? [el("label", { for: "aim-pilot" }, "Evaluators differ as"), pilot] : [];
   const answer = el("p", { role: "status" });
   const choose = el("button", { type: "button", class: "plain", hidden: "" });
-  const assumptions = el("ul", {});
-  const more = el("details", { hidden: "" }, el("summary", {}, "What this assumes"), assumptions);
+  const more = el("details", { hidden: "" }, el("summary", {}, "What this assumes"), el("ul"));
   const aims = known
     ? [
         el("h3", {}, "To find a difference between two models"),
@@ -224,11 +215,7 @@ export function planPanel(method, onAim, onChosen, pilots = []) {
       choose.hidden = !evaluators || evaluators.most === plan.study.evaluators_a_model;
       choose.dataset.evaluators = `${evaluators?.most ?? ""}`;
       choose.textContent = `Set ${counted(evaluators?.most ?? 0, "evaluator")}`;
-      assumptions.replaceChildren(
-        .../** @type {string[]} */ (plan.aim?.assumptions ?? []).map((words) =>
-          el("li", {}, sentence(words)),
-        ),
-      );
+      more.querySelector("ul")?.replaceWith(sentences("", plan.aim?.assumptions ?? []));
       more.hidden = !plan.aim;
     },
     /** @param {string} words */

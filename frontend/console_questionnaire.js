@@ -1,7 +1,7 @@
 // @ts-check
 /** A study's own pages of instructions and its questions to evaluators, as lists of small forms. */
 
-import { actionButton, alertLine, details, el, field, quiet } from "./console_elements.js";
+import { actionButton, alertLine, details, el, field, quiet, select, textInput } from "./console_elements.js";
 import { sentence } from "./console_format.js";
 
 /**
@@ -311,14 +311,10 @@ function partField({ label, hint = "", type = "line", choices }, value, onChange
   if (type === "tick") return tickField(label, value !== false, onChange);
   const input = /** @type {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} */ (
     choices
-      ? el("select", {}, ...choices.map(([name, words]) => el("option", { value: name }, words)))
+      ? select(choices)
       : type === "text" || type === "lines"
         ? el("textarea", { rows: "3" })
-        : el("input", {
-            type: "text",
-            autocomplete: "off",
-            ...(type === "number" ? { inputmode: "decimal" } : {}),
-          })
+        : textInput({ spellcheck: "true", ...(type === "number" ? { inputmode: "decimal" } : {}) })
   );
   const typed = Array.isArray(value) ? value.join("\n") : `${value ?? ""}`;
   input.value = typed || (choices ? choices[0][0] : "");
@@ -355,10 +351,7 @@ function tickField(label, isTicked, onChange) {
  */
 function read(type, typed) {
   if (type === "lines") {
-    const lines = typed
-      .split("\n")
-      .map((line) => line.trim())
-      .filter((line) => line);
+    const lines = typed.split("\n").flatMap((line) => line.trim() || []);
     return lines.length ? lines : undefined;
   }
   if (!typed.trim()) return undefined;

@@ -1,7 +1,7 @@
 // @ts-check
 /** The sessions of a study, and the withdrawal of one for a person who asks for it. */
 
-import { actionButton, el, quiet, statusLine } from "./console_elements.js";
+import { actionButton, el, quiet, statusLine, table } from "./console_elements.js";
 import { count, moment } from "./console_format.js";
 import { isConfirmed } from "./console_forms.js";
 import { pathTo } from "./console_paths.js";
@@ -13,7 +13,7 @@ import { watch } from "./console_watch.js";
  * @typedef {import("./console_study.js").Context} Context
  */
 
-const COLUMNS = ["Session", "Evaluator", "Models", "State", "Answers", "Opened", "Last answer", ""];
+const COLUMNS = ["Session", "Evaluator", "Models", "State", "Answers", "Opened", "Last answer"];
 const MOST_SHOWN = 200;
 const EVERY_MS = 5000;
 
@@ -27,24 +27,9 @@ export function showSessions(main, record, context) {
   const filter = el("input", { type: "search", id: "filter", autocomplete: "off", spellcheck: "false" });
   const told = statusLine();
   const sum = quiet();
-  const body = el("tbody");
-  const caption = `Sessions of ${study}`;
-  const head = el(
-    "thead",
-    {},
-    el(
-      "tr",
-      {},
-      ...COLUMNS.map((name) =>
-        name ? el("th", { scope: "col" }, name) : el("td", {}, el("span", { class: "unseen" }, "Withdraw")),
-      ),
-    ),
-  );
-  const wide = el(
-    "div",
-    { class: "wide-table", role: "region", "aria-label": caption, tabindex: "0" },
-    el("table", {}, el("caption", { class: "unseen" }, caption), head, body),
-  );
+  const withdrawal = el("span", { class: "unseen" }, "Withdraw");
+  const wide = table(`Sessions of ${study}`, [...COLUMNS, withdrawal], []);
+  const body = /** @type {HTMLElement} */ (wide.querySelector("tbody"));
   main.append(
     quiet(
       "A person can withdraw with the link that the task page gave them. For those who ask you " +

@@ -4,6 +4,7 @@
 import {
   actionButton,
   actionRow,
+  answered,
   el,
   explained,
   field,
@@ -186,44 +187,33 @@ function settingRow({ settings_typed, settings_changed, begun }, setting, change
  * @param {(name: string, value: string) => Promise<void>} change
  * @returns {Promise<string | null>}
  */
-function askForValue(setting, value, change) {
-  const { name } = setting;
-  return new Promise((resolve) => {
-    const input = inputOf(setting, value);
-    input.value = value;
-    const asked = field(
-      setting.label,
-      input,
-      el("span", {}, ...withCode(sentence(setting.doc)), ` ${inShort(setting)}`),
-    );
-    const save = el("button", { class: "primary" }, "Save");
-    const cancel = el("button", { type: "button" }, "Cancel");
-    const form = el("form", { method: "dialog" }, asked.element, actionRow(save, cancel));
-    const dialog = el("dialog", { class: "small", "aria-label": `Change ${name}` }, form);
-    form.addEventListener("submit", async (event) => {
-      event.preventDefault();
-      if (save.getAttribute("aria-disabled")) return;
-      save.setAttribute("aria-disabled", "true");
-      asked.fail("");
-      try {
-        await change(name, input.value);
-        dialog.close("saved");
-      } catch (error) {
-        asked.fail(explained(error));
-        input.focus();
-      } finally {
-        save.removeAttribute("aria-disabled");
-      }
-    });
-    cancel.addEventListener("click", () => dialog.close(""));
-    dialog.addEventListener("close", () => {
-      dialog.remove();
-      resolve(dialog.returnValue === "saved" ? input.value : null);
-    });
-    document.body.append(dialog);
-    dialog.showModal();
-    input.focus();
+async function askForValue(setting, value, change) {
+  const input = inputOf(setting, value);
+  input.value = value;
+  input.autofocus = true;
+  const hint = el("span", {}, ...withCode(sentence(setting.doc)), ` ${inShort(setting)}`);
+  const asked = field(setting.label, input, hint);
+  const save = el("button", { class: "primary" }, "Save");
+  const cancel = el("button", { type: "button" }, "Cancel");
+  const form = el("form", { method: "dialog" }, asked.element, actionRow(save, cancel));
+  const dialog = el("dialog", { class: "small", "aria-label": `Change ${setting.name}` }, form);
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    if (save.getAttribute("aria-disabled")) return;
+    save.setAttribute("aria-disabled", "true");
+    asked.fail("");
+    try {
+      await change(setting.name, input.value);
+      dialog.close("saved");
+    } catch (error) {
+      asked.fail(explained(error));
+      input.focus();
+    } finally {
+      save.removeAttribute("aria-disabled");
+    }
   });
+  cancel.addEventListener("click", () => dialog.close(""));
+  return (await answered(dialog)) === "saved" ? input.value : null;
 }
 
 /**

@@ -2,7 +2,7 @@
 /** A member's own submissions: what became of each, and a form that submits another model. */
 
 import { dropZone } from "./console_drop_zone.js";
-import { alertLine, el, explained, field, paragraph, quiet, section } from "./console_elements.js";
+import { alertLine, el, explained, field, paragraph, quiet, section, select } from "./console_elements.js";
 import { counted, moment } from "./console_format.js";
 import { pathTo } from "./console_paths.js";
 import { modelForm, sendingView } from "./console_sending.js";
@@ -44,21 +44,17 @@ export async function show(main, _parameters, context) {
  * @param {Context} context
  */
 function submitForm(studies, context) {
-  const select = el(
-    "select",
-    {},
-    ...studies.map(({ study, title }) =>
-      el("option", { value: study }, title === study ? study : `${title} (${study})`),
-    ),
+  const chosen = select(
+    studies.map(({ study, title }) => [study, title === study ? study : `${title} (${study})`]),
   );
   const wanted = new URLSearchParams(location.search).get("study");
-  if (studies.some(({ study }) => study === wanted)) select.value = wanted ?? "";
+  if (studies.some(({ study }) => study === wanted)) chosen.value = wanted ?? "";
   const terms = quiet();
   const form = modelForm(
     "Submit",
     "A name is taken once: another set of pictures needs another name, such as gan@4000.",
     async (model, handed, sending) => {
-      const path = pathTo`/api/studies/${select.value}/submissions`;
+      const path = pathTo`/api/studies/${chosen.value}/submissions`;
       await submitted(sending, handed, context, (digest) =>
         context.api.post(path, { model, digest }, { again: true }),
       );
@@ -66,16 +62,16 @@ function submitForm(studies, context) {
     },
   );
   const tell = () => {
-    const study = studies.find((one) => one.study === select.value);
+    const study = studies.find((one) => one.study === chosen.value);
     terms.textContent = study ? termsOf(study) : "";
   };
-  select.addEventListener("change", tell);
+  chosen.addEventListener("change", tell);
   tell();
   return el(
     "section",
     { class: "submit" },
     el("h2", {}, "Submit a model"),
-    field("Study", select).element,
+    field("Study", chosen).element,
     terms,
     form.name,
     ...form.pictures,
