@@ -106,25 +106,13 @@ def panel_studies(state: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def begin(
-    store: Store,
-    panel: Panel,
-    study: Study,
-    wanted: Plan,
-    url: str,
-    *,
-    budget_cents: int | None = None,
-    by_server: bool = True,
-    is_signed: bool = False,
-    workspace: str = "",
-    project: str = "",
+    store: Store, panel: Panel, study: Study, wanted: Plan, url: str, **decided: Any
 ) -> Mapping[str, Any]:
     """Create the panel's study and publish it; resumes an interrupted run.
 
     Args:
         url: the server's address, as evaluators reach it.
-        budget_cents: maximum total cost; by default the plan's maximum.
-        is_signed: whether the panel signs its links.
-        workspace, project: the wallet that pays, by id or title; required if there are several.
+        decided: the others of `prepare`.
 
     Raises:
         InvalidInput: the plan exceeds the budget or the balance, is below the minimum wage, or differs
@@ -132,18 +120,7 @@ def begin(
         Conflict: the panel expects higher costs, or what was decided before costs more than `wanted`.
         PanelRefused, PanelUnsure, PanelUnreached: call again.
     """
-    state = prepare(
-        store,
-        panel,
-        study,
-        wanted,
-        url,
-        budget_cents=budget_cents,
-        by_server=by_server,
-        is_signed=is_signed,
-        workspace=workspace,
-        project=project,
-    )
+    state = prepare(store, panel, study, wanted, url, **decided)
     if state["state"] == "decided":
         _check_decided(study, state, wanted)
         if panel.state(state["panel_study"]) not in _PUBLISHED:
@@ -167,7 +144,13 @@ def prepare(
     workspace: str = "",
     project: str = "",
 ) -> Mapping[str, Any]:
-    """Decide a recruitment and create the panel's study as a draft; arguments and errors as for `begin`."""
+    """Decide a recruitment and create the panel's study as a draft; errors as for `begin`.
+
+    Args:
+        budget_cents: maximum total cost; by default the plan's maximum.
+        is_signed: whether the panel signs its links.
+        workspace, project: the wallet that pays, by id or title; required if there are several.
+    """
     check_panel(study, panel.name)
     check_paid_here(store, study.name)
     if begun(store, study) is None:

@@ -64,17 +64,11 @@ def ingest(
     models: Mapping[str, Path],
     out: Path,
     *,
-    size_px: int,
-    aside: Mapping[str, Path] = MappingProxyType({}),
-    image_format: str = "auto",
-    equalise: Sequence[str] = (),
     skip_bad: bool = False,
     strict: bool = False,
     lacking: Callable[[Sequence[Stimulus], Sequence[str]], str] | None = None,
-    rng: Random | None = None,
-    workers: int | None = None,
     progress: Callable[..., Iterable] | None = None,
-    say: Callable[[str], Any] | None = None,
+    **options: Any,
 ) -> Intake:
     """Process all images of the folders into `out`, uniform in everything but what they show.
 
@@ -83,36 +77,17 @@ def ingest(
     and images that repeat one of the same side, are left out, with a note.
 
     Args:
-        real: folder of the real images; sub-folders are classes.
-        models: folder of each model's samples, by the model's name.
         out: folder for the results, created here; removed again if anything fails.
-        aside: by role, folders of pictures that no scored trial shows, with sub-folders `real` and `fake`.
         skip_bad: whether to leave out unreadable files, and images that are on several sides, as well.
         strict: whether to refuse duplicates.
         lacking: returns what a pool (stimuli, classes) lacks, as a sentence; "" if it is sufficient.
-        rng: source of the key for names, for a pool that can be recreated with the same names;
-            default, the system's randomness.
-        workers: number of processes; default, one a core.
-        progress: wraps an iterable: `progress(items, total, label)`.
-        say: called with an estimate of the time, if it is long.
+        options: the others of `survey`.
 
     Raises:
         Refused: names all folders and files that are not as expected, and what to do.
     """
     try:
-        found = survey(
-            real,
-            models,
-            out,
-            size_px=size_px,
-            aside=aside,
-            image_format=image_format,
-            equalise=equalise,
-            rng=rng,
-            workers=workers,
-            progress=progress,
-            say=say,
-        )
+        found = survey(real, models, out, progress=progress, **options)
         refusals.check(
             found.folders,
             [*(() if skip_bad else found.files), *(found.duplicates if strict else ())],
@@ -135,7 +110,7 @@ def ingest(
         found.notes,
         left_out,
         left_out if refusals.are_many(found.no_pictures, unusable) else (),
-        size_px,
+        found.size_px,
         tuple(reals[:: _sampling_step(reals)]),
     )
 
@@ -209,7 +184,17 @@ def survey(
     """Process all images of the folders as `ingest` does, and return all that was found.
 
     Args:
+        real: folder of the real images; sub-folders are classes.
+        models: folder of each model's samples, by the model's name.
         out: a new folder for the results; None to write nothing.
+        size_px: width and height of the results.
+        aside: by role, folders of pictures that no scored trial shows, with sub-folders `real` and `fake`.
+        equalise: losses that all images go through (`images.parse_equalise`).
+        rng: source of the key for names, for a pool that can be recreated with the same names;
+            default, the system's randomness.
+        workers: number of processes; default, one a core.
+        progress: wraps an iterable: `progress(items, total, label)`.
+        say: called with an estimate of the time, if it is long.
     """
     chosen = resolve_format(image_format, size_px)
     losses = _checked_losses(equalise, size_px)
