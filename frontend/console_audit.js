@@ -5,7 +5,7 @@ import { actionButton, actionRow, el, quiet, statusLine, table } from "./console
 import { counted, moment } from "./console_format.js";
 
 /**
- * @typedef {import("../types/api.js").AuditLine} Entry
+ * @typedef {import("../types/api.js").AuditEntry} Entry
  */
 
 const PAGE = 100;

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from backend.administration.setting_list import PROTOCOLS, written
 from backend.experiment import panel as panels
@@ -12,16 +12,17 @@ from backend.experiment.settings import MAY_FLASH, declared, documented_settings
 from backend.foundation.errors import InvalidInput, brief, under
 from backend.panels.signed_links import check_installed
 
+Kind = Literal["whole", "number", "truth_value", "choice", "text", "long_text", "list", "table"]
+
 
 @dataclass(frozen=True)
-class Field:
+class SettingField:
     """What a form needs of a setting."""
 
     name: str
     group: str
     """The group of `Protocol` that it belongs to, such as `stimuli`, `timing`, `pay`."""
-    kind: str
-    """`whole`, `number`, `truth_value`, `choice`, `text`, `long_text`, `list` or `table`."""
+    kind: Kind
     default: Any
     """As it is posted; None if it has none."""
     written: str
@@ -40,7 +41,7 @@ class Field:
     """What it means, in words that do not speak of the command line."""
 
 
-def fields(method: str) -> list[Field]:
+def fields(method: str) -> list[SettingField]:
     """Return the fields of all settings for a method, or for `qualification`, in the documentation's order.
 
     Raises:
@@ -86,9 +87,9 @@ def _posted(name: str, value: Any) -> Any:
     return value
 
 
-def _field(method: str, protocol: Protocol, name: str) -> Field:
+def _field(method: str, protocol: Protocol, name: str) -> SettingField:
     facts, value = declared(name), value_of(protocol, name)
-    return Field(
+    return SettingField(
         name,
         group_of(name),
         _kind(name, facts),
@@ -105,7 +106,7 @@ def _field(method: str, protocol: Protocol, name: str) -> Field:
     )
 
 
-def _kind(name: str, facts: Declared) -> str:
+def _kind(name: str, facts: Declared) -> Kind:
     if facts.choices:
         return "choice"
     if name in ("reasons", "exposures_ms"):
@@ -114,7 +115,8 @@ def _kind(name: str, facts: Declared) -> str:
         return "table"
     if facts.is_long:
         return "long_text"
-    return {bool: "truth_value", int: "whole", float: "number"}.get(type_of(name), "text")
+    kinds: dict[Any, Kind] = {bool: "truth_value", int: "whole", float: "number"}
+    return kinds.get(type_of(name), "text")
 
 
 def _default(value: Any) -> Any:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
 from msgspec import Meta, Struct
 
+from backend.members.audit_log import AuditEntry
 from backend.members.memberships import NAME
 from backend.members.roles import ROLES
 from backend.members.tokens import LONGEST_DAYS, LONGEST_LABEL
@@ -114,26 +115,9 @@ class Members(TypedDict):
     members: list[MemberLine]
 
 
-class AuditLine(TypedDict):
-    """A change by a member."""
-
-    at: str
-    member: str
-    token: str | None
-    action: str
-    """The route, or the command."""
-    target: str
-    """What was changed, if the route names it."""
-    status: int | None
-    """Of the reply; null for a command, or if it is unknown."""
-    outcome: Literal["done", "refused", "failed", "unknown"]
-    """`refused` changed nothing; `failed` may have been made in part; `unknown` is under way, or the server
-    ended before its outcome was known."""
-
-
 class AuditPage(TypedDict):
     """Entries of the audit log, the latest first."""
 
-    entries: list[AuditLine]
+    entries: list[AuditEntry]
     next: str | None
     """The `before` of the next page; null if this is the last."""

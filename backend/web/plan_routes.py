@@ -3,7 +3,6 @@
 And two that have the server compute what belongs to a study's pictures: metrics, and agreement with votes.
 """
 
-from dataclasses import asdict
 from typing import Any, cast
 
 import msgspec
@@ -24,7 +23,6 @@ from backend.web.plan_types import (
     MetricsWish,
     PlanMade,
     PlanWish,
-    SettingField,
     SettingFields,
     StoredMetrics,
     StudyCosts,
@@ -43,11 +41,8 @@ def list_settings(context: Context, method: str) -> SettingFields:
     Returns:
         In the order of the documentation.
     """
-    found = [
-        cast(SettingField, {**asdict(field), "choices": list(field.choices)}) for field in fields(method)
-    ]
     title = method_named(method).title if method in METHODS else "Qualification"
-    return {"method": method, "title": title, "settings": found}
+    return {"method": method, "title": title, "settings": fields(method)}
 
 
 @route("POST /api/plan", "404", is_audited=False)

@@ -4,6 +4,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypedDict
 
 from msgspec import Meta, Struct, field
 
+from backend.administration.setting_forms import SettingField
 from backend.task.reply_types import Currency
 from backend.web.money_types import Percent
 
@@ -118,29 +119,6 @@ class CostWish(Struct):
     evaluators: Annotated[
         list[Annotated[int, Meta(ge=1, le=10_000_000)]], Meta(min_length=1, max_length=20)
     ] = field(default_factory=lambda: [30, 1000])
-
-
-class SettingField(TypedDict):
-    """What a form needs of a setting."""
-
-    name: str
-    group: str
-    """Such as `stimuli`, `timing`, `pay`."""
-    kind: Literal["whole", "number", "truth_value", "choice", "text", "long_text", "list", "table"]
-    default: Any
-    written: str
-    """The default as text; a long text is described."""
-    low: float | None
-    high: float | None
-    choices: list[str]
-    is_open: bool
-    """Whether other values than the choices are taken."""
-    applies: bool
-    """Whether studies of the method use it."""
-    label: str
-    asked: int
-    """Its place among those that a form asks for first, or 0."""
-    doc: str
 
 
 class SettingFields(TypedDict):
