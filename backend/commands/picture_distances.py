@@ -1,46 +1,42 @@
 """The command that computes distances between pictures: `distances`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from backend.commands.world import World, command, named, progress_bar
+from backend.commands.world import World, command, named, options, progress_bar
 
 if TYPE_CHECKING:
     from backend.metrics.pairs.distances import Distance
     from backend.responses.item_pictures import ItemPictures
 
 
-def distance_options(command: Any) -> Any:
-    """Add the options that choose distances, and their weights, to a command."""
-    options: Sequence[Callable[[Any], Any]] = (
-        click.option(
-            "--distance",
-            "distances",
-            multiple=True,
-            metavar="NAME",
-            help="l2, psnr, ssim, ms-ssim, lpips-alex, lpips-vgg, baseline-alex or baseline-vgg. Repeatable.",
-        ),
-        click.option(
-            "--weights",
-            multiple=True,
-            type=click.Path(path_type=Path),
-            metavar="FILE",
-            help="Trunk (AlexNet, VGG16) or linear layers of LPIPS: .pth, .safetensors, .npz. Repeatable.",
-        ),
-        click.option(
-            "--lpips-version",
-            "version",
-            type=click.Choice(["0.1", "0.0"]),
-            help="Of linear layers that are not the published ones; 0.1 if not given.",
-        ),
-        click.option("--torch", "use_torch", is_flag=True, help="Compute LPIPS by PyTorch, if installed."),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
+distance_options = options(
+    click.option(
+        "--distance",
+        "distances",
+        multiple=True,
+        metavar="NAME",
+        help="l2, psnr, ssim, ms-ssim, lpips-alex, lpips-vgg, baseline-alex or baseline-vgg. Repeatable.",
+    ),
+    click.option(
+        "--weights",
+        multiple=True,
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Trunk (AlexNet, VGG16) or linear layers of LPIPS: .pth, .safetensors, .npz. Repeatable.",
+    ),
+    click.option(
+        "--lpips-version",
+        "version",
+        type=click.Choice(["0.1", "0.0"]),
+        help="Of linear layers that are not the published ones; 0.1 if not given.",
+    ),
+    click.option("--torch", "use_torch", is_flag=True, help="Compute LPIPS by PyTorch, if installed."),
+)
+"""The options that choose distances, and their weights."""
 
 
 @command()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from backend.commands.world import SEED, World, command, images_option, pairs, progress_bar, say
+from backend.commands.world import SEED, World, command, images_option, options, pairs, progress_bar, say
 from backend.experiment.judgments import METHODS, judgment_of
 from backend.foundation.errors import InvalidInput
 from backend.foundation.names import clean
@@ -35,64 +35,57 @@ def _folders_of_items(
     return tuple((clean(name), Path(folder)) for name, _, folder in pairs_of)
 
 
-def _image_options(command: Any) -> Any:
-    for option in reversed(
-        [
-            click.option("--real", type=click.Path(path_type=Path), help="Folder of real images."),
-            click.option(
-                "--model",
-                "models",
-                multiple=True,
-                callback=pairs("gan=images/gan"),
-                metavar="NAME=DIR",
-                help="A model and the folder of its samples; once for each model.",
-            ),
-            click.option(
-                "--practice",
-                type=click.Path(path_type=Path),
-                metavar="DIR",
-                help="Pictures for practice, in DIR/real and DIR/fake, with --set practice_images=N; without "
-                "DIR they are set aside from the study's own.",
-            ),
-            click.option(
-                "--checks",
-                type=click.Path(path_type=Path),
-                metavar="DIR",
-                help="Pictures whose truth is beyond doubt, in DIR/real and DIR/fake, for attention checks: "
-                "--set picture_checks=N.",
-            ),
-            click.option("--size", type=int, metavar="PX", help="Width and height of the pictures shown."),
-            click.option(
-                "--set",
-                "settings",
-                multiple=True,
-                callback=pairs("images=40"),
-                metavar="KEY=VALUE",
-                help="A setting of the study (docs/settings.md).",
-            ),
-            click.option(
-                "--panel",
-                metavar="NAME|FILE.toml",
-                help="Where evaluators come from: a panel by name, or a file that describes one.",
-            ),
-            click.option(
-                "--equalise",
-                multiple=True,
-                metavar="STEP",
-                help="Put both sides through the same loss: jpeg:QUALITY or size:PX.",
-            ),
-            click.option(
-                "--skip-bad",
-                is_flag=True,
-                help="Leave out files that cannot be read and pictures on both sides, and list them.",
-            ),
-            click.option(
-                "--strict", is_flag=True, help="Refuse duplicates instead of leaving them out with a note."
-            ),
-        ]
-    ):
-        command = option(command)
-    return command
+_image_options = options(
+    click.option("--real", type=click.Path(path_type=Path), help="Folder of real images."),
+    click.option(
+        "--model",
+        "models",
+        multiple=True,
+        callback=pairs("gan=images/gan"),
+        metavar="NAME=DIR",
+        help="A model and the folder of its samples; once for each model.",
+    ),
+    click.option(
+        "--practice",
+        type=click.Path(path_type=Path),
+        metavar="DIR",
+        help="Pictures for practice, in DIR/real and DIR/fake, with --set practice_images=N; without "
+        "DIR they are set aside from the study's own.",
+    ),
+    click.option(
+        "--checks",
+        type=click.Path(path_type=Path),
+        metavar="DIR",
+        help="Pictures whose truth is beyond doubt, in DIR/real and DIR/fake, for attention checks: "
+        "--set picture_checks=N.",
+    ),
+    click.option("--size", type=int, metavar="PX", help="Width and height of the pictures shown."),
+    click.option(
+        "--set",
+        "settings",
+        multiple=True,
+        callback=pairs("images=40"),
+        metavar="KEY=VALUE",
+        help="A setting of the study (docs/settings.md).",
+    ),
+    click.option(
+        "--panel",
+        metavar="NAME|FILE.toml",
+        help="Where evaluators come from: a panel by name, or a file that describes one.",
+    ),
+    click.option(
+        "--equalise",
+        multiple=True,
+        metavar="STEP",
+        help="Put both sides through the same loss: jpeg:QUALITY or size:PX.",
+    ),
+    click.option(
+        "--skip-bad",
+        is_flag=True,
+        help="Leave out files that cannot be read and pictures on both sides, and list them.",
+    ),
+    click.option("--strict", is_flag=True, help="Refuse duplicates instead of leaving them out with a note."),
+)
 
 
 @command()

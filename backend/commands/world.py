@@ -107,6 +107,17 @@ def data_option(command: Any) -> Any:
     )(command)
 
 
+def options(*declared: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return the decorator that adds several options to a command, in this order."""
+
+    def decorate(command: Any) -> Any:
+        for option in reversed(declared):
+            command = option(command)
+        return command
+
+    return decorate
+
+
 def store_options(command: Any) -> Any:
     """Add --store and --data, which nearly every command accepts, to a function."""
     return store_option(data_option(command))
@@ -313,7 +324,7 @@ LEVEL = click.option(
 def finding_options(only_with: str = "") -> Callable[[Any], Any]:
     """Add the options of `findings.findings` to a command; some need the option `only_with`."""
     where, implied = (f" ({only_with})", f" Implies {only_with}.") if only_with else ("", "")
-    options = [
+    return options(
         click.option(
             "--metrics",
             type=click.Path(dir_okay=False, path_type=Path),
@@ -343,11 +354,4 @@ def finding_options(only_with: str = "") -> Callable[[Any], Any]:
             default="nominal",
             help="HYPE-time: as the staircase asked for, or as the display showed them.",
         ),
-    ]
-
-    def decorate(command: Any) -> Any:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
+    )

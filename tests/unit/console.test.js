@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Unreached, makeConsoleApi } from "../../frontend/console_api.js";
+import { valuesOf } from "../../frontend/console_fields.js";
 import { counted, moment, remaining, sentence, size } from "../../frontend/console_format.js";
 import { found, parametersOf, pathTo } from "../../frontend/console_paths.js";
 import { paidRows } from "../../frontend/console_payment_list.js";
@@ -307,6 +308,15 @@ test("a plan says what a study takes and tells", () => {
       tells: null,
     }).map(([, text]) => text),
     ["30", "3,000", "nobody is paid", "24 minutes of all evaluators together"],
+  );
+});
+
+test("a form sends what its fields hold, without empty ones", () => {
+  const holding = (value) => ({ value: () => value });
+
+  assert.deepEqual(
+    valuesOf({ seed: holding(0), title: holding(undefined), limit: holding(null), signed: holding(false) }),
+    { seed: 0, limit: null, signed: false },
   );
 });
 
