@@ -136,10 +136,12 @@ export function alertLine(words = "") {
  * @param {object} [options]
  * @param {boolean} [options.primary]
  * @param {string} [options.className]
+ * @param {string} [options.name] for screen readers, if the label does not say what it is about
  * @param {(error: unknown) => void} [options.onError] by default the error is shown after the button
  */
-export function actionButton(label, work, { primary = false, className = "", onError } = {}) {
+export function actionButton(label, work, { primary = false, className = "", name = "", onError } = {}) {
   const button = el("button", { type: "button", class: primary ? "primary" : className }, label);
+  if (name) button.setAttribute("aria-label", name);
   /** @type {HTMLElement | null} */
   let line = null;
   button.addEventListener("click", async () => {

@@ -70,8 +70,8 @@ function jobRow(first, { api }) {
   const reason = el("p", { class: "error" });
   const cancel = actionButton("Cancel", () => api.post(pathTo`/api/jobs/${first.job}/cancel`), {
     className: "plain",
+    name: `Cancel: ${name}`,
   });
-  cancel.setAttribute("aria-label", `Cancel: ${name}`);
   const element = el(
     "li",
     {},

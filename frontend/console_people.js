@@ -115,8 +115,7 @@ function memberItem(first, { api, me }, refresh) {
   const rows = el("ul", { class: "tokens" });
   const shown = el("div");
   const create = tokenForm(member, (label, days) => makeToken(label, days));
-  const remove = actionButton("Remove", removeMember, { className: "plain" });
-  remove.setAttribute("aria-label", `Remove ${member}`);
+  const remove = actionButton("Remove", removeMember, { className: "plain", name: `Remove ${member}` });
   const controls = sideBySide(create, remove);
   const element = el("li", {}, heading, facts, rows, shown, controls);
   /** @type {Map<string, ReturnType<typeof tokenRow>>} */
@@ -222,8 +221,7 @@ function newToken(member, secret, expires_at) {
 function tokenRow(first, revoke) {
   const name = first.label || first.token;
   const state = el("span", { class: "quiet" });
-  const button = actionButton("Revoke", revoke, { className: "plain" });
-  button.setAttribute("aria-label", `Revoke the token ${name}`);
+  const button = actionButton("Revoke", revoke, { className: "plain", name: `Revoke the token ${name}` });
   const element = el("li", {}, el("span", { class: "model" }, name), state, button);
   return {
     element,

@@ -2,6 +2,7 @@
 /** Metrics of a study's pictures: those that are kept with it, and computing them. */
 
 import { details, el, quiet, table } from "./console_elements.js";
+import { elementsOf, tickField, valuesOf } from "./console_fields.js";
 import { count, moment } from "./console_format.js";
 import { commandForm } from "./console_forms.js";
 import { jobList } from "./console_jobs.js";
@@ -25,27 +26,19 @@ const METRICS = ["frechet", "kid", "precision", "recall", "density", "coverage"]
 export function metricsSection({ study }, context) {
   const path = pathTo`/api/studies/${study}/metrics`;
   const kept = el("div");
-  const extrapolates = el("input", { type: "checkbox" });
-  const skipsBad = el("input", { type: "checkbox" });
+  const asked = {
+    extrapolate: tickField("Extrapolate the Frechet distance to infinitely many pictures"),
+    skip_bad: tickField("Leave out files that cannot be read"),
+  };
   const refresh = async () => {
     const { runs } = await context.api.get(path, { signal: context.signal });
     kept.replaceChildren(...runs.flatMap(runView));
   };
-  const options = details(
-    "Options",
-    el(
-      "label",
-      { class: "option" },
-      extrapolates,
-      "Extrapolate the Frechet distance to infinitely many pictures",
-    ),
-    el("label", { class: "option" }, skipsBad, "Leave out files that cannot be read"),
-  );
   const form = commandForm(
-    [options],
+    [details("Options", ...elementsOf(asked))],
     "Compute the metrics",
     async () => {
-      await context.api.post(path, { extrapolate: extrapolates.checked, skip_bad: skipsBad.checked });
+      await context.api.post(path, valuesOf(asked));
       return "The server is at work: see below.";
     },
     { isPrimary: false, isInline: false },

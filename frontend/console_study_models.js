@@ -2,6 +2,7 @@
 /** The models of a study, and one that a researcher adds to it, also while evaluators answer. */
 
 import { details, el, quiet, section } from "./console_elements.js";
+import { tickField, valuesOf } from "./console_fields.js";
 import { sentence } from "./console_format.js";
 import { jobList } from "./console_jobs.js";
 import { pathTo } from "./console_paths.js";
@@ -38,11 +39,11 @@ export function modelsSection(record, context) {
  * @param {Context} context
  */
 function joinForm(study, { api }) {
-  const skipsBad = el("input", { type: "checkbox" });
+  const skipsBad = tickField("Leave out files that cannot be used");
   const form = modelForm("Add the model", "", async (model, handed, sending) => {
-    const skip_bad = skipsBad.checked;
+    const wish = valuesOf({ skip_bad: skipsBad });
     const upload = await sending.send(handed, api);
-    await api.post(pathTo`/api/studies/${study}/models`, { model, upload, skip_bad }, { again: true });
+    await api.post(pathTo`/api/studies/${study}/models`, { model, upload, ...wish }, { again: true });
     return `${model} was sent; the server checks its pictures now.`;
   });
   const words =
@@ -54,7 +55,7 @@ function joinForm(study, { api }) {
     quiet(words),
     ...form.pictures,
     form.name,
-    el("label", { class: "option" }, skipsBad, "Leave out files that cannot be used"),
+    skipsBad.element,
     ...form.sending,
   );
 }

@@ -104,8 +104,10 @@ function sessionRow(first, withdraw) {
   const state = el("td");
   const answers = el("td");
   const last = el("time");
-  const button = actionButton("Withdraw", withdraw, { className: "plain" });
-  button.setAttribute("aria-label", `Withdraw session ${first.session}`);
+  const button = actionButton("Withdraw", withdraw, {
+    className: "plain",
+    name: `Withdraw session ${first.session}`,
+  });
   const element = el(
     "tr",
     {},

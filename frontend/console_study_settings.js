@@ -160,9 +160,8 @@ function settingRow({ settings_typed, settings_changed, begun }, setting, change
       value = wanted;
       shown.textContent = inWords(setting, value);
     },
-    { className: "plain" },
+    { className: "plain", name: `Change ${name}` },
   );
-  button.setAttribute("aria-label", `Change ${name}`);
   const about = el("dd", { class: "quiet" }, ...withCode(meaning));
   const element = el(
     "div",

@@ -80,8 +80,7 @@ function submissionRow(first, isOwn, withdraw, others) {
   const result = el("p");
   const facts = quiet();
   const more = el("div", {}, ...others);
-  const button = actionButton("Withdraw", withdraw, { className: "plain" });
-  button.setAttribute("aria-label", `Withdraw ${first.model}`);
+  const button = actionButton("Withdraw", withdraw, { className: "plain", name: `Withdraw ${first.model}` });
   const name = isOwn ? first.model : `${first.model} of ${first.member}`;
   const element = el(
     "li",
