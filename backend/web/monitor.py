@@ -161,13 +161,6 @@ class RateLimited:
 
 def line_of(progress: StudyProgress) -> StudyLine:
     """Return the part of a study's progress that a list of studies shows."""
-    return {
-        "study": progress["study"],
-        "kind": progress["kind"],
-        "method": progress["method"],
-        "title": progress["title"],
-        "paused": progress["paused"],
-        "evaluators_wanted": progress["evaluators_wanted"],
-        "models": progress["models"],
-        "simulated": progress["simulated"],
-    }
+    return cast(
+        StudyLine, {name: value for name, value in progress.items() if name in StudyLine.__annotations__}
+    )

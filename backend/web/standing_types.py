@@ -57,6 +57,14 @@ class PicturesGiven(Struct, frozen=True):
     upload: Annotated[str, Meta(min_length=1, max_length=64)]
 
 
+class OpenTimes(TypedDict):
+    """When a standing study takes models in, and shows their scores; null for no limit."""
+
+    opens_at: str | None
+    closes_at: str | None
+    embargo_until: str | None
+
+
 class LimitFacts(TypedDict):
     """How many models of a submitter are judged within any period of so many days."""
 
@@ -71,15 +79,12 @@ class TermsChange(TypedDict):
     terms: list[str]
 
 
-class StandingFacts(TypedDict):
+class StandingFacts(OpenTimes):
     """A standing study and its terms."""
 
     study: str
     title: str
     about: str
-    opens_at: str | None
-    closes_at: str | None
-    embargo_until: str | None
     limit: LimitFacts | None
     counts: Counts
     submitters: str | list[str]
@@ -132,27 +137,21 @@ class TriesLeft(TypedDict):
     """When another one is free, if none is left now."""
 
 
-class SubmissionList(TypedDict):
+class SubmissionList(OpenTimes):
     """The caller's submissions, or for a researcher everybody's; and on what terms the caller submits."""
 
     submissions: list[SubmissionFacts]
-    opens_at: str | None
-    closes_at: str | None
-    embargo_until: str | None
     counts: Counts
     limit: TriesLeft | None
     """null for no limit."""
 
 
-class OpenStudy(TypedDict):
+class OpenStudy(OpenTimes):
     """A standing study that takes models of the caller in."""
 
     study: str
     title: str
     about: str
-    opens_at: str | None
-    closes_at: str | None
-    embargo_until: str | None
     counts: Counts
     limit: TriesLeft | None
     """null for no limit."""
@@ -165,15 +164,12 @@ class OwnSubmissions(TypedDict):
     submissions: list[SubmissionFacts]
 
 
-class CompetitionEntry(TypedDict):
+class CompetitionEntry(OpenTimes):
     """A competition in the list of all."""
 
     study: str
     title: str
     method: str
-    opens_at: str | None
-    closes_at: str | None
-    embargo_until: str | None
 
 
 class CompetitionList(TypedDict):
@@ -212,7 +208,7 @@ class ProtocolHash(TypedDict):
     covers: list[str]
 
 
-class CompetitionFacts(TypedDict):
+class CompetitionFacts(OpenTimes):
     """A competition, and its table after the embargo."""
 
     study: str
@@ -224,9 +220,6 @@ class CompetitionFacts(TypedDict):
     unit: Unit
     level: float
     since: str
-    opens_at: str | None
-    closes_at: str | None
-    embargo_until: str | None
     is_under_embargo: bool
     limit: LimitFacts | None
     counts: Counts
