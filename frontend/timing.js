@@ -26,24 +26,13 @@ listenToKeys(document);
 run();
 
 async function run() {
-  await ask(
-    "check",
-    "How evenly your display shows pictures",
-    [
-      el(
-        "p",
-        {},
-        "This measures how often your browser can change the picture on this screen, and how exactly " +
-          "it keeps to it. It takes about ten seconds. Nothing leaves this page.",
-      ),
-      el(
-        "p",
-        { class: "quiet" },
-        "Please close what keeps your computer busy, and leave this window in front.",
-      ),
-    ],
-    [{ label: "Measure", value: "on", primary: true }],
-  );
+  const about =
+    "This measures how often your browser can change the picture on this screen, and how exactly it keeps " +
+    "to it. It takes about ten seconds. Nothing leaves this page.";
+  const please = "Please close what keeps your computer busy, and leave this window in front.";
+  const content = [el("p", {}, about), el("p", { class: "quiet" }, please)];
+  const choices = [{ label: "Measure", value: "on", primary: true }];
+  await ask("check", "How evenly your display shows pictures", content, choices);
   for (;;) {
     const measured = await measuredDisplay();
     const chosen = await ask("check", "Your display", result(measured), [
@@ -96,40 +85,21 @@ async function tryFlashes(frame_ms) {
   const stage = el("div", { class: "stage faint" });
   /** @type {HTMLElement} */ (document.getElementById("main")).append(stage);
   const rows = [await flashes(stage, frame_ms, false), await flashes(stage, frame_ms, true)];
-  await ask(
-    "check",
-    "Faint flashes",
-    [
-      el(
-        "p",
-        {},
-        "How many were up for exactly the planned refreshes, the picture and each of its four masks.",
-      ),
-      el(
-        "table",
-        {},
-        el(
-          "thead",
-          {},
-          el(
-            "tr",
-            {},
-            ...["drawn", "evidence", "exact", "latest callback"].map((name) =>
-              el("th", { scope: "col" }, name),
-            ),
-          ),
-        ),
-        el(
-          "tbody",
-          {},
-          ...rows
-            .filter((row) => row !== null)
-            .map((row) => el("tr", {}, ...row.map((cell) => el("td", {}, cell)))),
-        ),
-      ),
-    ],
-    [{ label: "Back", value: "back", primary: true }],
-  );
+  const about = "How many were up for exactly the planned refreshes, the picture and each of its four masks.";
+  const head = rowOf("th", ["drawn", "evidence", "exact", "latest callback"], { scope: "col" });
+  const body = rows.flatMap((cells) => (cells ? [rowOf("td", cells)] : []));
+  const table = el("table", {}, el("thead", {}, head), el("tbody", {}, ...body));
+  const choices = [{ label: "Back", value: "back", primary: true }];
+  await ask("check", "Faint flashes", [el("p", {}, about), table], choices);
+}
+
+/**
+ * @param {"th" | "td"} tag
+ * @param {string[]} cells
+ * @param {Record<string, string>} [attributes]
+ */
+function rowOf(tag, cells, attributes) {
+  return el("tr", {}, ...cells.map((cell) => el(tag, attributes, cell)));
 }
 
 /**
