@@ -382,10 +382,11 @@ function unmatchedSection({ study }, { unmatched }, { api, signal }, refresh) {
  */
 function rareActions({ study, currency }, { paid_by, paid_from, automatic }, { api }, refresh) {
   const path = pathTo`/api/studies/${study}/payments`;
-  const asked = {
+  const who = () => ({
     evaluator: textField("Evaluator or session", { required: "" }),
     reason: textField("Reason", { required: "", maxlength: "100" }, "Kept in the books."),
-  };
+  });
+  const asked = who();
   const part = commandForm(
     elementsOf(asked),
     "Owe a part of the pay",
@@ -397,17 +398,16 @@ function rareActions({ study, currency }, { paid_by, paid_from, automatic }, { a
     },
     { isPrimary: false },
   );
-  const who = line({});
-  const why = line({ maxlength: "100" });
+  const closed = who();
   const closing = commandForm(
-    [field("Evaluator or session", who).element, field("Reason", why, "Kept in the books.").element],
+    elementsOf(closed),
     "Close without paying",
     async () => {
-      const body = { evaluator: who.value.trim(), reason: why.value.trim() };
+      const body = valuesOf(closed);
       const words = `What is open for ${body.evaluator} is then not paid. This cannot be undone.`;
       if (!(await isConfirmed(`Pay ${body.evaluator} nothing more?`, words, "Close without paying"))) return;
-      const closed = await api.post(`${path}/close`, body, { again: true });
-      await refresh(`Nothing is open for ${closed.evaluator} any more.`);
+      const { evaluator } = await api.post(`${path}/close`, body, { again: true });
+      await refresh(`Nothing is open for ${evaluator} any more.`);
     },
     { isPrimary: false },
   );
@@ -417,13 +417,9 @@ function rareActions({ study, currency }, { paid_by, paid_from, automatic }, { a
       quiet("If it broke off through no fault of its evaluator, a part is owed for what was answered."),
       part,
     ),
-    el(
-      "details",
-      {},
-      el("summary", {}, "A debt that is not to be paid"),
-      el(
-        "p",
-        { class: "quiet" },
+    details(
+      "A debt that is not to be paid",
+      quiet(
         "Of somebody whose place was rejected or returned, or whom the panel no longer knows. The ledger " +
           "keeps the reason, and the study can be deleted.",
       ),

@@ -103,8 +103,13 @@ function standing({ study }, { recruited, at_panel, trouble, warnings }, { api }
     if (await isConfirmed(`Stop recruiting for ${study}?`, words, "Stop for good"))
       await change("stop", "Recruiting was stopped.")();
   };
+  const giveUp = async () => {
+    const words = "It is deleted at Prolific, with its rehearsal. You can begin another one afterwards.";
+    if (await isConfirmed(`Give the draft for ${study} up?`, words, "Give it up"))
+      await change("stop", "The draft was given up.")();
+  };
   const buttons = {
-    decided: [],
+    decided: [actionButton("Give the draft up", giveUp)],
     published: [
       actionButton("Pause recruiting", change("pause", "Recruiting is paused.")),
       actionButton("Stop for good", stop),
@@ -123,6 +128,7 @@ function standing({ study }, { recruited, at_panel, trouble, warnings }, { api }
   const rows = [
     ["State", STATES[known.state] ?? known.state],
     ["Places", count(known.places)],
+    ["Task page", known.url],
   ];
   if (at_panel) {
     const { currency } = at_panel;
@@ -168,34 +174,43 @@ function wishes({ study, currency, sessions_wanted }, { recruited, plan }, { api
     fee_percent: percentField("Fee of the panel, in percent", plan?.fee_percent),
     vat_percent: percentField("VAT on the fee, in percent", plan?.vat_percent),
   };
-  const slots = recruited
+  const isPublished = recruited !== null && !isDraft;
+  const slots = isPublished
     ? numberField(
         "People whom the panel pays for being screened out",
         { min: "1", value: hasSlots ? `${plan.slots}` : "" },
         "They can only grow.",
       )
-    : numberField("For how many people", { min: "1" });
-  const once = {
-    url: textField("Address of this server, as evaluators reach it", { type: "url", value: location.origin }),
+    : numberField("For how many people", { min: "1", value: hasSlots ? `${plan.slots}` : "" });
+  const base = recruited?.url.slice(0, -`/s/${study}`.length) ?? location.origin;
+  const untilPublished = {
+    url: textField("Address of this server, as evaluators reach it", { type: "url", value: base }),
     screen_out_usd_cents: centsField(
       `Paid for being screened out (${currency})`,
-      null,
+      plan?.screen_out_usd_cents,
       "By the panel itself. Empty: they are paid like everybody else.",
     ),
     slots,
-    workspace: textField("Workspace", {}, "Its id, if you have several."),
-    project: textField("Project", {}, "Its id, if there are several."),
     completion: choiceField("Who reports that somebody is done", [
-      ["", "this server"],
+      ["server", "this server"],
       ["code", "the person, by a code"],
     ]),
     is_signed: tickField("The panel signs links"),
   };
-  const terms = [
-    ...(recruited && !isDraft ? [] : elementsOf(percents)),
-    ...(recruited ? [] : elementsOf(once)),
-  ];
-  const wish = () => valuesOf({ ...asked, ...percents, ...once });
+  if (plan && !plan.by_server) untilPublished.completion.input.value = "code";
+  untilPublished.is_signed.input.checked = plan?.is_signed ?? false;
+  const signed = () => ({ is_signed: untilPublished.is_signed.input.checked });
+  const once = {
+    workspace: textField("Workspace", {}, "Its id, if you have several."),
+    project: textField("Project", {}, "Its id, if there are several."),
+  };
+  const terms = isPublished
+    ? []
+    : [...elementsOf(percents), ...elementsOf(untilPublished), ...(recruited ? [] : elementsOf(once))];
+  const wish = () =>
+    isPublished
+      ? valuesOf({ ...asked, slots })
+      : { ...valuesOf({ ...asked, ...percents, ...untilPublished, ...once }), ...signed() };
 
   /** Ask for what is wished for as often as something has changed by the time it is confirmed. */
   async function order() {
@@ -226,8 +241,8 @@ function wishes({ study, currency, sessions_wanted }, { recruited, plan }, { api
 
   const fields = [
     ...elementsOf(asked),
-    ...(hasSlots ? [slots.element] : []),
-    ...(terms.length ? [details(recruited ? "Fee" : "Fee, address and more", ...terms)] : []),
+    ...(isPublished && hasSlots ? [slots.element] : []),
+    ...(terms.length ? [details("Fee, address and more", ...terms)] : []),
   ];
   const heading = isDraft ? "Publish it" : recruited ? "More places, another budget" : "Recruit at Prolific";
   return { wish, element: section(heading, commandForm(fields, "Show the cost", order)) };
@@ -258,6 +273,7 @@ function isCostConfirmed(study, recruited, plan, isChanged) {
       `${amount(plan.wage_usd_cents_an_hour, currency)} an hour for ${Math.round(plan.minutes)} minutes`,
     ],
     ...(plan.screen_out_usd_cents === null ? [] : [["Screened out by the panel", `${screenedOut} each`]]),
+    ["Task page", plan.url],
     ["Fee and VAT", `${plan.fee_percent}% and ${plan.vat_percent}% of it`],
     ["All together, at most", total],
     ...(plan.budget_usd_cents === null ? [] : [["Budget", amount(plan.budget_usd_cents, currency)]]),
@@ -339,7 +355,7 @@ function rehearsal({ study }, recruited, wish, { api }, refresh) {
       const wanted = { ...wish(), ...valuesOf({ email }) };
       const done = await api.post(pathTo`/api/studies/${study}/recruitment/rehearsal`, wanted);
       await refresh(
-        `Log in at Prolific as the test participant, then open ${done.recruited.rehearsal_url}. What ` +
+        `Log in at Prolific as the test participant, then open ${done.recruited?.rehearsal_url}. What ` +
           "is answered there counts as simulated.",
       );
     },
@@ -350,7 +366,7 @@ function rehearsal({ study }, recruited, wish, { api }, refresh) {
     : [];
   const decides = recruited
     ? ""
-    : " What is asked for above is decided by it; places, fee and budget can still be changed.";
+    : " What is asked for above is decided by it; all but the wallet can still be changed.";
   return section(
     recruited ? "Rehearse" : "Rehearse first",
     quiet(
