@@ -82,7 +82,7 @@ def _against_sklearn() -> dict[str, Row]:
         is_fake, evaluator = rng.random(300) < 0.4, rng.integers(0, 12, 300)
         ratings = rng.integers(-5, 6, 300) + 2 * is_fake
         ours = clusters.area_of(ratings, is_fake, apart(evaluator))
-        apart = max(apart, abs(ours.area - roc_auc_score(is_fake, ratings)))
+        apart = max(apart, abs(ours.estimate.value - roc_auc_score(is_fake, ratings)))
     return {"scikit-learn: area under the ROC curve": _row(apart, 1e-12, "<= 1e-12")}
 
 

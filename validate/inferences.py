@@ -39,7 +39,7 @@ INFERENCES = (
         "scores, by class and checkpoint too; the errors on each side", BOTH, "statistics.md#the-interval",
         "*interval.ci models/interval_ci intervals/interval_ci thresholds/score_ci "
         "leaderboard-*/interval_ci exclusion/ci* metric-values/ci "
-        "findings.models.crossed.ci narrowing.ci competition/ci findings.sides.*.ci sides/ci",
+        "narrowing.ci competition/ci findings.sides.*.ci sides/ci",
     ),
     Inference(
         "accuracy and d′ of pairs", BOTH, "statistics.md#pairs",

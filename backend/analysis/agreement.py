@@ -20,16 +20,8 @@ from typing import Any
 import numpy as np
 
 from backend.analysis import jnd, two_afc
-from backend.analysis.repeated import holm
-from backend.analysis.two_way import (
-    TwoWay,
-    area_interval,
-    difference_test,
-    share_interval,
-    two_way,
-    two_way_apart,
-    two_way_of_pairs,
-)
+from backend.analysis.inference import Component, Estimate, holm, t_quantile, wilson
+from backend.analysis.two_way import TwoWay, two_way, two_way_apart, two_way_of_pairs
 from backend.analysis.votes import JND, TWO_AFC, Votes
 from backend.foundation.errors import InvalidInput
 
@@ -65,9 +57,11 @@ class _Scored:
         found = two_way_apart(self.influence, votes.item, votes.evaluator, self.is_used)
         if found.by_items is None:
             return found
-        curvature = max(0.0, sum(map(jnd.jackknife_variance, self.without)) - found.by_items)
-        by_both = None if found.by_both is None else found.by_both + curvature
-        return replace(found, by_items=found.by_items + curvature, by_both=by_both)
+        curvature = max(0.0, sum(map(jnd.jackknife_variance, self.without)) - found.by_items.variance)
+        by_items, by_both = (
+            part and Component(part.variance + curvature, part.df) for part in (found.by_items, found.by_both)
+        )
+        return replace(found, by_items=by_items, by_both=by_both)
 
 
 def columns_of(sets: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -242,32 +236,40 @@ def _ties(votes: Votes, distances: np.ndarray, is_here: np.ndarray) -> int:
 
 def _intervals(votes: Votes, scored: _Scored, level: float) -> dict[str, list[float] | None]:
     found = scored.variances(votes)
-
-    def interval(variance: float | None, df: float, is_over_items: bool = True) -> list[float] | None:
-        if votes.kind == JND:
-            ci = _area_interval(scored, variance, df, level, is_over_items)
-        else:
-            ci = share_interval(scored.score, variance, df, int(scored.is_used.sum()), level)
-        return ci and [100 * end for end in ci]
-
+    if votes.kind == TWO_AFC:
+        return _share_intervals(scored.score, found, int(scored.is_used.sum()), level)
+    parts = {
+        "ci": (found.by_both, scored.corrections),
+        "evaluators_ci": (found.by_evaluators, (0.0,)),
+        "items_ci": (found.by_items, scored.corrections),
+    }
     return {
-        "ci": interval(found.by_both, found.both_df),
-        "evaluators_ci": interval(found.by_evaluators, found.evaluators_df, is_over_items=False),
-        "items_ci": interval(found.by_items, found.items_df),
+        name: None if part is None else _area_interval(scored.score, corrections, part, level)
+        for name, (part, corrections) in parts.items()
     }
 
 
+def _share_intervals(share: float, found: TwoWay, votes: int, level: float) -> dict[str, list[float] | None]:
+    """Return Wilson's intervals (percent) of a share (0 to 1) with the effective number of votes."""
+
+    def interval(part: Component | None) -> list[float] | None:
+        if part is None:
+            return None
+        return [100 * float(end) for end in wilson(share, part.variance, t_quantile(part.df, level), votes)]
+
+    parts = zip(_INTERVALS, (found.by_both, found.by_evaluators, found.by_items), strict=True)
+    return {name: interval(part) for name, part in parts}
+
+
 def _area_interval(
-    scored: _Scored, variance: float | None, df: float, level: float, is_over_items: bool
+    score: float, corrections: Sequence[float], part: Component, level: float
 ) -> list[float] | None:
-    """Return the interval of an area (0 to 1): over other items, corrected for its bias from few of them."""
-    if variance is None or not is_over_items:
-        return area_interval(scored.score, variance, df, level)
-    least, most = min(_LEAST, scored.score), max(1 - _LEAST, scored.score)
-    centres = [min(max(scored.score - each, least), most) for each in scored.corrections]
-    cis = [area_interval(centre, variance, df, level) for centre in centres]
+    """Return the interval (percent) of an area (0 to 1), corrected for its bias from few items."""
+    least, most = min(_LEAST, score), max(1 - _LEAST, score)
+    centres = [min(max(score - each, least), most) for each in corrections]
+    cis = [Estimate(centre, part).log_odds_interval(level) for centre in centres]
     known = [ci for ci in cis if ci]
-    return [min(low for low, _ in known), max(high for _, high in known)] if known else None
+    return [100 * min(low for low, _ in known), 100 * max(high for _, high in known)] if known else None
 
 
 def _human(votes: Votes, columns: Mapping[str, tuple[str, ...]], level: float) -> list[dict[str, Any]]:
@@ -312,18 +314,7 @@ def _unbiased(votes: Votes, agreeing: np.ndarray, here: Sequence[np.ndarray], le
         pairs[known] = weight[known] / (counts * (counts - 1) / 2)
         found = two_way_of_pairs(votes.vote, votes.item, votes.evaluator, pairs, centre)
         size = int(counts.sum())
-
-    def interval(variance: float | None, df: float) -> list[float] | None:
-        ci = share_interval(mean, variance, df, size, level)
-        return ci and [100 * end for end in ci]
-
-    return {
-        "unbiased": 100 * mean,
-        "ci": interval(found.by_both, found.both_df),
-        "evaluators_ci": interval(found.by_evaluators, found.evaluators_df),
-        "items_ci": interval(found.by_items, found.items_df),
-        "items": len(known),
-    }
+    return {"unbiased": 100 * mean, **_share_intervals(mean, found, size, level), "items": len(known)}
 
 
 def _pairs(
@@ -347,16 +338,12 @@ def _pairs(
                     "a": a,
                     "b": b,
                     **_difference(votes, first, second, level),
-                    "p_holm": None,
                     "average_precision": _difference(votes, steps, others, level)
                     if steps and others
                     else None,
                 }
             )
-        tested = [row for row in rows if row["p"] is not None]
-        for row, p in zip(tested, holm(np.array([row["p"] for row in tested])), strict=True):
-            row["p_holm"] = float(p)
-        yield from rows
+        yield from ({**row, "p_holm": p} for row, p in zip(rows, holm([r["p"] for r in rows]), strict=True))
 
 
 def _difference(votes: Votes, first: _Scored, second: _Scored, level: float) -> dict[str, Any]:
@@ -366,6 +353,8 @@ def _difference(votes: Votes, first: _Scored, second: _Scored, level: float) -> 
         first.is_used,
         without=tuple(a - b for a, b in zip(first.without, second.without, strict=True)),
     )
-    found = apart.variances(votes)
-    ci, p = difference_test(apart.score, found.by_both, found.both_df, level)
-    return {"difference": 100 * apart.score, "ci": ci and [100 * end for end in ci], "p": p}
+    both, difference = apart.variances(votes).by_both, 100 * apart.score
+    if both is None or not both.variance:
+        return {"difference": difference, "ci": None, "p": None}
+    found = Estimate(apart.score, both)
+    return {"difference": difference, "ci": [100 * end for end in found.interval(level)], "p": found.p()}

@@ -17,7 +17,8 @@ and SD for known, which it is only if one is a multiple of the other.
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtrit
+
+from backend.analysis.inference import Component, Estimate
 
 
 def answer_effects(
@@ -45,6 +46,6 @@ def answer_effects(
     bend = difference / (4 * sd**3)
     of_i, of_j = 1 / sd - bend * (100 - 2 * scores[i]), -1 / sd - bend * (100 - 2 * scores[j])
     moved = of_i**2 * covariance[i, i] + of_j**2 * covariance[j, j] + 2 * of_i * of_j * covariance[i, j]
-    half = np.sqrt(np.maximum(moved, 0.0)) * stdtrit(df, (1 + level) / 2)
-    rows = zip((difference / sd).tolist(), half.tolist(), sd.tolist(), is_there.tolist(), strict=True)
-    return [{"d": d, "d_ci": [d - reach, d + reach], "sd": one} if ok else None for d, reach, one, ok in rows]
+    effect = Estimate(difference / sd, Component(np.maximum(moved, 0.0), df))
+    rows = zip(effect.value.tolist(), effect.interval(level), sd.tolist(), is_there.tolist(), strict=True)
+    return [{"d": d, "d_ci": ci, "sd": one} if ok else None for d, ci, one, ok in rows]

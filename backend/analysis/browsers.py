@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-from scipy import special
 
 from backend.analysis.designs import BETWEEN, design_of
+from backend.analysis.inference import Component, Estimate, f_test
 from backend.analysis.response_table import Answers
 from backend.analysis.values import Values
 
@@ -111,9 +111,8 @@ def _difference(y: np.ndarray, model: np.ndarray, own: np.ndarray, level: float)
     if df < 1:
         return None
     variance = left / df * np.linalg.inv(design.T @ design)[-1, -1]
-    half = float(special.stdtrit(df, (1 + level) / 2)) * float(np.sqrt(variance))
-    difference = float(coefficients[-1])
-    return {"difference": difference, "ci": [difference - half, difference + half]}
+    difference = Estimate(float(coefficients[-1]), Component(variance, df))
+    return {"difference": difference.value, "ci": difference.interval(level)}
 
 
 def _test(y: np.ndarray, model: np.ndarray, others: np.ndarray) -> dict[str, Any] | None:
@@ -122,5 +121,4 @@ def _test(y: np.ndarray, model: np.ndarray, others: np.ndarray) -> dict[str, Any
     if df < 1 or left <= 0:
         return None
     count = others.shape[1]
-    f = (before - left) / count / (left / df)
-    return {"F": f, "df": [count, df], "p": float(special.fdtrc(count, df, max(f, 0.0)))}
+    return f_test((before - left) / count / (left / df), count, df)

@@ -3,17 +3,14 @@
 Hyper-realism is tested with a one-sided test that the score is above 50%. Indistinguishability cannot be
 shown by a test that fails to reject; it is tested with two one-sided tests (Schuirmann, 1987) that the score
 is within a margin of 50%. All are over evaluators and the stimuli that they share, as the score's interval is
-(`intervals.OverBoth`): the interval with twice the error is within the margin where both tests reject.
+(`inference.Share`): the interval with twice the error is within the margin where both tests reject.
 """
 
 import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from backend.analysis.intervals import OverBoth
-from backend.analysis.repeated import holm
+from backend.analysis.inference import Share, holm
 from backend.foundation.errors import InvalidInput
 
 CHANCE = 50.0
@@ -21,9 +18,7 @@ MARGIN = 5.0
 """Percentage points on either side of 50%, or between two models, that count as no difference."""
 
 
-def against_chance(
-    found: OverBoth | None, level: float = 0.95, margin: float = MARGIN
-) -> dict[str, Any] | None:
+def against_chance(found: Share | None, level: float = 0.95, margin: float = MARGIN) -> dict[str, Any] | None:
     """Return both tests of a model's share; None if `found` is None, as with one evaluator.
 
     The p-values are those of one model; `over_models` corrects for the number of models.
@@ -35,9 +30,8 @@ def against_chance(
         raise InvalidInput(f"the margin must be between 0 and 50 percentage points, not {margin:g}")
     if found is None:
         return None
-    equal, low, high = (found.test((CHANCE + far) / 100) for far in (0, -margin, margin))
-    p_within = max(low.p_above, high.p_below)
-    within = [100 * end for end in found.interval(2 * level - 1)[0]] if level > 0.5 else None
+    equal, p_within = found.test(CHANCE / 100), found.p_within(margin / 100, CHANCE / 100)
+    within = [100 * end for end in found.interval(2 * level - 1)] if level > 0.5 else None
     return {
         "hyperrealism": {
             "t": equal.t,
@@ -62,21 +56,21 @@ def over_models(tests: Sequence[dict[str, Any] | None], level: float = 0.95) -> 
     verdict is based on them. For a single model they equal the uncorrected ones.
     """
     places = (("hyperrealism", "p"), ("hyperrealism", "p_below"), ("equivalence", "p"))
-    there = [one for one in tests if one is not None]
-    corrected = [holm(np.array([one[test][p] for one in there])) for test, p in places] if there else []
-    found = []
-    for one, above, below, within in zip(there, *corrected, strict=True):
-        p_above, p_below, p_within = float(above), float(below), float(within)
-        margin = one["equivalence"]["margin"]
-        found.append(
-            {
-                "hyperrealism": {**one["hyperrealism"], "p_holm": p_above, "p_below_holm": p_below},
-                "equivalence": {**one["equivalence"], "p_holm": p_within},
-                "verdict": _verdict(p_above, p_within, p_below, 1 - level, margin),
-            }
-        )
-    rest = iter(found)
-    return [None if one is None else next(rest) for one in tests]
+    corrected = [holm([one[test][p] if one else None for one in tests]) for test, p in places]
+    return [
+        None if one is None else _corrected(one, 1 - level, *of_all)
+        for one, *of_all in zip(tests, *corrected, strict=True)
+    ]
+
+
+def _corrected(
+    one: dict[str, Any], alpha: float, p_above: Any, p_below: Any, p_within: Any
+) -> dict[str, Any]:
+    return {
+        "hyperrealism": {**one["hyperrealism"], "p_holm": p_above, "p_below_holm": p_below},
+        "equivalence": {**one["equivalence"], "p_holm": p_within},
+        "verdict": _verdict(p_above, p_within, p_below, alpha, one["equivalence"]["margin"]),
+    }
 
 
 def _verdict(p_above: float, p_within: float, p_below: float, alpha: float, margin: float) -> str:

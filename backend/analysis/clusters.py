@@ -1,21 +1,19 @@
 """Shares, their differences, means, and areas under ROC curves, over evaluators and the pictures they share.
 
 Answers of one evaluator resemble one another, and so do answers to one picture. The variance of a statistic
-is that of its linearization, summed by evaluator (Cochran, 1977, chapter 6), and of different evaluators'
-answers to one picture (`two_way.py`); of an area that is, over evaluators, Obuchowski's (1997, Biometrics 53,
+is that of its linearization, summed by evaluator, and of different evaluators' answers to one picture
+(`inference.py`); of an area that is, over evaluators, Obuchowski's (1997, Biometrics 53,
 567-578), who extended DeLong, DeLong and Clarke-Pearson (1988) to clusters. Quantiles are Student's, with
 one degree of freedom fewer than evaluators and Satterthwaite's for both parts.
 """
 
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, logit, stdtr
 
-from backend.analysis.crossing import Seen, shared_part
-from backend.analysis.intervals import OverBoth, Spread, student, student_quantile
+from backend.analysis import inference
+from backend.analysis.inference import Component, Estimate, Seen, clustered, shared_pictures
 from backend.analysis.response_table import Answers
 
 Part = tuple[np.ndarray, np.ndarray]
@@ -41,12 +39,8 @@ class Answered:
         """Return how many evaluators have one of these answers."""
         return len(np.unique(self.evaluator[is_there]))
 
-    def variance(self, influence: np.ndarray, people: int) -> float:
-        """Return the variance over evaluators of a statistic from the influences of answers."""
-        return people / (people - 1) * float((self.by_evaluator(influence) ** 2).sum())
-
-    def of_pictures(self, influence: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
-        """Return the pictures' part of the variance, and its degrees of freedom.
+    def of_pictures(self, influence: np.ndarray, weight: np.ndarray) -> Component:
+        """Return the pictures' component of the variance of a statistic.
 
         Args:
             influence: of each answer on the statistic.
@@ -55,13 +49,13 @@ class Answered:
         """
         people = int(self.evaluator.max()) + 1
         if people < 2:
-            return 0.0, 1.0
+            return Component(0.0, 1.0)
         own, sides = self.centred(influence, weight) * people, []
         for side in (False, True):
             here = self.is_fake == side
             who = self.evaluator[here]
             sides.append(Seen(who, who, self.picture[here], own[here], weight[here] * people, people))
-        return shared_part(sides)
+        return shared_pictures(sides)
 
     def centred(self, influence: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Return influences that sum to 0 over the fakes and over the reals."""
@@ -100,9 +94,9 @@ def share_of(part: Part, who: Answered, level: float) -> Share | None:
         return Share(share, None)
     weight = among / total
     influence = weight * (counts - share)
-    over_people = Spread(share, who.variance(influence, people), people - 1, total)
-    both = OverBoth(over_people, *who.of_pictures(influence, weight))
-    return Share(share, [*map(float, both.interval(level)[0])])
+    over_people = clustered(who.by_evaluator(influence), people)
+    found = inference.Share(share, over_people, who.of_pictures(influence, weight), answers=total)
+    return Share(share, found.interval(level))
 
 
 def difference_of(first: Part, second: Part, who: Answered, level: float) -> dict[str, Any] | None:
@@ -127,13 +121,13 @@ def difference_of(first: Part, second: Part, who: Answered, level: float) -> dic
     if fewest < 2:
         return found
     people = who.count(first[1] | second[1])
-    variance = who.variance(influences[0] - influences[1], people)
+    variance = clustered(who.by_evaluator(influences[0] - influences[1]), people).variance
     independent = sum(_independent(*part) for part in (first, second))
     centred = who.centred(influences[0], weights[0]) - who.centred(influences[1], weights[1])
-    over_people = Spread(found["difference"], max(variance, independent), fewest - 1, 0)
-    both = over_people.plus(*who.of_pictures(centred, np.zeros(len(centred))))
-    p = 2 * float(stdtr(both.df, -abs(both.mean) / math.sqrt(both.variance)))
-    return {**found, "ci": [*student(both, level)], "p": p}
+    over_people = Component(max(variance, independent), fewest - 1)
+    pictures = who.of_pictures(centred, np.zeros(len(centred)))
+    apart = Estimate(found["difference"], over_people, pictures)
+    return {**found, "ci": apart.interval(level), "p": apart.p()}
 
 
 def mean_of(
@@ -146,35 +140,24 @@ def mean_of(
         who: who gave the answers that the values are of; None if none of them can be told.
         influence: influences of the answers on the mean, and their weights, as for `Answered.of_pictures`.
     """
-    mean = math.fsum(values) / len(values)
     if len(values) < 2 or values.min() == values.max():
-        return mean, None
-    spread = Spread(mean, float(values.var(ddof=1)) / len(values), len(values) - 1, 0)
+        return float(values[0]), None
+    mean = inference.mean_of(values)
     if who is not None and influence is not None:
-        spread = spread.plus(*who.of_pictures(*influence))
-    return mean, [*student(spread, level)]
+        mean = replace(mean, pictures=who.of_pictures(*influence))
+    return mean.value, mean.interval(level)
 
 
 @dataclass(frozen=True)
 class Area:
     """The area under a ROC curve: the chance that a positive is rated above a negative, ties counted half."""
 
-    area: float
-    variance: float
-    """Over evaluators and pictures; NaN for fewer than two evaluators with positives, or with negatives."""
-    df: float
+    estimate: Estimate
+    """Its variance is NaN for fewer than two evaluators with positives, or with negatives."""
     own: np.ndarray
     """The areas of single evaluators, from their own ratings only, who have both positives and negatives."""
     own_influence: Part
     """Influences of the answers on the mean of these, and their weights."""
-
-    def interval(self, level: float) -> list[float] | None:
-        """Return the interval, symmetric on the scale of the log odds; None if it cannot be estimated."""
-        if not self.variance > 1e-18 or not 0 < self.area < 1:
-            return None
-        half = student_quantile(self.df, level) * math.sqrt(self.variance) / (self.area * (1 - self.area))
-        middle = float(logit(self.area))
-        return [float(expit(middle - half)), float(expit(middle + half))]
 
 
 def area_of(ratings: np.ndarray, is_positive: np.ndarray, who: Answered) -> Area | None:
@@ -195,11 +178,11 @@ def area_of(ratings: np.ndarray, is_positive: np.ndarray, who: Answered) -> Area
     area = float(placements[is_positive].mean())
     influence = weight * (placements - area)
     people, fewest = who.count(is_positive | negative), min(map(who.count, sides))
-    both = Spread(area, math.nan, max(fewest - 1, 1), 0)
+    found = Estimate(area, Component(np.nan, 1))
     if fewest >= 2:
-        over_people = Spread(area, _obuchowski(influence, sides, who, people), fewest - 1, 0)
-        both = over_people.plus(*who.of_pictures(influence, weight))
-    return Area(area, both.variance, both.df, *_own_areas(ratings, is_positive, who))
+        over_people = Component(_obuchowski(influence, sides, who, people), fewest - 1)
+        found = Estimate(area, over_people, who.of_pictures(influence, weight))
+    return Area(found, *_own_areas(ratings, is_positive, who))
 
 
 def _obuchowski(
@@ -207,11 +190,8 @@ def _obuchowski(
 ) -> float:
     """Return the variance of an area over evaluators, whose positives and negatives go together."""
     of_sides = [who.by_evaluator(np.where(side, influence, 0.0)) for side in sides]
-    own = sum(
-        who.count(side) / (who.count(side) - 1) * float((of_side**2).sum())
-        for side, of_side in zip(sides, of_sides, strict=True)
-    )
-    return own + 2 * people / (people - 1) * float((of_sides[0] * of_sides[1]).sum())
+    own = sum(clustered(each, who.count(side)).variance for side, each in zip(sides, of_sides, strict=True))
+    return float(own + 2 * people / (people - 1) * (of_sides[0] * of_sides[1]).sum())
 
 
 def _placements(ratings: np.ndarray, others: np.ndarray) -> np.ndarray:

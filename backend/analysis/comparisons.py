@@ -6,15 +6,15 @@ comparisons of Games and Howell (1976) does not. The test of Brown and Forsythe 
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy.special import fdtrc, stdtr, stdtrit
 
-from backend.analysis import noncentral_t, studentized_range
+from backend.analysis import inference, noncentral_t
+from backend.analysis.inference import Component, Estimate, f_test
 
 Groups = Mapping[str, np.ndarray]
 
@@ -46,6 +46,11 @@ class Moments:
         return float(((self.sizes - 1) * self.variances).sum() / self.within_df)
 
     @property
+    def of_means(self) -> Component:
+        """The component of each mean, of groups with variances of their own."""
+        return Component(self.variances / self.sizes, self.sizes - 1)
+
+    @property
     def between_squares(self) -> float:
         grand = (self.sizes * self.means).sum() / self.sizes.sum()
         return float((self.sizes * (self.means - grand) ** 2).sum())
@@ -58,9 +63,8 @@ def are_comparable(groups: Groups) -> bool:
 
 def anova(moments: Moments) -> dict[str, Any]:
     """Return the one-way ANOVA, from summary statistics alone."""
-    df = [len(moments.sizes) - 1, int(moments.within_df)]
-    f = moments.between_squares / df[0] / moments.within
-    return {"F": f, "df": df, "p": float(fdtrc(df[0], df[1], f))}
+    between = len(moments.sizes) - 1
+    return f_test(moments.between_squares / between / moments.within, between, int(moments.within_df))
 
 
 def effect_sizes(moments: Moments) -> dict[str, float]:
@@ -77,15 +81,7 @@ def welch(moments: Moments) -> dict[str, Any] | None:
     """Return Welch's ANOVA; None if all evaluators of a model have the same value."""
     if not (moments.variances > 0).all():
         return None
-    weights = moments.sizes / moments.variances
-    shares = weights / weights.sum()
-    k = len(weights)
-    spread = ((1 - shares) ** 2 / (moments.sizes - 1)).sum()
-    mean = (shares * moments.means).sum()
-    between = (weights * (moments.means - mean) ** 2).sum() / (k - 1)
-    f = between / (1 + 2 * (k - 2) / (k**2 - 1) * spread)
-    df = [k - 1, float((k**2 - 1) / (3 * spread))]
-    return {"F": float(f), "df": df, "p": float(fdtrc(df[0], df[1], f))}
+    return inference.welch(moments.means, moments.of_means)
 
 
 def equal_spread(groups: Groups) -> dict[str, Any] | None:
@@ -98,8 +94,9 @@ def tukey(groups: Groups, level: float) -> list[dict[str, Any]]:
     """Return Tukey's comparison of each pair, in the order of the groups, with simultaneous intervals."""
     moments = Moments.of(groups)
     i, j = np.triu_indices(len(groups), 1)
-    error = np.sqrt(moments.within / 2 * (1 / moments.sizes[i] + 1 / moments.sizes[j]))
-    return [*_ranges(groups, moments, error, np.full(len(i), moments.within_df), level)]
+    variance = moments.within * (1 / moments.sizes[i] + 1 / moments.sizes[j])
+    pooled = Component(variance, np.full(len(i), moments.within_df))
+    return comparisons_of([*groups], Estimate(moments.means[i] - moments.means[j], pooled), level)
 
 
 def games_howell(groups: Groups, level: float) -> list[dict[str, Any]]:
@@ -109,12 +106,27 @@ def games_howell(groups: Groups, level: float) -> list[dict[str, Any]]:
     """
     moments = Moments.of(groups)
     i, j = np.triu_indices(len(groups), 1)
-    parts = moments.variances / moments.sizes
-    both = parts[i] + parts[j]
-    with np.errstate(invalid="ignore"):
-        squares = parts**2 / (moments.sizes - 1)
-        df = both**2 / (squares[i] + squares[j])
-    return [*_ranges(groups, moments, np.sqrt(both / 2), df, level)]
+    apart = Estimate(moments.means[i] - moments.means[j], moments.of_means.of_pairs(i, j))
+    return comparisons_of([*groups], apart, level)
+
+
+def comparisons_of(models: Sequence[str], apart: Estimate, level: float) -> list[dict[str, Any]]:
+    """Return the comparison of each pair that varies by the studentized range.
+
+    Args:
+        apart: the differences of all pairs, in the order of the models; arrays of shape (pairs,).
+    """
+    total = apart.total
+    is_there = total.variance > 0
+    if not is_there.any():
+        return []
+    known = Estimate(apart.value[is_there], Component(total.variance[is_there], total.df[is_there]))
+    p, cis = inference.ranges(known, len(models), level)
+    names = (pair for pair, varies in zip(combinations(models, 2), is_there, strict=True) if varies)
+    return [
+        {"a": a, "b": b, "difference": difference, "ci": ci, "p": of_pair}
+        for (a, b), difference, ci, of_pair in zip(names, known.value.tolist(), cis, p, strict=True)
+    ]
 
 
 def student(groups: Groups, level: float) -> dict[str, Any]:
@@ -124,24 +136,15 @@ def student(groups: Groups, level: float) -> dict[str, Any]:
     is the exact one from the noncentral t distribution (Hedges and Olkin, 1985).
     """
     moments = Moments.of(groups)
-    (n1, n2), (v1, v2) = moments.sizes, moments.variances / moments.sizes
     difference, df = float(moments.means[0] - moments.means[1]), moments.within_df
-    scale = math.sqrt(1 / n1 + 1 / n2)
-    t = difference / (math.sqrt(moments.within) * scale)
-    welch_df = float((v1 + v2) ** 2 / (v1**2 / (n1 - 1) + v2**2 / (n2 - 1)))
+    scale, first, second = math.sqrt((1 / moments.sizes).sum()), np.array([0]), np.array([1])
+    own = moments.of_means.of_pairs(first, second)
+    pooled = Estimate(difference, Component(moments.within * scale**2, df)).t_test(level)
     return {
-        "t": t,
-        "df": df,
-        "p": _two_sided(t, df),
+        **pooled,
         "difference": difference,
-        "ci": _around(difference, math.sqrt(moments.within) * scale, df, level),
-        "welch": {
-            "t": difference / math.sqrt(v1 + v2),
-            "df": welch_df,
-            "p": _two_sided(difference / math.sqrt(v1 + v2), welch_df),
-            "ci": _around(difference, math.sqrt(v1 + v2), welch_df, level),
-        },
-        "effect": noncentral_t.effects(np.array([t]), np.array([df]), np.array([scale]), level)[0],
+        "welch": Estimate(difference, Component(float(own.variance[0]), float(own.df[0]))).t_test(level),
+        "effect": noncentral_t.effects(np.array([pooled["t"]]), np.array([df]), np.array([scale]), level)[0],
     }
 
 
@@ -167,25 +170,6 @@ def pair_effects(groups: Groups, level: float) -> list[dict[str, Any]]:
     ]
 
 
-def _ranges(
-    groups: Groups, moments: Moments, error: np.ndarray, df: np.ndarray, level: float
-) -> Iterator[dict[str, Any]]:
-    """Yield comparisons by the studentized range; `error` and `df` have one element for each pair."""
-    i, j = np.triu_indices(len(groups), 1)
-    differences = moments.means[i] - moments.means[j]
-    is_there = error > 0
-    p, half = np.ones(len(i)), np.zeros(len(i))
-    if is_there.any():
-        q = np.abs(differences[is_there]) / error[is_there]
-        p[is_there] = studentized_range.sf(q, len(groups), df[is_there])
-        half[is_there] = error[is_there] * studentized_range.isf(1 - level, len(groups), df[is_there])
-    for place, (a, b) in enumerate(combinations(groups, 2)):
-        if is_there[place]:
-            difference = float(differences[place])
-            ci = [difference - float(half[place]), difference + float(half[place])]
-            yield {"a": a, "b": b, "difference": difference, "ci": ci, "p": float(p[place])}
-
-
 def _mean(values: np.ndarray) -> float:
     return math.fsum(values) / len(values)
 
@@ -194,12 +178,3 @@ def _variance(values: np.ndarray) -> float:
     """Return the sample variance; exactly 0 if all values are equal."""
     centred = values - values[0]
     return float(centred.var(ddof=1))
-
-
-def _two_sided(t: float, df: float) -> float:
-    return float(2 * stdtr(df, -abs(t)))
-
-
-def _around(centre: float, error: float, df: float, level: float) -> list[float]:
-    half = float(stdtrit(df, (1 + level) / 2)) * error
-    return [centre - half, centre + half]

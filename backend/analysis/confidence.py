@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 
 from backend.analysis.clusters import Answered, Part, answered, area_of, mean_of, share_of
-from backend.analysis.intervals import OverBoth, spread_of
+from backend.analysis.inference import Share
+from backend.analysis.inference import mean_of as over_evaluators
 from backend.analysis.response_table import Answers
 from backend.foundation.counts import counted
 
@@ -101,9 +102,9 @@ class _Mean:
         if len(self.values) < 2:
             return None
         _, weight = self.influence
-        people = spread_of(self.values, float(weight.sum() ** 2 / (weight**2).sum()))
-        low, high = OverBoth(people, *self.who.of_pictures(*self.influence)).interval(level)[0]
-        return [100 * low, 100 * high]
+        mean, answers = over_evaluators(self.values), float(weight.sum() ** 2 / (weight**2).sum())
+        share = Share(mean.value, mean.people, self.who.of_pictures(*self.influence), answers=answers)
+        return [100 * end for end in share.interval(level)]
 
 
 def confidence(answers: Answers, level: float) -> dict[str, Any] | None:
@@ -224,17 +225,17 @@ def _area(
     if area is None:
         return {"area": None, "ci": None, "own": None, "own_ci": None, "own_evaluators": 0,
                 "why": f"it needs both {sides}"}  # fmt: skip
-    ci = area.interval(level)
+    ci, found = area.estimate.log_odds_interval(level), area.estimate.value
     why = ""
     if ratings.min() == ratings.max():
         why = "all ratings are equal"
-    elif ci is None and area.area in (0.0, 1.0):
+    elif ci is None and found in (0.0, 1.0):
         why = f"{sides} are separated without error, which shows no variation"
     elif ci is None:
         why = f"it needs two evaluators with {sides} whose ratings differ"
     own, own_ci = mean_of(area.own, level, rated.who, area.own_influence) if len(area.own) else (None, None)
     return {
-        "area": area.area,
+        "area": found,
         "ci": ci,
         "own": own,
         "own_ci": own_ci,

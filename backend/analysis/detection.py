@@ -8,13 +8,13 @@ and every number of trials by 1, for all evaluators (the log-linear correction: 
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
 
-from backend.analysis.crossing import Seen, shared_part
-from backend.analysis.intervals import spread_of, student
+from backend.analysis.inference import Seen, mean_of, shared_pictures
 from backend.analysis.response_table import Answers
 
 
@@ -69,6 +69,6 @@ def detection(
                 Seen(person[here], person[here], picture[here], turned[here], slope[here], len(values))
                 for here, picture in shown
             ]
-            ci = [*student(spread_of(values, 0).plus(*shared_part(sides)), level)]
+            ci = replace(mean_of(values), pictures=shared_pictures(sides)).interval(level)
         found |= {name: float(values.mean()), f"{name}_ci": ci}
     return {**found, "evaluators": int(is_used.sum())}

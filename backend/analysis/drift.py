@@ -18,10 +18,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtr
 
 from backend.analysis import population
-from backend.analysis.intervals import student_quantile
+from backend.analysis.inference import Component, Estimate
 from backend.analysis.response_table import Answers, distinct
 from backend.analysis.time_scores import Times, accuracies
 
@@ -175,14 +174,9 @@ def _ratio(u: np.ndarray, d: np.ndarray, level: float, is_log: bool) -> dict[str
         return None
     part = share**2 / (1 - share)
     df = 1 / float((share**2).sum() + part.sum() ** 2 - (part**2).sum())
-    half = student_quantile(df, level) * error
-    low, estimate, high = (
-        100 * (math.expm1(x) if is_log else x) for x in (slope - half, slope, slope + half)
-    )
-    p = 2 * float(stdtr(df, -abs(slope / error)))
-    return {
-        "estimate": estimate, "ci": [low, high], "t": slope / error, "df": df, "p": p, "evaluators": len(u),
-    }  # fmt: skip
+    test = Estimate(slope, Component(error**2, df)).t_test(level)
+    estimate, *ci = (100 * (math.expm1(x) if is_log else x) for x in (slope, *test["ci"]))
+    return {"estimate": estimate, **test, "ci": ci, "evaluators": len(u)}
 
 
 def _cells(first: np.ndarray, *others: np.ndarray) -> np.ndarray:

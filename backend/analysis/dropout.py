@@ -13,7 +13,6 @@ from math import comb, lcm
 from typing import Any
 
 import numpy as np
-from scipy.special import betaincinv
 
 DRAWN = 99_999
 """Number of random tables. The standard error of a p-value of .05 is .0007."""
@@ -46,16 +45,6 @@ def dropout_test(
     if p is None:
         p, method, tables = _drawn(sizes, dropped, rng), "monte-carlo", DRAWN
     return {"statistic": statistic, "df": len(counts) - 1, "p": p, "method": method, "tables": tables}
-
-
-def dropout_interval(began: int, left: int, level: float) -> list[float] | None:
-    """Return the interval of a model's dropout rate (Clopper and Pearson, 1934); None if nobody began."""
-    if not began:
-        return None
-    tail = (1 - level) / 2
-    low = float(betaincinv(left, began - left + 1, tail)) if left else 0.0
-    high = float(betaincinv(left + 1, began - left, 1 - tail)) if left < began else 1.0
-    return [low, high]
 
 
 def _order(sizes: Sequence[int]) -> list[int]:

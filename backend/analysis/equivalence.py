@@ -10,19 +10,16 @@ the pair equivalent.
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
 
-from backend.analysis.repeated import holm
+from backend.analysis.inference import Component, Estimate, holm, simultaneous, t_quantile
 
 
-def equivalence(
-    difference: np.ndarray, error: np.ndarray, df: np.ndarray, level: float, margin: float | None
-) -> list[dict[str, Any]]:
-    """Return the tests of equivalence of all pairs of models; arrays are of shape (pairs,).
+def equivalence(apart: Estimate, level: float, margin: float | None) -> list[dict[str, Any]]:
+    """Return the tests of equivalence of all pairs of models.
 
     Args:
-        difference: percentage points, or ms.
-        error: its standard error, above 0.
+        apart: the pairs' differences (percentage points, or ms), their variances above 0; of arrays of shape
+            (pairs,).
         margin: percentage points, above 0; None for other units, which have no p-values.
 
     Returns:
@@ -30,32 +27,28 @@ def equivalence(
         `ci_level`, 1 - 2 (1 - level), which is within the margin if `p` < 1 - level (None for a level of .5
         or less).
     """
-    size, alpha, nothing = np.abs(difference), 1 - level, [None] * len(difference)
-    p, corrected = nothing, nothing
-    if margin is not None:
-        larger = stdtr(df, (size - margin) / error)
-        p, corrected = larger.tolist(), holm(larger).tolist()
-    half = error * stdtrit(df, level)
-    ends = [*zip((difference - half).tolist(), (difference + half).tolist(), strict=True)]
-    rows = zip(p, corrected, _smallest_margins(size, error, df, alpha).tolist(), ends, strict=True)
+    p = [None] * len(apart.value) if margin is None else apart.p_within(margin).tolist()
+    smallest = _smallest_margins(np.abs(apart.value), apart.total, level)
+    rows = zip(p, holm(p), smallest.tolist(), apart.interval(2 * level - 1), strict=True)
     return [
         {
             "margin": margin,
             "p": alone,
             "p_holm": of_all,
             "equivalent_within": within,
-            "ci": [*ci] if level > 0.5 else None,
+            "ci": ci if level > 0.5 else None,
             "ci_level": round(2 * level - 1, 12) if level > 0.5 else None,
         }
         for alone, of_all, within, ci in rows
     ]
 
 
-def _smallest_margins(size: np.ndarray, error: np.ndarray, df: np.ndarray, alpha: float) -> np.ndarray:
+def _smallest_margins(size: np.ndarray, of: Component, level: float) -> np.ndarray:
     """Return the smallest margins at which Holm's procedure rejects, from the first pair to the last."""
 
     def margins(pairs: np.ndarray, count: int) -> np.ndarray:
-        result: np.ndarray = size[pairs] + error[pairs] * stdtrit(df[pairs], 1 - alpha / count)
+        quantiles = t_quantile(of.df[pairs], 2 * simultaneous(level, count) - 1)
+        result: np.ndarray = size[pairs] + np.sqrt(of.variance[pairs]) * quantiles
         return result
 
     found, reached, left = np.empty(len(size)), 0.0, np.arange(len(size))

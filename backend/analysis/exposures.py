@@ -14,9 +14,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import bdtr, stdtrit
 
 from backend.analysis import psychometric
+from backend.analysis.binomial import median_rank
+from backend.analysis.inference import mean_of
 from backend.analysis.psychometric import Fit, Trials
 from backend.analysis.response_table import Answers
 
@@ -121,8 +122,7 @@ def over_evaluators(
     middle = ranked[(count - 1) // 2 : count // 2 + 1]
     known = [ms for ms in middle if ms is not None]
     is_known = bool(known) and len(known) == len(middle)
-    # k is the largest rank from either end with P(fewer than k of n below the median) within the tail
-    k = int(np.searchsorted(bdtr(np.arange(count), count, 0.5), (1 - level) / 2, side="right"))
+    k = median_rank(count, level)
     return {
         **_mean(reached, level),
         "median": sum(known) / len(known) if is_known else None,
@@ -160,12 +160,8 @@ def _mean(values: list[float], level: float) -> dict[str, Any]:
     """Return the mean over evaluators with Student's interval."""
     if not values:
         return {"mean": None, "ci": None, "evaluators": 0}
-    numbers = np.array(values)
-    ci = None
-    if len(numbers) > 1:
-        half = float(stdtrit(len(numbers) - 1, (1 + level) / 2) * numbers.std(ddof=1)) / len(numbers) ** 0.5
-        ci = [float(numbers.mean()) - half, float(numbers.mean()) + half]
-    return {"mean": float(numbers.mean()), "ci": ci, "evaluators": len(numbers)}
+    ci = mean_of(np.array(values)).interval(level) if len(values) > 1 else None
+    return {"mean": float(np.mean(values)), "ci": ci, "evaluators": len(values)}
 
 
 def _in_order(answers: Answers, some: np.ndarray) -> np.ndarray:

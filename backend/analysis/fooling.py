@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import betaincinv
 
+from backend.analysis.binomial import clopper_pearson
 from backend.analysis.response_table import Answers, distinct, filter_rows
 from backend.foundation.column_rows import ColumnRows, Part
 
@@ -75,20 +75,11 @@ def _counts(
     found, place = np.unique((guesses * most + said_fake) * 2 + is_fake, return_inverse=True)
     is_fake, (guesses, said_fake) = found % 2 == 1, np.divmod(found // 2, most)
     wrong = np.where(is_fake, guesses - said_fake, said_fake)
-    tail = (1 - level) / 2
-    low = np.where(wrong > 0, betaincinv(np.maximum(wrong, 1), guesses - wrong + 1, tail), 0.0)
-    high = np.where(wrong < guesses, betaincinv(wrong + 1, np.maximum(guesses - wrong, 1), 1 - tail), 1.0)
-    columns = (guesses, said_fake, said_fake / guesses, wrong / guesses, low, high)
-    rows = [
-        {
-            "number_guesses": guesses,
-            "number_guesses_generated": said_fake,
-            "soft_label": soft_label,
-            "error": error,
-            "ci": [low, high],
-        }
-        for guesses, said_fake, soft_label, error, low, high in zip(
-            *(column.tolist() for column in columns), strict=True
-        )
-    ]
-    return rows, place
+    columns = {
+        "number_guesses": guesses.tolist(),
+        "number_guesses_generated": said_fake.tolist(),
+        "soft_label": (said_fake / guesses).tolist(),
+        "error": (wrong / guesses).tolist(),
+        "ci": clopper_pearson(wrong, guesses, level),
+    }
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)], place

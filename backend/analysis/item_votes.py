@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import betaincinv, ndtri
+from scipy.special import ndtri
 
 from backend.analysis import reliability
+from backend.analysis.binomial import clopper_pearson
 from backend.analysis.response_table import Answers
 from backend.analysis.votes import order_of_set
 
@@ -35,11 +36,7 @@ def item_table(answers: Answers, level: float) -> list[dict[str, Any]]:
     found, place = np.unique(keys, return_inverse=True)
     votes = np.bincount(place)
     counting = np.bincount(place, answers.was_wrong).astype(int)
-    tail = (1 - level) / 2
-    low = np.where(counting > 0, betaincinv(np.maximum(counting, 1), votes - counting + 1, tail), 0.0)
-    high = np.where(
-        counting < votes, betaincinv(counting + 1, np.maximum(votes - counting, 1), 1 - tail), 1.0
-    )
+    cis = clopper_pearson(counting, votes, level)
     share = counting / votes
     rows = [
         {
@@ -48,7 +45,7 @@ def item_table(answers: Answers, level: float) -> list[dict[str, Any]]:
             "votes": int(votes[i]),
             "votes_for": int(counting[i]),
             "share": float(share[i]),
-            "ci": [float(low[i]), float(high[i])],
+            "ci": cis[i],
         }
         for i, key in enumerate(found.tolist())
     ]

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import bdtr, bdtrc, ndtri
+from scipy.special import ndtri
 
+from backend.analysis.binomial import two_sided
 from backend.analysis.detection import detection
 from backend.analysis.response_table import BESIDE, Answers
 
@@ -75,11 +76,7 @@ def sides(answers: Answers, level: float) -> dict[str, Any]:
     count = np.bincount(people)
     said = np.bincount(people, answers.said_fake).astype(int)
     p = float(is_right.mean())
-    if 0 < p < 1:
-        tails = np.minimum(bdtr(said, count, p), np.where(said > 0, bdtrc(said - 1, count, p), 1.0))
-        leaning = int((2 * tails < 1 - level).sum())
-    else:
-        leaning = 0
+    leaning = int((two_sided(said, count, p) < 1 - level).sum()) if 0 < p < 1 else 0
     return {
         "said_right": 100 * float(answers.said_fake.mean()),
         "real_right": 100 * p,

@@ -25,8 +25,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import expit, logit, ndtr, stdtrit
+from scipy.special import expit, logit, ndtr
 
+from backend.analysis.inference import mean_of, t_quantile
 from backend.analysis.simulated_staircase import modal_exposures
 from backend.experiment.staircase import StaircaseRule
 
@@ -149,10 +150,9 @@ def score_interval(
         extra_variance: variance of the mean (ms^2) due to stimuli that evaluators share.
     """
     low, middle, high = found.expected
-    off = values - found.of_evaluators
-    quantile = float(stdtrit(len(values) - 1, (1 + level) / 2))
-    half = quantile * math.sqrt(float(off.var(ddof=1)) / len(values) + extra_variance)
-    centre, score = middle + float(off.mean()), float(values.mean())
+    off = mean_of(values - found.of_evaluators)
+    half = t_quantile(off.people.df, level) * math.sqrt(off.people.variance + extra_variance)
+    centre, score = middle + off.value, float(values.mean())
     ends = centre - math.hypot(middle - low, half), centre + math.hypot(high - middle, half)
     return min(max(ends[0], of.low_ms), score), max(min(ends[1], of.high_ms), score)
 

@@ -1,6 +1,6 @@
 """What planned studies would print: the width of a score's interval, and the test between two models.
 
-Both are those of `intervals.py` and `crossed_tests.py`, over studies that are drawn: first what is not known
+Both are those of `inference.py` and `crossed_tests.py`, over studies that are drawn: first what is not known
 of the population (a pilot's variances have few degrees of freedom), then what such a study would estimate.
 The draws are the same for every number of evaluators and images, so that widths and power change smoothly; a
 Latin hypercube (McKay, Beckman and Conover, 1979) of them makes quantiles as precise as many more would.
@@ -20,7 +20,7 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from backend.analysis import studentized_range
-from backend.analysis.intervals import share_variances, wilson
+from backend.analysis.inference import share_variances, wilson
 from backend.analysis.spreads import Spread
 
 FEWEST = 2

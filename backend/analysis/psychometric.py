@@ -20,8 +20,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.special import chdtri, expit, logit, stdtrit, xlogy
+from scipy.special import chdtri, expit, logit, xlogy
 
+from backend.analysis.inference import Estimate, clustered, t_quantile
 from backend.foundation.errors import InvalidInput
 
 THRESHOLD_AT = 0.75
@@ -431,9 +432,9 @@ def profile_over_evaluators(
     if people < 2:
         return None
     influence, independent = _influence(found, by_evaluator) or (np.zeros(1), 1.0)
-    of_threshold = float((influence**2).sum()) * people / (people - 1) / independent
+    of_threshold = clustered(influence, people).variance / independent
     ratio = max(1.0, of_threshold, _variance_ratio(found, by_evaluator))
-    limit = float(stdtrit(people - 1, (1 + level) / 2)) * math.sqrt(ratio)
+    limit = t_quantile(people - 1, level) * math.sqrt(ratio)
     best = np.array([math.log(found.midpoint_ms), math.log(found.slope), found.lapse])
     threshold = None if found.threshold_ms is None else math.log(found.threshold_ms)
     cost = -found.log_likelihood
@@ -447,8 +448,7 @@ def _variance_ratio(found: Fit, by_evaluator: Sequence[Trials]) -> float:
         accuracy = np.clip(found.accuracy(trials.exposure_ms), _SMALLEST, 1 - _SMALLEST)
         residuals.append(float((trials.right - trials.total * accuracy).sum()))
         variance += float((trials.total * accuracy * (1 - accuracy)).sum())
-    people = len(by_evaluator)
-    return math.fsum(each**2 for each in residuals) * people / (people - 1) / variance
+    return float(clustered(np.array(residuals)).variance) / variance
 
 
 def interval_over_evaluators(
@@ -463,10 +463,8 @@ def interval_over_evaluators(
     found_influence = _influence(found, by_evaluator)
     if found_influence is None:
         return None
-    people = len(by_evaluator)
-    error = math.sqrt(float((found_influence[0] ** 2).sum()) * people / (people - 1))
-    half = float(stdtrit(people - 1, (1 + level) / 2)) * error
-    return found.threshold_ms * math.exp(-half), found.threshold_ms * math.exp(half)
+    low, high = Estimate(0.0, clustered(found_influence[0])).interval(level)
+    return found.threshold_ms * math.exp(low), found.threshold_ms * math.exp(high)
 
 
 def _influence(found: Fit, by_evaluator: Sequence[Trials]) -> tuple[np.ndarray, float] | None:

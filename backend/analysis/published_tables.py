@@ -16,7 +16,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from backend.analysis.comparisons import Groups, Moments, anova, student, tukey
-from backend.analysis.ranks import spearman, two_sided_p
+from backend.analysis.ranks import p_of_rho, spearman
 from backend.experiment.published import (
     BESSEL,
     CELEBA,
@@ -115,7 +115,7 @@ def recomputed_correlations() -> list[dict[str, Any]]:
             {
                 "printed": printed,
                 **rank,
-                "p_of_printed": two_sided_p(float(printed.rho.text), rank["models"]),
+                "p_of_printed": p_of_rho(float(printed.rho.text), rank["models"]),
                 "follows": _meets(printed.rho, rank["rho"], rank["rho"])
                 and _meets(printed.p, rank["p"], rank["p"]),
             }

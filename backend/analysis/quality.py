@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy.special import bdtrc
 
+from backend.analysis.binomial import at_least
 from backend.analysis.response_table import Answers
 from backend.analysis.values import Values
 from backend.experiment.judgments import judgment_of
@@ -53,7 +53,7 @@ def evaluator_table(
         "reals_error": _shares(judges.wrong_reals, judges.reals),
         "said": said / seen,
         "agreement": _agreement(compared) if compared.has_image.any() else np.full(len(seen), np.nan),
-        "guessing_p": np.where(right > 0, bdtrc(right - 1, seen, 1 / len(words)), 1.0),
+        "guessing_p": at_least(right, seen, 1 / len(words)),
         "same_answer_notices": _notices(answers),
     }
     plain = {name: column.tolist() for name, column in columns.items()}

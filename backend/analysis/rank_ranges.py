@@ -10,13 +10,13 @@ Where models were chosen by their scores, such as the best of several tries, all
 chosen of are counted (Berk and others, 2013): else chance would put the chosen ones ahead.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtrit
 
-_MANY_DF = 1e6
+from backend.analysis.inference import simultaneous, t_quantile
 
 
 def rank_ranges(
@@ -38,7 +38,7 @@ def rank_ranges(
     levels = np.array([rows[place].get("level", level) for place in places])
     models = max(len(scores), chosen_of)
     pairs = max(models * (models - 1) / 2, 1)
-    wider = stdtrit(dfs, 1 - (1 - level) / (2 * pairs)) / stdtrit(dfs, (1 + levels) / 2)
+    wider = t_quantile(dfs, simultaneous(level, pairs)) / t_quantile(dfs, levels)
     below, above = wider * (scores - lows), wider * (highs - scores)
     for place, score, own_below, own_above in zip(places, scores, below, above, strict=True):
         is_worse = score - scores > np.hypot(own_below, above)
@@ -53,8 +53,8 @@ def _ci(row: Mapping[str, Any]) -> Sequence[float] | None:
 
 
 def _limits(row: Mapping[str, Any]) -> tuple[float, float, float, float]:
-    """Return score, ends of its interval, and degrees of freedom, infinite ones as very many."""
+    """Return score, ends of its interval, and degrees of freedom."""
     low, high = _ci(row) or (row["score"], row["score"])
     interval = row.get("interval")
     df = interval.get("df", row["evaluators"] - 1) if interval else row["evaluators"] - 1
-    return row["score"], min(low, row["score"]), max(high, row["score"]), _MANY_DF if df is None else df
+    return row["score"], min(low, row["score"]), max(high, row["score"]), math.inf if df is None else df

@@ -11,7 +11,8 @@ from itertools import permutations
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, stdtr
+
+from backend.analysis.inference import two_sided_p
 
 _EXACT_UP_TO = 8
 """Number of models up to which the exact p-value over all permutations is worth its cost."""
@@ -30,13 +31,13 @@ def spearman(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -
         return None
     rho = _correlation(ranks_x, ranks_y)
     exact = _share_of_orders(ranks_x, ranks_y, rho) if count <= _EXACT_UP_TO else None
-    return {"rho": rho, "p": two_sided_p(rho, count), "p_exact": exact, "models": count}
+    return {"rho": rho, "p": p_of_rho(rho, count), "p_exact": exact, "models": count}
 
 
-def two_sided_p(rho: float, count: int) -> float:
+def p_of_rho(rho: float, count: int) -> float:
     """Return the p-value of rho over `count` models (3 or more), by Student's t with count - 2."""
     t = math.inf if abs(rho) >= 1 else rho * math.sqrt((count - 2) / (1 - rho**2))
-    return float(2 * stdtr(count - 2, -abs(t)))
+    return float(two_sided_p(t, count - 2))
 
 
 def kendall(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -> dict[str, Any] | None:
@@ -60,7 +61,7 @@ def kendall(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) ->
         shuffled = signs_y[orders[:, :, None], orders[:, None, :]]
         others = np.einsum("ij,kij->k", signs_x, shuffled)
         exact = float((np.abs(others) >= abs(difference) - _EQUAL).mean())
-    return {"tau": difference / size, "p": float(2 * ndtr(-abs(z))), "p_exact": exact, "models": count}
+    return {"tau": difference / size, "p": two_sided_p(z, math.inf), "p_exact": exact, "models": count}
 
 
 def correlations(scores: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

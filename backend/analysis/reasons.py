@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from backend.analysis.clusters import answered, difference_of, share_of
-from backend.analysis.repeated import holm
+from backend.analysis.inference import holm
 from backend.analysis.response_table import Answers
 from backend.experiment.response_columns import number
 
@@ -140,11 +140,4 @@ def _rows(
             }
         )
     rows[-1]["p"] = None  # that no reason was given is not one of the reasons that are tested
-    return [{**row, "p_holm": p} for row, p in zip(rows, _corrected([row["p"] for row in rows]), strict=True)]
-
-
-def _corrected(values: list[float | None]) -> list[float | None]:
-    """Return p-values corrected by Holm's method; None stays None, and does not count."""
-    tested = [value for value in values if value is not None]
-    corrected = iter(holm(np.array(tested)).tolist()) if tested else iter(())
-    return [None if value is None else next(corrected) for value in values]
+    return [{**row, "p_holm": p} for row, p in zip(rows, holm([row["p"] for row in rows]), strict=True)]

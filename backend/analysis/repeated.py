@@ -16,42 +16,26 @@ is pooled over models: a pooled error term is wrong if some pairs vary more than
 """
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import fdtrc, stdtr, stdtrit
 
 from backend.analysis import noncentral_t
 from backend.analysis.designs import Crossing
+from backend.analysis.inference import Component, Estimate, f_test, holm, simultaneous
 
 _NOTHING = 1e-13
 """Variance of a difference, relative to the variances of the two means, below which it is rounding error."""
 
 
-def holm(p: np.ndarray) -> np.ndarray:
-    """Return p-values corrected for their number, step by step (Holm, 1979)."""
-    order = np.argsort(p, kind="stable")
-    stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
-    corrected = np.empty(len(p))
-    corrected[order] = np.minimum(stepped, 1.0)
-    return corrected
-
-
-@dataclass(frozen=True)
-class Extra:
-    """Additional variance of each model's score, not due to evaluators; arrays of shape (models,)."""
-
-    variance: np.ndarray
-    squares: np.ndarray
-    """Sum of the squares of its components, each divided by its degrees of freedom."""
-
-
-def pairs(crossing: Crossing, level: float, extra: Extra | None = None) -> list[dict[str, Any]]:
+def pairs(crossing: Crossing, level: float, extra: Component | None = None) -> list[dict[str, Any]]:
     """Return the comparison of each pair, in the order of the models; `p` is Holm's.
 
     `p_alone` is not corrected; `both` is the number of evaluators who judged both. A pair whose difference
     does not vary has no test and is omitted.
+
+    Args:
+        extra: of each model's score, what is not due to evaluators; of arrays of shape (models,).
     """
     means = means_of(crossing)
     i, j = np.triu_indices(len(crossing.models), 1)
@@ -59,26 +43,20 @@ def pairs(crossing: Crossing, level: float, extra: Extra | None = None) -> list[
     i, j = i[variance > 0], j[variance > 0]
     if not len(i):
         return []
-    counts = crossing.is_there.astype(float).T @ crossing.is_there
-    variance, df = variances(crossing, i, j, extra)
-    difference, error = means[i] - means[j], np.sqrt(variance)
-    p = 2 * stdtr(df, -np.abs(difference / error))
-    half = error * stdtrit(df, 1 - (1 - level) / (2 * len(i)))
-    rows = zip(i, j, difference, half, difference / error, df, p, holm(p), counts[i, j], strict=True)
-    return [
-        {
-            "a": crossing.models[a],
-            "b": crossing.models[b],
-            "difference": float(d),
-            "ci": [float(d - reach), float(d + reach)],
-            "p": float(corrected),
-            "p_alone": float(alone),
-            "t": float(t),
-            "df": float(freedom),
-            "both": int(both),
-        }
-        for a, b, d, reach, t, freedom, alone, corrected, both in rows
-    ]
+    apart = Estimate(means[i] - means[j], of_people(crossing, i, j), extra and extra.of_pairs(i, j))
+    p = apart.p()
+    columns = {
+        "a": [crossing.models[a] for a in i],
+        "b": [crossing.models[b] for b in j],
+        "difference": apart.value.tolist(),
+        "ci": apart.interval(simultaneous(level, len(i))),
+        "p": holm(p),
+        "p_alone": p.tolist(),
+        "t": apart.t().tolist(),
+        "df": apart.total.df.tolist(),
+        "both": _counts(crossing)[i, j].astype(int).tolist(),
+    }
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def anova(crossing: Crossing) -> dict[str, Any] | None:
@@ -100,43 +78,38 @@ def anova(crossing: Crossing) -> dict[str, Any] | None:
     epsilon = float(np.trace(covariance) ** 2 / (df[0] * (covariance**2).sum()))
     epsilon = min(max(epsilon, 1 / df[0]), 1.0)
     return {
-        "F": f,
-        "df": df,
-        "p": float(fdtrc(epsilon * df[0], epsilon * df[1], f)),
-        "p_sphericity": float(fdtrc(df[0], df[1], f)),
+        **f_test(f, df[0], df[1], epsilon),
+        "p_sphericity": f_test(f, df[0], df[1])["p"],
         "epsilon": epsilon,
     }
 
 
-def variances(
-    crossing: Crossing, i: np.ndarray, j: np.ndarray, extra: Extra | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the variances of the differences of pairs, all above 0, and their degrees of freedom."""
+def of_people(crossing: Crossing, i: np.ndarray, j: np.ndarray) -> Component:
+    """Return the evaluators' component of the differences of pairs, whose variances are above 0."""
     covariance = covariance_of(crossing)
-    people = _differences(covariance, i, j)
-    counts = crossing.is_there.astype(float).T @ crossing.is_there
-    df = degrees(covariance, counts, i, j)
-    if extra is None:
-        return people, df
-    variance = people + extra.variance[i] + extra.variance[j]
-    return variance, variance**2 / (people**2 / df + extra.squares[i] + extra.squares[j])
+    return Component(_differences(covariance, i, j), degrees(covariance, _counts(crossing), i, j))
 
 
-def wald(crossing: Crossing, extra: Extra | None = None) -> dict[str, Any] | None:
+def wald(crossing: Crossing, extra: Component | None = None) -> dict[str, Any] | None:
     """Return the test that all models have equal scores, if evaluators judged only some of the models.
 
     It is Hotelling's T^2 with the covariance over evaluators and the mean degrees of freedom of the pairs,
     which is conservative (1.5 to 5% in simulations at 5%). None if these are too few for the number of
     models.
+
+    Args:
+        extra: as for `pairs`.
     """
     covariance = covariance_of(crossing)
     count = len(crossing.models)
     i, j = np.triu_indices(count, 1)
     if not (_differences(covariance, i, j) > 0).all():
         return None
-    of_pairs, q = float(variances(crossing, i, j, extra)[1].mean()), count - 1
+    found, q = of_people(crossing, i, j), count - 1
     if extra is not None:
+        found = found + extra.of_pairs(i, j)
         covariance = covariance + np.diag(extra.variance)
+    of_pairs = float(found.df.mean())
     if of_pairs - q + 1 < 1:
         return None
     contrast = np.eye(count)[:-1] - np.eye(count)[-1]
@@ -145,9 +118,8 @@ def wald(crossing: Crossing, extra: Extra | None = None) -> dict[str, Any] | Non
     if not np.linalg.cond(inner) < 1e12:
         return None
     t_squared = float(apart @ np.linalg.solve(inner, apart))
-    df = [q, of_pairs - q + 1]
-    f = df[1] / (of_pairs * q) * t_squared
-    return {"F": f, "df": df, "p": float(fdtrc(df[0], df[1], f))}
+    within = of_pairs - q + 1
+    return f_test(within / (of_pairs * q) * t_squared, q, within)
 
 
 def effect_sizes(crossing: Crossing) -> dict[str, float] | None:
@@ -272,6 +244,12 @@ class _Squares:
         if error <= _NOTHING * total:
             return None
         return cls(people * float((by_model**2).sum()), models * float((by_person**2).sum()), error)
+
+
+def _counts(crossing: Crossing) -> np.ndarray:
+    """Return how many evaluators judged both of two models, shape (models, models)."""
+    result: np.ndarray = crossing.is_there.astype(float).T @ crossing.is_there
+    return result
 
 
 def _differences(covariance: np.ndarray, i: np.ndarray, j: np.ndarray) -> np.ndarray:

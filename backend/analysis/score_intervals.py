@@ -1,20 +1,20 @@
 """The interval of each model's score with the stated coverage, and further results of HYPE-time.
 
-The percentile bootstrap of the papers remains in the results as `ci`; `doubts` of `intervals.py` reports
+The percentile bootstrap of the papers remains in the results as `ci`; `bootstrap.doubts` reports
 when it is too narrow.
 """
 
 from collections.abc import Mapping
-from math import fsum
 from typing import Any
 
 import numpy as np
 
+from backend.analysis.bootstrap import doubts, percentile_coverage
 from backend.analysis.comparisons import are_comparable
-from backend.analysis.crossed_tests import Part, Sampled, over_pictures, within_evaluators
-from backend.analysis.crossing import NEGLIGIBLE, Crossed, crossed, shared_reals
+from backend.analysis.crossed_tests import Sampled, over_pictures, within_evaluators
+from backend.analysis.crossing import Crossed, crossed, shared_reals
 from backend.analysis.designs import BETWEEN, crossing_of, design_of
-from backend.analysis.intervals import OverBoth, doubts, percentile_coverage, spread_of
+from backend.analysis.inference import NEGLIGIBLE, Component, Share, mean_of
 from backend.analysis.response_table import Answers
 from backend.analysis.time_scores import times_of, variance_of_pictures
 from backend.analysis.values import Values
@@ -81,46 +81,44 @@ def between_models(
 
 
 def _sampled_shares(values: np.ndarray, found: Crossed, common: float) -> Sampled:
-    reals = max(0.0, found.of_reals - common)
-    parts = (
-        Part(1e4 * found.of_evaluators, found.evaluators - 1),
-        Part(1e4 * max(0.0, found.of_fakes), found.fakes_df),
-        Part(1e4 * reals, found.images_df),
-    )
-    return Sampled(fsum(values) / len(values), parts, 1e4 * found.of_answers)
+    fakes = Component(max(0.0, found.fakes.variance), found.fakes.df)
+    pictures = fakes + Component(max(0.0, found.of_reals - common), found.pictures.df)
+    people, pictures = (Component(1e4 * part.variance, part.df) for part in (found.people, pictures))
+    return Sampled(mean_of(values).value, people, pictures, 1e4 * found.of_answers)
 
 
 def _sampled_times(values: np.ndarray, beside: Mapping[str, Any]) -> Sampled:
-    people, interval = spread_of(values, 0), beside["interval"]
-    extra = Part(variance_of_pictures(people, interval), interval["pictures_df"])
-    return Sampled(people.mean, (Part(people.variance, people.df), extra))
+    people, interval = mean_of(values), beside["interval"]
+    extra = Component(variance_of_pictures(people, interval), interval["pictures_df"])
+    return Sampled(people.value, people.people, extra)
 
 
-def over_both(answers: Answers, code: int, values: Values) -> OverBoth | None:
-    """Return what a model's share (0 to 1) is inferred from; None for one evaluator.
+def share_of(answers: Answers, code: int, values: Values) -> Share | None:
+    """Return a model's share (0 to 1) and what is random in it; None for one evaluator.
 
     Args:
         values: of the model's evaluators, in percent.
     """
     if len(values) < 2:
         return None
-    people = spread_of(values.numbers / 100, _independent(answers, code))
-    found = crossed(answers, code)
-    return OverBoth(people) if found is None else OverBoth(people, found.of_images, found.images_df)
+    mean, found = mean_of(values.numbers / 100), crossed(answers, code)
+    pictures = None if found is None else found.pictures
+    return Share(mean.value, mean.people, pictures, answers=_independent(answers, code))
 
 
 def _of_shares(answers: Answers, code: int, values: Values, level: float) -> dict[str, Any] | None:
-    found = over_both(answers, code, values)
+    found, of_both = share_of(answers, code, values), crossed(answers, code)
     if found is None:
         return None
-    of_both = crossed(answers, code)
-    (low, high), df = found.interval(level)
+    df = found.widest(level).df
     return {
-        "ci": [100 * low, 100 * high],
+        "ci": [100 * end for end in found.interval(level)],
         "method": "wilson",
-        "of": "evaluators" if of_both is None else "evaluators and pictures",
+        "of": "evaluators" if found.pictures is None else "evaluators and pictures",
         "df": None if df == float("inf") else df,
-        **_pictures(of_both),
+        "pictures": of_both and of_both.images,
+        "pictures_df": found.pictures and found.pictures.df,
+        "share_of_pictures": found.share_of_pictures,
     }
 
 
@@ -131,16 +129,6 @@ def _independent(answers: Answers, code: int) -> float:
     """
     weight = answers.weight[answers.of_model[code]]
     return float(weight.sum() ** 2 / (weight**2).sum())
-
-
-def _pictures(found: Crossed | None) -> dict[str, Any]:
-    if found is None:
-        return {"pictures": None, "pictures_df": None, "share_of_pictures": None}
-    return {
-        "pictures": found.images,
-        "pictures_df": found.images_df,
-        "share_of_pictures": found.share_of_images,
-    }
 
 
 def _percentile(

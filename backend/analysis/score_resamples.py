@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
 
 from backend.analysis.designs import BETWEEN, crossing_of, design_of
+from backend.analysis.inference import t_quantile
 from backend.analysis.response_table import Answers
 from backend.analysis.values import Values
 
@@ -77,9 +77,8 @@ def widened(
         evaluators: of each model, 2 or more; or one number.
         df: degrees of freedom of the deviations; default, one fewer than evaluators.
     """
-    half = (1 + level) / 2
-    quantile = stdtrit(evaluators - 1 if df is None else df, half)
-    factor = np.sqrt(evaluators / (evaluators - 1)) * quantile / ndtri(half)
+    quantile = t_quantile(evaluators - 1 if df is None else df, level)
+    factor = np.sqrt(evaluators / (evaluators - 1)) * quantile / t_quantile(np.inf, level)
     result: np.ndarray = np.round(scores + factor * (drawings - scores), _DECIMALS)
     return result
 

@@ -21,8 +21,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from backend.analysis.crossing import Seen, parts_of_images, shared_weight, sides_of
-from backend.analysis.intervals import spread_of, student
+from backend.analysis.crossing import shared_weight, sides_of
+from backend.analysis.inference import Seen, mean_of, parts_of_images
 from backend.analysis.judgment_scores import scores_of
 from backend.analysis.response_table import Answers
 from backend.analysis.share_scores import ShareScores
@@ -180,9 +180,9 @@ def _of_shares(answers: Answers, values: dict[str, Values]) -> Iterator[Spread]:
         seen = judges.seen[judges.model == code]
         if seen.min() < 2:
             raise InvalidInput(f"an evaluator of {model} judged one image; a pilot needs two or more of each")
-        people, half = spread_of(own.numbers, 0), 50 / float(seen.sum())
-        score, images = min(max(people.mean, half), 100 - half), float(1 / np.mean(1 / seen))
-        spread = _of_share(model, score, images, people.variance * len(own), len(own) - 1)
+        mean, half = mean_of(own.numbers), 50 / float(seen.sum())
+        score, images = min(max(mean.value, half), 100 - half), float(1 / np.mean(1 / seen))
+        spread = _of_share(model, score, images, mean.people.variance * len(own), len(own) - 1)
         yield _with_shared(spread, answers, code)
 
 
@@ -230,14 +230,14 @@ def _of_times(answers: Answers, values: dict[str, Values]) -> Iterator[Spread]:
         if len(own) < 2:
             continue
         mine = judges.model == code
-        people, interval = spread_of(own.numbers, 0), times.of_model(code, own)["interval"]
-        low, high = student(people, level)
+        mean, interval = mean_of(own.numbers), times.of_model(code, own)["interval"]
+        low, high = mean.interval(level)
         right = 1 - float(judges.wrong[mine].sum() / judges.seen[mine].sum())
-        observed, extra = people.variance * len(own), variance_of_pictures(people, interval)
+        observed, extra = mean.people.variance * len(own), variance_of_pictures(mean, interval)
         weights, pictures, same = _shared(sides_of(answers, code))
         printed = interval["ci"][1] - interval["ci"][0] if interval["method"] == "population" else 0.0
         yield Spread(
-            model, people.mean, float(judges.seen[mine].mean()), right, observed, 0.0, 0.0, observed,
+            model, mean.value, float(judges.seen[mine].mean()), right, observed, 0.0, 0.0, observed,
             len(own) - 1, (times.range.low_ms, times.range.high_ms), weights, pictures,
             extra / same if same else 0.0, interval["pictures_df"] or 1.0,
             max(1.0, printed / (high - low)) if high > low else 1.0,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, stdtr, stdtrit
+from scipy.special import expit
 
 from backend.analysis import first_place
 from backend.analysis import tournament_bootstrap as bootstrap
@@ -143,22 +143,22 @@ def _contestants(
     ranks = cis = stds = first = None
     if drawings is not None:
         stds = drawings.std(axis=0, ddof=1)
-        cis = bootstrap.intervals(fitted.strengths, drawings, level, people, found.df)
+        cis = bootstrap.estimates(fitted.strengths, drawings, people, found.df).interval(level)
         ranks = bootstrap.rank_ranges(fitted.strengths, drawings, level, people, found.df)
         first = np.bincount(drawings.argmax(axis=1), minlength=len(order)) / len(drawings)
     rows = []
     for place, i in enumerate(order, 1):
         wins, ties, losses = _record(answers, int(i))
-        ci = None if cis is None else cis[:, i]
+        ci = None if cis is None else cis[i]
         rows.append(
             {
                 "model": answers.contestants[i],
                 "is_real": answers.contestants[i] == REAL,
                 "strength": float(fitted.strengths[i]),
                 "std": None if stds is None else float(stds[i]),
-                "ci": None if ci is None else [*map(float, ci)],
+                "ci": ci,
                 "win_percent": _percent(fitted.strengths[i]),
-                "win_percent_ci": None if ci is None else [*map(_percent, ci)],
+                "win_percent_ci": ci and [*map(_percent, ci)],
                 "rank": place,
                 "ranks": None if ranks is None else [*ranks[i]],
                 "first_share": None if first is None else float(first[i]),
@@ -194,21 +194,21 @@ def _differences(
     answers: PairedAnswers, found: Strengths, level: float, order: np.ndarray
 ) -> list[dict[str, Any]]:
     """Return each pair, the stronger first, with the interval and the p-value of its difference alone."""
-    people, fitted, drawings = len(answers.evaluators), found.fitted, found.drawings
-    rows = []
-    for place, a in enumerate(order):
-        for b in order[place + 1 :]:
-            difference = float(fitted.strengths[a] - fitted.strengths[b])
-            row = {"a": answers.contestants[a], "b": answers.contestants[b], "difference": difference}
-            row |= {"ci": None, "p": None}
-            if drawings is not None:
-                spread = (drawings[:, a] - drawings[:, b]).std(ddof=1)
-                error = float(bootstrap.widened(spread, people))
-                half = error * stdtrit(found.df, (1 + level) / 2)
-                row["ci"] = [difference - half, difference + half]
-                row["p"] = float(2 * stdtr(found.df, -abs(difference) / error)) if error else None
-            rows.append(row)
-    return rows
+    names, drawings = answers.contestants, found.drawings
+    i, j = np.triu_indices(len(order), 1)
+    a, b = order[i], order[j]
+    differences = found.fitted.strengths[a] - found.fitted.strengths[b]
+    cis: list[Any] = [None] * len(a)
+    ps = cis
+    if drawings is not None:
+        drawn = drawings[:, a] - drawings[:, b]
+        apart = bootstrap.estimates(differences, drawn, len(answers.evaluators), found.df)
+        cis = apart.interval(level)
+        ps = [None if np.isnan(p) else p for p in apart.p().tolist()]
+    return [
+        {"a": names[first], "b": names[second], "difference": difference, "ci": ci, "p": p}
+        for first, second, difference, ci, p in zip(a, b, differences.tolist(), cis, ps, strict=True)
+    ]
 
 
 def _ties(answers: PairedAnswers, fitted: Fit) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy.special import chdtrc, stdtr, stdtrit
+from scipy.special import chdtrc
 
 from backend.analysis.bradley_terry import (
     LEFT_WINS,
@@ -14,6 +14,7 @@ from backend.analysis.bradley_terry import (
     fit,
     probabilities,
 )
+from backend.analysis.inference import Estimate, clustered
 from backend.analysis.paired_answers import PairedAnswers
 
 
@@ -38,12 +39,10 @@ def side_bias(answers: PairedAnswers, fitted: Fit, level: float) -> dict[str, An
     found: dict[str, Any] = {"left_share": share, "ci": None, "p": None, "log_odds": float(both.side)}
     if share is None or people < 2:
         return found
-    residual = left - share * decided
-    error = float(np.sqrt((residual**2).sum() * people / (people - 1)) / decided.sum())
-    half = error * stdtrit(people - 1, (1 + level) / 2)
-    found["ci"] = [max(share - half, 0.0), min(share + half, 1.0)]
-    found["p"] = float(2 * stdtr(people - 1, -abs(share - 0.5) / error)) if error else None
-    return found
+    estimate = Estimate(share, clustered((left - share * decided) / decided.sum()))
+    low, high = estimate.interval(level)
+    p = estimate.p(0.5)
+    return {**found, "ci": [max(low, 0.0), min(high, 1.0)], "p": None if np.isnan(p) else p}
 
 
 def goodness_of_fit(answers: PairedAnswers, fitted: Fit) -> dict[str, Any]:

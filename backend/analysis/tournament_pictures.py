@@ -2,8 +2,9 @@
 
 To first order, an answer moves the strengths by the inverse of the information times its score, which is that
 of its two contestants. The products of different evaluators' influences through one picture, summed over
-pictures, are the covariance that shared pictures add (`crossing.py` has the same for a share). Two evaluators
-who saw the same two pictures are counted once, not for each of the two (Aronow, Samii and Assenova, 2015).
+pictures, are the covariance that shared pictures add (`inference.py` has the same for a share). Two
+evaluators who saw the same two pictures are counted once, not for each of the two (Aronow, Samii and
+Assenova, 2015).
 The scores of a contestant's answers sum to 0, so that those of its m pictures vary by m - 1 of m: they are
 scaled by m / (m - 1).
 """
@@ -14,7 +15,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from backend.analysis.bradley_terry import LEFT_WINS, RIGHT_WINS, TIE, Fit, covariance, probabilities
-from backend.analysis.crossing import df_of_parts
+from backend.analysis.inference import df_of_parts
 from backend.analysis.paired_answers import PairedAnswers
 
 

@@ -15,33 +15,27 @@ are related if they share an item or an evaluator (Aronow, Samii and Assenova, 2
 564-577).
 """
 
-import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import coo_array
-from scipy.special import expit, logit, stdtr
 
-from backend.analysis.crossing import df_of_parts
-from backend.analysis.intervals import student_quantile, wilson
+from backend.analysis.inference import Component, clustered, df_of_parts
 
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class TwoWay:
-    """Variances of a score; None if fewer than two evaluators, or items, contribute.
+    """What is random in a score; None if fewer than two evaluators, or items, contribute.
 
     That over evaluators alone is None too where so few contribute that its estimate is not above 0.
     """
 
-    by_evaluators: float | None
-    by_items: float | None
-    by_both: float | None
+    by_evaluators: Component | None
+    by_items: Component | None
+    by_both: Component | None
     """Over evaluators and items; over items only where evaluators are not known."""
-    evaluators_df: float
-    items_df: float
-    both_df: float
 
 
 def two_way(
@@ -57,26 +51,32 @@ def two_way(
     influence, item = influence[is_used], item[is_used]
     items = _sums(influence, item)
     if evaluator is None:
-        by_items, df = _inflated(items), len(items) - 1.0
-        return TwoWay(None, by_items, by_items, math.nan, df, df)
+        by_items = _clustered(items)
+        return TwoWay(None, by_items, by_items)
     people = _sums(influence, evaluator[is_used])
-    return _combined(_inflated(people), len(people), items, _sums(influence**2, item))
+    return _combined(_clustered(people), items, _sums(influence**2, item))
 
 
-def _combined(by_people: float | None, people: int, items: np.ndarray, common: np.ndarray) -> TwoWay:
-    """Return the variances from those by evaluators and the sums of influences by item.
+def _combined(by_people: Component | None, items: np.ndarray, common: np.ndarray) -> TwoWay:
+    """Return the components from that of evaluators and the sums of influences by item.
 
     Args:
         items: shape (items,), sums of influences.
         common: shape (items,), what both other terms contain.
     """
-    by_items, people_df, items_df = _inflated(items), people - 1.0, len(items) - 1.0
+    by_items = _clustered(items)
     if by_people is None or by_items is None:
-        return TwoWay(by_people, by_items, None, people_df, items_df, math.nan)
+        return TwoWay(by_people, by_items, None)
+    of_people = Component(max(by_people.variance, float(common.sum())), by_people.df)
+    # where nothing varies, the fewer degrees of freedom count
+    fewer, more = sorted((of_people, _of_items(items, common)), key=lambda part: float(part.df))
+    return TwoWay(by_people, by_items, fewer + more)
+
+
+def _of_items(items: np.ndarray, common: np.ndarray) -> Component:
+    """Return what items add to the variance of single votes; arguments of `_combined`."""
     shared = (items**2 - common) * len(items) / (len(items) - 1)
-    of_people, of_items = max(by_people, float(common.sum())), max(0.0, float(shared.sum()))
-    df = _joint_df((of_people, people_df), (of_items, df_of_parts(shared)))
-    return TwoWay(by_people, by_items, of_people + of_items, people_df, items_df, df)
+    return Component(max(0.0, float(shared.sum())), df_of_parts(shared))
 
 
 def two_way_apart(
@@ -89,19 +89,17 @@ def two_way_apart(
     and not that of single votes, as it is in `two_way`.
     """
     found = two_way(influence, item, evaluator, is_used)
-    if evaluator is None or found.by_both is None:
+    if evaluator is None or found.by_both is None or found.by_evaluators is None:
         return found
     influence, item, evaluator = influence[is_used], item[is_used], evaluator[is_used]
-    people, items = _sums(influence, evaluator), _sums(influence, item)
-    single, by_people = float((influence**2).sum()), float((people**2).sum())
-    of_people = max(0.0, (by_people - single) * len(people) / (len(people) - 1))
-    shared = (items**2 - _sums(influence**2, item)) * len(items) / (len(items) - 1)
-    of_items = max(0.0, float(shared.sum()))
-    variance = single + of_people + of_items
-    spread = single**2 / (len(influence) - 1) + of_items**2 / df_of_parts(shared)
-    if of_people:
-        spread += (by_people * len(people) / (len(people) - 1)) ** 2 / found.evaluators_df
-    return replace(found, by_both=variance, both_df=variance**2 / spread if spread else found.both_df)
+    single = Component(float((influence**2).sum()), len(influence) - 1)
+    of_items = _of_items(_sums(influence, item), _sums(influence**2, item))
+    both, by_people = single + of_items, found.by_evaluators
+    inflation = (by_people.df + 1) / by_people.df
+    of_people = by_people.variance - single.variance * inflation
+    if of_people > 0:  # as imprecise as what it is the difference of
+        both += Component(of_people, by_people.df * (of_people / by_people.variance) ** 2)
+    return replace(found, by_both=both if both.variance else found.by_both)
 
 
 def two_way_of_pairs(
@@ -133,9 +131,9 @@ def two_way_of_pairs(
     twice = _squares_of_pairs(sign, person, place, w, c) / 2
     count = len(who)
     over_people = float((people**2).sum()) - twice
-    by_people = max(0.0, over_people) * count / (count - 1) if count > 1 else None
+    by_people = Component(max(0.0, over_people) * count / (count - 1), count - 1.0) if count > 1 else None
     within = np.bincount(place, own**2, len(what)) - squares  # of pairs on one item that share an evaluator
-    found = _combined(by_people, count, items, within)
+    found = _combined(by_people, items, within)
     single = float((own**2).sum())
     is_unknown = single > 0 and over_people <= _ROUNDING * single
     return replace(found, by_evaluators=None) if is_unknown else found
@@ -152,48 +150,11 @@ def _squares_of_pairs(
     return float((sums.multiply(sums)).sum() - (sums.diagonal() ** 2).sum())
 
 
-def share_interval(
-    share: float, variance: float | None, df: float, votes: int, level: float
-) -> list[float] | None:
-    """Return Wilson's interval of a share (0 to 1) with the effective sample size; None without variance."""
-    if variance is None:
-        return None
-    return [*map(float, wilson(share, variance, student_quantile(df, level), votes))]
-
-
-def area_interval(area: float, variance: float | None, df: float, level: float) -> list[float] | None:
-    """Return the interval of an area, symmetric on the scale of log odds; None if it cannot be estimated."""
-    if not variance or not 0 < area < 1:
-        return None
-    half = student_quantile(df, level) * math.sqrt(variance) / (area * (1 - area))
-    middle = float(logit(area))
-    return [float(expit(middle - half)), float(expit(middle + half))]
-
-
-def difference_test(
-    difference: float, variance: float | None, df: float, level: float
-) -> tuple[list[float] | None, float | None]:
-    """Return the interval of a difference and its p (two-sided); None, None if nothing varies."""
-    if not variance:
-        return None, None
-    error = math.sqrt(variance)
-    half = student_quantile(df, level) * error
-    return [difference - half, difference + half], float(2 * stdtr(df, -abs(difference) / error))
-
-
 def _sums(values: np.ndarray, code: np.ndarray) -> np.ndarray:
     """Return the sum of the values of each code that occurs."""
     found, place = np.unique(code, return_inverse=True)
     return np.bincount(place, values, len(found))
 
 
-def _inflated(sums: np.ndarray) -> float | None:
-    count = len(sums)
-    return float((sums**2).sum()) * count / (count - 1) if count > 1 else None
-
-
-def _joint_df(*parts: tuple[float, float]) -> float:
-    """Return Satterthwaite's degrees of freedom of a sum of variances."""
-    whole = sum(variance for variance, _ in parts)
-    spread = sum(variance**2 / df for variance, df in parts if variance)
-    return whole**2 / spread if spread else min(df for _, df in parts)
+def _clustered(sums: np.ndarray) -> Component | None:
+    return clustered(sums) if len(sums) > 1 else None

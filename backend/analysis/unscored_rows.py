@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from backend.analysis import bootstrap
-from backend.analysis.dropout import dropout_interval
+from backend.analysis.binomial import clopper_pearson
 from backend.analysis.recognition import recognised
 from backend.analysis.response_table import Answers, Coded, filter_rows, select_simulated, truth_value
 from backend.experiment.exclusion import CHECK_KINDS
@@ -149,7 +149,7 @@ def attention(answers: Answers, level: float) -> dict[str, Any] | None:
         "share": float(sum(shares) / len(shares)),
         "ci": [found.low, found.high] if found else None,
         "all_right": perfect,
-        "all_right_ci": dropout_interval(len(rows), perfect, level),
+        "all_right_ci": clopper_pearson(perfect, len(rows), level),
         "evaluators": rows,
     }
 

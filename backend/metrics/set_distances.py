@@ -10,8 +10,8 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtrit
 
+from backend.analysis.inference import t_quantile
 from backend.foundation.errors import InvalidInput
 from backend.metrics.balls import Balls
 from backend.metrics.extrapolation import extrapolate, fewest_pictures, jobs
@@ -130,7 +130,7 @@ def _frechet(reals: Side, fakes: Side, options: Options, progress: Progress) -> 
     found = frechet(reals, fakes)
     influences = found.influences(reals, fakes)
     variance = sum(float(each.var(ddof=1)) / len(each) for each in influences)
-    estimate = _Scaled(reals.exponent, _quantile(options.level, fewest))
+    estimate = _Scaled(reals.exponent, t_quantile(fewest - 1, options.level))
     extrapolated = None
     if options.extrapolate:
         extrapolated = _too_few_to_extrapolate(reals, fakes)
@@ -214,7 +214,7 @@ def _kid(
     reals: KernelSums, fakes: KernelSums, cross: KernelSums, size: int, options: Options
 ) -> dict[str, Any]:
     found = kernel_distance(reals, fakes, cross, size)
-    quantile = _quantile(options.level, min(len(reals.of_first), len(fakes.of_first)))
+    quantile = t_quantile(min(len(reals.of_first), len(fakes.of_first)) - 1, options.level)
     cis = found.interval(quantile), found.full_interval(quantile)
     counts = {"subsets": options.kid_subsets, "subset_size": size}
     if not np.isfinite([found.value, found.sd, found.full, *cis[0], *cis[1]]).all():
@@ -241,7 +241,7 @@ def _of_balls(of_reals: Balls, of_fakes: Balls, options: Options) -> dict[str, A
         "density": (density, "reals", len(of_reals.centres), density_k, np.inf),
         "coverage": (float(of_reals.is_occupied.mean()), "reals", len(of_reals.centres), density_k, 1.0),
     }
-    quantile = _quantile(options.level, min(len(of_reals.centres), len(of_fakes.centres)))
+    quantile = t_quantile(min(len(of_reals.centres), len(of_fakes.centres)) - 1, options.level)
     found = {}
     for name, (value, side, count, neighbours, most) in values.items():
         if count <= neighbours:
@@ -257,11 +257,6 @@ def _of_balls(of_reals: Balls, of_fakes: Balls, options: Options) -> dict[str, A
 
 def _none(reason: str, **more: Any) -> dict[str, Any]:
     return {"value": None, "ci": None, "reason": reason, **more}
-
-
-def _quantile(level: float, pictures: int) -> float:
-    """Return the quantile of Student's t for an interval, with the pictures of the smaller side."""
-    return float(stdtrit(pictures - 1, (1 + level) / 2))
 
 
 def _interval(

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from backend.analysis.dropout import dropout_interval, dropout_test
+from backend.analysis.binomial import clopper_pearson
+from backend.analysis.dropout import dropout_test
 from backend.experiment.records import Study
 from backend.experiment.session import Cursor
 from backend.foundation.timestamps import stamp
@@ -79,7 +80,7 @@ def _row(model: str, counter: Counter, level: float) -> dict[str, Any]:
         "model": model,
         **{name: counter[name] for name in names},
         "left": left / known if known else None,
-        "ci": dropout_interval(known, left, level),
+        "ci": clopper_pearson(left, known, level) if known else None,
     }
 
 

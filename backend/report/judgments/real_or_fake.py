@@ -14,7 +14,6 @@ from backend.analysis.comparisons import Groups
 from backend.analysis.confidence import confidence
 from backend.analysis.constant_stimuli import function_of
 from backend.analysis.crossed_model import crossed_model, crossed_model_note
-from backend.analysis.crossing import crossed_interval
 from backend.analysis.curve import width_curve
 from backend.analysis.designs import BETWEEN, crossing_of, design_of
 from backend.analysis.detection import detection
@@ -27,7 +26,7 @@ from backend.analysis.model_tests import further_tests
 from backend.analysis.quality import evaluator_table
 from backend.analysis.reasons import comments, reasons
 from backend.analysis.response_table import Answers, filter_rows
-from backend.analysis.score_intervals import over_both
+from backend.analysis.score_intervals import share_of
 from backend.analysis.scores import Options, groups_of, score_models
 from backend.analysis.sides import sides
 from backend.analysis.unscored_rows import attention
@@ -197,8 +196,7 @@ def _model(
     }
     rng = np.random.default_rng(chosen.seed)
     if answers.has_shares:
-        row["chance"] = against_chance(over_both(answers, code, values), level, chosen.margin)
-        row["crossed"] = crossed_interval(answers, code, level) if "stimulus" in answers.texts else None
+        row["chance"] = against_chance(share_of(answers, code, values), level, chosen.margin)
     if answers.method == "time":
         row["exposures"] = exposures_of(answers, code, level, chosen.threshold_at, rng)
     if answers.method == "exposures":

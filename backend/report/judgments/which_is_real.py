@@ -8,7 +8,7 @@ from backend.analysis.fooling import image_table
 from backend.analysis.judgment_scores import scores_of
 from backend.analysis.pairs import over_evaluators, sides
 from backend.analysis.response_table import Answers
-from backend.analysis.score_intervals import over_both
+from backend.analysis.score_intervals import share_of
 from backend.analysis.scores import Options
 from backend.foundation.counts import counted
 from backend.report import chance, comparisons, formatting, metrics, plain_scores
@@ -43,7 +43,7 @@ class WhichIsRealReport(JudgmentReport):
         order = [row["model"] for row in scores["models"]]
         tests = [
             against_chance(
-                over_both(fakes, fakes.model.names.index(model), values[model]), level, chosen.margin
+                share_of(fakes, fakes.model.names.index(model), values[model]), level, chosen.margin
             )
             for model in order
         ]

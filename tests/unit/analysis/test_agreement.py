@@ -244,11 +244,11 @@ def test_variances_are_sums_over_pairs_of_related_votes():
 
     same_item, same_person = item[:, None] == item, evaluator[:, None] == evaluator
     products = np.outer(influence, influence)
-    assert found.by_items == pytest.approx(products[same_item].sum() * 6 / 5)
-    assert found.by_evaluators == pytest.approx(products[same_person].sum() * 5 / 4)
+    assert found.by_items.variance == pytest.approx(products[same_item].sum() * 6 / 5)
+    assert found.by_evaluators.variance == pytest.approx(products[same_person].sum() * 5 / 4)
     own = (influence**2).sum()
     people = max(products[same_person].sum() * 5 / 4, own)
-    assert found.by_both == pytest.approx(people + max(0, (products[same_item].sum() - own) * 6 / 5))
+    assert found.by_both.variance == pytest.approx(people + max(0, (products[same_item].sum() - own) * 6 / 5))
 
 
 def test_single_votes_are_apart_from_what_evaluators_and_items_add():
@@ -265,7 +265,7 @@ def test_single_votes_are_apart_from_what_evaluators_and_items_add():
     same_item, same_person = item[:, None] == item, evaluator[:, None] == evaluator
     of_people, of_items = products[same_person].sum() * 5 / 4, products[same_item].sum() * 6 / 5
     assert min(of_people, of_items) > 0
-    assert found.by_both == pytest.approx((influence**2).sum() + of_people + of_items)
+    assert found.by_both.variance == pytest.approx((influence**2).sum() + of_people + of_items)
     assert two_way(influence, item, evaluator, np.ones(18, bool)).by_items == found.by_items
 
 
@@ -280,8 +280,8 @@ def test_few_evaluators_who_differ_little_do_not_make_an_interval_of_few_degrees
         each(influence, item, evaluator, np.ones(300, bool)) for each in (two_way_apart, two_way)
     )
 
-    assert together.both_df < 10
-    assert apart.both_df > 100
+    assert together.by_both.df < 10
+    assert apart.by_both.df > 100
 
 
 def test_variances_of_agreement_are_sums_over_related_pairs_of_votes():
@@ -305,9 +305,11 @@ def test_variances_of_agreement_are_sums_over_related_pairs_of_votes():
             people += r * s * bool(who & others)
             items += r * s * (i == j)
             both += r * s * (i == j and bool(who & others))
-    assert found.by_items == pytest.approx(items * 5 / 4)
-    assert found.by_evaluators == pytest.approx(max(0, people) * 6 / 5)
-    assert found.by_both == pytest.approx(max(max(0, people) * 6 / 5, both) + max(0, (items - both) * 5 / 4))
+    assert found.by_items.variance == pytest.approx(items * 5 / 4)
+    assert found.by_evaluators.variance == pytest.approx(max(0, people) * 6 / 5)
+    assert found.by_both.variance == pytest.approx(
+        max(max(0, people) * 6 / 5, both) + max(0, (items - both) * 5 / 4)
+    )
 
 
 def test_a_second_metric_of_the_same_distances_is_no_better():

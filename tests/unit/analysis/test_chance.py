@@ -10,8 +10,8 @@ from scipy import stats
 
 from backend.analysis import chance
 from backend.analysis.chance import over_models
-from backend.analysis.intervals import OverBoth, spread_of
-from backend.analysis.score_intervals import over_both
+from backend.analysis.inference import Component, Share, mean_of
+from backend.analysis.score_intervals import share_of
 from backend.analysis.values import values_by_model
 from backend.foundation.errors import InvalidInput
 
@@ -23,7 +23,12 @@ SURE = 10**9
 
 def against_chance(values, responses=SURE, **options):
     """Return the tests of evaluators' values (percent) who share no pictures."""
-    return chance.against_chance(OverBoth(spread_of(np.array(values, float) / 100, responses)), **options)
+    return chance.against_chance(share(np.array(values, float), responses), **options)
+
+
+def share(values, answers, pictures=None):
+    mean = mean_of(values / 100)
+    return Share(mean.value, mean.people, pictures, answers=answers)
 
 
 def spread(mean, sd, count):
@@ -95,10 +100,8 @@ def test_a_margin_without_a_sense_is_refused(margin):
 
 
 SHARES = st.builds(
-    lambda values, responses, of_images, df: OverBoth(
-        spread_of(np.array(values) / 100, responses),
-        of_images * np.mean(values) * (100 - np.mean(values)),
-        df,
+    lambda values, answers, of_pictures, df: share(
+        np.array(values), answers, Component(of_pictures * np.mean(values) * (100 - np.mean(values)), df)
     ),
     st.lists(st.integers(0, 100), min_size=2, max_size=20),
     st.integers(20, 3000),
@@ -118,7 +121,7 @@ def test_equivalence_holds_only_where_its_interval_is_within_the_margin(share):
 
 @given(SHARES, st.sampled_from([0.05, 0.4, 0.5, 0.9]), st.sampled_from([0.8, 0.9, 0.95, 0.99]))
 def test_a_test_rejects_only_what_the_interval_does_not_contain(share, null, level):
-    (low, high), _ = share.interval(level)
+    low, high = share.interval(level)
 
     found = share.test(null)
 
@@ -145,7 +148,7 @@ def test_pictures_that_everybody_saw_make_no_verdict_false(people, pictures):
     def tests(share):
         for _ in range(400):
             answers = shared_answers(rng, people, pictures, share)
-            yield chance.against_chance(over_both(answers, 0, values_by_model(answers)["m"]))
+            yield chance.against_chance(share_of(answers, 0, values_by_model(answers)["m"]))
 
     equal, apart = [*tests(0.5)], [*tests(0.55)]
 

@@ -8,7 +8,7 @@ from sklearn.metrics import roc_auc_score
 
 from backend.analysis import clusters
 from backend.analysis.clusters import mean_of
-from backend.analysis.intervals import student_quantile
+from backend.analysis.inference import t_quantile
 from validate.confidence import apart, difference_of, share_of
 
 
@@ -28,7 +28,7 @@ def test_areas_are_those_of_scikit_learn(rated):
     if is_fake.all() or not is_fake.any():
         assert found is None
     else:
-        assert found.area == pytest.approx(roc_auc_score(is_fake, ratings), abs=1e-12)
+        assert found.estimate.value == pytest.approx(roc_auc_score(is_fake, ratings), abs=1e-12)
 
 
 def delong(ratings, is_fake):
@@ -45,7 +45,7 @@ def test_the_variance_is_delongs_where_everybody_rates_one_picture():
 
     found = area_of(ratings, is_fake, np.arange(40))
 
-    assert found.variance == pytest.approx(delong(ratings, is_fake))
+    assert found.estimate.people.variance == pytest.approx(delong(ratings, is_fake))
     assert len(found.own) == 0
 
 
@@ -57,7 +57,7 @@ def test_ratings_given_twice_by_the_same_people_are_no_more_certain():
     once = area_of(ratings, is_fake, evaluator)
     twice = area_of(np.tile(ratings, 2), np.tile(is_fake, 2), np.tile(evaluator, 2))
 
-    assert twice.variance == pytest.approx(once.variance)
+    assert twice.estimate.people.variance == pytest.approx(once.estimate.people.variance)
 
 
 def test_own_areas_compare_each_evaluator_with_themselves():
@@ -67,7 +67,7 @@ def test_own_areas_compare_each_evaluator_with_themselves():
 
     found = area_of(ratings, is_fake, evaluator)
 
-    assert found.area == 0.75  # 2 > 1, 2 < 11, 12 > 1, 12 > 11
+    assert found.estimate.value == 0.75  # 2 > 1, 2 < 11, 12 > 1, 12 > 11
     assert found.own.tolist() == [1, 1]
 
 
@@ -78,8 +78,8 @@ def test_ratings_that_do_not_vary_have_no_interval(evaluators):
     equal = area_of(np.ones(20), is_fake, np.arange(20) % (2 * evaluators) // 2)
     apart = area_of(is_fake.astype(float), is_fake, np.arange(20) % (2 * evaluators) // 2)
 
-    assert (equal.area, equal.interval(0.95)) == (0.5, None)
-    assert (apart.area, apart.interval(0.95)) == (1, None)
+    assert (equal.estimate.value, equal.estimate.log_odds_interval(0.95)) == (0.5, None)
+    assert (apart.estimate.value, apart.estimate.log_odds_interval(0.95)) == (1, None)
 
 
 def test_a_share_by_hand():
@@ -111,7 +111,7 @@ def test_a_difference_by_hand():
     found = difference_of(first, second, 0.95)
 
     assert found["difference"] == 0.25
-    half = student_quantile(1, 0.95) * 0.25
+    half = t_quantile(1, 0.95) * 0.25
     assert found["ci"] == pytest.approx([0.25 - half, 0.25 + half])
     assert found["p"] == pytest.approx(0.5)  # t = 1 with 1 degree of freedom: a Cauchy quartile
 

@@ -6,8 +6,9 @@ from scipy import stats
 
 from backend.analysis import repeated
 from backend.analysis.comparisons import Moments, games_howell, welch
-from backend.analysis.crossed_tests import Part, Sampled, over_pictures, within_evaluators
+from backend.analysis.crossed_tests import Sampled, over_pictures, within_evaluators
 from backend.analysis.designs import Crossing
+from backend.analysis.inference import Component, mean_of
 from backend.analysis.response_table import Answers, Coded
 from backend.foundation.errors import InvalidInput
 from backend.scoring import score_answers
@@ -20,8 +21,9 @@ GROUPS = {
 }
 
 
-def sampled(values, *pictures):
-    return Sampled(values.mean(), (Part(values.var(ddof=1) / len(values), len(values) - 1), *pictures))
+def sampled(values, pictures=None, of_answers=None):
+    mean = mean_of(values)
+    return Sampled(mean.value, mean.people, pictures, of_answers)
 
 
 def test_where_pictures_add_nothing_it_is_welchs_test_and_games_and_howells_pairs():
@@ -39,8 +41,8 @@ def test_pictures_widen_the_pairs_and_are_advised_from_a_tenth_of_the_variance()
     def found_of(share):
         models = {}
         for name, values in GROUPS.items():
-            own = sampled(values)
-            models[name] = sampled(values, Part(own.variance * share / (1 - share), 2))
+            own = mean_of(values).people.variance
+            models[name] = sampled(values, Component(own * share / (1 - share), 2))
         return over_pictures(models, 0.95)
 
     few, many = found_of(0.09), found_of(0.11)
@@ -52,7 +54,7 @@ def test_pictures_widen_the_pairs_and_are_advised_from_a_tenth_of_the_variance()
 
 
 def test_models_that_do_not_vary_are_left_out_of_the_test():
-    still = Sampled(50.0, (Part(0.0, 5),))
+    still = Sampled(50.0, Component(0.0, 5))
 
     assert over_pictures({"a": still, "b": sampled(GROUPS["b"])}, 0.95) is None
 
@@ -106,7 +108,7 @@ def test_a_picture_part_adds_to_the_variance_of_a_paired_difference():
     """
     values = np.array([[11.0, 10], [13, 10], [22, 20], [26, 20]])
     crossing = Crossing(["a", "b"], values, np.ones(values.shape, bool))
-    models = {"a": sampled(values[:, 0], Part(5 / 6, 9)), "b": sampled(values[:, 1])}
+    models = {"a": sampled(values[:, 0], Component(5 / 6, 9)), "b": sampled(values[:, 1])}
 
     found = within_evaluators(crossing, models, 0.95)
 
@@ -120,12 +122,12 @@ def test_a_picture_part_adds_to_the_variance_of_a_paired_difference():
 @pytest.mark.parametrize("is_within", [False, True])
 def test_equivalence_and_effects_are_those_of_the_pairs_own_errors_in_any_order_of_the_models(is_within):
     values = np.array([[50.0, 40, 31], [52, 49, 30], [47, 38, 36], [55, 41, 29]])
-    pictures = (Part(1.5, 6), Part(2.0, 9), Part(0.0, 3))
+    pictures = (Component(1.5, 6), Component(2.0, 9), Component(0.0, 3))
 
     def pairs_of(order):
         names = ["abc"[place] for place in order]
         models = {
-            name: Sampled(**{**vars(sampled(values[:, place], pictures[place])), "of_answers": 2400.0})
+            name: sampled(values[:, place], pictures[place], 2400.0)
             for name, place in zip(names, order, strict=True)
         }
         crossing = Crossing(names, values[:, order], np.ones(values.shape, bool))

@@ -5,8 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from backend.analysis.crossing import crossed, crossed_interval, df_of_parts, shared_reals
+from backend.analysis.crossing import crossed, shared_reals
+from backend.analysis.inference import df_of_parts
 from backend.analysis.response_rows import answers_of
+from backend.analysis.score_intervals import score_details
+from backend.analysis.values import values_by_model
 from backend.report.findings import findings
 from validate.studies import InfinityPopulation
 
@@ -27,6 +30,10 @@ def found_of(wrong, **options):
     return crossed(answers_of(rows_of(wrong, **options), "infinity"), 0)
 
 
+def interval_of(answers):
+    return score_details(answers, values_by_model(answers), 0.95)["m"]["interval"]
+
+
 def test_two_evaluators_of_two_images_by_hand():
     # both wrong on the first, right on the second: residuals +-1/2, weights 1/2. Products on one image: 1/16
     # in both orders of the pair, 2/8 for two images. On different images: -1/16 each, mean -1/4 of the
@@ -34,7 +41,7 @@ def test_two_evaluators_of_two_images_by_hand():
     # two images' means, 1/2, over two images
     found = found_of([[1, 0], [1, 0]])
 
-    assert (found.mean, found.of_evaluators, found.of_images) == (0.5, 0.0, 0.25)
+    assert (found.mean, found.people.variance, found.pictures.variance) == (0.5, 0.0, 0.25)
 
 
 def test_where_all_saw_all_it_is_the_mean_squares_of_two_way_analysis_of_variance():
@@ -47,15 +54,15 @@ def test_where_all_saw_all_it_is_the_mean_squares_of_two_way_analysis_of_varianc
 
     found = found_of(wrong)
 
-    assert found.of_images == pytest.approx((images - residual) / (7 * 12), rel=1e-9)
-    assert found.of_evaluators == pytest.approx(table.mean(1).var(ddof=1) / 7, rel=1e-9)
+    assert found.pictures.variance == pytest.approx((images - residual) / (7 * 12), rel=1e-9)
+    assert found.people.variance == pytest.approx(table.mean(1).var(ddof=1) / 7, rel=1e-9)
 
 
 def test_equal_evaluators_leave_the_interval_of_independent_answers():
     # six people, two of ten wrong each, on images of their own: p = 0.2, 60 answers, t(5) = 2.5706
     wrong = [[1, 1, 0, 0, 0, 0, 0, 0, 0, 0]] * 6
 
-    found = crossed_interval(answers_of(rows_of(wrong, lambda i, j: f"{i}-{j}"), "infinity"), 0, 0.95)
+    found = interval_of(answers_of(rows_of(wrong, lambda i, j: f"{i}-{j}"), "infinity"))
 
     assert found["ci"] == pytest.approx([10.0, 35.9], abs=0.05)
 
@@ -84,7 +91,7 @@ def test_images_that_nobody_else_saw_add_nothing():
 
     found = found_of(wrong, stimulus=lambda i, j: f"{i}-{j}")
 
-    assert found.of_images == 0
+    assert found.pictures.variance == 0
     assert found.images == 40
 
 
@@ -103,18 +110,18 @@ def test_answers_without_an_image_are_nobody_elses():
 def test_an_image_that_one_evaluator_judged_twice_is_shared_with_nobody():
     wrong = np.random.default_rng(0).integers(2, size=(4, 10))
 
-    assert found_of(wrong, stimulus=lambda i, j: f"{i}-{j // 2}").of_images == 0
+    assert found_of(wrong, stimulus=lambda i, j: f"{i}-{j // 2}").pictures.variance == 0
 
 
 def test_one_evaluator_has_no_interval():
-    assert crossed_interval(answers_of(rows_of([[1, 0, 1]]), "infinity"), 0, 0.95) is None
+    assert interval_of(answers_of(rows_of([[1, 0, 1]]), "infinity")) is None
 
 
 def test_nobody_wrong_has_an_interval_and_no_share():
-    found = crossed_interval(answers_of(rows_of(np.zeros((3, 20), int)), "infinity"), 0, 0.95)
+    found = interval_of(answers_of(rows_of(np.zeros((3, 20), int)), "infinity"))
 
     assert found["ci"][0] == 0 < found["ci"][1] < 100
-    assert found["share_of_images"] is None
+    assert found["share_of_pictures"] is None
 
 
 def test_60_shared_images_and_112_people_make_the_interval_twice_as_wide():
@@ -123,7 +130,7 @@ def test_60_shared_images_and_112_people_make_the_interval_twice_as_wide():
         112, np.random.default_rng(4)
     )
 
-    low, high = crossed_interval(answers, 0, 0.95)["ci"]
+    low, high = interval_of(answers)["ci"]
 
     means = 100 * answers.judges.wrong / answers.judges.seen
     assert (high - low) / (2 * 1.9814 * means.std(ddof=1) / 112**0.5) == pytest.approx(2, abs=0.5)
@@ -140,7 +147,7 @@ def test_the_interval_holds_over_new_evaluators_and_new_images():
     for _ in range(200):
         rates = np.clip(rng.beta(1, 1.5, 40) + rng.normal(0, 0.05, (20, 1)), 0.01, 0.99)
         wrong = rng.random(rates.shape) < rates
-        low, high = crossed_interval(answers_of(rows_of(wrong), "infinity"), 0, 0.95)["ci"]
+        low, high = interval_of(answers_of(rows_of(wrong), "infinity"))["ci"]
         holds["crossed"] += low <= 40 <= high
         means = 100 * wrong.mean(axis=1)
         holds["evaluators"] += abs(means.mean() - 40) <= 2.093 * means.std(ddof=1) / 20**0.5
@@ -156,7 +163,7 @@ def test_the_images_share_is_what_they_put_in():
     for _ in range(40):
         wrong = rng.random((200, 10)) < rng.random(10)
         found = found_of(wrong)
-        shares.append((found.of_images, found.of_evaluators))
+        shares.append((found.pictures.variance, found.people.variance))
     images, people = np.mean(shares, axis=0)
 
     assert images == pytest.approx(1 / 12 / 10, rel=0.15)
@@ -168,5 +175,5 @@ def test_degrees_of_freedom_without_end_are_none_since_json_has_no_infinity():
     wrong = [[1] * right + [0] * (20 - right) for right in (9, 10, 10, 10)]
     answers = answers_of(rows_of(wrong, lambda i, j: f"{i}-{j}"), "infinity")
 
-    assert crossed_interval(answers, 0, 0.95)["df"] is None
+    assert interval_of(answers)["df"] is None
     json.dumps(findings(answers), default=list, allow_nan=False)

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from backend.analysis import dropout
-from backend.analysis.dropout import dropout_interval, dropout_test
+from backend.analysis.dropout import dropout_test
 
 
 def found(began, left, seed=0):
@@ -88,12 +88,3 @@ def test_very_many_tables_are_drawn():
     began = rng.integers(28, 61, 40)
 
     assert found(began, rng.binomial(began, 0.3))["method"] == "monte-carlo"
-
-
-def test_the_interval_is_clopper_and_pearsons():
-    theirs = stats.binomtest(3, 12).proportion_ci(0.95, method="exact")
-
-    assert dropout_interval(12, 3, 0.95) == pytest.approx([theirs.low, theirs.high])
-    assert dropout_interval(4, 0, 0.95)[0] == 0.0
-    assert dropout_interval(4, 4, 0.95)[1] == 1.0
-    assert dropout_interval(0, 0, 0.95) is None

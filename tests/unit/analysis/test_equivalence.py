@@ -5,12 +5,14 @@ import pytest
 from scipy import stats
 
 from backend.analysis.equivalence import equivalence
+from backend.analysis.inference import Component, Estimate
 from validate.equivalence import outcome
 from validate.mixed_sessions import Kind
 
 
 def found_of(difference, error, df, level=0.95, margin=5.0):
-    return equivalence(*(np.array(one, float) for one in (difference, error, df)), level, margin)
+    difference, error, df = (np.array(one, float) for one in (difference, error, df))
+    return equivalence(Estimate(difference, Component(error**2, df)), level, margin)
 
 
 @pytest.mark.parametrize("difference", [-6.0, -2.5, 0.0, 4.9, 30.0])

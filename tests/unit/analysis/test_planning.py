@@ -15,7 +15,7 @@ from scipy.special import ndtr, ndtri
 
 import openhype
 from backend.analysis import planning
-from backend.analysis.intervals import OverBoth, spread_of
+from backend.analysis.inference import Component, Share, mean_of
 from backend.analysis.power import at_score, critical, evaluators_for, other_score, power, width
 from backend.analysis.response_rows import answers_of
 from backend.analysis.spreads import Spread, published, spreads_of
@@ -152,9 +152,8 @@ def test_a_width_is_that_of_the_printed_interval_if_nothing_is_left_to_chance(
     found = width(spread, evaluators, images, level, 0.5)
 
     variance = (between + spread.within / images) / 1e4
-    people = replace(spread_of(np.array([0.0, 1.0]), evaluators * images), mean=share / 100)
-    people = replace(people, variance=variance / evaluators, df=evaluators - 1.0)
-    (low, high), _ = OverBoth(people).interval(level)
+    people = Component(variance / evaluators, evaluators - 1.0)
+    low, high = Share(share / 100, people, answers=evaluators * images).interval(level)
     assert found == pytest.approx(100 * (high - low), rel=0.02)
 
 
@@ -254,7 +253,8 @@ def test_plans_from_pilots_reach_the_width_as_often_as_they_promise(people):
         )
         count = evaluators_for(lambda n, spread=spread: width(spread, n, 50, 0.95, 0.8) <= 10)
         values = rng.binomial(50, rng.beta(6, 14, count)) / 50
-        (low, high), _ = OverBoth(spread_of(values, 50 * count)).interval(0.95)
+        mean = mean_of(values)
+        low, high = Share(mean.value, mean.people, answers=50 * count).interval(0.95)
         reached.append(high - low <= 0.1)
 
     assert np.mean(reached) == pytest.approx(0.8, abs=0.03 + 2.5 * math.sqrt(0.16 / 120))

@@ -205,11 +205,6 @@ def test_differences_that_do_not_vary_have_no_test(values, is_there):
         assert repeated.pairs(crossing(values, is_there), 0.95) == []
 
 
-def test_holm_steps_down_by_hand():
-    # .01 * 4, .02 * 3, .03 * 2 but not below .06, .5
-    assert repeated.holm(np.array([0.02, 0.5, 0.01, 0.03])) == pytest.approx([0.06, 0.5, 0.04, 0.06])
-
-
 # Designs in the scores
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import openhype
-from backend.analysis.intervals import for_skewed
+from backend.analysis.time_scores import for_skewed
 from backend.responses.readers import read_answers, write_responses
 from backend.scoring import score, score_answers
 from validate.studies import InfinityPopulation, TimePopulation
