@@ -17,7 +17,7 @@ from scipy.special import ndtri
 
 from backend.analysis.bradley_terry import Games, fit
 from backend.analysis.paired_answers import PairedAnswers
-from backend.analysis.tournament import strengths
+from backend.analysis.tournament import fit_strengths, strengths
 from backend.experiment.pair_design import Tally, session_pairs, standing
 
 SPREADS = (0.0, 1.0, 2.0)
@@ -97,7 +97,8 @@ def recovery() -> Iterator[dict[str, Any]]:
         seen, covered, ranked = [], [], []
         for _ in range(TOURNAMENTS):
             answers = simulated(true, people, trials, ties, rng, pictures, people_sd)
-            rows = {row["model"]: row for row in strengths(answers, rng, iterations=600)["contestants"]}
+            found = strengths(answers, fit_strengths(answers, rng, 600), 0.95)
+            rows = {row["model"]: row for row in found["contestants"]}
             own = [rows[name] for name in answers.contestants]
             seen.append([row["strength"] for row in own])
             covered.append([row["ci"][0] <= t <= row["ci"][1] for row, t in zip(own, true, strict=True)])

@@ -1,6 +1,5 @@
 """Answers to pairs of contestants (models, and the reals where they take part), as arrays."""
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,8 +8,6 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from backend.analysis.bradley_terry import LEFT_WINS, RIGHT_WINS, TIE, Games
-from backend.experiment.records import TEST
-from backend.foundation.errors import InvalidInput
 
 OUTCOMES = {"left": LEFT_WINS, "tie": TIE, "right": RIGHT_WINS}
 """Codes of the answers."""
@@ -101,46 +98,3 @@ class PairedAnswers:
 
 def _shaped(flat: Any) -> np.ndarray:
     return np.asarray(flat, float).reshape(-1, 3)
-
-
-def paired_answers(rows: Iterable[Mapping[str, Any]], simulated: bool = False) -> PairedAnswers:
-    """Return the scored answers of rows with the columns of the responses file.
-
-    Args:
-        simulated: whether to take those of simulated sessions instead of real ones.
-
-    Raises:
-        InvalidInput: no rows, a row without contestants or with one against itself, or an unknown answer.
-    """
-    lefts, rights, outcomes, people = [], [], [], []
-    for number, row in enumerate(rows, 1):
-        is_scored = row.get("trial_kind") in (None, "", TEST)
-        if not is_scored or bool(row.get("simulated")) != simulated:
-            continue
-        left, right = row.get("left") or "", row.get("right") or ""
-        if not left or not right or left == right:
-            raise InvalidInput(
-                f"response {number}: left and right must name two contestants, not {left!r} and {right!r}"
-            )
-        if row["response"] not in OUTCOMES:
-            raise InvalidInput(
-                f"response {number}: response must be {', '.join(OUTCOMES)}, not {row['response']!r}"
-            )
-        lefts.append(left)
-        rights.append(right)
-        outcomes.append(OUTCOMES[row["response"]])
-        people.append(row["evaluator"])
-    if not lefts:
-        raise InvalidInput("there are no responses to score")
-    contestants = sorted({*lefts, *rights})
-    evaluators = [*dict.fromkeys(people)]
-    of_contestant = {name: code for code, name in enumerate(contestants)}
-    of_evaluator = {name: code for code, name in enumerate(evaluators)}
-    return PairedAnswers(
-        tuple(contestants),
-        tuple(evaluators),
-        np.array([of_contestant[name] for name in lefts]),
-        np.array([of_contestant[name] for name in rights]),
-        np.array(outcomes),
-        np.array([of_evaluator[name] for name in people]),
-    )

@@ -87,44 +87,12 @@ def fit_strengths(
     return Strengths(fitted, both, df, pictures.total / whole)
 
 
-def strengths(
-    answers: PairedAnswers,
-    rng: np.random.Generator,
-    level: float = 0.95,
-    iterations: int = bootstrap.ITERATIONS,
-    drawn: int | None = None,
-) -> dict[str, Any]:
+def strengths(answers: PairedAnswers, found: Strengths, level: float) -> dict[str, Any]:
     """Return strengths, ranks and differences.
 
     Strengths are log-odds of being preferred to the mean model; the reals, if they take part, do not count in
     that mean.
-
-    Raises:
-        InvalidInput: as for `fit_strengths`.
     """
-    return _as_data(answers, fit_strengths(answers, rng, iterations, drawn), level)
-
-
-def tournament(
-    answers: PairedAnswers,
-    rng: np.random.Generator,
-    level: float = 0.95,
-    iterations: int = bootstrap.ITERATIONS,
-    drawn: int | None = None,
-) -> dict[str, Any]:
-    """Return all results: those of `strengths`, what they rest on, and whether the model fits."""
-    found = fit_strengths(answers, rng, iterations, drawn)
-    return {
-        **_as_data(answers, found, level),
-        "ties": _ties(answers, found.fitted),
-        "first_place": _first_place(answers, found.fitted),
-        "sides": side_bias(answers, found.fitted, level),
-        "fit": goodness_of_fit(answers, found.fitted),
-        "cycles": cycles(answers),
-    }
-
-
-def _as_data(answers: PairedAnswers, found: Strengths, level: float) -> dict[str, Any]:
     order = np.argsort(-found.fitted.strengths, kind="stable")
     return {
         "contestants": _contestants(answers, found, level, order),
@@ -133,6 +101,17 @@ def _as_data(answers: PairedAnswers, found: Strengths, level: float) -> dict[str
         "share_of_pictures": found.share_of_pictures,
         "evaluators": len(answers.evaluators),
         "answers": len(answers),
+    }
+
+
+def checks(answers: PairedAnswers, fitted: Fit, level: float) -> dict[str, Any]:
+    """Return what strengths rest on, and whether the model fits."""
+    return {
+        "ties": _ties(answers, fitted),
+        "first_place": _first_place(answers, fitted),
+        "sides": side_bias(answers, fitted, level),
+        "fit": goodness_of_fit(answers, fitted),
+        "cycles": cycles(answers),
     }
 
 

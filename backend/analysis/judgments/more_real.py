@@ -16,7 +16,7 @@ from backend.analysis.paired_answers import OUTCOMES, PairedAnswers
 from backend.analysis.response_table import Answers, Coded, Coder
 from backend.analysis.score_resamples import ScoreResamples, widened
 from backend.analysis.scores import Options
-from backend.analysis.tournament import fit_strengths, strengths, tournament
+from backend.analysis.tournament import Strengths, checks, fit_strengths, strengths
 from backend.experiment.judgment import pictures_of
 from backend.experiment.judgments import method_named
 from backend.foundation.errors import InvalidInput
@@ -29,30 +29,31 @@ class MoreRealScores(JudgmentScores):
 
     def overall(self, answers: Answers, options: Options) -> dict[str, Any]:
         """Return strengths and their differences, without what takes long while a study runs."""
-        paired, seed = paired_of(answers), options.seed or 0
-        rng, times = np.random.default_rng(seed), options.iterations or _ITERATIONS_WHILE_RUNNING
-        found = strengths(paired, rng, options.level, times, options.evaluators_drawn)
+        paired, times = paired_of(answers), options.iterations or _ITERATIONS_WHILE_RUNNING
+        found = strengths(paired, _fitted(paired, options, times), options.level)
         return _as_scores(answers, options, found, times)
 
     def scores(self, answers: Answers, options: Options) -> dict[str, Any]:
-        paired, seed = paired_of(answers), options.seed or 0
-        rng, times = np.random.default_rng(seed), options.iterations or bootstrap.ITERATIONS
-        found = tournament(paired, rng, options.level, times, options.evaluators_drawn)
-        more = ("ties", "first_place", "sides", "fit", "cycles")
+        paired, times = paired_of(answers), options.iterations or bootstrap.ITERATIONS
+        found = _fitted(paired, options, times)
         return {
-            **_as_scores(answers, options, found, times),
-            "tournament": {name: found[name] for name in more},
+            **_as_scores(answers, options, strengths(paired, found, options.level), times),
+            "tournament": checks(paired, found.fitted, options.level),
         }
 
     def resampled(self, answers: Answers, options: Options) -> ScoreResamples | None:
-        paired, times = paired_of(answers), options.iterations or bootstrap.ITERATIONS
-        rng = np.random.default_rng(options.seed or 0)
-        found = fit_strengths(paired, rng, times, options.evaluators_drawn)
+        paired = paired_of(answers)
+        found = _fitted(paired, options, options.iterations or bootstrap.ITERATIONS)
         if found.drawings is None:
             return None
         people = np.array(len(paired.evaluators))
         scores = widened(found.fitted.strengths, found.drawings, people, options.level, found.df)
         return ScoreResamples(paired.contestants, scores)
+
+
+def _fitted(paired: PairedAnswers, options: Options, iterations: int) -> Strengths:
+    rng = np.random.default_rng(options.seed or 0)
+    return fit_strengths(paired, rng, iterations, options.evaluators_drawn)
 
 
 def paired_of(answers: Answers) -> PairedAnswers:

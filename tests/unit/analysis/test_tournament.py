@@ -9,9 +9,9 @@ import pytest
 from backend.analysis import first_place
 from backend.analysis.bradley_terry import fit
 from backend.analysis.judgments.more_real import paired_of
-from backend.analysis.paired_answers import PairedAnswers, paired_answers
+from backend.analysis.paired_answers import PairedAnswers
 from backend.analysis.response_rows import answers_of
-from backend.analysis.tournament import strengths, tournament
+from backend.analysis.tournament import checks, fit_strengths, strengths
 from backend.foundation.errors import InvalidInput
 from validate.tournaments import simulated as simulated_pairs
 
@@ -32,8 +32,13 @@ def simulated(strengths, evaluators, trials, rng, ties=0.0, spread=0.0, left=0.0
     return PairedAnswers(names, tuple(map(str, range(evaluators))), a, b, outcome, whose)
 
 
-def results(answers, **options):
-    return tournament(answers, np.random.default_rng(0), iterations=400, **options)
+def results(answers, level=0.95):
+    found = fit_strengths(answers, np.random.default_rng(0), 400)
+    return strengths(answers, found, level) | checks(answers, found.fitted, level)
+
+
+def paired_answers(rows):
+    return paired_of(answers_of([{"model": "m", "truth": "", **row} for row in rows], "tournament"))
 
 
 @pytest.mark.slow("simulates many evaluators to know an interval's coverage")
@@ -178,9 +183,9 @@ def test_who_never_lost_is_named():
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
-        ({"left": ""}, "left and right must name two contestants"),
-        ({"left": "b"}, "left and right must name two contestants, not 'b' and 'b'"),
-        ({"response": "real"}, "response must be left, tie, right, not 'real'"),
+        ({"left": ""}, "left and right must name a contestant in every response"),
+        ({"left": "b"}, "left and right must be two contestants, not both b"),
+        ({"response": "real"}, "response must be 'left', 'right' or 'tie', not 'real'"),
     ],
 )
 def test_a_row_that_is_no_comparison_is_refused(bad, message):
@@ -201,7 +206,7 @@ def test_shared_pictures_make_no_model_better(models, people, pictures):
     rng, covered, told, ranked = np.random.default_rng(pictures), [], [], []
     for _ in range(60):
         answers = simulated_pairs(np.zeros(models), people, 60, 0.0, rng, pictures, 0.3)
-        found = strengths(answers, rng, iterations=300)
+        found = strengths(answers, fit_strengths(answers, rng, 300), 0.95)
         covered += [row["ci"][0] <= 0 <= row["ci"][1] for row in found["contestants"]]
         told += [row["p"] < 0.05 for row in found["differences"]]
         ranked.append(all(row["ranks"] == [1, models] for row in found["contestants"]))
@@ -217,7 +222,9 @@ def test_pictures_that_nobody_shares_add_nothing():
     plain = simulated([0.5, 0.0, -0.5], 12, 30, rng)
     apart = replace(plain, pictures=np.arange(2 * len(plain)).reshape(-1, 2))
 
-    unnamed, named = (strengths(each, np.random.default_rng(2), iterations=200) for each in (plain, apart))
+    unnamed, named = (
+        strengths(each, fit_strengths(each, np.random.default_rng(2), 200), 0.95) for each in (plain, apart)
+    )
 
     assert (unnamed["share_of_pictures"], named["share_of_pictures"]) == (None, 0.0)
     assert named["contestants"] == unnamed["contestants"]
