@@ -166,7 +166,7 @@ def _coverage_of_differences() -> dict[str, Row]:
             for seed in range(_STUDIES):
                 rng = np.random.default_rng([4, evaluators, seed])
                 first, whole, second, other = _counts(evaluators, shares, rng, few)
-                low, high = share_of(first, whole, 0.95).ci
+                low, high = share_of(first, whole, 0.95)[1]
                 held[0] += low <= true[0] <= high
                 low, high = difference_of((first, whole), (second, other), 0.95)["ci"]
                 held[1] += low <= true[0] - true[1] <= high

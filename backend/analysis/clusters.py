@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from backend.analysis import inference
-from backend.analysis.inference import Component, Estimate, Seen, clustered, shared_pictures
+from backend.analysis.inference import Component, Estimate, Seen, Share, clustered, shared_pictures
 from backend.analysis.response_table import Answers
 
 Part = tuple[np.ndarray, np.ndarray]
@@ -65,38 +65,31 @@ class Answered:
         return result
 
 
-@dataclass(frozen=True)
-class Share:
-    """A share (0 to 1) and its interval; no interval if fewer than two evaluators contribute."""
-
-    share: float
-    ci: list[float] | None
-
-
 def answered(answers: Answers, chosen: np.ndarray) -> Answered:
     """Return who gave the chosen answers, of which there is one at least, and to what."""
     _, evaluator = np.unique(answers.evaluator.codes[chosen], return_inverse=True)
     return Answered(evaluator, answers.image_ranks[chosen], answers.is_fake[chosen])
 
 
-def share_of(part: Part, who: Answered, level: float) -> Share | None:
+def share_of(part: Part, who: Answered, level: float) -> tuple[float | None, list[float] | None]:
     """Return the share of answers that count with Wilson's interval for the effective sample size.
 
     The effective size is that of independent answers with the variance that evaluators and pictures show
-    (Korn and Graubard, 1998); evaluators cannot vary less than answers do by chance. None among no answers.
+    (Korn and Graubard, 1998); evaluators cannot vary less than answers do by chance. No share among no
+    answers, and no interval of one evaluator's.
     """
     counts, among = part
     total, people = float(among.sum()), who.count(among)
     if not total:
-        return None
+        return None, None
     share = float((counts & among).sum()) / total
     if people < 2:
-        return Share(share, None)
+        return share, None
     weight = among / total
     influence = weight * (counts - share)
     over_people = clustered(who.by_evaluator(influence), people)
-    found = inference.Share(share, over_people, who.of_pictures(influence, weight), answers=total)
-    return Share(share, found.interval(level))
+    found = Share(share, over_people, who.of_pictures(influence, weight), answers=total)
+    return share, found.interval(level)
 
 
 def difference_of(first: Part, second: Part, who: Answered, level: float) -> dict[str, Any] | None:

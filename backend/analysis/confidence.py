@@ -284,17 +284,17 @@ class _Levels:
         found: list[Mapping[str, Any]] = []
         for i, label in enumerate(self.labels):
             here = place == i
-            share = share_of((rated.was_right, here), rated.who, level)
-            if share is None:  # nobody answered so
+            if not here.any():
                 continue
+            right, ci = share_of((rated.was_right, here), rated.who, level)
             found.append(
                 {
                     "level": label,
                     "probability": float(rated.probability[here].mean()),
                     "answers": int(here.sum()),
                     "evaluators": rated.who.count(here),
-                    "right": share.share,
-                    "ci": share.ci,
+                    "right": right,
+                    "ci": ci,
                 }
             )
         return found

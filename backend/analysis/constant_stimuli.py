@@ -21,9 +21,8 @@ from typing import Any
 import numpy as np
 
 from backend.analysis import psychometric
-from backend.analysis.exposures import plain
+from backend.analysis.exposures import plain, trials_of
 from backend.analysis.model_tests import tests_of
-from backend.analysis.psychometric import Trials
 from backend.analysis.response_table import Answers, Coded, filter_rows
 from backend.analysis.values import values_by_model
 from backend.experiment.fixed_exposures import label
@@ -90,9 +89,9 @@ def function_of(
     if len(asked) < FEWEST_EXPOSURES:
         return None
     judges = answers.judges.of_response[mine]
-    trials = _trials(answers, mine)
+    trials = trials_of(answers, mine)
     fit = psychometric.fit(trials, at=at, level=None, rng=rng)
-    people = [_trials(answers, mine[judges == judge]) for judge in np.unique(judges)]
+    people = [trials_of(answers, mine[judges == judge]) for judge in np.unique(judges)]
     over = psychometric.profile_over_evaluators(trials, fit, people, level)
     ends = {"shortest_ms": float(asked[0]), "longest_ms": float(asked[-1])}
     return {**plain(fit), "ci": over and [*over], **ends}
@@ -105,10 +104,6 @@ def threshold(function: Mapping[str, Any] | None) -> dict[str, Any] | None:
     low, high = function["shortest_ms"], function["longest_ms"]
     found = psychometric.limited(function["threshold_ms"], function["ci"], low, high)
     return {**found, "at": function["at"]}
-
-
-def _trials(answers: Answers, some: np.ndarray) -> Trials:
-    return Trials.of(answers.exposures_ms[some], ~answers.was_wrong[some])
 
 
 def _row(ms: float, row: Mapping[str, Any], shown_ms: float | None) -> dict[str, Any]:

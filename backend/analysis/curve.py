@@ -6,6 +6,7 @@ import numpy as np
 
 from backend.analysis import bootstrap
 from backend.analysis.costs import Costs
+from backend.analysis.inference import t_quantile
 from backend.analysis.values import Values
 
 EVALUATORS = tuple(range(10, 125, 5))
@@ -43,7 +44,5 @@ def _width(values: Values, count: int, level: float) -> dict[str, float]:
         found = bootstrap.exact_on_lattice(values.lattice, count, level)
     if found is not None:
         return {"std": found.std, "width": found.high - found.low}
-    from scipy.special import ndtri
-
     std = float(values.numbers.std() / np.sqrt(count))
-    return {"std": std, "width": float(2 * ndtri((1 + level) / 2)) * std}
+    return {"std": std, "width": 2 * t_quantile(np.inf, level) * std}

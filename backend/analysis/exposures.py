@@ -70,7 +70,7 @@ def exposures_of(
     for judge in np.flatnonzero(answers.judges.model == model).tolist():
         some = answers.judges.responses[judge]
         reversal = _reversals(answers, some)
-        trials.append(_trials(answers, some))
+        trials.append(trials_of(answers, some))
         fit = None
         if len(some) >= FEWEST_TRIALS:
             fit = psychometric.fit(trials[-1], at=at, level=level, rng=rng)
@@ -78,7 +78,7 @@ def exposures_of(
         name = answers.evaluator.names[answers.judges.evaluator[judge]]
         rows.append({"evaluator": name, "reversal_ms": reversal, "psychometric": fit and plain(fit)})
         reversals += [reversal] if reversal is not None else []
-    everything = _trials(answers, mine)
+    everything = trials_of(answers, mine)
     return {
         "reversal_ms": _mean(reversals, level),
         "threshold_ms": {
@@ -134,7 +134,8 @@ def over_evaluators(
     }
 
 
-def _trials(answers: Answers, some: np.ndarray) -> Trials:
+def trials_of(answers: Answers, some: np.ndarray) -> Trials:
+    """Return some answers as trials of a psychometric function."""
     return Trials.of(answers.exposures_ms[some], ~answers.was_wrong[some])
 
 

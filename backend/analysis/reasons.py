@@ -116,27 +116,22 @@ def _rows(
     given = np.column_stack([has[chosen], ~has[chosen].any(axis=1)])
     rows: list[dict[str, Any]] = []
     for reason, mine in zip([*known, None], given.T, strict=True):
-        share = share_of((mine, whole), who, level)
         of_fakes, of_reals = (mine, who.is_fake), (mine, ~who.is_fake)
-        shares = [share_of(part, who, level) for part in (of_fakes, of_reals)]
+        parts = {"share": (mine, whole), "of_fakes": of_fakes, "of_reals": of_reals}
+        shares = {name: share_of(part, who, level) for name, part in parts.items()}
         difference = difference_of(of_fakes, of_reals, who, level) or {}
-        was_fake = share_of((who.is_fake, mine), who, level)
         rows.append(
             {
                 "reason": reason,
                 "answers": int(mine.sum()),
                 "of": len(whole),
                 "evaluators": who.count(mine),
-                "share": share and share.share,
-                "share_ci": share and share.ci,
-                "of_fakes": shares[0] and shares[0].share,
-                "of_fakes_ci": shares[0] and shares[0].ci,
-                "of_reals": shares[1] and shares[1].share,
-                "of_reals_ci": shares[1] and shares[1].ci,
+                **{name: share for name, (share, _) in shares.items()},
+                **{f"{name}_ci": ci for name, (_, ci) in shares.items()},
                 "difference": difference.get("difference"),
                 "difference_ci": difference.get("ci"),
                 "p": difference.get("p"),
-                "was_fake": was_fake and was_fake.share,
+                "was_fake": share_of((who.is_fake, mine), who, level)[0],
             }
         )
     rows[-1]["p"] = None  # that no reason was given is not one of the reasons that are tested

@@ -40,7 +40,7 @@ def of_models(
         mixed = values[rng.random((splits, len(values))).argsort(axis=1)]
         middle = len(values) // 2
         halves[0, :, i], halves[1, :, i] = mixed[:, :middle].mean(axis=1), mixed[:, middle:].mean(axis=1)
-    return _stepped_up(halves[0], halves[1])
+    return _summary(_correlations(halves[0], halves[1]))
 
 
 def of_people(crossing: Crossing, rng: np.random.Generator, splits: int = SPLITS) -> dict[str, Any] | None:
@@ -117,10 +117,6 @@ def _between_halves(
         xy, xx, yy = (np.einsum("ij,ij->j", a, b) / count - product for a, b, product in pairs)
         is_varying = (count >= 3) & (xx > _NOTHING) & (yy > _NOTHING)
         return np.where(is_varying, np.clip(xy / np.sqrt(xx * yy), -1, 1), np.nan)
-
-
-def _stepped_up(first: np.ndarray, second: np.ndarray) -> dict[str, Any] | None:
-    return _summary(_correlations(first, second))
 
 
 def _correlations(x: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ from backend.experiment.fixed_exposures import label
 from backend.report import formatting
 from backend.report.context import FindingsView
 from backend.report.elements import ALONE, Column, Figure, Row, Section, Table
-from backend.report.exposures import FIT_COLUMNS, function_row, written_threshold
+from backend.report.exposures import functions_table
 from backend.report.models import MOST_DESCRIBED, remaining_note
 
 _SHOWN_MODELS = 9
@@ -33,7 +33,7 @@ def section(found: FindingsView) -> Section | None:
             f"{formatting.share(threshold['at'])}; its interval is {ALONE}. Goodness of fit is the "
             "deviance against simulated data sets; a small p says that the function does not fit."
         )
-    functions = [row for row in models if row.get("function")]
+    functions = {row["model"]: row["function"] for row in models if row.get("function")}
     accuracies = _accuracies(found, models)
     model_notes = tuple((row["model"], f"{apart(row)}.") for row in models)
     return Section(
@@ -48,7 +48,7 @@ def section(found: FindingsView) -> Section | None:
         more_paragraphs=remaining_note(len(models)),
         lead=accuracies,
         tables=(
-            *([_functions(found, functions)] if functions else []),
+            *([functions_table(functions, "answers")] if functions else []),
             _between_exposures(found, models),
             *([_between_models(found)] if len(models) > 1 else []),
         ),
@@ -110,19 +110,6 @@ def _accuracies(found: FindingsView, models: Sequence[Row]) -> Table:
 
 def _yes(value: bool | None) -> str:
     return formatting.NONE if value is None else "yes" if value else "no"
-
-
-def _functions(found: FindingsView, models: Sequence[Row]) -> Table:
-    rows = [function_row(row["model"], row["function"]) for row in models]
-    at = formatting.share(models[0]["function"]["at"])
-    columns = (
-        Column("model", lambda row: row["model"], is_number=False),
-        Column(f"{at} right at (ms)", written_threshold),
-        *FIT_COLUMNS,
-        Column("answers", lambda row: f"{row['trials']:,}"),
-    )
-    caption = "Psychometric functions of all evaluators together"
-    return Table("functions", caption, columns, rows, alone=f"{at} right at (ms)")
 
 
 _PAIRS = (

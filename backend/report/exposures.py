@@ -1,7 +1,7 @@
 """Report section on HYPE-time: three estimates of the threshold, staircases, psychometric functions."""
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from backend.analysis import psychometric
@@ -60,7 +60,10 @@ def section(found: FindingsView) -> Section | None:
         tuple(paragraphs),
         model_notes=tuple((row["model"], _model_note(found, row)) for row in models[:MOST_DESCRIBED]),
         more_paragraphs=remaining_note(len(models)),
-        tables=(_thresholds(found, models), _pooled(found, models)),
+        tables=(
+            _thresholds(found, models),
+            functions_table({row["model"]: row["exposures"]["pooled"] for row in models}, "trials"),
+        ),
         figures=tuple(figures),
         notes=tuple(notes),
     )
@@ -137,14 +140,15 @@ def _with_interval(value: str, ci: str) -> Callable[[Row], str]:
     return lambda row: formatting.estimate(row[value], row[ci])
 
 
-def _pooled(found: FindingsView, models: Sequence[Row]) -> Table:
-    rows = [function_row(row["model"], row["exposures"]["pooled"]) for row in models]
-    at = formatting.share(models[0]["exposures"]["pooled"]["at"])
+def functions_table(functions: Mapping[str, Row], trials: str) -> Table:
+    """Return the psychometric functions of all evaluators' answers, by model; `trials` names the answers."""
+    rows = [function_row(model, function) for model, function in functions.items()]
+    at = formatting.share(next(iter(functions.values()))["at"])
     columns = (
         Column("model", lambda row: row["model"], is_number=False),
         Column(f"{at} right at (ms)", written_threshold),
         *FIT_COLUMNS,
-        Column("trials", lambda row: f"{row['trials']:,}"),
+        Column(trials, lambda row: f"{row['trials']:,}"),
     )
     caption = "Psychometric functions of all evaluators together"
     return Table("functions", caption, columns, rows, alone=f"{at} right at (ms)")

@@ -11,6 +11,7 @@ from backend.analysis.judgment_scores import scores_of
 from backend.analysis.response_table import Answers
 from backend.analysis.scores import Options
 from backend.experiment.judgments import judgment_of
+from backend.foundation.column_rows import ColumnRows
 from backend.report.judgment_report import FindingsOptions, report_of
 from backend.report.metrics import metric_rows
 from backend.scoring import score_answers
@@ -29,7 +30,7 @@ def findings(
 
     Args:
         answers: responses, read with `details` for findings on images, classes and response times.
-        in_columns: return the table of images as `ColumnRows`, which need a tenth of the memory.
+        in_columns: return large tables as `ColumnRows`, which need a tenth of the memory.
         exposures: `nominal`, or `shown` (methods with a time limit).
         **options: those of `scoring.Options`.
 
@@ -39,7 +40,9 @@ def findings(
     chosen = findings_options or FindingsOptions()
     answers, scores = _scored(answers, exposures, {"margin": chosen.margin, **options})
     report = report_of(answers.method)
-    found = report.findings(answers, scores, chosen, Options(**options), in_columns)
+    found = report.findings(answers, scores, chosen, Options(**options))
+    if not in_columns:
+        found = {name: [*part] if isinstance(part, ColumnRows) else part for name, part in found.items()}
     if not judgment_of(answers.method).has_items:
         found = {**found, "metrics": metric_rows(answers, scores, chosen.metrics, Options(**options))}
     return {**scores, "findings": found}

@@ -72,22 +72,17 @@ class JudgmentReport:
     """Whether scores of several studies may stand in one table: they are on one scale, with a common zero."""
 
     def findings(
-        self,
-        answers: Answers,
-        scores: Mapping[str, Any],
-        chosen: FindingsOptions,
-        options: Options,
-        in_columns: bool,
+        self, answers: Answers, scores: Mapping[str, Any], chosen: FindingsOptions, options: Options
     ) -> dict[str, Any]:
         """Return findings as plain data: what the sections show besides the scores.
 
-        Needed are `models`, a row with `model` for each of the scores, and what `shared_findings` has.
+        Needed are `models`, a row with `model` for each of the scores, and what `shared_findings` has. Large
+        tables may be `ColumnRows`, which need a tenth of the memory.
 
         Args:
             answers: the responses, also those that `JudgmentScores.sampled` leaves out.
             scores: the result of `scoring.score_answers`.
             options: the options of the scores.
-            in_columns: return large tables as `ColumnRows`, which need a tenth of the memory.
         """
         return {
             "models": [{"model": row["model"]} for row in scores["models"]],

@@ -237,17 +237,8 @@ def _kendall(found: FindingsView, rows: Sequence[Row]) -> Table:
         Column("p (all orders)", lambda row: formatting.bare_p(row["tau_p_exact"])),
         Column("models", lambda row: str(row["models"])),
     )
-    keys = (
-        "metric",
-        "direction",
-        "tau",
-        "tau_evaluators_ci",
-        "tau_models_ci",
-        "tau_p",
-        "tau_p_exact",
-        "models",
-    )
-    data = [{key: row[key] for key in keys} for row in rows]
+    of_tau = ("tau", "tau_evaluators_ci", "tau_models_ci", "tau_p", "tau_p_exact")
+    data = [{name: row[name] for name in ("metric", "direction", *of_tau, "models")} for row in rows]
     caption = f"Kendall's τ of scores with metrics, with {found.level} intervals"
     return Table("metrics-kendall", caption, columns, data, is_folded=True, alone="other evaluators")
 

@@ -62,19 +62,8 @@ def models_table(found: FindingsView) -> Table:
         if found.is_percent
         else "HYPE-time: mean of the modal exposures of blocks"
     )
-    keys = [
-        "model",
-        "score",
-        "interval_ci",
-        "ci",
-        "std",
-        "fakes_error",
-        "reals_error",
-        "plain_score",
-        "balanced_score",
-        "evaluators",
-        "responses",
-    ]
+    errors = ("fakes_error", "reals_error", "plain_score", "balanced_score")
+    keys = ("model", "score", "interval_ci", "ci", "std", *errors, "evaluators", "responses")
     rows = [{key: row[key] for key in keys if key in row} for row in found.models]
     if unit == "ms":
         rows = [

@@ -21,12 +21,7 @@ class CloserReport(JudgmentReport):
     """Agreement of people, votes by triplet, sentinels."""
 
     def findings(
-        self,
-        answers: Answers,
-        scores: Mapping[str, Any],
-        chosen: FindingsOptions,
-        options: Options,
-        in_columns: bool,
+        self, answers: Answers, scores: Mapping[str, Any], chosen: FindingsOptions, options: Options
     ) -> dict[str, Any]:
         counted = scores_of(answers.method).compared(answers)
         level, rng = options.level, np.random.default_rng(chosen.seed)

@@ -20,12 +20,7 @@ class MoreRealReport(JudgmentReport):
     """Strengths of models, and how sure they are."""
 
     def findings(
-        self,
-        answers: Answers,
-        scores: Mapping[str, Any],
-        chosen: FindingsOptions,
-        options: Options,
-        in_columns: bool,
+        self, answers: Answers, scores: Mapping[str, Any], chosen: FindingsOptions, options: Options
     ) -> dict[str, Any]:
         return {
             "models": [{"model": row["model"]} for row in scores["models"]],

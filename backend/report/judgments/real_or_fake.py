@@ -72,12 +72,7 @@ class RealOrFakeReport(JudgmentReport):
     has_leaderboard = True
 
     def findings(
-        self,
-        answers: Answers,
-        scores: Mapping[str, Any],
-        chosen: FindingsOptions,
-        options: Options,
-        in_columns: bool,
+        self, answers: Answers, scores: Mapping[str, Any], chosen: FindingsOptions, options: Options
     ) -> dict[str, Any]:
         everything, answers = answers, random_share(answers)
         values = values_by_model(answers)
@@ -88,7 +83,6 @@ class RealOrFakeReport(JudgmentReport):
         if answers.has_shares:
             tests = over_models([row["chance"] for row in models], level)
             models = [{**row, "chance": test} for row, test in zip(models, tests, strict=True)]
-        images = image_table(everything, level) if "stimulus" in everything.texts else []
         return {
             "models": models,
             "sides": sides(answers, level, order),
@@ -101,7 +95,7 @@ class RealOrFakeReport(JudgmentReport):
             "drift": drift(answers, level),
             "evaluators": evaluator_table(answers, values),
             "attention": attention(answers, level),
-            "images": images if in_columns else [*images],
+            "images": image_table(everything, level) if "stimulus" in everything.texts else [],
             "staircases": staircases(answers) if answers.method == "time" else [],
             "browsers": by_browser(answers, values, level),
             "attrition": None,  # responses do not show dropouts; a store does (`study_findings.py`)

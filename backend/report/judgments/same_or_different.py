@@ -26,12 +26,7 @@ class SameOrDifferentReport(JudgmentReport):
     """Shares of pairs called the same, and sentinels."""
 
     def findings(
-        self,
-        answers: Answers,
-        scores: Mapping[str, Any],
-        chosen: FindingsOptions,
-        options: Options,
-        in_columns: bool,
+        self, answers: Answers, scores: Mapping[str, Any], chosen: FindingsOptions, options: Options
     ) -> dict[str, Any]:
         counted = scores_of(answers.method).compared(answers)
         items = item_table(counted, options.level)

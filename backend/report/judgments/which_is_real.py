@@ -31,12 +31,7 @@ class WhichIsRealReport(JudgmentReport):
     has_leaderboard = True
 
     def findings(
-        self,
-        answers: Answers,
-        scores: Mapping[str, Any],
-        chosen: FindingsOptions,
-        options: Options,
-        in_columns: bool,
+        self, answers: Answers, scores: Mapping[str, Any], chosen: FindingsOptions, options: Options
     ) -> dict[str, Any]:
         how, level = scores_of(answers.method), options.level
         values, fakes = how.values(answers), how.compared(answers)

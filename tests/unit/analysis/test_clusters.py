@@ -88,20 +88,19 @@ def test_a_share_by_hand():
     found = share_of(np.array([1, 3]), np.array([4, 4]), 0.95)
 
     half = 12.7062 / np.sqrt(4 + 12.7062**2) / 2
-    assert found.share == 0.5
-    assert found.ci == pytest.approx([0.5 - half, 0.5 + half], abs=1e-6)
+    assert found == (0.5, pytest.approx([0.5 - half, 0.5 + half], abs=1e-6))
 
 
 def test_evaluators_who_are_all_alike_do_not_make_a_share_certain():
-    found = share_of(np.array([2, 2, 2]), np.array([4, 4, 4]), 0.95)
+    _, (low, high) = share_of(np.array([2, 2, 2]), np.array([4, 4, 4]), 0.95)
 
-    assert found.ci[0] < 0.3
-    assert found.ci[1] > 0.7
+    assert low < 0.3
+    assert high > 0.7
 
 
 def test_a_share_of_one_evaluator_has_no_interval_and_one_of_nothing_is_none():
-    assert share_of(np.array([1, 0]), np.array([4, 0]), 0.95).ci is None
-    assert share_of(np.array([0, 0]), np.array([0, 0]), 0.95) is None
+    assert share_of(np.array([1, 0]), np.array([4, 0]), 0.95)[1] is None
+    assert share_of(np.array([0, 0]), np.array([0, 0]), 0.95) == (None, None)
 
 
 def test_a_difference_by_hand():

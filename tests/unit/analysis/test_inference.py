@@ -232,7 +232,6 @@ OF_OTHER_IDEAS = {
     "analysis/detection.py": "z of signal detection",
     "analysis/pairs.py": "z of signal detection",
     "analysis/item_votes.py": "z of signal detection",
-    "analysis/curve.py": "planned width of the papers' interval",
     "administration/simulated_pictures.py": "draws pictures",
     "experiment/items.py": "draws simulated evaluators",
     "experiment/judgments/same_or_different.py": "draws simulated evaluators",
