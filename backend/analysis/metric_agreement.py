@@ -49,18 +49,10 @@ _DIRECTIONS = {
         HIGHER,
     ),
 }  # fmt: skip
-_EMPTY = {
-    "rho": None,
-    "p": None,
-    "p_exact": None,
-    "evaluators_ci": None,
-    "models_ci": None,
-    "tau": None,
-    "tau_p": None,
-    "tau_p_exact": None,
-    "tau_evaluators_ci": None,
-    "tau_models_ci": None,
-}
+_EMPTY: dict[str, Any] = dict.fromkeys((
+    "rho", "p", "p_exact", "evaluators_ci", "models_ci", "tau", "tau_p", "tau_p_exact", "tau_evaluators_ci",
+    "tau_models_ci", "stability", "tau_stability", "resamples", "undefined",
+))  # fmt: skip
 
 
 def direction(metric: str) -> str | None:
@@ -145,7 +137,7 @@ def _correlated(
     rho, tau = spearman(scores, values), kendall(scores, values)
     if rho is None or tau is None:
         why = _undefined(scores, values)
-        return {**_EMPTY, **_no_resamples(), "evaluators_note": why, "models_note": why}
+        return {**_EMPTY, "evaluators_note": why, "models_note": why}
     row = _EMPTY | {"rho": rho["rho"], "p": rho["p"], "p_exact": rho["p_exact"]}
     row |= {"tau": tau["tau"], "tau_p": tau["p"], "tau_p_exact": tau["p_exact"]}
     others = over_models(rho["rho"], tau["tau"], len(models), level)
@@ -160,10 +152,6 @@ def _undefined(scores: np.ndarray, values: np.ndarray) -> str:
     return f"all models have the same {'score' if len(np.unique(scores)) == 1 else 'value'}"
 
 
-def _no_resamples() -> dict[str, Any]:
-    return {"stability": None, "tau_stability": None, "resamples": None, "undefined": None}
-
-
 def _over_evaluators(
     models: Sequence[str],
     scores: np.ndarray,
@@ -174,7 +162,7 @@ def _over_evaluators(
 ) -> dict[str, Any]:
     """Return the intervals over evaluators, and what they rest on."""
     if resamples is None:
-        return {**_no_resamples(), "evaluators_note": "a model has a single evaluator"}
+        return {"evaluators_note": "a model has a single evaluator"}
     drawn = resamples.scores[:, [resamples.models.index(model) for model in models]]
     drawn = drawn[np.isfinite(drawn).all(axis=1)]
     found = [part[np.isfinite(part)] for part in correlations(drawn, values)]

@@ -18,20 +18,9 @@ from backend.experiment.records import TRUTHS
 from backend.foundation.errors import InvalidInput
 
 NAMES = (
-    "session",
-    "stimulus",
-    "class",
-    "flags",
-    "browser",
-    "evidence",
-    "draw",
-    "reasons",
-    "comment",
-    "mark",
-    "item",
-    "left",
-    "right",
-)
+    "session", "stimulus", "class", "flags", "browser", "evidence", "draw", "reasons", "comment", "mark",
+    "item", "left", "right",
+)  # fmt: skip
 """Optional columns of texts."""
 WORDS = ("truth", "response")
 """Columns of texts that tables of all judgments but real or fake have besides `NAMES`."""
