@@ -56,7 +56,7 @@ def metrics(work: Work, job: Job) -> dict[str, Any]:
     from backend.metrics import stored
     from backend.metrics.runs import Plan, study_runs
     from backend.metrics.set_distances import Options
-    from backend.report.metrics import metric_rows_of_study
+    from backend.report.metrics import metric_findings
 
     study, args = study_of(work, job), job.args
     plan = Plan(
@@ -71,8 +71,8 @@ def metrics(work: Work, job: Job) -> dict[str, Any]:
     )
     runs, sets = study_runs(plan, work.store, work.data, study)
     kept = stored.keep(work.data, study, runs, sets, utc_now())
-    agreement = metric_rows_of_study(work.store, study, stored.metrics_of(kept), args["level"])
-    return {"study": study.name, "runs": runs, "agreement": agreement}
+    scores = metric_findings(work.store, study, stored.metrics_of(kept), args["level"])
+    return {"study": study.name, "runs": runs, "agreement": scores["findings"]["metrics"] if scores else []}
 
 
 def agree(work: Work, job: Job) -> dict[str, Any]:

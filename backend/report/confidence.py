@@ -81,14 +81,14 @@ def _calibrated(over: float, ci: list[float] | None) -> str:
     return f"{'over' if over > 0 else 'under'}confident by {points} ({ends})"
 
 
-def _share_with_ci(key: str, ci: str, digits: int = 1) -> Any:
+def _share_with_ci(key: str, ci: str) -> Any:
     """Return a function that formats a share in percent, followed by its interval."""
 
-    return lambda row: formatting.share_estimate(row[key], row[ci], digits)
+    return lambda row: formatting.share_estimate(row[key], row[ci])
 
 
-def _with_ci(key: str, ci: str, digits: int = 1) -> Any:
-    return lambda row: formatting.estimate(row[key], row[ci], "", digits)
+def _with_ci(key: str, ci: str) -> Any:
+    return lambda row: formatting.estimate(row[key], row[ci])
 
 
 def _scores(found: FindingsView, rows: list[dict[str, Any]]) -> Table:

@@ -120,8 +120,8 @@ def _thresholds(found: FindingsView, models: Sequence[Row]) -> Table:
         )
     columns = (
         Column("model", lambda row: row["model"], is_number=False),
-        Column("mode (ms)", _with_interval("score", "score_ci")),
-        Column("reversals (ms)", _with_interval("reversal_ms", "reversal_ci")),
+        Column("mode (ms)", lambda row: formatting.estimate(row["score"], row["score_ci"])),
+        Column("reversals (ms)", lambda row: formatting.estimate(row["reversal_ms"], row["reversal_ci"])),
         Column("threshold (ms)", written_threshold),
         Column("which is of", lambda row: row["threshold_of"], is_number=False),
         Column("who reached it", lambda row: str(row["threshold_evaluators"])),
@@ -133,11 +133,6 @@ def _thresholds(found: FindingsView, models: Sequence[Row]) -> Table:
         rows,
         alone=found.alone or "reversals (ms), threshold (ms)",
     )
-
-
-def _with_interval(value: str, ci: str) -> Callable[[Row], str]:
-    """Return a function that formats a row's value followed by its interval."""
-    return lambda row: formatting.estimate(row[value], row[ci])
 
 
 def functions_table(functions: Mapping[str, Row], trials: str) -> Table:

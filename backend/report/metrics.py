@@ -62,11 +62,7 @@ def metric_rows(
 
 
 def metric_findings(
-    store: Store,
-    study: Study,
-    metrics: Mapping[str, Mapping[str, float]],
-    level: float = 0.95,
-    simulated: bool = False,
+    store: Store, study: Study, metrics: Mapping[str, Mapping[str, float]], level: float
 ) -> dict[str, Any] | None:
     """Return the scores of a study, with the rows of `metric_rows` as its only findings.
 
@@ -76,28 +72,16 @@ def metric_findings(
     from backend.scoring import score_answers
 
     is_of_models = not judgment_of(study.protocol.method).has_items
-    if not is_of_models or not store.finished(study.name, simulated=simulated)[0]:
+    if not is_of_models or not store.finished(study.name)[0]:
         return None
     try:
-        answers = study_answers(store, study, simulated)
+        answers = study_answers(store, study)
         scores = score_answers(scores_of(answers.method).sampled(answers), level=level)
     except InvalidInput:  # all are excluded, or the models of a tournament are not connected yet
         return None
     rows = metric_rows(answers, scores, metrics, Options(level=level))
     models = [{"model": row["model"]} for row in scores["models"]]
     return {**scores, "findings": {"models": models, "metrics": rows}}
-
-
-def metric_rows_of_study(
-    store: Store,
-    study: Study,
-    metrics: Mapping[str, Mapping[str, float]],
-    level: float = 0.95,
-    simulated: bool = False,
-) -> list[dict[str, Any]]:
-    """Return the rows of `metric_findings`; [] if there are none."""
-    found = metric_findings(store, study, metrics, level, simulated)
-    return found["findings"]["metrics"] if found else []
 
 
 def _correlated(rows: Sequence[Row]) -> list[Row]:
