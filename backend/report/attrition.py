@@ -41,8 +41,7 @@ def section(found: FindingsView) -> Section | None:
     elif len(rows) > 1 and began > under_way:
         paragraphs.append("Models cannot be compared: all of them lost nobody, or everybody.")
     notes = [
-        "Began: was given the first pictures. Left: began and did not finish, and is no longer in "
-        "progress. "
+        "Began: was given the first pictures. Left: began and did not finish, and is no longer in progress. "
         "A model is drawn after consent and the check of the display, so that whoever left before has none."
     ]
     if attrition["before"]:

@@ -21,13 +21,11 @@ def section(found: FindingsView) -> Section | None:
         margin = tested[0]["chance"]["equivalence"]["margin"]
         paragraphs.append(
             "A score near 50% may be guessing, or too few answers to tell. So two questions are put to the "
-            "data: "
-            "is the score above 50%, so that fakes pass for real more than reals do (one-sided test)? "
+            "data: is the score above 50%, so that fakes pass for real more than reals do (one-sided test)? "
             "And is it "
             f"within {margin:g} points of 50%, near enough to call the pictures indistinguishable to these "
-            "people "
-            "(two one-sided tests)? Only a yes to the second shows that they were; a no to the first does "
-            "not."
+            "people (two one-sided tests)? Only a yes to the second shows that they were; a no to the first "
+            "does not."
         )
     untested = [row["model"] for row in found.models if found.is_percent and not row.get("chance")]
     notes = []

@@ -15,9 +15,8 @@ _LABEL = {
 }
 """What the rows of the table are of."""
 _NOTE = (
-    "Slopes within evaluators, with Student's t; p is not corrected for the two tests. "
-    "Fatigue makes thresholds and errors rise over a session, practice makes them fall; scores average over "
-    "both."
+    "Slopes within evaluators, with Student's t; p is not corrected for the two tests. Fatigue makes "
+    "thresholds and errors rise over a session, practice makes them fall; scores average over both."
 )
 
 

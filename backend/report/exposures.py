@@ -212,8 +212,7 @@ def _staircases(found: FindingsView, models: Sequence[Row]) -> Figure:
 
     caption = (
         "Staircases: the mean exposure of all blocks by trial (thick), the middle 80% of blocks (band) and "
-        "a few "
-        "single blocks (thin)."
+        "a few single blocks (thin)."
     )
     ends = ", ".join(f"{name} at {one['mean'][-1]:.0f} ms" for name, one in drawn.items())
     return Figure(
@@ -249,8 +248,7 @@ def _functions(found: FindingsView, models: Sequence[Row]) -> Figure:
         "Right answers by exposure, all evaluators of a model together (larger discs: more answers), with "
         "the "
         f"fitted function. The diamond is the exposure at which {at} are right, with its {found.level} "
-        "interval; "
-        "the dashed line is guessing.",
+        "interval; the dashed line is guessing.",
         "Curves that rise from guessing as exposures lengthen.",
         draw,
         table,

@@ -32,8 +32,7 @@ def section(found: FindingsView, info: SourceInfo) -> Section | None:
         f"{counted(len(rows), 'picture')} were judged {guesses / len(rows):.1f} times on "
         "average. "
         f"Fakes judged {FEWEST_GUESSES} times or more are ranked by the end of their {found.level} "
-        "interval nearest "
-        "to the others, so that a picture does not lead by the luck of a few answers."
+        "interval nearest to the others, so that a picture does not lead by the luck of a few answers."
     ]
     notes = [
         "Of many pictures judged by few people, the extremes are partly luck; new people would judge them "

@@ -86,8 +86,7 @@ def _section(method: str, entries: Sequence[Entry]) -> Section:
     notes = (
         *([f"Intervals of {which} are {ALONE}: no pictures are named in the responses."] if unnamed else []),
         "Between studies the evaluators differ, and so may the pictures, the pay and the day. A difference "
-        "between "
-        "models of two studies mixes these with the models; judge both in one study to compare them.",
+        "between models of two studies mixes these with the models; judge both in one study to compare them.",
     )
     return Section(
         method,

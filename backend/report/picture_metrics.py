@@ -45,14 +45,10 @@ def section(runs: Sequence[Mapping[str, Any]]) -> Section | None:
         tables=tuple(_tables(runs, level)),
         notes=(
             f"Brackets are {level} intervals over pictures. Smaller distances are closer to the reals; "
-            "precision "
-            "is the share of a model's pictures that lie among the reals, recall the share of reals "
-            "that lie among "
-            "the model's pictures, and coverage the share of reals with one of the model's nearby, 0 "
-            "to 1; density "
-            "may exceed 1. Values depend on extractor, size of sample and resize, and can be compared "
-            "only where "
-            "these are equal.",
+            "precision is the share of a model's pictures that lie among the reals, recall the share of "
+            "reals that lie among the model's pictures, and coverage the share of reals with one of the "
+            "model's nearby, 0 to 1; density may exceed 1. Values depend on extractor, size of sample and "
+            "resize, and can be compared only where these are equal.",
             *dict.fromkeys(f"{note[0].upper()}{note[1:]}." for run in runs for note in _remarks(run)),
         ),
     )

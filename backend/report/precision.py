@@ -35,8 +35,7 @@ def section(found: FindingsView) -> Section | None:
         figures=(_figure(found, curves),) if curves else (),
         notes=(
             "Cost and time take each evaluator to be paid for right answers and to need some seconds a "
-            "picture, "
-            "ten at a time; the command openhype plan reckons with your own numbers.",
+            "picture, ten at a time; the command openhype plan reckons with your own numbers.",
         )
         if curves
         else (),

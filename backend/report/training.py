@@ -15,10 +15,9 @@ def progress(found: FindingsView) -> Section | None:
     for line in lines:
         first, last = line["points"][0], line["points"][-1]
         text = (
-            f"from {formatting.amount(first['score'], found.unit)} "
-            f"{formatting.brackets(_ci(first))} at step {first['at']:,.0f} to "
-            f"{formatting.amount(last['score'], found.unit)} {formatting.brackets(_ci(last))} at step "
-            f"{last['at']:,.0f}"
+            f"from {formatting.amount(first['score'], found.unit)} {formatting.brackets(_ci(first))} at "
+            f"step {first['at']:,.0f} to {formatting.amount(last['score'], found.unit)} "
+            f"{formatting.brackets(_ci(last))} at step {last['at']:,.0f}"
         )
         if line["trend"] and line["trend"]["rho"] is not None:
             text += f" (Spearman with the step: {formatting.rho(line['trend'])})"

@@ -157,8 +157,7 @@ def _summary(found: FindingsView) -> str:
         last = found.models[-1]
         text = (
             f"Of {count} models, {best['model']} scored highest, at {found.score(best)} {unit}; "
-            f"{last['model']} "
-            f"lowest, at {found.score(last)}."
+            f"{last['model']} lowest, at {found.score(last)}."
         )
         if found.pairs:
             text += f" {comparisons.verdict(found)}"
