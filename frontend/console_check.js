@@ -24,7 +24,7 @@ import {
 } from "./console_elements.js";
 import { count, counted, sentence } from "./console_format.js";
 import { methodOf } from "./console_methods.js";
-import { checkedOf, orderOf } from "./console_order.js";
+import { checkedOf, orderOf, picturesOf } from "./console_order.js";
 import { pathTo } from "./console_paths.js";
 
 /**
@@ -84,6 +84,10 @@ export async function show(main, parameters, { api, go, signal }) {
       const done = await api.job(asked.get(draft.id)?.job ?? "", (now) => showJob(bar, now), signal);
       if (done.state === "done") {
         found.set(draft.id, { of, audit: done.result });
+        const pictures = Math.min(
+          ...done.result.sides.map((/** @type {Audit["sides"][0]} */ each) => each.pictures),
+        );
+        draft.change({ checked: { of: picturesOf(wanted), pictures } });
         return fill(done.result);
       }
       failure.textContent =

@@ -9,13 +9,23 @@ import { methodOf } from "./console_methods.js";
 /** @typedef {import("./console_draft.js").StudyDraft} StudyDraft */
 
 /**
+ * What the last check of the pictures found.
+ * @typedef {object} Checked
+ * @property {string} of the pictures, as `picturesOf` writes them
+ * @property {number} pictures of the side that has the fewest
+ */
+
+/**
  * Return the order of a study: the pictures and settings of the draft that its method takes, and all else.
  * @param {StudyDraft} body
  * @param {Pick<import("./console_setting_groups.js").Setting, "name" | "applies">[]} settings all settings,
  *   for the method
  * @returns {StudyDraft}
  */
-export function orderOf({ real, models, items, equalise, settings: given = {}, ...others }, settings) {
+export function orderOf(
+  { real, models, items, equalise, settings: given = {}, checked: _checked, ...others },
+  settings,
+) {
   const applying = new Set(settings.filter(({ applies }) => applies).map(({ name }) => name));
   const pictures = methodOf(others).hasItems ? { items } : { real, models, equalise };
   return {
@@ -23,6 +33,23 @@ export function orderOf({ real, models, items, equalise, settings: given = {}, .
     ...pictures,
     settings: Object.fromEntries(Object.entries(given).filter(([name]) => applying.has(name))),
   };
+}
+
+/**
+ * Return which pictures an order is of, as text.
+ * @param {StudyDraft} order
+ */
+export function picturesOf({ real, models, items, skip_bad }) {
+  return JSON.stringify([real, models, items, Boolean(skip_bad)]);
+}
+
+/**
+ * Return how many pictures the side with the fewest has; null if these pictures were not checked.
+ * @param {StudyDraft} order
+ * @param {Checked | undefined} checked
+ */
+export function picturesASide(order, checked) {
+  return checked && checked.of === picturesOf(order) && checked.pictures >= 2 ? checked.pictures : null;
 }
 
 /**

@@ -5,11 +5,29 @@ import { alertLine, el, select, sentences } from "./console_elements.js";
 import { count, counted, sentence } from "./console_format.js";
 import { money } from "./texts.js";
 
-/** Differences that are asked for at first, by the methods whose spread is known. */
+const POINTS = { unit: "percentage points", difference: "10" };
+/** Differences that are asked for at first, by the methods that test them. */
 const DIFFERENCES = /** @type {Record<string, {unit: string, difference: string}>} */ ({
-  infinity: { unit: "percentage points", difference: "10" },
+  infinity: POINTS,
+  exposures: POINTS,
+  pair: POINTS,
+  jnd: POINTS,
   time: { unit: "ms", difference: "150" },
+  tournament: { unit: "log-odds", difference: "0.5" },
 });
+/** Whose evaluators a plan takes as an example without a pilot. */
+const WITHOUT_PILOT = /** @type {Record<string, string>} */ ({
+  infinity: "the papers’",
+  time: "the papers’",
+  tournament: "simulated ones",
+});
+const UNITS = { percent: "percentage points", ms: "ms", "log-odds": "log-odds" };
+const DIGITS = { percent: 1, ms: 0, "log-odds": 2 };
+const SOURCES = {
+  papers: "the papers’ evaluators",
+  pilot: "the pilot’s evaluators",
+  simulated: "simulated evaluators",
+};
 
 /** @typedef {import("../types/api.js").PlanMade} PlanMade */
 
@@ -20,8 +38,9 @@ const DIFFERENCES = /** @type {Record<string, {unit: string, difference: string}
  * @param {Record<string, unknown>} settings
  * @param {{difference: string, power: string, pilot?: string}} aim as typed; `pilot`: the study that tells
  *   how evaluators differ
+ * @param {number | null} pictures of the side that has the fewest; null if that is not known
  */
-export function planWish(method, models, settings, { difference, power, pilot }) {
+export function planWish(method, models, settings, { difference, power, pilot }, pictures = null) {
   const wanted = Number(difference);
   return {
     method,
@@ -29,6 +48,7 @@ export function planWish(method, models, settings, { difference, power, pilot })
     settings,
     ...(DIFFERENCES[method] && wanted > 0 ? { difference: wanted, power: Number(power) / 100 } : {}),
     ...(pilot ? { pilot } : {}),
+    ...(pictures === null ? {} : { pictures }),
   };
 }
 
@@ -37,18 +57,19 @@ export function planWish(method, models, settings, { difference, power, pilot })
  * @param {PlanMade} plan
  * @returns {[string, string][]}
  */
-export function factsOf({ models, study, tells }) {
+export function factsOf({ models, study, tells, why_none: why }) {
   const facts = study.sessions ? takes(study, models) : takesEach(study);
-  if (!tells) return facts;
+  if (!tells) return why ? [...facts, ["Interval and power", sentence(`not known: ${why}`)]] : facts;
   const widths = tells.rows.flatMap(({ width }) => (width === null ? [] : [width]));
   const powers = tells.rows.flatMap(({ power }) => (power === null ? [] : [power]));
-  const unit = tells.unit === "ms" ? "ms" : "percentage points";
-  const digits = tells.unit === "ms" ? 0 : 1;
+  const unit = UNITS[tells.unit];
+  const reasons = new Set(tells.rows.flatMap(({ why_none: reason }) => reason || []));
+  if (!widths.length && reasons.size) facts.push(["Interval of a score", sentence([...reasons].join("; "))]);
   if (widths.length)
     facts.push([
       "Interval of a score",
-      `at most ${span(widths, (width) => width.toFixed(digits))} ${unit} wide ` +
-        `in ${percent(tells.assurance)} of studies, by the spread of the ${source(tells.source)} evaluators`,
+      `at most ${span(widths, (width) => width.toFixed(DIGITS[tells.unit]))} ${unit} wide ` +
+        `in ${percent(tells.assurance)} of studies, by the spread of ${SOURCES[tells.source]}`,
     ]);
   if (powers.length)
     facts.push([
@@ -160,29 +181,33 @@ export function planPanel(method, onAim, onChosen, pilots = []) {
   });
   const powers = ["80", "90", "95"].map((share) => [share, `${share}%`]);
   const power = select(powers, { id: "aim-power" });
-  const spreads = [["", "the papers’"], ...pilots.map((name) => [name, name])];
+  const isByPilot = !WITHOUT_PILOT[method];
+  const spreads = [["", WITHOUT_PILOT[method] ?? "(choose a study)"], ...pilots.map((name) => [name, name])];
   const pilot = select(spreads, { id: "aim-pilot" });
-  const bySpread = pilots.length ? [el("label", { for: "aim-pilot" }, "Evaluators differ as"), pilot] : [];
+  const differAs = isByPilot ? "Evaluators differ as those of" : "Evaluators differ as";
+  const bySpread = pilots.length ? [el("label", { for: "aim-pilot" }, differAs), pilot] : [];
   const answer = el("p", { role: "status" });
   const choose = el("button", { type: "button", class: "plain", hidden: "" });
-  const more = el("details", { hidden: "" }, el("summary", {}, "What this assumes"), el("ul"));
-  const aims = known
+  const assumptions = el("ul");
+  const more = el("details", { hidden: "" }, el("summary", {}, "What this assumes"), assumptions);
+  const wanted = [
+    el("label", { for: "aim-difference" }, `of so many ${known?.unit}`),
+    difference,
+    el("label", { for: "aim-power" }, "with power"),
+    power,
+  ];
+  const canBeAsked = known && (!isByPilot || pilots.length > 0);
+  const aims = canBeAsked
     ? [
         el("h3", {}, "To find a difference between two models"),
-        el(
-          "div",
-          { class: "aims" },
-          el("label", { for: "aim-difference" }, `of so many ${known.unit}`),
-          difference,
-          el("label", { for: "aim-power" }, "with power"),
-          power,
-          ...bySpread,
-        ),
+        el("div", { class: "aims" }, ...wanted, ...bySpread),
         answer,
         choose,
         more,
       ]
-    : [];
+    : pilots.length && !known
+      ? [el("div", { class: "aims" }, ...bySpread)]
+      : [];
   for (const input of [difference, power, pilot]) input.addEventListener("input", onAim);
   choose.addEventListener("click", () => onChosen(Number(choose.dataset.evaluators)));
 
@@ -205,7 +230,7 @@ export function planPanel(method, onAim, onChosen, pilots = []) {
       );
       warnings.replaceChildren(...plan.warnings.map((words) => el("li", {}, sentence(words))));
       warnings.hidden = !plan.warnings.length;
-      const evaluators = needed(plan);
+      const evaluators = known ? needed(plan) : null;
       answer.textContent = [
         ...(evaluators
           ? [`${span(Object.values(evaluators), count)} evaluators for each model are needed.`]
@@ -223,11 +248,6 @@ export function planPanel(method, onAim, onChosen, pilots = []) {
       problem.textContent = words;
     },
   };
-}
-
-/** @param {string} name */
-function source(name) {
-  return name === "papers" ? "papers’" : "pilot’s";
 }
 
 /** @param {number} share */

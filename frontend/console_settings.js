@@ -19,7 +19,7 @@ import {
 } from "./console_elements.js";
 import { sentence } from "./console_format.js";
 import { methodOf } from "./console_methods.js";
-import { orderOf } from "./console_order.js";
+import { orderOf, picturesASide } from "./console_order.js";
 import { pathTo } from "./console_paths.js";
 import { planPanel, planWish } from "./console_plan.js";
 import { questionnaire, withoutPlace } from "./console_questionnaire.js";
@@ -70,7 +70,7 @@ export async function show(main, parameters, { api, go, signal }) {
   /** @type {Set<Field>} those that show why the server refused the settings */
   const refused = new Set();
   const order = () => orderOf(draft.body, settings);
-  const models = Math.max(1, order().models?.length ?? 0);
+  const models = Math.max(1, order().models?.length ?? order().items?.length ?? 0);
   const plan = planPanel(method, () => void replan(PLAN_AFTER_MS), setEvaluators, pilots);
   const failure = alertLine();
   const asked = questionnaire(draft.body, (change) => draft.change(change));
@@ -123,10 +123,10 @@ export async function show(main, parameters, { api, go, signal }) {
     const now = AbortSignal.any([signal, planning.signal]);
     try {
       await waited(after_ms, now);
-      const made = await api.post("/api/plan", planWish(method, models, order().settings ?? {}, plan.aim()), {
-        again: true,
-        signal: now,
-      });
+      const ordered = order();
+      const pictures = picturesASide(ordered, draft.body.checked);
+      const wish = planWish(method, models, ordered.settings ?? {}, plan.aim(), pictures);
+      const made = await api.post("/api/plan", wish, { again: true, signal: now });
       forgive();
       plan.show(made);
     } catch (error) {

@@ -28,7 +28,8 @@ SHOWN = 50
 """Number of fakes, and of reals, in a session."""
 STUDIES = 400
 REALS_RATE = 0.3
-_PEOPLE, _BIAS, _OF_MODEL, _PICTURES = 0.3, 0.3, 0.15, 0.6
+PEOPLE, BIAS, OF_MODEL, _PICTURES = 0.3, 0.3, 0.15, 0.6
+"""SDs of effects in probits."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,8 @@ class Kind:
     """Models in a session."""
     pool: int | None
     """Number of reals, and of fakes of each model, from which sessions are drawn; None: nobody shares any."""
+    pictures_sd: float = _PICTURES
+    """SD of the difficulty of stimuli, in probits."""
 
     @property
     def differences(self) -> dict[tuple[str, str], float]:
@@ -61,25 +64,30 @@ KINDS = tuple(
 )
 
 
+def scales(pictures_sd: float) -> tuple[float, float]:
+    """Return the SD of all effects and the noise of an answer in probits, to a fake and to a real."""
+    of_reals = 1 + PEOPLE**2 + BIAS**2 + pictures_sd**2
+    return sqrt(of_reals + OF_MODEL**2), sqrt(of_reals)
+
+
 def study(kind: Kind, rng: np.random.Generator) -> Answers:
     """Return the responses of one study."""
     names = tuple(f"m{i}" for i in range(len(kind.rates)))
     groups = model_groups(names, kind.size, kind.evaluators)
     repeats = -(-kind.evaluators // (len(groups) * kind.size // len(names)))
-    spread = sqrt(1 + _PEOPLE**2 + _BIAS**2 + _OF_MODEL**2 + _PICTURES**2)
-    of_reals = sqrt(1 + _PEOPLE**2 + _BIAS**2 + _PICTURES**2)
+    spread, of_reals = scales(kind.pictures_sd)
     people = len(groups) * repeats
     pool, shown = kind.pool or people * SHOWN, min(SHOWN, kind.pool or SHOWN)
-    hardness = _PICTURES * rng.standard_normal((len(names) + 1, pool))
+    hardness = kind.pictures_sd * rng.standard_normal((len(names) + 1, pool))
     rows: list[tuple[np.ndarray, ...]] = []
     for person, group in enumerate(group for group in groups for _ in range(repeats)):
-        leniency, bias = _PEOPLE * rng.standard_normal(), _BIAS * rng.standard_normal()
+        leniency, bias = PEOPLE * rng.standard_normal(), BIAS * rng.standard_normal()
         shares = [shown // kind.size + ((place - person) % kind.size < shown % kind.size)
                   for place in range(kind.size)]  # fmt: skip
         parts = [(len(names), shown, ndtri(REALS_RATE) * of_reals - bias)]
         for model, share in zip(group, shares, strict=True):
             code = names.index(model)
-            leaning = bias + _OF_MODEL * rng.standard_normal()
+            leaning = bias + OF_MODEL * rng.standard_normal()
             parts.append((code, share, ndtri(kind.rates[code]) * spread + leaning))
         for code, count, middle in parts:
             own = person * SHOWN + np.arange(count)

@@ -6,7 +6,7 @@ Both are of models whose evaluators spread alike and share no pictures, where ou
 import math
 
 from backend.analysis.power import evaluators_for, power
-from backend.analysis.spreads import Spread
+from backend.analysis.spread import Spread
 
 _CASES = ((3.0, 20), (5.0, 40), (5.0, 10), (10.0, 8), (2.5, 120))
 """Difference in percentage points, and evaluators."""

@@ -124,25 +124,26 @@ def simulated(
     rng: Any,
     pictures: int = 0,
     people_sd: float = 0.0,
+    pictures_sd: float = PICTURES_SD,
 ) -> PairedAnswers:
     """Return answers of people who differ, in log-odds, by `people_sd` in what they think of a model.
 
     `true` are the strengths of all people's answers to all pictures, which are smaller than one person's.
 
     Args:
-        pictures: of each model, shared by all people, whose own strengths have an SD of `PICTURES_SD`; 0 for
+        pictures: of each model, shared by all people, whose own strengths have an SD of `pictures_sd`; 0 for
             pictures that are all alike and have no names.
     """
     size = len(true)
     first, second = np.triu_indices(size, 1)
     pair = np.concatenate([np.resize(rng.permutation(len(first)), trials) for _ in range(people)])
     whose = np.repeat(np.arange(people), trials)
-    spread = people_sd**2 + (PICTURES_SD**2 if pictures else 0)
+    spread = people_sd**2 + (pictures_sd**2 if pictures else 0)
     own = true * np.sqrt(1 + 2 * spread / 1.7**2) + people_sd * rng.normal(size=(people, size))
     d = own[whose, first[pair]] - own[whose, second[pair]]
     shown = None
     if pictures:
-        effects = rng.normal(0, PICTURES_SD, (size, pictures))
+        effects = rng.normal(0, pictures_sd, (size, pictures))
         shown = np.stack([_dealt(whose, model[pair], pictures, rng) for model in (first, second)], axis=1)
         d += effects[first[pair], shown[:, 0]] - effects[second[pair], shown[:, 1]]
         shown += pictures * np.stack([first[pair], second[pair]], axis=1)

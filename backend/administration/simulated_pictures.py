@@ -14,11 +14,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 from statistics import NormalDist
 
-from backend.experiment.observer import Observer
+from backend.experiment.observer import LOGITS, Observer
 from backend.experiment.records import Stimulus
 
-_LOGITS = 1.7
-"""Log-odds of a probit, nearly (Camilli, 1994)."""
 _NORMAL = NormalDist()
 
 
@@ -72,6 +70,6 @@ def strengths_of(
     scale = math.sqrt(1 + len(shown) * sd**2)
     return [
         scale * of_models.get(picture.model or picture.truth, 0.0)
-        + _LOGITS * sd * effects.get(picture.name, 0.0)
+        + LOGITS * sd * effects.get(picture.name, 0.0)
         for picture in shown
     ]

@@ -1,7 +1,8 @@
 """What a study would take as it is set: sessions, time, pay with fees, and what its scores could tell.
 
 The most that it costs follows from its settings. The width of intervals and the power follow from the SDs
-between evaluators of the papers' models (HYPE-infinity and HYPE-time), or of a pilot.
+between evaluators of the papers' models (HYPE-infinity and HYPE-time), of simulated evaluators (tournaments),
+or of a pilot.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,9 +21,12 @@ from backend.recruitment.plan import FEE_PERCENT, largest_bonus
 from backend.studies.retainer import minutes_in_budget
 
 if TYPE_CHECKING:
-    from backend.analysis.spreads import Spread
+    from backend.analysis.spread import Spread
 
 QUALIFICATION = "qualification"
+TOO_FEW_PICTURES = "there are too few pictures for a session that shows none twice"
+DIFFERENCES = {"percent": 5.0, "ms": 100.0, "log-odds": 0.5}
+"""Differences whose power is told, by unit."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,7 @@ class Aim:
     """What the scores of a study should tell, in the score's unit."""
 
     difference: float | None = None
-    """Between two models; None: 5 percentage points, or 100 ms."""
+    """Between two models; None: 5 percentage points, 100 ms, or 0.5 log-odds."""
     level: float = 0.95
     assurance: float = 0.8
     """Probability that an interval is no wider."""
@@ -95,52 +99,92 @@ def takes(study: Study, fee_percent: str | None = None, vat_percent: str = "0") 
     }
 
 
+def why_untold(study: Study, has_pilot: bool) -> str | None:
+    """Return why nothing is known of the precision of a study's scores, in words; None if it is."""
+    from backend.experiment.published import IMAGES
+
+    method = study.protocol.method
+    if study.kind == QUALIFICATION:
+        return "a qualification scores no models"
+    if method == "time" and study.is_mixed:
+        return "the spread of HYPE-time is known only for sessions of one model"
+    if method == "tournament" and len(study.models) < 2:
+        return "a tournament has two models or more"
+    if has_pilot or method in (*IMAGES, "tournament"):
+        return None
+    return f"no published study says how evaluators of {method_named(method).title} differ; a pilot does"
+
+
+def default_spreads(study: Study) -> "list[Spread]":
+    """Return the spreads from which a study is planned without a pilot."""
+    from backend.analysis.spreads import without_pilot
+
+    protocol = study.protocol
+    return without_pilot(
+        protocol.method,
+        len(study.models),
+        protocol.stimuli.trials,
+        protocol.contest.real_contestant,
+        protocol.contest.ties,
+    )
+
+
 def tells(study: Study, aim: Aim, spreads: "Sequence[Spread] | None" = None) -> dict[str, Any] | None:
     """Return how wide intervals would be, and the power to find a difference, for each known spread.
 
-    None for methods whose spreads are not known.
+    None for studies of which `why_untold` says why.
 
     Args:
-        spreads: of a pilot; by default those of the papers' models.
+        spreads: of a pilot; by default `default_spreads`.
     """
     from backend.analysis.planning import has_test
     from backend.analysis.power import other_score, power, width
-    from backend.analysis.spreads import published
-    from backend.experiment.published import IMAGES
 
     method, evaluators = study.protocol.method, study.protocol.admission.evaluators
-    if (spreads is None and method not in IMAGES) or study.kind == QUALIFICATION:
+    if why_untold(study, spreads is not None):
         return None
-    difference = aim.difference or (100.0 if method == "time" else 5.0)
     models = max(len(study.models), 2)
     rows = []
-    for spread in spreads or published(method):
+    for spread in spreads or default_spreads(study):
+        spread = spread.in_sessions_of(study.protocol.stimuli.models_per_session)
         if aim.pictures is not None:
             spread = spread.with_pictures(aim.pictures)
-        images = study.protocol.stimuli.trials if spread.is_share else spread.images
-        is_known = evaluators > 1 and spread.varies
-        is_testable = is_known and has_test(method) and other_score(spread, difference) is not None
+        difference = aim.difference or DIFFERENCES[spread.scale]
+        images = study.protocol.stimuli.trials if spread.has_images else spread.images
+        is_short = aim.pictures is not None and images > spread.most_images
+        why = TOO_FEW_PICTURES if is_short else _why_none(spread, evaluators)
+        is_testable = why is None and has_test(method) and other_score(spread, difference) is not None
         rows.append(
             {
                 "model": spread.model,
                 "score": spread.score,
                 "sd": spread.sd_at(images),
-                "width": width(spread, evaluators, images, aim.level, aim.assurance) if is_known else None,
+                "width": None if why else width(spread, evaluators, images, aim.level, aim.assurance),
                 "power": power(spread, difference, evaluators, images, aim.level, models)
-                if is_testable
+                if is_testable and spread.part == 1
                 else None,
+                "why_none": why,
             }
         )
     return {
-        "unit": "ms" if method == "time" else "percent",
+        "unit": spread.scale,
         "level": aim.level,
         "assurance": aim.assurance,
         "difference": difference,
-        "test": "two" if models == 2 else "all",
+        "test": "two" if models == 2 or method == "tournament" else "all",
         "evaluators": evaluators,
-        "source": "papers" if spreads is None else "pilot",
+        "source": "pilot" if spreads is not None else "simulated" if method == "tournament" else "papers",
         "rows": rows,
     }
+
+
+def _why_none(spread: "Spread", evaluators: int) -> str | None:
+    """Return why a study tells nothing with so many evaluators; None if it does."""
+    if evaluators < 2:
+        return "one evaluator does not show how evaluators differ"
+    if not spread.varies:
+        return "all evaluators have one value"
+    return None
 
 
 def title(study: Study) -> str:

@@ -12,16 +12,17 @@ chance, which the degrees of freedom of its interval tell.
 
 import math
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
+from scipy.special import expit, ndtri, stdtrit
 
 from backend.analysis import studentized_range
-from backend.analysis.inference import share_variances, wilson
-from backend.analysis.spreads import Spread
+from backend.analysis.inference import Component, share_variances, wilson
+from backend.analysis.repeated import degrees
+from backend.analysis.spread import Spread
 
 FEWEST = 2
 """Minimum number of evaluators, without which there is no spread."""
@@ -30,6 +31,15 @@ MOST = 10**6
 _STUDIES = 2048
 _POINTS = 129
 _REALS, _FAKES = 0, 1
+_GRID = np.linspace(-1, 1, 401)
+_SEMICIRCLE = np.interp(
+    (np.arange(12) + 0.5) / 12,
+    0.5 + (_GRID * np.sqrt(1 - _GRID**2) + np.arcsin(_GRID)) / math.pi,
+    _GRID,
+)
+"""Quantiles of the semicircle distribution."""
+Part = tuple[np.ndarray, "np.ndarray | float"]
+"""A component of a variance in each study, and its degrees of freedom."""
 
 
 def width(spread: Spread, evaluators: int, images: float, level: float, assurance: float) -> float:
@@ -39,6 +49,8 @@ def width(spread: Spread, evaluators: int, images: float, level: float, assuranc
         level: confidence level of the interval, 0 to 1.
     """
     drawn, df = _drawn(spread, evaluators, images, "one"), evaluators - 1.0
+    if spread.scale == "log-odds":
+        return _width_of_strength(spread, drawn, df, level, assurance)
     of_pictures, noise = _clipped(drawn.pictures.sum(axis=0)), np.hypot(*drawn.noise)
     pictures_df = _df(of_pictures, sum(drawn.seen), noise)
     if not spread.is_share:
@@ -47,7 +59,7 @@ def width(spread: Spread, evaluators: int, images: float, level: float, assuranc
             for variance, df in ((drawn.people, np.array(df)), (of_pictures, pictures_df))
         )
         return 2 * spread.stretch * float(np.quantile(np.hypot(*halves), assurance))
-    responses = evaluators * images
+    responses = evaluators * spread.within / spread.sampling(images)
     variances, dfs = share_variances(drawn.score, drawn.people, df, responses, of_pictures, pictures_df)
     halves = critical(level, 2, dfs) * np.sqrt(variances)
     widest = halves.argmax(axis=0)[None]
@@ -62,11 +74,14 @@ def power(
     """Return the probability (0 to 1) that the printed test finds another model to differ by `difference`.
 
     Of the two possible scores of the other model, it has the one where evaluators vary more. Among several
-    models the test is that of all pairs. Reals are the same for both models.
+    models the test is that of all pairs: Tukey's, or with sessions of several models Holm's, which is at
+    least Bonferroni's. In a tournament it is that of the pair alone. Reals are the same for both models.
 
     Raises:
         ValueError: no score differs so much; see `other_score`.
     """
+    if spread.scale == "log-odds":
+        return _power_of_strengths(spread, difference, evaluators, images, level)
     other = other_score(spread, difference)
     if other is None:
         raise ValueError(f"no score differs by {difference:g} from {spread.score:g}")
@@ -77,20 +92,91 @@ def power(
     common = _clipped(
         both[0].true_pictures[_REALS] + _normal("common") * both[0].noise[_REALS] / math.sqrt(2)
     )
-    spent, variance, squares = np.zeros((3, _STUDIES))
+    parts, spent = _of_people(both, spread, evaluators, models)
     for each in both:
-        spent = spent + each.true_people + each.true_pictures[_FAKES]
+        spent = spent + each.true_pictures[_FAKES]
         fakes, every = _clipped(each.pictures[_FAKES]), _clipped(each.pictures.sum(axis=0))
         reals = _clipped(each.pictures[_REALS] - common)
-        for part, df in (
-            (each.people, evaluators - 1),
+        parts += [
             (fakes, _df(fakes, each.seen[_FAKES], each.noise[_FAKES])),
             (reals, _df(every, sum(each.seen), np.hypot(*each.noise))),
-        ):
-            variance, squares = variance + part, squares + part**2 / df
-    found = difference / spread.unit + _normal("difference") * np.sqrt(spent)
+        ]
+    if spread.models > 1:
+        level, models = 1 - (1 - level) / math.comb(models, 2), 2
+    return _found(difference / spread.unit, spent, parts, level, models)
+
+
+def _found(difference: float, spent: np.ndarray, parts: Sequence[Part], level: float, models: int) -> float:
+    """Return how often a difference is found.
+
+    Args:
+        spent: its true variance in each study.
+        parts: what a study finds for the components of it, each with its degrees of freedom.
+    """
+    variance = sum((part for part, _ in parts), np.zeros(_STUDIES))
+    squares = sum((part**2 / df for part, df in parts), np.zeros(_STUDIES))
+    found = difference + _normal("difference") * np.sqrt(spent)
     bar = critical(level, models, variance**2 / np.maximum(squares, 1e-300)) * np.sqrt(variance)
     return float((np.abs(found) > bar).mean())
+
+
+def _of_people(
+    both: Sequence["_Drawn"], spread: Spread, evaluators: int, models: int
+) -> tuple[list[Part], np.ndarray]:
+    """Return what a study finds for evaluators' part of a difference, and its true variance.
+
+    Where sessions show several models, evaluators who judged both differ less in it (`repeated.py`).
+    """
+    spent = both[0].true_people + both[1].true_people
+    if spread.models == 1:
+        return [(each.people, evaluators - 1.0) for each in both], spent
+    shared = evaluators * (min(spread.models, models) - 1) / (models - 1)
+    common = np.sqrt(np.prod([_clipped(each.true_people - each.true_apart) for each in both], axis=0))
+    spent = spent - 2 * common * shared / evaluators
+    of_scores = np.diag([float(np.median(each.true_people)) for each in both])
+    of_scores += (1 - np.eye(2)) * float(np.median(common)) * shared / evaluators
+    counts = np.array([[evaluators, shared], [shared, evaluators]], float)
+    (df,) = degrees(of_scores, counts, np.array([0]), np.array([1]))
+    return [(spent * _chi_square("people", df) / df, df)], spent
+
+
+def _width_of_strength(
+    spread: Spread, drawn: "_Drawn", people_df: float, level: float, assurance: float
+) -> float:
+    """Return the width of a strength's interval, which has the degrees of freedom of all strengths."""
+    pictures, pictures_df = _of_strengths(spread, drawn)
+    df = (Component(drawn.true_people, people_df) + Component(pictures.mean(), pictures_df)).df
+    half = critical(level, 2, df) * np.sqrt((drawn.people + pictures) * (1 - spread.centred))
+    return 2 * float(np.quantile(half, assurance))
+
+
+def _power_of_strengths(
+    spread: Spread, difference: float, evaluators: int, images: float, level: float
+) -> float:
+    """Return the probability that a difference of strengths is found, symmetric about the model's."""
+    ratio = 4 * expit(difference) * expit(-difference), 4 * expit(difference / 2) * expit(-difference / 2)
+    others = spread.models - 2
+    spread = replace(spread, within=spread.within * spread.models / (2 * ratio[0] + others * ratio[1]))
+    drawn, people_df = _drawn(spread, evaluators, images, "one"), evaluators - 1.0
+    pictures, pictures_df = _of_strengths(spread, drawn)
+    df = (Component(drawn.true_people, people_df) + Component(pictures.mean(), pictures_df)).df
+    spent = 2 * (drawn.true_people + drawn.true_pictures[_FAKES])
+    bar = critical(level, 2, df) * np.sqrt(2 * (drawn.people + pictures))
+    found = difference + _normal("difference") * np.sqrt(spent)
+    return float((np.abs(found) > bar).mean())
+
+
+def _of_strengths(spread: Spread, drawn: "_Drawn") -> tuple[np.ndarray, np.ndarray]:
+    """Return the variance that pictures are found to add to a strength by itself, and its df.
+
+    A covariance of all strengths is estimated, and only its positive part counted: about the semicircle of
+    the eigenvalues of noise (Wigner, 1955), of which more are positive than negative ones are cut off.
+    """
+    estimate, noise = drawn.pictures[_FAKES], drawn.noise[_FAKES]
+    reach = noise * math.sqrt(2 * max(spread.models - 2, 0))
+    eigenvalues = estimate + reach * _SEMICIRCLE[:, None]
+    df = 2 * _df(drawn.true_pictures[_FAKES], drawn.seen[_FAKES], noise)
+    return np.maximum(eigenvalues, 0.0).mean(axis=0), np.maximum(df, 1.0)
 
 
 def evaluators_for(suffices: Callable[[int], bool], start: int = FEWEST) -> int | None:
@@ -133,7 +219,7 @@ def at_score(spread: Spread, score: float) -> Spread:
     """Return the spread of a model with another score: variances are as p (1 - p); of times, as t^2."""
     if spread.is_share:
         bounded = min(max(score, 0.5), 99.5)
-        ratio = bounded * (100 - bounded) / spread.within
+        ratio = bounded * (100 - bounded) / (spread.score * (100 - spread.score))
     else:
         ratio = (score / spread.score) ** 2
     names = ("between", "within", "sampled", "observed", "of_picture")
@@ -164,6 +250,8 @@ class _Drawn:
     """SD of that noise."""
     seen: tuple[float, ...]
     """Pictures that are seen of each side."""
+    true_apart: np.ndarray
+    """Part of `true_people` that models of one session do not share."""
 
 
 def _drawn(spread: Spread, evaluators: int, images: float, name: str) -> _Drawn:
@@ -176,14 +264,18 @@ def _drawn(spread: Spread, evaluators: int, images: float, name: str) -> _Drawn:
     if spread.is_share:
         error = np.sqrt(np.maximum(observed, spread.sampled) / (df + 1) + spread.covariance)
         score = _inside(score + error * _normal("score"), (df + 1) * spread.images)
-        scale = score * (100 - score) / spread.within
+        scale = score * (100 - score) / (spread.score * (100 - spread.score))
     weights, sizes = (np.array(each)[:, None] for each in (spread.weights, spread.pictures))
     true_pictures = scale * of_picture * weights / sizes
-    values = np.maximum(scale * (between + spread.within / images) - true_pictures.sum(axis=0), 0.0)
-    noise = scale * spread.within / images * np.sqrt(2 * weights / sizes / pairs)
+    values = np.maximum(scale * (between + spread.sampling(images)) - true_pictures.sum(axis=0), 0.0)
+    own = scale * ((1 - spread.alike) * between + spread.of_side(_FAKES, images)) - true_pictures[_FAKES]
+    of_sides = np.array([[spread.of_side(side, images)] for side in (_REALS, _FAKES)])
+    noise = scale * of_sides * np.sqrt(2 / sizes / pairs)
+    if spread.scale == "log-odds":  # the pictures of opponents add to it
+        noise = noise * math.sqrt(spread.models / (spread.models - 1))
+    shown = spread.shown(images)
     seen = tuple(
-        min(size, max(2.0, evaluators * images * math.sqrt(weight)))
-        for size, weight in zip(spread.pictures, spread.weights, strict=True)
+        min(size, max(2.0, evaluators * each)) for size, each in zip(spread.pictures, shown, strict=True)
     )
     pictures = np.array(
         [
@@ -205,6 +297,7 @@ def _drawn(spread: Spread, evaluators: int, images: float, name: str) -> _Drawn:
         pictures / square,
         noise / square,
         seen,
+        np.clip(own, 0.0, values) / evaluators / square,
     )
 
 

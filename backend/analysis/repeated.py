@@ -188,6 +188,15 @@ def covariance_of(crossing: Crossing) -> np.ndarray:
     return result
 
 
+def covariances(crossing: Crossing) -> float:
+    """Return the mean over pairs of models of the covariance of an evaluator's two values; 0 if none has."""
+    counts = crossing.is_there.astype(float).T @ crossing.is_there
+    i, j = np.triu_indices(len(crossing.models), 1)
+    i, j = i[counts[i, j] > 0], j[counts[i, j] > 0]
+    of_scores = covariance_of(crossing)[i, j]
+    return float(np.mean(of_scores * counts[i, i] * counts[j, j] / counts[i, j])) if len(i) else 0.0
+
+
 def degrees(covariance: np.ndarray, counts: np.ndarray, i: np.ndarray, j: np.ndarray) -> np.ndarray:
     """Return Satterthwaite's degrees of freedom of the differences of pairs.
 

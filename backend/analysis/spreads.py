@@ -1,13 +1,4 @@
-"""Spread of a model's evaluators and pictures, from which studies are planned.
-
-The variance of an evaluator's share of counted answers over k images has two components: evaluators differ
-(`between`), and each judges a sample of k images (`within` / k, where `within` is p (1 - p) at a share p).
-Pictures that evaluators share add to the variance of a score a covariance, whatever the number of evaluators:
-the variance between pictures over the number of pictures of a side, weighted by that side's part of a score.
-Variances are in squared percentage points.
-
-HYPE-time has no such components: a threshold is not a mean over images, so that its spread is known only for
-sessions of the length in which it was observed. Variances are in squared ms.
+"""Spreads from which studies are planned: those of the papers, and those of a pilot.
 
 A pilot of few people does not tell how much people differ: its variance has `df` degrees of freedom, which
 the plan takes account of (`power.py`). Still less does it tell how much pictures differ: the estimate is
@@ -16,116 +7,69 @@ pooled with that of simulated evaluators, by the degrees of freedom of both.
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from backend.analysis import repeated
 from backend.analysis.crossing import shared_weight, sides_of
+from backend.analysis.designs import crossing_of
 from backend.analysis.inference import Seen, mean_of, parts_of_images
 from backend.analysis.judgment_scores import scores_of
-from backend.analysis.response_table import Answers
+from backend.analysis.response_table import Answers, filter_rows
 from backend.analysis.share_scores import ShareScores
+from backend.analysis.spread import Spread
 from backend.analysis.time_scores import Times, variance_of_pictures
-from backend.analysis.values import Values
-from backend.experiment.judgments import method_named
+from backend.analysis.tournament_spreads import assumed, spreads_of_strengths
+from backend.analysis.values import Values, values_by_model
+from backend.experiment.fixed_exposures import UNLIMITED, label
+from backend.experiment.judgments import judgment_of, method_named
+from backend.experiment.judgments.more_real import SIMULATED_TIES, TOURNAMENT
 from backend.experiment.observer import PICTURE_SD
 from backend.experiment.published import BESSEL, EVALUATORS, IMAGES, MODELS, POOL
 from backend.experiment.staircase import NAMED_RULES, equilibrium_accuracy
 from backend.foundation.errors import InvalidInput
 
-PRIOR_DF = 10.0
-"""Degrees of freedom of the variance between pictures that is assumed without a pilot."""
-REAL_OR_FAKE = (0.25, 0.25)
-"""Squared weights of reals and fakes in a score, half of whose answers are to each."""
 
+def without_pilot(
+    method: str, models: int = 2, pairs: int | None = None, has_reals: bool = False, has_ties: bool = False
+) -> list[Spread]:
+    """Return the published spreads of a method, or those that are assumed of a tournament.
 
-@dataclass(frozen=True)
-class Spread:
-    """The spread of one model's evaluators, in the score's unit: percentage points, or ms."""
+    Args:
+        models: of the tournament.
+        pairs: of a session of it; default, that of the method.
+        has_reals: whether the reals are a contestant.
+        has_ties: whether evaluators may call a pair equal.
 
-    model: str
-    score: float
-    images: float
-    """Images that each of the evaluators judged."""
-    accuracy: float
-    """Share of right answers, for the pay."""
-    between: float
-    """Variance between evaluators, whatever the number of images; at least 0."""
-    within: float
-    """Variance of one answer; 0 for HYPE-time."""
-    sampled: float
-    """What the images that they judged added to the variance of the evaluators' values."""
-    observed: float
-    """The variance of the evaluators' values."""
-    df: float
-    """Its degrees of freedom."""
-    range: tuple[float, float] = (0.0, 100.0)
-    """Lowest and highest possible score."""
-    weights: tuple[float, ...] = REAL_OR_FAKE
-    """Squared weight of the answers to reals and to fakes (or items) in a score."""
-    pictures: tuple[float, ...] = (math.inf, math.inf)
-    """Pictures of each side from which evaluators' are drawn."""
-    of_picture: float = 0.0
-    """Variance between pictures."""
-    of_picture_df: float = PRIOR_DF
-    stretch: float = 1.0
-    """Width of the printed interval relative to Student's; HYPE-time near the ends of the staircase."""
-
-    @property
-    def is_share(self) -> bool:
-        """Whether scores are shares of answers, in percent."""
-        return self.within > 0
-
-    @property
-    def unit(self) -> float:
-        """What a share of 1, or 1 ms, is in the score's unit."""
-        return 100.0 if self.is_share else 1.0
-
-    @property
-    def varies(self) -> bool:
-        """Whether a number of evaluators follows from it."""
-        return self.is_share or self.observed > 0
-
-    @property
-    def is_clipped(self) -> bool:
-        """Whether the sampling of images would explain more than the observed spread."""
-        return self.observed < self.sampled
-
-    @property
-    def covariance(self) -> float:
-        """Variance that shared pictures add to a score."""
-        return self.of_picture * sum(w / n for w, n in zip(self.weights, self.pictures, strict=True))
-
-    @property
-    def most_images(self) -> float:
-        """Images that an evaluator can judge without seeing one twice."""
-        return min(n / math.sqrt(w) for w, n in zip(self.weights, self.pictures, strict=True) if w)
-
-    def sd_at(self, images: float) -> float:
-        """Return the SD between the values of evaluators who judge `images` each."""
-        return math.sqrt(max(self.between + self.within / images - self.covariance, 0.0))
-
-    def with_pictures(self, count: int) -> "Spread":
-        """Return the spread in a study that has `count` pictures a side."""
-        return replace(self, pictures=(float(count), float(count)))
+    Raises:
+        InvalidInput: a method of which nothing is known.
+    """
+    if method != "tournament":
+        return published(method)
+    tie_parameter = SIMULATED_TIES if has_ties else 0.0
+    return [assumed(models, pairs or TOURNAMENT.stimuli.trials, has_reals, tie_parameter)]
 
 
 def published(method: str) -> list[Spread]:
     """Return the spreads of the papers' six models; evaluators drew from 5,000 pictures a side.
 
     Raises:
-        InvalidInput: an unknown method.
+        InvalidInput: a method that is not in the papers.
     """
     if method not in IMAGES:
-        raise InvalidInput(f"method must be 'infinity' or 'time', not {method!r}")
+        known = "'infinity', 'time' or 'tournament'"
+        raise InvalidInput(
+            f"without a pilot, method must be {known}, not {method!r}; --pilot plans all methods"
+        )
     images, df = IMAGES[method], EVALUATORS - 1
     if method == "time":
         sds = [one.ms_sd * math.sqrt(BESSEL) for one in MODELS]
         rule = NAMED_RULES["hype-2019"]
         right, bounds = equilibrium_accuracy(rule), (rule.min_ms, rule.max_ms)
         return [
-            Spread(one.label, one.ms, images, right, sd**2, 0.0, 0.0, sd**2, df, bounds)
+            Spread(one.label, one.ms, images, right, sd**2, 0.0, 0.0, sd**2, df, bounds, scale="ms")
             for one, sd in zip(MODELS, sds, strict=True)
         ]
     return [
@@ -141,23 +85,24 @@ def published(method: str) -> list[Spread]:
 def spreads_of(answers: Answers) -> list[Spread]:
     """Return the spread of each model of a pilot that has two evaluators or more.
 
-    Args:
-        answers: of HYPE-infinity or HYPE-time, pairs, 2AFC or JND.
+    Of constant stimuli that each evaluator saw, those of each exposure follow those of all.
 
     Raises:
-        InvalidInput: a method of another kind, no model with two evaluators, or an evaluator with one image.
+        InvalidInput: a method that is not planned, no model with two evaluators, or an evaluator with one
+            image.
     """
     scores = scores_of(answers.method)
     if isinstance(scores, ShareScores):
-        found = [*_of_shares(scores.counted(answers), scores.values(answers))]
-    elif answers.method in IMAGES:
-        of_method = _of_times if answers.method == "time" else _of_shares
-        found = [*of_method(answers, scores.values(answers))]
+        found = _of_shares(scores.counted(answers), scores.values(answers))
+    elif answers.method == "tournament":
+        found = spreads_of_strengths(answers)
+    elif answers.method == "time":
+        found = [*_of_times(answers, scores.values(answers))]
+    elif answers.has_shares:
+        found = _of_shares(answers, scores.values(answers))
+        found += _of_exposures(answers) if answers.method == "exposures" else []
     else:
-        raise InvalidInput(
-            "plans are for HYPE-infinity, HYPE-time, pairs, 2AFC and JND; these responses are of "
-            f"{method_named(answers.method).title}; `openhype simulate` shows what a design gives"
-        )
+        raise InvalidInput(f"{method_named(answers.method).title} cannot be planned")
     if not found:
         raise InvalidInput("a pilot needs a model with at least two evaluators, to estimate how they differ")
     return found
@@ -171,41 +116,93 @@ def _of_share(model: str, score: float, images: float, observed: float, df: floa
     )
 
 
-def _of_shares(answers: Answers, values: dict[str, Values]) -> Iterator[Spread]:
-    """Yield spreads of shares; a share of 0 or 1 is taken as half an answer from it."""
-    judges = answers.judges
+def _of_shares(answers: Answers, values: dict[str, Values]) -> list[Spread]:
+    """Return spreads of shares; a share of 0 or 1 is taken as half an answer from it."""
+    judges, models = answers.judges, _models_of_session(answers)
+    squares = np.bincount(judges.of_response, answers.weight**2)
+    found, names = [], []
     for code, (model, own) in enumerate(values.items()):
         if len(own) < 2:
             continue
-        seen = judges.seen[judges.model == code]
-        if seen.min() < 2:
+        mine = judges.model == code
+        if (seen := judges.seen[mine]).min() < 2:
             raise InvalidInput(f"an evaluator of {model} judged one image; a pilot needs two or more of each")
         mean, half = mean_of(own.numbers), 50 / float(seen.sum())
-        score, images = min(max(mean.value, half), 100 - half), float(1 / np.mean(1 / seen))
+        score, images = min(max(mean.value, half), 100 - half), float(1 / squares[mine].mean())
         spread = _of_share(model, score, images, mean.people.variance * len(own), len(own) - 1)
-        yield _with_shared(spread, answers, code)
+        spread = replace(spread, within=_of_answers(answers, code, spread), models=models)
+        found.append(_with_shared(spread, answers, code))
+        names.append(model)
+    if models == 1 or len(found) < 2:
+        return found
+    alike = _alike(found, repeated.covariances(crossing_of(answers, values, names)))
+    return [replace(spread, alike=alike) for spread in found]
+
+
+def _models_of_session(answers: Answers) -> int:
+    """Return how many models an evaluator judged in one session: beside the same reals, or set by set."""
+    judges = answers.judges
+    if answers.given == len(answers) and not judgment_of(answers.method).has_items:
+        return 1
+    return max(1, round(len(judges.model) / len(np.unique(judges.evaluator))))
+
+
+def _of_answers(answers: Answers, code: int, spread: Spread) -> float:
+    """Return the variance of an answer, which where exposures are fixed is the mean of that at each."""
+    if answers.method != "exposures":
+        return spread.within
+    mine = answers.of_model[code]
+    _, place = np.unique(answers.asked_ms[mine], return_inverse=True)
+    count = np.bincount(place)
+    share = np.bincount(place, answers.was_wrong[mine]) / count
+    unbiased = count * share * (1 - share) * count / np.maximum(count - 1, 1)
+    return max(1e4 * float(unbiased.sum()) / len(mine), 1.0)
+
+
+def _alike(spreads: Sequence[Spread], covariance: float) -> float:
+    """Return the part of the variance between evaluators that one has in common for all models.
+
+    Args:
+        covariance: mean over pairs of models of that of an evaluator's values.
+    """
+    between = float(np.mean([spread.between for spread in spreads]))
+    reals = np.mean([spread.of_side(0, spread.images) - spread.of_reals for spread in spreads])
+    return min(max((covariance - float(reals)) / between, 0.0), 1.0) if between else 0.0
+
+
+def _of_exposures(answers: Answers) -> Iterator[Spread]:
+    """Yield the spreads of the scores at each exposure, if each evaluator saw all of them."""
+    exposures = np.unique(answers.asked_ms)
+    rows = [filter_rows(answers, answers.asked_ms == ms) for ms in exposures]
+    if any(len(row.judges.model) < len(answers.judges.model) or row.judges.seen.min() < 2 for row in rows):
+        return
+    for ms, row in zip(exposures.tolist(), rows, strict=True):
+        name = label(ms if math.isfinite(ms) else None)
+        where = "without time limit" if name == UNLIMITED else f"at {name} ms"
+        for spread in _of_shares(row, values_by_model(row)):
+            images = spread.images * len(exposures)
+            yield replace(spread, model=f"{spread.model} {where}", images=images, part=1 / len(exposures))
 
 
 def _with_shared(spread: Spread, answers: Answers, code: int) -> Spread:
     """Return a spread of shares with its pictures: how many there are, and how much they differ.
 
-    The pilot's estimate has the degrees of freedom of the number of pictures and of answers' noise
-    (Satterthwaite, 1946), the one that is assumed has `PRIOR_DF`; both are pooled by these.
+    The pilot's estimate is pooled with the one that is assumed.
+
+    Args:
+        spread: one whose `images` are those that the score rests on; a session's are returned.
     """
     sides, prior = sides_of(answers, code), _prior(spread.score)
     weights, pictures, same = _shared(sides)
     spread = replace(spread, weights=weights, pictures=pictures, of_picture=prior)
-    if not same:
-        return spread
-    pairs = sides[0].people * (sides[0].people - 1)
-    found = math.fsum(parts_of_images(seen).sum() for seen in sides) / pairs / same * spread.unit**2
-    noise = (spread.within / spread.images) ** 2 * 2 / pairs / same
-    count = sum(n for n in pictures if math.isfinite(n))
-    square = max(found, prior) ** 2
-    df = 2 * square / (2 * square / count + noise)
-    mean = (df * max(found, 0.0) + PRIOR_DF * prior) / (df + PRIOR_DF)
-    spread = replace(spread, of_picture=mean, of_picture_df=df + PRIOR_DF)
-    sampled = spread.within / spread.images - spread.covariance
+    answer = spread.within / spread.images
+    spread = replace(spread, images=spread.images * spread.sampling(1) / spread.within)
+    if same:
+        people = sides[0].people
+        found = math.fsum(parts_of_images(seen).sum() for seen in sides) / people / (people - 1) / same
+        count = sum(n for n in pictures if math.isfinite(n))
+        spread = spread.with_found(found * spread.unit**2, answer, count, same, people)
+    sampled = answer - spread.covariance if same else answer
     return replace(spread, sampled=sampled, between=max(spread.observed - sampled, 0.0))
 
 
@@ -240,7 +237,7 @@ def _of_times(answers: Answers, values: dict[str, Values]) -> Iterator[Spread]:
             model, mean.value, float(judges.seen[mine].mean()), right, observed, 0.0, 0.0, observed,
             len(own) - 1, (times.range.low_ms, times.range.high_ms), weights, pictures,
             extra / same if same else 0.0, interval["pictures_df"] or 1.0,
-            max(1.0, printed / (high - low)) if high > low else 1.0,
+            max(1.0, printed / (high - low)) if high > low else 1.0, "ms",
         )  # fmt: skip
 
 

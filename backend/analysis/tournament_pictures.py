@@ -33,31 +33,64 @@ class PictureVariance:
         return float((self.root**2).sum())
 
 
+@dataclass(frozen=True)
+class Influences:
+    """To first order, how answers move strengths with mean 0 over the reference contestants."""
+
+    by_score: np.ndarray
+    """Shape (contestants, contestants + 1): strengths per unit of the scores."""
+    scores: csr_matrix
+    """Of each answer, shape (answers, contestants + 1)."""
+
+    def of_evaluators(self, answers: PairedAnswers) -> np.ndarray:
+        """Return those of each evaluator's answers together, shape (evaluators, contestants)."""
+        people, count = len(answers.evaluators), len(answers)
+        summed = _summed(answers.evaluator, np.arange(count), np.ones(count), people, self.scores)
+        result: np.ndarray = summed @ self.by_score.T
+        return result
+
+
+def influences(answers: PairedAnswers, fitted: Fit, reference: np.ndarray) -> Influences:
+    """Return the influences of answers; `reference` is a mask."""
+    size = len(answers.contestants)
+    spread = covariance(answers.games, answers.counts.sum(axis=1), fitted, answers.has_ties)
+    by_score = np.zeros((size, size + 1))
+    by_score[:, : spread.shape[1]] = spread[:size]
+    return Influences(by_score - by_score[reference].mean(axis=0), _scores(answers, fitted))
+
+
 def picture_variance(answers: PairedAnswers, fitted: Fit, reference: np.ndarray) -> PictureVariance | None:
     """Return the pictures' part for strengths with mean 0 over `reference` (a mask).
 
     None if answers name no pictures, or if pictures add nothing.
     """
+    found = picture_covariance(answers, fitted, reference)
+    if found is None:
+        return None
+    covariances, df = found
+    values, vectors = np.linalg.eigh(covariances)
+    kept = values > 1e-12 * max(float(np.abs(values).max()), 1e-300)
+    return PictureVariance(vectors[:, kept] * np.sqrt(values[kept]), df) if kept.any() else None
+
+
+def picture_covariance(
+    answers: PairedAnswers, fitted: Fit, reference: np.ndarray
+) -> tuple[np.ndarray, float] | None:
+    """Return the covariance that pictures add to strengths, and its degrees of freedom.
+
+    Noise makes some of its eigenvalues negative. None if answers name no pictures.
+    """
     if answers.pictures is None:
         return None
-    size = len(answers.contestants)
-    scores = _scores(answers, fitted)
-    played = answers.counts.sum(axis=1)
-    spread = covariance(answers.games, played, fitted, answers.has_ties)
-    by_score = np.zeros((size, size + 1))
-    by_score[:, : spread.shape[1]] = spread[:size]
-    centred = by_score - by_score[reference].mean(axis=0)
+    found, size = influences(answers, fitted, reference), len(answers.contestants)
+    scores, centred = found.scores, found.by_score
     sums, own, codes = _by_picture(answers, scores)
     both, both_own = _by_pair(answers, scores)
     raw = (sums.T @ sums - own.T @ own).toarray() - (both.T @ both - both_own.T @ both_own).toarray()
-    values, vectors = np.linalg.eigh(centred @ raw @ centred.T)
-    kept = values > 1e-12 * max(float(np.abs(values).max()), 1e-300)
-    if not kept.any():
-        return None
     metric = centred.T @ centred
     parts = _squares(sums, metric) - np.bincount(codes, _squares(own, metric), sums.shape[0])
     df = max(1.0, df_of_parts(parts) * 2 / size)  # a difference rests on the pictures of two contestants
-    return PictureVariance(vectors[:, kept] * np.sqrt(values[kept]), df)
+    return centred @ raw @ centred.T, df
 
 
 def _scores(answers: PairedAnswers, fitted: Fit) -> csr_matrix:

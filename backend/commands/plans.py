@@ -17,7 +17,9 @@ _MANY = 1_000_000
 
 
 @command()
-@click.option("--width", type=_POSITIVE, help="Of the interval of a score: percentage points, or ms.")
+@click.option(
+    "--width", type=_POSITIVE, help="Of the interval of a score: percentage points, ms, or log-odds."
+)
 @click.option("--assurance", type=_SHARE, default=0.8, show_default=True, help="Chance that it is no wider.")
 @click.option("--difference", type=_POSITIVE, help="Between two models, to be found significant.")
 @click.option("--power", type=_SHARE, default=0.8, show_default=True, help="Chance of finding it so.")
@@ -29,7 +31,9 @@ _MANY = 1_000_000
     help="Models of the study; from 3 on, the test of all pairs.",
 )
 @click.option(
-    "--method", type=click.Choice(["infinity", "time"]), help="Of the published SDs; a pilot has its own."
+    "--method",
+    type=click.Choice(["infinity", "time", "tournament"]),
+    help="Of the published SDs, or of those of simulated evaluators (tournament); a pilot has its own.",
 )
 @click.option("--pilot", metavar="STUDY|FILE", help="Take the SDs from it instead of the published ones.")
 @click.option(
@@ -49,6 +53,14 @@ _MANY = 1_000_000
     metavar="N",
     help="Of each model and of reals, to draw from; default, the papers' 5,000, or the pilot's.",
 )
+@click.option(
+    "--models-per-session",
+    type=click.IntRange(1, 10_000),
+    metavar="M",
+    help="Models that a session shows; default 1, or the pilot's. Tournaments, 2AFC and JND show all.",
+)
+@click.option("--ties", is_flag=True, help="Tournament without a pilot: a pair may be called equal.")
+@click.option("--real-contestant", is_flag=True, help="The same: the reals are a contestant.")
 @click.option("--base-usd", type=_USD, help="For taking part; default 1.00.")
 @click.option("--hourly-usd", type=_USD, help="For the time that images take; default 12.00.")
 @click.option("--bonus-usd", type=_USD, help="For each right answer; default 0.02.")

@@ -22,7 +22,9 @@ LOWEST, HIGHEST = 0.3, 0.995
 """Range to which an evaluator's accuracy is clipped if accuracies vary between evaluators."""
 CHANCE = 0.5
 PICTURE_SD = 0.35
-"""SD of the effects of pictures on the probit of a right answer; in log-odds, 1.7 times as much."""
+"""SD of the effects of pictures on the probit of a right answer; in log-odds, `LOGITS` times as much."""
+LOGITS = 1.7
+"""Log-odds of a probit, nearly (Camilli, 1994)."""
 
 
 class Observer(ABC):

@@ -137,6 +137,9 @@ def plan(
     images: int | None = None,
     most_images: int = 200,
     pictures: int | None = None,
+    models_per_session: int | None = None,
+    ties: bool = False,
+    real_contestant: bool = False,
     fee: float = 0.0,
     **costs: float,
 ) -> dict[str, Any]:
@@ -145,9 +148,10 @@ def plan(
     Args:
         pilot: responses, as for `score`, from which SDs between evaluators are estimated; default, the SDs of
             the papers' six models (HYPE, tables 1 to 3; workshop paper, tables 6 and 7).
-        method: 'infinity' (default) or 'time', for published SDs or rows.
-        width: width of the interval to reach, in percentage points or ms; default, if `difference` is not
-            given either, 5 points or 100 ms.
+        method: 'infinity' (default) or 'time', for published SDs or rows; or 'tournament', for those of
+            simulated evaluators.
+        width: width of the interval to reach, in percentage points, ms, or log-odds (tournaments); default,
+            if `difference` is not given either, 5 points, 100 ms, or 0.5.
         difference: difference between two models to detect as significant, in the same unit.
         power: probability of detecting it, 0 to 1.
         assurance: probability that the interval is at most `width` wide, 0 to 1.
@@ -158,6 +162,10 @@ def plan(
         most_images: maximum number of images per evaluator in the search for the cheapest number.
         pictures: number of pictures of each model, and of reals, from which evaluators' are drawn; default,
             the papers' 5,000, or the pilot's.
+        models_per_session: number of models that a session shows, which share its images; default 1, or the
+            pilot's.
+        ties: of a tournament without a pilot, whether a pair may be called equal.
+        real_contestant: of the same, whether the reals are a contestant.
         fee: the panel's fee in percent of the pay: 42.8, not 0.428.
         **costs: `base_usd_cents` (100), `right_usd_cents` (2), `hourly_usd_cents` (1200),
             `image_seconds` (6, HYPE-time 8), `base_seconds` (60), `at_once` (10); see
@@ -165,19 +173,20 @@ def plan(
 
     Returns:
         Plain data: `rows`, one per model, with `evaluators` (of each model; None, with `why_none`, where no
-        number suffices), `usd`, `hours`, and `best`, the same for the number of images that costs least (None
-        for HYPE-time); `assumptions`, in words.
+        number suffices), `people` (of the study), `usd`, `hours`, and `best`, the same for the number of
+        images that costs least (None for HYPE-time); `assumptions`, in words.
 
     Raises:
         OpenhypeError: a row is invalid, a number is out of range, or no model in the pilot has two
             evaluators.
     """
     from backend.analysis import planning
-    from backend.analysis.spreads import published, spreads_of
+    from backend.analysis.spreads import spreads_of, without_pilot
 
     if pilot is None:
         method = method or "infinity"
-        spreads, is_simulated = published(method), False
+        spreads = without_pilot(method, max(models or 2, 2), images, real_contestant, ties)
+        is_simulated = False
     else:
         answers = _answers(pilot, method, details=False)
         method, is_simulated = answers.method, answers.is_simulated
@@ -190,8 +199,8 @@ def plan(
             f"costs are {', '.join(vars(planning.PANEL_COSTS[method]))}, not {', '.join(costs)}"
         ) from None
     aim = planning.Aim(width, assurance, difference, power, level, models)
-    made = planning.plan(spreads, method, aim, priced, images, most_images, pictures)
-    if pilot is None:
+    made = planning.plan(spreads, method, aim, priced, images, most_images, pictures, models_per_session)
+    if pilot is None and method != "tournament":
         made["assumptions"].append(_PAPERS)
     if is_simulated:
         made["assumptions"].insert(0, _REHEARSED)

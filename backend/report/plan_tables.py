@@ -6,10 +6,12 @@ from typing import Any
 from backend.experiment.judgments import method_named
 from backend.experiment.money import format_money
 
+WRITTEN_UNITS = {"percent": "percentage points", "ms": "ms", "log-odds": "log-odds"}
+
 
 def as_table(plan: Mapping[str, Any]) -> str:
     """Return a plan as text for a terminal: its aim, a line for each row, and its assumptions."""
-    unit = {"percent": "percentage points", "ms": "ms"}[plan["unit"]]
+    unit = WRITTEN_UNITS[plan["unit"]]
     lines = [_title(plan, unit), *_columns(plan)]
     lines += [f"{row['model']}: {row['why_none']}" for row in plan["rows"] if row["why_none"]]
     best = [row for row in plan["rows"] if row["best"]]
@@ -36,13 +38,18 @@ def _columns(plan: Mapping[str, Any]) -> Iterator[str]:
     tests = [name for name in names if name in rows[0]["evaluators_for"]]
     tests = tests if len(tests) > 1 else []
     has_fee = plan["costs"]["fee_percent"] > 0
+    models, digits = plan["aim"]["models"], 2 if plan["unit"] == "log-odds" else 1
+    has_people = any(row["people"] and row["people"] != row["evaluators"] * models for row in rows)
     width = _width(rows)
     heads = [f"{'model':<{width}}", "  score", "     SD", "images", *(f"{names[name]:>8}" for name in tests)]
-    yield "  ".join([*heads, "evaluators", f"{'cost':>10}", *(["      fees"] if has_fee else []), " hours"])
+    heads += ["evaluators", *(["people"] if has_people else [])]
+    yield "  ".join([*heads, f"{'cost':>10}", *(["      fees"] if has_fee else []), " hours"])
     for row in rows:
-        cells = [f"{row['model']:<{width}}", f"{row['score']:>7.1f}", f"{row['sd']:>7.2f}"]
+        cells = [f"{row['model']:<{width}}", f"{row['score']:>7.{digits}f}", f"{row['sd']:>7.2f}"]
         cells += [f"{row['images']:>6}", *(f"{_count(row['evaluators_for'][name]):>8}" for name in tests)]
-        cells += [f"{_count(row['evaluators']):>10}", f"{_usd(row['usd']):>10}"]
+        cells += [f"{_count(row['evaluators']):>10}"]
+        cells += [f"{_count(row['people']):>6}"] if has_people else []
+        cells += [f"{_usd(row['usd']):>10}"]
         cells += [f"{_usd(row['fee_usd']):>10}"] if has_fee else []
         yield "  ".join([*cells, f"{_hours(row['hours']):>6}"])
 

@@ -61,13 +61,18 @@ def make_plan(context: Context, wanted: PlanWish) -> PlanMade:
     taken = cast(StudyTakes, study_plan.takes(study, wanted.fee_percent, wanted.vat_percent))
     aim = study_plan.Aim(wanted.difference, wanted.level, wanted.assurance, wanted.pictures)
     spreads = None if pilot is None else _spreads(pilot)
+    tells = cast(StudyTells | None, study_plan.tells(study, aim, spreads))
+    why_none = study_plan.why_untold(study, pilot is not None)
+    if tells and {row["why_none"] for row in tells["rows"]} == {study_plan.TOO_FEW_PICTURES}:
+        why_none = study_plan.TOO_FEW_PICTURES
     return {
         "method": wanted.method,
         "title": study_plan.title(study),
         "models": wanted.models,
         "study": taken,
-        "tells": (tells := cast(StudyTells | None, study_plan.tells(study, aim, spreads))),
-        "aim": None if tells is None else _aim(study, wanted, pilot),
+        "tells": tells,
+        "why_none": why_none,
+        "aim": None if why_none else _aim(study, wanted, pilot),
         "warnings": study_plan.warnings(study.protocol, taken),
     }
 
@@ -164,7 +169,7 @@ def _aim(study: Study, wanted: PlanWish, pilot: Any) -> dict[str, Any]:
     from backend.report.notebook import plan
 
     protocol = study.protocol
-    costs = {
+    costs: dict[str, Any] = {
         "base_usd_cents": protocol.pay.base_usd_cents,
         "right_usd_cents": protocol.pay.bonus_usd_cents,
         "hourly_usd_cents": wanted.hourly_usd_cents or 0,
@@ -173,7 +178,8 @@ def _aim(study: Study, wanted: PlanWish, pilot: Any) -> dict[str, Any]:
         "at_once": wanted.at_once,
     }
     trials = protocol.stimuli.trials
-    is_even = protocol.method != "time" and trials >= 2 and (protocol.method != "infinity" or trials % 2 == 0)
+    is_halved = protocol.method in ("infinity", "exposures")
+    is_even = protocol.method != "time" and trials >= 2 and not (is_halved and trials % 2)
     return plan(
         pilot,
         None if pilot is not None else protocol.method,
@@ -186,6 +192,9 @@ def _aim(study: Study, wanted: PlanWish, pilot: Any) -> dict[str, Any]:
         models=max(len(study.models), 2) if wanted.difference is not None else len(study.models),
         images=trials if is_even else None,
         most_images=wanted.most_images,
+        models_per_session=protocol.stimuli.models_per_session,
+        ties=protocol.contest.ties,
+        real_contestant=protocol.contest.real_contestant,
         fee=float(wanted.fee_percent or (FEE_PERCENT if protocol.admission.panel.pays else 0)),
         **{name: value for name, value in costs.items() if value is not None},
     )

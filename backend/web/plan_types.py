@@ -24,7 +24,7 @@ class PlanWish(Struct):
     models: Annotated[int, Meta(ge=1, le=1000)] = 1
     settings: Annotated[dict[str, Any], Meta(max_length=200)] = {}
     width: Positive | None = None
-    """Of the interval of a score: percentage points, or ms."""
+    """Of the interval of a score: percentage points, ms, or log-odds (tournaments)."""
     difference: Positive | None = None
     """Between two models, to be found significant."""
     power: Share = 0.8
@@ -84,19 +84,22 @@ class ScorePrecision(TypedDict):
     """Of the interval of a score, not exceeded with the assurance."""
     power: float | None
     """0 to 1, to find the difference; null if no score differs so much."""
+    why_none: str | None
+    """Why there is no width."""
 
 
 class StudyTells(TypedDict):
     """What scores could tell with as many evaluators as are set."""
 
-    unit: Literal["percent", "ms"]
+    unit: Literal["percent", "ms", "log-odds"]
     level: float
     assurance: float
     difference: float
     test: Literal["two", "all"]
     """Of two models, or of all pairs of more."""
     evaluators: int
-    source: Literal["papers", "pilot"]
+    source: Literal["papers", "pilot", "simulated"]
+    """`simulated`: of a tournament, evaluators who differ as simulated ones do."""
     rows: list[ScorePrecision]
 
 
@@ -107,6 +110,8 @@ class PlanMade(TypedDict):
     study: StudyTakes
     tells: StudyTells | None
     """Null where spreads are not known."""
+    why_none: str | None
+    """Why `aim` is null, and `tells` tells nothing."""
     aim: dict[str, Any] | None
     """What the aim needs, as `openhype plan --json` prints it; null as `tells`."""
     warnings: list[str]

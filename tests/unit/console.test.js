@@ -7,7 +7,7 @@ import { counted, moment, remaining, sentence, size } from "../../frontend/conso
 import { found, parametersOf, pathTo } from "../../frontend/console_paths.js";
 import { paidRows } from "../../frontend/console_payment_list.js";
 import { METHODS, methodOf, ordered } from "../../frontend/console_methods.js";
-import { checkedOf, orderOf } from "../../frontend/console_order.js";
+import { checkedOf, orderOf, picturesASide, picturesOf } from "../../frontend/console_order.js";
 import { factsOf, needed, planWish, unreached } from "../../frontend/console_plan.js";
 import { placeOf, withoutPlace } from "../../frontend/console_questionnaire.js";
 import {
@@ -242,7 +242,13 @@ test("the server is asked for the aim only where it knows how much evaluators di
     difference: 10,
     power: 0.9,
   });
-  assert.deepEqual(planWish("pair", 3, {}, aim), { method: "pair", models: 3, settings: {} });
+  assert.deepEqual(planWish("2afc", 3, {}, aim, 40), {
+    method: "2afc",
+    models: 3,
+    settings: {},
+    pictures: 40,
+  });
+  assert.deepEqual(planWish("tournament", 3, {}, { difference: "0.4", power: "80" }).difference, 0.4);
   assert.deepEqual(planWish("time", 1, {}, { difference: "x", power: "80" }), {
     method: "time",
     models: 1,
@@ -318,6 +324,38 @@ test("a form sends what its fields hold, without empty ones", () => {
     valuesOf({ seed: holding(0), title: holding(undefined), limit: holding(null), signed: holding(false) }),
     { seed: 0, limit: null, signed: false },
   );
+});
+
+test("where nothing is known of the precision, the plan says why", () => {
+  const study = { sessions: 0, trials_a_session: 60, session_usd_cents: 0, currency: "USD" };
+  const tells = { unit: "log-odds", assurance: 0.8, difference: 0.5, source: "simulated" };
+  const row = { width: 0.4567, power: 0.8, why_none: null };
+  const none = { width: null, power: null, why_none: "there are too few pictures" };
+
+  const facts = [
+    { tells: null, why_none: "a pilot does" },
+    { tells: { ...tells, rows: [row] } },
+    { tells: { ...tells, rows: [none, none] } },
+  ].map((plan) => factsOf({ models: 1, study, ...plan })[3]);
+
+  assert.deepEqual(facts, [
+    ["Interval and power", "Not known: a pilot does."],
+    [
+      "Interval of a score",
+      "at most 0.46 log-odds wide in 80% of studies, by the spread of simulated evaluators",
+    ],
+    ["Interval of a score", "There are too few pictures."],
+  ]);
+});
+
+test("pictures are counted for a plan until others are chosen", () => {
+  const order = { real: "a", models: [{ model: "gan", upload: "b" }] };
+  const checked = { of: picturesOf(order), pictures: 80 };
+
+  assert.equal(picturesASide(order, checked), 80);
+  assert.equal(picturesASide({ ...order, real: "c" }, checked), null);
+  assert.equal(picturesASide(order, undefined), null);
+  assert.equal("checked" in orderOf({ ...order, checked }, []), false);
 });
 
 test("what is typed is checked as far as the kind of its setting tells", () => {

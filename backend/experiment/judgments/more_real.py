@@ -40,7 +40,7 @@ MOST_CONTESTANTS = 100
 """Above, the counts of all pairs would be too large for one entry of a store."""
 _BETWEEN_MODELS = ", "
 _NAMED = 5
-_SIMULATED_TIES = 0.5
+SIMULATED_TIES = 0.5
 """Davidson's tie parameter of simulated evaluators: a fifth of the answers to equal contestants are ties."""
 
 
@@ -207,7 +207,7 @@ class MoreReal(Judgment):
         left, right = strengths
         weights = [exp((left - right) / 2), exp((right - left) / 2)]
         if settings_of(protocol).ties:
-            weights.append(_SIMULATED_TIES)
+            weights.append(SIMULATED_TIES)
         return rng.choices(self.answers_of(protocol), weights)[0]
 
     def value(self, method: str, rows: Sequence[Mapping[str, Any]]) -> float:

@@ -7,6 +7,8 @@ marker of its own.
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from backend.report.plan_tables import WRITTEN_UNITS
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -30,7 +32,7 @@ def draw_plan(plan: Mapping[str, Any]) -> "Figure":
 
 
 def _draw_widths(axes: "Axes", plan: Mapping[str, Any]) -> None:
-    unit = {"percent": "percentage points", "ms": "ms"}[plan["unit"]]
+    unit = WRITTEN_UNITS[plan["unit"]]
     for i, row in enumerate(plan["rows"]):
         label = f"{row['model']} ({'none' if row['evaluators'] is None else row['evaluators']})"
         points = [(point["evaluators"], point["width"]) for point in row["curve"]]

@@ -11,18 +11,21 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from scipy.special import ndtr, ndtri
+from scipy.special import expit, ndtr, ndtri
 
 import openhype
 from backend.analysis import planning
 from backend.analysis.inference import Component, Share, mean_of
 from backend.analysis.power import at_score, critical, evaluators_for, other_score, power, width
 from backend.analysis.response_rows import answers_of
-from backend.analysis.spreads import Spread, published, spreads_of
+from backend.analysis.spread import Spread
+from backend.analysis.spreads import published, spreads_of
+from backend.analysis.tournament_spreads import as_answered, assumed
 from backend.cli import main
 from backend.foundation.errors import InvalidInput
 from backend.responses.export import export
 from backend.scoring import score_answers
+from validate.plans import CELLS, outcome
 
 from .. import sample_studies as studies
 
@@ -339,14 +342,214 @@ def test_a_difference_is_not_planned_where_there_is_no_test():
         openhype.plan(votes("2afc"), difference=5)
 
 
-def test_a_tournament_is_not_planned_and_the_message_says_what_to_do():
-    rows = [
-        {"model": "gan", "evaluator": f"e{i}", "left": "gan", "right": "vae", "response": "left"}
-        | {"method": "tournament", "truth": ""}
-        for i in range(3)
-    ]
-    with pytest.raises(InvalidInput, match="responses are of Tournament; `openhype simulate`"):
-        openhype.plan(rows)
+# Tournaments, constant stimuli, and sessions of several models
+
+
+def known_strengths(models, pairs, people=0.0, pictures=math.inf, of_picture=0.0):
+    spread = assumed(models, pairs)
+    return replace(
+        spread, between=people, observed=people + spread.sampled, df=KNOWN, pictures=(math.inf, pictures),
+        of_picture=of_picture, of_picture_df=KNOWN,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("models", [2, 3, 7])
+def test_a_strength_is_as_wide_as_the_information_of_answers_says(models):
+    """By hand: N answers to all pairs alike inform of (K - 1) / (2 N / 4) (1 - 1 / K) for each strength."""
+    evaluators, pairs = 4000, 30
+    answers = evaluators * pairs
+
+    found = width(known_strengths(models, pairs), evaluators, pairs, 0.95, 0.5)
+
+    variance = 2 * (models - 1) / answers * (1 - 1 / models)
+    assert found == pytest.approx(2 * stats.norm.isf(0.025) * math.sqrt(variance), rel=0.01)
+
+
+def test_the_power_of_two_strengths_is_that_of_a_share_of_answers():
+    """Of two models, a difference of 0.4 log-odds is a share of 0.5987 that is not one half."""
+    evaluators, pairs = 400, 2
+
+    found = power(known_strengths(2, pairs), 0.4, evaluators, pairs, 0.95)
+
+    share = 1 / (1 + math.exp(-0.4))
+    shift = 0.4 * math.sqrt(evaluators * pairs * share * (1 - share))
+    assert found == pytest.approx(stats.norm.sf(1.96 - shift), abs=0.02)
+
+
+def test_effects_of_one_side_move_answers_by_less_than_themselves():
+    people, pictures = as_answered(0.3, 0.9)
+    rng = np.random.default_rng(1)
+    own = rng.normal(0, 0.9, 400)
+    others = rng.normal(0, math.sqrt(0.9**2 + 2 * 0.3**2), 4000)
+    moved = 4 * (expit(own[:, None] + others).mean(axis=1) - 0.5)
+
+    assert pictures == pytest.approx(moved.var() * 0.81 / own.var(), rel=0.08)
+    assert as_answered(0.001, 0.002) == pytest.approx((1e-6, 4e-6), rel=1e-3)
+    assert people < 0.09
+
+
+def played(models, evaluators, pairs, seed=3, people_sd=0.3):
+    """Return a tournament of equal models, of which evaluators think differently by `people_sd`."""
+    rng, rows = np.random.default_rng(seed), []
+    names = [f"m{i}" for i in range(models)]
+    for person in range(evaluators):
+        own = rng.normal(0, people_sd, models)
+        for _ in range(pairs):
+            a, b = rng.choice(models, 2, replace=False)
+            wins = rng.random() < expit(own[a] - own[b])
+            shown = f"{names[a]}/{rng.integers(200)} {names[b]}/{rng.integers(200)}"
+            rows.append(
+                {"model": f"{names[a]}, {names[b]}", "left": names[a], "right": names[b], "truth": ""}
+                | {"response": "left" if wins else "right", "method": "tournament"}
+                | {"evaluator": f"e{person}", "stimulus": shown}
+            )
+    return rows
+
+
+def test_a_tournament_is_planned_from_a_pilot_in_log_odds():
+    rows = played(4, 24, 60)
+
+    plan = openhype.plan(rows, width=0.5)
+
+    score = openhype.score(rows)
+    assert (plan["method"], plan["unit"], plan["aim"]["models"]) == ("tournament", "log-odds", 4)
+    assert {row["model"]: row["score"] for row in plan["rows"]} == {
+        row["model"]: pytest.approx(row["score"], abs=1e-6) for row in score["models"]
+    }
+    spreads = spreads_of(answers_of(rows, "tournament"))
+    printed = np.mean([row["ci"][1] - row["ci"][0] for row in score["models"]])
+    assert np.mean([width(one, 24, 60, 0.95, 0.5) for one in spreads]) == pytest.approx(printed, rel=0.1)
+    assert min(spreads[0].pictures) == pytest.approx(200, rel=0.1)
+    # every evaluator judges all models
+    assert all(row["people"] == row["evaluators"] for row in plan["rows"])
+
+
+def test_a_pilot_tells_how_much_evaluators_differ_in_what_they_think_of_a_model():
+    (spread, *_) = spreads_of(answers_of(played(5, 150, 100, people_sd=0.8), "tournament"))
+
+    assert spread.between == pytest.approx(as_answered(0.8, 0.0)[0], rel=0.2)
+    assert (spread.df, spread.models) == (149 * 4, 5)
+
+
+def test_more_contestants_or_ties_take_more_evaluators():
+    base, more, ties, reals = (
+        openhype.plan(method="tournament", difference=0.4, models=models, most_images=4, **options)["rows"][0]
+        for models, options in (
+            (3, {}), (6, {}), (3, {"ties": True}), (3, {"real_contestant": True}),
+        )
+    )  # fmt: skip
+
+    assert min(more["evaluators"], ties["evaluators"], reals["evaluators"]) > base["evaluators"]
+
+
+def at_exposures(seed=2, people=12):
+    """Return answers at three exposures, at which a third, a fifth and a tenth are wrong."""
+    rng, rows = np.random.default_rng(seed), []
+    for person in range(people):
+        for k in range(60):
+            ms, share = [(50, 1 / 3), (100, 1 / 5), (None, 1 / 10)][k % 3]
+            truth, other = ("fake", "real") if k % 2 else ("real", "fake")
+            response = other if rng.random() < share else truth
+            rows.append(
+                {"model": "gan", "evaluator": f"e{person}", "truth": truth, "response": response}
+                | {"exposure_ms": ms, "method": "exposures"}
+            )
+    return rows
+
+
+def test_constant_stimuli_are_planned_at_all_exposures_and_at_each():
+    rows = at_exposures()
+
+    plan = openhype.plan(rows, width=12)
+
+    assert [row["model"] for row in plan["rows"]] == [
+        "gan", "gan at 50 ms", "gan at 100 ms", "gan without time limit",
+    ]  # fmt: skip
+    assert [row["images"] for row in plan["rows"]] == [60] * 4
+    score = openhype.score(rows)["models"][0]
+    every, *single = spreads_of(answers_of(rows, "exposures"))
+    low, high = score["interval"]["ci"]
+    assert width(every, 12, 60, 0.95, 0.5) == pytest.approx(high - low, rel=0.15)
+    for spread, row in zip(single, score["by_exposure"], strict=True):
+        assert width(spread, 12, 60, 0.95, 0.5) == pytest.approx(row["ci"][1] - row["ci"][0], rel=0.2)
+    # an answer varies by the mean of p (1 - p) at each exposure
+    shares = [100 - row["accuracy"] for row in score["by_exposure"]]
+    assert every.within == pytest.approx(np.mean([p * (100 - p) for p in shares]), rel=0.01)
+    only = openhype.plan(rows, difference=8)["rows"]
+    assert [row["model"] for row in only] == ["gan"]
+
+
+def test_a_session_of_several_models_has_fewer_answers_to_each():
+    """By hand: half of a value is of 50 reals, half of 25 fakes: p (1 - p) (1 / 50 + 1 / 25) / 4."""
+    spread = known(30, 40, 100).in_sessions_of(2)
+
+    assert spread.sampling(100) == pytest.approx(2100 / 4 * (1 / 50 + 1 / 25))
+    assert spread.sampling(100) == pytest.approx(known(30, 40, 100).sampling(100) * 3 / 2)
+    assert spread.most_images == math.inf
+    assert spread.with_pictures(40).most_images == 80
+
+
+def test_the_power_within_evaluators_who_are_lenient_with_all_models_is_that_of_a_paired_t_test():
+    alike = replace(known(45, 100, 100), models=2, alike=1.0)
+
+    found = power(alike, 10, 12, 100, 0.95)
+
+    # only the fakes' answers differ: 2 * 2475 / 4 / 25
+    sd, df = math.sqrt(2 * 2475 / 4 / 25), 11
+    shift, bar = 10 / sd * math.sqrt(12), stats.t.isf(0.025, df)
+    assert found == pytest.approx(stats.nct.sf(bar, df, shift), abs=0.03)
+    apart = replace(alike, alike=0.0)
+    assert power(apart, 10, 12, 100, 0.95) < found
+    assert width(apart, 12, 100, 0.95, 0.8) == width(alike, 12, 100, 0.95, 0.8)
+
+
+def test_sessions_of_several_models_count_for_each():
+    row = openhype.plan(difference=8, models=4, models_per_session=2, most_images=4)["rows"][3]
+
+    assert row["people"] == 2 * row["evaluators"]
+    assert row["usd"] == pytest.approx(row["people"] * (1 + 2 + 0.02 * 96.2))
+
+
+def mixed_pilot(people=40):
+    """Return sessions of 50 reals and 25 fakes of two models, with a common leniency."""
+    rng, rows = np.random.default_rng(6), []
+    for person in range(people):
+        lenient = rng.normal(0, 0.5)
+        for model, count in (("", 50), ("gan", 25), ("vae", 25)):
+            truth, other = ("fake", "real") if model else ("real", "fake")
+            for _ in range(count):
+                wrong = rng.random() < ndtr(-0.5 + lenient)
+                rows.append(
+                    {"model": model, "evaluator": f"e{person}", "truth": truth}
+                    | {"response": other if wrong else truth, "stimulus": f"{len(rows)}"}
+                )
+    return rows
+
+
+def test_a_pilot_of_mixed_sessions_tells_what_evaluators_have_in_common():
+    rows = mixed_pilot()
+
+    spreads = spreads_of(answers_of(rows, "infinity"))
+
+    assert [(one.models, round(one.images)) for one in spreads] == [(2, 100)] * 2
+    assert spreads[0].alike > 0.75
+    pair = openhype.score(rows)["models"]
+    low, high = next(one for one in pair if one["model"] == "gan")["interval"]["ci"]
+    (own,) = (one for one in spreads if one.model == "gan")
+    assert width(own, 40, 100, 0.95, 0.5) == pytest.approx(high - low, rel=0.1)
+    plan = openhype.plan(rows, difference=5)
+    assert any(
+        "is alike for all models of a session, as in the pilot" in text for text in plan["assumptions"]
+    )
+
+
+@pytest.mark.slow("scores hundreds of simulated studies")
+@pytest.mark.parametrize("place", range(len(CELLS)))
+def test_studies_of_other_methods_have_the_planned_widths_and_power(place):
+    row = outcome(CELLS[place](), 150, place)
+
+    assert row["width planned"] == pytest.approx(row["width"], rel=0.1)
+    assert row["power planned"] == pytest.approx(row["power"], abs=0.03 + 2.5 * max(row["error"], 0.02))
 
 
 # The parts of the spread, and the best number of images
@@ -479,7 +682,9 @@ def test_impossible_differences_and_widths_say_why():
         ({"difference": 5, "models": 1}, "models that are to differ must be 2 or more, not 1"),
         ({"width": 5, "images": 33}, "images must be an even number from 2, half of them being real, not 33"),
         ({"width": 5, "method": "time", "images": 30}, "images go with shares"),
-        ({"width": 5, "method": "both"}, "method must be 'infinity' or 'time', not 'both'"),
+        ({"width": 5, "method": "time", "models_per_session": 2}, "images go with shares.* of one model"),
+        ({"width": 1, "method": "tournament", "models": 1}, "a tournament has two models or more, not 1"),
+        ({"width": 5, "method": "both"}, "method must be 'infinity', 'time' or 'tournament', not 'both'"),
         ({"width": 5, "fee": -0.1}, "a fee must be in percent, such as 42.8, not -0.1"),
         ({"width": 5, "fee": 0.428}, "would be less than one percent; for a share of 0.428 write 42.8"),
         ({"width": 5, "assurance": 1}, "assurance must be between 0 and 1"),

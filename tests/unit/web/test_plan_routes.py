@@ -115,8 +115,43 @@ def test_more_evaluators_tell_more(me):
 def test_every_method_can_be_planned(me, method):
     made = me.post("plan", {"method": method, "models": 2})
 
-    assert (made["tells"] is None) == (method != "time")
+    is_known = method in ("time", "tournament")
+    assert (made["tells"] is None, made["aim"] is None) == (not is_known, not is_known)
+    assert (made["why_none"] is None) == is_known
+    if method == "exposures":
+        why = "no published study says how evaluators of Constant stimuli differ; a pilot does"
+        assert made["why_none"] == why
     assert made["study"]["currency"] == "USD"
+
+
+def test_a_plan_is_of_the_sessions_and_pictures_that_are_set(me):
+    base, mixed, few, none = (
+        me.post("plan", {"models": 4, "settings": {"evaluators": 20, **settings}, **more})["tells"]["rows"][0]
+        for settings, more in (
+            ({}, {}), ({"models_per_session": 4}, {}), ({}, {"pictures": 60}), ({}, {"pictures": 40}),
+        )
+    )  # fmt: skip
+
+    assert mixed["width"] > base["width"]
+    assert few["width"] > base["width"]
+    assert (none["width"], none["power"]) == (None, None)
+    assert none["why_none"] == "there are too few pictures for a session that shows none twice"
+
+
+def test_a_tournament_is_told_in_log_odds(me):
+    body = {"method": "tournament", "models": 4, "difference": 0.5, "settings": {"evaluators": 30}}
+
+    plain, ties = (
+        me.post("plan", {**body, "settings": {**body["settings"], "ties": t}}) for t in (False, True)
+    )
+
+    tells = plain["tells"]
+    assert (tells["unit"], tells["source"], tells["test"]) == ("log-odds", "simulated", "two")
+    assert 0.2 < tells["rows"][0]["width"] < ties["tells"]["rows"][0]["width"] < 1
+    assert plain["aim"]["rows"][0]["people"] == plain["aim"]["rows"][0]["evaluators"]
+    assert me.post("plan", {**body, "models": 1})["why_none"] == "a tournament has two models or more"
+    time = {"method": "time", "models": 2, "settings": {"models_per_session": 2}}
+    assert "only for sessions of one model" in me.post("plan", time)["why_none"]
 
 
 def test_a_pilot_gives_its_own_spreads(world, me):
