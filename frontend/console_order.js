@@ -36,11 +36,12 @@ export function orderOf(
 }
 
 /**
- * Return which pictures an order is of, as text.
+ * Return which uploads an order is of, as text.
  * @param {StudyDraft} order
  */
 export function picturesOf({ real, models, items, skip_bad }) {
-  return JSON.stringify([real, models, items, Boolean(skip_bad)]);
+  const named = [...(models ?? []), ...(items ?? [])].map(({ upload }) => upload);
+  return JSON.stringify([real, named, Boolean(skip_bad)]);
 }
 
 /**

@@ -233,7 +233,7 @@ export function planPanel(method, onAim, onChosen, pilots = []) {
       const evaluators = known ? needed(plan) : null;
       answer.textContent = [
         ...(evaluators
-          ? [`${span(Object.values(evaluators), count)} evaluators for each model are needed.`]
+          ? [`${span(Object.values(evaluators), count)} evaluators ${ofWhom(plan)} are needed.`]
           : []),
         ...unreached(plan),
       ].join(" ");
@@ -248,6 +248,14 @@ export function planPanel(method, onAim, onChosen, pilots = []) {
       problem.textContent = words;
     },
   };
+}
+
+/**
+ * Return how numbers of evaluators count.
+ * @param {PlanMade} plan
+ */
+function ofWhom({ models, study: { sessions, evaluators_a_model: ofEach } }) {
+  return models > 1 && sessions === ofEach ? "who judge all models" : "for each model";
 }
 
 /** @param {number} share */

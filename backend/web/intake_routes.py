@@ -20,7 +20,7 @@ from backend.stores.updates import update
 from backend.uploads import uploads
 from backend.web.authorisation import caller, concerns
 from backend.web.context import Context
-from backend.web.job_types import DraftReply, Drafts, Enqueued, ModelGiven, StudyBody, plain
+from backend.web.job_types import DraftBody, DraftReply, Drafts, Enqueued, ModelGiven, StudyBody, plain
 from backend.web.routing import Routes
 
 DRAFTS = "drafts"
@@ -111,7 +111,7 @@ def show_draft(context: Context, draft: str) -> DraftReply:
 
 
 @route("POST /api/drafts/{draft}", "409 413 503", without="404", is_audited=False, most_bytes=_MAX_BYTES)
-def store_draft(context: Context, draft: str, given: StudyBody) -> DraftReply:
+def store_draft(context: Context, draft: str, given: DraftBody) -> DraftReply:
     """Store a draft, any part of an order, under an id of one's own choice.
 
     Returns:

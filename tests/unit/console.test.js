@@ -355,6 +355,7 @@ test("pictures are counted for a plan until others are chosen", () => {
   assert.equal(picturesASide(order, checked), 80);
   assert.equal(picturesASide({ ...order, real: "c" }, checked), null);
   assert.equal(picturesASide(order, undefined), null);
+  assert.equal(picturesASide({ ...order, models: [{ upload: "b", model: "gan" }] }, checked), 80);
   assert.equal("checked" in orderOf({ ...order, checked }, []), false);
 });
 

@@ -239,10 +239,11 @@ def test_an_upload_that_expired_is_named(orders, world):
 
 
 def test_drafts_are_stored_by_member(orders, world):
-    stored = orders.call("POST", "/drafts/new", {"name": "faces", "settings": {"images": 4}})
+    body = {"name": "faces", "settings": {"images": 4}, "checked": {"of": "[]", "pictures": 40}}
+    stored = orders.call("POST", "/drafts/new", body)
     broken = orders.call("POST", "/drafts/a b", {})
 
-    assert stored.json["body"] == {"name": "faces", "settings": {"images": 4}}
+    assert stored.json["body"] == body
     assert broken.status_code == 400
     assert orders.call("GET", "/drafts/new").json == stored.json
     assert [each["draft"] for each in orders.call("GET", "/drafts").json["drafts"]] == ["new"]
