@@ -377,7 +377,7 @@ def _of_sessions(spreads: Sequence[Spread], aim: Aim) -> Iterator[str]:
         yield (
             f"{first.alike:.0%} of the variance between evaluators is alike for all models of a session, as "
             "in the pilot"
-            if first.alike
+            if first.alike is not None
             else "how an evaluator differs from others is taken as unrelated from model to model; a pilot of "
             "such sessions may show that fewer evaluators suffice"
         )

@@ -268,7 +268,10 @@ def _drawn(spread: Spread, evaluators: int, images: float, name: str) -> _Drawn:
     weights, sizes = (np.array(each)[:, None] for each in (spread.weights, spread.pictures))
     true_pictures = scale * of_picture * weights / sizes
     values = np.maximum(scale * (between + spread.sampling(images)) - true_pictures.sum(axis=0), 0.0)
-    own = scale * ((1 - spread.alike) * between + spread.of_side(_FAKES, images)) - true_pictures[_FAKES]
+    own = (
+        scale * ((1 - (spread.alike or 0.0)) * between + spread.of_side(_FAKES, images))
+        - true_pictures[_FAKES]
+    )
     of_sides = np.array([[spread.of_side(side, images)] for side in (_REALS, _FAKES)])
     noise = scale * of_sides * np.sqrt(2 / sizes / pairs)
     if spread.scale == "log-odds":  # the pictures of opponents add to it

@@ -63,8 +63,8 @@ class Spread:
     """Models that a session shows; in a tournament, its contestants."""
     centred: float = 0.0
     """Part of the variance that is lost by centring strengths: 1 over the number of models."""
-    alike: float = 0.0
-    """Part (0 to 1) of `between` that an evaluator has in common for all models."""
+    alike: float | None = None
+    """Part (0 to 1) of `between` that an evaluator has in common for all models; None, as 0, if unknown."""
     part: float = 1.0
     """Part of a session's answers that the score rests on: of X exposures each has 1 / X."""
 

@@ -337,6 +337,19 @@ def test_items_of_a_set_are_its_own_so_that_they_count_in_a_difference():
     assert few < 0.9 < many
 
 
+def test_evaluators_of_all_sets_are_counted_once():
+    rows = votes("jnd") + [
+        row | {"model": "vae", "item": f"v{row['item']}", "stimulus": f"v{row['stimulus']}"}
+        for row in votes("jnd", share=0.5)
+    ]
+
+    plan = openhype.plan(rows, width=12, most_images=4)
+
+    assert [(row["images"], row["people"]) for row in plan["rows"]] == [
+        (80, row["evaluators"]) for row in plan["rows"]
+    ]
+
+
 def test_a_difference_is_not_planned_where_there_is_no_test():
     with pytest.raises(InvalidInput, match="2AFC has no test between sets"):
         openhype.plan(votes("2afc"), difference=5)
