@@ -9,7 +9,7 @@ import { number, percent, sentences, text } from "./texts.js";
  *   unit: "percent" | "ms", score: number, fakes_error: number | null, reals_error: number | null, model:
  *   string | null, others: {evaluators: number, mean: number | null, values: number[]} | null, published:
  *   {model: string, data: string, score: number}[], pictures: {url: string, truth: "real" | "fake", response:
- *   "real" | "fake"}[], }} Debrief
+ *   "real" | "fake" | "not_sure"}[], }} Debrief
  */
 
 /**
@@ -38,7 +38,12 @@ export function headline({ unit, score, fakes_error }) {
  * @param {boolean} [mayRepeat]
  */
 export function result(debrief, mayRepeat = false) {
-  const words = [...inWords(debrief), mayRepeat ? text("debrief.next_time") : ""];
+  const isHalf = debrief.pictures.some(isUnsure);
+  const words = [
+    ...inWords(debrief),
+    isHalf ? text("debrief.half") : "",
+    mayRepeat ? text("debrief.next_time") : "",
+  ];
   const note = text(
     debrief.unit === "ms"
       ? "debrief.note_ms"
@@ -49,12 +54,18 @@ export function result(debrief, mayRepeat = false) {
   return [el("p", {}, sentences(...words)), table(debrief), el("p", { class: "quiet" }, note)];
 }
 
+/** @param {Debrief["pictures"][number]} picture */
+function isUnsure({ response }) {
+  return response === "not_sure";
+}
+
 /**
- * Return the pictures, those with a wrong response first.
+ * Return the pictures, those with a wrong response first, then those with “not sure”.
  * @param {Debrief} debrief
  */
 export function gallery({ pictures }) {
-  const wrong = pictures.filter(({ truth, response }) => truth !== response);
+  const unsure = pictures.filter(isUnsure);
+  const wrong = pictures.filter((picture) => !isUnsure(picture) && picture.truth !== picture.response);
   const right = pictures.filter(({ truth, response }) => truth === response);
   const others = el(
     "details",
@@ -65,8 +76,11 @@ export function gallery({ pictures }) {
   return el(
     "section",
     { class: "gallery" },
-    el("h2", {}, text(wrong.length ? "debrief.wrong_ones" : "debrief.all_right")),
+    ...(wrong.length || !unsure.length
+      ? [el("h2", {}, text(wrong.length ? "debrief.wrong_ones" : "debrief.all_right"))]
+      : []),
     ...(wrong.length ? [grid(wrong)] : []),
+    ...(unsure.length ? [el("h2", {}, text("debrief.not_sure_ones")), grid(unsure)] : []),
     ...(right.length ? [others] : []),
   );
 }
@@ -200,7 +214,7 @@ function grid(pictures) {
             {},
             el("strong", {}, text(truth === "real" ? "debrief.is_real" : "debrief.is_fake")),
             " ",
-            text(response === "real" ? "debrief.said_real" : "debrief.said_fake"),
+            text(`debrief.said_${response}`),
           ),
         ),
       ),

@@ -5,7 +5,7 @@ import { copier } from "./copy_button.js";
 import { backLink } from "./panel_exit.js";
 import { ask, el, facts, showWaiting } from "./screens.js";
 import { writeToken } from "./storage.js";
-import { money, percent, text } from "./texts.js";
+import { money, number, percent, text } from "./texts.js";
 import { questions } from "./trouble.js";
 import { withdrawalNote } from "./withdraw_link.js";
 
@@ -173,6 +173,7 @@ function ending({ done, earned, state }, study, rows = [], isPrimary = true) {
     ...(done.right === null
       ? []
       : [[text("end.right"), text("end.right_of", { right: done.right, answered: done.answered })]]),
+    ...(done.not_sure ? [[text("end.not_sure"), number(done.not_sure)]] : []),
     ...(earned === null ? [] : [[text("end.earned"), money(done.earned_usd_cents, state.currency)]]),
   ];
   return [

@@ -27,7 +27,8 @@
  * @property {(response: string, count: number) => string} repeated what an evaluator is told who gave one
  *   answer `count` times in a row
  * @property {(isHalfReal: boolean) => string} shares how often each answer is right, for such an evaluator
- * @property {(response: string, wasCorrect: boolean) => string} verdict feedback after a response
+ * @property {(response: string, wasCorrect: boolean, rightAnswer?: string | null) => string} verdict feedback
+ *   after a response; the right answer is known after “not sure”
  * @property {number} pictures how many pictures the stage shows side by side, in the order in which the
  *   server names them; 1 also where a trial shows several, one after the other
  * @property {string[]} [captions] words below the pictures, from left to right; "" for none below one of them
@@ -40,9 +41,11 @@
  */
 export async function judgmentOf({ judgment, answers }) {
   const found = (await import(`./judgment_${judgment}.js`)).judgment;
-  return Object.create(found, {
+  const allowed = Object.create(found, {
     choices: {
       get: () => found.choices.filter((/** @type {Choice} */ { answer }) => answers.includes(answer)),
     },
   });
+  if (!answers.includes("not_sure")) return allowed;
+  return (await import("./not_sure.js")).withNotSure(allowed);
 }

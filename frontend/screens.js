@@ -167,12 +167,16 @@ function answerButtons({ choices, pictures }) {
     answer,
     confidence: null,
   }));
-  const elements = buttons.map(({ button }) => button);
+  const elements = buttons.filter(({ answer }) => answer !== "not_sure").map(({ button }) => button);
+  const element =
+    pictures > 1
+      ? underPictures("choices", elements, pictures)
+      : el("div", { class: "choices" }, ...elements);
+  const below = buttons.slice(elements.length).map(({ button }) => button);
+  for (const button of below) button.classList.add("below");
+  element.append(...below);
   return {
-    element:
-      pictures > 1
-        ? underPictures("choices", elements, pictures)
-        : el("div", { class: "choices" }, ...elements),
+    element,
     buttons,
     begin: () => {},
     byKey: (key, onLatin) => buttons[choiceOf(choices, key, onLatin)],

@@ -73,6 +73,15 @@ export const texts = {
   "real_or_fake.shares_half": "نصف الصور كلها حقيقي، والباقي مزيف. يُرجى التمهّل قليلًا عند كل صورة.",
   "real_or_fake.shares_chance": "نحو نصف الصور كلها حقيقي، والباقي مزيف. يُرجى التمهّل قليلًا عند كل صورة.",
 
+  "not_sure.answer": "لست متأكدًا",
+  "not_sure.press": "إذا لم تكن متأكدًا، اضغط {key}: يُحسب ذلك نصف إجابة صحيحة.",
+  "not_sure.tap": "إذا لم تكن متأكدًا، المس «{answer}»: يُحسب ذلك نصف إجابة صحيحة.",
+  "not_sure.repeated": "إجاباتك الأخيرة (عددها {n}) كانت كلها «لست متأكدًا». لا بأس بذلك إن كنت لا تستطيع التمييز.",
+  "not_sure.was_real": "كانت حقيقية",
+  "not_sure.was_fake": "كانت مزيفة",
+  "not_sure.left_real": "اليسرى حقيقية",
+  "not_sure.right_real": "اليمنى حقيقية",
+
   "more_real.question": "أيهما تبدو أكثر واقعية؟",
   "more_real.tie": "متساويتان",
   "more_real.pairs": "ستُعرض عليك صورتان في كل مرة، جنبًا إلى جنب. حدّد في كل زوج أي الصورتين تبدو لك أكثر واقعية. لا توجد إجابة صحيحة أو خاطئة.",
@@ -256,6 +265,7 @@ export const texts = {
   "end.code_and_withdrawing": "رمز الإتمام، وطريقة سحب المشاركة",
   "end.right": "الإجابات الصحيحة",
   "end.right_of": "{right} من {answered}",
+  "end.not_sure": "الإجابات «لست متأكدًا»",
   "end.earned": "ما كسبته",
   "end.stored_reported": "إجاباتك محفوظة، ونحن نبلّغ المنصة بأنك انتهيت: لا تحتاج إلى رمز هناك. إذا راسلتنا، فيُرجى ذكر:",
   "end.stored_code": "إجاباتك محفوظة. رمز الإتمام:",
@@ -312,6 +322,9 @@ export const texts = {
   "debrief.is_fake": "من صنع الحاسوب",
   "debrief.said_real": "إجابتك: حقيقية",
   "debrief.said_fake": "إجابتك: مزيفة",
+  "debrief.said_not_sure": "إجابتك: لست متأكدًا",
+  "debrief.not_sure_ones": "ما لم تكن متأكدًا منه",
+  "debrief.half": "تُحسب «لست متأكدًا» نصف خطأ.",
 
   "refused.unknown_study": "لا توجد دراسة بهذا الاسم",
   "refused.unknown_study_help": "يُرجى التحقق من الرابط الذي حصلت عليه.",

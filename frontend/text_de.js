@@ -73,6 +73,15 @@ export const texts = {
   "real_or_fake.shares_half": "Die Hälfte aller Bilder ist echt, die anderen sind Fakes. Bitte nehmen Sie sich für jedes einen Moment Zeit.",
   "real_or_fake.shares_chance": "Etwa die Hälfte aller Bilder ist echt, die anderen sind Fakes. Bitte nehmen Sie sich für jedes einen Moment Zeit.",
 
+  "not_sure.answer": "Nicht sicher",
+  "not_sure.press": "Wenn Sie nicht sicher sind, drücken Sie {key}: Das zählt als halbe richtige Antwort.",
+  "not_sure.tap": "Wenn Sie nicht sicher sind, tippen Sie auf „{answer}“: Das zählt als halbe richtige Antwort.",
+  "not_sure.repeated": "Ihre letzten {n} Antworten waren alle „nicht sicher“. Das ist in Ordnung, wenn Sie es nicht sagen können.",
+  "not_sure.was_real": "Es war echt",
+  "not_sure.was_fake": "Es war ein Fake",
+  "not_sure.left_real": "Das linke ist echt",
+  "not_sure.right_real": "Das rechte ist echt",
+
   "more_real.question": "Welches wirkt echter?",
   "more_real.tie": "Gleich echt",
   "more_real.pairs": "Sie sehen immer zwei Bilder nebeneinander. Sagen Sie bei jedem Paar, welches der beiden Bilder auf Sie echter wirkt. Keine Antwort ist richtig oder falsch.",
@@ -256,6 +265,7 @@ export const texts = {
   "end.code_and_withdrawing": "Ihr Abschlusscode, und wie Sie Ihre Teilnahme zurückziehen",
   "end.right": "Richtige Antworten",
   "end.right_of": "{right} von {answered}",
+  "end.not_sure": "Antworten „nicht sicher“",
   "end.earned": "Verdient",
   "end.stored_reported": "Ihre Antworten sind gespeichert, und wir teilen dem Panel mit, dass Sie fertig sind: Sie brauchen dort keinen Code. Wenn Sie uns schreiben, geben Sie bitte an:",
   "end.stored_code": "Ihre Antworten sind gespeichert. Ihr Abschlusscode:",
@@ -312,6 +322,9 @@ export const texts = {
   "debrief.is_fake": "Vom Computer erzeugt",
   "debrief.said_real": "Ihre Antwort: Echt",
   "debrief.said_fake": "Ihre Antwort: Fake",
+  "debrief.said_not_sure": "Ihre Antwort: nicht sicher",
+  "debrief.not_sure_ones": "Wobei Sie nicht sicher waren",
+  "debrief.half": "„Nicht sicher“ zählt als halber Fehler.",
 
   "refused.unknown_study": "Diese Studie gibt es nicht",
   "refused.unknown_study_help": "Bitte prüfen Sie den Link, den Sie erhalten haben.",

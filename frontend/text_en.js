@@ -73,6 +73,15 @@ export const texts = {
   "real_or_fake.shares_half": "Half of all pictures are real, and the others are fake. Please take a moment with each one.",
   "real_or_fake.shares_chance": "About half of all pictures are real, and the others are fake. Please take a moment with each one.",
 
+  "not_sure.answer": "Not sure",
+  "not_sure.press": "If you are not sure, press {key}: that counts as half a right answer.",
+  "not_sure.tap": "If you are not sure, tap “{answer}”: that counts as half a right answer.",
+  "not_sure.repeated": "Your last {n} answers were all “not sure”. That is all right if you cannot tell.",
+  "not_sure.was_real": "It was real",
+  "not_sure.was_fake": "It was fake",
+  "not_sure.left_real": "The left one is real",
+  "not_sure.right_real": "The right one is real",
+
   "more_real.question": "Which one looks more real?",
   "more_real.tie": "Equally real",
   "more_real.pairs": "You will see two pictures at a time, side by side. Say of each pair which of the two pictures looks more real to you. No answer is right or wrong.",
@@ -256,6 +265,7 @@ export const texts = {
   "end.code_and_withdrawing": "Your completion code, and how to withdraw",
   "end.right": "Right answers",
   "end.right_of": "{right} of {answered}",
+  "end.not_sure": "Answers “not sure”",
   "end.earned": "You earned",
   "end.stored_reported": "Your answers are stored, and we tell the panel that you are done: you need no code there. If you write to us, please quote:",
   "end.stored_code": "Your answers are stored. Your completion code:",
@@ -312,6 +322,9 @@ export const texts = {
   "debrief.is_fake": "Computer-generated",
   "debrief.said_real": "you said real",
   "debrief.said_fake": "you said fake",
+  "debrief.said_not_sure": "you were not sure",
+  "debrief.not_sure_ones": "Where you were not sure",
+  "debrief.half": "“Not sure” counts as half a mistake.",
 
   "refused.unknown_study": "There is no such study",
   "refused.unknown_study_help": "Please check the link that you were given.",

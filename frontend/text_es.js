@@ -73,6 +73,15 @@ export const texts = {
   "real_or_fake.shares_half": "La mitad de todas las imágenes son reales, y las demás son falsas. Por favor, dedique un momento a cada una.",
   "real_or_fake.shares_chance": "Aproximadamente la mitad de todas las imágenes son reales, y las demás son falsas. Por favor, dedique un momento a cada una.",
 
+  "not_sure.answer": "No lo sé",
+  "not_sure.press": "Si no está seguro, pulse {key}: cuenta como media respuesta correcta.",
+  "not_sure.tap": "Si no está seguro, toque «{answer}»: cuenta como media respuesta correcta.",
+  "not_sure.repeated": "Sus últimas {n} respuestas fueron todas «no lo sé». Está bien si no puede distinguirlo.",
+  "not_sure.was_real": "Era real",
+  "not_sure.was_fake": "Era falsa",
+  "not_sure.left_real": "La real es la de la izquierda",
+  "not_sure.right_real": "La real es la de la derecha",
+
   "more_real.question": "¿Cuál parece más real?",
   "more_real.tie": "Igual de reales",
   "more_real.pairs": "Verá dos imágenes a la vez, una al lado de la otra. Diga de cada par cuál de las dos imágenes le parece más real. Ninguna respuesta es correcta ni incorrecta.",
@@ -256,6 +265,7 @@ export const texts = {
   "end.code_and_withdrawing": "Su código de finalización, y cómo retirarse",
   "end.right": "Respuestas correctas",
   "end.right_of": "{right} de {answered}",
+  "end.not_sure": "Respuestas «no lo sé»",
   "end.earned": "Ha ganado",
   "end.stored_reported": "Sus respuestas están guardadas, y comunicamos al panel que ha terminado: allí no necesita ningún código. Si nos escribe, indique, por favor:",
   "end.stored_code": "Sus respuestas están guardadas. Su código de finalización:",
@@ -312,6 +322,9 @@ export const texts = {
   "debrief.is_fake": "Hecha por ordenador",
   "debrief.said_real": "usted dijo: real",
   "debrief.said_fake": "usted dijo: falsa",
+  "debrief.said_not_sure": "usted dijo: no lo sé",
+  "debrief.not_sure_ones": "Donde no lo sabía",
+  "debrief.half": "«No lo sé» cuenta como medio error.",
 
   "refused.unknown_study": "Este estudio no existe",
   "refused.unknown_study_help": "Compruebe, por favor, el enlace que recibió.",

@@ -73,6 +73,15 @@ export const texts = {
   "real_or_fake.shares_half": "La moitié de toutes les images sont vraies, et les autres sont fausses. Veuillez prendre un instant pour chacune.",
   "real_or_fake.shares_chance": "Environ la moitié de toutes les images sont vraies, et les autres sont fausses. Veuillez prendre un instant pour chacune.",
 
+  "not_sure.answer": "Pas sûr",
+  "not_sure.press": "Si vous n’êtes pas sûr, appuyez sur {key} : cela compte comme une demi-bonne réponse.",
+  "not_sure.tap": "Si vous n’êtes pas sûr, touchez « {answer} » : cela compte comme une demi-bonne réponse.",
+  "not_sure.repeated": "Vos {n} dernières réponses étaient toutes « pas sûr ». C’est très bien si vous ne pouvez pas trancher.",
+  "not_sure.was_real": "Elle était vraie",
+  "not_sure.was_fake": "Elle était fausse",
+  "not_sure.left_real": "Celle de gauche est vraie",
+  "not_sure.right_real": "Celle de droite est vraie",
+
   "more_real.question": "Laquelle paraît plus vraie ?",
   "more_real.tie": "Aussi vraies l’une que l’autre",
   "more_real.pairs": "Vous verrez deux images à la fois, côte à côte. Pour chaque paire, dites laquelle des deux images vous paraît plus vraie. Aucune réponse n’est juste ou fausse.",
@@ -256,6 +265,7 @@ export const texts = {
   "end.code_and_withdrawing": "Votre code de fin, et comment vous retirer",
   "end.right": "Bonnes réponses",
   "end.right_of": "{right} sur {answered}",
+  "end.not_sure": "Réponses « pas sûr »",
   "end.earned": "Vous avez gagné",
   "end.stored_reported": "Vos réponses sont enregistrées, et nous informons le panel que vous avez terminé : vous n’y avez besoin d’aucun code. Si vous nous écrivez, veuillez indiquer :",
   "end.stored_code": "Vos réponses sont enregistrées. Votre code de fin :",
@@ -312,6 +322,9 @@ export const texts = {
   "debrief.is_fake": "Créée par ordinateur",
   "debrief.said_real": "votre réponse : vraie",
   "debrief.said_fake": "votre réponse : fausse",
+  "debrief.said_not_sure": "votre réponse : pas sûr",
+  "debrief.not_sure_ones": "Là où vous n’étiez pas sûr",
+  "debrief.half": "« Pas sûr » compte comme une demi-erreur.",
 
   "refused.unknown_study": "Cette étude n’existe pas",
   "refused.unknown_study_help": "Veuillez vérifier le lien que vous avez reçu.",

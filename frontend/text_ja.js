@@ -73,6 +73,15 @@ export const texts = {
   "real_or_fake.shares_half": "全体の半分の画像は本物で、残りは偽物です。1枚ずつ、少し時間をかけてご覧ください。",
   "real_or_fake.shares_chance": "全体の約半分の画像は本物で、残りは偽物です。1枚ずつ、少し時間をかけてご覧ください。",
 
+  "not_sure.answer": "わからない",
+  "not_sure.press": "判断できない場合は {key} を押してください。正解の半分として扱われます。",
+  "not_sure.tap": "判断できない場合は「{answer}」をタップしてください。正解の半分として扱われます。",
+  "not_sure.repeated": "直近の{n}回の回答は、すべて「わからない」でした。判断できないのであれば問題ありません。",
+  "not_sure.was_real": "本物でした",
+  "not_sure.was_fake": "偽物でした",
+  "not_sure.left_real": "左が本物です",
+  "not_sure.right_real": "右が本物です",
+
   "more_real.question": "本物らしく見えるのはどちら？",
   "more_real.tie": "同じくらい",
   "more_real.pairs": "2枚の画像が左右に並んで表示されます。それぞれのペアについて、どちらの画像がより本物らしく見えるかをお答えください。正解も不正解もありません。",
@@ -256,6 +265,7 @@ export const texts = {
   "end.code_and_withdrawing": "完了コードと、参加の取り消し方",
   "end.right": "正解数",
   "end.right_of": "{answered}問中{right}問",
+  "end.not_sure": "「わからない」の回答数",
   "end.earned": "獲得した報酬",
   "end.stored_reported": "回答は保存されました。完了したことはこちらからパネルに知らせますので、コードの入力は不要です。お問い合わせの際は、次のコードをお伝えください：",
   "end.stored_code": "回答は保存されました。あなたの完了コード：",
@@ -312,6 +322,9 @@ export const texts = {
   "debrief.is_fake": "コンピューターが作成",
   "debrief.said_real": "あなたの回答：本物",
   "debrief.said_fake": "あなたの回答：偽物",
+  "debrief.said_not_sure": "あなたの回答：わからない",
+  "debrief.not_sure_ones": "わからないと回答した画像",
+  "debrief.half": "「わからない」は、間違いの半分として扱われます。",
 
   "refused.unknown_study": "この研究は見つかりません",
   "refused.unknown_study_help": "受け取ったリンクをご確認ください。",

@@ -73,6 +73,15 @@ export const texts = {
   "real_or_fake.shares_half": "Metade de todas as imagens é real, e as outras são falsas. Por favor, dedique um momento a cada uma.",
   "real_or_fake.shares_chance": "Cerca de metade de todas as imagens é real, e as outras são falsas. Por favor, dedique um momento a cada uma.",
 
+  "not_sure.answer": "Não sei",
+  "not_sure.press": "Se não tiver certeza, pressione {key}: isso conta como meia resposta certa.",
+  "not_sure.tap": "Se não tiver certeza, toque em “{answer}”: isso conta como meia resposta certa.",
+  "not_sure.repeated": "As suas últimas {n} respostas foram todas “não sei”. Tudo bem, se não dá para dizer.",
+  "not_sure.was_real": "Era real",
+  "not_sure.was_fake": "Era falsa",
+  "not_sure.left_real": "A da esquerda é real",
+  "not_sure.right_real": "A da direita é real",
+
   "more_real.question": "Qual parece mais real?",
   "more_real.tie": "Igualmente reais",
   "more_real.pairs": "Você verá duas imagens de cada vez, lado a lado. Diga de cada par qual das duas imagens parece mais real para você. Nenhuma resposta é certa ou errada.",
@@ -256,6 +265,7 @@ export const texts = {
   "end.code_and_withdrawing": "O seu código de conclusão, e como cancelar a participação",
   "end.right": "Respostas certas",
   "end.right_of": "{right} de {answered}",
+  "end.not_sure": "Respostas “não sei”",
   "end.earned": "Você ganhou",
   "end.stored_reported": "As suas respostas estão guardadas, e avisamos ao painel que você terminou: lá não é preciso nenhum código. Se nos escrever, por favor informe:",
   "end.stored_code": "As suas respostas estão guardadas. O seu código de conclusão:",
@@ -312,6 +322,9 @@ export const texts = {
   "debrief.is_fake": "Feita por computador",
   "debrief.said_real": "você disse: real",
   "debrief.said_fake": "você disse: falsa",
+  "debrief.said_not_sure": "você disse: não sei",
+  "debrief.not_sure_ones": "Onde você não tinha certeza",
+  "debrief.half": "“Não sei” conta como meio erro.",
 
   "refused.unknown_study": "Este estudo não existe",
   "refused.unknown_study_help": "Por favor, confira o link que você recebeu.",

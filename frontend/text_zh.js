@@ -73,6 +73,15 @@ export const texts = {
   "real_or_fake.shares_half": "所有图片中有一半是真的，其余是假的。请对每张图片稍作端详。",
   "real_or_fake.shares_chance": "所有图片中大约一半是真的，其余是假的。请对每张图片稍作端详。",
 
+  "not_sure.answer": "不确定",
+  "not_sure.press": "如果您不确定，请按 {key}：算作答对一半。",
+  "not_sure.tap": "如果您不确定，请点按“{answer}”：算作答对一半。",
+  "not_sure.repeated": "您最近的 {n} 个回答都是“不确定”。如果您确实分辨不出，那没有问题。",
+  "not_sure.was_real": "是真的",
+  "not_sure.was_fake": "是假的",
+  "not_sure.left_real": "左边的是真的",
+  "not_sure.right_real": "右边的是真的",
+
   "more_real.question": "哪一张看起来更真实？",
   "more_real.tie": "同样真实",
   "more_real.pairs": "每次会并排显示两张图片。请对每一对图片判断哪一张在您看来更真实。回答没有对错之分。",
@@ -256,6 +265,7 @@ export const texts = {
   "end.code_and_withdrawing": "您的完成代码，以及如何撤回参加",
   "end.right": "正确回答",
   "end.right_of": "答对 {right} 个，共 {answered} 个",
+  "end.not_sure": "“不确定”的回答",
   "end.earned": "您的所得",
   "end.stored_reported": "您的回答已保存，我们会通知平台您已完成：您不需要在那里填写代码。如果您写信给我们，请注明：",
   "end.stored_code": "您的回答已保存。您的完成代码：",
@@ -312,6 +322,9 @@ export const texts = {
   "debrief.is_fake": "计算机生成",
   "debrief.said_real": "您回答：真",
   "debrief.said_fake": "您回答：假",
+  "debrief.said_not_sure": "您回答：不确定",
+  "debrief.not_sure_ones": "您不确定的图片",
+  "debrief.half": "“不确定”算作答错一半。",
 
   "refused.unknown_study": "没有这项研究",
   "refused.unknown_study_help": "请检查您收到的链接。",

@@ -63,6 +63,7 @@ export async function playBlock(visit, parts, display, isPaid) {
   const size = stageSize(protocol.size_px, protocol.largest_css_px, display_size, {
     pictures: judgment.pictures,
     hasCaptions: Boolean(judgment.captions),
+    hasThirdAnswer: judgment.choices.some(({ answer }) => answer === "not_sure"),
   });
   const block = await visit.beginBlock({
     ...measured,
@@ -249,21 +250,22 @@ function answered(screen) {
  * Show feedback, in words and not by colour alone; or that another picture replaces this one.
  * @param {Screen} screen
  * @param {import("./judgment.js").Judgment} judgment
- * @param {{was_correct: boolean | null, replaced_by: string | null}} reply `was_correct` null while feedback
- *   is off
+ * @param {Pick<import("../types/api.js").Confirmation, "was_correct" | "right_answer" | "replaced_by">} reply
+ *   `was_correct` null while feedback is off
  * @param {string} response
  * @param {number} ms
  * @param {boolean} isPaid whether the task is paid
  */
-async function tell(screen, judgment, { was_correct, replaced_by }, response, ms, isPaid) {
+async function tell(screen, judgment, { was_correct, right_answer, replaced_by }, response, ms, isPaid) {
   if (isGone(screen)) return new Promise(() => {});
   if (was_correct === null && replaced_by === null) return;
   enterScreen("feedback");
-  screen.verdict.className = `verdict ${was_correct === null ? "" : was_correct ? "right" : "wrong"}`;
+  const isDecided = was_correct !== null && response !== "not_sure";
+  screen.verdict.className = `verdict ${isDecided ? (was_correct ? "right" : "wrong") : ""}`;
   screen.verdict.textContent =
     was_correct === null
       ? text(isPaid ? "block.replaced_paid" : "block.replaced")
-      : judgment.verdict(response, was_correct);
+      : judgment.verdict(response, was_correct, right_answer);
   await waitFrames(was_correct === null ? Math.max(ms, READING_MS) : ms);
 }
 

@@ -126,7 +126,7 @@ def sampled(design: Design, rng: np.random.Generator) -> tuple[np.ndarray, np.nd
         predictor = fixed @ effects + pictures[design.picture]
         below = ndtr(-predictor)
         uniform = rng.random(len(rows))
-        chance = np.where(design.said_fake, below + uniform * (1 - below), uniform * below)
+        chance = np.where(design.said == 1, below + uniform * (1 - below), uniform * below)
         latent = predictor + ndtri(np.clip(chance, 1e-15, 1 - 1e-15))
         sds = np.exp(log_sds)
         prior = np.concatenate(
@@ -232,7 +232,7 @@ def _against_statsmodels() -> dict[str, Row]:
     from statsmodels.genmod.bayes_mixed_glm import BinomialBayesMixedGLM
 
     design = simulated(np.random.default_rng(13), True, 30, sds=(0.0,) * 4).design
-    theirs = sm.Probit(design.said_fake.astype(float), np.eye(len(design.sides))[design.side]).fit(disp=0)
+    theirs = sm.Probit(design.said, np.eye(len(design.sides))[design.side]).fit(disp=0)
     state = Posterior(design).at(np.full(4, np.log(0.001)))
     sides = len(design.sides)
     apart = np.abs(state.mean[:sides] - theirs.params) / theirs.bse
@@ -245,7 +245,7 @@ def _against_statsmodels() -> dict[str, Row]:
     pictures = csr_array((ones, (rows, design.picture)))
     kinds = np.concatenate([[0] * people.shape[1], [1] * skills.shape[1], 2 + design.is_fake_picture])
     logistic = BinomialBayesMixedGLM(
-        design.said_fake.astype(float),
+        design.said,
         np.eye(sides)[design.side],
         hstack([people, skills, pictures]).tocsr(),
         kinds.astype(int),

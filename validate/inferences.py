@@ -42,6 +42,10 @@ INFERENCES = (
         "narrowing.ci competition/ci findings.sides.*.ci sides/ci",
     ),
     Inference(
+        "share of answers `not_sure`", BOTH, "statistics.md#not-sure",
+        "*models.not_sure_ci models/not_sure_ci not-sure/not_sure_ci classes/not_sure_ci",
+    ),
+    Inference(
         "accuracy and d′ of pairs", BOTH, "statistics.md#pairs",
         "models.accuracy_ci models.d_prime_ci models/accuracy_ci models/d_prime_ci accuracy/*_ci",
     ),

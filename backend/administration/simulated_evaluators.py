@@ -27,11 +27,12 @@ from backend.administration.simulated_sessions import SURE_BY, Client, Refused, 
 from backend.experiment import sampling
 from backend.experiment.judgment import pictures_of
 from backend.experiment.judgments import judgment_of
+from backend.experiment.not_sure import NOT_SURE
 from backend.experiment.observer import PICTURE_SD, ConstantObserver, Observer, parse_observer
 from backend.experiment.records import REAL, Session, Stimulus, Study
 from backend.experiment.response_columns import number
 from backend.experiment.session import Cursor
-from backend.experiment.simulated_follow_ups import simulated_follow_ups
+from backend.experiment.simulated_follow_ups import certainty, simulated_follow_ups
 from backend.foundation.errors import Conflict, InvalidInput, OpenhypeError
 from backend.stores.store import Store
 from backend.studies.tournament_counts import is_counted
@@ -39,6 +40,9 @@ from backend.studies.tournament_counts import is_counted
 _SEED_BITS = 31
 _DEFAULT_OBSERVER = "0.75"
 _STRONGEST, _LARGEST_STRENGTH = 1.0, 20
+NOT_SURE_BELOW = 0.2
+"""Certainty (0 to 1) below which simulated evaluators are not sure, where they may say so: at an accuracy of
+75%, 16% of the answers."""
 ATTENTION = 0.98
 """Probability (0 to 1) of a right answer to an attention check."""
 
@@ -148,6 +152,7 @@ class _Run:
             }
 
             answers = judgment_of(self.study.protocol.method).answers
+            may_doubt = self.study.protocol.page.not_sure
             accuracies = []
 
             def answer(
@@ -157,7 +162,9 @@ class _Run:
                 accuracies.append(observer.accuracy(exposure_ms))
                 effects = [self.pictures.effects.get(each.name, 0.0) for each in shown]
                 right = accuracy_at(observer, exposure_ms, effects, self.picture_sd)
-                return ConstantObserver(right).answer(truth, None, rng, answers)
+                response = ConstantObserver(right).answer(truth, None, rng, answers)
+                is_unsure = may_doubt and certainty(response == truth, right, rng) < NOT_SURE_BELOW
+                return NOT_SURE if is_unsure else response
 
             for_questions = Random(f"questions {self.seed} {number}")
             for_follow_ups = Random(f"follow-ups {self.seed} {number}")

@@ -7,10 +7,13 @@ from scipy.special import bdtr, bdtrc, betaincinv
 
 
 def clopper_pearson(count: Any, total: Any, level: float) -> list[Any]:
-    """Return the interval (0 to 1) of a share (Clopper and Pearson, 1934); of arrays, a list of them."""
+    """Return the interval (0 to 1) of a share (Clopper and Pearson, 1934); of arrays, a list of them.
+
+    Counts may be halves: the distribution is continued between whole ones.
+    """
     count, total, tail = np.asarray(count), np.asarray(total), (1 - level) / 2
-    low = np.where(count > 0, betaincinv(np.maximum(count, 1), total - count + 1, tail), 0.0)
-    high = np.where(count < total, betaincinv(count + 1, np.maximum(total - count, 1), 1 - tail), 1.0)
+    low = np.where(count > 0, betaincinv(np.maximum(count, 0.5), total - count + 1, tail), 0.0)
+    high = np.where(count < total, betaincinv(count + 1, np.maximum(total - count, 0.5), 1 - tail), 1.0)
     ends: list[Any] = np.stack([low, high], axis=-1).tolist()
     return ends
 

@@ -117,8 +117,10 @@ def confidence(answers: Answers, level: float) -> dict[str, Any] | None:
     if given is None:
         return None
     position, points, notes = _positions(given, answers.numbers.get("confidence_points"))
-    has = ~np.isnan(position)
+    has = ~np.isnan(position) & answers.is_decided
     own = answers.is_first
+    if unsure := int((own & ~np.isnan(position) & ~has).sum()):
+        notes.append(f"{counted(unsure, 'confidence')} left out: the answer was not_sure")
     without = int((own & np.isnan(given)).sum())
     if without:
         notes.append(f"{without:,} of {answers.given:,} answers have no confidence and are left out here")

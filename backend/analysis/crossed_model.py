@@ -14,6 +14,9 @@ evaluator and an average picture. An evaluator's are those of the models that th
 shrunk to the group, the more the fewer their responses. A picture's difficulty is Phi(b_side + u_i), the
 probability that an average evaluator calls it fake, shrunk to those of its side.
 
+An answer `not_sure` is half an answer "fake" and half an answer "real": its likelihood is the square root of
+that of both.
+
 Rouder and Lu (2005) propose this model, without the parts for models, for recognition memory.
 """
 
@@ -113,7 +116,7 @@ def _by_picture(found: Fit, answers: Answers, kept: np.ndarray, level: float) ->
     """Return a row for each picture that is named: fakes by model, then reals, the most difficult first."""
     design, names = found.design, answers.texts["stimulus"]
     guesses = np.bincount(design.picture, minlength=design.pictures)
-    said_fake = np.bincount(design.picture, design.said_fake, design.pictures).astype(int)
+    said_fake = np.bincount(design.picture, design.said, design.pictures)
     first = kept[np.unique(design.picture, return_index=True)[1]]
     chance, low, high = ndtr(_ends(found.pictures, level))
     wrong = np.where(design.is_fake_picture, 1 - chance, chance)
@@ -128,7 +131,7 @@ def _by_picture(found: Fit, answers: Answers, kept: np.ndarray, level: float) ->
                 "generated": is_fake,
                 "image_path": names.names[names.codes[first[i]]],
                 "number_guesses": int(guesses[i]),
-                "number_guesses_generated": int(said_fake[i]),
+                "number_guesses_generated": float(said_fake[i]) if said_fake[i] % 1 else int(said_fake[i]),
                 "called_fake": float(chance[i]),
                 "called_fake_ci": [float(low[i]), float(high[i])],
                 "needs_evaluators": needs_evaluators(float(low[i]), float(high[i])),
@@ -224,7 +227,7 @@ def _design(answers: Answers) -> tuple[Design, np.ndarray]:
         evaluator=evaluator,
         picture=picture,
         is_fake=is_fake,
-        said_fake=np.asarray(answers.said_fake, bool)[kept],
+        said=answers.said[kept],
         evaluators=int(evaluator.max()) + 1,
         pictures=int(picture.max()) + 1,
     )

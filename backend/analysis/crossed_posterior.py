@@ -28,6 +28,8 @@ _DENSE_ABOVE = 0.05
 """Share of entries other than 0 above which a product of full matrices is faster."""
 _CHUNK_CELLS = 4_000_000
 _LOG_2_PI = math.log(2 * math.pi)
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(21)
+_WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,8 @@ class Design:
     evaluator: np.ndarray
     picture: np.ndarray
     is_fake: np.ndarray
-    said_fake: np.ndarray
+    said: np.ndarray
+    """1 for "fake", 0 for "real", 0.5 for `not_sure`."""
     evaluators: int
     pictures: int
 
@@ -93,7 +96,8 @@ class Posterior:
 
     def __init__(self, design: Design):
         self._design = design
-        self._sign = np.where(design.said_fake, 1.0, -1.0)
+        self._sign = 2.0 * design.said - 1
+        self._unsure = np.flatnonzero(design.said == 0.5)
         self._precision = np.full(len(design.side), 0.3)
         self._shift = 0.3 * self._sign
 
@@ -119,19 +123,15 @@ class Posterior:
         """Return precision and shift of the factors that match moments, and what they add to the evidence."""
         rest_var = 1 / np.maximum(1 / state.predictor_var - self._precision, 1e-10)
         rest_mean = rest_var * (state.predictor_mean / state.predictor_var - self._shift)
-        scale = np.sqrt(1 + rest_var)
-        z = self._sign * rest_mean / scale
-        log_mass = log_ndtr(z)
-        ratio = np.exp(-0.5 * (z * z + _LOG_2_PI) - log_mass)
-        curve = ratio * (z + ratio) / (1 + rest_var)
-        left = 1 - curve * rest_var
-        shift = (self._sign * ratio / scale + curve * rest_mean) / left
+        precision, shift, log_mass = _of_decided(self._sign, rest_mean, rest_var)
+        if len(some := self._unsure):
+            precision[some], shift[some], log_mass[some] = _of_unsure(rest_mean[some], rest_var[some])
         parts = log_mass + 0.5 * (
             np.log(rest_var / state.predictor_var)
             + rest_mean**2 / rest_var
             - state.predictor_mean**2 / state.predictor_var
         )
-        return curve / left, shift, float(parts.sum())
+        return precision, shift, float(parts.sum())
 
     def _joint(self, log_sds: np.ndarray) -> State:
         """Return the joint normal distribution that the factors give."""
@@ -167,6 +167,36 @@ class Posterior:
             log_determinant += np.log(part.precision).sum()
         state.log_evidence = 0.5 * (quadratic + log_prior - log_determinant)
         return state
+
+
+def _of_decided(
+    sign: np.ndarray, rest_mean: np.ndarray, rest_var: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return precision, shift and log mass of factors Phi(sign x), for normal x given all other factors."""
+    scale = np.sqrt(1 + rest_var)
+    z = sign * rest_mean / scale
+    log_mass = log_ndtr(z)
+    ratio = np.exp(-0.5 * (z * z + _LOG_2_PI) - log_mass)
+    curve = ratio * (z + ratio) / (1 + rest_var)
+    left = 1 - curve * rest_var
+    return curve / left, (sign * ratio / scale + curve * rest_mean) / left, log_mass
+
+
+def _of_unsure(rest_mean: np.ndarray, rest_var: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the same of factors sqrt(Phi(x) Phi(-x)), by quadrature.
+
+    The factor is about exp(-x^2 / pi) / 2, which is taken into the normal distribution: what is left of it is
+    so smooth that few nodes suffice, however wide the distribution of x.
+    """
+    precision = 1 / rest_var + 2 / math.pi
+    mean, sd = rest_mean / rest_var / precision, 1 / np.sqrt(precision)
+    x = mean[:, None] + sd[:, None] * _NODES
+    mass = _WEIGHTS * np.exp((log_ndtr(x) + log_ndtr(-x)) / 2 + x**2 / math.pi)
+    whole = mass.sum(axis=1)
+    first = (mass * x).sum(axis=1) / whole
+    var = (mass * (x - first[:, None]) ** 2).sum(axis=1) / whole
+    log_normal = 0.5 * (mean**2 * precision - rest_mean**2 / rest_var - np.log(rest_var * precision))
+    return 1 / var - 1 / rest_var, first / var - rest_mean / rest_var, np.log(whole) + log_normal
 
 
 def _prior(design: Design, criterion: float, sensitivity: float) -> tuple[np.ndarray, float]:

@@ -95,7 +95,7 @@ def sides_of(answers: Answers, model: int, residual: np.ndarray | None = None) -
         if beside is not None:
             here = np.ones(len(mine), bool)
             image = answers.image_ranks[mine] if side else beside.ranks[beside.codes[mine]]
-        wrong = answers.was_wrong[mine][here].astype(float)
+        wrong = answers.error[mine][here]
         own = residual[here] if residual is not None else wrong - (wrong.mean() if len(wrong) else 0.0)
         who = person[here], evaluator[here]
         sides.append(Seen(*who, image[here], own * weight[here], weight[here], len(found)))

@@ -3,7 +3,8 @@
 An error rate confounds how well fakes are discriminated from reals with the bias to answer "fake". With H
 the share of fakes called fake and F the share of reals called fake, d' = z(H) - z(F) and
 c = -(z(H) + z(F)) / 2 (Green and Swets, 1966). Shares of 0 and 1 have no z, so every count is raised by 0.5
-and every number of trials by 1, for all evaluators (the log-linear correction: Hautus, 1995).
+and every number of trials by 1, for all evaluators (the log-linear correction: Hautus, 1995). An answer
+`not_sure` is half an answer "fake".
 """
 
 import math
@@ -44,7 +45,7 @@ def detection(
     if not is_used.any():
         return None
     own = np.flatnonzero(is_used[judges.of_response])
-    is_fake, wrong, judge = answers.is_fake[own], answers.was_wrong[own], judges.of_response[own]
+    is_fake, wrong, judge = answers.is_fake[own], answers.error[own], judges.of_response[own]
     hits = judges.fakes - judges.wrong_fakes
     slope, influences = np.empty(len(own)), np.empty(len(own))
     for side, said, seen in ((True, hits, judges.fakes), (False, judges.wrong_reals, judges.reals)):

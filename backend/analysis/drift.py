@@ -89,7 +89,7 @@ def _ordered(answers: Answers) -> _Ordered | None:
 
 
 def _change(answers: Answers, ordered: _Ordered, level: float) -> Terms:
-    cell, y, weight = [answers.judges.of_response], answers.was_wrong.astype(float), np.ones(len(answers))
+    cell, y, weight = [answers.judges.of_response], answers.error, np.ones(len(answers))
     if answers.method == "time":
         y, weight = _of_functions(answers, level)
     else:
@@ -107,14 +107,14 @@ def _of_functions(answers: Answers, level: float) -> Terms:
             found = times.population(code)
             right = np.clip(accuracies(answers, code, found), population.GUESS, 1 - _NOTHING)
             rise = population.rise_at(right, found.slope, found.lapse) / (right * (1 - right))
-            slope[mine] = rise * (answers.was_wrong[mine] - (1 - right))
+            slope[mine] = rise * (answers.error[mine] - (1 - right))
             information[mine] = rise**2 * right * (1 - right)
     return slope, information
 
 
 def _previous(answers: Answers, ordered: _Ordered) -> Terms:
     index, later = ordered.index, np.flatnonzero(ordered.is_next)
-    said, judge = answers.said_fake[index].astype(float), answers.judges.of_response[index]
+    said, judge = answers.said[index], answers.judges.of_response[index]
     groups = _exposure_groups(answers, ordered), _classes(answers, ordered)
     cell = _cells(ordered.session, judge, answers.is_fake[index], *groups)
     x = _centred(said[later - 1], cell[later], np.ones(len(later)))

@@ -37,7 +37,7 @@ def staircases(answers: Answers) -> list[dict[str, Any]]:
                     "evaluator": answers.evaluator.names[answers.judges.evaluator[judge]],
                     "block": int(block),
                     "exposure_ms": exposures[trials].tolist(),
-                    "was_correct": (~answers.was_wrong[trials]).tolist(),
+                    "was_correct": (answers.error[trials] == 0).tolist(),
                 }
             )
     return rows
@@ -136,7 +136,7 @@ def over_evaluators(
 
 def trials_of(answers: Answers, some: np.ndarray) -> Trials:
     """Return some answers as trials of a psychometric function."""
-    return Trials.of(answers.exposures_ms[some], ~answers.was_wrong[some])
+    return Trials.of(answers.exposures_ms[some], 1 - answers.error[some])
 
 
 def _pooled(

@@ -2,7 +2,8 @@
 
 Columns: model, generated, image_path, number_guesses, number_guesses_generated, soft_label, then
 the share of wrong answers with its interval. `soft_label` is the share of evaluators who called the
-image generated. The table is counted from the same answers as the evaluators' table, so that both agree.
+image generated; one who was `not_sure` is half of one who did. The table is counted from the same answers
+as the evaluators' table, so that both agree.
 """
 
 from collections.abc import Sequence
@@ -23,7 +24,9 @@ def image_table(answers: Answers, level: float = 0.95) -> Sequence[dict[str, Any
 
     A real image that counts for several models has one row, whose model is ''.
     `error` and `ci` are shares (0 to 1); the interval is Clopper and Pearson's (1934) for the answers to one
-    image. Shares regress to the mean: among many images judged by few evaluators, extremes are partly chance.
+    image, continued to half counts where answers are `not_sure`: errors of 0, 1/2 and 1 vary less than those
+    of 0 and 1 with the same mean, so that it covers more rather than less. Shares regress to the mean: among
+    many images judged by few evaluators, extremes are partly chance.
     """
     if not answers.has_image.all():
         answers = filter_rows(answers, answers.has_image)
@@ -35,13 +38,13 @@ def image_table(answers: Answers, level: float = 0.95) -> Sequence[dict[str, Any
     codes = (stimulus.codes.astype(np.int64) * models + model_codes) * 2 + answers.is_fake
     found, image = distinct(codes, len(stimulus.names) * models * 2)
     guesses = np.bincount(image, minlength=len(found))
-    said_fake = np.bincount(image, answers.said_fake, minlength=len(found)).astype(int)
+    said_fake = np.bincount(image, answers.said, minlength=len(found))
     is_fake, model, name = found % 2 == 1, found // 2 % models, found // 2 // models
     wrong = np.where(is_fake, guesses - said_fake, said_fake)
     error = wrong / guesses
     order = np.lexsort((name, -guesses, -error, ~is_fake, model))
     sides = [{"model": model, "generated": generated} for model in model_names for generated in (False, True)]
-    counts, count = _counts(is_fake, guesses, said_fake, level)
+    counts, count = _counts(is_fake, guesses, np.rint(2 * said_fake).astype(int), level)
     return ColumnRows(
         (
             Part((2 * model + is_fake)[order], sides),
@@ -65,15 +68,19 @@ def _by_model(answers: Answers) -> tuple[Answers, np.ndarray, list[Any]]:
 
 
 def _counts(
-    is_fake: np.ndarray, guesses: np.ndarray, said_fake: np.ndarray, level: float
+    is_fake: np.ndarray, guesses: np.ndarray, said_halves: np.ndarray, level: float
 ) -> tuple[list[dict[str, Any]], np.ndarray]:
     """Return the row of each distinct pair of counts, and the index of each image's row.
 
     Many images share their counts, so each row is computed once.
+
+    Args:
+        said_halves: twice the number of answers "fake".
     """
-    most = int(guesses.max()) + 1
-    found, place = np.unique((guesses * most + said_fake) * 2 + is_fake, return_inverse=True)
-    is_fake, (guesses, said_fake) = found % 2 == 1, np.divmod(found // 2, most)
+    most = 2 * int(guesses.max()) + 1
+    found, place = np.unique((guesses * most + said_halves) * 2 + is_fake, return_inverse=True)
+    is_fake, (guesses, said_halves) = found % 2 == 1, np.divmod(found // 2, most)
+    said_fake = said_halves // 2 if not (said_halves % 2).any() else said_halves / 2
     wrong = np.where(is_fake, guesses - said_fake, said_fake)
     columns = {
         "number_guesses": guesses.tolist(),

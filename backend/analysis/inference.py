@@ -9,7 +9,7 @@ the same stimuli err on the same ones, so that their mean is less precise than t
     sum_{i != i'} w_ij r_ij w_i'j r_i'j - w_ij w_i'j d,  over n (n - 1),
 
 where w_ij is the weight of the answer in evaluator i's value (1 over the number of answers of i, unless sides
-are balanced), r_ij is the answer's error (0 or 1) less the mean error on its side, real or fake, and d is the
+are balanced), r_ij is the answer's error (0 to 1) less the mean error on its side, real or fake, and d is the
 mean product of two evaluators' residuals on two *different* stimuli of that side. Subtracting d centres the
 products: residuals about a mean of the same answers have a negative covariance even if nothing is shared, so
 that the component would be too small by 1 / stimuli. If all evaluators saw different stimuli, it is about 0.

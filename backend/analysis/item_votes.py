@@ -35,7 +35,7 @@ def item_table(answers: Answers, level: float) -> list[dict[str, Any]]:
     keys = answers.model.codes.astype(np.int64) * size + names.codes
     found, place = np.unique(keys, return_inverse=True)
     votes = np.bincount(place)
-    counting = np.bincount(place, answers.was_wrong).astype(int)
+    counting = np.bincount(place, answers.error).astype(int)
     cis = clopper_pearson(counting, votes, level)
     share = counting / votes
     rows = [

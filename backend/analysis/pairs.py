@@ -68,17 +68,18 @@ def sides(answers: Answers, level: float) -> dict[str, Any]:
     Returns:
         `said_right` (percent of all answers) and `real_right` (percent of all pairs); `people`, how many
         evaluators chose one side more often than chance allows (two-sided binomial p below 1 - `level`,
-        against the share of pairs with the real right), of `evaluators`; and the errors in percent of pairs
-        with the real left (`left_error`) and right (`right_error`), None without such pairs.
+        against the share of pairs with the real right, answers `not_sure` apart), of `evaluators`; and the
+        errors in percent of pairs with the real left (`left_error`) and right (`right_error`), None without
+        such pairs.
     """
-    wrong, is_right = answers.was_wrong, answers.is_fake
+    wrong, is_right, decided = answers.error, answers.is_fake, answers.is_decided
     people = answers.evaluator.codes
-    count = np.bincount(people)
-    said = np.bincount(people, answers.said_fake).astype(int)
+    count = np.bincount(people, decided).astype(int)
+    said = np.bincount(people, answers.said_fake & decided).astype(int)
     p = float(is_right.mean())
     leaning = int((two_sided(said, count, p) < 1 - level).sum()) if 0 < p < 1 else 0
     return {
-        "said_right": 100 * float(answers.said_fake.mean()),
+        "said_right": 100 * float(answers.said.mean()),
         "real_right": 100 * p,
         "left_error": _percent(wrong[~is_right]),
         "right_error": _percent(wrong[is_right]),

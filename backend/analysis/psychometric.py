@@ -58,7 +58,7 @@ class Trials:
 
         Raises:
             InvalidInput: no answers, different lengths, an exposure that is not a number above 0, or an
-                answer that is neither right nor wrong.
+                answer that is neither right (1), wrong (0) nor half of either (0.5, `not_sure`).
         """
         exposure_ms, was_right = np.asarray(exposure_ms, float), np.asarray(was_right)
         if exposure_ms.shape != was_right.shape or exposure_ms.ndim != 1:
@@ -70,8 +70,8 @@ class Trials:
             raise InvalidInput("a psychometric function needs answers, and there are none")
         if not ((exposure_ms > 0) & np.isfinite(exposure_ms)).all():
             raise InvalidInput("every exposure must be a number above 0 ms")
-        if not np.isin(was_right, (0, 1)).all():
-            raise InvalidInput("every answer must be right (1, True) or wrong (0, False)")
+        if not np.isin(was_right, (0, 0.5, 1)).all():
+            raise InvalidInput("every answer must be right (1, True), wrong (0, False) or half of either")
         exposures, place = np.unique(exposure_ms, return_inverse=True)
         return cls(exposures, np.bincount(place, was_right.astype(float)), np.bincount(place))
 

@@ -30,9 +30,10 @@ def evaluator_table(
     model's other evaluators, in units of their SD. `agreement` is the mean share of the others who gave the
     evaluator's answer to the same image, less its expectation if the evaluator's answers were shuffled.
     `guessing_p` is the probability of being right as often or more by guessing (of two answers, by tossing a
-    coin). `same_answer_notices`
-    is the number of notices of a run of equal answers, by the flags. Unknown values are None, as are all
-    that need right answers where there are none, and `value` where evaluators have none (tournaments).
+    coin), among the answers other than `not_sure`, whose share is `not_sure` (only if somebody gave one).
+    `same_answer_notices` is the number of notices of a run of equal answers, by the flags. Unknown values are
+    None, as are all that need right answers where there are none, and `value` where evaluators have none
+    (tournaments).
     `said_fake` is named after the second answer of the judgment, such as `said_right`; only real or fake has
     `fakes_error` and `reals_error`.
 
@@ -42,7 +43,9 @@ def evaluator_table(
     """
     judges = answers.judges
     seen, right = judges.seen, judges.seen - judges.wrong
-    said = np.bincount(judges.of_response, answers.said_fake, len(seen)).astype(int)
+    said = np.bincount(judges.of_response, answers.said, len(seen))
+    decided = np.bincount(judges.of_response, answers.is_decided, len(seen)).astype(int)
+    decided_right = np.rint(right - (seen - decided) / 2).astype(int)
     words = judgment_of(answers.method).answers
     compared = answers if compared is None else compared
     no_truth = {} if answers.has_truth else dict.fromkeys(("accuracy", "guessing_p"))
@@ -53,7 +56,8 @@ def evaluator_table(
         "reals_error": _shares(judges.wrong_reals, judges.reals),
         "said": said / seen,
         "agreement": _agreement(compared) if compared.has_image.any() else np.full(len(seen), np.nan),
-        "guessing_p": at_least(right, seen, 1 / len(words)),
+        "not_sure": 1 - decided / seen,
+        "guessing_p": at_least(decided_right, np.maximum(decided, 1), 1 / len(words)),
         "same_answer_notices": _notices(answers),
     }
     plain = {name: column.tolist() for name, column in columns.items()}
@@ -77,6 +81,7 @@ def evaluator_table(
                     "accuracy": of["accuracy"],
                     **({} if not answers.is_real_or_fake else _sides(of)),
                     f"said_{words[1]}": of["said"],
+                    **({} if answers.not_sure is None else {"not_sure": of["not_sure"]}),
                     "z": distances[numbers[i]],
                     "agreement": _known(of["agreement"]),
                     "guessing_p": of["guessing_p"],
@@ -117,7 +122,7 @@ def _agreement(answers: Answers) -> np.ndarray:
     models = len(answers.model.names)
     images = answers.texts["stimulus"].codes.astype(np.int64) * models + answers.model.codes
     _, image = np.unique(images, return_inverse=True)
-    judge, said = answers.judges.of_response, answers.said_fake.astype(float)
+    judge, said = answers.judges.of_response, answers.said
     # answers of the others to an image: all answers to it, less those of the judge
     _, own = np.unique(image * len(answers.judges.model) + judge, return_inverse=True)
     seen = np.bincount(image)[image] - np.bincount(own)[own]

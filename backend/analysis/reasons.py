@@ -16,6 +16,7 @@ import numpy as np
 from backend.analysis.clusters import answered, difference_of, share_of
 from backend.analysis.inference import holm
 from backend.analysis.response_table import Answers
+from backend.experiment.not_sure import NOT_SURE
 from backend.experiment.response_columns import number
 
 _SEPARATORS = re.compile(r"\s*[;|]\s*")
@@ -44,7 +45,9 @@ def reasons(answers: Answers, level: float) -> dict[str, Any] | None:
     if len(groups) > 1:
         groups.append((None, answers.is_first))
     rows: list[dict[str, Any]] = []
-    for response, said in (("fake", answers.said_fake), ("real", ~answers.said_fake)):
+    decided = answers.is_decided
+    given_as = (("fake", decided & answers.said_fake), ("real", decided & ~answers.said_fake))
+    for response, said in (*given_as, (NOT_SURE, ~decided)):
         if has[said].any():  # otherwise reasons were not asked for these answers
             for model, mine in groups:
                 kind = {"model": model, "response": response}
@@ -71,7 +74,7 @@ def comments(answers: Answers) -> list[dict[str, Any]]:
             "evaluator": answers.evaluator.names[answers.evaluator.codes[i]],
             "stimulus": stimulus.names[stimulus.codes[i]] if stimulus else "",
             "truth": "fake" if answers.is_fake[i] else "real",
-            "response": "fake" if answers.said_fake[i] else "real",
+            "response": NOT_SURE if not answers.is_decided[i] else "fake" if answers.said_fake[i] else "real",
             "comment": str(column.names[column.codes[i]]).encode(errors="replace").decode(),
         }
         for i in np.flatnonzero(is_written & answers.is_first).tolist()

@@ -83,7 +83,7 @@ def of_images(
     shape = (len(images), len(people))
     seen, wrong = (
         coo_array((weights, (image, person)), shape).tocsr()
-        for weights in (np.ones(len(mine)), answers.was_wrong[mine].astype(float))
+        for weights in (np.ones(len(mine)), answers.error[mine])
     )
     all_seen, all_wrong = seen.sum(axis=1), wrong.sum(axis=1)
     is_seen_again = all_seen > 1

@@ -6,9 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from backend.analysis.response_table import NAMES, NUMBERS, WORDS, Answers, Coder, from_words, truth_value
+from backend.analysis.response_table import (
+    NAMES,
+    NUMBERS,
+    WORDS,
+    Answers,
+    Coder,
+    from_words,
+    if_any,
+    truth_value,
+)
 from backend.analysis.unscored_rows import excluded_of, scored_only, selected
 from backend.experiment.judgments import either, judgment_of
+from backend.experiment.not_sure import NOT_SURE
 from backend.experiment.records import REAL, TEST, TRIAL_KINDS, TRUTHS
 from backend.experiment.response_columns import compared_exposure_of, exposure_of, word_of
 from backend.foundation.errors import InvalidInput
@@ -24,10 +34,10 @@ def answers_of(rows: Iterable[Mapping[str, Any]], method: str, simulated: bool =
         InvalidInput: an invalid row; no row of a simulated session although these are requested.
     """
     nameless: list[InvalidInput] = []
-    words = judgment_of(method).answers
+    words, possible = judgment_of(method).answers, judgment_of(method).possible_answers(method)
     texts = {name: Coder() for name in ("model", "evaluator", "block", *NAMES, *WORDS)}
     columns: dict[str, list[Any]] = {
-        name: [] for name in ("is_fake", "said_fake", "simulated", "exposure_ms", *NUMBERS)
+        name: [] for name in ("is_fake", "said_fake", NOT_SURE, "simulated", "exposure_ms", *NUMBERS)
     }
     kept = ["model", "evaluator", *NAMES, *(["block"] if method == "time" else [])]
     kinds, excluded = Coder(), Coder()
@@ -37,12 +47,13 @@ def answers_of(rows: Iterable[Mapping[str, Any]], method: str, simulated: bool =
             texts[name].add([_text(row.get(name)) if is_text else row[name] for row in some])
         kinds.add([_text(row.get("trial_kind")) for row in some])
         excluded.add([_said(row.get("excluded")) for row in some])
-        said = {name: [word_of(row.get(name), words) or "" for row in some] for name in WORDS}
+        said = {name: [word_of(row.get(name), possible) or "" for row in some] for name in WORDS}
         if words != TRUTHS:
             for name, column in said.items():
                 texts[name].add(column)
         columns["is_fake"] += [word == words[1] for word in said["truth"]]
         columns["said_fake"] += [word == words[1] for word in said["response"]]
+        columns[NOT_SURE] += [word == NOT_SURE for word in said["response"]]
         columns["simulated"] += [bool(truth_value(row.get("simulated"))) for row in some]
         for name in NUMBERS:
             columns[name] += [_finite(row.get(name)) for row in some]
@@ -62,6 +73,7 @@ def answers_of(rows: Iterable[Mapping[str, Any]], method: str, simulated: bool =
         | ({} if words == TRUTHS else {name: texts[name].coded() for name in WORDS}),
         {name: column for name, column in numbers.items() if not np.isnan(column).all()},
         np.asarray(columns["simulated"], bool),
+        not_sure=if_any(np.asarray(columns[NOT_SURE], bool)),
     )
     if words != TRUTHS:
         answers = from_words(answers)
@@ -91,6 +103,7 @@ def _checked(
     """
     judgment = judgment_of(method)
     truths = judgment.answers if judgment.has_truth else (*judgment.answers, "")
+    possible = judgment.possible_answers(method)
     for number, row in enumerate(rows, start=1):
         try:
             model, evaluator, truth, response = map(row.get, ("model", "evaluator", "truth", "response"))
@@ -104,7 +117,7 @@ def _checked(
             if name == "evaluator" or (is_scored and word_of(truth, judgment.answers) != REAL):
                 raise refusal
             nameless.append(refusal)
-        for name, value, allowed in (("truth", truth, truths), ("response", response, judgment.answers)):
+        for name, value, allowed in (("truth", truth, truths), ("response", response, possible)):
             if word_of("" if value is None or value != value else value, allowed) is None:
                 raise InvalidInput(f"row {number}: {name} must be {either(allowed)}, not {value!r}")
         if truth_value(row.get("simulated")) is None:

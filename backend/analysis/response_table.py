@@ -58,7 +58,8 @@ class Answers:
 
     `is_fake` and `said_fake` say of truth and response whether they are the second of the judgment's answers:
     `fake` in real or fake, `right` in pairs. They differ where a response is wrong; so of more than two
-    answers, `is_fake` says less (`from_words`). Where no answer is right, it is False.
+    answers, `is_fake` says less (`from_words`). Where no answer is right, it is False. Of a response that is
+    `not_sure`, `said_fake` says nothing: `error` and `said` count it as half.
     """
 
     method: str
@@ -95,6 +96,8 @@ class Answers:
     """The same by right answer; for all judgments but real or fake."""
     source: np.ndarray | None = None
     """The index of each original response, if some are repeated: reals that several models share."""
+    not_sure: np.ndarray | None = None
+    """Whether each response is `not_sure`; None if none is."""
     reasons: tuple[str, ...] = ()
     """The study's list of reasons, which responses name by their numbers from 1; empty if it is not known."""
 
@@ -150,9 +153,22 @@ class Answers:
         return self.exposures_ms if asked is None else asked
 
     @cached_property
-    def was_wrong(self) -> np.ndarray:
-        result: np.ndarray = self.is_fake != self.said_fake
-        return result
+    def error(self) -> np.ndarray:
+        """The error of each response: 0 if right, 1 if wrong, 0.5 for `not_sure` (`not_sure.error_of`)."""
+        return self._with_halves(self.is_fake != self.said_fake)
+
+    @cached_property
+    def said(self) -> np.ndarray:
+        """How much each response says the second answer, such as `fake`: 0, 1, or 0.5 for `not_sure`."""
+        return self._with_halves(self.said_fake)
+
+    @cached_property
+    def is_decided(self) -> np.ndarray:
+        """Whether each response is one of the judgment's own answers, not `not_sure`."""
+        return np.ones(len(self), bool) if self.not_sure is None else ~self.not_sure
+
+    def _with_halves(self, values: np.ndarray) -> np.ndarray:
+        return values.astype(float) if self.not_sure is None else np.where(self.not_sure, 0.5, values)
 
     @cached_property
     def has_image(self) -> np.ndarray:
@@ -220,7 +236,7 @@ class Answers:
 
 @dataclass(frozen=True)
 class Judges:
-    """Counts of what each judge saw and got wrong; arrays of shape (judges,) except `of_response`."""
+    """What each judge saw, and the sum of their errors; arrays of shape (judges,) except `of_response`."""
 
     of_response: np.ndarray
     """Shape (responses,): the judge of each response."""
@@ -231,6 +247,7 @@ class Judges:
     """Number of fakes seen."""
     reals: np.ndarray
     wrong_fakes: np.ndarray
+    """Sum of the errors on fakes: multiples of 0.5."""
     wrong_reals: np.ndarray
 
     @property
@@ -254,14 +271,15 @@ class Judges:
         evaluators = len(answers.evaluator.names)
         pairs = answers.model.codes.astype(np.int64) * evaluators + answers.evaluator.codes
         found, judge = distinct(pairs, len(answers.model.names) * evaluators)
-        cells = np.bincount(4 * judge + 2 * answers.is_fake + answers.was_wrong, minlength=4 * len(found))
-        right_reals, wrong_reals, right_fakes, wrong_fakes = cells.reshape(-1, 4).T
+        cell, size = 2 * judge + answers.is_fake, 2 * len(found)
+        reals, fakes = np.bincount(cell, minlength=size).reshape(-1, 2).T
+        wrong_reals, wrong_fakes = np.bincount(cell, answers.error, size).reshape(-1, 2).T
         return cls(
             of_response=judge,
             model=found // evaluators,
             evaluator=found % evaluators,
-            fakes=right_fakes + wrong_fakes,
-            reals=right_reals + wrong_reals,
+            fakes=fakes,
+            reals=reals,
             wrong_fakes=wrong_fakes,
             wrong_reals=wrong_reals,
         )
@@ -331,7 +349,15 @@ def from_words(answers: Answers) -> Answers:
     words = {name: code for code, name in enumerate(truth.names)}
     said = np.array([words.get(name, -1) for name in response.names], int)[response.codes]
     is_known = np.array([name != "" for name in truth.names], bool)[truth.codes]
-    return replace(answers, is_fake=is_known & (answers.said_fake ^ (said != truth.codes)))
+    is_second = is_known & (answers.said_fake ^ (said != truth.codes))
+    if answers.not_sure is not None:  # of two answers
+        is_second = np.where(answers.not_sure, answers.is_fake, is_second)
+    return replace(answers, is_fake=is_second)
+
+
+def if_any(column: np.ndarray) -> np.ndarray | None:
+    """Return a column of Booleans; None if all of them are false."""
+    return column if column.any() else None
 
 
 def truth_value(cell: Any) -> bool | None:
@@ -358,11 +384,13 @@ def take_rows(
         source: original response of each of all answers; default, itself.
     """
     is_repeated = source is not None or model is not None
-    arrays = ("is_fake", "said_fake", "block", "exposure_ms", "simulated", "excluded")
+    arrays = ("is_fake", "said_fake", "not_sure", "block", "exposure_ms", "simulated", "excluded")
     columns = {name: getattr(answers, name) for name in arrays}
     taken: dict[str, Any] = {
         name: None if column is None else column[index] for name, column in columns.items()
     }
+    if answers.not_sure is not None:
+        taken["not_sure"] = if_any(taken["not_sure"])
     return replace(
         answers,
         model=_used(_at(answers.model, index) if model is None else model),

@@ -54,7 +54,7 @@ def _blocks(answers: Answers) -> tuple[np.ndarray, np.ndarray]:
     ms = np.full((len(starts), int(lengths.max())), np.nan)
     right = np.zeros(ms.shape, bool)
     ms[block, trial] = asked[order]
-    right[block, trial] = ~answers.was_wrong[order]
+    right[block, trial] = answers.error[order] == 0
     return ms, right
 
 

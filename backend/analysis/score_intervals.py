@@ -125,10 +125,16 @@ def _of_shares(answers: Answers, code: int, values: Values, level: float) -> dic
 def _independent(answers: Answers, code: int) -> float:
     """Return the effective number of answers: that of equally weighted ones with the same variance.
 
-    It is their actual number unless evaluators saw different numbers or sides are balanced.
+    It is their actual number unless evaluators saw different numbers or sides are balanced. With a share u of
+    answers `not_sure`, errors of mean p have the variance p (1 - p) - u / 4: then it is as many more answers
+    as give the same variance if each is right or wrong.
     """
-    weight = answers.weight[answers.of_model[code]]
-    return float(weight.sum() ** 2 / (weight**2).sum())
+    mine = answers.of_model[code]
+    weight = answers.weight[mine] / answers.weight[mine].sum()
+    mean, second = (float(weight @ answers.error[mine] ** power) for power in (1, 2))
+    whole, variance = mean * (1 - mean), second - mean**2
+    more = whole / variance if answers.not_sure is not None and variance > 0 else 1.0
+    return more / float((weight**2).sum())
 
 
 def _percentile(

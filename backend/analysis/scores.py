@@ -21,6 +21,7 @@ from backend.analysis.comparisons import Groups
 from backend.analysis.designs import design_of
 from backend.analysis.draws import random_share
 from backend.analysis.model_tests import tests_of
+from backend.analysis.not_sure_shares import not_sure_shares
 from backend.analysis.response_table import Answers
 from backend.analysis.score_intervals import between_models, score_details
 from backend.analysis.values import Values, balanced, plain, values_by_model
@@ -151,7 +152,11 @@ def _scored(
     values = values_by_model(answers)
     intervals = {model: _interval(one, options) for model, one in values.items()}
     beside = score_details(answers, values, options.level)
-    rows = [_model(answers, code, values, intervals) | beside[model] for code, model in enumerate(values)]
+    unsure = not_sure_shares(answers, options.level)
+    rows = [
+        _model(answers, code, values, intervals) | beside[model] | unsure.get(model, {})
+        for code, model in enumerate(values)
+    ]
     return values, intervals, beside, sorted(rows, key=lambda row: (-row["score"], row["model"]))
 
 
@@ -218,13 +223,20 @@ def _mean_error(wrong: np.ndarray, seen: np.ndarray) -> float | None:
 
 
 def notes_of(answers: Answers) -> list[str]:
-    """Return what was changed in the responses, and how many of the other kind of sessions are left out."""
+    """Return what was changed in the responses, how many count as half an error, and how many are left out.
+
+    Those left out are of the other kind of sessions, real or simulated.
+    """
+    notes = [*answers.notes]
+    if answers.not_sure is not None:
+        count = int((answers.not_sure & answers.is_first).sum())
+        notes.append(f"{count:,} of {answers.given:,} answers are not_sure: each counts as half an error")
     if not answers.left_out:
-        return [*answers.notes]
+        return notes
     kind = "real" if answers.is_simulated else "simulated"
     hint = "" if answers.is_simulated else "; --simulated scores those instead"
     left = f"{answers.left_out:,} responses of {kind} sessions are in the source too and are left out{hint}"
-    return [*answers.notes, left]
+    return [*notes, left]
 
 
 def settings_of(

@@ -2,7 +2,7 @@
 
 The share has everything that the share of wrong answers has in real or fake: intervals over evaluators and
 stimuli, tests between models, looks at a running study. For that the responses are written in a form in
-which `Answers.was_wrong` is what is counted, and `stimulus` is what was judged, in whatever order its
+which `Answers.error` is what is counted, and `stimulus` is what was judged, in whatever order its
 pictures were shown.
 """
 

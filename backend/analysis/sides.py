@@ -76,7 +76,7 @@ def _errors(answers: Answers, level: float) -> dict[str, dict[str, Any]]:
     rows = {}
     for code, (model, own) in enumerate(values.items()):
         mine, interval = judges.model == code, details[model]["interval"]
-        wrong, seen = int(judges.wrong[mine].sum()), int(judges.seen[mine].sum())
+        wrong, seen = float(judges.wrong[mine].sum()), int(judges.seen[mine].sum())
         rows[model] = {
             "error": fsum(own.numbers) / len(own),
             "ci": interval and interval["ci"],

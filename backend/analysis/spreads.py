@@ -154,7 +154,7 @@ def _of_answers(answers: Answers, code: int, spread: Spread) -> float:
     mine = answers.of_model[code]
     _, place = np.unique(answers.asked_ms[mine], return_inverse=True)
     count = np.bincount(place)
-    share = np.bincount(place, answers.was_wrong[mine]) / count
+    share = np.bincount(place, answers.error[mine]) / count
     unbiased = count * share * (1 - share) * count / np.maximum(count - 1, 1)
     return max(1e4 * float(unbiased.sum()) / len(mine), 1.0)
 

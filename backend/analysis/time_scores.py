@@ -238,7 +238,7 @@ def _counts(answers: Answers, code: int) -> Counts:
     levels, level = _levels(answers.exposures_ms[mine])
     cells = person * len(levels) + level
     size = (int(person.max()) + 1) * len(levels)
-    right = np.bincount(cells, ~answers.was_wrong[mine], size).reshape(-1, len(levels))
+    right = np.bincount(cells, 1 - answers.error[mine], size).reshape(-1, len(levels))
     return Counts(levels, right, np.bincount(cells, minlength=size).reshape(right.shape))
 
 
@@ -260,7 +260,7 @@ def _pictures(answers: Answers, code: int, found: Population) -> Pictures | None
     mine = answers.of_model[code]
     if not answers.has_image[mine].any():
         return None
-    residual = answers.was_wrong[mine] - (1 - accuracies(answers, code, found))
+    residual = answers.error[mine] - (1 - accuracies(answers, code, found))
     for side in (False, True):  # a bias to real or fake is the evaluators', not the stimuli's
         here = answers.is_fake[mine] == side
         residual[here] -= residual[here].mean() if here.any() else 0.0

@@ -159,7 +159,7 @@ def _counts(answers: Answers, is_check: np.ndarray) -> dict[Any, tuple[int, int]
     codes = answers.evaluator.codes[is_check]
     size = len(answers.evaluator.names)
     shown = np.bincount(codes, minlength=size)
-    right = np.bincount(codes, ~answers.was_wrong[is_check], size).astype(int)
+    right = np.bincount(codes, answers.error[is_check] == 0, size).astype(int)
     counts: dict[Any, tuple[int, int]] = {}
     for i in np.flatnonzero(shown).tolist():
         name = answers.evaluator.names[i]

@@ -1,6 +1,7 @@
 """The value of each judge: the share of wrong answers, or the threshold exposure.
 
-HYPE-infinity: percentage of the evaluator's answers that were wrong (HYPE 2.2), half of them to reals; if
+HYPE-infinity: percentage of the evaluator's answers that were wrong (HYPE 2.2), half of them to reals, an
+answer `not_sure` being half wrong; if
 the sides differ in number (`recognition.py`), the mean of the errors on fakes and on reals.
 HYPE-time: the mean over blocks of the modal exposure of a block, in ms (HYPE 2.1). Values are stored
 twice: as floats for the tests, and as integer multiples of a unit for the exact bootstrap.
@@ -66,10 +67,10 @@ def plain(judges: Judges, mine: np.ndarray, names: list[Any]) -> Values:
         mine: indices of the judges.
         names: names of their evaluators.
     """
-    seen, wrong = judges.seen[mine], judges.wrong[mine]
+    seen, halves = judges.seen[mine], _halves(judges.wrong[mine])
     common = lcm(*(int(count) for count in np.unique(seen)))
-    lattice = Lattice(100 * wrong * (common // seen), Fraction(1, common)) if common < _FINEST else None
-    return Values(names, 100 * wrong / seen, lattice)
+    lattice = Lattice(50 * halves * (common // seen), Fraction(1, common)) if common < _FINEST else None
+    return Values(names, 50 * halves / seen, lattice)
 
 
 def balanced(judges: Judges, mine: np.ndarray, names: list[Any]) -> Values:
@@ -77,14 +78,21 @@ def balanced(judges: Judges, mine: np.ndarray, names: list[Any]) -> Values:
 
     For a judge who saw only one side, it is the error on that side.
     """
-    sides = [(judges.wrong_fakes[mine], judges.fakes[mine]), (judges.wrong_reals[mine], judges.reals[mine])]
+    errors = ((judges.wrong_fakes, judges.fakes), (judges.wrong_reals, judges.reals))
+    sides = [(_halves(wrong[mine]), seen[mine]) for wrong, seen in errors]
     did_see = sum((seen > 0).astype(int) for _, seen in sides)
     common = lcm(*(int(count) for _, seen in sides for count in np.unique(seen[seen > 0])))
-    numbers = sum(100 * wrong / np.maximum(seen, 1) for wrong, seen in sides) / did_see
+    numbers = sum(50 * halves / np.maximum(seen, 1) for halves, seen in sides) / did_see
     if common >= _FINEST:
         return Values(names, numbers, None)
-    whole = sum(100 * wrong * (common // np.maximum(seen, 1)) * (2 // did_see) for wrong, seen in sides)
+    whole = sum(50 * halves * (common // np.maximum(seen, 1)) * (2 // did_see) for halves, seen in sides)
     return Values(names, numbers, Lattice(whole, Fraction(1, 2 * common)))
+
+
+def _halves(errors: np.ndarray) -> np.ndarray:
+    """Return sums of errors, which are multiples of 0.5, in halves of an error: exact integers."""
+    result: np.ndarray = np.rint(2 * errors).astype(np.int64)
+    return result
 
 
 def modal_ms(answers: Answers) -> list[Fraction]:

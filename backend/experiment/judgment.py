@@ -11,7 +11,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from backend.experiment.made_items import MadeItems
-from backend.experiment.protocol import ALL, NONE, Protocol
+from backend.experiment.not_sure import NOT_SURE
+from backend.experiment.protocol import ALL, NONE, Protocol, declared
 from backend.experiment.records import Condition, PlannedBlock, Session, Stimulus, Study
 from backend.experiment.response_columns import Column
 from backend.experiment.sampling import Pool
@@ -150,13 +151,18 @@ class Judgment(ABC):
                 ("reasons_for", "reasons", "comment"),
             ),
             (asked.mark != NONE, "has no marks; leave mark=none", ("mark",)),
+            *not_sure_refusals(protocol, kind),
             *refusals,
         )
         refuse(method.title, refused)
 
     def answers_of(self, protocol: Protocol) -> tuple[str, ...]:
         """Return the answers that a study with these settings allows."""
-        return self.answers
+        return (*self.answers, NOT_SURE) if protocol.page.not_sure else self.answers
+
+    def possible_answers(self, method: str) -> tuple[str, ...]:
+        """Return the answers that a method's responses can have, whatever the settings."""
+        return (*self.answers, NOT_SURE) if method in declared(NOT_SURE).methods else self.answers
 
     @abstractmethod
     def lack(self, study: Study, pool: Pool) -> str:
@@ -260,6 +266,25 @@ class Judgment(ABC):
     def qualification_result(self, session: Session, protocol: Protocol, cursor: Cursor) -> dict[str, Any]:
         """Return the result of a qualification; only for judgments that support them (`check`)."""
         raise NotImplementedError(f"{self.name} has no qualifications")
+
+
+def not_sure_refusals(protocol: Protocol, kind: str) -> tuple[Refusal, ...]:
+    """Return what the answer `not_sure` does not go with, for `refuse`."""
+    allows = protocol.page.not_sure
+    return (
+        (
+            allows and kind == "qualification",
+            "has no answer not_sure in a qualification, where each answer is right or wrong; leave "
+            "not_sure=false",
+            ("not_sure", "kind"),
+        ),
+        (
+            allows and protocol.follow_ups.confidence != NONE,
+            "asks for doubt either by not_sure or by confidence, which says it in degrees; leave "
+            "not_sure=false or confidence=none",
+            ("not_sure", "confidence"),
+        ),
+    )
 
 
 def refuse(title: str, refusals: Iterable[Refusal]) -> None:

@@ -355,13 +355,24 @@ class TimingSettings(Group):
 
 @dataclass(frozen=True)
 class PageSettings(Group):
-    """Instructions, and feedback to evaluators on their answers."""
+    """Instructions, a third answer, and feedback to evaluators on their answers."""
 
     builtin_instructions: bool = _setting(
         True,
         "show the built-in instructions, after the study's own `[[pages]]` if any; false: only its own",
         meaning=(
             "Show the built-in instructions, after the study’s own pages if there are any; no: only its own."
+        ),
+    )
+    not_sure: bool = _setting(
+        False,
+        "with `infinity`, `exposures` and `pair`: evaluators can also answer that they are not sure; that "
+        "counts as half an error, is paid as half a right answer, and its share is reported beside the "
+        "score; not with `confidence`",
+        methods=("infinity", "exposures", "pair"),
+        meaning=(
+            "Evaluators can also answer that they are not sure. That counts as half an error, is paid as "
+            "half a right answer, and its share is reported beside the score; not with `confidence`."
         ),
     )
     feedback: bool = _setting(

@@ -58,7 +58,11 @@ COLUMNS = {
     "stimulus": Column("Public file name of the picture, which says nothing about it"),
     "class": Column("Class of the picture, where the study has classes"),
     "truth": Column("What the picture is", "real, fake", Kind.CHOICE),
-    "response": Column("What the evaluator took it for", "real, fake", Kind.CHOICE),
+    "response": Column(
+        "What the evaluator took it for; `not_sure` in studies that allow it, half an error",
+        "real, fake, not_sure",
+        Kind.CHOICE,
+    ),
     "exposure_ms": Column(
         "Exposure that the staircase asked for (HYPE-time), or that was planned (constant stimuli; empty "
         "without time limit)",

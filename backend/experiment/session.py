@@ -11,6 +11,7 @@ from dataclasses import field
 from typing import Any
 
 from backend.experiment import staircase
+from backend.experiment.not_sure import NOT_SURE
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import (
     CHECK,
@@ -56,6 +57,9 @@ class Cursor:
     voided_answers: int = 0
     """Number of answers to mistimed flashes, which are stored and paid but not scored."""
     voided_right: int = 0
+    not_sure: int = 0
+    """Number of answers `not_sure`, each of which is paid as half a right one."""
+    voided_not_sure: int = 0
     voids: tuple[tuple[int, str], ...] = ()
     """(trial index, spare that replaced its stimulus), in order."""
     state: str = "active"
@@ -375,29 +379,40 @@ def has_stimulus(session: Session, stimulus: str) -> bool:
 def earned_usd_cents(protocol: Protocol, cursor: Cursor) -> int:
     """Return what the session has earned so far: the base, and the bonus for each right answer.
 
-    Attention checks are paid as scored trials, so that pay does not reveal them; practice earns no bonus.
+    The bonus of `not_sure` is half that of a right answer, what guessing earns on average; the sum is rounded
+    up to whole cents. Attention checks are paid as scored trials, so that pay does not reveal them; practice
+    earns no bonus.
     Right answers to mistimed flashes are added at the end. Shown earlier, they would reveal the truth of
     the spare, which is that of the stimulus it replaces.
     """
-    right = right_answers(cursor, is_closed=cursor.state != "active")
-    return protocol.pay.base_usd_cents + protocol.pay.bonus_usd_cents * right
+    return protocol.pay.base_usd_cents + _bonus_usd_cents(protocol, cursor, cursor.state != "active")
 
 
 def earned_part_usd_cents(protocol: Protocol, session: Session, cursor: Cursor) -> tuple[int, int]:
     """Return base and bonus of a session that was broken off; the base by the share of trials answered.
 
-    The base is rounded up. Mistimed flashes count as answered, and right answers to them as right. A closed
+    Both are rounded up. Mistimed flashes count as answered, and right answers to them as right. A closed
     session has earned both in full.
     """
     trials = total_trials(session)
     answered = trials if cursor.state in CLOSED else min(cursor.trial_index + cursor.voided_answers, trials)
-    right = right_answers(cursor, is_closed=True)
-    return -(-protocol.pay.base_usd_cents * answered // trials), protocol.pay.bonus_usd_cents * right
+    base = -(-protocol.pay.base_usd_cents * answered // trials)
+    return base, _bonus_usd_cents(protocol, cursor, is_closed=True)
 
 
 def right_answers(cursor: Cursor, is_closed: bool) -> int:
     """Return the number of right answers; for a closed session, including those to mistimed flashes."""
     return sum(cursor.right.values()) + (cursor.voided_right if is_closed else 0)
+
+
+def not_sure_answers(cursor: Cursor, is_closed: bool) -> int:
+    """Return the number of answers `not_sure`, counted as `right_answers` are."""
+    return cursor.not_sure + (cursor.voided_not_sure if is_closed else 0)
+
+
+def _bonus_usd_cents(protocol: Protocol, cursor: Cursor, is_closed: bool) -> int:
+    halves = 2 * right_answers(cursor, is_closed) + not_sure_answers(cursor, is_closed)
+    return -(-protocol.pay.bonus_usd_cents * halves // 2)
 
 
 def _after_mistimed(cursor: Cursor, picture: Picture, response: Response) -> Cursor:
@@ -406,6 +421,7 @@ def _after_mistimed(cursor: Cursor, picture: Picture, response: Response) -> Cur
         version=cursor.version + 1,
         voided_answers=cursor.voided_answers + 1,
         voided_right=cursor.voided_right + (response.response == picture.truth),
+        voided_not_sure=cursor.voided_not_sure + (response.response == NOT_SURE),
         last_at=response.at,
     )
 
@@ -431,6 +447,7 @@ def _after(
         exposure_ms=stair.exposure_ms if stair else fixed_exposure(session, next_index),
         right_in_a_row=stair.right_in_a_row if stair else 0,
         right=_counted(cursor.right, picture) if was_correct else cursor.right,
+        not_sure=cursor.not_sure + (response.response == NOT_SURE and picture.kind != PRACTICE),
         state="finished" if next_index == total_trials(session) else cursor.state,
         last_at=response.at,
     )

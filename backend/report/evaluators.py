@@ -40,7 +40,9 @@ def section(found: FindingsView) -> Section | None:
             f"{counted(len(outlying), 'evaluator')} {'lies' if len(outlying) == 1 else 'lie'} more than 3 "
             f"SDs from the others of their {found.noun}: {_named(outlying)}."
         )
-    constant = [row for row in rows if row[f"said_{found.second}"] in (0.0, 1.0)]
+    constant = [
+        row for row in rows if row[f"said_{found.second}"] in (0.0, 1.0) or row.get("not_sure") == 1.0
+    ]
     if constant:
         paragraphs.append(
             f"{counted(len(constant), 'evaluator')} gave the same answer to every picture: "
@@ -112,6 +114,11 @@ def _table(found: FindingsView, rows: list[dict]) -> Table:
         Column(f"value ({found.axis_unit})", lambda row: formatting.amount(row["value"])),
         *([Column("right", lambda row: formatting.share(row["accuracy"]))] if _has_truth(rows) else []),
         Column(f"said {found.second}", lambda row: formatting.share(row[f"said_{found.second}"])),
+        *(
+            [Column("not sure", lambda row: formatting.share(row["not_sure"]))]
+            if "not_sure" in rows[0]
+            else []
+        ),
         Column("SDs from others", lambda row: formatting.amount(row["z"], "", 1)),
     ]
     if any(row["agreement"] is not None for row in rows):

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from backend.experiment.not_sure import NOT_SURE
 from backend.foundation.counts import counted
 from backend.report import formatting
 from backend.report.context import FindingsView
@@ -27,7 +28,7 @@ def section(found: FindingsView) -> Section | None:
             f"{counted(len(comments), 'answer has', 'answers have')} a comment; comments are listed as they "
             "were written, and not interpreted."
         )
-    tables = [_table(found, rows, response) for response in ("fake", "real")]
+    tables = [_table(found, rows, response) for response in ("fake", "real", NOT_SURE)]
     return Section(
         "reasons",
         "Reasons",
@@ -78,7 +79,7 @@ def _table(found: FindingsView, rows: list[dict[str, Any]], response: str) -> Ta
         Column("p (Holm)", lambda row: formatting.bare_p(row["p_holm"])),
     )
     own = [row for row in rows if row["response"] == response]
-    caption = f"Reasons for the answer “{response}”, with {found.level} intervals"
+    caption = f"Reasons for the answer “{response.replace('_', ' ')}”, with {found.level} intervals"
     return Table(f"reasons_{response}", caption, columns, own, shown=120, alone=found.alone)
 
 

@@ -12,8 +12,8 @@ from backend.experiment.response_columns import Column
 
 EVALUATORS = (
     "study", "method", "session", "model", "evaluator", "simulated", "responses", "value", "accuracy",
-    "fakes_error", "reals_error", "said_fake", "guessing_p", "rt_median_ms", "rt_total_ms", "fast",
-    "same_answer_notices", "language", "checks", "checks_right", "excluded",
+    "fakes_error", "reals_error", "said_fake", "not_sure", "guessing_p", "rt_median_ms", "rt_total_ms",
+    "fast", "same_answer_notices", "language", "checks", "checks_right", "excluded",
 )  # fmt: skip
 """Columns of the table of evaluators; comparisons with other evaluators are in the report only."""
 IMAGES = (
@@ -35,11 +35,14 @@ COLUMNS = {
         "averaged over blocks (HYPE-time)",
         "percent, or ms",
     ),
-    "accuracy": Column("Share of right answers", "0 to 1"),
+    "accuracy": Column("Share of right answers; here and below, `not_sure` counts as half of one", "0 to 1"),
     "fakes_error": Column("Share of fakes taken for real", "0 to 1"),
     "reals_error": Column("Share of reals taken for fake", "0 to 1"),
     "said_fake": Column("Share of pictures called fake", "0 to 1"),
-    "guessing_p": Column("Chance of as many right answers or more by tossing a coin", "0 to 1"),
+    "not_sure": Column("Share of answers `not_sure`, in studies that allow it (`not_sure=true`)", "0 to 1"),
+    "guessing_p": Column(
+        "Chance of as many right answers or more by tossing a coin, answers `not_sure` left out", "0 to 1"
+    ),
     "rt_median_ms": Column("Median response time", "ms"),
     "rt_total_ms": Column("Sum of response times", "ms"),
     "fast": Column("Share of answers within 300 ms", "0 to 1"),
@@ -56,7 +59,7 @@ COLUMNS = {
     "generated": Column("Whether the picture was made by the model", "true, false"),
     "image_path": Column("Public file name of the picture, as in `stimulus`"),
     "number_guesses": Column("Answers that the picture got", "count"),
-    "number_guesses_generated": Column("Answers that called it fake", "count"),
+    "number_guesses_generated": Column("Answers that called it fake; `not_sure` is half of one", "count"),
     "soft_label": Column("Share of answers that called it fake", "0 to 1"),
     "error": Column("Share of answers that were wrong", "0 to 1"),
     "event": Column(

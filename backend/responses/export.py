@@ -26,8 +26,9 @@ from backend.experiment.exclusion import CHECK_KINDS
 from backend.experiment.judgment import PLACE_COLUMNS, Judgment
 from backend.experiment.judgments import judgment_of
 from backend.experiment.languages import CHOOSE
+from backend.experiment.not_sure import error_of
 from backend.experiment.protocol import to_json
-from backend.experiment.records import FAKE, TEST, Study
+from backend.experiment.records import FAKE, REAL, TEST, Study
 from backend.foundation.errors import Conflict
 from backend.responses import question_answers
 from backend.responses.codebook import FILES, columns_of, files_of
@@ -125,6 +126,8 @@ def published(out: Path) -> list[Path]:
 def _columns(study: Study, which: str) -> list[str]:
     """Return the columns of a file; some are only in studies with a certain setting."""
     absent = set(follow_ups.COLUMNS) - follow_ups.columns_of(study.protocol)
+    if not study.protocol.page.not_sure:
+        absent.add("not_sure")
     if not study.protocol.stimuli.draws_by_need:
         absent.add("draw")
     if study.protocol.language.language != CHOOSE:
@@ -199,7 +202,7 @@ def _evaluator(study: Study, rows: list[dict[str, Any]]) -> dict[str, Any]:
     answers = how.sampled(answers_of(unmarked, method))
     (found,) = evaluator_table(answers, how.values(answers))
     shown = {"model": "" if model == _ANY_MODEL else model}
-    return {**found, **shown, **same}
+    return {"not_sure": 0.0, **found, **shown, **same}
 
 
 def _checks(rows: list[dict[str, Any]]) -> dict[str, Any]:
@@ -231,14 +234,14 @@ class _Images:
     file = "images"
 
     def __init__(self) -> None:
-        self._counts: dict[_Image, list[int]] = {}
+        self._counts: dict[_Image, list[float]] = {}
 
     def add(self, rows: list[dict[str, Any]]) -> None:
         for row in rows:
             key = (row["model"], row["stimulus"], row["truth"] == FAKE, row["class"])
             counts = self._counts.setdefault(key, [0, 0])
             counts[0] += 1
-            counts[1] += row["response"] == FAKE
+            counts[1] += error_of(row["response"], REAL)
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield one row each, sorted by model, fakes before reals, then by decreasing error."""
@@ -247,7 +250,7 @@ class _Images:
             guesses, said_fake = self._counts[key]
             return (guesses - said_fake if key[2] else said_fake) / guesses
 
-        def place(key: _Image) -> tuple[str, bool, float, int, str]:
+        def place(key: _Image) -> tuple[str, bool, float, float, str]:
             model, stimulus, is_fake, _ = key
             return model, not is_fake, -error(key), -self._counts[key][0], stimulus
 
@@ -258,8 +261,8 @@ class _Images:
                 "model": model,
                 "generated": is_fake,
                 "image_path": stimulus,
-                "number_guesses": guesses,
-                "number_guesses_generated": said_fake,
+                "number_guesses": int(guesses),
+                "number_guesses_generated": said_fake if said_fake % 1 else int(said_fake),
                 "soft_label": said_fake / guesses,
                 "error": error(key),
                 "class": class_,

@@ -10,13 +10,14 @@ from math import fsum
 from typing import cast
 
 from backend.experiment.judgments import judgment_of, method_named
+from backend.experiment.not_sure import error_of
 from backend.experiment.records import FAKE, REAL, TEST, Response, Session, Study
 from backend.experiment.session import Cursor, Picture, is_scored, picture_of
 from backend.foundation.errors import Conflict, NotAllowed, NotFound
 from backend.foundation.recent import Recent
 from backend.stores.store import Store
 from backend.studies.withdrawals import withdrawn
-from backend.task.reply_types import Debrief, Published
+from backend.task.reply_types import Debrief, JudgedPicture, Published
 
 _VALUES_KEPT = 4096
 
@@ -64,7 +65,10 @@ class Debriefing:
             },
             "published": cast(list[Published], published_scores(method)),
             "pictures": [
-                {"url": url(response.stimulus), "truth": picture.truth, "response": response.response}
+                cast(
+                    JudgedPicture,
+                    {"url": url(response.stimulus), "truth": picture.truth, "response": response.response},
+                )
                 for response, picture in scored
             ],
         }
@@ -113,6 +117,6 @@ def _value(method: str, scored: Scored) -> float:
 
 
 def percent_wrong(scored: Scored, truth: str) -> float | None:
-    """Return the percentage of fakes, or of reals, that were judged wrong; None if there are none."""
+    """Return the mean error in percent on fakes, or on reals; None if there are none."""
     said = [response.response for response, picture in scored if picture.truth == truth]
-    return 100 * sum(response != truth for response in said) / len(said) if said else None
+    return 100 * fsum(error_of(response, truth) for response in said) / len(said) if said else None

@@ -12,6 +12,7 @@ from backend.experiment import session as sessions
 from backend.experiment.browsers import language_of
 from backend.experiment.judgments import judgment_of
 from backend.experiment.languages import CHOOSE, texts_for_page
+from backend.experiment.not_sure import NOT_SURE
 from backend.experiment.panel import NO_PANEL_CONFIG, PanelConfig, code_for, return_link
 from backend.experiment.protocol import REQUIRED, WITH, Protocol, values_of
 from backend.experiment.records import INSTRUCTED, PRACTICE, PlannedBlock, Response, Session, Study
@@ -210,6 +211,7 @@ def answer(
     return {
         "trial_index": response.trial_index,
         "was_correct": response.response == picture.truth if tells else None,
+        "right_answer": picture.truth if tells and response.response == NOT_SURE else None,
         "replaced_by": url(sessions.stimulus_at(session, cursor, response.trial_index).stimulus)
         if is_open_again
         else None,
@@ -342,6 +344,7 @@ def _done(study: Study, session: Session, cursor: Cursor, config: PanelConfig) -
         "right": sessions.right_answers(cursor, is_closed=True)
         if sessions.has_right_answers(session)
         else None,
+        "not_sure": sessions.not_sure_answers(cursor, is_closed=True),
         "answered": max(cursor.trial_index - sessions.practice_trials(session), 0) + cursor.voided_answers,
         "qualification": cast(
             QualificationResult, judgment.qualification_result(session, study.protocol, cursor)

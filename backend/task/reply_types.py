@@ -226,6 +226,8 @@ class Done(TypedDict):
     earned_usd_cents: int
     right: int | None
     """Null where some trials have no right answer, which cannot be counted."""
+    not_sure: int
+    """Answers `not_sure`, each paid as half a right one."""
     answered: int
     qualification: QualificationResult | None
 
@@ -377,6 +379,8 @@ class Confirmation(SessionProgress):
 
     trial_index: int
     was_correct: bool | None
+    right_answer: str | None
+    """After the answer `not_sure`, where right and wrong are told; else null."""
     replaced_by: str | None
     may_end: bool
     """Whether to ask if the session is to end: several flashes in a row were mistimed."""
@@ -432,7 +436,7 @@ class Published(TypedDict):
 class JudgedPicture(TypedDict):
     url: str
     truth: Truth
-    response: Truth
+    response: Literal["real", "fake", "not_sure"]
 
 
 class Debrief(TypedDict):

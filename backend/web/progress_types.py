@@ -137,6 +137,8 @@ class ModelScore(TypedDict):
     reals_error: NotRequired[float | None]
     plain_score: NotRequired[float]
     balanced_score: NotRequired[float]
+    not_sure: NotRequired[Annotated[float, Meta(description="Percent of the answers, if any is `not_sure`")]]
+    not_sure_ci: NotRequired[list[float] | None]
     std: float | None
     ci: list[float] | None
     """The percentile interval."""

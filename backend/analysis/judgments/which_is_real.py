@@ -18,7 +18,7 @@ class WhichIsRealScores(ShareScores):
     """Shares of pairs judged wrong."""
 
     def counted(self, answers: Answers) -> Answers:
-        return with_outcome(answers, answers.was_wrong, _pictures(answers))
+        return with_outcome(answers, answers.error == 1, _pictures(answers))
 
     def overall(self, answers: Answers, options: Options) -> dict[str, Any]:
         scores = super().overall(answers, options)

@@ -5,6 +5,7 @@ import pkgutil
 from collections.abc import Iterable
 
 from backend.experiment.judgment import Judgment, Method
+from backend.experiment.not_sure import NOT_SURE
 from backend.foundation.errors import InvalidInput
 
 _FIRST = "real_or_fake"
@@ -24,7 +25,7 @@ if len(METHODS) < sum(len(judgment.methods) for judgment in JUDGMENTS.values()):
     raise ValueError(
         f"each method must belong to one of the judgments {', '.join(JUDGMENTS)}; two have the same"
     )
-ANSWERS = tuple(dict.fromkeys(answer for judgment in JUDGMENTS.values() for answer in judgment.answers))
+ANSWERS = tuple(dict.fromkeys([*(word for each in JUDGMENTS.values() for word in each.answers), NOT_SURE]))
 """The answers allowed in any of them."""
 
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from backend.experiment import protocol as protocols
 from backend.experiment import sampling, unscored
 from backend.experiment.fixed_exposures import parse_exposures, with_exposures
-from backend.experiment.judgment import Judgment, Method, Plan
+from backend.experiment.judgment import Judgment, Method, Plan, not_sure_refusals, refuse
+from backend.experiment.not_sure import error_of
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import FAKE, REAL, TEST, TRUTHS, Condition, Session, Stimulus, Study
 from backend.experiment.sampling import Pool
@@ -56,6 +57,7 @@ class RealOrFake(Judgment):
         for name in ("images", "spare_images"):
             if (value := getattr(protocol.stimuli, name)) % 2:
                 raise invalid_setting(f"{name} must be even, half of them being real, not {value}", name)
+        refuse(self.methods[protocol.method].title, not_sure_refusals(protocol, kind))
         unscored.check(protocol, kind)
 
     def lack(self, study: Study, pool: Pool) -> str:
@@ -98,8 +100,7 @@ class RealOrFake(Judgment):
     def value(self, method: str, rows: Sequence[Mapping[str, Any]]) -> float:
         """Return the value of one evaluator; `analysis/values.py` computes those of all at once."""
         if self.methods[method].unit == "percent":
-            wrong: int = sum(row["response"] != row["truth"] for row in rows)
-            return 100 * wrong / len(rows)
+            return 100 * fsum(error_of(row["response"], row["truth"]) for row in rows) / len(rows)
         blocks: dict[int, list[float]] = {}
         for row in rows:
             blocks.setdefault(row["block"], []).append(row["exposure_ms"] or 0)

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from backend.experiment import sampling
 from backend.experiment.fixed_exposures import parse_exposures, with_exposures
 from backend.experiment.judgment import Judgment, Method, Plan
+from backend.experiment.not_sure import error_of
 from backend.experiment.protocol import CHANCE_BALANCE, EXACT_BALANCE, WITHIN, Protocol, consent
 from backend.experiment.records import REAL, TEST, Condition, PlannedBlock, Session, Stimulus, Study
 from backend.experiment.response_columns import Column, Kind
@@ -75,7 +76,12 @@ class WhichIsReal(Judgment):
         "model": Column("Model that generated the fake of the pair"),
         "stimulus": Column("Public file names of the two images, from left to right"),
         "truth": Column("On which side the real image stood", "left, right", Kind.CHOICE),
-        "response": Column("Which image the evaluator took for the real one", "left, right", Kind.CHOICE),
+        "response": Column(
+            "Which image the evaluator took for the real one; `not_sure` in studies that allow it, half an "
+            "error",
+            "left, right, not_sure",
+            Kind.CHOICE,
+        ),
     }
 
     def check(self, protocol: Protocol, kind: str) -> None:
@@ -180,8 +186,9 @@ class WhichIsReal(Judgment):
         return {side: REAL if side == picture.truth else picture.model for side in SIDES}
 
     def value(self, method: str, rows: Sequence[Mapping[str, Any]]) -> Fraction:
-        """Return the percentage of pairs that an evaluator judged wrong."""
-        return Fraction(100 * sum(row["response"] != row["truth"] for row in rows), len(rows))
+        """Return the percentage of pairs that an evaluator judged wrong; `not_sure` is half wrong."""
+        errors = sum(error_of(row["response"], row["truth"]) for row in rows)
+        return Fraction(100 * errors) / len(rows)
 
     def qualification_result(self, session: Session, protocol: Protocol, cursor: Cursor) -> dict[str, Any]:
         """Return whether a qualification was passed: finished, with at least `pass_share` right."""

@@ -40,6 +40,7 @@ from backend.report import (
     images,
     metrics,
     models,
+    not_sure,
     precision,
     training,
 )
@@ -110,9 +111,10 @@ class RealOrFakeReport(JudgmentReport):
         return _summary(found)
 
     def sections(self, found: FindingsView, info: SourceInfo) -> Iterable[Section | None]:
-        scores, differences, stimuli = self.score_sections(found)
+        scores, unsure, differences, stimuli = self.score_sections(found)
         return (
             scores,
+            unsure,
             differences,
             chance.section(found),
             exposures.section(found),
@@ -131,7 +133,12 @@ class RealOrFakeReport(JudgmentReport):
         )
 
     def score_sections(self, found: FindingsView) -> tuple[Section | None, ...]:
-        return models.section(found), comparisons.section(found), constant_stimuli.section(found)
+        return (
+            models.section(found),
+            not_sure.section(found),
+            comparisons.section(found),
+            constant_stimuli.section(found),
+        )
 
     def shown_names(self, found: FindingsView) -> Sequence[str]:
         return [*images.shown_names(found), *difficulty.shown_names(found)]

@@ -11,7 +11,7 @@ from backend.analysis.response_table import Answers
 from backend.analysis.score_intervals import share_of
 from backend.analysis.scores import Options
 from backend.foundation.counts import counted
-from backend.report import chance, comparisons, formatting, metrics, plain_scores
+from backend.report import chance, comparisons, formatting, metrics, not_sure, plain_scores
 from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Column, Row, Section, Table
 from backend.report.judgment_report import FindingsOptions, JudgmentReport, shared_findings
@@ -76,7 +76,7 @@ class WhichIsRealReport(JudgmentReport):
         scores = plain_scores.section(
             found, _MEANING, tables=(_accuracy(found),), notes=(note,), reference=50
         )
-        return scores, comparisons.section(found)
+        return scores, not_sure.section(found), comparisons.section(found)
 
 
 def _fakes(answers: Answers, level: float) -> Iterator[dict[str, Any]]:

@@ -18,11 +18,13 @@ from backend.analysis.response_table import (
     Coder,
     distinct,
     from_words,
+    if_any,
     truth_value,
 )
 from backend.analysis.unscored_rows import excluded_of, scored_only
 from backend.experiment import follow_ups
 from backend.experiment.judgments import METHODS, either, judgment_of, method_named
+from backend.experiment.not_sure import NOT_SURE
 from backend.experiment.records import REAL, TEST, TRIAL_KINDS, TRUTHS
 from backend.experiment.response_columns import (
     NEEDED_BY_METHOD,
@@ -86,6 +88,7 @@ def read_columns(path: Path, details: bool) -> Answers:
         | ({} if file.answers == TRUTHS else {name: coder.coded() for name, coder in words.items()}),
         {name: columns[name] for name in NUMBERS if name in columns and not np.isnan(columns[name]).all()},
         columns.get("simulated"),
+        not_sure=if_any(columns[NOT_SURE]),
     )
     if file.answers != TRUTHS:
         answers = from_words(answers)
@@ -98,6 +101,7 @@ def _arrays(file: "ResponsesFile", chunk: Chunk, details: bool) -> Iterator[tupl
     second = file.answers[1:2]
     for name in WORDS:
         yield name, _translated(chunk.columns[name], lambda cell: word_of(cell, second) is not None, bool)
+    yield NOT_SURE, _translated(chunk.columns["response"], lambda cell: bool(word_of(cell, [NOT_SURE])), bool)
     if "simulated" in chunk.columns:
         yield "simulated", _translated(chunk.columns["simulated"], truth_value, bool)
     numbers = _NUMBERS_SCORED.get(file.method or "", ())
@@ -181,7 +185,8 @@ class ResponsesFile:
         judgment = judgment_of(self._stated(chunk) or _NO_EXPOSURES)
         self.answers = judgment.answers
         truths = judgment.answers if judgment.has_truth else (*judgment.answers, "")
-        for column, words in (("truth", truths), ("response", judgment.answers)):
+        possible = judgment.possible_answers(self._method_of(chunk))
+        for column, words in (("truth", truths), ("response", possible)):
             bad = {cell for cell in set(chunk.columns[column]) if cell.strip().lower() not in words}
             if bad:
                 chunk.refuse(column, either(words), bad.__contains__)
@@ -195,6 +200,11 @@ class ResponsesFile:
         """Return the method that a chunk's first row states; "" if none, or an unknown one."""
         stated = chunk.columns["method"][0] if "method" in chunk.columns else ""
         return stated if stated in METHODS else ""
+
+    def _method_of(self, chunk: Chunk) -> str:
+        """Return the method of a chunk's first row, by its exposure if it states none."""
+        shown = chunk.columns["exposure_ms"][0] if "exposure_ms" in chunk.columns else ""
+        return self._stated(chunk) or ("time" if shown else _NO_EXPOSURES)
 
     def _check_unnamed(self, chunk: Chunk) -> None:
         """Raise InvalidInput for a fake without a model; a real may belong to no model."""
@@ -218,9 +228,7 @@ class ResponsesFile:
             chunk.refuse("method", either(METHODS), lambda cell: cell not in ("", *METHODS))
         has_exposures = "exposure_ms" in chunk.columns
         if self.method is None:
-            own = chunk.columns["method"][0] if "method" in chunk.columns else ""
-            shown = chunk.columns["exposure_ms"][0] if has_exposures else ""
-            self._is_stated, self.method = own != "", own or ("time" if shown else _NO_EXPOSURES)
+            self._is_stated, self.method = self._stated(chunk) != "", self._method_of(chunk)
             self._check_columns(chunk)
         expected = self.method if self._is_stated else ""
         if stated != {expected}:

@@ -65,7 +65,7 @@ def test_the_variance_of_answers_is_the_sum_of_the_components_of_two_way_tables(
     for side in (False, True):
         mine = np.flatnonzero(answers.is_fake == side)
         order = np.lexsort((answers.texts["stimulus"].codes[mine], answers.evaluator.codes[mine]))
-        table = answers.was_wrong[mine][order].reshape(80, 80).astype(float)
+        table = answers.error[mine][order].reshape(80, 80).astype(float)
         people, pictures = table.mean(axis=1), table.mean(axis=0)
         rest = ((table - people[:, None] - pictures + table.mean()) ** 2).sum() / 79**2
         sums.append(people.var(ddof=1) - rest / 80 + pictures.var(ddof=1) - rest / 80 + rest)

@@ -103,9 +103,9 @@ def test_each_exposure_of_each_model_is_scored_as_if_it_were_alone():
         for one in row["by_exposure"]:
             ms = math.inf if one["exposure_ms"] is None else one["exposure_ms"]
             mine = (answers.model.codes == code) & (answers.exposure_ms == ms)
-            assert one["accuracy"] == pytest.approx(100 * (1 - answers.was_wrong[mine].mean()))
+            assert one["accuracy"] == pytest.approx(100 * (1 - answers.error[mine].mean()))
             fakes = mine & answers.is_fake
-            assert one["fakes_error"] == pytest.approx(100 * answers.was_wrong[fakes].mean())
+            assert one["fakes_error"] == pytest.approx(100 * answers.error[fakes].mean())
             assert one["responses"] == 600
         assert row["score"] == pytest.approx(100 - np.mean([one["accuracy"] for one in row["by_exposure"]]))
         low, high = row["threshold"]["ci"]

@@ -96,9 +96,9 @@ def test_in_a_mixed_session_a_difference_is_that_of_the_fakes(mixed):
     assert difference.sd < math.hypot(mixed.sensitivity("weak").sd, mixed.sensitivity("strong").sd)
 
 
-@pytest.fixture(scope="module")
-def small():
-    """Three evaluators of two models, and seven pictures."""
+@pytest.fixture(scope="module", params=[1.0, 0.5], ids=["decided", "some not sure"])
+def small(request):
+    """Three evaluators of two models, and seven pictures; all answers decided, or three `not_sure`."""
     is_fake = np.array([0, 0, 1, 1, 1, 0, 0, 1, 1, 0, 0, 1], bool)
     return Design(
         sides=[("", False), ("a", True), ("b", True)],
@@ -106,7 +106,7 @@ def small():
         evaluator=np.repeat([0, 1, 2], 4),
         picture=np.array([0, 1, 2, 3, 4, 0, 1, 2, 5, 0, 6, 3]),
         is_fake=is_fake,
-        said_fake=np.array([0, 1, 1, 0, 1, 0, 0, 0, 1, 1, 0, 1], bool),
+        said=np.array([0, 1, 1, 0, 1, 0, 0, 0, *[request.param] * 2, 0, request.param]),
         evaluators=3,
         pictures=7,
     )
@@ -123,7 +123,8 @@ def test_evidence_and_moments_are_those_of_importance_sampling(small):
     x = np.where(small.is_fake, 0.5, -0.5)
     predictor = sides[:, small.side] + people[:, 0, small.evaluator] + x * people[:, 1, small.evaluator]
     predictor += pictures[:, small.picture]
-    log_weight = log_ndtr(np.where(small.said_fake, predictor, -predictor)).sum(axis=1)
+    of_each = small.said * log_ndtr(predictor) + (1 - small.said) * log_ndtr(-predictor)
+    log_weight = of_each.sum(axis=1)
     weight = np.exp(log_weight + prior)
 
     state = Posterior(small).at(log_sds, close=1e-6)
@@ -168,7 +169,7 @@ def test_without_differences_it_is_the_probit_of_each_side():
 
     found = fit(design)
 
-    shares = np.bincount(design.side, design.said_fake) / np.bincount(design.side)
+    shares = np.bincount(design.side, design.said) / np.bincount(design.side)
     assert ndtr(found.sides) == pytest.approx(shares, abs=0.02)
     assert all(found.standard_deviation(effect, 0.95)[0] < 0.15 for effect in EFFECTS)
 

@@ -95,7 +95,7 @@ def test_a_bias_to_the_left_lowers_accuracy_and_leaves_the_d_prime_of_both_sides
 
     assert found["evaluator_d_prime"] == pytest.approx(1.0, abs=0.06)
     assert found["criterion"] == pytest.approx(0.8 / math.sqrt(2), abs=0.05)
-    pooled = sensitivity_of_pairs(float(answers.was_wrong.mean()))
+    pooled = sensitivity_of_pairs(float(answers.error.mean()))
     assert pooled < 0.9
 
 

@@ -287,7 +287,7 @@ def test_the_weights_of_an_evaluator_give_the_value():
     data = [*rows("a", "e1", "fake", 4, 5), *rows("a", "e1", "real", 3, 15), *rows("a", "e2", "real", 3, 4)]
     answers = answers_of(data, "infinity")
 
-    by_judge = np.bincount(answers.judges.of_response, answers.weight * answers.was_wrong)
+    by_judge = np.bincount(answers.judges.of_response, answers.weight * answers.error)
 
     assert by_judge == pytest.approx([0.5, 0.75])
     assert np.bincount(answers.judges.of_response, answers.weight) == pytest.approx([1, 1])

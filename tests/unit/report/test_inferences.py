@@ -24,7 +24,8 @@ INFERENTIAL = re.compile(
     r"|told_from|indistinguishable_up_to|needs_evaluators|is_beyond_chance)|.*\b(width|curve)[./]width"
 )
 IN_FILES_ALONE = {
-    "classes/ci", "progress/ci", "average_precision/evaluators_ci",
+    "classes/ci", "progress/ci", "classes/not_sure_ci",
+    "average_precision/evaluators_ci",
     "average_precision/average_precision.evaluators_ci",
 }  # fmt: skip
 """Columns of a table's files that the page and the terminal do not show."""

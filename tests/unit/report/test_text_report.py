@@ -72,8 +72,14 @@ def of_pairs():
     ]
 
 
+def unsure(rows):
+    return [{**row, "response": "not_sure"} if i % 7 in (0, 2) else row for i, row in enumerate(rows)]
+
+
 ANSWERS = {
     "infinity": lambda: answers_of(infinity(), "infinity"),
+    "not sure": lambda: answers_of(unsure(infinity()), "infinity"),
+    "pair, not sure": lambda: answers_of(unsure(of_pairs()), "pair"),
     "unlike": lambda: answers_of(unlike(), "infinity"),
     "one": lambda: answers_of(answered.infinity({"gan": 0.5}, 1, 20), "infinity"),
     "within": lambda: answers_of(judged(TABLE, each=20), "infinity"),

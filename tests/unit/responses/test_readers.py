@@ -199,7 +199,7 @@ def test_a_file_longer_than_a_chunk_is_counted_whole(tmp_path):
     answers = read_answers(written(tmp_path, f"{HEADER}\n{long_rows()}\n"))
 
     assert len(answers) == LONG
-    assert answers.was_wrong.sum() == LONG // 3
+    assert answers.error.sum() == LONG // 3
 
 
 @pytest.mark.parametrize("at", [0, chunks._CHUNK_ROWS - 1, chunks._CHUNK_ROWS, LONG - 1])
