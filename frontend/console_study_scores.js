@@ -26,7 +26,7 @@ import { scored } from "./study_format.js";
 
 /**
  * @typedef {{model: string, score: number, ci: number[] | null, interval: {ci: number[]} | null, evaluators:
- *   number, responses: number}} Row
+ *   number, responses: number, not_sure?: number, not_sure_ci?: number[] | null}} Row
  * @typedef {{a: string, b: string, difference: number, ci: number[], p: number}} Pair
  * @typedef {{F: number, df: number[], p: number}} FTest
  * @typedef {{method: string, unit: string, simulated: boolean, models: Row[], anova: FTest | null, pairs:
@@ -100,17 +100,25 @@ async function scoresOf(study, isSimulated, { api, signal }) {
   }
 }
 
+/** @param {Row} row */
+function unsureWords({ not_sure = 0, not_sure_ci }) {
+  const share = scored(not_sure, "percent");
+  return not_sure_ci ? `${share} (${spanWords(not_sure_ci, "percent")})` : share;
+}
+
 /**
  * @param {string} study
  * @param {Scores} scores
  */
 function scoresView(study, scores) {
   const { models, unit, people, responses, simulated } = scores;
+  const isUnsure = models.some((row) => row.not_sure !== undefined);
   const axis = range(models.map((row) => ({ score: row.score, ci: intervalOf(row) })));
   const rows = models.map((row) => {
     const ci = intervalOf(row);
     const drawn = ci ? el("div", {}, spanWords(ci, unit), intervalBar(row.score, ci, axis)) : "–";
-    return [row.model, scored(row.score, unit), drawn, `${row.evaluators}`, `${row.responses}`];
+    const unsure = isUnsure ? [unsureWords(row)] : [];
+    return [row.model, scored(row.score, unit), drawn, ...unsure, `${row.evaluators}`, `${row.responses}`];
   });
   const who = simulated ? `${counted(people, "simulated evaluator")}` : counted(people, "evaluator");
   const state = el(
@@ -124,7 +132,11 @@ function scoresView(study, scores) {
     { class: "score-table" },
     el("h2", {}, simulated ? "Scores of simulated evaluators" : "Scores"),
     state,
-    table(`Scores of ${study}`, ["Model", "Score", "95% interval", "Evaluators", "Answers"], rows),
+    table(
+      `Scores of ${study}`,
+      ["Model", "Score", "95% interval", ...(isUnsure ? ["Not sure"] : []), "Evaluators", "Answers"],
+      rows,
+    ),
   );
   const words = [...scores.warnings, ...scores.notes];
   if (words.length) section.append(sentences("notes quiet", words));

@@ -130,11 +130,13 @@ def _independent(answers: Answers, code: int) -> float:
     as give the same variance if each is right or wrong.
     """
     mine = answers.of_model[code]
-    weight = answers.weight[mine] / answers.weight[mine].sum()
-    mean, second = (float(weight @ answers.error[mine] ** power) for power in (1, 2))
-    whole, variance = mean * (1 - mean), second - mean**2
-    more = whole / variance if answers.not_sure is not None and variance > 0 else 1.0
-    return more / float((weight**2).sum())
+    weight = answers.weight[mine]
+    count = float(weight.sum() ** 2 / (weight**2).sum())
+    if answers.not_sure is None:
+        return count
+    mean = float(weight @ answers.error[mine] / weight.sum())
+    whole, halves = mean * (1 - mean), float(weight @ answers.not_sure[mine] / weight.sum()) / 4
+    return count * whole / (whole - halves) if whole > halves else count
 
 
 def _percentile(

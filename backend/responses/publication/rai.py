@@ -119,13 +119,14 @@ def _protocol(subject: Subject) -> list[str]:
 
 def _pay(study: Study) -> str:
     pay = study.protocol.pay
+    half = ", half of it for each “not sure”" if study.protocol.page.not_sure else ""
     if not pay.is_paid:
         return "Pay: none by this study; what a panel pays on its own is not recorded here."
     parts = [
         f"{format_money(cents, pay.currency)} {what}"
         for cents, what in (
             (pay.base_usd_cents, "for taking part"),
-            (pay.bonus_usd_cents, "for each right answer"),
+            (pay.bonus_usd_cents, f"for each right answer{half}"),
             (pay.retainer_usd_cents, "for each minute of waiting"),
         )
         if cents
