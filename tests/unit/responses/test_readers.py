@@ -45,7 +45,7 @@ def test_a_byte_order_mark_and_empty_lines_do_no_harm(tmp_path):
     ("text", "message"),
     [
         (f"{HEADER}\nm,e,maybe,fake\n", r"r\.csv line 2: truth must be 'real' or 'fake', not 'maybe'"),
-        (f"{HEADER}\nm,e,real,\n", "line 2: response must be 'real' or 'fake', not ''"),
+        (f"{HEADER}\nm,e,real,\n", "line 2: response must be 'real', 'fake' or 'not_sure', not ''"),
         (f"{HEADER}\n,e,real,fake\n", "line 2: model must be a name, not ''"),
         (f"{HEADER},simulated\nm,e,real,fake,\nm,e,real,fake,1\n", "line 3: simulated must be true or false"),
         (f"{HEADER}\nm, ,real,fake\n", "line 2: evaluator must be a name, not ' '"),
