@@ -56,7 +56,7 @@ def evaluator_table(
         "reals_error": _shares(judges.wrong_reals, judges.reals),
         "said": said / seen,
         "agreement": _agreement(compared) if compared.has_image.any() else np.full(len(seen), np.nan),
-        "not_sure": 1 - decided / seen,
+        "not_sure": (seen - decided) / seen,
         "guessing_p": at_least(decided_right, np.maximum(decided, 1), 1 / len(words)),
         "same_answer_notices": _notices(answers),
     }
