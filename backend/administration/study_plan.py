@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from backend.administration.setting_list import PROTOCOLS
 from backend.experiment.judgments import judgment_of, method_named
+from backend.experiment.judgments.more_real import settings_of
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import Study
 from backend.experiment.settings import new_protocol
@@ -119,13 +120,13 @@ def default_spreads(study: Study) -> "list[Spread]":
     """Return the spreads from which a study is planned without a pilot."""
     from backend.analysis.spreads import without_pilot
 
-    protocol = study.protocol
+    protocol, contest = study.protocol, settings_of(study.protocol)
     return without_pilot(
         protocol.method,
         len(study.models),
         protocol.stimuli.trials,
-        protocol.contest.real_contestant,
-        protocol.contest.ties,
+        contest.real_contestant,
+        contest.ties,
     )
 
 

@@ -14,7 +14,8 @@ import numpy as np
 from scipy.special import expit
 
 from backend.analysis.bradley_terry import Fit, centred, covariance, fit
-from backend.analysis.crossing import Seen, shared_weight
+from backend.analysis.crossing import shared_weight
+from backend.analysis.inference import Seen
 from backend.analysis.judgments.more_real import paired_of
 from backend.analysis.paired_answers import PairedAnswers
 from backend.analysis.response_table import Answers

@@ -11,8 +11,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from backend.experiment.made_items import MadeItems
-from backend.experiment.not_sure import NOT_SURE
-from backend.experiment.protocol import ALL, NONE, Protocol, declared
+from backend.experiment.not_sure import ALLOWED_BY, NOT_SURE
+from backend.experiment.protocol import ALL, NONE, Protocol
 from backend.experiment.records import Condition, PlannedBlock, Session, Stimulus, Study
 from backend.experiment.response_columns import Column
 from backend.experiment.sampling import Pool
@@ -162,7 +162,7 @@ class Judgment(ABC):
 
     def possible_answers(self, method: str) -> tuple[str, ...]:
         """Return the answers that a method's responses can have, whatever the settings."""
-        return (*self.answers, NOT_SURE) if method in declared(NOT_SURE).methods else self.answers
+        return (*self.answers, NOT_SURE) if method in ALLOWED_BY else self.answers
 
     @abstractmethod
     def lack(self, study: Study, pool: Pool) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from backend.experiment import fixed_exposures, languages, money
 from backend.experiment import panel as panels
+from backend.experiment.not_sure import ALLOWED_BY
 from backend.experiment.panel import PanelRecord
 from backend.experiment.setting_errors import invalid_setting
 from backend.experiment.setting_groups import FLASHES, QUALIFICATIONS, Group, JudgmentSettings
@@ -369,7 +370,7 @@ class PageSettings(Group):
         "with `infinity`, `exposures` and `pair`: evaluators can also answer that they are not sure; that "
         "counts as half an error, is paid as half a right answer, and its share is reported beside the "
         "score; not with `confidence`",
-        methods=("infinity", "exposures", "pair"),
+        methods=ALLOWED_BY,
         meaning=(
             "Evaluators can also answer that they are not sure. That counts as half an error, is paid as "
             "half a right answer, and its share is reported beside the score; not with `confidence`."

@@ -8,7 +8,7 @@ decides from the answers so far. The strengths of the models follow from all ans
 
 from collections.abc import Mapping, Sequence
 from math import exp
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from backend.experiment.judgment import UNSCORED, Judgment, Method, Plan, Refusal, refuse
 from backend.experiment.pair_design import Standing, session_pairs, sided, standing
@@ -217,8 +217,9 @@ class MoreReal(Judgment):
 
 
 def settings_of(protocol: Protocol) -> TournamentSettings:
-    """Return a tournament's own settings."""
-    return cast("TournamentSettings", protocol.judgment)
+    """Return a tournament's own settings; of another method, their defaults."""
+    own = protocol.judgment
+    return own if isinstance(own, TournamentSettings) else TournamentSettings()
 
 
 def contestants_of(models: Sequence[str], protocol: Protocol) -> tuple[str, ...]:
