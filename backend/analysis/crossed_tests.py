@@ -35,6 +35,8 @@ class Sampled(Estimate):
 
     of_answers: float | None = None
     """The variance of single answers (percent squared); None for exposures."""
+    moving: float = 0.0
+    """The error (percent) with which that variance moves as the score does, as in `answer_effects.py`."""
 
 
 def over_pictures(
@@ -122,6 +124,8 @@ def _sizes(
     of_answers = [one.of_answers for one in models if one.of_answers is not None]
     effects: Sequence[dict[str, Any] | None] = [None] * len(i)
     if len(of_answers) == len(models):
-        scores = np.array([one.value for one in models])
-        effects = answer_effects(scores, np.array(of_answers), covariance, i, j, apart.total.df, level)
+        scores, moving = np.array([(one.value, one.moving) for one in models]).T
+        effects = answer_effects(
+            scores, moving, np.array(of_answers), covariance, i, j, apart.total.df, level
+        )
     return [{"equivalence": test, "effect": effect} for test, effect in zip(tests, effects, strict=True)]

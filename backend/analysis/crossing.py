@@ -39,6 +39,8 @@ class Crossed:
     images: int
     of_answers: float
     """The variance of single answers about the mean of their side: the sum of all components."""
+    fakes_error: float
+    """The share (0 to 1) of wrong answers to fakes; 0 without."""
 
 
 def crossed(answers: Answers, model: int) -> Crossed | None:
@@ -71,7 +73,12 @@ def _crossed(answers: Answers, model: int) -> Crossed | None:
         images=len(reals) + len(fakes),
         of_answers=math.fsum(float((seen.residual**2 / seen.weight).sum()) for seen in sides)
         / math.fsum(float(seen.weight.sum()) for seen in sides),
+        fakes_error=_mean(answers.error[mine[answers.is_fake[mine]]]),
     )
+
+
+def _mean(wrong: np.ndarray) -> float:
+    return float(wrong.mean()) if len(wrong) else 0.0
 
 
 def sides_of(answers: Answers, model: int, residual: np.ndarray | None = None) -> list[Seen]:

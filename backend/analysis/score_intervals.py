@@ -70,7 +70,7 @@ def between_models(
         common = shared_reals(answers, [*codes.values()])
         crossings = {model: crossed(answers, code) for model, code in codes.items()}
         sampled = {
-            model: _sampled_shares(groups[model], found, common)
+            model: _sampled_shares(groups[model], found, common, answers.source is not None)
             for model, found in crossings.items()
             if found is not None  # as of every model whose interval says `pictures`
         }
@@ -80,11 +80,13 @@ def between_models(
     return within_evaluators(crossing_of(answers, values, [*groups]), sampled, level, points)
 
 
-def _sampled_shares(values: np.ndarray, found: Crossed, common: float) -> Sampled:
+def _sampled_shares(values: np.ndarray, found: Crossed, common: float, do_share_reals: bool) -> Sampled:
     fakes = Component(max(0.0, found.fakes.variance), found.fakes.df)
     pictures = fakes + Component(max(0.0, found.of_reals - common), found.pictures.df)
     people, pictures = (Component(1e4 * part.variance, part.df) for part in (found.people, pictures))
-    return Sampled(mean_of(values).value, people, pictures, 1e4 * found.of_answers)
+    score = mean_of(values).value
+    moving = 100 * found.fakes_error if do_share_reals else score
+    return Sampled(score, people, pictures, 1e4 * found.of_answers, moving)
 
 
 def _sampled_times(values: np.ndarray, beside: Mapping[str, Any]) -> Sampled:

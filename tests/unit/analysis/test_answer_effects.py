@@ -21,7 +21,7 @@ def variance(score):
 
 def found_of(scores=SCORES, variances=None, covariance=COVARIANCE, df=(9.0, 20, 4), level=0.95):
     variances = variance(scores) if variances is None else variances
-    return answer_effects(scores, variances, covariance, FIRST, SECOND, np.array(df), level)
+    return answer_effects(scores, scores, variances, covariance, FIRST, SECOND, np.array(df), level)
 
 
 @pytest.mark.parametrize("level", [0.95, 0.8])
@@ -36,6 +36,22 @@ def test_the_interval_is_the_delta_methods_with_numeric_derivatives(level):
         assert row["d"] == pytest.approx(d(a, b))
         assert row["d_ci"] == pytest.approx(stats.t.interval(level, df, d(a, b), error), rel=1e-6)
         assert row["sd"] == pytest.approx(np.sqrt((variance(a) + variance(b)) / 2))
+
+
+def test_where_models_share_reals_the_variance_moves_with_the_errors_on_fakes():
+    def d(a, b, reals=20):
+        fakes = np.array([2 * a - reals, 2 * b - reals])
+        return (a - b) / np.sqrt((variance(fakes).mean() + variance(reals)) / 2)
+
+    scores, step = np.array([45.0, 25]), 1e-5
+    fakes, covariance, (i, j) = 2 * scores - 20, COVARIANCE[:2, :2], np.array([[0], [1]])
+    variances = (variance(fakes) + variance(20)) / 2
+    (row,) = answer_effects(scores, fakes, variances, covariance, i, j, np.array([9.0]), 0.95)
+
+    a, b = scores
+    slopes = np.array([d(a + step, b) - d(a - step, b), d(a, b + step) - d(a, b - step)]) / (2 * step)
+    error = np.sqrt(slopes @ covariance @ slopes)
+    assert row["d_ci"] == pytest.approx(stats.t.interval(0.95, 9, d(a, b), error), rel=1e-6)
 
 
 def test_models_in_another_order_have_the_opposite_effect():
