@@ -7,13 +7,12 @@ and `Answers.unexcluded` has everybody's.
 
 from collections.abc import Mapping
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from backend.analysis import bootstrap
 from backend.analysis.binomial import clopper_pearson
+from backend.analysis.inference import Share, mean_of
 from backend.analysis.recognition import recognised
 from backend.analysis.response_table import Answers, Coded, filter_rows, select_simulated, truth_value
 from backend.experiment.exclusion import CHECK_KINDS
@@ -118,10 +117,9 @@ def attention(answers: Answers, level: float) -> dict[str, Any] | None:
 
     Returns:
         None without checks. Else `people`; numbers of checks `shown` and `right`; `share`, the mean over
-        people of their share right (0 to 1), with the percentile interval `ci` of the bootstrap over people
-        (None for a single person, and if all have the same share); `all_right`, the number of people with all
-        checks right, with the Clopper and Pearson interval `all_right_ci` of their share; and a row for each
-        person.
+        people of their share right (0 to 1), with the interval `ci` of a score, over people alone (None for a
+        single person); `all_right`, the number of people with all checks right, with the Clopper and Pearson
+        interval `all_right_ci` of their share; and a row for each person.
     """
     everybody = answers.unexcluded or answers
     kept = set(answers.evaluator.names)
@@ -139,15 +137,18 @@ def attention(answers: Answers, level: float) -> dict[str, Any] | None:
     ]
     if not rows:
         return None
-    shares = [Fraction(row["checks_right"], row["checks"]) for row in rows]
-    found = bootstrap.exact(shares, len(shares), level) if len(set(shares)) > 1 else None
-    perfect = sum(share == 1 for share in shares)
+    shares, weights = np.array([row["share"] for row in rows]), 1 / np.array([row["checks"] for row in rows])
+    ci = None
+    if len(rows) > 1:
+        mean = mean_of(shares)
+        ci = Share(mean.value, mean.people, answers=len(rows) ** 2 / weights.sum()).interval(level)
+    perfect = sum(row["checks_right"] == row["checks"] for row in rows)
     return {
         "people": len(rows),
         "shown": sum(row["checks"] for row in rows),
         "right": sum(row["checks_right"] for row in rows),
-        "share": float(sum(shares) / len(shares)),
-        "ci": [found.low, found.high] if found else None,
+        "share": float(shares.mean()),
+        "ci": ci,
         "all_right": perfect,
         "all_right_ci": clopper_pearson(perfect, len(rows), level),
         "evaluators": rows,

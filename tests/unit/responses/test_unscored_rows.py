@@ -3,7 +3,9 @@
 import csv
 import json
 
+import numpy as np
 import pytest
+from scipy import stats
 
 from backend.analysis.response_rows import answers_of
 from backend.analysis.unscored_rows import attention
@@ -104,7 +106,10 @@ def test_attention_is_told_of_everybody(world, study):
 
     assert (told["people"], told["shown"], told["right"], told["all_right"]) == (6, 24, 16, 4)
     assert told["share"] == pytest.approx(4 / 6)
-    assert told["ci"][0] < 4 / 6 < told["ci"][1]
+    # Wilson's with Student's quantile; s^2 / n is 4/15 / 6, so that n is effectively 2/9 of its inverse: 5
+    weight = stats.t.ppf(0.975, 5) ** 2 / 5
+    ends = (4 / 6 + weight / 2 + np.array([-1, 1]) * np.sqrt(weight * (2 / 9 + weight / 4))) / (1 + weight)
+    assert told["ci"] == pytest.approx(ends)
     # Clopper and Pearson, 4 of 6: R 4.3, binom.test(4, 6)$conf.int
     assert told["all_right_ci"] == pytest.approx([0.2227781, 0.9567281], abs=1e-6)
     assert sum(row["excluded"] for row in told["evaluators"]) == 2
