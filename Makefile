@@ -67,9 +67,8 @@ mutants: $(STAMPS)/node
 	$(BIN)/python -m tests.mutation $(OPTIONS)
 
 # In an environment of its own: what it compares with is large, and nothing else needs it.
-# FULL=1: the full table of the intervals' coverage.
 validate: $(VALIDATE)/.installed
-	$(VALIDATE)/bin/python -m validate $(if $(FULL),--full)
+	$(VALIDATE)/bin/python -m validate
 
 $(VALIDATE)/.installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "openhype needs Python 3.11 or newer; run: make PYTHON=python3.12 ...")'

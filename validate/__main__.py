@@ -56,14 +56,13 @@ PARTS = {
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m validate", description=__doc__.partition("\n")[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of {', '.join(PARTS)}")
-    parser.add_argument("--full", action="store_true", help="the full table of coverage (some hours)")
     arguments = parser.parse_args()
-    chosen, options = arguments.names, {"coverage": {"is_full": arguments.full}}
+    chosen = arguments.names
     if unknown := set(chosen) - set(PARTS):
         parser.error(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
     results, disagreements = json.loads(RESULTS.read_text()) if chosen else {}, []
     for part in chosen or PARTS:
-        for name, result in PARTS[part].run(**options.get(part, {})).items():
+        for name, result in PARTS[part].run().items():
             results[name] = {key: value for key, value in result.items() if key != "table"}  # in the docs
             print(f"{name}: {result['value']:.3g} ({result['agrees_if']})", flush=True)  # noqa: T201
             if not result["agrees"]:

@@ -13,6 +13,7 @@ from scipy.special import ndtr
 from backend.analysis import jnd, two_afc
 from backend.analysis.agreement import agreement
 from backend.analysis.votes import JND, TWO_AFC, Votes
+from validate.studies import deviations
 
 Row = dict[str, object]
 _STUDIES = 1000
@@ -31,20 +32,32 @@ class Judges:
     """SD of the evaluators' tendency to prefer one side of the truth, or to say `same`."""
     noise: tuple[float, ...] = (0.8, 1.2)
     """SDs of the errors of the metrics a, b, ..."""
+    shape: str = "normal"
+    """Distribution of evaluators' tendencies, as in `studies.deviations`."""
 
     def study(
-        self, items: int, evaluators: int, votes: int, rng: np.random.Generator, sets: int = 1
+        self,
+        items: int,
+        evaluators: int,
+        votes: int,
+        rng: np.random.Generator,
+        sets: int = 1,
+        of_items: np.random.Generator | None = None,
+        of_people: np.random.Generator | None = None,
     ) -> tuple[Votes, dict[str, np.ndarray]]:
         """Return the votes of one study, and the distances of the metrics.
 
         Args:
             votes: votes an item, of different evaluators drawn at random.
+            of_items: draws the items and the metrics' errors; default, `rng`.
+            of_people: draws the evaluators; default, `rng`.
         """
-        truth = self.mean + self.item_sd * rng.standard_normal(items)
-        bias = self.bias_sd * rng.standard_normal(evaluators)
+        of_items = of_items or rng
+        truth = self.mean + self.item_sd * of_items.standard_normal(items)
+        bias = self.bias_sd * deviations(self.shape, evaluators, of_people or rng)
         judges = rng.random((items, evaluators)).argpartition(votes - 1, axis=1)[:, :votes]
         answers = rng.random((items, votes)) < ndtr(truth[:, None] + bias[judges])
-        noisy = [truth + noise * rng.standard_normal(items) for noise in self.noise]
+        noisy = [truth + noise * of_items.standard_normal(items) for noise in self.noise]
         if self.kind == TWO_AFC:
             distances = [np.stack([np.zeros(items), -value], axis=1) for value in noisy]
         else:

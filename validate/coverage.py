@@ -1,13 +1,11 @@
 """Simulated coverage of the true score by the interval of a score, and by the percentile interval.
 
-`python -m validate.coverage [--full] [--studies N]` prints a table with one line per kind of study: number
-of evaluators, number of stimuli that they share, true score, display. The simulated populations are those
-of `studies.py`; each study is scored as by `openhype score`. `make validate` runs the short table and
-writes it to docs/statistics.md; `make validate FULL=1` runs the full one, with other SDs of people and
-stimuli, slopes and lapse rates.
+`python -m validate coverage` prints a table with one line per kind of study: number of evaluators, number of
+stimuli that they share, true score, display, and writes it to docs/statistics.md. The simulated populations
+are those of `studies.py`; each study is scored as by `openhype score`. `grid.py` has other SDs of people and
+stimuli, distributions of people, and all other numbers.
 """
 
-import argparse
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -18,13 +16,12 @@ from backend.analysis import bootstrap
 from backend.analysis.psychometric import Trials, fit, interval_over_evaluators
 from backend.analysis.score_intervals import score_details
 from backend.analysis.values import values_by_model
+from validate.inferences import DOCS, put
 from validate.studies import InfinityPopulation, TimePopulation
 
 LEVEL = 0.95
-DOCS = Path(__file__).resolve().parent.parent / "docs" / "statistics.md"
 EVALUATORS = (5, 10, 30, 60)
 STUDIES = {"infinity": 400, "time": 150}
-FULL_STUDIES = {"infinity": 1000, "time": 400}
 THRESHOLDS = 300
 SLOPE = 3.0
 LEAST, MOST = 0.93, 0.97
@@ -38,37 +35,25 @@ TIME_MS = (40, 100, 250, 1500)
 Row = dict[str, object]
 
 
-def populations(is_full: bool = False) -> Iterator[InfinityPopulation | TimePopulation]:
-    """Yield the simulated populations of the short table, or of the full one."""
-    spreads = [(0.3, 0.6)]
-    if is_full:
-        spreads = [(0.1, 0.3), (0.1, 1.0), (0.3, 0.6), (0.45, 0.3), (0.45, 1.0)]
-    for people, pictures in spreads:
-        for rate in SHARE_RATES:
-            for pool in POOLS:
-                yield InfinityPopulation(rate, people, pictures, pool=pool)
-    displays = [(60, None, 0.0), (144, 225, 0.5)]
-    kinds = [(0.5, 2.0, 0.02)]
-    if is_full:
-        kinds = [(0.2, 2.0, 0.02), (0.5, 1.0, 0.05), (0.5, 2.0, 0.02), (0.5, 4.0, 0.0), (0.8, 2.0, 0.02)]
-    for people, slope, lapse in kinds:
-        for threshold in TIME_MS:
-            for refresh_hz, pool, pictures in displays:
-                yield TimePopulation(
-                    threshold, people, slope, lapse, refresh_hz=refresh_hz, pictures=pictures, pool=pool
-                )
+def populations() -> Iterator[InfinityPopulation | TimePopulation]:
+    """Yield the simulated populations."""
+    for rate in SHARE_RATES:
+        for pool in POOLS:
+            yield InfinityPopulation(rate, pool=pool)
+    for threshold in TIME_MS:
+        for refresh_hz, pool, pictures in ((60, None, 0.0), (144, 225, 0.5)):
+            yield TimePopulation(threshold, refresh_hz=refresh_hz, pictures=pictures, pool=pool)
     # The smallest pool possible in HYPE-time: 30 fakes and 30 reals, one block.
     for threshold in TIME_MS:
         yield TimePopulation(threshold, refresh_hz=60, pictures=0.5, pool=30, trials=60, blocks=1)
 
 
-def table(is_full: bool = False, studies: int | None = None, seed: int = 1) -> Iterator[Row]:
+def table(seed: int = 1) -> Iterator[Row]:
     """Yield one row for each population and number of evaluators."""
     rng = np.random.default_rng(seed)
-    counts = FULL_STUDIES if is_full else STUDIES
-    for population in populations(is_full):
+    for population in populations():
         for evaluators in EVALUATORS:
-            count = studies or counts["infinity" if isinstance(population, InfinityPopulation) else "time"]
+            count = STUDIES["infinity" if isinstance(population, InfinityPopulation) else "time"]
             yield coverage(population, evaluators, count, rng)
 
 
@@ -150,7 +135,7 @@ def as_line(row: Row) -> str:
 
 
 def as_markdown(rows: Sequence[Row], method: str) -> str:
-    """Return the table of a method in Markdown for the docs, from the rows of the short table.
+    """Return the table of a method in Markdown for the docs.
 
     HYPE-infinity: minimum and maximum over all true shares; HYPE-time: one line per typical threshold. The
     coverage of the percentile interval is in brackets.
@@ -191,13 +176,8 @@ def _span(values: Sequence[float]) -> str:
 
 def write_docs(rows: Sequence[Row], path: Path = DOCS) -> None:
     """Write the tables to the docs, each between its marks."""
-    text = path.read_text("utf-8")
     for method in ("infinity", "time"):
-        begin, end = marks(method)
-        before, _, rest = text.partition(begin)
-        _, _, after = rest.partition(end)
-        text = f"{before}{begin}\n\n{as_markdown(rows, method)}\n\n{end}{after}"
-    path.write_text(text, "utf-8")
+        put(path, marks(method), as_markdown(rows, method))
 
 
 def marks(method: str) -> tuple[str, str]:
@@ -219,15 +199,14 @@ def out_of_range(rows: Sequence[Row]) -> list[Row]:
     return found
 
 
-def run(is_full: bool = False) -> dict[str, Row]:
+def run() -> dict[str, Row]:
     """Return the results on the coverage of score intervals and of threshold intervals."""
     print(HEAD, flush=True)  # noqa: T201
     rows = []
-    for row in table(is_full):
+    for row in table():
         print(as_line(row), flush=True)  # noqa: T201
         rows.append(row)
-    if not is_full:
-        write_docs(rows)
+    write_docs(rows)
     wrong = out_of_range(rows)
     mean = float(np.mean([row["interval"] for row in rows]))
     thresholds = threshold_coverage(THRESHOLDS)
@@ -318,18 +297,3 @@ def _holds(interval: tuple[float | None, float | None] | None, truth: float) -> 
         return True
     low, high = interval
     return (low is None or low <= truth) and (high is None or truth <= high)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m validate.coverage", description=__doc__.split("\n")[0])
-    parser.add_argument("--full", action="store_true", help="with other spreads, slopes and lapse rates")
-    parser.add_argument("--studies", type=int, help="of each kind")
-    parser.add_argument("--seed", type=int, default=1)
-    chosen = parser.parse_args()
-    print(HEAD)  # noqa: T201
-    for row in table(chosen.full, chosen.studies, chosen.seed):
-        print(as_line(row), flush=True)  # noqa: T201
-
-
-if __name__ == "__main__":
-    main()

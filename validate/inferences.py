@@ -14,6 +14,7 @@ DOCS = Path(__file__).resolve().parent.parent / "docs" / "statistics.md"
 MARKS = ("<!-- inferences: python -m validate.inferences -->", "<!-- end of inferences -->")
 BOTH, ALONE, MODELS = "evaluators and pictures", "evaluators alone", "models"
 ITEMS, PICTURES, ANSWERS, EXACT = "evaluators and items", "pictures", "answers", "exact"
+GRID = "statistics.md#over-a-grid"
 
 
 @dataclass(frozen=True)
@@ -54,15 +55,15 @@ INFERENCES = (
         "models.by_exposure.* models.told_from models.indistinguishable_up_to accuracy-by-exposure/*",
     ),
     Inference(
-        "score at all looks together (live page)", BOTH, "", "narrowing.any_look",
-        "valid at any look by its construction (Lai, 1976); a test counts errors for evaluators alone",
+        "score at all looks together (live page)", BOTH, GRID, "narrowing.any_look",
+        "valid at any look by its construction (Lai, 1976)",
     ),
     Inference(
-        "fitted threshold of HYPE-time", BOTH, "", "time:models.threshold.ci models/threshold.ci "
-        "leaderboard-time/threshold.ci", "its bias is measured, its coverage is not",
+        "fitted threshold of HYPE-time", BOTH, GRID,
+        "time:models.threshold.ci models/threshold.ci leaderboard-time/threshold.ci",
     ),
     Inference(
-        "ranks on a leaderboard and in a competition", BOTH, "",
+        "ranks on a leaderboard and in a competition", BOTH, GRID,
         "leaderboard-*/ranks competition/ranks", "from the intervals of scores, by a bound that is too wide",
     ),
     Inference("planned widths", BOTH, "planning.md#what-is-computed", "plan.rows.curve.width"),
@@ -80,8 +81,8 @@ INFERENCES = (
         "findings.models.detection.* findings.sides.detection.* detection/* sides-detection/*",
     ),
     Inference(
-        "d′ and c of pairs without bias to a side", BOTH, "", "findings.models.pairs.* sensitivity/*",
-        "formed as d′ and c of single pictures",
+        "d′ and c of pairs without bias to a side", BOTH, GRID,
+        "findings.models.pairs.* sensitivity/*",
     ),
     Inference(
         "crossed model: models, evaluators, pictures, SDs; more evaluators needed", BOTH,
@@ -113,12 +114,12 @@ INFERENCES = (
         "average_precision/ci",
     ),
     Inference(
-        "the same over items alone", "items", "", "*agreement.*.items_ci findings.people.items_ci "
+        "the same over items alone", "items", GRID, "*agreement.*.items_ci findings.people.items_ci "
         "agreement/items_ci agreement_intervals/items_ci average_precision/*items_ci",
         "stands beside that over both, which counts",
     ),
     Inference(
-        "the same over evaluators alone", ALONE, "", "*agreement.*.evaluators_ci "
+        "the same over evaluators alone", ALONE, GRID, "*agreement.*.evaluators_ci "
         "findings.people.evaluators_ci agreement/evaluators_ci agreement_intervals/evaluators_ci "
         "average_precision/*evaluators_ci",
         "stands beside that over both, which counts",
@@ -138,15 +139,15 @@ INFERENCES = (
         "the papers' own; where pictures are a tenth of the variance the test over both decides",
     ),
     Inference(
-        "effect sizes", ALONE, "", "*effect*.d_ci *effect*.g_ci pairs/g_ci",
+        "effect sizes", ALONE, GRID, "*effect*.d_ci *effect*.g_ci pairs/g_ci",
         "in SDs between evaluators; compared with R",
     ),
     Inference(
-        "equal variances (Brown–Forsythe)", ALONE, "", "findings.equal_spread.*",
+        "equal variances (Brown–Forsythe)", ALONE, GRID, "findings.equal_spread.*",
         "about evaluators' variance; compared with scipy",
     ),
     Inference(
-        "between exposures; models at one exposure", ALONE, "",
+        "between exposures; models at one exposure", ALONE, GRID,
         "models.between_exposures.pairs.* exposures.pairs.* exposure-pairs/* model-pairs-by-exposure/*",
         "the tests of models, of the answers at an exposure; pictures are left out",
     ),
@@ -175,20 +176,22 @@ INFERENCES = (
         "metrics*/*p metrics*/*p_exact",
     ),
     Inference(
-        "browsers", ALONE, "", "findings.browsers.* browsers/ci",
+        "browsers", ALONE, GRID, "findings.browsers.* browsers/ci",
         "compares evaluators, on the same models",
     ),
     Inference(
         "change over a session; dependence on the previous answer", ALONE, "statistics.md#over-a-session",
         "findings.drift.* drift/*", "pictures come in random order, so they are alike at any time",
     ),
-    Inference("attention checks right", ALONE, "", "findings.attention.ci", "checks are the same for all"),
+    Inference(
+        "attention checks right", ALONE, GRID, "findings.attention.ci", "checks are the same for all"
+    ),
     Inference(
         "who had all checks right; who left", ALONE, EXACT,
         "findings.attention.all_right_ci findings.attrition.* attrition/*", "counts of evaluators",
     ),
     Inference(
-        "side and fit of a tournament", ALONE, "", "tournament.sides.* tournament.fit.*",
+        "side and fit of a tournament", ALONE, GRID, "tournament.sides.* tournament.fit.*",
         "evaluators are the clusters; pictures are left out",
     ),
     Inference(
@@ -209,7 +212,7 @@ INFERENCES = (
         "findings.models.exposures.evaluators.psychometric.ci *.pooled.ci_of_answers",
     ),
     Inference(
-        "fit of a psychometric function", ANSWERS, "",
+        "fit of a psychometric function", ANSWERS, GRID,
         "findings.models.exposures.evaluators.psychometric.p *.pooled.p findings.models.function.p "
         "functions/p", "simulated data sets of one function (Wichmann and Hill, 2001)",
     ),
@@ -248,11 +251,12 @@ def as_markdown(entries: Sequence[Inference] = INFERENCES) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
-    begin, end = MARKS
-    before, _, rest = DOCS.read_text("utf-8").partition(begin)
-    DOCS.write_text(f"{before}{begin}\n\n{as_markdown()}\n\n{end}{rest.partition(end)[2]}", "utf-8")
+def put(path: Path, marks: tuple[str, str], text: str) -> None:
+    """Write a text to a page of the docs, between its marks."""
+    begin, end = marks
+    before, _, rest = path.read_text("utf-8").partition(begin)
+    path.write_text(f"{before}{begin}\n\n{text}\n\n{end}{rest.partition(end)[2]}", "utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    put(DOCS, MARKS, as_markdown())

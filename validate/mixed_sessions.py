@@ -22,6 +22,7 @@ from backend.analysis.recognition import recognised
 from backend.analysis.response_table import Answers, Coded
 from backend.experiment.model_groups import model_groups
 from backend.scoring import score_answers
+from validate.studies import deviations
 
 LEVEL = 0.95
 SHOWN = 50
@@ -44,8 +45,15 @@ class Kind:
     """Models in a session."""
     pool: int | None
     """Number of reals, and of fakes of each model, from which sessions are drawn; None: nobody shares any."""
-    pictures_sd: float = _PICTURES
-    """SD of the difficulty of stimuli, in probits."""
+    reals: float = REALS_RATE
+    """Error rate on the reals."""
+    people: float = PEOPLE
+    pictures: float = _PICTURES
+    """SDs of evaluators' leniency, and of the difficulty of stimuli, in probits."""
+    shape: str = "normal"
+    """Distribution of evaluators' leniency, as in `studies.deviations`."""
+    shown: int = SHOWN
+    """Number of fakes, and of reals, in a session; fewer if the pool has fewer."""
 
     @property
     def differences(self) -> dict[tuple[str, str], float]:
@@ -64,27 +72,28 @@ KINDS = tuple(
 )
 
 
-def scales(pictures_sd: float) -> tuple[float, float]:
+def scales(kind: Kind) -> tuple[float, float]:
     """Return the SD of all effects and the noise of an answer in probits, to a fake and to a real."""
-    of_reals = 1 + PEOPLE**2 + BIAS**2 + pictures_sd**2
+    of_reals = 1 + kind.people**2 + BIAS**2 + kind.pictures**2
     return sqrt(of_reals + OF_MODEL**2), sqrt(of_reals)
 
 
-def study(kind: Kind, rng: np.random.Generator) -> Answers:
-    """Return the responses of one study."""
+def study(kind: Kind, rng: np.random.Generator, of_pictures: np.random.Generator | None = None) -> Answers:
+    """Return the responses of one study; `of_pictures` draws the difficulties of shared stimuli, if given."""
     names = tuple(f"m{i}" for i in range(len(kind.rates)))
     groups = model_groups(names, kind.size, kind.evaluators)
     repeats = -(-kind.evaluators // (len(groups) * kind.size // len(names)))
-    spread, of_reals = scales(kind.pictures_sd)
+    spread, of_reals = scales(kind)
     people = len(groups) * repeats
-    pool, shown = kind.pool or people * SHOWN, min(SHOWN, kind.pool or SHOWN)
-    hardness = kind.pictures_sd * rng.standard_normal((len(names) + 1, pool))
+    pool, shown = kind.pool or people * SHOWN, min(kind.shown, kind.pool or SHOWN)
+    source = of_pictures if of_pictures and kind.pool else rng
+    hardness = kind.pictures * source.standard_normal((len(names) + 1, pool))
     rows: list[tuple[np.ndarray, ...]] = []
     for person, group in enumerate(group for group in groups for _ in range(repeats)):
-        leniency, bias = PEOPLE * rng.standard_normal(), BIAS * rng.standard_normal()
+        leniency, bias = kind.people * deviations(kind.shape, None, rng), BIAS * rng.standard_normal()
         shares = [shown // kind.size + ((place - person) % kind.size < shown % kind.size)
                   for place in range(kind.size)]  # fmt: skip
-        parts = [(len(names), shown, ndtri(REALS_RATE) * of_reals - bias)]
+        parts = [(len(names), shown, ndtri(kind.reals) * of_reals - bias)]
         for model, share in zip(group, shares, strict=True):
             code = names.index(model)
             leaning = bias + OF_MODEL * rng.standard_normal()

@@ -45,7 +45,7 @@ def mixed(models: int, at_once: int, evaluators: int, pool: int, pictures_sd: fl
     """Return studies whose sessions show `at_once` of the models, two of which differ by `apart` on fakes."""
     middle = mixed_sessions.REALS_RATE
     rates = (middle + apart / 2, middle - apart / 2, *[middle] * (models - 2))
-    kind = mixed_sessions.Kind(rates, evaluators, at_once, pool, pictures_sd)
+    kind = mixed_sessions.Kind(rates, evaluators, at_once, pool, pictures=pictures_sd)
     return Cell(
         f"mixed, {at_once} of {models} models, pictures SD {pictures_sd:g}, {pool} a side",
         _of_mixed(kind),
@@ -201,16 +201,16 @@ def _of_mixed(kind: mixed_sessions.Kind) -> Spread:
     pool = kind.pool or mixed_sessions.SHOWN
     rng, shown = np.random.default_rng(5), min(mixed_sessions.SHOWN, pool)
     people, bias, *leaning = rng.standard_normal((4, _MANY))
-    people, bias = mixed_sessions.PEOPLE * people, mixed_sessions.BIAS * bias
-    of_fakes, of_reals = mixed_sessions.scales(kind.pictures_sd)
-    z, rest = ndtri(kind.rates[1]) * of_fakes, math.sqrt(1 + kind.pictures_sd**2)
+    people, bias = kind.people * people, mixed_sessions.BIAS * bias
+    of_fakes, of_reals = mixed_sessions.scales(kind)
+    z, rest = ndtri(kind.rates[1]) * of_fakes, math.sqrt(1 + kind.pictures**2)
     fakes = [ndtr((z + people + bias + mixed_sessions.OF_MODEL * own) / rest) for own in leaning]
     reals = ndtr((ndtri(mixed_sessions.REALS_RATE) * of_reals + people - bias) / rest)
     values = [(one + reals) / 2 for one in fakes]
     share = float(values[0].mean())
     own, shared = ((rates * (1 - rates)).mean() / 4 / shown for rates in (fakes[0], reals))
-    pictures = kind.pictures_sd * rng.standard_normal(_MANY)
-    of_picture = ndtr((z + pictures) / math.sqrt(of_fakes**2 - kind.pictures_sd**2)).var()
+    pictures = kind.pictures * rng.standard_normal(_MANY)
+    of_picture = ndtr((z + pictures) / math.sqrt(of_fakes**2 - kind.pictures**2)).var()
     observed = values[0].var() + own * kind.size + shared
     spread = _known(share, share * (1 - share), observed, of_picture, pool, 2 * shown, kind.size)
     common = 1e4 * float(np.cov(*values)[0, 1] + shared) - spread.of_side(0, spread.images)

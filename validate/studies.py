@@ -21,6 +21,22 @@ from backend.experiment.staircase import NAMED_RULES, StaircaseRule, equilibrium
 
 SHOWN = 50
 """Number of fakes, and of reals, in a session of HYPE-infinity."""
+SHAPES = ("normal", "skewed", "two groups")
+
+
+def deviations(shape: str, size: int | tuple[int, ...] | None, rng: np.random.Generator) -> np.ndarray:
+    """Return draws with mean 0 and SD 1 of a distribution between people.
+
+    Args:
+        shape: `normal`; `skewed`, exponential; or `two groups`, normal, one in seven of them 2.4 SDs above
+            the others.
+    """
+    if shape == "skewed":
+        return rng.exponential(size=size) - 1
+    drawn = rng.standard_normal(size)
+    if shape == "normal":
+        return drawn
+    return np.sqrt(0.3) * drawn + np.sqrt(0.7) * np.where(rng.random(size) < 1 / 7, 6, -1) / np.sqrt(6)
 
 
 @dataclass(frozen=True)
@@ -130,6 +146,8 @@ class TimePopulation:
     shape: str = "normal"
     """Distribution of log thresholds between evaluators: `normal`; `skewed`, an exponential one with the SD
     `people`; or `two groups`, of which one in seven is at 700 ms."""
+    same: int | None = None
+    """Seed of the effects of shared stimuli, if they are the same ones in all studies."""
 
     def truth(self) -> float:
         """Return the true score (ms): the mean modal exposure over the population."""
@@ -142,10 +160,11 @@ class TimePopulation:
     def studies(self, count: int, evaluators: int, rng: np.random.Generator) -> list[Answers]:
         """Return the responses of `count` studies, simulated together."""
         people = count * evaluators
-        threshold = np.log(self.threshold_ms) + self.people * self._deviations(people, rng)
+        shape = "skewed" if self.shape == "skewed" else "normal"
+        threshold = np.log(self.threshold_ms) + self.people * deviations(shape, people, rng)
         if self.shape == "two groups":
             threshold[rng.random(people) < 1 / 7] += np.log(700 / self.threshold_ms)
-        decks = [self._deck(count, evaluators, rng) for _ in (False, True)]
+        decks = [self._deck(count, evaluators, side, rng) for side in (False, True)]
         shown, right, sides, images = self._blocks(threshold, decks, rng)
         return [
             self._study(
@@ -154,10 +173,9 @@ class TimePopulation:
             for i in range(count)
         ]
 
-    def _deviations(self, people: int, rng: np.random.Generator) -> np.ndarray:
-        return rng.exponential(size=people) - 1 if self.shape == "skewed" else rng.standard_normal(people)
-
-    def _deck(self, count: int, evaluators: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    def _deck(
+        self, count: int, evaluators: int, side: bool, rng: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return codes of stimuli, (evaluators, trials), and the effects of stimuli on log thresholds."""
         needed = self.trials * self.blocks // 2
         people = count * evaluators
@@ -166,7 +184,11 @@ class TimePopulation:
             return codes, self.pictures * rng.standard_normal(people * needed)
         order = rng.random((people, self.pool)).argsort(axis=1)[:, :needed]
         study = np.repeat(np.arange(count), evaluators)[:, None]
-        return study * self.pool + order, self.pictures * rng.standard_normal(count * self.pool)
+        shape, of_pictures = (count, self.pool), rng
+        if self.same is not None:
+            shape, of_pictures = (1, self.pool), np.random.default_rng([self.same, side])
+        effects = np.broadcast_to(of_pictures.standard_normal(shape), (count, self.pool)).ravel()
+        return study * self.pool + order, self.pictures * effects
 
     def _blocks(self, threshold: np.ndarray, decks: list, rng: np.random.Generator) -> tuple:
         people, rule = np.arange(len(threshold)), self.rule

@@ -19,6 +19,7 @@ from backend.analysis.bradley_terry import Games, fit
 from backend.analysis.paired_answers import PairedAnswers
 from backend.analysis.tournament import fit_strengths, strengths
 from backend.experiment.pair_design import Tally, session_pairs, standing
+from validate.studies import deviations
 
 SPREADS = (0.0, 1.0, 2.0)
 """SDs of the true strengths, in log-odds."""
@@ -125,6 +126,8 @@ def simulated(
     pictures: int = 0,
     people_sd: float = 0.0,
     pictures_sd: float = PICTURES_SD,
+    shape: str = "normal",
+    of_pictures: Any = None,
 ) -> PairedAnswers:
     """Return answers of people who differ, in log-odds, by `people_sd` in what they think of a model.
 
@@ -133,17 +136,19 @@ def simulated(
     Args:
         pictures: of each model, shared by all people, whose own strengths have an SD of `pictures_sd`; 0 for
             pictures that are all alike and have no names.
+        shape: distribution of what people think, as in `studies.deviations`.
+        of_pictures: draws the pictures' strengths; default, `rng`.
     """
     size = len(true)
     first, second = np.triu_indices(size, 1)
     pair = np.concatenate([np.resize(rng.permutation(len(first)), trials) for _ in range(people)])
     whose = np.repeat(np.arange(people), trials)
     spread = people_sd**2 + (pictures_sd**2 if pictures else 0)
-    own = true * np.sqrt(1 + 2 * spread / 1.7**2) + people_sd * rng.normal(size=(people, size))
+    own = true * np.sqrt(1 + 2 * spread / 1.7**2) + people_sd * deviations(shape, (people, size), rng)
     d = own[whose, first[pair]] - own[whose, second[pair]]
     shown = None
     if pictures:
-        effects = rng.normal(0, pictures_sd, (size, pictures))
+        effects = (of_pictures or rng).normal(0, pictures_sd, (size, pictures))
         shown = np.stack([_dealt(whose, model[pair], pictures, rng) for model in (first, second)], axis=1)
         d += effects[first[pair], shown[:, 0]] - effects[second[pair], shown[:, 1]]
         shown += pictures * np.stack([first[pair], second[pair]], axis=1)
@@ -156,10 +161,10 @@ def simulated(
 
 def _dealt(whose: np.ndarray, model: np.ndarray, pictures: int, rng: Any) -> np.ndarray:
     """Return a picture for each answer: each person sees those of a model in a random order."""
-    found = np.empty(len(whose), int)
-    for key in np.unique(np.stack([whose, model]), axis=1).T:
-        mine = (whose == key[0]) & (model == key[1])
-        found[mine] = np.resize(rng.permutation(pictures), int(mine.sum()))
+    found, order = np.empty(len(whose), int), np.lexsort((model, whose))
+    is_next = (np.diff(whose[order]) != 0) | (np.diff(model[order]) != 0)
+    for mine in np.split(order, 1 + np.flatnonzero(is_next)):
+        found[mine] = np.resize(rng.permutation(pictures), len(mine))
     return found
 
 

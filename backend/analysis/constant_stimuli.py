@@ -62,7 +62,7 @@ def by_exposure(answers: Answers, score: Score, level: float, at: float) -> dict
                 "by_exposure": rows[model],
                 **_apart(rows[model]),
                 "threshold": threshold(function_of(answers, code, level, at)),
-                "between_exposures": _between_exposures(answers, code, level),
+                "between_exposures": between_exposures(answers, code, level),
             }
             for code, model in enumerate(answers.model.names)
         },
@@ -136,7 +136,7 @@ def _apart(rows: list[dict[str, Any]]) -> dict[str, Any]:
     return {"told_from": told, "indistinguishable_up_to": longest}
 
 
-def _between_exposures(answers: Answers, model: int, level: float) -> dict[str, Any]:
+def between_exposures(answers: Answers, model: int, level: float) -> dict[str, Any]:
     """Return the tests between the exposures of one model, which are named as texts."""
     own = filter_rows(answers, answers.model.codes == model)
     exposures, codes = np.unique(own.asked_ms, return_inverse=True)
