@@ -85,7 +85,7 @@ def simulate(results: Row, studies: int | None, only: str, seed: int) -> None:
             size = min(BATCH, count - begun)
             studies_of = range(first + begun, first + begun + size)
             _add(results, part, held(part, true, studies_of, seed), size)
-            RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+            write(results)
             done += size
             left = (time.monotonic() - begin) / done * (total - done) / 60
             print(f"{part[0]}: {done:,} of {total:,} studies, {left:.0f} min left", file=sys.stderr)  # noqa: T201
@@ -137,6 +137,12 @@ def _add(results: Row, part: Part, counts: dict[str, list[float]], studies: int)
     for name, (count, of) in counts.items():
         before = row["held"].get(name, [0.0, 0])
         row["held"][name] = [round(before[0] + count, 6), before[1] + of]
+
+
+def write(results: Row) -> None:
+    """Write the results, each part of a cell on a line of its own."""
+    lines = (f"{json.dumps(name)}: {json.dumps(row)}" for name, row in results.items())
+    RESULTS.write_text("{\n" + ",\n".join(lines) + "\n}\n")
 
 
 def rows(results: Row) -> Iterator[Row]:

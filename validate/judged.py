@@ -172,29 +172,43 @@ def infinity_numbers(answers: Answers, cell: Cell) -> Named:
     scores = scored(answers)
     rows = scores["models"]
     yield from intervals("models.interval.ci", *_columns(rows, "score", lambda row: row["interval"]["ci"]))
+    yield (
+        "leaderboard-infinity/ranks",
+        Ranks(np.array([row["score"] for row in rows]), rank_ranges(rows, LEVEL)),
+    )
+    yield from _sides(answers)
+    yield from _pairs(scores, scores["over_pictures"], cell)
+    yield from _looks(answers, rows[0]["score"])
+
+
+def _sides(answers: Answers) -> Named:
     errors = sides(answers, LEVEL) or {}
     for side in ("fakes", "reals"):
         found = sorted(errors[side], key=lambda row: row["model"] or "")
         yield from intervals(f"findings.sides.{side}.ci", *_columns(found, "error", lambda row: row["ci"]))
+    of_all = errors["detection"]
     for name in ("d_prime", "criterion"):
-        of_all = errors["detection"]
         yield from intervals(f"findings.sides.detection.{name}_ci", of_all[name], of_all[f"{name}_ci"])
-    yield "leaderboard-infinity/ranks", Ranks(_scores(rows), rank_ranges(rows, LEVEL))
-    over = scores["over_pictures"]
+
+
+def _pairs(scores: dict[str, Any], over: dict[str, Any] | None, cell: Cell) -> Named:
     decides = over if over and over["advised"] else scores
-    if over and len(over["pairs"]) == len(decides["pairs"]) == 3:
-        pairs = [_turned(pair) for pair in decides["pairs"]]
-        pairs.sort(key=lambda pair: pair["names"])
-        yield from intervals("pairs/deciding_ci", *_columns(pairs, "difference", lambda p: p["ci"]), Together)
-        yield "pairs/deciding_p", Null(next(p["p"] for p in pairs if p["names"] == ("m0", "m1")))
-        (far,) = (_turned(pair) for pair in over["pairs"] if {pair["a"], pair["b"]} == {"m0", "m2"})
-        yield from intervals("pair_sizes/d_ci", far["effect"]["d"], far["effect"]["d_ci"])
-        if cell.step:
-            yield from intervals("pairs/equivalence.p", far["difference"], far["equivalence"]["ci"], Edge)
+    if over is None or not len(over["pairs"]) == len(decides["pairs"]) == 3:
+        return
+    pairs = sorted(map(_turned, decides["pairs"]), key=lambda pair: pair["names"])
+    yield from intervals("pairs/deciding_ci", *_columns(pairs, "difference", lambda p: p["ci"]), Together)
+    yield "pairs/deciding_p", Null(pairs[0]["p"])  # of m0 and m1, which are equal
+    (far,) = (pair for pair in map(_turned, over["pairs"]) if pair["names"] == ("m0", "m2"))
+    yield from intervals("pair_sizes/d_ci", far["effect"]["d"], far["effect"]["d_ci"])
+    if cell.step:
+        yield from intervals("pairs/equivalence.p", far["difference"], far["equivalence"]["ci"], Edge)
+
+
+def _looks(answers: Answers, score: float) -> Named:
     order = np.unique(answers.evaluator.codes[answers.of_model[0]]).tolist()
     looks = [row["any_look"] for row in score_by_evaluators(answers, "m0", order, LEVEL, LOOKS)]
     ends = np.array([[low, 100.0 if high is None else high] for low, high in looks])
-    yield "narrowing.any_look", Interval(rows[0]["score"], ends[:, 0].max(), ends[:, 1].min())
+    yield "narrowing.any_look", Interval(score, ends[:, 0].max(), ends[:, 1].min())
 
 
 def infinity_alone(answers: Answers, cell: Cell) -> Named:
@@ -202,11 +216,8 @@ def infinity_alone(answers: Answers, cell: Cell) -> Named:
     groups = groups_of(values, sorted(values))
     found = model_tests.further_tests(answers, values, groups, LEVEL)
     for row in found["pair_effects"]:
-        if {row["a"], row["b"]} == {"m0", "m2"}:
-            for name in ("d", "g"):
-                key = f"{name}_ci"
-                if key in row:
-                    yield from intervals(f"findings.pair_effects.{key}", row[name], row[key])
+        if (row["a"], row["b"]) == ("m0", "m2"):
+            yield from intervals("findings.pair_effects.g_ci", row["g"], row["g_ci"])
     is_between = design_of(answers).kind == BETWEEN
     if is_between and not cell.step and (cell.pool or 1000) >= 1000 and found["equal_spread"]:
         yield "findings.equal_spread.p", Null(found["equal_spread"]["p"])
@@ -223,10 +234,6 @@ def infinity_alone(answers: Answers, cell: Cell) -> Named:
 def _columns(rows: list[dict], name: str, ci: Callable[[dict], Any]) -> tuple[list, list | None]:
     cis = [ci(row) for row in rows]
     return [row[name] for row in rows], None if None in cis else cis
-
-
-def _scores(rows: list[dict]) -> np.ndarray:
-    return np.array([row["score"] for row in rows])
 
 
 def _turned(pair: dict) -> dict:
