@@ -191,6 +191,14 @@ def as_markdown(found: list[Row]) -> str:
             f"| {what}: `{name}` | {judgment} | {len(mine)} | {_span(mine)} | {shares} | "
             f"{100 * np.mean([*map(is_inside, mine)]):.0f}% | {sum(not is_inside(row, 2) for row in mine)} |"
         )
+    covers = [row for row in found if row["kind"] == "interval"]
+    if covers:
+        inside = f"{100 * np.mean([*map(is_inside, covers)]):.0f}%"
+        least = f"{min(map(_percent, covers)):.1f}%"
+        lines += [
+            "",
+            f"Of {len(covers):,} cells of intervals {inside} are as promised; the least covers {least}.",
+        ]
     missing = [row for row in found if not is_inside(row, 2)]
     missing.sort(key=lambda row: (row["what"], row["name"], row["share"]))
     lines += ["", "Cells that miss by more than two standard errors:", ""]

@@ -56,7 +56,7 @@ INFERENCES = (
     ),
     Inference(
         "score at all looks together (live page)", BOTH, GRID, "narrowing.any_look",
-        "valid at any look by its construction (Lai, 1976)",
+        "valid at any look by its construction if people are about normal (Lai, 1976)",
     ),
     Inference(
         "fitted threshold of HYPE-time", BOTH, GRID,
@@ -162,7 +162,7 @@ INFERENCES = (
         "evaluators are the clusters; pictures are left out",
     ),
     Inference(
-        "mean of reversals, median threshold", ALONE, "",
+        "mean of reversals, median threshold", ALONE, GRID,
         "findings.models.exposures.reversal_ms.* findings.models.exposures.threshold_ms.* "
         "thresholds/reversal_ci", "each evaluator enters with one value; pictures are left out",
     ),

@@ -377,7 +377,7 @@ def staircases_numbers(answers: Answers, _cell: Cell) -> Named:
     found = exposures.exposures_of(answers, 0, LEVEL, 0.75, np.random.default_rng(0))
     pooled, median = found["pooled"], found["threshold_ms"]
     name = "findings.models.exposures"
-    if pooled["threshold_ms"]:
+    if not pooled["censored"]:  # else it is printed without an interval
         yield from intervals(f"{name}.pooled.ci", pooled["threshold_ms"], pooled["ci"])
     yield from intervals(f"{name}.reversal_ms.ci", found["reversal_ms"]["mean"], found["reversal_ms"]["ci"])
     if median["median"] is not None and median["median_ci"]:

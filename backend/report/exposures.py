@@ -49,7 +49,9 @@ def section(found: FindingsView) -> Section | None:
     notes = [
         "The function rises from 50% (guessing) to 1 less the lapse rate, as a logistic of log exposure. "
         "Goodness "
-        "of fit is the deviance against simulated data sets; a small p says that the function does not fit.",
+        "of fit is the deviance against simulated data sets; a small p says that the function does not fit, "
+        "though p is too small where exposures depend on earlier answers: of staircases of one evaluator it "
+        "is below .05 for about one in ten functions that fit.",
         "The threshold is the median of evaluators, those who did not reach it counting as longer; where "
         "half "
         "or more did not, it is that of all answers together, which mix people and so flatten the function.",
