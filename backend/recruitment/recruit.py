@@ -123,12 +123,23 @@ def begin(
     state = prepare(store, panel, study, wanted, url, **decided)
     if state["state"] == "decided":
         _check_decided(study, state, wanted)
-        if panel.state(state["panel_study"]) not in _PUBLISHED:
-            panel.revise(state["panel_study"], _order(study, state))  # the draft may be of earlier decisions
-            _check_projected(panel, study, state)
-            panel.change(state["panel_study"], "publish")
+        try:
+            _publish(panel, study, state)
+        except TokenRefused:
+            raise
+        except PanelRefused:  # another process may just have published it
+            if panel.state(state["panel_study"]) not in _PUBLISHED:
+                raise
         state = _published(store, panel, study, state)
     return state
+
+
+def _publish(panel: Panel, study: Study, state: Mapping[str, Any]) -> None:
+    """Publish a draft as it is decided now, which may be otherwise than when it was made."""
+    if panel.state(state["panel_study"]) not in _PUBLISHED:
+        panel.revise(state["panel_study"], _order(study, state))
+        _check_projected(panel, study, state)
+        panel.change(state["panel_study"], "publish")
 
 
 def prepare(
