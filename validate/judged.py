@@ -25,7 +25,7 @@ from backend.analysis.response_table import Answers, Coded, filter_rows
 from backend.analysis.score_intervals import between_models, score_details
 from backend.analysis.scores import groups_of
 from backend.analysis.sides import sides
-from backend.analysis.tournament import tournament
+from backend.analysis.tournament import checks, fit_strengths, strengths
 from backend.analysis.unscored_rows import attention
 from backend.analysis.values import values_by_model
 from validate import mixed_sessions, tournaments
@@ -438,17 +438,18 @@ def tournament_study(cell: Cell, people: int, rng: np.random.Generator, is_same:
 
 
 def tournament_numbers(answers: Any, _cell: Cell) -> Named:
-    found = tournament(answers, np.random.default_rng(0), LEVEL, 20 if _is_many(answers) else RESAMPLES)
+    fitted = fit_strengths(answers, np.random.default_rng(0), 20 if _is_many(answers) else RESAMPLES)
+    found = strengths(answers, fitted, LEVEL)
     rows = sorted(found["contestants"], key=lambda row: row["model"])
     yield from intervals("models.ci", *_columns(rows, "strength", lambda row: row["ci"]))
-    strengths = np.array([row["strength"] for row in rows])
-    yield "models.ranks", Ranks(strengths, [row["ranks"] for row in rows], 0.1)
+    centres = np.array([row["strength"] for row in rows])
+    yield "models.ranks", Ranks(centres, [row["ranks"] for row in rows], 0.1)
     pairs = sorted((_turned(pair) for pair in found["differences"]), key=lambda pair: pair["names"])
     yield from intervals("pairs.ci", *_columns(pairs, "difference", lambda pair: pair["ci"]))
 
 
 def tournament_alone(answers: Any, _cell: Cell) -> Named:
-    found = tournament(answers, np.random.default_rng(0), LEVEL, 20)
+    found = checks(answers, fit_strengths(answers, np.random.default_rng(0), 20).fitted, LEVEL)
     if found["sides"]["ci"]:
         yield "tournament.sides.ci", Interval(0.5, *found["sides"]["ci"])
     if found["sides"]["p"] is not None:

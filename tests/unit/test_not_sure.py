@@ -13,8 +13,9 @@ from backend.commands.simulated_evaluators import simulate
 from backend.experiment import session as sessions
 from backend.experiment.judgments import judgment_of
 from backend.experiment.not_sure import error_of
-from backend.experiment.protocol import INFINITY, new_protocol
+from backend.experiment.protocol import INFINITY
 from backend.experiment.session import Cursor
+from backend.experiment.settings import new_protocol
 from backend.foundation.errors import InvalidInput
 from backend.responses.export import export
 from backend.responses.readers import read_answers

@@ -12,11 +12,15 @@ import pytest
 from click.testing import CliRunner
 from PIL import Image
 
+from backend.analysis.judgment_scores import scores_of
 from backend.analysis.ranks import spearman
+from backend.analysis.scores import Options
 from backend.cli import main
 from backend.metrics.stored import stored_metrics
 from backend.report import formatting
-from backend.report.metrics import metric_rows_of_study
+from backend.report.metrics import metric_findings, metric_rows
+from backend.responses.study_data import study_answers
+from backend.scoring import score_answers
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
 
@@ -149,10 +153,12 @@ def test_agreement_with_people_is_printed_when_people_finished(study):
     store = open_store("sqlite:///openhype.db", data.root)
     faces = store.study("faces")
 
-    people = metric_rows_of_study(store, faces, stored_metrics(data, faces))
-    simulated = metric_rows_of_study(store, faces, stored_metrics(data, faces), simulated=True)
+    people = metric_findings(store, faces, stored_metrics(data, faces), 0.95)
+    answers = study_answers(store, faces, simulated=True)
+    scores = score_answers(scores_of(answers.method).sampled(answers), level=0.95)
+    simulated = metric_rows(answers, scores, stored_metrics(data, faces), Options(level=0.95))
 
-    assert people == []  # simulated sessions are nobody's
+    assert people is None  # simulated sessions are nobody's
     assert [row["metric"] for row in simulated] == [f"{name} (layout-1)" for name in METRICS]
     assert [row["direction"] for row in simulated] == ["lower", *["higher"] * 4]
     assert {row["models"] for row in simulated} == {2}
