@@ -424,8 +424,8 @@ def votes_numbers(which: str) -> Callable[[Any, Cell], Named]:
 def tournament_study(cell: Cell, people: int, rng: np.random.Generator, is_same: bool) -> Any:
     true = cell.step * np.array([-1.0, 0.0, 0.0, 1.0])
     answers = tournaments.simulated(
-        true, people, 60, 2 * cell.share, rng, cell.pool or 5000, cell.people_sd, cell.shape,
-        np.random.default_rng(cell.seed) if is_same else None,
+        true, people, 60, 2 * cell.share, rng, cell.pool or 5000, cell.people_sd, shape=cell.shape,
+        of_pictures=np.random.default_rng(cell.seed) if is_same else None,
     )  # fmt: skip
     turned, shown = rng.random(len(answers.outcome)) < 0.5, answers.pictures
     return replace(

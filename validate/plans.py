@@ -18,7 +18,7 @@ from backend.analysis.power import power, width
 from backend.analysis.response_table import Answers, Coded
 from backend.analysis.scores import overall_scores
 from backend.analysis.spread import Spread
-from backend.analysis.tournament import strengths
+from backend.analysis.tournament import fit_strengths, strengths
 from backend.analysis.tournament_spreads import as_answered, assumed
 from validate import mixed_sessions
 from validate.tournaments import simulated
@@ -112,7 +112,7 @@ def tournament(
 
     def study(rng: np.random.Generator) -> Outcome:
         answers = simulated(true, evaluators, pairs, 0.0, rng, pool, people_sd, pictures_sd)
-        found = strengths(answers, rng, LEVEL, 600)
+        found = strengths(answers, fit_strengths(answers, rng, 600), LEVEL)
         widths = [row["ci"][1] - row["ci"][0] for row in found["contestants"] if row["model"] in ("00", "01")]
         pair = next(row for row in found["differences"] if {row["a"], row["b"]} == {"00", "01"})
         return widths, pair["p"] < 1 - LEVEL

@@ -154,6 +154,16 @@ def _in_study(spreads: Sequence[Spread], aim: Aim, at_once: int, pictures: int |
     ]
 
 
+def check_planned(method: str) -> None:
+    """Raise InvalidInput if responses of a method cannot be a pilot."""
+    if method not in PANEL_COSTS:
+        *titles, last = (method_named(name).title for name in PANEL_COSTS)
+        raise InvalidInput(
+            f"plans are for {', '.join(titles)} and {last}; these responses are of "
+            f"{method_named(method).title}; `openhype simulate` shows how results may look"
+        )
+
+
 def has_test(method: str) -> bool:
     """Return whether models are compared by a test; sets of 2AFC are not, since `p1` has no meaning."""
     return method != TWO_AFC

@@ -190,6 +190,7 @@ def plan(
     else:
         answers = _answers(pilot, method, details=False)
         method, is_simulated = answers.method, answers.is_simulated
+        planning.check_planned(method)
         spreads = spreads_of(answers)
     given: dict[str, Any] = {"fee_percent": fee, **costs}
     try:

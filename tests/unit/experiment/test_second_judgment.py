@@ -84,7 +84,7 @@ def test_an_export_describes_its_columns_and_leaves_out_what_it_has_none_of(prod
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["plan", "--pilot", "out"], "2AFC and JND; these responses are of Odd one out; `openhype simulate`"),
+        (["plan", "--pilot", "out"], "and Tournament; these responses are of Odd one out; `openhype"),
         (["leaderboard", "rows", SIMULATED, "-o", "board"], "rows is a study of Odd one out, whose scores"),
         (["set", "rows", "debrief=true"], "Odd one out has no debrief; leave debrief=false"),
         (["set", "rows", "models_per_session=2"], "shows one model a session; leave models_per_session=1"),
