@@ -117,7 +117,8 @@ class Admission:
     def take(self, study: Study, session: Session, previous: str | None) -> None:
         """Transfer the person's claim to a session that is stored already.
 
-        A process that dies in here leaves a session without a claim, which expires.
+        Where people may take part again, a session that was begun and left is no obstacle. A process that
+        dies in here leaves a session without a claim, which expires.
 
         Raises:
             NotAllowed, Conflict, TooMany: as `check`, if another visit came first.
@@ -126,7 +127,8 @@ class Admission:
         if key is None:
             return
         self._note(study, key, session.id)
-        if previous is not None and not self._close_unseen(previous):
+        is_closed = previous is None or self._close_unseen(previous)
+        if not is_closed and not study.protocol.admission.repeat_visits:
             raise _already("already_started")
         if self._store.claim(study.name, key, session.id, instead_of=previous) != session.id:
             raise _already("already_started")

@@ -83,6 +83,18 @@ def test_a_study_can_admit_those_of_another(world, settings):
     assert world.open("sibling", panel=P1).status_code == 201
 
 
+def test_who_left_a_session_begins_again_elsewhere_where_visits_may_be_repeated(world):
+    world.add(studies.study("demo", images=8, repeat_visits="true"))
+    left = world.player("demo", panel=P1)
+    left.post("blocks", {"lease": left.lease, "block": 0, "display": {}})
+
+    for _ in range(2):  # in browsers that know of no session
+        world.player("demo", panel=P1).play()
+
+    states = sorted(cursor.state for _, cursor in world.store.sessions("demo"))
+    assert states == ["active", "finished", "finished"]
+
+
 def test_demos_and_qualifications_exclude_nobody(world):
     world.add(studies.study("demo", images=8, repeat_visits="true"))
     world.add(studies.study("test", kind="qualification", images=20))
