@@ -27,7 +27,7 @@ from backend.panels.api import (
     TokenRefused,
 )
 from backend.payment import unmatched
-from backend.payment.accounts import check_paid_here, set_budget
+from backend.payment.accounts import check_paid_here, purse, set_budget
 from backend.recruitment import panel_wallet
 from backend.recruitment.plan import Plan, plan
 from backend.stores import updates
@@ -122,7 +122,7 @@ def begin(
     """
     state = prepare(store, panel, study, wanted, url, **decided)
     if state["state"] == "decided":
-        _check_decided(study, state, wanted)
+        _check_decided(store, study, state, wanted)
         try:
             _publish(panel, study, state)
         except TokenRefused:
@@ -248,8 +248,8 @@ def grow(store: Store, panel: Panel, study: Study, places: int, is_decided: bool
 
     def grown(now: Mapping[str, Any]) -> Mapping[str, Any]:
         check_growth(study, now, places)
-        if places > affordable(study, now):
-            raise over_budget(study, now["budget_usd_cents"], planned(study, now, places))
+        if places > affordable(store, study, now):
+            raise over_budget(study, limit_cents(store, study, now), planned(study, now, places))
         changes = {"places": places, "is_growing": True}
         if is_decided and now.get("approved_sessions") is not None:
             changes["approved_sessions"] = now["approved_sessions"] + places - now["places"]
@@ -338,8 +338,8 @@ def set_slots(store: Store, panel: Panel, study: Study, slots: int) -> Mapping[s
             raise InvalidInput(f"slots can only grow: there are {now['screen_out']['slots']}, not {slots}")
         changes = {"screen_out": {**now["screen_out"], "slots": slots}}
         after = planned(study, {**now, **changes})
-        if after.total_cents > now["budget_usd_cents"]:
-            raise over_budget(study, now["budget_usd_cents"], after)
+        if after.total_cents > limit_cents(store, study, now):
+            raise over_budget(study, limit_cents(store, study, now), after)
         return changes
 
     state = _changed(store, study, raised)
@@ -352,13 +352,20 @@ def over_budget(study: Study, budget_cents: int, wanted: Plan) -> InvalidInput:
     budget = format_money(budget_cents, study.protocol.pay.currency)
     return InvalidInput(
         f"{wanted.places} places cost {wanted.money(wanted.total_cents)} at most, over the budget of "
-        f"{budget}; raise the budget (--budget)"
+        f"{budget}; raise the budget (--budget; that of `openhype pay` bounds places, too)"
     )
 
 
-def affordable(study: Study, state: Mapping[str, Any]) -> int:
-    """Return how many places the budget pays for."""
-    return planned(study, state).affordable(state["budget_usd_cents"])
+def limit_cents(store: Store, study: Study, state: Mapping[str, Any]) -> int:
+    """Return the budget in force: the lower of those for recruiting and for pay."""
+    of_pay = purse(store, study.name)[1].budget_usd_cents
+    of_places: int = state["budget_usd_cents"]
+    return of_places if of_pay is None else min(of_places, of_pay)
+
+
+def affordable(store: Store, study: Study, state: Mapping[str, Any]) -> int:
+    """Return how many places the budget in force pays for."""
+    return planned(study, state).affordable(limit_cents(store, study, state))
 
 
 def update(store: Store, study: Study, **changes: Any) -> Mapping[str, Any]:
@@ -468,7 +475,7 @@ def _fix_settings(store: Store, study: Study) -> None:
         raise Conflict(f"the settings of {study.name} were changed in the meantime; look at the plan again")
 
 
-def _check_decided(study: Study, state: Mapping[str, Any], wanted: Plan) -> None:
+def _check_decided(store: Store, study: Study, state: Mapping[str, Any], wanted: Plan) -> None:
     """Raise unless what was decided, perhaps by another process, costs no more than is wanted now."""
     decided = planned(study, state)
     if decided.total_cents > wanted.total_cents:
@@ -477,8 +484,8 @@ def _check_decided(study: Study, state: Mapping[str, Any], wanted: Plan) -> None
             f"{decided.money(decided.total_cents)}, not {wanted.places} for "
             f"{wanted.money(wanted.total_cents)}; look at the plan again (nothing is published)"
         )
-    if decided.total_cents > state["budget_usd_cents"]:
-        raise over_budget(study, state["budget_usd_cents"], decided)
+    if decided.total_cents > (limit := limit_cents(store, study, state)):
+        raise over_budget(study, limit, decided)
 
 
 def _check_projected(panel: Panel, study: Study, state: Mapping[str, Any]) -> None:

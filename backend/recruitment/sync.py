@@ -295,7 +295,7 @@ def _add_places(
     counts = Counter(place.status for place in listed)
     on_the_way = sum(counts[status] for status in ON_THE_WAY)
     taken = max(state["places"], sum(counts[status] for status in TAKEN))
-    most = state["places"] + recruit.affordable(study, state) - taken
+    most = state["places"] + recruit.affordable(store, study, state) - taken
     wanted = min(state["places"] + lacking - on_the_way, most)
     if wanted > state["places"]:
         recruit.grow(store, panel, study, wanted, is_decided=False)

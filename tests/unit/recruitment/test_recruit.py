@@ -8,7 +8,7 @@ import pytest
 from backend.administration import delete
 from backend.foundation.errors import Conflict, InvalidInput, NotFound
 from backend.panels.api import PanelRefused, PanelUnsure
-from backend.payment.accounts import purse
+from backend.payment.accounts import purse, set_budget
 from backend.recruitment import recruit, study_recruitment
 from backend.recruitment.recruit import begin, change, grow, plan
 from backend.recruitment.study_recruitment import Wish
@@ -444,3 +444,17 @@ def test_a_death_while_giving_up_a_draft_is_resumed(world, panel, able, study, n
 
     assert recruit.begun(world.store, study) is None
     assert all(one["is_test"] for one in able.studies.values())
+
+
+def test_the_budget_of_payments_holds_places_back_too(world, panel, able, study):
+    set_budget(world.store, "faces", 2 * 309)
+    with pytest.raises(InvalidInput, match=r"6 places cost \$18.54 at most, over the budget of \$6.18"):
+        study_recruitment.publish(world.store, panel, study, Wish(url=URL, budget_usd_cents=9999))
+    study_recruitment.publish(world.store, panel, study, Wish(places=2))
+    assert published(able)["total_available_places"] == 2
+
+    with pytest.raises(InvalidInput, match="over the budget of"):
+        grow(world.store, panel, study, 3)
+    set_budget(world.store, "faces", 3 * 309)
+
+    assert grow(world.store, panel, study, 3)["places"] == 3
