@@ -27,7 +27,7 @@ from backend.panels.api import (
     TokenRefused,
 )
 from backend.payment import unmatched
-from backend.payment.accounts import check_paid_here, purse, set_budget
+from backend.payment.accounts import check_paid_here, in_force, purse, set_budget
 from backend.recruitment import panel_wallet
 from backend.recruitment.plan import Plan, plan
 from backend.stores import updates
@@ -249,7 +249,7 @@ def grow(store: Store, panel: Panel, study: Study, places: int, is_decided: bool
     def grown(now: Mapping[str, Any]) -> Mapping[str, Any]:
         check_growth(study, now, places)
         if places > affordable(store, study, now):
-            raise over_budget(study, limit_cents(store, study, now), planned(study, now, places))
+            raise over_budget(study, limit_cents(store, study), planned(study, now, places))
         changes = {"places": places, "is_growing": True}
         if is_decided and now.get("approved_sessions") is not None:
             changes["approved_sessions"] = now["approved_sessions"] + places - now["places"]
@@ -338,8 +338,8 @@ def set_slots(store: Store, panel: Panel, study: Study, slots: int) -> Mapping[s
             raise InvalidInput(f"slots can only grow: there are {now['screen_out']['slots']}, not {slots}")
         changes = {"screen_out": {**now["screen_out"], "slots": slots}}
         after = planned(study, {**now, **changes})
-        if after.total_cents > limit_cents(store, study, now):
-            raise over_budget(study, limit_cents(store, study, now), after)
+        if after.total_cents > (limit := limit_cents(store, study)):
+            raise over_budget(study, limit, after)
         return changes
 
     state = _changed(store, study, raised)
@@ -356,16 +356,16 @@ def over_budget(study: Study, budget_cents: int, wanted: Plan) -> InvalidInput:
     )
 
 
-def limit_cents(store: Store, study: Study, state: Mapping[str, Any]) -> int:
-    """Return the budget in force: the lower of those for recruiting and for pay."""
-    of_pay = purse(store, study.name)[1].budget_usd_cents
-    of_places: int = state["budget_usd_cents"]
-    return of_places if of_pay is None else min(of_places, of_pay)
+def limit_cents(store: Store, study: Study) -> int:
+    """Return the budget in force of a study that recruits."""
+    limit = in_force(store, study.name, purse(store, study.name)[1]).budget_usd_cents
+    assert limit is not None  # a recruitment has one
+    return limit
 
 
 def affordable(store: Store, study: Study, state: Mapping[str, Any]) -> int:
     """Return how many places the budget in force pays for."""
-    return planned(study, state).affordable(limit_cents(store, study, state))
+    return planned(study, state).affordable(limit_cents(store, study))
 
 
 def update(store: Store, study: Study, **changes: Any) -> Mapping[str, Any]:
@@ -484,7 +484,7 @@ def _check_decided(store: Store, study: Study, state: Mapping[str, Any], wanted:
             f"{decided.money(decided.total_cents)}, not {wanted.places} for "
             f"{wanted.money(wanted.total_cents)}; look at the plan again (nothing is published)"
         )
-    if decided.total_cents > (limit := limit_cents(store, study, state)):
+    if decided.total_cents > (limit := limit_cents(store, study)):
         raise over_budget(study, limit, decided)
 
 

@@ -187,12 +187,10 @@ def publish(
         check_url(wish.url)
         return recruit.begin(store, panel, study, plan, wish.url, **_options(wish))
     check_paid_here(store, study.name)
-    changes: dict[str, Any] = {"budget_usd_cents": budget(state, wish)}
-    if plan.total_cents > changes["budget_usd_cents"]:
-        raise recruit.over_budget(study, changes["budget_usd_cents"], plan)
+    limit = _limit(study, state, wish, plan)
     if wish.url:
         check_url(wish.url)
-    recruit.update(store, study, **changes, **_decided(state, plan, agreed))
+    recruit.update(store, study, budget_usd_cents=limit, **_decided(state, plan, agreed))
     if wish.fee_percent or wish.vat_percent:
         set_budget(store, study.name, fee_percent=plan.fee_percent, vat_percent=plan.vat_percent)
     state = recruit.begin(store, panel, study, plan, state["url"])
@@ -209,12 +207,18 @@ def rehearse(store: Store, panel: Panel, study: Study, wish: Wish, email: str = 
     if state is None or wish.url:
         check_url(wish.url)
     if state is not None and state["state"] == "decided":
-        limit = budget(state, wish)
-        if limit is not None and plan.total_cents > limit:
-            raise recruit.over_budget(study, limit, plan)
+        limit = _limit(study, state, wish, plan)
         recruit.update(store, study, budget_usd_cents=limit, **_decided(state, plan, agreed))
     recruit.prepare(store, panel, study, plan, wish.url, **_options(wish))
     return recruit.rehearse(store, panel, study, email)
+
+
+def _limit(study: Study, state: Mapping[str, Any], wish: Wish, plan: Plan) -> int | None:
+    """Return the budget as asked for or decided before; raise InvalidInput if the plan exceeds it."""
+    limit = budget(state, wish)
+    if limit is not None and plan.total_cents > limit:
+        raise recruit.over_budget(study, limit, plan)
+    return limit
 
 
 def _decided(state: Mapping[str, Any], plan: Plan, agreed: Mapping[str, Any]) -> dict[str, Any]:
@@ -252,13 +256,13 @@ def offer(store: Store, study: Study, panel: Panel | None, wish: Wish) -> tuple[
     recruit.check_panel(study, "prolific")
     state = recruit.begun(store, study)
     made, agreed = wanted(study, state, wish), terms(study, state, wish)
-    limit = budget(state, wish)
     if state is None or wish.url:
         check_url(wish.url)
     if state is None:
+        limit = wish.budget_usd_cents
         made.check(study.name, limit)
-    elif limit is not None and made.total_cents > limit:
-        raise recruit.over_budget(study, limit, made)
+    else:
+        limit = _limit(study, state, wish, made)
     wallet = None if panel is None or state is not None else _wallet(panel, wish)
     data = {
         "places": made.places,

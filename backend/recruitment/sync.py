@@ -252,7 +252,8 @@ def _keep_wanted(store: Store, panel: Panel, study: Study, listed: list[Submissi
         state = recruit.finish_growth(store, panel, study, state)
     at_panel = panel.state(state["panel_study"])
     is_stopped = at_panel == "closed" and _ever_taken(listed) < state["places"]
-    recruit.notice_published(store, panel, study)
+    if state["state"] == "decided":
+        recruit.notice_published(store, panel, study)
     state = recruit.notice(store, study, at_panel, is_stopped, now)
     if study.kind == "qualification" or state["state"] not in ("published", "full"):
         return
