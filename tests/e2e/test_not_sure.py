@@ -5,17 +5,7 @@ import pytest
 from backend.responses.study_data import study_rows
 
 from .test_accessibility import violations
-
-BOXES = """() => {
-  const box = (each) => each.getBoundingClientRect().toJSON();
-  const { scrollHeight, scrollWidth } = document.documentElement;
-  return {
-    stage: box(document.querySelector(".stage canvas")),
-    buttons: [...document.querySelectorAll(".choices button")].map(box),
-    scrolls: scrollHeight > innerHeight,
-    overflows: scrollWidth > innerWidth,
-  };
-}"""
+from .test_pairs import BOXES
 
 
 @pytest.mark.core
@@ -85,8 +75,8 @@ def test_its_button_stands_below_the_others_in_every_window(player, site, method
     boxes = page.evaluate(BOXES)
 
     first, second, third = boxes["buttons"]
-    assert not boxes["overflows"]
-    assert not boxes["scrolls"] or window[1] < 500
+    assert not boxes["window"]["overflows"]
+    assert not boxes["window"]["scrolls"] or window[1] < 500
     assert third["y"] >= max(each["y"] + each["height"] for each in (first, second))
     assert third["height"] >= 44
     assert abs(third["x"] - min(first["x"], second["x"])) < 1
