@@ -59,7 +59,8 @@ def begin(
     """
     if not study.protocol.pay.retainer_usd_cents:
         raise Conflict(f"study {study.name} pays nobody for waiting", code="no_retainer")
-    in_vain = _is_in_vain(store, study)
+    is_open, is_complete = _state(store, study)
+    in_vain = is_open or is_complete
     wait_id = hashlib.sha256(qualified_by.encode()).hexdigest()[:24]
     secret = secrets.token_urlsafe(32)
 
@@ -72,7 +73,7 @@ def begin(
         return {**now, **fresh, "was_in_vain": in_vain}
 
     wait = Wait(**update(store, book_of(study.name), wait_id, begun).data)
-    return {"token": f"{wait_id}.{secret}", **_reply(store, study, wait, at)}
+    return {"token": f"{wait_id}.{secret}", **_reply(store, study, wait, at, is_open, is_complete)}
 
 
 def sign(
@@ -84,6 +85,7 @@ def sign(
         NotAllowed: `wrong_token`, also if the wait was continued in another tab.
     """
     named, _, secret = token.partition(".")
+    is_open, is_complete = _state(store, study)
     while True:
         entry = store.entry(book_of(study.name), wait_id)
         if entry is None:
@@ -91,12 +93,12 @@ def sign(
         wait = Wait(**entry.data)
         if named != wait_id or not hmac.compare_digest(_hash(secret), wait.secret_hash):
             raise NotAllowed("the token does not open this wait", code="wrong_token")
-        after = beat(wait, at, is_visible, is_here, _is_in_vain(store, study))
+        after = beat(wait, at, is_visible, is_here, is_open or is_complete)
         granted = _granted(store, study, minutes_due(after, study.protocol))
         after = replace(after, minutes=after.minutes + granted)
         try:
             store.write_entry(book_of(study.name), wait_id, entry.version, vars(after))
-            return _reply(store, study, after, at)
+            return _reply(store, study, after, at, is_open, is_complete)
         except Stale:  # two heartbeats at once
             _give_back(store, study, granted)
 
@@ -106,20 +108,18 @@ def owed_usd_cents(store: Store, study: Study) -> int:
     return sum(wait.minutes for _, wait in waits(store, study.name)) * study.protocol.pay.retainer_usd_cents
 
 
-def _is_in_vain(store: Store, study: Study) -> bool:
-    """Return whether nobody has to wait: the study is open, or complete."""
-    return not is_paused(store, study.name) or _is_complete(store, study)
+def _state(store: Store, study: Study) -> tuple[bool, bool]:
+    """Return whether a study is open, and whether it is complete; nobody has to wait for either."""
+    return not is_paused(store, study.name), store.finished(study.name)[0] >= study.evaluators_wanted
 
 
-def _is_complete(store: Store, study: Study) -> bool:
-    return store.finished(study.name)[0] >= study.evaluators_wanted
-
-
-def _reply(store: Store, study: Study, wait: Wait, at: float) -> dict[str, Any]:
-    protocol, is_complete = study.protocol, _is_complete(store, study)
+def _reply(
+    store: Store, study: Study, wait: Wait, at: float, is_open: bool, is_complete: bool
+) -> dict[str, Any]:
+    protocol = study.protocol
     is_used_up = wait.minutes >= protocol.pay.retainer_minutes or _left(store, study.name, protocol) == 0
     return {
-        "is_called": not is_paused(store, study.name) and not is_complete,
+        "is_called": is_open and not is_complete,
         "minutes": wait.minutes,
         "earned_usd_cents": wait.minutes * protocol.pay.retainer_usd_cents,
         "asks": asks(wait, at),
