@@ -178,7 +178,8 @@ function ends(row) {
  */
 function card(row, unit, wanted, axis) {
   const evaluators = row.evaluators === 1 ? "evaluator" : "evaluators";
-  const words = `${interval(ends(row), unit)}, ${row.evaluators} ${evaluators}`;
+  const unsure = row.not_sure === undefined ? "" : `, ${scored(row.not_sure, "percent")} not sure`;
+  const words = `${interval(ends(row), unit)}, ${row.evaluators} ${evaluators}${unsure}`;
   const label =
     `Score of ${row.model} and its interval by number of evaluators; now ${scored(row.score, unit)}, ` +
     `${words}`;

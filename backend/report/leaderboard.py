@@ -87,6 +87,7 @@ def _section(method: str, entries: Sequence[Entry]) -> Section:
         *([f"Intervals of {which} are {ALONE}: no pictures are named in the responses."] if unnamed else []),
         "Between studies the evaluators differ, and so may the pictures, the pay and the day. A difference "
         "between models of two studies mixes these with the models; judge both in one study to compare them.",
+        *_on_not_sure(entries),
     )
     return Section(
         method,
@@ -96,6 +97,16 @@ def _section(method: str, entries: Sequence[Entry]) -> Section:
         figures=(_figure(method, rows, entries, table),),
         notes=notes,
     )
+
+
+def _on_not_sure(entries: Sequence[Entry]) -> list[str]:
+    """Return a note if some evaluators could answer `not_sure`, which no others could."""
+    unsure = [entry for entry in entries if any("not_sure" in row for row in entry.data["models"])]
+    if not unsure:
+        return []
+    which = formatting.listing([entry.label for entry in unsure])
+    where = "" if len(unsure) == len(entries) else ", elsewhere as an answer that had to be chosen"
+    return [f"Those who were not sure could say so in {which}; it counts there as half an error{where}."]
 
 
 def _rows(entries: Sequence[Entry]) -> list[dict[str, Any]]:
@@ -109,6 +120,7 @@ def _rows(entries: Sequence[Entry]) -> list[dict[str, Any]]:
             "level": entry.data["settings"]["level"],
             "ci": row["ci"],
             **({"threshold": row["threshold"], "blocks": row["blocks"]} if "blocks" in row else {}),
+            **({"not_sure": row["not_sure"]} if "not_sure" in row else {}),
             "std": row["std"],
             "evaluators": row["evaluators"],
             "responses": row["responses"],
@@ -136,6 +148,8 @@ def _table(method: str, rows: list[dict[str, Any]]) -> Table:
         Column("percentile (paper)", lambda row: formatting.brackets(row["ci"])),
         Column("evaluators", lambda row: str(row["evaluators"])),
     ]
+    if any("not_sure" in row for row in rows):
+        columns.append(Column("not sure (%)", lambda row: formatting.amount(row.get("not_sure"))))
     if method == "time":
         columns += [
             Column("fitted threshold (ms)", lambda row: formatting.threshold(row["threshold"])),

@@ -462,6 +462,23 @@ def test_a_leaderboard_keeps_methods_apart_and_orders_by_score():
     assert "Between studies the evaluators differ" in page.html(board)
 
 
+def test_a_leaderboard_says_in_which_studies_people_could_be_not_sure():
+    rows = answered.infinity({"a": 0.5}, 4)
+    unsure = [{**row, "response": "not_sure"} if i % 4 == 0 else row for i, row in enumerate(rows)]
+    entries = [Entry("decided", "", answered.found(rows)), Entry("doubted", "", answered.found(unsure))]
+
+    (section,) = leaderboard(entries, "Board", "2026-03-01", "0.1.0").sections
+
+    (column,) = (column for column in section.lead.columns if column.head == "not sure (%)")
+    assert {row["study"]: column.text(row) for row in section.lead.rows} == {
+        "decided": "–",
+        "doubted": "25.0",
+    }
+    assert "could say so in doubted; it counts there as half an error, elsewhere" in section.notes[-1]
+    (alone,) = leaderboard(entries[:1], "Board", "2026-03-01", "0.1.0").sections
+    assert "not sure" not in " ".join([*alone.notes, *(column.head for column in alone.lead.columns)])
+
+
 def test_where_half_do_not_come_to_the_threshold_that_of_all_answers_is_told():
     report = report_of(answered.time({"slow": 450, "fast": 120}, evaluators=8), "time")
     (table,) = (table for table in report.tables if table.name == "thresholds")
