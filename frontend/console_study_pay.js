@@ -99,7 +99,7 @@ export async function showPay(main, record, context) {
  * @param {(words: string) => Promise<unknown>} refresh
  */
 function dueView(record, payments, context, refresh) {
-  const { currency, evaluators, paid_by, pays, trouble } = payments;
+  const { currency, evaluators, paid_by, pays, trouble, early_ends_exceeded } = payments;
   const unpaid = evaluators.filter((row) => !isPaid(row));
   const rows = [
     ["To pay now", amount(payments.now_usd_cents, currency)],
@@ -124,7 +124,9 @@ function dueView(record, payments, context, refresh) {
     section(
       "To pay",
       facts(rows),
-      ...(trouble ? [el("p", { class: "warning" }, sentence(trouble))] : []),
+      ...[trouble, early_ends_exceeded]
+        .filter(Boolean)
+        .map((words) => el("p", { class: "warning" }, sentence(words ?? ""))),
       how,
     ),
     ...(isMixed ? [section("To pay by hand", payingByHand(record, payments, context, refresh))] : []),
@@ -257,7 +259,7 @@ function accounts(rows, currency) {
     .slice(0, MOST_SHOWN)
     .map((row) => [
       row.evaluator,
-      row.why,
+      row.reason,
       money(row.base_usd_cents, currency),
       STATES[row.reward] ?? row.reward,
       money(row.bonus_usd_cents, currency),

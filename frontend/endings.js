@@ -42,7 +42,7 @@ export async function showDone(study, visit) {
   if (told === "start") return location.assign("/");
   const title = done.complete ? text("end.complete") : text("end.early");
   const isPaid = study.pay.base_usd_cents + study.pay.bonus_usd_cents > 0;
-  const early = [el("p", {}, text(isPaid ? "end.early_why_paid" : "end.early_why"))];
+  const early = whyEarly(done, isPaid).map((words) => el("p", {}, words));
   // Not primary: an Enter key press left over from the last picture must not remove the completion code.
   const actions = study.repeat_visits ? [{ label: text("end.again"), value: "again" }] : [];
   const below = isTold && isAwaited(visit) ? [debriefBelow(visit)] : [];
@@ -54,6 +54,20 @@ export async function showDone(study, visit) {
     below,
   );
   if (answer === "again") takeAgain(study);
+}
+
+/**
+ * Return in words why a session ended early, and what its evaluator gets.
+ * @param {import("../types/api.js").Done} done
+ * @param {boolean} isPaid whether the task is paid
+ */
+function whyEarly({ paid_in_part, redirect_url }, isPaid) {
+  if (!paid_in_part) return [text(isPaid ? "end.early_why_paid" : "end.early_why")];
+  return [
+    text("end.part_why"),
+    ...(isPaid ? [text("end.part_paid")] : []),
+    ...(redirect_url ? [text("end.part_return")] : []),
+  ];
 }
 
 /**

@@ -192,6 +192,8 @@ def _as_text(found: dict[str, Any]) -> str:
     paid = len(found["evaluators"]) - len(open_rows)
     lines = [f"study {found['study']}: {paid} of {len(found['evaluators'])} evaluators were paid in full"]
     lines += [f"  {_line(row, money)}" for row in open_rows]
+    if found["early_ends_exceeded"]:
+        lines.append(found["early_ends_exceeded"])
     undecided = [row for row in found["unmatched"] if row["reward"] in ("undecided", "owed", "intended")]
     if undecided:
         lines.append(
@@ -231,7 +233,7 @@ def _is_closed(row: dict[str, Any]) -> bool:
 
 
 def _line(row: dict[str, Any], money: Any) -> str:
-    why = "" if row["why"] == "finished" else f" ({row['why']})"
+    why = "" if row["why"] == "finished" else f" ({row['reason']})"
     states = {row["reward"], row["bonus"]} - {"none"}
     status = " and ".join(sorted(_STATE_LABELS[state] for state in states))
     if "closed" in states:

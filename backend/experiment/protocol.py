@@ -635,6 +635,13 @@ class AdmissionSettings(Group):
         1,
         100000,
     )
+    early_ends: float = _setting(
+        0.2,
+        "sessions that may be closed early or withdrawn with pay before the study pauses itself, as a share "
+        "of those wanted; at least one",
+        0,
+        100,
+    )
     repeat_visits: bool = _setting(False, "let the same browser take part again (demos, not studies)")
     qualification: str = _setting("", "name of the qualification that evaluators must have passed")
     pass_share: float = _setting(

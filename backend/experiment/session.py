@@ -28,11 +28,20 @@ from backend.foundation.errors import Conflict
 from backend.foundation.frozen import dataclass
 
 CLOSED = ("finished", "ended")
-"""States of a session that has ended: every trial answered, or closed early."""
-MISTIMED_FLAGS = frozenset({"mistimed", "hidden", "left_full_screen", "display_changed"})
+"""States of a session that has ended and is paid in full: every trial answered, or closed early."""
+BROKEN_OFF = "broken_off"
+"""The state of a session closed early without `MISTIMED_BEFORE_ASKING` flashes that its browser failed to
+show: it is paid by the share of trials that were answered."""
+CLOSED_EARLY = ("ended", BROKEN_OFF)
+EVALUATOR_FLAGS = frozenset({"hidden", "left_full_screen", "display_changed"})
+"""Flags of a flash that the evaluator, not the browser, kept from being seen as planned."""
+MISTIMED_FLAGS = EVALUATOR_FLAGS | {"mistimed"}
 """Flags of a flash that was not seen as planned."""
+SHOWN_AGAIN = "shown_again"
+"""The flag of an answer to a stimulus that may have been flashed before: it is paid, and not scored."""
 MISTIMED_BEFORE_ASKING = 5
-"""Number of consecutive mistimed flashes after which the evaluator is asked whether to continue or to end."""
+"""Number of consecutive mistimed flashes after which the evaluator is asked whether to continue or to end;
+also the number that the browser must have failed to show before a session closed early is paid in full."""
 CHECKS = "checks"
 """The key of right answers to attention checks in `Cursor.right`: they are paid, and not scored."""
 _REPLACED = (TEST, CHECK)
@@ -57,14 +66,16 @@ class Cursor:
     voided_answers: int = 0
     """Number of answers to mistimed flashes, which are stored and paid but not scored."""
     voided_right: int = 0
+    failed_flashes: int = 0
+    """Number of answered flashes that were measured as mistimed through no doing of the evaluator."""
     not_sure: int = 0
     """Number of answers `not_sure`, each of which is paid as half a right one."""
     voided_not_sure: int = 0
     voids: tuple[tuple[int, str], ...] = ()
-    """(trial index, spare that replaced its stimulus), in order."""
+    """(trial index, spare that replaced its stimulus, or '' if none was left), in order."""
     state: str = "active"
-    """`active`, `finished` (every trial answered), `ended` (closed early, paid in full) or `returned` (the
-    place was given back at the panel: neither counted nor paid)."""
+    """`active`, `finished` (every trial answered), `ended` (closed early, paid in full), `broken_off` (closed
+    early, paid in part) or `returned` (the place was given back at the panel: neither counted nor paid)."""
     last_at: str = ""
     displays: tuple[dict[str, Any], ...] = ()
     """What the browser reported about its display at the start of each block."""
@@ -120,7 +131,7 @@ def opening(protocol: Protocol, at: str, session: Session | None = None) -> Curs
 def stimulus_at(session: Session, cursor: Cursor, trial_index: int) -> Picture:
     """Return the stimulus of a trial: the planned one, or the latest spare that replaced it."""
     for index, spare in reversed(cursor.voids):
-        if index == trial_index:
+        if index == trial_index and spare:
             return picture_of(session, spare)
     block, offset = locate(session, trial_index)
     return _planned(session.blocks[block], offset)
@@ -189,7 +200,7 @@ def resume(session: Session, protocol: Protocol, cursor: Cursor, at: str) -> Cur
 
     If the open trial has a time limit, its stimulus may have been flashed already, so that, if the trial is
     scored, or an attention check by a picture, a spare of its kind replaces it at the same exposure. If no
-    spare is left, the session ends; its answers are stored and paid.
+    spare is left, it is shown again, and its answer, which may be to a second sight, is paid and not scored.
 
     Raises:
         Conflict: `returned`.
@@ -200,7 +211,15 @@ def resume(session: Session, protocol: Protocol, cursor: Cursor, at: str) -> Cur
         return taken
     if stimulus_at(session, cursor, cursor.trial_index).kind not in _REPLACED:
         return taken  # shown again
-    return _voided(session, taken, at)
+    if is_shown_again(cursor, cursor.trial_index):
+        return taken
+    void = (cursor.trial_index, _next_spare(session, cursor) or "")
+    return dataclasses.replace(taken, voids=(*cursor.voids, void))
+
+
+def is_shown_again(cursor: Cursor, trial_index: int) -> bool:
+    """Return whether a trial showed its stimulus again after a reload, as no spare was left."""
+    return (trial_index, "") in cursor.voids
 
 
 def replaced_in_a_row(cursor: Cursor) -> int:
@@ -208,14 +227,19 @@ def replaced_in_a_row(cursor: Cursor) -> int:
     return sum(index == cursor.trial_index for index, _ in cursor.voids)
 
 
+def state_if_ended(cursor: Cursor) -> str:
+    """Return the state of a session that is closed early now: `ended` needs flashes that were tried."""
+    return "ended" if cursor.failed_flashes >= MISTIMED_BEFORE_ASKING else BROKEN_OFF
+
+
 def end(cursor: Cursor, lease: int, at: str) -> Cursor:
-    """Return the cursor of a session that its evaluator ends because of mistimed flashes; it is paid.
+    """Return the cursor of a session that its evaluator ends because of mistimed flashes.
 
     Raises:
         Conflict: `returned`; `stale_lease`; `closed`; `not_mistimed` if fewer than `MISTIMED_BEFORE_ASKING`
             stimuli in a row were replaced.
     """
-    if cursor.state == "ended" and lease == cursor.lease:
+    if cursor.state in CLOSED_EARLY and lease == cursor.lease:
         return cursor
     _check_open(cursor, lease)
     count = replaced_in_a_row(cursor)
@@ -225,7 +249,8 @@ def end(cursor: Cursor, lease: int, at: str) -> Cursor:
             f"here are {count}",
             code="not_mistimed",
         )
-    return dataclasses.replace(cursor, version=cursor.version + 1, state="ended", last_at=at)
+    state = state_if_ended(cursor)
+    return dataclasses.replace(cursor, version=cursor.version + 1, state=state, last_at=at)
 
 
 def begin_block(
@@ -280,9 +305,10 @@ def answer(
     """Return the response to store and the cursor after it.
 
     An answer to a mistimed flash does not change the staircase: the trial stays open at its exposure, with
-    a spare stimulus of the same kind, truth and class; if none is left, the session ends and is paid. So it
-    is with attention checks by pictures, which would otherwise be told from scored trials. The flashes of
-    practice and of instructions, which evaluators know anyway, are not repeated.
+    a spare stimulus of the same kind, truth and class; if none is left, the session is closed early
+    (`state_if_ended`). So it is with attention checks by pictures, which would otherwise be told from scored
+    trials. The flashes of practice and of instructions, which evaluators know anyway, are not repeated. Nor
+    are stimuli shown again after a reload (`resume`): their answers are not scored in any case.
 
     Raises:
         Conflict: `returned`; `stale_lease`; `closed`; `out_of_order` if another trial is next or its block
@@ -305,9 +331,12 @@ def answer(
         )
     block, _ = locate(session, cursor.trial_index)
     facts = {f.name: getattr(posted, f.name) for f in dataclasses.fields(Posted) if f.name != "lease"}
+    is_second_sight = is_shown_again(cursor, cursor.trial_index)
+    if is_second_sight:
+        facts["flags"] = (*posted.flags, SHOWN_AGAIN)
     response = Response(**facts, block=block, at=at, attempt=replaced_in_a_row(cursor))
-    if is_mistimed(protocol, posted) and picture.kind in _REPLACED:
-        answered = _after_mistimed(cursor, picture, response)
+    if is_mistimed(protocol, posted) and picture.kind in _REPLACED and not is_second_sight:
+        answered = _after_mistimed(protocol, cursor, picture, response)
         return response, _voided(session, answered, at)
     return response, _after(session, protocol, cursor, picture, response)
 
@@ -326,6 +355,11 @@ def is_mistimed(protocol: Protocol, posted: Posted | Response) -> bool:
     return missed or not MISTIMED_FLAGS.isdisjoint(posted.flags)
 
 
+def _has_failed(protocol: Protocol, response: Response) -> bool:
+    """Return whether the browser, and not the evaluator, kept a flash from being seen as planned."""
+    return is_mistimed(protocol, response) and EVALUATOR_FLAGS.isdisjoint(response.flags)
+
+
 def is_voided(session: Session, cursor: Cursor, posted: Posted) -> bool:
     """Return whether an answer is to a stimulus of the open trial that was voided after a mistimed flash."""
     if posted.trial_index != cursor.trial_index or cursor.voided_answers == 0:
@@ -335,7 +369,12 @@ def is_voided(session: Session, cursor: Cursor, posted: Posted) -> bool:
 
 
 def is_scored(session: Session, cursor: Cursor, response: Response) -> bool:
-    """Return whether a stored response counts: its stimulus was not replaced after a mistimed flash."""
+    """Return whether a stored response counts: it is to the first sight of a stimulus flashed as planned."""
+    return _is_final(session, cursor, response) and not is_shown_again(cursor, response.trial_index)
+
+
+def _is_final(session: Session, cursor: Cursor, response: Response) -> bool:
+    """Return whether a stored response completed its trial: its stimulus was not replaced."""
     if response.trial_index >= cursor.trial_index:
         return False
     return response.stimulus == stimulus_at(session, cursor, response.trial_index).stimulus
@@ -352,10 +391,10 @@ def replay(session: Session, protocol: Protocol, cursor: Cursor, responses: Sequ
     for response in responses:
         picture = picture_of(session, response.stimulus)
         past = dataclasses.replace(past, exposure_ms=response.exposure_ms)
-        if is_scored(session, cursor, response):
+        if _is_final(session, cursor, response):
             past = _after(session, protocol, past, picture, response)
         else:
-            past = _after_mistimed(past, picture, response)
+            past = _after_mistimed(protocol, past, picture, response)
     return past
 
 
@@ -388,13 +427,23 @@ def earned_usd_cents(protocol: Protocol, cursor: Cursor) -> int:
     return protocol.pay.base_usd_cents + _bonus_usd_cents(protocol, cursor, cursor.state != "active")
 
 
+def owed_usd_cents(protocol: Protocol, trials: int, cursor: Cursor) -> int:
+    """Return what is owed for a session with so many trials; 0 unless it is closed."""
+    if cursor.state not in (*CLOSED, BROKEN_OFF):
+        return 0
+    return sum(_earned_part_usd_cents(protocol, trials, cursor))
+
+
 def earned_part_usd_cents(protocol: Protocol, session: Session, cursor: Cursor) -> tuple[int, int]:
     """Return base and bonus of a session that was broken off; the base by the share of trials answered.
 
     Both are rounded up. Mistimed flashes count as answered, and right answers to them as right. A closed
     session has earned both in full.
     """
-    trials = total_trials(session)
+    return _earned_part_usd_cents(protocol, total_trials(session), cursor)
+
+
+def _earned_part_usd_cents(protocol: Protocol, trials: int, cursor: Cursor) -> tuple[int, int]:
     answered = trials if cursor.state in CLOSED else min(cursor.trial_index + cursor.voided_answers, trials)
     base = -(-protocol.pay.base_usd_cents * answered // trials)
     return base, _bonus_usd_cents(protocol, cursor, is_closed=True)
@@ -415,28 +464,31 @@ def _bonus_usd_cents(protocol: Protocol, cursor: Cursor, is_closed: bool) -> int
     return -(-protocol.pay.bonus_usd_cents * halves // 2)
 
 
-def _after_mistimed(cursor: Cursor, picture: Picture, response: Response) -> Cursor:
+def _after_mistimed(protocol: Protocol, cursor: Cursor, picture: Picture, response: Response) -> Cursor:
     return dataclasses.replace(
         cursor,
         version=cursor.version + 1,
         voided_answers=cursor.voided_answers + 1,
         voided_right=cursor.voided_right + (response.response == picture.truth),
+        failed_flashes=cursor.failed_flashes + _has_failed(protocol, response),
         voided_not_sure=cursor.voided_not_sure + (response.response == NOT_SURE),
         last_at=response.at,
     )
 
 
 def _voided(session: Session, cursor: Cursor, at: str) -> Cursor:
-    """Return the cursor with the open trial's stimulus replaced by a spare, or ended if no spare is left."""
+    """Return the cursor with the open trial's stimulus replaced by a spare, or closed if no spare is left."""
     spare = _next_spare(session, cursor)
     if spare is None:
-        return dataclasses.replace(cursor, state="ended", last_at=at)
+        return dataclasses.replace(cursor, state=state_if_ended(cursor), last_at=at)
     return dataclasses.replace(cursor, voids=(*cursor.voids, (cursor.trial_index, spare)))
 
 
 def _after(
     session: Session, protocol: Protocol, cursor: Cursor, picture: Picture, response: Response
 ) -> Cursor:
+    if is_shown_again(cursor, cursor.trial_index) and picture.kind != PRACTICE:
+        picture = dataclasses.replace(picture, kind=CHECK)  # paid, and neither scored nor in the staircase
     was_correct = response.response == picture.truth
     next_index = cursor.trial_index + 1
     stair = _next_of_staircase(session, protocol, cursor, picture.kind, was_correct)

@@ -35,7 +35,14 @@ from typing import Any, Literal, Self
 
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import Session
-from backend.experiment.session import CLOSED, Cursor, earned_part_usd_cents, earned_usd_cents
+from backend.experiment.session import (
+    BROKEN_OFF,
+    CLOSED,
+    CLOSED_EARLY,
+    MISTIMED_BEFORE_ASKING,
+    Cursor,
+    earned_part_usd_cents,
+)
 from backend.foundation.errors import Conflict, InvalidInput
 from backend.foundation.frozen import dataclass
 
@@ -69,7 +76,8 @@ class Account:
     session: str
     evaluator: str
     why: str
-    """`finished`, `ended` (closed early, paid in full), `waited`, `rest`, one of `UNMATCHED`, or a fault."""
+    """`finished`, `ended` (closed early, paid in full), `broken_off` (closed early, paid in part), `waited`,
+    `rest`, one of `UNMATCHED`, or a fault."""
     base_usd_cents: int
     bonus_usd_cents: int
     owed_at: str
@@ -97,6 +105,19 @@ class Account:
     fault: str = ""
     """Why it broke off, of a session that was finished after all: it is paid even if its place is gone."""
     asked_to_return_at: str = ""
+    failed_flashes: int = 0
+    """Of a session closed early, the number of answered pictures that its browser did not flash on time."""
+
+    @property
+    def reason(self) -> str:
+        """In words, why it is owed."""
+        if self.why not in CLOSED_EARLY:
+            return self.why
+        pictures = "1 picture" if self.failed_flashes == 1 else f"{self.failed_flashes} pictures"
+        failed = f"{pictures} did not flash on time"
+        if self.why == BROKEN_OFF:
+            return f"broke off: {failed}, fewer than {MISTIMED_BEFORE_ASKING}; paid by the share answered"
+        return f"closed early: {failed}"
 
     @property
     def key(self) -> str:
@@ -243,16 +264,20 @@ def account_of(
 ) -> Account | None:
     """Return what a closed session is owed, or None if it is not closed.
 
-    It is what its evaluator was shown at the end: the whole base, even if the session was closed early,
-    and the bonus of every right answer. Nothing is owed for a simulated session.
+    It is what its evaluator was shown at the end: the base, in part if the session broke off, and the bonus
+    of every right answer. Nothing is owed for a simulated session, nor if it broke off without an answer.
 
     Args:
         names: the panel's parameters that name the person and the submission.
     """
-    if cursor.state not in CLOSED or session.is_simulated:
+    if cursor.state not in (*CLOSED, BROKEN_OFF) or session.is_simulated:
         return None
-    bonus = earned_usd_cents(protocol, cursor) - protocol.pay.base_usd_cents
-    return _account(session, cursor.state, protocol.pay.base_usd_cents, bonus, at, names)
+    base, bonus = earned_part_usd_cents(protocol, session, cursor)
+    if cursor.state == BROKEN_OFF and not base + bonus:
+        return None
+    account = _account(session, cursor.state, base, bonus, at, names)
+    is_early = cursor.state in CLOSED_EARLY
+    return account.moved(failed_flashes=cursor.failed_flashes) if is_early else account
 
 
 def partial_account_of(
@@ -548,6 +573,7 @@ def _row(account: Account, payments: Mapping[str, Payment], status: str) -> dict
     return {
         "evaluator": account.evaluator,
         "why": account.why,
+        "reason": account.reason,
         "base_usd_cents": account.base_usd_cents,
         "bonus_usd_cents": account.bonus_usd_cents,
         "reward": account.reward,

@@ -41,6 +41,7 @@ COLUMNS = (
     "bonus_usd_cents",
     "usd_cents",
     "currency",
+    "reason",
     "account",
 )
 _NAME_LENGTH = 12
@@ -129,7 +130,8 @@ def as_list(store: Store, study: Study, now: datetime) -> str:
     for account in listed:
         amounts = (account.base_usd_cents, account.bonus_usd_cents, _total(account))
         code, currency = escape_formula(account.code), study.protocol.pay.currency
-        writer.writerow((account.evaluator, code, *amounts, currency, _name(account.key)))
+        why = escape_formula(account.reason)
+        writer.writerow((account.evaluator, code, *amounts, currency, why, _name(account.key)))
     return file.getvalue()
 
 

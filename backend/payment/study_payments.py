@@ -18,6 +18,7 @@ from backend.panels.api import Panel
 from backend.payment import accounts, automatic, ledger
 from backend.payment.payer import SETTLE, Payer, Progress
 from backend.stores.store import Store
+from backend.studies import pausing
 from backend.studies.confirmations import Offer
 
 LINK = "link"
@@ -171,6 +172,7 @@ def status(store: Store, study: Study, state: Mapping[str, Any], by: str) -> dic
         "paid_from": accounts.purse(store, study.name)[1].paid_from,
         **state,
         "automatic": asdict(approval) if approval else None,
+        "early_ends_exceeded": pausing.early_ends_exceeded(store, study),
     }
 
 

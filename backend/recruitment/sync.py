@@ -25,7 +25,7 @@ from backend.experiment import sampling
 from backend.experiment import session as sessions
 from backend.experiment.panel import PROLIFIC_STUDY
 from backend.experiment.records import Session, Study
-from backend.experiment.session import CLOSED, Cursor
+from backend.experiment.session import BROKEN_OFF, CLOSED, Cursor
 from backend.foundation.errors import NotFound
 from backend.panels.api import (
     COMPLETABLE,
@@ -43,6 +43,7 @@ from backend.payment.ledger import key_of, load_account
 from backend.payment.screened_out import Report
 from backend.recruitment import approved_sessions, recruit
 from backend.stores.store import Entry, Stale, Store
+from backend.studies import pausing
 from backend.studies.places_given_back import note_given_back
 from backend.studies.withdrawals import withdrawn
 
@@ -193,6 +194,8 @@ def _give_back(
         place is not None and (place.status == "returned" or not _is_theirs(study, state, session, place))
     )
     has_timed_out = place is not None and place.status == "timed_out"
+    if cursor.state == BROKEN_OFF:  # it is paid once its place is gone
+        return "as it was"
     while is_gone or (has_timed_out and cursor.state == "active"):
         why = "timed_out" if has_timed_out and not is_missing else "returned"
         note_given_back(store, study, session, why)
@@ -204,7 +207,7 @@ def _give_back(
                 cursor = store.cursor(session.id)
             except NotFound:  # erased in the meantime
                 return "not known"
-        if cursor.state == "returned":
+        if cursor.state in ("returned", BROKEN_OFF):
             break
     return "as it was" if place is not None or is_gone else "not known"
 
@@ -258,7 +261,7 @@ def _keep_wanted(store: Store, panel: Panel, study: Study, listed: list[Submissi
     if study.kind == "qualification" or state["state"] not in ("published", "full"):
         return
     lacking = sampling.lacking(study, store.sessions(study.name))
-    if lacking == 0:
+    if lacking == 0 or pausing.early_ends_exceeded(store, study):
         _take_in_nobody(store, panel, study, state, at_panel)
         return
     if state["state"] == "full":  # a finished session was given back

@@ -14,7 +14,7 @@ import numpy as np
 from backend.analysis.binomial import clopper_pearson
 from backend.analysis.dropout import dropout_test
 from backend.experiment.records import Study
-from backend.experiment.session import Cursor
+from backend.experiment.session import BROKEN_OFF, Cursor
 from backend.foundation.timestamps import stamp
 from backend.payment.accounts import accounts
 from backend.payment.ledger import UNMATCHED
@@ -69,6 +69,8 @@ def attrition(
 def _outcome(cursor: Cursor, given_back: str, silent_since: str) -> str:
     if cursor.state == "active":
         return "broke_off" if cursor.last_at < silent_since else "under_way"
+    if cursor.state == BROKEN_OFF:
+        return "ended"
     return given_back if cursor.state == "returned" else cursor.state
 
 

@@ -76,7 +76,7 @@ COLUMNS = {
 FILES: dict[str, tuple[Collection[str], str]] = {
     "": (RESPONSES, "responses of finished sessions: the file to score"),
     "unfinished": (RESPONSES, "responses of sessions that broke off"),
-    "replaced": (RESPONSES, "answers to mistimed flashes, which were replaced"),
+    "replaced": (RESPONSES, "answers to mistimed flashes, which were replaced, and to pictures shown again"),
     "evaluators": (EVALUATORS, "one row an evaluator, from the file to score"),
     "images": (IMAGES, "one row an image and model, from the file to score"),
     "events": (EVENTS, "what happened on the page besides answers, in all sessions"),

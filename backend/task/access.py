@@ -16,7 +16,7 @@ from backend.foundation.timestamps import stamp
 from backend.recruitment.recruit import panel_config
 from backend.stores.store import Store
 from backend.stores.updates import retried
-from backend.studies import withdrawals
+from backend.studies import pausing, withdrawals
 from backend.task import replies, withdrawal
 from backend.task.reply_types import State
 
@@ -130,10 +130,16 @@ class SessionAccess:
         return retried(change, BUSY)
 
     def _moved(self, study: Study, session: Session, cursor: Cursor, after: Cursor) -> Cursor:
+        self.note_early_end(study, session, after)
         self.store.move(session.id, cursor.version, after)
         self._cursors.put(session.id, after)
         self.notify_panel(study, session, after)
         return after
+
+    def note_early_end(self, study: Study, session: Session, after: Cursor) -> None:
+        """Count a session that is about to be closed early, which may pause the study."""
+        if after.state in sessions.CLOSED_EARLY and not session.is_simulated:
+            pausing.note_early_end(self.store, study, session.id, after.last_at)
 
     def notify_panel(self, study: Study, session: Session, after: Cursor) -> None:
         """Notify the panel if the session is closed now."""

@@ -190,6 +190,8 @@ class Opening:
                 self._visitors.admission.take(study, session, previous)
                 # The deletion of the study, and of its sessions, may have begun in the meantime.
                 _check_settings(self._access.study(study.name), session)
+                if not session.is_simulated:
+                    self._visitors.check_not_paused(study)  # it may have paused itself since
             except (OpenhypeError, _SettingsChanged):
                 self._store.erase_session(session.id)  # no client knows of it
                 raise

@@ -273,7 +273,9 @@ def _progress(study: Study, session: Session, cursor: Cursor, config: PanelConfi
     protocol, is_done = study.protocol, cursor.state != "active"
     practice = sessions.practice_trials(session)
     is_practice = cursor.trial_index < practice
-    earned = sessions.earned_usd_cents(protocol, cursor)
+    trials = sessions.total_trials(session)
+    earn = sessions.earned_usd_cents
+    earned = sessions.owed_usd_cents(protocol, trials, cursor) if is_done else earn(protocol, cursor)
     reply: SessionProgress = {
         "next": None if is_done else _next(study, session, cursor),
         "progress": {
@@ -332,15 +334,18 @@ def _instructions(page: questionnaire.Page) -> InstructionPage:
 def _done(study: Study, session: Session, cursor: Cursor, config: PanelConfig) -> Done:
     record, own_code = study.protocol.admission.panel, session.completion_code
     judgment = judgment_of(study.protocol.method)
-    known = None if config.by_server else code_for(record, session.panel, "done", config)
-    link = return_link(record, session.panel, "done", config, own_code)
+    is_whole = cursor.state in sessions.CLOSED
+    outcome = "done" if is_whole else "fault"
+    known = None if config.by_server and is_whole else code_for(record, session.panel, outcome, config)
+    link = return_link(record, session.panel, outcome, config, own_code)
     return {
         "complete": cursor.state == "finished",
+        "paid_in_part": not is_whole,
         "completion_code": known or own_code,
         "redirect_url": link["redirect_url"],
         "form": link["form"],
-        "reported": config.by_server and bool(session.panel.get(record.evaluator)),
-        "earned_usd_cents": sessions.earned_usd_cents(study.protocol, cursor),
+        "reported": config.by_server and is_whole and bool(session.panel.get(record.evaluator)),
+        "earned_usd_cents": sessions.owed_usd_cents(study.protocol, sessions.total_trials(session), cursor),
         "right": sessions.right_answers(cursor, is_closed=True)
         if sessions.has_right_answers(session)
         else None,

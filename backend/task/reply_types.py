@@ -217,6 +217,8 @@ class Done(TypedDict):
     """The result of a closed session."""
 
     complete: bool
+    paid_in_part: bool
+    """Closed early without enough flashes that the browser failed to show; the place is to be returned."""
     completion_code: str
     redirect_url: str | None
     form: Form | None

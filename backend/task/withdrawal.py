@@ -19,6 +19,7 @@ from backend.experiment.session import Cursor, earned_part_usd_cents
 from backend.foundation.errors import NotFound
 from backend.payment import accounts
 from backend.stores.store import Entry, Stale, Store, stored_entry
+from backend.studies import pausing
 from backend.studies.withdrawals import BOOK
 
 _WHY = "withdrawn"
@@ -105,6 +106,8 @@ def finish_one(store: Store, entry: Entry) -> Entry:
         # as it was when it was withdrawn: its place may have been given back since
         cursor = dataclasses.replace(store.cursor(session.id), state=entry.data["state"])
         accounts.enter(store, study, session, cursor, why=_WHY)
+        if entry.data["base_usd_cents"] + entry.data["bonus_usd_cents"] and not session.is_simulated:
+            pausing.note_early_end(store, study, session.id, entry.data["at"])
     store.erase_session(entry.key)
     with suppress(Stale):
         return store.write_entry(BOOK, entry.key, entry.version, {**entry.data, "is_erased": True})

@@ -206,6 +206,8 @@ class TakeOver(Struct):
 class OwedLine(TypedDict):
     evaluator: str
     why: str
+    reason: str
+    """`why` in words; of a session closed early, with the number of pictures that did not flash on time."""
     base_usd_cents: int
     bonus_usd_cents: int
     reward: str
@@ -267,6 +269,8 @@ class PaymentState(PaymentTotals):
     by_hand: DueByHand
     """What no panel pays: what `payments.csv` lists."""
     automatic: AutomaticApproval | None
+    early_ends_exceeded: str | None
+    """That the study has paused itself, as too many sessions were closed early."""
     now_usd_cents: int
     """What paying now would pay within the budget."""
     now_fees_usd_cents: int

@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from backend.experiment.browsers import engine_of
 from backend.experiment.records import Study
-from backend.experiment.session import Cursor
+from backend.experiment.session import Cursor, total_trials
 from backend.foundation.errors import NotFound
 from backend.stores.store import Store
 from backend.studies.pausing import is_paused
@@ -38,6 +38,7 @@ class _Known:
     opened_at: str
     browser: str
     evaluator: str
+    trials: int
 
 
 class Watch:
@@ -121,13 +122,17 @@ class Watch:
             except NotFound:  # withdrawn in the meantime
                 return False
             self._known[session_id] = _Known(
-                session.models, session.opened_at, engine_of(session.device), session.evaluator
+                session.models,
+                session.opened_at,
+                engine_of(session.device),
+                session.evaluator,
+                total_trials(session),
             )
         return True
 
     def _status(self, session_id: str, cursor: Cursor) -> SessionStatus:
         known = self._known[session_id]
-        return SessionStatus(known.models, known.opened_at, known.browser, cursor)
+        return SessionStatus(known.models, known.opened_at, known.browser, cursor, known.trials)
 
     def _score(self) -> LiveScores | None:
         from backend.responses.live_scores import live_scores

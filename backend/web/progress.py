@@ -12,12 +12,18 @@ from backend.experiment.judgments import method_named
 from backend.experiment.money import currency, format_money
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import Study
-from backend.experiment.session import Cursor, earned_usd_cents, holds_place_minutes
+from backend.experiment.session import (
+    BROKEN_OFF,
+    Cursor,
+    holds_place_minutes,
+    owed_usd_cents,
+    total_trials,
+)
 from backend.recruitment.panel_health import health
 from backend.recruitment.recruit import at_odds, begun
 from backend.stores.store import Entry, Store
 from backend.studies import needs
-from backend.studies.pausing import is_paused
+from backend.studies.pausing import early_ends_exceeded, is_paused
 from backend.studies.waiting_room import owed_usd_cents as owed_for_waiting
 from backend.studies.waiting_room import waiting_now
 from backend.studies.withdrawals import sessions_of, withdrawn
@@ -35,22 +41,26 @@ class SessionStatus:
     browser: str
     """The browser's engine, one of `browsers.ENGINES`; '' if unknown."""
     cursor: Cursor
+    trials: int
+    """Number of trials of the complete session."""
 
 
 def progress(store: Store, study: Study, now: datetime | None = None) -> dict[str, Any]:
     """Return a study's progress as plain data; money in cents of its currency, wage in cents per hour.
 
-    A session is `finished`, `ended` (closed early, paid in full), `active`, `abandoned` (no response for
-    the study's `abandon_after_minutes`, or no first one for its `begin_within_minutes`; it may still be
-    resumed), or `returned` (its place was given back at the panel: neither counted nor paid). Withdrawn
-    sessions are in none of these: only their number and what is owed for them are reported. The wage is
-    the median over finished sessions of the amount earned divided by the time from opening to last
+    A session is `finished`, `ended` (closed early, paid in full or in part), `active`, `abandoned` (no
+    response for the study's `abandon_after_minutes`, or no first one for its `begin_within_minutes`; it may
+    still be resumed), or `returned` (its place was given back at the panel: neither counted nor paid).
+    Withdrawn sessions are in none of these: only their number and what is owed for them are reported. The
+    wage is the median over finished sessions of the amount earned divided by the time from opening to last
     response.
     """
     withdrawn_entries = list(withdrawn(store, study.name))
     retainer = retained(store, study, now)
     statuses = (
-        SessionStatus(session.models, session.opened_at, engine_of(session.device), cursor)
+        SessionStatus(
+            session.models, session.opened_at, engine_of(session.device), cursor, total_trials(session)
+        )
         for session, cursor in sessions_of(store, study, gone=withdrawn_entries)
     )
     totals = summary(study, statuses, withdrawn_entries, now)
@@ -73,10 +83,11 @@ def simulated(store: Store, study: Study) -> int:
 
 
 def panel_warnings(store: Store, study: Study) -> list[str]:
-    """Return the warnings about the panel that a study recruits from."""
-    if begun(store, study) is None:
-        return []
-    return list(filter(None, (health(store, study.name).warning, at_odds(store, study))))
+    """Return the warnings about the panel that a study recruits from, and that it has paused itself."""
+    warnings = [early_ends_exceeded(store, study)]
+    if begun(store, study) is not None:
+        warnings += [health(store, study.name).warning, at_odds(store, study)]
+    return list(filter(None, warnings))
 
 
 def retained(store: Store, study: Study, now: datetime | None) -> dict[str, int] | None:
@@ -99,11 +110,10 @@ def summary(
         cursor = status.cursor
         states[study.group_label(status.models or study.models)][state_of(study, cursor, now)] += 1
         flashes.add(status.browser, cursor)
-        if cursor.state not in ("active", "returned"):
-            earned = earned_usd_cents(study.protocol, cursor)
-            owed += earned
-            if cursor.state == "finished":
-                wages.append(earned / _hours(status))
+        earned = owed_usd_cents(study.protocol, status.trials, cursor)
+        owed += earned
+        if cursor.state == "finished":
+            wages.append(earned / _hours(status))
     owed_to_withdrawn = sum(
         entry.data["base_usd_cents"] + entry.data["bonus_usd_cents"] for entry in withdrawn_entries
     )
@@ -199,7 +209,7 @@ def _counts(states: Counter) -> dict[str, int]:
 def state_of(study: Study, cursor: Cursor, now: datetime | None) -> SessionState:
     """Return the state of a session, one of those that `progress` counts."""
     if cursor.state != "active" or now is None:
-        return cast(SessionState, cursor.state)
+        return "ended" if cursor.state == BROKEN_OFF else cast(SessionState, cursor.state)
     idle = now - datetime.fromisoformat(cursor.last_at)
     return "abandoned" if idle > timedelta(minutes=holds_place_minutes(study.protocol, cursor)) else "active"
 

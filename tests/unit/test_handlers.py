@@ -282,17 +282,21 @@ def test_a_flashed_picture_is_not_issued_again_after_a_reload(world):
     assert player.play()["complete"] is True
 
 
-def test_a_session_that_was_reloaded_too_often_ends_with_its_code_and_pay(world):
-    world.add(studies.study(method="time", images=8, blocks=1, spare_images=2, base_usd_cents=50))
+def test_a_session_that_was_reloaded_often_goes_on_and_a_second_sight_is_not_scored(world):
+    study = world.add(studies.study(method="time", images=8, blocks=1, spare_images=2, base_usd_cents=50))
     player = world.player()
     player.begin()
     player.answer()
 
-    states = [player.post("resume", {}).json["state"] for _ in range(2)]
+    states = [player.post("resume", {}).json["state"] for _ in range(40)]
+    player.lease, player.next = states[-1]["lease"], states[-1]["next"]
+    player.play()
 
-    assert states[-1]["stage"] == "done"
-    assert states[-1]["done"]["complete"] is False
-    assert states[-1]["done"]["earned_usd_cents"] == 52
+    scored, others = ([*study_rows(world.store, study, which)] for which in ("scored", "replaced"))
+    assert player.done["complete"] is True
+    assert player.done["earned_usd_cents"] == 50 + 2 * 8
+    assert [row["trial_index"] for row in scored] == [0, 2, 3, 4, 5, 6, 7]
+    assert [(row["trial_index"], row["flags"]) for row in others] == [(1, ("shown_again",))]
 
 
 def test_without_feedback_replies_tell_neither_right_nor_earnings_until_the_end(world):

@@ -139,17 +139,40 @@ def test_without_a_time_limit_a_reload_shows_the_same_picture():
     assert resumed.voids == ()
 
 
-def test_no_spare_comes_twice_and_without_spares_the_session_ends_kindly():
+def test_no_spare_comes_twice_and_without_spares_the_picture_is_shown_again():
     session, cursor = begun(TIME)
     seen = {sessions.stimulus_at(session, cursor, 0).stimulus}
     for _ in range(2):
         cursor = sessions.resume(session, TIME.protocol, cursor, AT)
         seen.add(sessions.stimulus_at(session, cursor, 0).stimulus)
 
-    ended = sessions.resume(session, TIME.protocol, cursor, AT)
+    again = sessions.resume(session, TIME.protocol, cursor, AT)
+    much_later = cursor
+    for _ in range(29):  # of a defect: 31 reloads ended a session with the whole base
+        much_later = sessions.resume(session, TIME.protocol, much_later, AT)
 
     assert len(seen) == 3
-    assert ended.state == "ended"
+    assert sessions.stimulus_at(session, again, 0) == sessions.stimulus_at(session, cursor, 0)
+    assert (again.state, again.exposure_ms) == ("active", 500)
+    assert (much_later.state, much_later.voids) == ("active", again.voids)
+
+
+@pytest.mark.parametrize("flags", [(), ("mistimed",)])
+def test_an_answer_to_a_second_sight_is_paid_and_neither_scored_nor_in_the_staircase(flags):
+    session, cursor = begun(TIME)
+    for _ in range(3):
+        cursor = sessions.resume(session, TIME.protocol, cursor, AT)
+
+    flash = flashed(session, cursor, flags=flags)
+    response, after = sessions.answer(session, TIME.protocol, cursor, flash, AT)
+    replayed = sessions.replay(session, TIME.protocol, after, [response])
+
+    assert response.flags == (*flags, "shown_again")
+    assert not sessions.is_scored(session, after, response)
+    assert (after.trial_index, after.exposure_ms, after.right_in_a_row) == (1, 500, 0)
+    assert (after.right, after.voided_answers, after.failed_flashes) == ({"checks": 1}, 0, 0)
+    assert sessions.earned_usd_cents(TIME.protocol, after) == 2
+    assert (replayed.trial_index, replayed.right) == (1, {"checks": 1})
 
 
 def test_a_reload_between_blocks_costs_no_spare():
@@ -161,14 +184,15 @@ def test_a_reload_between_blocks_costs_no_spare():
 
 
 @given(
-    rights=st.lists(st.booleans(), min_size=1, max_size=16), reloads=st.sets(st.integers(0, 15), max_size=2)
+    rights=st.lists(st.booleans(), min_size=1, max_size=16),
+    reloads=st.dictionaries(st.integers(0, 15), st.integers(1, 5), max_size=4),
 )
 @settings(max_examples=60)
 def test_the_cursor_is_what_a_replay_of_the_stored_answers_gives(rights, reloads):
     session, cursor = begun(TIME)
     stored = []
     for i, right in enumerate(rights):
-        if i in reloads:
+        for _ in range(reloads.get(i, 0)):
             cursor = sessions.resume(session, TIME.protocol, cursor, AT)
         if i == 8:
             cursor = sessions.begin_block(session, TIME.protocol, cursor, cursor.lease, 1, {}, AT)
@@ -259,22 +283,40 @@ def test_picture_and_masks_are_judged_and_not_the_countdown(achieved, is_voided)
     assert after.voided_answers == is_voided
 
 
-def test_mistimed_flashes_without_a_spare_left_end_the_session_and_are_paid():
-    session, cursor = begun(TIME)
+def paid(**changes):
+    study = studies.study(method="time", images=8, blocks=2, base_usd_cents=160, **changes)
+    return study, *begun(study)
+
+
+@pytest.mark.parametrize(
+    ("spares", "flag", "state", "owed"),
+    [
+        (20, "mistimed", "ended", 160 + 2 * 11),  # 10 spares of a truth, so that 11 flashes fail
+        (4, "mistimed", "broken_off", 3 * 160 / 16 + 2 * 3),  # 3 of 16 trials: too few for the whole base
+        (20, "hidden", "broken_off", 11 * 160 / 16 + 2 * 11),
+        (20, "left_full_screen", "broken_off", 11 * 160 / 16 + 2 * 11),
+        (20, "display_changed", "broken_off", 11 * 160 / 16 + 2 * 11),
+    ],
+)
+def test_without_a_spare_left_the_whole_base_is_owed_if_the_browser_failed_to_show_five(
+    spares, flag, state, owed
+):
+    study, session, cursor = paid(spare_images=spares)
     earned = []
 
     while cursor.state == "active":
-        flash = flashed(session, cursor, flags=("mistimed",))
-        _, cursor = sessions.answer(session, TIME.protocol, cursor, flash, AT)
-        earned.append(sessions.earned_usd_cents(TIME.protocol, cursor))
+        flash = flashed(session, cursor, achieved=(30, 7), flags=(flag,))
+        _, cursor = sessions.answer(session, study.protocol, cursor, flash, AT)
+        earned.append(sessions.earned_usd_cents(study.protocol, cursor))
 
-    assert cursor.state == "ended"
-    assert earned == [0, 0, 6]
+    assert cursor.state == state
+    assert sessions.owed_usd_cents(study.protocol, 16, cursor) == owed
+    assert set(earned[:-1]) == {160}, "shown earlier, the bonus would tell the truth of the spare"
 
 
-def after_mistimed(session, cursor, count, study):
+def after_mistimed(session, cursor, count, study, flag="mistimed"):
     for _ in range(count):
-        flash = flashed(session, cursor, flags=("mistimed",))
+        flash = flashed(session, cursor, flags=(flag,))
         _, cursor = sessions.answer(session, study.protocol, cursor, flash, AT)
     return cursor
 
@@ -292,6 +334,30 @@ def test_after_five_mistimed_flashes_in_a_row_an_evaluator_may_end_and_is_paid()
     assert ended.version == cursor.version + 1
     assert sessions.earned_usd_cents(MANY_SPARES.protocol, ended) == 10
     assert sessions.end(ended, cursor.lease, AT) is ended
+
+
+def test_who_hides_five_flashes_and_ends_is_paid_by_the_share_that_was_answered():
+    study, session, cursor = paid(spare_images=20)
+    cursor = after_mistimed(session, cursor, 4, study)
+    cursor = after_mistimed(session, cursor, 1, study, "hidden")
+
+    ended = sessions.end(cursor, cursor.lease, AT)
+
+    assert (ended.state, ended.failed_flashes) == ("broken_off", 4)
+    assert sessions.owed_usd_cents(study.protocol, 16, ended) == 5 * 160 / 16 + 2 * 5
+    assert sessions.end(ended, cursor.lease, AT) is ended
+
+
+def test_flashes_that_failed_at_other_pictures_count_as_tried():
+    study, session, cursor = paid(spare_images=20)
+    cursor = after_mistimed(session, cursor, 4, study)
+    _, cursor = sessions.answer(session, study.protocol, cursor, flashed(session, cursor), AT)
+    cursor = after_mistimed(session, cursor, 4, study, "hidden")
+    cursor = after_mistimed(session, cursor, 1, study)
+
+    ended = sessions.end(cursor, cursor.lease, AT)
+
+    assert (ended.state, ended.failed_flashes) == ("ended", 5)
 
 
 @pytest.mark.parametrize(
@@ -353,7 +419,10 @@ def test_a_replay_counts_mistimed_answers_as_the_session_did(mistimed, rights):
 
     past = sessions.replay(session, TIME.protocol, cursor, stored)
 
-    same = ("trial_index", "exposure_ms", "right_in_a_row", "right", "voided_answers", "voided_right")
+    same = (
+        "trial_index", "exposure_ms", "right_in_a_row", "right", "voided_answers", "voided_right",
+        "failed_flashes",
+    )  # fmt: skip
     assert [getattr(past, name) for name in same] == [getattr(cursor, name) for name in same]
     assert sum(sessions.is_scored(session, cursor, response) for response in stored) == cursor.trial_index
 
