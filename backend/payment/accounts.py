@@ -257,16 +257,17 @@ def enter_all(store: Store, study: Study, now: datetime) -> None:
 def newly_owed(store: Store, study: Study, now: datetime) -> Iterator[Account]:
     """Yield what is owed to closed sessions, and to people who waited, and has no account yet."""
     known = {key: account for key, (_, account) in accounts(store, study.name).items()}
-    seen = {key for key, account in known.items() if not (account.is_partial or account.is_unmatched)}
-    # A session that has since lost the panel's parameters would otherwise look like another one.
-    known_sessions = {one.session for one in known.values() if not one.is_partial or one.is_paid}
+    # A session that has since lost the panel's parameters has another key.
+    by_session = {account.session: account for account in known.values()}
+    seen: set[str] = set()
     others = other_panel_studies(store, study)
     parts = {account.session: account for account in known.values() if account.is_partial}
     for session, cursor in store.sessions(study.name):
         account = account_of(study.protocol, session, cursor, cursor.last_at, panel_names(study))
         if account is None:
             continue
-        if account.key not in seen and account.session not in known_sessions:
+        stored = known.get(account.key, by_session.get(session.id))
+        if account.key not in seen and (stored is None or entered(stored, account)):
             seen.add(account.key)
             yield _at_its_place(account, session, others)
         rest = rest_of(parts[session.id], account) if session.id in parts else None

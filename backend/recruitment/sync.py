@@ -39,7 +39,7 @@ from backend.panels.api import (
 )
 from backend.payment import accounts, screened_out
 from backend.payment.accounts import panel_names
-from backend.payment.ledger import key_of, load_account
+from backend.payment.ledger import Account, key_of, load_account
 from backend.payment.screened_out import Report
 from backend.recruitment import approved_sessions, recruit
 from backend.stores.store import Entry, Stale, Store
@@ -153,9 +153,15 @@ def _is_awaited(
 
 def _is_paid_otherwise(store: Store, study: Study, place: Submission) -> bool:
     """Return whether everything is paid as a bonus, so that the panel must not also pay a reward."""
+    account = _broke_off(store, study, place)
+    return account is not None and account.bonus != "none"
+
+
+def _broke_off(store: Store, study: Study, place: Submission) -> Account | None:
+    """Return the account of a session that broke off through no fault of its evaluator."""
     entry = store.entry(accounts.ledger_of(study.name), key_of(place.id, place.participant))
     account = load_account(entry.data) if entry else None
-    return account is not None and account.is_partial and account.bonus != "none"
+    return account if account is not None and account.is_partial else None
 
 
 def _left_behind(
@@ -199,6 +205,8 @@ def _give_back(
     while is_gone or (has_timed_out and cursor.state == "active"):
         why = "timed_out" if has_timed_out and not is_missing else "returned"
         note_given_back(store, study, session, why)
+        if place is not None and _broke_off(store, study, place):
+            accounts.enter(store, study, session, cursor)  # what it has earned since is owed without a place
         try:
             store.move(session.id, cursor.version, sessions.mark_returned(cursor, now))
             return "given back"

@@ -78,6 +78,29 @@ def test_who_goes_on_and_withdraws_after_a_part_was_paid_is_paid_for_all_that_wa
     assert total(payday) == BASE * 8 // 10 + 7 * BONUS
 
 
+@pytest.mark.parametrize("at_panel", ["timed_out", "returned"])
+def test_who_is_excused_before_the_first_answer_and_then_finishes_is_paid_the_whole(at_panel):
+    payday = Payday(MemoryStore())
+    evaluator, _ = payday.person("active", right=0, answered=0, at_panel=at_panel)
+    owing.broke_off(payday.store, payday.study, evaluator, FAULT)
+
+    goes_on(payday)
+    pay(payday)
+
+    assert total(payday) == WHOLE
+
+
+def test_who_goes_on_after_the_debt_was_closed_is_not_owed_it_again():
+    payday = Payday(MemoryStore())
+    evaluator, _ = broke_off(payday)
+    owing.close(payday.store, payday.study, evaluator, "a test of our own", payday.clock())
+
+    goes_on(payday)
+    pay(payday)
+
+    assert total(payday) == 0
+
+
 def test_the_rest_is_on_the_list_of_who_is_paid_by_hand(tmp_path):
     payday = Payday(MemoryStore())
     evaluator, _ = broke_off(payday)

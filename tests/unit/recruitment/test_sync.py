@@ -9,6 +9,7 @@ import pytest
 
 from backend.experiment.records import FAKE, Stimulus
 from backend.panels.api import NotThere, PanelRefused, PanelUnreached, PanelUnsure, TokenRefused
+from backend.payment import accounts
 from backend.recruitment import approved_sessions, recruit
 from backend.recruitment.recruit import begin, plan
 from backend.recruitment.sync import reconcile
@@ -98,6 +99,19 @@ def test_who_finished_and_then_returned_is_neither_counted_nor_paid(recruited):
         reply = player.post(path, body)
         assert reply.json["error"]["code"] == "returned"
         assert "completion_code" not in reply.get_data(as_text=True)
+
+
+def test_who_was_excused_and_finished_is_owed_all_of_it_though_the_place_was_returned_before(recruited):
+    """The account says what was owed when the session broke off, before the first answer: nothing."""
+    place, player = recruited.arrive()
+    accounts.broke_off(recruited.world.store, recruited.study, player.state["session"], "a server was down")
+    recruited.books.give_back(place.id)
+    player.play()
+
+    recruited.reconcile()
+
+    ((_, account),) = accounts.accounts(recruited.world.store, "faces").values()
+    assert (account.fault, account.base_usd_cents, account.reward) == ("a server was down", 200, "owed")
 
 
 def test_who_is_done_is_reported_by_the_server_once(recruited):
