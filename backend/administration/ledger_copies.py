@@ -100,6 +100,8 @@ def _copy_books(source: Store, target: Store, study: str) -> None:
         for entry in source.entries(book):
             _put(target, book, entry)
     waiting_room.copy_budget(source, target, study)
+    if restored_at := accounts.restored_at(source, study):
+        accounts.note_restore(target, study, restored_at)
     for book, entry in _at_one_moment(source, study):
         _put(target, book, entry)
 

@@ -100,9 +100,20 @@ def take_over(store: Store, study: str, at: str) -> None:
     paid_from = purse(store, study)[1].paid_from
     if not paid_from:
         return
-    with suppress(Stale):
-        store.write_entry(RESTORES, at, 0, {"study": study, "paid_from": paid_from})
+    note_restore(store, study, at, paid_from)
     change_purse(store, study, lambda now: replace(now, paid_from=""))
+
+
+def note_restore(store: Store, study: str, at: str, paid_from: str = "") -> None:
+    """Record that the ledger of a study may lack what was paid before a time (UTC, ISO 8601)."""
+    with suppress(Stale):
+        store.write_entry(RESTORES, f"{at} {study}", 0, {"study": study, "paid_from": paid_from})
+
+
+def restored_at(store: Store, study: str) -> str:
+    """Return when a study's ledger was last restored from a backup, or taken over; '' for never."""
+    entries = (entry for entry in store.entries(RESTORES) if entry.data.get("study") in (None, study))
+    return max((entry.key.partition(" ")[0] for entry in entries), default="")
 
 
 def panel_terms(store: Store, study: Study) -> PanelTerms:

@@ -43,7 +43,7 @@ from backend.payment.ledger import (
     times_shown,
 )
 from backend.payment.unmatched import by_key, unmatched
-from backend.stores.store import RESTORES, Stale, Store
+from backend.stores.store import Stale, Store
 from backend.stores.updates import TRIES, retried
 
 SETTLE = timedelta(hours=24)
@@ -303,15 +303,9 @@ class Payer:
                 self._advance(version, payment)
         self._reconcile_payments()
 
-    def _restored_at(self) -> str:
-        """Return when the store was last restored from a backup, or took this study over; '' for never."""
-        entries = self.store.entries(RESTORES)
-        here = (None, self.study.name)
-        return max((entry.key for entry in entries if entry.data.get("study") in here), default="")
-
     def _is_just_restored(self) -> bool:
         """Return whether the panel may still be processing payments made after a restored backup."""
-        restored_at = self._restored_at()
+        restored_at = accounts.restored_at(self.store, self.study.name)
         if not restored_at:
             return False
         until = datetime.fromisoformat(restored_at) + self.settle
@@ -332,7 +326,7 @@ class Payer:
         listed bonus of the same amount is taken for that of a payment made since the backup, if it was owed
         before the restore.
         """
-        found, restored_at = {}, self._restored_at()
+        found, restored_at = {}, accounts.restored_at(self.store, self.study.name)
         ledger = self._accounts()
         due = {
             key: account

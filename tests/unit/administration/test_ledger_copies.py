@@ -11,9 +11,11 @@ from backend.administration import delete
 from backend.administration.copy import copy
 from backend.cli import main
 from backend.foundation.errors import Conflict
+from backend.foundation.timestamps import stamp
 from backend.payment import accounts, manual
 from backend.recruitment import recruit
 from backend.stores.opening import open_store
+from backend.stores.store import RESTORES
 from backend.studies import lifecycle
 
 from .. import sample_studies as studies
@@ -143,6 +145,20 @@ def test_a_copy_takes_over_where_the_first_store_is_lost_and_pays_nobody_twice()
     finish(payday)  # it paid on, and then was lost
 
     accounts.take_over(other, "faces", payday.clock().isoformat())
+
+    payday.store = other
+    finish(payday)
+    payday.check()
+
+
+def test_a_store_that_was_restored_and_then_moved_pays_nobody_twice():
+    payday, other = begun(payday_of()), MemoryStore()
+    backup = payday.store.backup()
+    finish(payday)  # what this pays is not in the backup
+    backup.write_entry(RESTORES, stamp(payday.clock()), 0, {"taken_at": ""})
+    payday.store = backup
+
+    moved(payday, other)
 
     payday.store = other
     finish(payday)
