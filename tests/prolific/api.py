@@ -41,8 +41,7 @@ def reply(books, request):
         if request.authorization != f"Token {books.token}":
             raise Refusal(401, "Authentication credentials were not valid", "Invalid token.")
         for method, pattern, handler in ROUTES:
-            found = re.fullmatch(ROOT + pattern, request.path)
-            if found and method == request.method:
+            if method == request.method and (found := pattern.fullmatch(request.path)):
                 with books.lock:
                     books.tick()
                     status, data, *headers = handler(books, request, *found.groups())
@@ -326,8 +325,9 @@ def _page(books, request, rows):
         raise Refusal(404, "Not found", "Invalid page.")
 
     def link(number):
-        query = urlencode({**request.query, "page": number})
-        return {"href": f"{request.base}{request.path}?{query}" if 1 <= number <= last else None}
+        if not 1 <= number <= last:
+            return {"href": None}
+        return {"href": f"{request.base}{request.path}?{urlencode({**request.query, 'page': number})}"}
 
     links = {"self": link(page), "next": link(page + 1), "previous": link(page - 1), "last": link(last)}
     return {"results": rows[before : before + size], "_links": links}
@@ -368,3 +368,4 @@ ROUTES = [
     ("DELETE", "/hooks/subscriptions" + ID, drop_subscription),
     ("GET", "/hooks/subscriptions" + ID + "events/", list_events),
 ]
+ROUTES = [(method, re.compile(ROOT + pattern), handler) for method, pattern, handler in ROUTES]
