@@ -195,6 +195,8 @@ def broke_off(store: Store, study: Study, evaluator: str, fault: str) -> Account
     def rule(now: Account | None) -> Account:
         if now is not None and (now.rewards or now.payments or now.confirmed_at):
             raise Conflict(f"the payment of {evaluator} is in progress already")
+        if now is not None and now.closed_at and not now.is_unmatched:
+            raise Conflict(f"what is owed to {now.evaluator} is closed: {now.closed_why}")
         return account
 
     check_paid_here(store, study.name)

@@ -332,15 +332,14 @@ def _check_fault(fault: str) -> None:
 def rest_of(part: Account, whole: Account) -> Account | None:
     """Return the account of what a session has earned beyond what it is paid as one that broke off.
 
-    None if that is nothing, if the part was closed, if the whole can replace it (`entered`), or as long as
-    the panel may still pay the place's reward.
+    None if that is nothing, if the whole can replace it (`entered`), or as long as the panel may still pay
+    the place's reward. What was closed counts as paid.
 
     Args:
         part: the stored account.
         whole: what the session is owed in all, now that it is closed or withdrawn.
     """
-    is_over = _is_closed(part) or part.reward not in ("none", "confirmed")
-    if not part.is_partial or is_over or entered(part, whole):
+    if not part.is_partial or entered(part, whole) or part.reward not in SETTLED:
         return None
     paid = part.usd_cents("bonus") + (part.usd_cents("reward") if part.reward == "confirmed" else 0)
     more = whole.base_usd_cents + whole.bonus_usd_cents - paid
@@ -466,28 +465,23 @@ def _with_base_paid(account: Account) -> Account:
 def entered(now: Account | None, account: Account) -> Account | None:
     """Return the account to store when `account` is entered; None to keep the existing one.
 
-    An existing account is kept, unless it was partial and the new one is whole or owes more, or it was for
-    a submission without an owed session. What was closed stays closed.
+    An existing account is kept, unless it was partial and open and the new one is whole or owes more, or it
+    was for a submission without an owed session.
     """
     if now is None:
         return account
     if now.is_unmatched and not account.is_unmatched:
         return _matched(now, account)
-    if _is_closed(now):
-        return None
-    if now.is_partial and not now.payments and now.reward != "confirmed" and not now.confirmed_at:
+    is_replaceable = now.is_partial and not now.payments and not now.closed_at
+    if is_replaceable and now.reward != "confirmed" and not now.confirmed_at:
         owed = [one.base_usd_cents + one.bonus_usd_cents for one in (now, account)]
         return _excused(now, account) if owed[0] < owed[1] else None
-    if now.is_partial and not now.payments and now.bonus != "confirmed" and not account.is_partial:
+    if is_replaceable and now.bonus != "confirmed" and not account.is_partial:
         paid = {"reward": now.reward, "reward_cents": now.reward_cents, "confirmed_at": now.confirmed_at}
         return _excused(now, account).moved(**paid)
     if account.is_withdrawn and not now.is_withdrawn:
         return now.moved(is_withdrawn=True)
     return None
-
-
-def _is_closed(account: Account) -> bool:
-    return "closed" in (account.reward, account.bonus)
 
 
 def _excused(now: Account, account: Account) -> Account:

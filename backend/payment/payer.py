@@ -70,7 +70,8 @@ class Payer:
     settle: timedelta = SETTLE
     batch: int = BATCH
     releases_sent: bool = False
-    """Treat as owed again what the panel accepted but has not shown for longer than `settle`."""
+    """Treat as owed again what the panel accepted but has not shown for longer than `settle`, and rewards of
+    places that it does not know."""
     ceiling_usd_cents: int | None = None
     """What all commitments of the study may come to, fees included; None for as much as its budget allows."""
     progress: Progress = lambda items, **_: items
@@ -224,6 +225,8 @@ class Payer:
 
         def rule(key: str, now: Account) -> Account | None:
             after = reconciled(now, statuses.get(key, ""), terms, at)
+            if self.releases_sent and after.reward == "intended" and not statuses.get(key):
+                after = after.moved(reward="owed")  # what the panel does not know can be closed
             return None if after == now else after
 
         self._change_all([key for key, account in known.items() if rule(key, account)], rule)

@@ -4,6 +4,7 @@ import dataclasses
 
 import pytest
 
+from backend.foundation.errors import Conflict
 from backend.payment import accounts as owing
 from backend.payment import manual
 from backend.studies import withdrawals
@@ -90,17 +91,6 @@ def test_who_is_excused_before_the_first_answer_and_then_finishes_is_paid_the_wh
     assert total(payday) == WHOLE
 
 
-def test_who_goes_on_after_the_debt_was_closed_is_not_owed_it_again():
-    payday = Payday(MemoryStore())
-    evaluator, _ = broke_off(payday)
-    owing.close(payday.store, payday.study, evaluator, "a test of our own", payday.clock())
-
-    goes_on(payday)
-    pay(payday)
-
-    assert total(payday) == 0
-
-
 def test_the_rest_is_on_the_list_of_who_is_paid_by_hand(tmp_path):
     payday = Payday(MemoryStore())
     evaluator, _ = broke_off(payday)
@@ -144,3 +134,23 @@ def _close(payday, session):
     if cursor := found.get(session.id):
         after = dataclasses.replace(cursor, version=cursor.version + 1, state="returned")
         payday.store.move(session.id, cursor.version, after)
+
+
+def test_who_goes_on_after_a_part_was_closed_is_owed_only_what_was_earned_since():
+    payday = Payday(MemoryStore())
+    evaluator, place = broke_off(payday)
+    owing.close(payday.store, payday.study, evaluator, "paid by bank transfer", payday.clock())
+
+    goes_on(payday)
+    pay(payday)
+
+    assert payday.counts() == {(place.id, "bonus"): [WHOLE - PART]}
+
+
+def test_a_closed_debt_is_not_opened_again_as_one_that_broke_off():
+    payday = Payday(MemoryStore())
+    evaluator, _ = broke_off(payday)
+    owing.close(payday.store, payday.study, evaluator, "paid by bank transfer", payday.clock())
+
+    with pytest.raises(Conflict, match="e001 is closed: paid by bank transfer"):
+        owing.broke_off(payday.store, payday.study, evaluator, FAULT)

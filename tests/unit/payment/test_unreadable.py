@@ -200,3 +200,36 @@ def test_the_ledger_of_a_copy_closes_nothing():
 
     with pytest.raises(Conflict, match="is paid from elsewhere"):
         owing.close(payday.store, payday.study, people[0][0], "why", payday.clock())
+
+
+def test_a_reward_whose_place_vanished_after_it_was_committed_is_released_and_then_closed():
+    payday = Payday(MemoryStore())
+    evaluator, place = payday.person(right=7)
+    run(payday, Fate({("before", "approve", 1): "kill"}))
+    panel = Vanished(payday.panel, {place.id})
+    payday.payer(panel=panel).run()
+    with pytest.raises(Conflict, match="is under way"):
+        owing.close(payday.store, payday.study, evaluator, "unknown there", payday.clock())
+
+    payday.payer(panel=panel, releases_sent=True).run()
+    (account,) = owing.close(payday.store, payday.study, evaluator, "unknown there", payday.clock())
+
+    assert (account.reward, account.bonus) == ("closed", "closed")
+    assert payday.counts() == {}
+
+
+def test_a_release_leaves_a_reward_that_the_panel_may_still_approve():
+    payday = Payday(MemoryStore())
+    _, place = payday.person(right=7)
+    run(payday, Fate({("before", "approve", 1): "kill"}))
+
+    payday.payer(releases_sent=True).run()
+
+    assert payday.accounts()[place.id].reward == "confirmed"
+
+
+class Vanished(Blind):
+    """A panel that no longer lists chosen places either."""
+
+    def submissions(self, study):
+        return (one for one in super().submissions(study) if one.id not in self._ids)
