@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +108,12 @@ _STATE_LABELS = {
     default=None,
     help="Have the functions of `openhype deploy --panel` pay each hour what --yes would; or no longer.",
 )
+@click.option(
+    "--explain",
+    "who",
+    metavar="WHO",
+    help="Say why somebody is owed, paid, or not: a pseudonym, session, completion code, or the panel's id.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def pay(
     world: World,
@@ -119,6 +126,7 @@ def pay(
     closings: tuple[tuple[str, str], ...],
     take_over: bool,
     automatic: bool | None,
+    who: str | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -141,6 +149,9 @@ def pay(
     panel = panel or study_payments.paid_by(study)
     if automatic is not None:
         study_payments.set_automatic(world.store, study, panel, automatic, utc_now())
+    if who is not None:
+        click.echo(_explained(world, study, panel, who, as_json, **options))
+        return
     pay_by = _by_panel if panel == "prolific" else _by_hand
     found = study_payments.status(world.store, study, pay_by(world, study, **options), panel)
     click.echo(json.dumps(found, indent=2) if as_json else _as_text(found))
@@ -148,6 +159,31 @@ def pay(
         for hindrance in found["hindrances"]:
             click.echo(f"openhype: {hindrance}", err=True)
         sys.exit(1)
+
+
+def _explained(
+    world: World,
+    study: Study,
+    panel: str,
+    who: str,
+    as_json: bool,
+    panel_study: str | None,
+    settle_hours: float,
+    yes: bool,
+    **_: Any,
+) -> str:
+    from backend.foundation.timestamps import utc_now
+    from backend.panels.prolific import open_prolific
+    from backend.payment import explanation, people, study_payments
+
+    if yes:
+        raise click.UsageError("--explain pays nobody: leave out --yes, or --explain")
+    options = study_payments.PayOptions(panel_study or "", settle_hours)
+    known = people.as_known(world.store, study, open_prolific, utc_now, panel, options)
+    found = explanation.explain(known, who)
+    if as_json:
+        return json.dumps([asdict(each) for each in found], indent=2)
+    return "\n\n".join("\n".join(f"{one.about + ':':<14}{one.words}" for one in each.said) for each in found)
 
 
 def _by_panel(

@@ -259,6 +259,11 @@ def key_of(submission: str, participant: str) -> str:
     return hashlib.sha256(f"{submission}\n{participant}".encode()).hexdigest()[:32]
 
 
+def pseudonym_of(key: str) -> str:
+    """Return the pseudonym of a person without a session, by the key of the account."""
+    return f"p{key[:12]}"
+
+
 def account_of(
     protocol: Protocol, session: Session, cursor: Cursor, at: str, names: tuple[str, str] = ("", "")
 ) -> Account | None:
@@ -402,7 +407,7 @@ def unmatched_account(submission: str, participant: str, why: str, at: str, term
     key = key_of(submission, participant)
     return Account(
         session="",
-        evaluator=f"p{key[:12]}",
+        evaluator=pseudonym_of(key),
         why=why,
         base_usd_cents=terms.reward_cents,
         bonus_usd_cents=0,

@@ -116,10 +116,16 @@ class Payer:
         """Return the state of payments and what a run would pay, as plain data; nothing is written."""
         return accounts.payment_status(self.store, self.study, *self.known())
 
-    def known(self) -> tuple[dict[str, Account], dict[str, str]]:
-        """Return all accounts as a run would find them, and each submission's status; nothing is written."""
+    def known(
+        self, listed: Mapping[str, Submission] | None = None
+    ) -> tuple[dict[str, Account], dict[str, str]]:
+        """Return all accounts as a run would find them, and each submission's status; nothing is written.
+
+        Args:
+            listed: the result of `look`, by default asked for here.
+        """
         self._check_currency()
-        listed, now = self.look(), self._now()
+        listed, now = self.look() if listed is None else listed, self._now()
         known = accounts.plain_accounts(self.store, self.study, self.clock())
         for account in unmatched(self.store, self.study, listed, known, now):
             known[account.key] = account
@@ -296,7 +302,12 @@ class Payer:
 
     def _pay_bonuses(self) -> None:
         statuses = self._take_over(self.look())
-        if self._is_just_restored():
+        if until := self.restored_until():
+            self._hindrances[
+                "this store was restored from a backup, or took a ledger over, at "
+                f"{accounts.restored_at(self.store, self.study.name)}; bonuses are paid from {until.isoformat(timespec='minutes')} on, when the panel's books "
+                "show what was paid before"
+            ] = None
             return
         before = self._baselines(statuses)
         while self._commit("bonus", statuses, before):
@@ -306,20 +317,11 @@ class Payer:
                 self._advance(version, payment)
         self._reconcile_payments()
 
-    def _is_just_restored(self) -> bool:
-        """Return whether the panel may still be processing payments made after a restored backup."""
+    def restored_until(self) -> datetime | None:
+        """Return until when the panel may be processing payments made after a restored backup, if it may."""
         restored_at = accounts.restored_at(self.store, self.study.name)
-        if not restored_at:
-            return False
-        until = datetime.fromisoformat(restored_at) + self.settle
-        if self.clock() >= until:
-            return False
-        self._hindrances[
-            f"this store was restored from a backup, or took a ledger over, at {restored_at}; bonuses are "
-            f"paid from {until.isoformat(timespec='minutes')} on, when the panel's books show what was paid "
-            "before"
-        ] = None
-        return True
+        until = datetime.fromisoformat(restored_at) + self.settle if restored_at else self.clock()
+        return until if self.clock() < until else None
 
     def _baselines(self, statuses: dict[str, str]) -> dict[str, tuple[int, ...]]:
         """Return the bonuses that the panel lists for each account whose bonus can be paid.

@@ -68,6 +68,13 @@ def count(store: Store, study: Study, submissions: Iterable[Submission]) -> dict
     return dict(sorted(counts.items()))
 
 
+def reasons(store: Store, study: Study, listed: Mapping[str, Submission]) -> dict[str, str]:
+    """Return why submissions are unmatched, by the keys of their accounts; without those of sessions."""
+    sessions, codes = _sessions(store, study), (recruited(store, study.name) or {}).get("codes", {})
+    whys = {key: _why(submission, sessions, codes) for key, submission in listed.items()}
+    return {key: why for key, why in whys.items() if why is not None}
+
+
 def _account(submission: Submission, why: str, terms: PanelTerms, at: str) -> Account:
     done_at = submission.completed_at or submission.started_at
     account = unmatched_account(submission.id, submission.participant, why, done_at, terms)

@@ -2,6 +2,10 @@
 
 import json
 import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -16,6 +20,8 @@ from tests import prolific
 
 from .. import sample_studies as studies
 from ..payday import FAULT, FEE, Payday
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture
@@ -156,6 +162,7 @@ def test_no_token_and_no_panel_id_stands_in_output_logs_exports_or_status(
         (),
         ("--yes",),
         ("--yes", "--json"),
+        *(("--explain", f"e{number:03d}") for number in range(1, 12)),
         ("--panel", "link", "--out", str(tmp_path / "o.csv")),
     ):
         done = openhype(*options)
@@ -168,3 +175,37 @@ def test_no_token_and_no_panel_id_stands_in_output_logs_exports_or_status(
     secrets = ids | {fake.token, *payday.books.bulks, payday.panel_study}
     assert len(secrets) > 24
     assert not [secret for secret in secrets for text in told if secret in text]
+
+
+def test_explain_says_why_in_a_process_of_its_own_as_words_and_as_json(payday, fake, tmp_path):
+    payday.person(right=5)
+    payday.person(right=3, at_panel="rejected")
+    command = [sys.executable, "-m", "backend", "pay", "faces", "--data", str(tmp_path)]
+    command += ["--panel-study", payday.panel_study, "--explain"]
+
+    def run(*options):
+        environment = {**os.environ, **fake.environment()}
+        return subprocess.run(
+            [*command, *options], env=environment, capture_output=True, text=True, check=False, cwd=ROOT
+        )
+
+    told, unknown, data = run("e001"), run("e003"), json.loads(run("e002", "--json").stdout)
+
+    assert told.stdout.splitlines()[1:5] == [
+        "did:          finished; 10 of 10 trials answered, 5 right, last on 2026-01-04 00:01 UTC",
+        "owed:         $1.00 of base + $0.10 of bonus (5 right × $0.02) = $1.10",
+        "reward:       $1.00 owed",
+        "bonus:        $0.10 owed",
+    ], told.stderr
+    assert (unknown.returncode, unknown.stdout) == (1, "")
+    assert "study faces knows nobody called 'e003'; did you mean `e002`?" in unknown.stderr
+    assert data[0]["evaluator"] == "e002"
+    assert {"about": "next", "words": "nothing: the place was rejected"} in data[0]["said"]
+    assert payday.books.paid() == {}
+
+
+def test_explain_and_yes_are_not_given_together(openhype):
+    assert (
+        "--explain pays nobody: leave out --yes, or --explain"
+        in openhype("--explain", "e001", "--yes").stderr
+    )
