@@ -26,6 +26,7 @@ import { facts, money } from "./screens.js";
 /**
  * @typedef {import("../types/api.js").PaymentState} Payments
  * @typedef {import("../types/api.js").OwedLine} Account
+ * @typedef {import("../types/api.js").Explained} Explained
  * @typedef {import("./console_study.js").Study} Study
  * @typedef {import("./console_study.js").Context} Context
  */
@@ -40,6 +41,16 @@ const STATES = /** @type {{[state: string]: string}} */ ({
   confirmed: "paid",
   closed: "closed",
   none: "–",
+});
+const HEADINGS = /** @type {{[about: string]: string}} */ ({
+  who: "Who",
+  did: "What was done",
+  owed: "Owed",
+  reward: "Reward",
+  bonus: "Bonus",
+  "at the panel": "At the panel",
+  next: "What comes next",
+  "you may": "By command",
 });
 const MOST_SHOWN = 200;
 const MARKED_AT_ONCE = 1000;
@@ -77,6 +88,7 @@ export async function showPay(main, record, context) {
     other.replaceChildren(
       section(
         "Other",
+        explaining(record, context),
         budget(record, payments, context, refreshAll),
         ...rareActions(record, payments, context, refreshAll),
       ),
@@ -243,6 +255,39 @@ function budget(
     { isPrimary: false },
   );
   return details(paid_by === "prolific" ? "Budget and fee" : "Budget", form);
+}
+
+/**
+ * Return the form that says in words why somebody is owed what they are.
+ * @param {Study} record
+ * @param {Context} context
+ */
+function explaining({ study }, { api, signal }) {
+  const asked = {
+    who: textField(
+      "Evaluator or session",
+      { required: "" },
+      "Or the completion code, or the id at the panel.",
+    ),
+  };
+  const said = el("div", { "aria-live": "polite" });
+  const form = commandForm(
+    elementsOf(asked),
+    "Explain",
+    async () => {
+      said.replaceChildren();
+      const { who } = valuesOf(asked);
+      /** @type {Explained} */
+      const { accounts } = await api.get(pathTo`/api/studies/${study}/payments/${who}`, { signal });
+      said.replaceChildren(
+        ...accounts.map((each) =>
+          facts(each.said.map(({ about, words }) => [HEADINGS[about] ?? about, words])),
+        ),
+      );
+    },
+    { isPrimary: false },
+  );
+  return details("Why is somebody owed this?", form, said);
 }
 
 /** @param {number} number */

@@ -285,6 +285,23 @@ class PaymentState(PaymentTotals):
     """Why it cannot be paid here now."""
 
 
+class Said(TypedDict):
+    about: str
+    """What it is about: `who`, `did`, `owed`, `reward`, `bonus`, `at the panel`, `next`, `you may`."""
+    words: str
+
+
+class Explanation(TypedDict):
+    """What is said of an account of a person, or of the lack of one."""
+
+    evaluator: str
+    said: list[Said]
+
+
+class Explained(TypedDict):
+    accounts: list[Explanation]
+
+
 class BudgetSet(TypedDict):
     budget_usd_cents: int | None
     fee_percent: str

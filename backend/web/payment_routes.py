@@ -4,6 +4,7 @@ The panel's API pays in a job (`jobs/study_work.py`): it takes seconds for each 
 it stopped if its process ends. Who is not paid by a panel is paid by the researcher, from a list.
 """
 
+from dataclasses import asdict
 from typing import Any, cast
 
 from flask import Response
@@ -14,7 +15,8 @@ from backend.foundation.errors import Conflict, InvalidInput, OpenhypeError
 from backend.foundation.timestamps import stamp
 from backend.jobs import queue
 from backend.members.roles import RESEARCHER
-from backend.payment import accounts, automatic, manual, study_payments
+from backend.payment import accounts, automatic, manual, people, study_payments
+from backend.payment.explanation import explain
 from backend.payment.payer import Payer
 from backend.payment.study_payments import PayOptions
 from backend.studies import confirmations
@@ -32,6 +34,8 @@ from backend.web.money_types import (
     Closed,
     Closing,
     DueByHand,
+    Explained,
+    Explanation,
     Marked,
     MarkPaid,
     OwedInPart,
@@ -67,6 +71,18 @@ def show_payments(context: Context, study: Study, query: PaymentTerms) -> Paymen
     state = _by_panel(context, study, _options(query)) if by == PROLIFIC.name else _by_hand(context, study)
     facts = {**state, "by_hand": _due_by_hand(context, study, by)}
     return cast(PaymentState, study_payments.status(context.store, study, facts, by))
+
+
+@route("GET /api/studies/{study}/payments/{who}")
+def explain_payment(context: Context, study: Study, who: str) -> Explained:
+    """Why somebody is owed, paid or not: by pseudonym, session, completion code, or the panel's id.
+
+    Returns:
+        In words, what was done, sent and is next; nothing is paid.
+    """
+    by = study_payments.paid_by(study)
+    known = people.as_known(context.store, study, panel, context.clock, by, PayOptions())
+    return {"accounts": [cast(Explanation, asdict(each)) for each in explain(known, who)]}
 
 
 @route("POST /api/studies/{study}/pay", "409 501 503", status=202)

@@ -334,6 +334,26 @@ def test_what_the_panel_paid_leaves_the_list_and_what_is_typed_stays(desk, site,
     payday.check()
 
 
+def test_the_page_of_payments_says_why_somebody_is_owed_what(desk, site, payday):
+    page = desk.page
+    sign_in(page, site, "/console/studies/paid/pay")
+    page.click("summary:text-is('Why is somebody owed this?')")
+    page.fill("details[open] input", "e0012")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("details[open] .error:has-text('nobody called')")
+    page.fill("details[open] input", "e009")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("details[open] dd:text-is('nothing: the place was rejected')")
+
+    said = page.inner_text("details[open] dl")
+    assert "$1.00 of base + $0.18 of bonus (9 right × $0.02) = $1.18" in said
+    assert page.inner_text("details[open] .error") == ""
+    for width, scheme in ((1280, "light"), (390, "dark")):
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": width, "height": 800})
+        assert (violations(page), page.evaluate(OVERFLOW)) == ([], 0)
+
+
 def test_payments_are_made_automatic_and_taken_over_from_a_lost_store(desk, site, payday):
     page = desk.page
     sign_in(page, site, "/console/studies/paid/pay")

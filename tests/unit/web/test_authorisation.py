@@ -75,6 +75,7 @@ TABLE = {
     "POST /api/studies/{study}/recruitment/rehearsal": (RESEARCHER, 404),
     "POST /api/studies/{study}/recruitment/webhooks": (RESEARCHER, 404),
     "GET /api/studies/{study}/payments": (RESEARCHER, 404),
+    "GET /api/studies/{study}/payments/{who}": (RESEARCHER, 404),
     "POST /api/studies/{study}/pay": (RESEARCHER, 404),
     "GET /api/studies/{study}/payments.csv": (RESEARCHER, 404),
     "POST /api/studies/{study}/payments/mark-paid": (RESEARCHER, 404),

@@ -269,3 +269,20 @@ def test_who_holds_no_place_at_the_panel_is_paid_from_a_list_too(payday, me):
 @pytest.mark.parametrize("cents", [-1, 10**12, 1.5, "100", 10**400])
 def test_a_budget_is_in_whole_cents(payday, me, cents):
     me.refused("studies/faces/payments/budget", {"budget_usd_cents": cents}, 400, "invalid")
+
+
+def test_why_somebody_is_owed_what_is_said_in_words_to_who_asks(payday, me):
+    _, place = payday.person(right=5)
+
+    (account,) = me.get("studies/faces/payments/e001")["accounts"]
+
+    said = [(one["about"], one["words"]) for one in account["said"]]
+    assert account["evaluator"] == "e001"
+    assert ("owed", "$1.00 of base + $0.10 of bonus (5 right × $0.02) = $1.10") in said
+    assert ("next", "the next run approves the place") in said
+    assert me.get(f"studies/faces/payments/{place.id}")["accounts"] == [account]
+    unknown = me.get("studies/faces/payments/e002", 404)["error"]
+    assert (unknown["code"], unknown["message"]) == (
+        "unknown_evaluator",
+        "study faces knows nobody called 'e002'; did you mean `e001`?",
+    )
