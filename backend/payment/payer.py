@@ -303,10 +303,11 @@ class Payer:
     def _pay_bonuses(self) -> None:
         statuses = self._take_over(self.look())
         if until := self.restored_until():
+            at = accounts.restored_at(self.store, self.study.name)
             self._hindrances[
-                "this store was restored from a backup, or took a ledger over, at "
-                f"{accounts.restored_at(self.store, self.study.name)}; bonuses are paid from {until.isoformat(timespec='minutes')} on, when the panel's books "
-                "show what was paid before"
+                f"this store was restored from a backup, or took a ledger over, at {at}; bonuses are paid "
+                f"from {until.isoformat(timespec='minutes')} on, when the panel's books show what was paid "
+                "before"
             ] = None
             return
         before = self._baselines(statuses)
