@@ -95,13 +95,16 @@ def _has_ledger(store: Store, study: str) -> bool:
 
 
 def _copy_books(source: Store, target: Store, study: str) -> None:
-    """Overwrite the target's entries with the source's; entries that only the target has remain."""
+    """Overwrite the target's entries with the source's; entries that only the target has remain.
+
+    Bonuses wait at the target as after a restore of the source: what was asked for before may still arrive.
+    """
+    if at := accounts.restored_at(source, study):
+        accounts.note_restore(target, study, at)
     for book in (lifecycle.recruitment_book(study), screened_out.book(study), waiting_room.book_of(study)):
         for entry in source.entries(book):
             _put(target, book, entry)
     waiting_room.copy_budget(source, target, study)
-    if restored_at := accounts.restored_at(source, study):
-        accounts.note_restore(target, study, restored_at)
     for book, entry in _at_one_moment(source, study):
         _put(target, book, entry)
 

@@ -20,7 +20,7 @@ from backend.studies import lifecycle
 
 from .. import sample_studies as studies
 from ..memory import MemoryStore
-from ..payday import Payday
+from ..payday import BONUS, Payday
 from ..payment.test_payer_faults import STORE_CALLS, Fate, Fated, Killed, finish, payday_of, run, steps_of
 
 NAMES = ("sqlite:///old.db", "sqlite:///new.db")
@@ -151,15 +151,53 @@ def test_a_copy_takes_over_where_the_first_store_is_lost_and_pays_nobody_twice()
     payday.check()
 
 
-def test_a_store_that_was_restored_and_then_moved_pays_nobody_twice():
-    payday, other = begun(payday_of()), MemoryStore()
-    backup = payday.store.backup()
-    finish(payday)  # what this pays is not in the backup
-    backup.write_entry(RESTORES, stamp(payday.clock()), 0, {"taken_at": ""})
-    payday.store = backup
+def on_its_way():
+    """A study of which one bonus was asked for and takes three hours; and its store as it was before that."""
+    payday = begun(Payday(MemoryStore()))
+    payday.owes(payday.person(right=7)[1], bonus=7 * BONUS)
+    before = payday.store.backup()
+    payday.books.pay_delay = timedelta(hours=3)
+    payday.payer().run()
+    return payday, before
 
-    moved(payday, other)
 
+def restored(payday, before):
+    before.write_entry(RESTORES, stamp(payday.clock()), 0, {"taken_at": "2026-01-05T00:00:00.000Z"})
+    return before
+
+
+def taken_over(payday, before):
+    other = MemoryStore()
+    copy(before, other, "faces", names=NAMES)
+    accounts.take_over(other, "faces", stamp(payday.clock()))
+    return other
+
+
+@pytest.mark.parametrize("recovered", [restored, taken_over])
+def test_a_bonus_on_its_way_when_a_store_was_lost_is_awaited_after_a_further_move(recovered):
+    payday, before = on_its_way()
+    payday.store = recovered(payday, before)
+    third = MemoryStore()
+
+    moved(payday, third)
+
+    payday.store = third
+    finish(payday)
+    payday.check()
+
+
+def test_two_studies_that_are_taken_over_at_the_same_moment_both_wait_with_bonuses():
+    payday, before = on_its_way()
+    second = begun(Payday(before, "cats", books=payday.books))
+    other = MemoryStore()
+    for name in ("faces", "cats"):
+        copy(before, other, name, names=NAMES)
+
+    for name in ("cats", "faces"):
+        accounts.take_over(other, name, stamp(payday.clock()))
+
+    for one in (payday, second):
+        assert "took a ledger over" in one.payer(other).run()[0]
     payday.store = other
     finish(payday)
     payday.check()
