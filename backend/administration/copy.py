@@ -18,7 +18,7 @@ from backend.foundation.errors import Conflict, NotFound
 from backend.payment import accounts
 from backend.stores.store import Store
 from backend.stores.updates import update
-from backend.studies import lifecycle, pausing, places_given_back, standing_books, turns
+from backend.studies import lifecycle, pausing, places_given_back, standing_books, turns, waiting_room
 from backend.studies.withdrawals import BOOK as WITHDRAWN
 from backend.studies.withdrawals import withdrawn
 from backend.task.eligibility import PEOPLE, links_of
@@ -79,6 +79,7 @@ def copy(
         ledger_copies.move_ledger(source, target, name, names)
     elif study.begun_at:
         ledger_copies.copy_ledger(source, target, name, names)
+    waiting_room.copy(source, target, name)
     return Copied(count, written, accounts.purse(target, name)[1].paid_from)
 
 

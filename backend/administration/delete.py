@@ -201,6 +201,8 @@ def _owed(store: Store, study: Study, now: datetime) -> list[str]:
 def _unknown_to(store: Store, study: Study, now: datetime, elsewhere: str) -> list[str]:
     """List debts that the paying store may not know of, if the ledger here is a copy."""
     count = sum(1 for _ in accounts.newly_owed(store, study, now))
+    known = accounts.accounts(store, study.name).values()
+    count += sum(account.is_withdrawn and not account.is_paid for _, account in known)
     if not count:
         return []
     return [

@@ -17,7 +17,7 @@ from backend.foundation.errors import Conflict, Unavailable
 from backend.payment import accounts, screened_out
 from backend.stores.store import Entry, Store, stored_entry
 from backend.stores.updates import TRIES, update
-from backend.studies import lifecycle, waiting_room
+from backend.studies import lifecycle
 from backend.studies.withdrawals import BOOK as WITHDRAWN
 from backend.studies.withdrawals import withdrawn
 from backend.task.withdrawal import finish_one
@@ -82,8 +82,10 @@ def move_ledger(source: Store, target: Store, study: str, names: tuple[str, str]
 
 
 def copy_withdrawals(source: Store, target: Store, study: str) -> None:
-    """Withdraw at the target what was withdrawn at the source."""
+    """Withdraw at the target what was withdrawn at the source, with what is owed for it."""
     for entry in withdrawn(source, study):
+        finish_one(source, entry)
+        accounts.copy_withdrawn(source, target, study, entry.key)
         if target.entry(WITHDRAWN, entry.key) is None:
             _put(target, WITHDRAWN, Entry(entry.key, 1, {**entry.data, "is_erased": False}))
         finish_one(target, stored_entry(target, WITHDRAWN, entry.key))
@@ -101,10 +103,9 @@ def _copy_books(source: Store, target: Store, study: str) -> None:
     """
     if at := accounts.restored_at(source, study):
         accounts.note_restore(target, study, at)
-    for book in (lifecycle.recruitment_book(study), screened_out.book(study), waiting_room.book_of(study)):
+    for book in (lifecycle.recruitment_book(study), screened_out.book(study)):
         for entry in source.entries(book):
             _put(target, book, entry)
-    waiting_room.copy_budget(source, target, study)
     for book, entry in _at_one_moment(source, study):
         _put(target, book, entry)
 

@@ -17,6 +17,7 @@ from backend.experiment.session import Cursor
 from backend.foundation.errors import Conflict, NotFound
 from backend.foundation.timestamps import stamp
 from backend.payment.ledger import (
+    REST,
     WAITED,
     WITHDRAWN,
     Account,
@@ -255,9 +256,21 @@ def enter(store: Store, study: Study, session: Session, cursor: Cursor, why: str
     account = _at_its_place(account, session, other_panel_studies(store, study))
     if why == WITHDRAWN:
         account = account.moved(is_withdrawn=True)
-    stored = _enter(store, study.name, _key_of(store, study.name, account), account)
+    return _enter_with_rest(store, study.name, account)
+
+
+def copy_withdrawn(source: Store, target: Store, study: str, session: str) -> None:
+    """Record at the target what the source's ledger owes for a withdrawn session, which neither store has."""
+    for _, account in accounts(source, study).values():
+        if account.session in (session, f"{session}-{REST}"):
+            _enter_with_rest(target, study, account)
+
+
+def _enter_with_rest(store: Store, study: str, account: Account) -> Account:
+    """Store an account by the rule of `ledger.entered`, and what it owes beyond one that is paid in part."""
+    stored = _enter(store, study, _key_of(store, study, account), account)
     if rest := rest_of(stored, account):
-        _enter(store, study.name, rest.key, rest)
+        _enter(store, study, rest.key, rest)
     return stored
 
 

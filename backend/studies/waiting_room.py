@@ -8,7 +8,7 @@ but never overdraws it. Evaluators are called when the study is resumed.
 import hashlib
 import hmac
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -128,12 +128,17 @@ def _reply(
     }
 
 
-def copy_budget(source: Store, target: Store, study: str) -> None:
-    """Give the target what the source has used of the study's budget for waiting."""
-    entry = source.entry(_BUDGETS, study)
-    if entry is not None:
-        data = entry.data
-        update(target, _BUDGETS, study, lambda _: data)
+def copy(source: Store, target: Store, study: str) -> None:
+    """Give the target the source's waits, of each that with more minutes, and their use of the budget."""
+    for entry in source.entries(book_of(study)):
+        update(target, book_of(study), entry.key, _if_longer(entry.data))
+    minutes = sum(wait.minutes for _, wait in waits(target, study))
+    if minutes:
+        update(target, _BUDGETS, study, lambda now: {"minutes": max(minutes, now["minutes"] if now else 0)})
+
+
+def _if_longer(data: Mapping[str, Any]) -> Callable[[Mapping[str, Any] | None], Mapping[str, Any] | None]:
+    return lambda now: data if now is None or now["minutes"] < data["minutes"] else None
 
 
 def _left(store: Store, study: str, protocol: Protocol) -> int:

@@ -1,7 +1,7 @@
 """A ledger in two stores: one of them pays, whoever is killed or at work while the right to pay moves."""
 
 from contextlib import suppress
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from random import Random
 
 import pytest
@@ -16,12 +16,15 @@ from backend.payment import accounts, manual
 from backend.recruitment import recruit
 from backend.stores.opening import open_store
 from backend.stores.store import RESTORES
-from backend.studies import lifecycle
+from backend.studies import lifecycle, pausing, waiting_room
+from backend.task.withdrawal import withdraw
 
 from .. import sample_studies as studies
 from ..memory import MemoryStore
-from ..payday import BONUS, Payday
+from ..payday import BASE, BONUS, Payday
 from ..payment.test_payer_faults import STORE_CALLS, Fate, Fated, Killed, finish, payday_of, run, steps_of
+from ..payment.test_rests import goes_on
+from ..task import test_withdrawal as dying
 
 NAMES = ("sqlite:///old.db", "sqlite:///new.db")
 
@@ -283,6 +286,70 @@ def test_moves_kills_and_payers_in_any_order(seed):
         payday.clock.advance(minutes=rng.choice([0, 1, 600]))
     finish(payday)
     payday.check()
+
+
+@pytest.mark.parametrize("state", ["finished", "active"])
+@pytest.mark.parametrize("was_copied", [True, False])
+def test_who_withdraws_at_the_first_store_after_a_move_is_paid_by_the_other(state, was_copied):
+    payday, other = begun(Payday(MemoryStore())), MemoryStore()
+    if not was_copied:
+        moved(payday, other)
+    at_panel = "done" if state == "finished" else "active"
+    _, place = payday.person("active", right=2, answered=4, at_panel=at_panel)
+    if was_copied:
+        moved(payday, other)
+    session = goes_on(payday, answered=10 if state == "finished" else 5, state=state)
+    withdraw(payday.store, payday.study, session.id, "2026-01-05T00:00:00.000Z")
+    if state == "active":
+        payday.books.give_back(place.id)
+    with pytest.raises(Conflict, match="1 evaluator of sessions here is not in the copied ledger"):
+        delete.check(payday.store, payday.study, payday.clock())
+
+    copy(payday.store, other, "faces", names=NAMES)
+
+    is_whole = state == "finished"
+    payday.owes(place, BASE if is_whole else 0, 7 * BONUS + (0 if is_whole else BASE // 2))
+    first, payday.store = payday.store, other
+    finish(payday)
+    payday.check()
+    copy(other, first, "faces", names=NAMES)
+    delete.check(first, payday.study, payday.clock())
+
+
+@pytest.mark.parametrize("at", range(1, 7))
+def test_a_withdrawal_that_died_before_a_move_is_paid_by_the_other_store(at):
+    payday, other = begun(Payday(MemoryStore())), MemoryStore()
+    payday.owes(payday.person(right=7)[1], bonus=7 * BONUS)
+    ((session, _),) = payday.store.sessions("faces")
+    with suppress(dying.Killed):
+        withdraw(dying.Dying(payday.store, at), payday.study, session.id, "2026-01-05T00:00:00.000Z")
+
+    moved(payday, other)
+
+    payday.store = other
+    finish(payday)
+    payday.check()
+
+
+def test_minutes_waited_at_the_first_store_after_a_move_are_owed_by_the_other():
+    store, other = MemoryStore(), MemoryStore()
+    study = studies.study(evaluators=3, retainer_usd_cents=10, retainer_budget_usd_cents=1000)
+    store.add_study(study, [])
+    study = lifecycle.begin(store, study, "2026-01-05T00:00:00.000Z")
+    pausing.set_paused(store, "faces", True, "2026-01-05T00:00:00.000Z")
+    start = datetime(2026, 1, 5, tzinfo=UTC)
+    token = waiting_room.begin(store, study, "q1", {}, start.timestamp())["token"]
+    copy(store, other, "faces", names=NAMES, moves=True)
+    for beat in range(1, 7):
+        at = start.timestamp() + 20 * beat
+        waiting_room.sign(store, study, token.partition(".")[0], token, True, True, at)
+
+    copy(store, other, "faces", names=NAMES)
+    copy(other, store, "faces", names=NAMES)
+
+    (account,) = manual.owed(other, study, start + timedelta(hours=1))
+    assert account.bonus_usd_cents == 20
+    assert [wait.minutes for _, wait in waiting_room.waits(store, "faces")] == [2]
 
 
 def test_a_copy_can_be_deleted_once_its_sessions_are_in_the_ledger_of_the_store_that_pays():
