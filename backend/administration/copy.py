@@ -12,6 +12,7 @@ from itertools import chain
 from typing import Any
 
 from backend.administration import intake_facts, ledger_copies
+from backend.experiment import browsers
 from backend.experiment.records import Response, Session, Study
 from backend.experiment.session import Cursor
 from backend.foundation.errors import Conflict, NotFound
@@ -136,21 +137,43 @@ def _is_behind(target: Store, session: Session, cursor: Cursor, responses: list[
         return True
     common = min(len(stored), len(responses))
     other = any(existing.questions.get(when, given) != given for when, given in cursor.questions.items())
-    if other or target.session(session.id) != session or stored[:common] != responses[:common]:
+    at_target = target.session(session.id)
+    if other or not _is_same(at_target, session) or stored[:common] != responses[:common]:
         raise Conflict(
             f"session {session.id} has other answers at the target; it was left as it is, and the copy ended"
         )
+    if session == _redacted(session) != at_target:
+        target.redact_session(session.id, session.panel, session.device)
     return existing.version < cursor.version and len(stored) <= len(responses)
+
+
+def _is_same(one: Session, other: Session) -> bool:
+    """Return whether two sessions are one, of which either store may have erased the personal data since."""
+    erased = _redacted(one)
+    return one == other or (erased == _redacted(other) and erased in (one, other))
+
+
+def _redacted(session: Session) -> Session:
+    return replace(session, panel={}, device=browsers.retained(session.device))
 
 
 def _restore(target: Store, session: Session, cursor: Cursor, responses: list[Response]) -> bool:
     """Store a session at the target, unless it is withdrawn there meanwhile; return whether it is stored."""
     if target.entry(WITHDRAWN, session.id) is None:
-        target.restore(session, cursor, responses)
+        target.restore(_as_at(target, session), cursor, responses)
     if target.entry(WITHDRAWN, session.id) is None:
         return True
     target.erase_session(session.id)
     return False
+
+
+def _as_at(target: Store, session: Session) -> Session:
+    """Return a session without the personal data that were erased at the target."""
+    try:
+        erased, existing = _redacted(session), target.session(session.id)
+    except NotFound:
+        return session
+    return existing if existing == erased else session
 
 
 def _copy_admission(source: Store, target: Store, study: str) -> None:

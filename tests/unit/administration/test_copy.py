@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from click.testing import CliRunner
 
+from backend.administration import retention
 from backend.administration.copy import copy
 from backend.cli import main
 from backend.commands.simulated_evaluators import simulate
@@ -130,6 +131,28 @@ def test_other_answers_at_the_target_are_not_written_over(pair):
         copy(source, target, "faces")
 
     assert [stored.response for stored in target.responses("s1")] == ["fake", "fake"]
+
+
+@pytest.mark.parametrize("erased_at", ["source", "target"])
+def test_a_session_whose_personal_data_were_erased_at_either_store_is_copied_again_without_them(
+    pair, erased_at
+):
+    source, target = pair
+    made(source)
+    with_answers(source, 3)
+    session = dataclasses.replace(source.session("s1"), panel={"PROLIFIC_PID": "p1"})
+    source.restore(dataclasses.replace(session, id="s2"), source.cursor("s1"), source.responses("s1"))
+    copy(source, target, "faces")
+    with_answers(source, 4, "s2")
+    store = {"source": source, "target": target}[erased_at]
+    retention.apply(
+        store, retention.due(store, store.study("faces"), datetime(2036, 1, 1, tzinfo=UTC), 1), LATER
+    )
+
+    copy(source, target, "faces")
+
+    assert target.session("s2").panel == {}
+    assert [len(target.responses(id)) for id in ("s1", "s2")] == [3, 4]
 
 
 def test_another_study_of_the_same_name_is_not_written_over(pair):
