@@ -132,18 +132,24 @@ def copy(source: Store, target: Store, study: str) -> None:
     """Give the target the source's waits, of each that with more minutes, and their use of the budget."""
     for entry in source.entries(book_of(study)):
         update(target, book_of(study), entry.key, _if_longer(entry.data))
-    minutes = sum(wait.minutes for _, wait in waits(target, study))
-    if minutes:
-        update(target, _BUDGETS, study, lambda now: {"minutes": max(minutes, now["minutes"] if now else 0)})
+    waited = sum(wait.minutes for _, wait in waits(target, study))
+    used = max(waited, *(_used(store, study) for store in (source, target)))
+    if used > _used(target, study):
+        update(target, _BUDGETS, study, lambda _: {"minutes": used})
 
 
 def _if_longer(data: Mapping[str, Any]) -> Callable[[Mapping[str, Any] | None], Mapping[str, Any] | None]:
     return lambda now: data if now is None or now["minutes"] < data["minutes"] else None
 
 
-def _left(store: Store, study: str, protocol: Protocol) -> int:
+def _used(store: Store, study: str) -> int:
+    """Return how many minutes of waiting were taken from a study's budget."""
     entry = store.entry(_BUDGETS, study)
-    return max(minutes_in_budget(protocol) - (entry.data["minutes"] if entry else 0), 0)
+    return entry.data["minutes"] if entry else 0
+
+
+def _left(store: Store, study: str, protocol: Protocol) -> int:
+    return max(minutes_in_budget(protocol) - _used(store, study), 0)
 
 
 def _granted(store: Store, study: Study, minutes: int) -> int:
