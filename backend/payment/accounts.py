@@ -194,6 +194,8 @@ def broke_off(store: Store, study: Study, evaluator: str, fault: str) -> Account
     """
 
     def rule(now: Account | None) -> Account:
+        if now is not None and now.is_unmatched:  # its place may be approved already: that pays the base
+            return entered(now, account) or now
         if now is not None and (now.rewards or now.payments or now.confirmed_at):
             raise Conflict(f"the payment of {evaluator} is in progress already")
         if now is not None and now.closed_at and not now.is_unmatched:

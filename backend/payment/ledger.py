@@ -150,6 +150,11 @@ class Account:
         """Whether nothing of it is left to be paid."""
         return all(getattr(self, part) in SETTLED for part in PARTS)
 
+    @property
+    def has_base_in_bonus(self) -> bool:
+        """Whether the base is paid, or under way, as a bonus, so that an approval would pay it twice."""
+        return self.is_partial and self.bonus in ("intended", "confirmed") and self.base_usd_cents > 0
+
     def moved(self, **changes: Any) -> Self:
         return replace(self, **changes)
 
@@ -499,7 +504,8 @@ def _matched(now: Account, account: Account) -> Account:
     if now.reward not in ("intended", "confirmed"):
         return account
     kept = {"reward": now.reward, "rewards": now.rewards, "reward_cents": now.reward_cents}
-    return _with_base_paid(account.moved(**kept, confirmed_at=now.confirmed_at))
+    account = account.moved(**kept, confirmed_at=now.confirmed_at)
+    return _with_base_paid(account) if now.reward == "confirmed" else account
 
 
 def report(

@@ -139,7 +139,8 @@ class Payer:
     def decide(self, who: str, is_to_pay: bool) -> int:
         """Approve submissions without an owed session, or have them returned; return how many.
 
-        Those of which the panel refused that are in `refused`, with the reasons.
+        Those of which the panel refused that, or whose work is paid as a bonus, are in `refused`, with the
+        reasons.
 
         Args:
             who: a pseudonym, a reason for having no session, or `all`.
@@ -164,7 +165,16 @@ class Payer:
         return sum(self._approve(key) if is_to_pay else self._ask_to_return(key) for key in chosen)
 
     def _approve(self, key: str) -> bool:
-        self._change_all([key], self._approved)
+        account = self._accounts()[key]
+        if account.has_base_in_bonus:
+            amount = format_money(account.usd_cents("bonus"), self.study.protocol.pay.currency)
+            self.refused[
+                f"{account.evaluator} is paid {amount} as a bonus already, for the session that broke off; "
+                "approving the place would pay that twice: ask for its return (--ask-return "
+                f"{account.evaluator}), or reject it at the panel"
+            ] = None
+            return False
+        self._change_all([key], _approved)
         return True
 
     def _ask_to_return(self, key: str) -> bool:
@@ -179,21 +189,6 @@ class Payer:
         at = self._now()
         self._change_all([key], lambda _, now: now.moved(asked_to_return_at=at))
         return True
-
-    def _approved(self, _: str, now: Account) -> Account | None:
-        """Return an account whose reward is to be paid although nobody is owed it.
-
-        Raises:
-            Conflict: the same work is paid as a bonus.
-        """
-        if now.is_partial and now.bonus in ("intended", "confirmed") and now.base_usd_cents:
-            amount = format_money(now.usd_cents("bonus"), self.study.protocol.pay.currency)
-            raise Conflict(
-                f"{now.evaluator} is paid {amount} as a bonus already, for the session that broke off; "
-                "approving the place would pay that twice: ask for its return (--ask-return "
-                f"{now.evaluator}), or reject it at the panel"
-            )
-        return now.moved(reward="owed") if now.reward == "undecided" else None
 
     # synchronization of the ledger with the panel's records
 
@@ -652,6 +647,11 @@ class Payer:
 
     def _now(self) -> str:
         return self.clock().isoformat()
+
+
+def _approved(_: str, now: Account) -> Account | None:
+    """Return an account whose reward is to be paid although nobody is owed it."""
+    return now.moved(reward="owed") if now.reward == "undecided" and not now.has_base_in_bonus else None
 
 
 def _line(account: Account) -> tuple[str, int]:

@@ -96,7 +96,7 @@ def offer(payer: Payer, options: PayOptions) -> tuple[Offer, dict[str, Any]]:
     """
     known, statuses = payer.known()
     known = dict(known)
-    approved = _undecided(known, options.approve)
+    approved = [key for key in _undecided(known, options.approve) if not known[key].has_base_in_bonus]
     asked = [key for key in _undecided(known, options.ask_return) if not known[key].asked_to_return_at]
     purse = accounts.in_force(payer.store, payer.study.name, accounts.purse(payer.store, payer.study.name)[1])
     committed = purse.committed_usd_cents(known.values())

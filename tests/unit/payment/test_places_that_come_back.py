@@ -4,8 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from backend.foundation.errors import Conflict
 from backend.payment import accounts as owing
+from backend.payment import study_payments
+from backend.payment.study_payments import PayOptions
+from backend.task import withdrawal
 
 from ..memory import MemoryStore
 from ..payday import BASE, BONUS, FAULT, Payday
@@ -83,9 +85,71 @@ def test_a_place_whose_work_is_paid_as_a_bonus_is_not_approved_besides():
     payday.books.submit(place.id, "DONE7")
     payer = payday.payer()
 
-    with pytest.raises(Conflict, match=r"e001 is paid \$0.54 as a bonus already"):
-        payer.decide("e001", is_to_pay=True)
+    assert payer.decide("e001", is_to_pay=True) == 0
     payer.decide("e001", is_to_pay=False)
+
+    assert next(iter(payer.refused)).startswith("e001 is paid $0.54 as a bonus already")
 
     assert place.return_requested
     assert payday.counts() == {(place.id, "bonus"): [BASE // 2 + 2 * BONUS]}
+
+
+def unfinished():
+    """A person who answered half of the trials, two of them right, and entered the code: owed nothing."""
+    payday = Payday(MemoryStore())
+    evaluator, place = payday.person("active", right=2, answered=5, at_panel="done")
+    payday.payer().run()
+    return payday, evaluator, place
+
+
+def excused(payday, evaluator):
+    owing.broke_off(payday.store, payday.study, evaluator, FAULT)
+
+
+def withdraws(payday, evaluator):
+    ((session, _),) = payday.store.sessions("faces")
+    withdrawal.withdraw(payday.store, payday.study, session.id, "2026-01-05T00:00:00.000Z")
+
+
+@pytest.mark.parametrize("owed", [excused, withdraws])
+def test_the_bonus_follows_where_the_place_was_approved_before_it_was_said_to_have_broken_off(owed):
+    payday, evaluator, place = unfinished()
+    payer = payday.payer()
+    payer.decide("unfinished", is_to_pay=True)
+    payer.run()
+
+    owed(payday, evaluator)
+    finish(payday)
+
+    payday.owes(place, bonus=2 * BONUS)
+    payday.check()
+
+
+@pytest.mark.parametrize("owed", [excused, withdraws])
+def test_the_base_is_owed_as_a_bonus_where_a_place_is_given_back_before_its_approval_is_sent(owed):
+    payday, evaluator, place = unfinished()
+    payday.payer().decide("unfinished", is_to_pay=True)
+    run(payday, Fate({("before", "approve", 1): "kill"}))
+
+    owed(payday, evaluator)
+    payday.books.give_back(place.id)
+    finish(payday)
+
+    payday.owes(place, reward=0, bonus=BASE // 2 + 2 * BONUS)
+    payday.check()
+
+
+def test_who_is_paid_as_a_bonus_already_does_not_stop_the_approval_of_all_others():
+    payday, place = interrupted()
+    payday.payer().run()
+    payday.books.submit(place.id, "DONE7")
+    others = [payday.person(at_panel="done", pid=f"forged{n}")[1] for n in range(2)]
+    options = PayOptions(approve=("all",))
+
+    offered, state = study_payments.offer(payday.payer(), options)
+    obstacles = study_payments.run(payday.payer(), options)
+
+    assert any("e001 is paid $0.54 as a bonus already" in text for text in obstacles)
+    assert [one.status for one in (place, *others)] == ["AWAITING REVIEW", "APPROVED", "APPROVED"]
+    assert state["now_usd_cents"] == 2 * BASE
+    assert "e001" not in offered.order["options"]["approve"]
