@@ -95,16 +95,26 @@ class Payer:
         self._elsewhere = None
         accounts.check_paid_here(self.store, self.study.name)
         try:
-            self._check_currency()
-            accounts.enter_all(self.store, self.study, self.clock())
-            self._purse()
-            statuses = self._take_over(self.look())
+            statuses = self._updated()
             self._reconcile_payments()
             self._pay_rewards(statuses)
             self._pay_bonuses()
         except (PanelRefused, PanelUnreached, PanelUnsure) as error:
             self._hinder(error)
         return list(self._hindrances)
+
+    def _updated(self) -> dict[str, str]:
+        """Update the accounts from the panel's records, and return each submission's status."""
+        try:
+            self._check_currency()
+            accounts.enter_all(self.store, self.study, self.clock())
+            self._purse()
+            return self._take_over(self.look())
+        except TokenRefused:
+            raise
+        except PanelRefused:  # the study cannot be read: what is under way must have an end all the same
+            self._reconcile_payments()
+            raise
 
     def look(self) -> dict[str, Submission]:
         """Return the panel's list of submissions, by the keys of their accounts."""
@@ -366,7 +376,8 @@ class Payer:
         except TokenRefused:
             raise
         except PanelRefused as error:
-            self._hinder(error)
+            names = ", ".join(self._accounts()[line.account].evaluator for line in payment.lines)
+            self._hindrances[f"{names}: {error}"] = None
             return self._give_up(version, payment, "refused", ())
         return self._write_payment(version, replace(payment, state="handed_in", panel_id=panel_id))
 
@@ -543,6 +554,7 @@ class Payer:
         """Return the accounts to pay next, oldest debts first, all of one study at the panel.
 
         Of equal bonuses on one submission one is paid at a time: the panel's records do not tell them apart.
+        A bonus of a payment that was not taken in is handed in alone, as one line is enough to refuse it all.
         """
         due = [
             key
@@ -552,13 +564,14 @@ class Payer:
         ]
         everybodys = (*ledger.values(), *self._others(ledger)) if part == "bonus" else ()
         under_way = {_line(one) for one in everybodys if one.bonus == "intended"}
+        alone = self._not_taken_in(ledger) if part == "bonus" else set()
         chosen: list[str] = []
         committed = purse.committed_usd_cents(ledger.values())
         for key in due:
             if chosen and part == "bonus" and ledger[key].panel_study != ledger[chosen[0]].panel_study:
                 continue
             if part == "bonus":
-                if _line(ledger[key]) in under_way:
+                if _line(ledger[key]) in under_way or (chosen and alone.intersection((key, chosen[0]))):
                     continue
                 under_way.add(_line(ledger[key]))
             committed += purse.cost_usd_cents(ledger[key].usd_cents(part))
@@ -570,6 +583,11 @@ class Payer:
                 break
             chosen.append(key)
         return chosen[: self.batch]
+
+    def _not_taken_in(self, ledger: Mapping[str, Account]) -> set[str]:
+        """Return the accounts whose latest payment the panel refused to take in."""
+        refused = {one.id for _, one in self._payments() if one.state == "refused" and not one.panel_id}
+        return {key for key, account in ledger.items() if refused.intersection(account.payments[-1:])}
 
     def _purse(self) -> tuple[int, Purse]:
         """Return the purse with nothing pending, after completing a pending commitment."""

@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+from datetime import timedelta
 
 import pytest
 
@@ -233,3 +234,39 @@ class Vanished(Blind):
 
     def submissions(self, study):
         return (one for one in super().submissions(study) if one.id not in self._ids)
+
+
+def test_a_bonus_that_the_panel_does_not_take_in_leaves_the_other_four_paid():
+    payday, people = five()
+
+    class Strict(type(payday.panel)):
+        def __init__(self, panel):
+            self.__dict__ = panel.__dict__
+
+        def propose_bonuses(self, study, bonuses):
+            if any(bonus.submission == people[2][1].id for bonus in bonuses):
+                raise PanelRefused("it did not take part in the study")
+            return super().propose_bonuses(study, bonuses)
+
+    panel = Strict(payday.panel)
+    for _ in range(2):
+        hindrances = payday.payer(panel=panel).run()
+
+    assert paid_bonuses(payday) == sorted(place.id for _, place in people if place is not people[2][1])
+    assert hindrances == [f"{people[2][0]}: it did not take part in the study"]
+    owing.close(payday.store, payday.study, people[2][0], "not taken in", payday.clock())
+    assert payday.payer(panel=panel).run() == []
+
+
+def test_what_is_under_way_can_be_released_and_closed_though_the_study_cannot_be_read():
+    payday = Payday(MemoryStore())
+    evaluator, _ = payday.person(right=7)
+    payday.books.pay_delay = timedelta(days=1000)
+    payday.payer().run()
+    payday.clock.advance(hours=25)
+
+    hindrances = payday.payer(panel=Blind(payday.panel, {payday.panel_study}), releases_sent=True).run()
+
+    assert hindrances == ["Prolific does not know it (404)"]
+    (account,) = owing.close(payday.store, payday.study, evaluator, "the study is gone", payday.clock())
+    assert (account.reward, account.bonus) == ("confirmed", "closed")
