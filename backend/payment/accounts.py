@@ -21,6 +21,7 @@ from backend.payment.ledger import (
     WAITED,
     WITHDRAWN,
     Account,
+    Line,
     PanelTerms,
     Payment,
     Purse,
@@ -357,7 +358,7 @@ def forget(store: Store, study: str, before: str) -> int:
 
     old = set(forgettable(store, study, before))
     for version, payment in list(payments(store, study)):
-        if payment.is_filed and any(line.account in old and line.submission for line in payment.lines):
+        if any(line.account in old for line in _forgettable_lines(payment)):
             lines = tuple(
                 replace(line, submission="") if line.account in old else line for line in payment.lines
             )
@@ -370,13 +371,23 @@ def forget(store: Store, study: str, before: str) -> int:
 def forgettable(store: Store, study: str, before: str) -> dict[str, Account]:
     """Return the accounts whose ids `forget` would erase, by their keys."""
     found = accounts(store, study).items()
-    return {key: account for key, (_, account) in found if _is_forgettable(account, before)}
+    named = {line.account for _, payment in payments(store, study) for line in _forgettable_lines(payment)}
+    return {
+        key: account
+        for key, (_, account) in found
+        if (account.submission or account.participant or key in named) and _is_forgettable(account, before)
+    }
+
+
+def _forgettable_lines(payment: Payment) -> list[Line]:
+    """Return the lines of a payment that have ids, which it does not need any more for accounts in full."""
+    is_needed = payment.state in ("intended", "handed_in", "paying")
+    return [] if is_needed else [line for line in payment.lines if line.submission]
 
 
 def _is_forgettable(account: Account, before: str) -> bool:
-    has_ids = bool(account.submission or account.participant)
     ended_at = max(account.confirmed_at, account.closed_at) or account.owed_at
-    return has_ids and account.is_paid and ended_at < before
+    return account.is_paid and ended_at < before
 
 
 @overload

@@ -1,6 +1,7 @@
 """Personal data go when they were kept long enough; answers, and scores, stay as they were."""
 
 import dataclasses
+from datetime import timedelta
 
 import pytest
 from click.testing import CliRunner
@@ -15,8 +16,11 @@ from backend.studies import waiting_room, withdrawals
 from backend.studies.pausing import set_paused
 from backend.task import withdrawal
 from backend.web.progress import progress
+from tests.prolific.books import Payment
 
 from .. import sample_studies as studies
+from ..memory import MemoryStore
+from ..payday import Payday
 
 PANEL = {"PROLIFIC_PID": "person-77", "STUDY_ID": "panel-study", "SESSION_ID": "submission-1"}
 
@@ -166,6 +170,32 @@ def test_who_was_screened_out_is_forgotten_too(world):
     assert entry.data["panel"] == {}
     assert not [id for id in ("submission-1", "person-77") if id in repr(entry)]
     assert list(screened_out.to_report(world.store, study, {})) == []
+
+
+@pytest.mark.parametrize("is_ended", [True, False])
+def test_who_was_paid_is_forgotten_though_the_payment_was_still_under_way_for_others(is_ended):
+    payday = Payday(MemoryStore())
+    (_, place), (_, other) = payday.person(right=7), payday.person(right=3)
+    payday.books.pay_delay = timedelta(days=1000)
+    payday.payer().run()
+    payday.books._bonuses_due = [due for due in payday.books._bonuses_due if due[1] != place.id]
+    payday.books.book.append(Payment("bonus", place.id, 14, ""))
+    payday.payer().run()
+
+    for _ in range(2 if is_ended else 1):
+        payday.clock.advance(days=40)
+        apply(payday.store, due(payday.store, payday.study, payday.clock(), 10), payday.clock())
+        payday.payer(releases_sent=is_ended).run()
+
+    found = everything_of(payday.store)
+    assert place.id not in found
+    assert place.participant not in found
+    assert other.id in found
+
+
+def everything_of(store):
+    """Return, as text, all books of a store, and what its sessions hold of the panel."""
+    return f"{store._books} {[session.panel for session, _ in store.sessions('faces')]}"
 
 
 def test_each_study_gets_a_line(world, study):
