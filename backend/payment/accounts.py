@@ -39,7 +39,7 @@ from backend.payment.ledger import (
 )
 from backend.stores.store import RESTORES, Stale, Store
 from backend.stores.updates import retried, update
-from backend.studies.lifecycle import recruitment_book
+from backend.studies.lifecycle import DELETED, recruitment_book
 from backend.studies.retainer import Wait, is_waiting
 from backend.studies.waiting_room import waits
 
@@ -69,9 +69,18 @@ def recruited(store: Store, study: str, panel: str = "prolific") -> Mapping[str,
     return entry.data if entry else None
 
 
+def panel_study_of(store: Store, study: Study, now: datetime) -> str | None:
+    """Return the panel's study of a study; '' if people only came on the way to others, None if none did."""
+    if panel_study := (recruited(store, study.name) or {}).get("panel_study"):
+        return str(panel_study)
+    is_elsewhere = any(account.panel_study for account in plain_accounts(store, study, now).values())
+    return "" if is_elsewhere else None
+
+
 def other_panel_studies(store: Store, study: Study) -> set[str]:
-    """Return the panel's studies that other studies here recruited for."""
-    made = (recruited(store, one.name) for one in store.studies() if one.name != study.name)
+    """Return the panel's studies that other studies here recruited for, deleted ones included."""
+    names = {one.name for one in store.studies()} | {entry.key for entry in store.entries(DELETED)}
+    made = (recruited(store, name) for name in names - {study.name})
     return {state["panel_study"] for state in made if state and state["panel_study"]}
 
 

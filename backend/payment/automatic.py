@@ -74,11 +74,13 @@ def run(store: Store, panel: Panel, clock: Callable[[], datetime]) -> dict[str, 
     found = {}
     for study in store.studies():
         approved = approval(store, study)
-        recruited = accounts.recruited(store, study.name)
-        if approved is None or recruited is None or not recruited["panel_study"]:
+        if approved is None:
             continue
         try:
-            obstacles = tuple(Payer(store, study, panel, recruited["panel_study"], clock).run())
+            panel_study = accounts.panel_study_of(store, study, clock())
+            if panel_study is None:
+                continue
+            obstacles = tuple(Payer(store, study, panel, panel_study, clock).run())
         except OpenhypeError as error:
             obstacles = (str(error),)
         except Exception:  # this loop is the outermost door of each study

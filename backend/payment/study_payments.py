@@ -60,10 +60,8 @@ def payer(
     Raises:
         InvalidInput: nobody was recruited at the panel.
     """
-    made = accounts.recruited(store, study.name) or {}
-    panel_study = options.panel_study or made.get("panel_study", "")
-    is_elsewhere = any(one.panel_study for one in accounts.plain_accounts(store, study, clock()).values())
-    if not panel_study and not is_elsewhere:
+    panel_study = options.panel_study or accounts.panel_study_of(store, study, clock())
+    if panel_study is None:
         raise InvalidInput(
             f"nobody was recruited for {study.name} from Prolific; name its study there with --panel-study ID"
         )
