@@ -4,8 +4,10 @@ import json
 from functools import lru_cache
 from typing import Any
 
+import msgspec
+
 from backend.experiment import settings
-from backend.experiment.protocol import Protocol, to_json
+from backend.experiment.protocol import to_json
 from backend.experiment.questionnaire import Page, question_of
 from backend.experiment.records import Interaction, PlannedBlock, Response, Session, Study, Timing
 from backend.experiment.session import Cursor
@@ -13,11 +15,13 @@ from backend.experiment.session import Cursor
 
 def dump(record: Study | Session | Cursor | Response) -> str:
     """Return `record` as compact JSON."""
-    return json.dumps(record, default=_plain, separators=(",", ":"))
+    if isinstance(record, Study):
+        return _text({**vars(record), "protocol": to_json(record.protocol)})
+    return _text(record)
 
 
-def _plain(record: Any) -> dict[str, Any]:
-    return to_json(record) if isinstance(record, Protocol) else vars(record)
+def _text(data: Any) -> str:
+    return msgspec.json.encode(data).decode()
 
 
 @lru_cache(maxsize=1000)

@@ -11,7 +11,6 @@ import queue
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -41,8 +40,33 @@ _TAKEN_OF_CONDITION = f"""SELECT count(*) FROM cursors
 _ADD_STIMULUS = "INSERT INTO stimuli VALUES (?, ?, ?, ?, ?, ?, ?)"
 
 
-_Job = tuple[Callable[[sqlite3.Connection], Any], Future[Any], bool]
-"""A write, what becomes of it, and whether it checks before it writes anything."""
+class _Job:
+    """A write for the writer thread, and its outcome, for which a lock costs a tenth of a `Future`.
+
+    Args:
+        checks_first: whether it checks before it writes anything.
+    """
+
+    def __init__(self, work: Callable[[sqlite3.Connection], Any], checks_first: bool):
+        self.work, self.checks_first = work, checks_first
+        self._outcome: tuple[Any, Exception | None] | None = None
+        self._running = threading.Lock()
+        self._running.acquire()
+
+    def finish(self, result: Any, problem: Exception | None) -> None:
+        """Wake the caller with what the work returned or raised, unless that was done before."""
+        if self._outcome is None:
+            self._outcome = result, problem
+            self._running.release()
+
+    def wait(self) -> Any:
+        """Return or raise the outcome once there is one; for the one thread that asked for the write."""
+        self._running.acquire()
+        assert self._outcome is not None  # the lock is released after it is set
+        result, problem = self._outcome
+        if problem is not None:
+            raise problem
+        return result
 
 
 class SqliteStore:
@@ -338,12 +362,12 @@ class SqliteStore:
         """
         if self._is_locked_out:
             raise _locked_out(self._path)
-        done: Future[Any] = Future()
+        job = _Job(work, checks_first)
         with self._closing:
             if self._is_closed:
                 raise StoreFailed(f"{self._path} is closed, so nothing of this is stored")
-            self._queue.put((work, done, checks_first))
-        return done.result()
+            self._queue.put(job)
+        return job.wait()
 
     def _write_on(self, db: sqlite3.Connection) -> None:
         """Commit what is queued, until the store is closed.
@@ -436,14 +460,12 @@ def _commit_together(db: sqlite3.Connection, path: Path, jobs: list[_Job]) -> bo
         _fail_all(jobs, _locked_out(path))
         return False
     try:
-        outcomes = [
-            _try_checked(db, work) if checks_first else _try(db, work) for work, _, checks_first in jobs
-        ]
+        outcomes = [(_try_checked if job.checks_first else _try)(db, job.work) for job in jobs]
         db.execute("COMMIT")
     except Exception as error:  # noqa: BLE001 - the writer outlives whatever a job does
         if db.in_transaction:
             db.execute("ROLLBACK")
-        if len(jobs) == 1 or not any(checks_first for _, _, checks_first in jobs):
+        if len(jobs) == 1 or not any(job.checks_first for job in jobs):
             failed = _not_written(path, error) if isinstance(error, sqlite3.Error) else error
             _fail_all(jobs, failed)
             return True
@@ -451,18 +473,14 @@ def _commit_together(db: sqlite3.Connection, path: Path, jobs: list[_Job]) -> bo
         for job in jobs:
             is_free = _commit_together(db, path, [job]) and is_free
         return is_free
-    for (_, done, _), (result, problem) in zip(jobs, outcomes, strict=True):
-        if problem is None:
-            done.set_result(result)
-        else:
-            done.set_exception(_not_written(path, problem) if isinstance(problem, sqlite3.Error) else problem)
+    for job, (result, problem) in zip(jobs, outcomes, strict=True):
+        job.finish(result, _not_written(path, problem) if isinstance(problem, sqlite3.Error) else problem)
     return True
 
 
 def _fail_all(jobs: list[_Job], error: Exception) -> None:
-    for _, done, _ in jobs:
-        if not done.done():
-            done.set_exception(error)
+    for job in jobs:
+        job.finish(None, error)
 
 
 def _not_written(path: Path, error: BaseException) -> StoreFailed:
