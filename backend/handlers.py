@@ -53,9 +53,9 @@ from backend.web import (
     panel_routes,
     results_routes,
 )
+from backend.web.application import Application
 from backend.web.context import Context
 from backend.web.evaluator_routes import Evaluators, PictureUrl
-from backend.web.matched_rule import MatchedRule
 from backend.web.proxies import PROXY, SignInHeader, behind_one_proxy
 from backend.web.routing import JSON
 from backend.web.session_limits import Openings
@@ -127,8 +127,7 @@ def create_app(
         uploads: what receives uploads; by default the data directory, if this server serves files.
         base_url, publish, proxy: as in `Context`.
     """
-    app = Flask(__name__, static_folder=None)
-    app.url_rule_class = MatchedRule
+    app = Application(__name__, static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = requests.MAX_BODY_BYTES
     app.json = json = DefaultJSONProvider(app)
     json.sort_keys = False
@@ -325,7 +324,8 @@ def _check_sender(authorise: authorisation.Authorisation, allowed: Collection[st
     if request.method not in origins.CHANGING or not is_known:
         return
     origin, site = request.headers.get("Origin"), request.headers.get("Sec-Fetch-Site")
-    if not origins.is_ours(origin, site, request.host if knows_host else None, allowed):
+    host = request.host if knows_host and origin is not None else None  # parsed where it matters only
+    if not origins.is_ours(origin, site, host, allowed):
         raise NotAllowed(
             f"this was sent by a page of another site ({_one_line(origin or 'without an Origin')}), and only "
             "the pages of this server may; where they are reached by another name as well, have the server "

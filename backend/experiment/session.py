@@ -330,7 +330,7 @@ def answer(
             code="wrong_stimulus",
         )
     block, _ = locate(session, cursor.trial_index)
-    facts = {f.name: getattr(posted, f.name) for f in dataclasses.fields(Posted) if f.name != "lease"}
+    facts = {name: value for name, value in vars(posted).items() if name != "lease"}
     is_second_sight = is_shown_again(cursor, cursor.trial_index)
     if is_second_sight:
         facts["flags"] = (*posted.flags, SHOWN_AGAIN)

@@ -8,6 +8,7 @@ lookup.
 
 import hmac
 import re
+from functools import lru_cache
 
 from backend.stimuli.media import TYPES, medium_of_file
 
@@ -15,6 +16,7 @@ _NAME = re.compile(rf"([0-9a-f]{{32}})({'|'.join(map(re.escape, TYPES))})")
 _ROUNDS = range(4)
 _HALF = 8
 _SALT = 16
+_SESSIONS_CACHED = 4096
 
 
 def is_stored_name(name: str) -> bool:
@@ -26,7 +28,9 @@ class PictureNames:
     """Session-specific names and salts of stimulus files under a server's secret key."""
 
     def __init__(self, key: bytes):
-        self._key = key
+        self._of = lru_cache(_SESSIONS_CACHED)(
+            lambda session: hmac.digest(key, f"pictures of {session}".encode(), "sha256")
+        )
 
     def sealed(self, session: str, name: str) -> str:
         """Return the encrypted name of the stimulus `name` for a session's browser.
@@ -58,9 +62,6 @@ class PictureNames:
         """Return a stimulus file with 16 session-specific bytes added, which decoders skip."""
         salt = hmac.digest(self._of(session), f"salt {name}".encode(), "sha256")[:_SALT]
         return medium_of_file(name).salted(data, salt)
-
-    def _of(self, session: str) -> bytes:
-        return hmac.digest(self._key, f"pictures of {session}".encode(), "sha256")
 
 
 def _mixed(key: bytes, i: int, half: bytes, other: bytes) -> bytes:

@@ -66,16 +66,12 @@ class Authorisation:
 
     def add(self, routes: Routes, works_with: Any) -> None:
         """Have the application answer routes, and check their requests."""
-        self._routes |= {route.name: route for route in routes}
+        self._routes |= {route.endpoint: route for route in routes}
         routes.add_to(self._app, works_with)
 
     def route(self) -> Route | None:
         """Return the route of the current request, None if it is none of the API."""
-        rule = request.url_rule
-        if rule is None:
-            return None
-        verb = "GET" if request.method == "HEAD" else request.method
-        return self._routes.get(f"{verb} {path_of(rule.rule)}")
+        return None if request.method == "OPTIONS" else self._routes.get(request.endpoint or "")
 
     def check(self) -> None:
         """Check the current request against its route, and begin its entry in the audit log.

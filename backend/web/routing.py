@@ -96,6 +96,11 @@ class Route:
         return self.name.partition(" ")[0]
 
     @property
+    def endpoint(self) -> str:
+        """What Flask calls it, also for a HEAD of a GET."""
+        return self.name.replace(".", "_")
+
+    @property
     def path(self) -> str:
         return self.name.partition(" ")[2]
 
@@ -197,7 +202,7 @@ class Routes:
                 return route.call(works_with, names)
 
             rule = _NAMED.sub(r"<\1>", route.path)
-            app.add_url_rule(rule, route.name.replace(".", "_"), view, methods=[route.verb])
+            app.add_url_rule(rule, route.endpoint, view, methods=[route.verb])
 
 
 def as_declared(reply: type[T], record: object, **others: Any) -> T:

@@ -275,6 +275,16 @@ def test_no_member_is_let_into_a_session_by_a_members_token(world):
     assert world.store.cursor(session).version == 0
 
 
+def test_a_head_request_needs_what_its_get_needs_and_a_question_for_methods_nothing(world):
+    path = "/api/members"
+    assert TABLE[f"GET {path}"][0] != ALL
+
+    refused, asked = world.http.head(path), world.http.options(path)
+
+    assert refused.status_code == 403
+    assert (asked.status_code, asked.data) == (200, b"")
+
+
 def test_who_has_no_token_is_refused_before_the_body_is_read(world):
     needs_one = {
         name: route for name, route in openapi.operations().items() if route.who and not route.is_open_to_all

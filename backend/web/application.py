@@ -1,8 +1,9 @@
-"""Routes by which requests are matched, and of which no URL is built."""
+"""Flask without what it does at each start and each request, and nothing here needs."""
 
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from flask import Flask
 from werkzeug.routing import Rule
 
 
@@ -14,6 +15,15 @@ class MatchedRule(Rule):
 
     def _compile_builder(self, append_unknown: bool = True) -> Callable[..., Any]:
         return _no_url
+
+
+class Application(Flask):
+    """A Flask application of functions that are not asynchronous, which Flask asks of each at every call."""
+
+    url_rule_class = MatchedRule
+
+    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
+        return func
 
 
 def _no_url(self: Rule, **values: Any) -> NoReturn:

@@ -1,15 +1,14 @@
-"""Routes of which no URL is built."""
+"""Flask as we use it: no URL is built of a route."""
 
 import pytest
-from flask import Flask, url_for
+from flask import url_for
 
-from backend.web.matched_rule import MatchedRule
+from backend.web.application import Application, MatchedRule
 
 
 @pytest.fixture
 def app():
-    app = Flask(__name__, static_folder=None)
-    app.url_rule_class = MatchedRule
+    app = Application(__name__, static_folder=None)
 
     @app.get("/studies/<study>/sessions/<int:number>")
     def session(study, number):
