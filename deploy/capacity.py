@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 from backend.administration import aws_costs as costs
-from backend.experiment.protocol import INFINITY
+from backend.experiment.judgments.real_or_fake import INFINITY
 from backend.stores.dynamodb.counters import quotas
 from backend.stores.dynamodb.keys import LISTS
 

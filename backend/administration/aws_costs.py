@@ -13,7 +13,8 @@ from math import ceil
 from typing import Any
 
 from backend.client.tar_stream import PART_BYTES
-from backend.experiment.protocol import TIME, Protocol
+from backend.experiment.judgments.real_or_fake import TIME
+from backend.experiment.protocol import Protocol
 from backend.stores.dynamodb.counters import quotas
 from backend.stores.dynamodb.keys import LISTS
 

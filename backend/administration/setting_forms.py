@@ -8,7 +8,7 @@ from backend.administration.setting_list import PROTOCOLS, written
 from backend.experiment import panel as panels
 from backend.experiment.protocol import Protocol
 from backend.experiment.setting_groups import FLASHES, QUALIFICATIONS, Declared
-from backend.experiment.settings import MAY_FLASH, declared, documented_settings, group_of, type_of, value_of
+from backend.experiment.settings import declared, documented_settings, group_of, type_of, value_of
 from backend.foundation.errors import InvalidInput, brief, under
 from backend.panels.signed_links import check_installed
 
@@ -130,5 +130,5 @@ def _applies(method: str, protocol: Protocol, facts: Declared) -> bool:
     if facts.used_by == QUALIFICATIONS:
         return is_test
     if facts.used_by == FLASHES:
-        return not is_test and (protocol.has_flashes or method in MAY_FLASH)
+        return not is_test and (protocol.has_flashes or method in declared("exposures_ms").methods)
     return not facts.methods or method in facts.methods

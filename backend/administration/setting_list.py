@@ -10,8 +10,8 @@ from typing import Any
 
 from backend.experiment.fixed_exposures import label
 from backend.experiment.judgments import METHODS, method_named
+from backend.experiment.judgments.real_or_fake import QUALIFICATION
 from backend.experiment.panel import BUILT_IN, PanelRecord
-from backend.experiment.protocol import QUALIFICATION
 from backend.experiment.settings import LISTS, documented_settings, value_of
 from backend.experiment.staircase import NAMED_RULES, StaircaseRule
 

@@ -133,7 +133,7 @@ def _deploy(world: World, deployment: Any, yes: bool) -> None:
 def _cost_lines() -> list[str]:
     """Return lines with the cost of a study, and of a month while idle."""
     from backend.administration import aws_costs as costs
-    from backend.experiment.protocol import INFINITY, TIME
+    from backend.experiment.judgments.real_or_fake import INFINITY, TIME
 
     prices = costs.prices()
     assumed = prices["assumed"]

@@ -110,7 +110,7 @@ def _absolute_url(url: str, data: Path) -> str:
 def costs(pictures: int, evaluators: tuple[int, ...], hostile: bool, at_once: int) -> None:
     """Tell what a study takes of AWS, and what that costs: requests, units, bytes, dollars."""
     from backend.administration import aws_costs as usage
-    from backend.experiment.protocol import INFINITY, TIME
+    from backend.experiment.judgments.real_or_fake import INFINITY, TIME
     from deploy import bounds
 
     if hostile:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from backend.experiment.made_items import MadeItems
-from backend.experiment.not_sure import ALLOWED_BY, NOT_SURE
+from backend.experiment.not_sure import NOT_SURE
 from backend.experiment.protocol import ALL, NONE, Protocol
 from backend.experiment.records import Condition, PlannedBlock, Session, Stimulus, Study
 from backend.experiment.response_columns import Column
@@ -53,9 +53,19 @@ class Method:
     unit: str
     """Unit of values and scores: `percent` or `ms`; '' for log-odds."""
     protocol: Protocol
-    """The default settings of a study."""
+    """The default settings of a study, with the title and the consent text of this method."""
     qualification: Protocol | None = None
     """The default settings of a qualification; None if there are no qualifications of this method."""
+    takes: tuple[str, ...] = ()
+    """The settings that it has of those which only some methods have (`Declared.by_method`)."""
+
+    def __post_init__(self) -> None:
+        if not (self.protocol.consent.title and self.protocol.consent.consent_text):
+            raise ValueError(f"the protocol of {self.title} must have a title and a consent_text")
+
+    def has(self, name: str) -> bool:
+        """Return whether a setting that only some methods have is one of this method."""
+        return name in self.takes or name in vars(self.protocol.judgment)
 
 
 class Judgment(ABC):
@@ -162,7 +172,7 @@ class Judgment(ABC):
 
     def possible_answers(self, method: str) -> tuple[str, ...]:
         """Return the answers that a method's responses can have, whatever the settings."""
-        return (*self.answers, NOT_SURE) if method in ALLOWED_BY else self.answers
+        return (*self.answers, NOT_SURE) if self.methods[method].has("not_sure") else self.answers
 
     @abstractmethod
     def lack(self, study: Study, pool: Pool) -> str:

@@ -9,8 +9,6 @@ Journal of Educational Measurement 12, 7-11) are a linear function of right answ
 
 NOT_SURE = "not_sure"
 """The third answer, beside two that are right or wrong, of studies whose setting of this name allows it."""
-ALLOWED_BY = ("infinity", "exposures", "pair")
-"""Methods with that setting."""
 
 
 def error_of(response: str, truth: str) -> float:

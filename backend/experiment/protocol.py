@@ -11,7 +11,6 @@ from typing import Any, Self
 
 from backend.experiment import fixed_exposures, languages, money
 from backend.experiment import panel as panels
-from backend.experiment.not_sure import ALLOWED_BY
 from backend.experiment.panel import PanelRecord
 from backend.experiment.setting_errors import invalid_setting
 from backend.experiment.setting_groups import FLASHES, QUALIFICATIONS, Group, JudgmentSettings
@@ -47,9 +46,6 @@ def consent(task: str, about: str = "how realistic computer-made pictures look")
     return _CONSENT.format(about=about, task=task)
 
 
-DEFAULT_CONSENT = consent(
-    "pictures, one at a time, and say of each whether it is a real picture or one made by a computer"
-)
 MOST_MODELS = 1000
 """Most models of a session; a method whose sessions show all models has this as its default."""
 WITHIN, BETWEEN = "within", "between"
@@ -283,15 +279,14 @@ class TimingSettings(Group):
         "`right_to_descend:3,down_ms:30,up_ms:10,start_ms:500,min_ms:100,max_ms:1000`",
         choices=tuple(NAMED_RULES),
         is_open=True,
-        methods=("time",),
+        by_method=True,
         shapes_flashes=True,
     )
     exposures_ms: fixed_exposures.Exposures = _setting(
         (),
-        "with `exposures`: 1 to 20 fixed exposures, separated by commas, from 4 to 60000 ms each; "
-        "`unlimited` is shown until it is answered; with `pair`, if given, of both pictures at once; with "
-        "`jnd`: how long each of the two pictures is shown",
-        methods=("exposures", "pair", "jnd"),
+        "1 to 20 fixed exposures, separated by commas, from 4 to 60000 ms each; `unlimited` is shown until "
+        "it is answered; of two pictures that stand side by side it is that of both, and else that of each",
+        by_method=True,
         shapes_flashes=True,
         label="Exposures (ms)",
         asked=4,
@@ -367,10 +362,9 @@ class PageSettings(Group):
     )
     not_sure: bool = _setting(
         False,
-        "with `infinity`, `exposures` and `pair`: evaluators can also answer that they are not sure; that "
-        "counts as half an error, is paid as half a right answer, and its share is reported beside the "
-        "score; not with `confidence`",
-        methods=ALLOWED_BY,
+        "evaluators can also answer that they are not sure; that counts as half an error, is paid as half a "
+        "right answer, and its share is reported beside the score; not with `confidence`",
+        by_method=True,
         meaning=(
             "Evaluators can also answer that they are not sure. That counts as half an error, is paid as "
             "half a right answer, and its share is reported beside the score; not with `confidence`."
@@ -550,14 +544,14 @@ class ConsentSettings(Group):
     """What evaluators consent to."""
 
     title: str = _setting(
-        "Real or fake?",
+        "",
         "title that evaluators see",
         label="Title that evaluators see",
         asked=10,
         meaning="It stands above the first page.",
     )
     consent_text: str = _setting(
-        DEFAULT_CONSENT,
+        "",
         "text evaluators agree to, paragraphs separated by empty lines; `@FILE` takes it from a file",
         is_long=True,
         meaning="The text that evaluators agree to; empty lines separate paragraphs.",
@@ -667,9 +661,8 @@ class AdmissionSettings(Group):
 class Protocol:
     """The settings of a study, in groups. Times in ms, money in cents of its currency, shares 0 to 1."""
 
-    method: str = "infinity"
-    """A method of a judgment (`judgments`): `infinity` (no time limit), `time` (staircase of exposures),
-    `exposures` (fixed exposures), `tournament` (pairs)."""
+    method: str
+    """A method of a judgment (`judgments`), which brings title and consent text."""
     stimuli: StimulusSettings = StimulusSettings()
     unscored: UnscoredSettings = UnscoredSettings()
     exclusion: ExclusionSettings = ExclusionSettings()
@@ -802,13 +795,3 @@ def to_json(protocol: Protocol) -> dict[str, Any]:
         name: dataclasses.asdict(value) if isinstance(value, (StaircaseRule, PanelRecord)) else value
         for name, value in values_of(protocol).items()
     }
-
-
-INFINITY = Protocol()
-TIME = Protocol("time", timing=TimingSettings(staircase=NAMED_RULES["hype-2019"])).changed(
-    images=150, blocks=3, spare_images=60, minutes=60
-)
-EXPOSURES = Protocol(
-    "exposures", timing=TimingSettings(exposures_ms=(50.0, 100.0, 250.0, 1000.0, None))
-).changed(minutes=15, spare_images=40)
-QUALIFICATION = INFINITY.changed(evaluators=100000, title="Real or fake: a short test")

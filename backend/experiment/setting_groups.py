@@ -24,8 +24,10 @@ class Declared:
     """Whether forms take values beside the choices: a rule spelled out, another quality, a record."""
     is_long: bool = False
     """Whether it is a text of several paragraphs."""
+    by_method: bool = False
+    """Whether a method has it only if it names it (`Method.takes`)."""
     methods: tuple[str, ...] = ()
-    """The methods that it goes with, and no other takes it; () for all."""
+    """The methods that have it, if not all do; `settings.declared` gathers them."""
     used_by: str = ""
     """`FLASHES` or `QUALIFICATIONS` if only those use it."""
     label: str = ""

@@ -5,7 +5,7 @@ one of those of `protocol.py`, or one that a judgment brings.
 """
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
 from math import ceil
@@ -54,9 +54,9 @@ _PANEL_SHORTHANDS = {
 """Settings that change an entry of the panel's record."""
 _BOUND, _OF_PANEL = ", without spelling out `staircase`", ", in the panel's record"
 _SHORTHANDS = {
-    "start_exposure_ms": Declared(f"first exposure of a block{_BOUND}", methods=("time",)),
-    "min_exposure_ms": Declared(f"shortest exposure{_BOUND}", methods=("time",)),
-    "max_exposure_ms": Declared(f"longest exposure{_BOUND}", methods=("time",)),
+    "start_exposure_ms": Declared(f"first exposure of a block{_BOUND}", by_method=True),
+    "min_exposure_ms": Declared(f"shortest exposure{_BOUND}", by_method=True),
+    "max_exposure_ms": Declared(f"longest exposure{_BOUND}", by_method=True),
     "panel_parameters": Declared(f"parameters of the link that are stored, separated by commas{_OF_PANEL}"),
     "evaluator_parameter": Declared(f"parameter of the link that names the person{_OF_PANEL}"),
     "redirect_url": Declared(f"address to go back to{_OF_PANEL}; `{{code}}` is the completion code"),
@@ -71,14 +71,20 @@ def documented_settings() -> dict[str, str]:
 
 def declared(name: str) -> Declared:
     """Return what is declared of a setting, one of `documented_settings`."""
-    if name in _SHORTHANDS:
-        return _SHORTHANDS[name]
-    own: Declared = _FIELDS[name].metadata["declared"]
-    if _GROUP[name] != "judgment":
+    own: Declared = _SHORTHANDS[name] if name in _SHORTHANDS else _FIELDS[name].metadata["declared"]
+    if not own.by_method and _GROUP.get(name) != "judgment":
         return own
-    methods = tuple(usual.method for usual in _PROTOCOLS if name in groups_of(usual))
-    doc = f"with {' and '.join(f'`{method}`' for method in methods)}: {own.doc}"
-    return dataclasses.replace(own, doc=doc, methods=methods)
+    whole = "staircase" if name in _STAIRCASE_SHORTHANDS else name
+    methods = tuple(method for method in METHODS if method_named(method).has(whole))
+    return dataclasses.replace(
+        own, doc=f"with {_all_of(f'`{each}`' for each in methods)}: {own.doc}", methods=methods
+    )
+
+
+def _all_of(words: Iterable[str]) -> str:
+    """Return words as a list in a sentence: `a, b and c`."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def named_settings(is_so: Callable[[Declared], Any]) -> dict[str, Any]:
@@ -110,8 +116,6 @@ def type_of(name: str) -> Any:
     return str if name in _PANEL_SHORTHANDS else _FIELDS[name].type
 
 
-MAY_FLASH = ("pair",)
-"""Methods that have a time limit if `exposures_ms` is given, and else none."""
 TEXTS = frozenset(name for name in SETTINGS if _FIELDS[name].type is str or name == "texts")
 """Settings whose value is a text, or read from one."""
 LISTS = frozenset({"reasons"})
@@ -173,10 +177,9 @@ def with_settings(base: Protocol, settings: Mapping[str, str]) -> Protocol:
     for name, value in changes.items():
         methods = declared(name).methods
         if value and methods and base.method not in methods:
-            *first, last = map(repr, methods)
-            several = f"s {', '.join(first)} and" if first else ""
+            plural, them = ("s", "them") if len(methods) > 1 else ("", "it")
             raise invalid_setting(
-                f"{name} goes with method{several} {last}, and only with {'them' if first else 'it'}",
+                f"{name} goes with method{plural} {_all_of(map(repr, methods))}, and only with {them}",
                 name,
                 "method",
             )

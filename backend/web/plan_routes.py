@@ -86,7 +86,7 @@ def tell_costs(context: Context, wanted: CostWish) -> Costs:
         For HYPE-infinity and HYPE-time, each for each number of evaluators.
     """
     from backend.administration import aws_costs as usage
-    from backend.experiment.protocol import INFINITY, TIME
+    from backend.experiment.judgments.real_or_fake import INFINITY, TIME
 
     prices = usage.prices()
     found: list[StudyCosts] = []

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal
 
-from backend.administration.setting_list import PROTOCOLS, typed
+from backend.administration.setting_list import typed
+from backend.administration.study_spec import base_protocol
 from backend.experiment.judgments import judgment_of, method_named
 from backend.experiment.panel import PROLIFIC
-from backend.experiment.protocol import QUALIFICATION, to_json, values_of
+from backend.experiment.protocol import to_json, values_of
 from backend.experiment.records import Study
 from backend.experiment.settings import documented_settings, value_of
 from backend.foundation.errors import NotFound
@@ -140,8 +141,7 @@ def _redraws(study: Study) -> Literal["draw", "count"] | None:
 
 
 def _changed(study: Study) -> list[str]:
-    default = QUALIFICATION if study.kind == "qualification" else PROTOCOLS[study.protocol.method]
-    before, now = values_of(default), values_of(study.protocol)
+    before, now = values_of(base_protocol(study.kind, study.protocol.method)), values_of(study.protocol)
     return [name for name, value in now.items() if name != "method" and value != before[name]]
 
 

@@ -1,11 +1,11 @@
 """Which of three pictures is the odd one out? A judgment of tests, to hold the seam of judgments against."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
 from backend.experiment.judgment import Judgment, Method
-from backend.experiment.protocol import INFINITY
+from backend.experiment.protocol import Protocol, consent
 from backend.experiment.records import FAKE, PlannedBlock
 from backend.experiment.response_columns import Column
 from backend.experiment.setting_groups import JudgmentSettings, setting
@@ -27,8 +27,10 @@ class OddOneOut(Judgment):
             "Odd one out",
             "Odd one out, share of rows judged wrong",
             "percent",
-            replace(INFINITY, method="odd", judgment=OddSettings()).changed(
-                images=10, title="Which one is the odd one out?"
+            Protocol("odd", judgment=OddSettings()).changed(
+                images=10,
+                title="Which one is the odd one out?",
+                consent_text=consent("pictures, three at a time, and say which one does not belong"),
             ),
         )
     }

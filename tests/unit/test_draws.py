@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from backend.analysis.response_rows import answers_of
 from backend.cli import main
 from backend.experiment import protocol, sampling
+from backend.experiment.judgments import real_or_fake
 from backend.experiment.settings import with_settings
 from backend.foundation.errors import InvalidInput
 from backend.report.findings import findings
@@ -121,7 +122,7 @@ def test_small_pools_are_dealt_to_their_end():
 )
 def test_settings_that_make_no_sense_are_refused(settings, message):
     with pytest.raises(InvalidInput, match=message):
-        with_settings(protocol.INFINITY, settings)
+        with_settings(real_or_fake.INFINITY, settings)
 
 
 @pytest.mark.parametrize(

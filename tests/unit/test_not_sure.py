@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from backend.commands.simulated_evaluators import simulate
 from backend.experiment import session as sessions
 from backend.experiment.judgments import judgment_of
+from backend.experiment.judgments.real_or_fake import INFINITY
 from backend.experiment.not_sure import error_of
-from backend.experiment.protocol import INFINITY
 from backend.experiment.session import Cursor
 from backend.experiment.settings import new_protocol
 from backend.foundation.errors import InvalidInput

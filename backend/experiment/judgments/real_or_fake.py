@@ -6,24 +6,38 @@ modal exposure of each block.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import fsum
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from backend.experiment import protocol as protocols
 from backend.experiment import sampling, unscored
 from backend.experiment.fixed_exposures import parse_exposures, with_exposures
 from backend.experiment.judgment import Judgment, Method, Plan, not_sure_refusals, refuse
 from backend.experiment.not_sure import error_of
-from backend.experiment.protocol import Protocol
+from backend.experiment.protocol import Protocol, TimingSettings, consent
 from backend.experiment.records import FAKE, REAL, TEST, TRUTHS, Condition, Session, Stimulus, Study
 from backend.experiment.sampling import Pool
 from backend.experiment.session import Cursor
 from backend.experiment.setting_errors import invalid_setting
-from backend.experiment.staircase import modal_exposure
+from backend.experiment.staircase import NAMED_RULES, modal_exposure
 from backend.foundation.errors import together
 
 if TYPE_CHECKING:
     from random import Random
+
+INFINITY = Protocol("infinity").changed(
+    title="Real or fake?",
+    consent_text=consent(
+        "pictures, one at a time, and say of each whether it is a real picture or one made by a computer"
+    ),
+)
+TIME = replace(INFINITY, method="time", timing=TimingSettings(staircase=NAMED_RULES["hype-2019"])).changed(
+    images=150, blocks=3, spare_images=60, minutes=60
+)
+EXPOSURES = replace(
+    INFINITY, method="exposures", timing=TimingSettings(exposures_ms=(50.0, 100.0, 250.0, 1000.0, None))
+).changed(minutes=15, spare_images=40)
+QUALIFICATION = INFINITY.changed(evaluators=100000, title="Real or fake: a short test")
 
 
 class RealOrFake(Judgment):
@@ -35,16 +49,18 @@ class RealOrFake(Judgment):
             "HYPE-infinity",
             "HYPE-infinity, share of pictures judged wrong",
             "percent",
-            protocols.INFINITY,
-            protocols.QUALIFICATION,
+            INFINITY,
+            QUALIFICATION,
+            ("not_sure",),
         ),
-        "time": Method("HYPE-time", "HYPE-time, threshold", "ms", protocols.TIME, protocols.QUALIFICATION),
+        "time": Method("HYPE-time", "HYPE-time, threshold", "ms", TIME, QUALIFICATION, ("staircase",)),
         "exposures": Method(
             "Constant stimuli",
             "Constant stimuli, share of pictures judged wrong at all exposures",
             "percent",
-            protocols.EXPOSURES,
-            protocols.QUALIFICATION,
+            EXPOSURES,
+            QUALIFICATION,
+            ("exposures_ms", "not_sure"),
         ),
     }
     source = "Zhou et al., 2019"

@@ -94,7 +94,13 @@ class SameOrDifferent(Judgment):
 
     name = "same_or_different"
     methods: ClassVar = {
-        "jnd": Method("JND", "Just noticeable differences, share of pairs judged the same", "percent", JND)
+        "jnd": Method(
+            "JND",
+            "Just noticeable differences, share of pairs judged the same",
+            "percent",
+            JND,
+            takes=("exposures_ms",),
+        )
     }
     source = "Zhang et al., 2018"
     trial_shows = "pair"

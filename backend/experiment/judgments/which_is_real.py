@@ -63,6 +63,7 @@ class WhichIsReal(Judgment):
             "percent",
             PAIR,
             PAIR_QUALIFICATION,
+            ("exposures_ms", "not_sure"),
         )
     }
     source = "Macmillan and Creelman, 2005"

@@ -9,7 +9,7 @@ import pytest
 from backend.administration import catalogues
 from backend.administration.catalogues import catalogue, in_its_language, placeholders, untranslated
 from backend.experiment import protocol as protocols
-from backend.experiment.judgments import METHODS, method_named
+from backend.experiment.judgments import METHODS, method_named, real_or_fake
 from backend.experiment.languages import LANGUAGES, texts_for_page
 from backend.experiment.settings import from_json, with_settings
 from backend.foundation.errors import InvalidInput
@@ -40,7 +40,7 @@ NAMES = {
 
 
 def protocol(**settings):
-    return with_settings(protocols.INFINITY, settings)
+    return with_settings(real_or_fake.INFINITY, settings)
 
 
 def in_language(**settings):
@@ -162,7 +162,7 @@ def test_pages_say_in_every_language_that_they_need_javascript(page, language):
 
 
 def test_the_default_consent_text_is_that_of_the_catalogue():
-    assert ENGLISH["consent.text"] == protocols.DEFAULT_CONSENT
+    assert ENGLISH["consent.text"] == real_or_fake.INFINITY.consent.consent_text
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -170,7 +170,7 @@ def test_the_default_title_of_every_method_is_in_the_catalogue(method):
     titles = {text for key, text in ENGLISH.items() if key.startswith("title.")}
 
     assert method_named(method).protocol.consent.title in titles
-    assert protocols.QUALIFICATION.consent.title in titles
+    assert real_or_fake.QUALIFICATION.consent.title in titles
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -190,7 +190,7 @@ def test_a_title_and_a_consent_text_of_the_researcher_stay():
 
 
 def test_a_study_whose_evaluators_choose_keeps_the_english_defaults():
-    assert in_language(language="choose").consent == protocols.INFINITY.consent
+    assert in_language(language="choose").consent == real_or_fake.INFINITY.consent
 
 
 def test_a_changed_language_takes_title_and_consent_text_along():
@@ -206,7 +206,7 @@ def test_an_own_consent_text_is_what_is_stored_and_goes_with_its_table():
     after = in_its_language(with_settings(before, {"texts": {}}), {"texts": {}}, before)
 
     assert before.consent.consent_text == "Yes?"
-    assert after.consent.consent_text == protocols.DEFAULT_CONSENT
+    assert after.consent.consent_text == real_or_fake.INFINITY.consent.consent_text
 
 
 @pytest.mark.parametrize(

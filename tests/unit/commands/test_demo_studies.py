@@ -3,7 +3,8 @@
 import pytest
 
 from backend.commands import demo_studies as demo
-from backend.experiment import protocol, sampling
+from backend.experiment import sampling
+from backend.experiment.judgments import real_or_fake
 from backend.experiment.judgments.real_or_fake import JUDGMENT
 from backend.experiment.settings import with_settings
 from backend.stores.datadir import DataDir
@@ -30,7 +31,7 @@ def store(tmp_path):
 
 @pytest.mark.parametrize("sample", demo.SAMPLES, ids=lambda sample: sample.name)
 def test_a_sample_study_has_settings_that_hold_and_pictures_for_a_session(sample):
-    base = {"infinity": protocol.INFINITY, "time": protocol.TIME}[sample.method]
+    base = {"infinity": real_or_fake.INFINITY, "time": real_or_fake.TIME}[sample.method]
     settings = with_settings(base, sample.settings)
     need = settings.stimuli.trials // 2
 

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from backend.administration import aws_costs as costs
 from backend.cli import main
-from backend.experiment import protocol
+from backend.experiment.judgments import real_or_fake
 from backend.stores.dynamodb.client import connect, parse_url
 from deploy import template
 
@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[3]
 @pytest.mark.parametrize("method", ["infinity", "time"])
 @pytest.mark.slow("plays whole sessions, request by request")
 def test_a_session_takes_what_is_said(table, tmp_path, method):
-    told = costs.of_session({"infinity": protocol.INFINITY, "time": protocol.TIME}[method], assumed())
+    told = costs.of_session({"infinity": real_or_fake.INFINITY, "time": real_or_fake.TIME}[method], assumed())
     before = stored_bytes(table)
 
     meter, requests = play(table, tmp_path, method)
@@ -53,7 +53,7 @@ def stored_bytes(url, kinds=()):
 
 
 def test_costs_add_up_and_grow_with_the_evaluators():
-    few, many = (costs.of_study(protocol.TIME, count, 2000, assumed()) for count in (30, 1000))
+    few, many = (costs.of_study(real_or_fake.TIME, count, 2000, assumed()) for count in (30, 1000))
     bills = [costs.cost_usd(used, 2000, costs.prices()) for used in (few, many)]
 
     assert bills[1]["Lambda"] == pytest.approx(bills[0]["Lambda"] * 1000 / 30)

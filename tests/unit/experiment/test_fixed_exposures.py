@@ -99,7 +99,7 @@ def test_settings_that_do_not_fit_are_refused(settings, message):
 
 @pytest.mark.parametrize("method", ["infinity", "time"])
 def test_other_methods_have_no_fixed_exposures(method):
-    with pytest.raises(InvalidInput, match="exposures_ms goes with methods 'exposures', 'pair' and 'jnd'"):
+    with pytest.raises(InvalidInput, match="exposures_ms goes with methods 'exposures', 'jnd' and 'pair'"):
         studies.study(method=method, exposures_ms="50")
     with pytest.raises(InvalidInput, match="exposure_design=between goes with exposures_ms"):
         studies.study(method=method, exposure_design="between")

@@ -3,18 +3,19 @@
 import pytest
 
 from backend.experiment import follow_ups, protocol
+from backend.experiment.judgments import real_or_fake
 from backend.experiment.settings import from_json, with_settings
 from backend.foundation.errors import InvalidInput
 
 REASONS = "Hands|Text in the picture|Light and shadow"
 
 
-def made(base=protocol.INFINITY, **settings):
+def made(base=real_or_fake.INFINITY, **settings):
     return with_settings(base, settings)
 
 
 def test_nothing_is_asked_by_default():
-    for base in (protocol.INFINITY, protocol.TIME, protocol.QUALIFICATION):
+    for base in (real_or_fake.INFINITY, real_or_fake.TIME, real_or_fake.QUALIFICATION):
         assert not base.follow_ups.is_asking
         assert follow_ups.columns_of(base) == set()
 
@@ -73,11 +74,11 @@ def test_a_setting_that_cannot_be_is_named(settings, message):
 @pytest.mark.parametrize("mark", ["click", "box"])
 def test_a_flashed_picture_cannot_be_marked(mark):
     with pytest.raises(InvalidInput, match="a second look after the flash; leave mark=none"):
-        made(protocol.TIME, mark=mark)
+        made(real_or_fake.TIME, mark=mark)
 
 
 def test_flashes_can_be_followed_by_everything_else():
-    study = made(protocol.TIME, confidence="slider", reasons=REASONS, comment="optional")
+    study = made(real_or_fake.TIME, confidence="slider", reasons=REASONS, comment="optional")
 
     assert follow_ups.columns_of(study) == set(follow_ups.COLUMNS) - {"mark"}
 

@@ -4,7 +4,10 @@ import re
 
 import pytest
 
+from backend.experiment.judgment import Method
 from backend.experiment.judgments import ANSWERS, JUDGMENTS, METHODS, either, judgment_of
+from backend.experiment.protocol import Protocol
+from backend.experiment.settings import declared
 from backend.foundation.errors import InvalidInput
 from backend.stimuli.media import MEDIA, TYPES, medium_of_file
 from backend.web import assets
@@ -38,6 +41,12 @@ def test_a_method_belongs_to_one_judgment_and_its_settings_say_so():
     }
     for name, judgment in METHODS.items():
         assert judgment.methods[name].protocol.method == name
+        assert all(declared(setting).by_method for setting in judgment.methods[name].takes)
+
+
+def test_a_method_without_a_consent_text_of_its_own_is_not_made():
+    with pytest.raises(ValueError, match="the protocol of Odd must have a title and a consent_text"):
+        Method("Odd", "Odd, share wrong", "percent", Protocol("odd").changed(title="Which one is odd?"))
 
 
 @pytest.mark.parametrize("method", ["", "pairs", "INFINITY", None])

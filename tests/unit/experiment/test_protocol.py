@@ -9,6 +9,7 @@ import pytest
 
 from backend.administration.setting_list import as_markdown
 from backend.experiment import protocol
+from backend.experiment.judgments import real_or_fake
 from backend.experiment.settings import from_json, new_protocol, with_settings
 from backend.experiment.staircase import StaircaseRule, equilibrium_accuracy
 from backend.foundation.errors import InvalidInput
@@ -17,7 +18,7 @@ SETTINGS_PAGE = Path(__file__).resolve().parents[3] / "docs" / "settings.md"
 
 
 def test_the_defaults_are_the_papers_numbers():
-    infinity, time, qualification = protocol.INFINITY, protocol.TIME, protocol.QUALIFICATION
+    infinity, time, qualification = real_or_fake.INFINITY, real_or_fake.TIME, real_or_fake.QUALIFICATION
 
     assert (infinity.stimuli.images, infinity.stimuli.blocks, infinity.admission.evaluators) == (100, 1, 30)
     assert (time.stimuli.images, time.stimuli.blocks) == (150, 3)
@@ -35,13 +36,13 @@ def test_the_defaults_are_the_papers_numbers():
     ("base", "kind", "settings", "pay"),
     [
         # HYPE 2.3: $1.00 for the qualification, and then $0.02 for each right answer
-        (protocol.INFINITY, "study", {"panel": "prolific"}, (0, 2)),
-        (protocol.QUALIFICATION, "qualification", {"panel": "connect"}, (100, 0)),
-        (protocol.TIME, "study", {"panel": "mturk", "base_usd_cents": "200"}, (200, 2)),
-        (protocol.INFINITY, "study", {"panel": "prolific", "bonus_usd_cents": 0}, (0, 0)),
-        (protocol.INFINITY, "study", {}, (0, 0)),
-        (protocol.QUALIFICATION, "qualification", {"panel": "sona"}, (0, 0)),
-        (protocol.INFINITY, "study", {"panel": "private", "bonus_usd_cents": "3"}, (0, 3)),
+        (real_or_fake.INFINITY, "study", {"panel": "prolific"}, (0, 2)),
+        (real_or_fake.QUALIFICATION, "qualification", {"panel": "connect"}, (100, 0)),
+        (real_or_fake.TIME, "study", {"panel": "mturk", "base_usd_cents": "200"}, (200, 2)),
+        (real_or_fake.INFINITY, "study", {"panel": "prolific", "bonus_usd_cents": 0}, (0, 0)),
+        (real_or_fake.INFINITY, "study", {}, (0, 0)),
+        (real_or_fake.QUALIFICATION, "qualification", {"panel": "sona"}, (0, 0)),
+        (real_or_fake.INFINITY, "study", {"panel": "private", "bonus_usd_cents": "3"}, (0, 3)),
     ],
 )
 def test_money_is_promised_only_where_the_panel_pays_or_it_is_set(base, kind, settings, pay):
@@ -52,7 +53,7 @@ def test_money_is_promised_only_where_the_panel_pays_or_it_is_set(base, kind, se
 
 def test_a_rule_can_be_spelled_out_and_its_bounds_be_set_apart():
     made = with_settings(
-        protocol.TIME, {"staircase": "right_to_descend:2,down_ms:20,up_ms:20", "min_exposure_ms": "50"}
+        real_or_fake.TIME, {"staircase": "right_to_descend:2,down_ms:20,up_ms:20", "min_exposure_ms": "50"}
     )
 
     assert made.timing.staircase == StaircaseRule(2, 20, 20, 500, 50, 1000)
@@ -68,7 +69,7 @@ def test_a_rule_can_be_spelled_out_and_its_bounds_be_set_apart():
     ],
 )
 def test_a_currency_brings_the_wage_that_panels_advise_in_it(settings, wage):
-    made = with_settings(protocol.INFINITY, settings)
+    made = with_settings(real_or_fake.INFINITY, settings)
 
     assert (made.pay.currency, made.pay.target_wage_usd_cents) == (settings["currency"], wage)
 
@@ -76,7 +77,7 @@ def test_a_currency_brings_the_wage_that_panels_advise_in_it(settings, wage):
 def test_an_address_of_the_panel_is_set_apart():
     addresses = {"redirect_url": "https://c.example/all", "early_redirect_url": "https://c.example/some"}
 
-    panel = with_settings(protocol.INFINITY, {"panel": "connect", **addresses}).admission.panel
+    panel = with_settings(real_or_fake.INFINITY, {"panel": "connect", **addresses}).admission.panel
 
     assert [panel.redirect, panel.early_redirect] == list(addresses.values())
     assert panel.is_redirect_for_done_only
@@ -111,15 +112,15 @@ def test_an_address_of_the_panel_is_set_apart():
 )
 def test_a_setting_that_cannot_be_is_named(settings, message):
     with pytest.raises(InvalidInput, match=message):
-        with_settings(protocol.TIME, settings)
+        with_settings(real_or_fake.TIME, settings)
 
 
 def test_a_staircase_without_flashes_is_refused():
     with pytest.raises(InvalidInput, match="goes with method 'time'"):
-        with_settings(protocol.INFINITY, {"staircase": "weighted-75"})
+        with_settings(real_or_fake.INFINITY, {"staircase": "weighted-75"})
 
 
-@pytest.mark.parametrize("made", [protocol.INFINITY, protocol.TIME, protocol.QUALIFICATION])
+@pytest.mark.parametrize("made", [real_or_fake.INFINITY, real_or_fake.TIME, real_or_fake.QUALIFICATION])
 def test_a_protocol_comes_back_from_its_stored_form(made):
     assert from_json(protocol.to_json(made)) == made
 
@@ -128,7 +129,7 @@ def test_a_protocol_comes_back_from_its_stored_form(made):
     "contact", ["", "faces@lab.example", "https://lab.example/faces", "Dr. Ada Example, room 5"]
 )
 def test_a_contact_is_an_address_a_url_or_a_text(contact):
-    assert with_settings(protocol.INFINITY, {"contact": contact}).consent.contact == contact
+    assert with_settings(real_or_fake.INFINITY, {"contact": contact}).consent.contact == contact
 
 
 VECTORS = json.loads((Path(__file__).parents[1] / "stage_vectors.json").read_text("utf-8"))
@@ -136,7 +137,7 @@ VECTORS = json.loads((Path(__file__).parents[1] / "stage_vectors.json").read_tex
 
 @pytest.mark.parametrize("vector", VECTORS["largest"], ids=str)
 def test_pictures_are_shown_at_most_as_large_as_the_page_makes_them(vector):
-    made = protocol.INFINITY.changed(size_px=vector["size_px"], largest_css_px=vector["largest_css_px"])
+    made = real_or_fake.INFINITY.changed(size_px=vector["size_px"], largest_css_px=vector["largest_css_px"])
 
     assert made.stimuli.shown_at_most_css_px == vector["largest_css"]
 
@@ -145,7 +146,7 @@ def test_every_setting_is_documented():
     table = re.search(r"^\| setting \|.*?(?=\n\n)", SETTINGS_PAGE.read_text("utf-8"), re.M | re.S)
 
     names = [row.split("`")[1] for row in as_markdown().splitlines()[2:]]
-    groups = [group for group in vars(protocol.INFINITY).values() if dataclasses.is_dataclass(group)]
+    groups = [group for group in vars(real_or_fake.INFINITY).values() if dataclasses.is_dataclass(group)]
     assert len(groups) == 11
     assert {setting.name for group in groups for setting in dataclasses.fields(group)} <= set(names)
     assert table[0].splitlines() == as_markdown().splitlines()

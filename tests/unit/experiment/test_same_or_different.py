@@ -9,6 +9,7 @@ from scipy import stats
 
 from backend.experiment import protocol, sampling
 from backend.experiment import session as sessions
+from backend.experiment.judgments import real_or_fake
 from backend.experiment.judgments.same_or_different import (
     DIFFERENT,
     JND,
@@ -237,7 +238,7 @@ def test_times_out_of_range_are_refused(setting, message):
 
 def test_a_gap_is_for_two_pictures_only():
     with pytest.raises(InvalidInput, match="gap_ms goes with method 'jnd'"):
-        with_settings(protocol.INFINITY, {"gap_ms": 250})
+        with_settings(real_or_fake.INFINITY, {"gap_ms": 250})
 
 
 def test_a_display_must_be_quick_enough_for_the_gap():

@@ -5,7 +5,8 @@ from statistics import NormalDist, fmean
 
 import pytest
 
-from backend.experiment import follow_ups, protocol
+from backend.experiment import follow_ups
+from backend.experiment.judgments import real_or_fake
 from backend.experiment.settings import with_settings
 from backend.experiment.simulated_follow_ups import certainty, simulated_follow_ups
 
@@ -17,7 +18,7 @@ REASONS = "Hands|Text|Light"
 @pytest.mark.parametrize("needed", ["optional", "required"])
 def test_what_is_simulated_is_what_the_study_asks(confidence, mark, needed):
     settings = {"confidence": confidence, "mark": mark, "mark_needed": needed, "comment": needed}
-    study = with_settings(protocol.INFINITY, {"reasons": REASONS, **settings})
+    study = with_settings(real_or_fake.INFINITY, {"reasons": REASONS, **settings})
     rng = Random(1)
 
     for i in range(300):
@@ -28,7 +29,7 @@ def test_what_is_simulated_is_what_the_study_asks(confidence, mark, needed):
 
 
 def test_without_follow_ups_nothing_is_simulated():
-    assert simulated_follow_ups(protocol.INFINITY, "fake", True, 0.8, Random(1), Random(1)) == {}
+    assert simulated_follow_ups(real_or_fake.INFINITY, "fake", True, 0.8, Random(1), Random(1)) == {}
 
 
 @pytest.mark.parametrize("accuracy", [0.55, 0.75, 0.95])
@@ -56,7 +57,7 @@ def test_right_answers_are_surer_than_wrong_ones_unless_the_observer_guesses():
 
 
 def test_marks_on_a_picture_are_around_one_place():
-    study = with_settings(protocol.INFINITY, {"mark": "click", "mark_needed": "required"})
+    study = with_settings(real_or_fake.INFINITY, {"mark": "click", "mark_needed": "required"})
     rng = Random(5)
 
     def places(picture):

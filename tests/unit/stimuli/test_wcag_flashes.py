@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from backend.experiment.judgments.real_or_fake import TIME
 from backend.experiment.judgments.same_or_different import JND
-from backend.experiment.protocol import TIME
 from backend.stimuli import wcag_flashes
 from backend.stimuli.wcag_flashes import Flashes, State
 

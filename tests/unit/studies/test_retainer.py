@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.cli import main
-from backend.experiment.protocol import INFINITY
+from backend.experiment.judgments.real_or_fake import INFINITY
 from backend.experiment.session import Cursor
 from backend.studies import waiting_room
 from backend.studies.pausing import set_paused

@@ -7,7 +7,7 @@ import pytest
 from backend.administration.create import create
 from backend.administration.study_spec import StudySpec
 from backend.analysis.values import values_by_model
-from backend.experiment import protocol
+from backend.experiment.judgments import real_or_fake
 from backend.experiment.published import published_scores
 from backend.experiment.settings import new_protocol
 from backend.foundation.errors import InvalidInput
@@ -236,8 +236,8 @@ def test_nobody_is_paid_for_knowing_pictures_from_an_earlier_visit():
     settings = {"debrief": "true", "repeat_visits": "true", "panel": "prolific"}
 
     with pytest.raises(InvalidInput, match="would be paid for knowing them; set bonus_usd_cents=0"):
-        new_protocol(protocol.INFINITY, "study", settings)
-    assert new_protocol(protocol.INFINITY, "study", {**settings, "bonus_usd_cents": "0"}).page.debrief
+        new_protocol(real_or_fake.INFINITY, "study", settings)
+    assert new_protocol(real_or_fake.INFINITY, "study", {**settings, "bonus_usd_cents": "0"}).page.debrief
 
 
 def test_a_qualification_has_none(world, tmp_path):
