@@ -15,6 +15,7 @@ import {
   link,
   paragraph,
 } from "./console_elements.js";
+import { loadMethods } from "./console_methods.js";
 import { found } from "./console_paths.js";
 import { signIn } from "./console_sign_in.js";
 import { notice } from "./screens.js";
@@ -93,6 +94,7 @@ async function showPath(isFirst) {
     const loading = place?.entry(); // while it is asked who is signed in
     loading?.catch(() => {});
     me ??= await signedIn();
+    if (me.role !== "submitter") await loadMethods(api);
     if (signal.aborted) return;
     showBar(me);
     if (!place || !loading)

@@ -79,9 +79,9 @@ async function removed(api, id, go) {
 /** @param {import("./console_methods.js").Method} chosen */
 function methodChoice(chosen) {
   const options = (/** @type {boolean} */ isCommon) =>
-    METHODS.filter((each) => each.isCommon === isCommon).map((each) => option(each, each === chosen));
+    METHODS.filter((each) => each.is_common === isCommon).map((each) => option(each, each === chosen));
   const others = details("Other methods, and qualifications", ...options(false));
-  if (!chosen.isCommon) others.setAttribute("open", "");
+  if (!chosen.is_common) others.setAttribute("open", "");
   const element = el(
     "fieldset",
     { class: "field methods" },

@@ -27,7 +27,7 @@ export function orderOf(
   settings,
 ) {
   const applying = new Set(settings.filter(({ applies }) => applies).map(({ name }) => name));
-  const pictures = methodOf(others).hasItems ? { items } : { real, models, equalise };
+  const pictures = methodOf(others).parts.length ? { items } : { real, models, equalise };
   return {
     ...others,
     ...pictures,

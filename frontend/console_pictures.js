@@ -24,6 +24,7 @@ import { transfersOf } from "./console_transfers.js";
 /** @typedef {import("./console_transfers.js").Slot} Slot */
 /** @typedef {import("./console_files.js").Handed} Handed */
 
+const LISTED = new Intl.ListFormat("en-GB");
 const PREVIEWS = 6;
 const MODEL = /^[A-Za-z0-9]([A-Za-z0-9 ._@+-]{0,98}[A-Za-z0-9._@+-])?$/;
 const ASIDE = /** @type {[Kind, string, string][]} */ ([
@@ -163,13 +164,13 @@ export async function show(main, parameters, { api, go, signal }) {
     "More pictures: practice, attention checks, masks",
     ...ASIDE.map(([kind, heading, about]) => area(kind, heading, about, false)),
   );
-  const areas = method.hasItems
+  const areas = method.parts.length
     ? [
         area(
           "set",
           "Sets of pictures",
-          `A folder for each set, with the sub-folders ${method.parts}; pictures of the same name ` +
-            "belong together.",
+          `A folder for each set, with the sub-folders ${LISTED.format(method.parts)}; pictures of the ` +
+            "same name belong together.",
           true,
         ),
       ]
@@ -191,7 +192,9 @@ export async function show(main, parameters, { api, go, signal }) {
   const missing = alertLine();
   const onward = async () => {
     const wrong = [...rows.values()].find(({ check }) => !check());
-    missing.textContent = wrong ? "A name has to change first." : stillMissing(shown(), method.hasItems);
+    missing.textContent = wrong
+      ? "A name has to change first."
+      : stillMissing(shown(), method.parts.length > 0);
     if (wrong) return wrong.item.querySelector("input")?.focus();
     if (missing.textContent) return;
     await draft.flush();

@@ -17,7 +17,7 @@ _GROUPS = (
     ("New studies, drafts, jobs", ("audits", "drafts", "jobs")),
     ("Studies", ("studies",)),
     ("Submissions and competitions", ("submissions", "competitions")),
-    ("Settings, plans, costs", ("settings", "plan", "costs")),
+    ("Settings, plans, costs", ("methods", "settings", "plan", "costs")),
     ("Sessions of evaluators", ("sessions",)),
 )
 _OTHERS = "Others"

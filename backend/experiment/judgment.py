@@ -56,6 +56,12 @@ class Method:
     """The default settings of a study, with the title and the consent text of this method."""
     qualification: Protocol | None = None
     """The default settings of a qualification; None if there are no qualifications of this method."""
+    label: str = ""
+    """What the console calls it; '' for its title."""
+    meaning: str = ""
+    """What the console says of it: what evaluators do, and what comes out."""
+    is_common: bool = False
+    """Whether the console offers it first, since most studies choose among it and its like."""
     takes: tuple[str, ...] = ()
     """The settings that it has of those which only some methods have (`Declared.by_method`)."""
 

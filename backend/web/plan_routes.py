@@ -21,6 +21,8 @@ from backend.web.plan_types import (
     AgreementWish,
     Costs,
     CostWish,
+    MethodChoice,
+    MethodChoices,
     MetricsWish,
     PlanMade,
     PlanWish,
@@ -32,7 +34,37 @@ from backend.web.plan_types import (
 )
 from backend.web.routing import Routes
 
+_QUALIFICATION: MethodChoice = {
+    "method": "qualification",
+    "title": "Qualification",
+    "about": (
+        "A short test of real or fake that people have to pass before they may take part in studies, which "
+        "name it in the setting qualification. It has no score."
+    ),
+    "parts": [],
+    "is_common": False,
+}
 route = Routes(RESEARCHER)
+
+
+@route("GET /api/methods")
+def list_methods(context: Context) -> MethodChoices:
+    """What a study can be: its method, or a qualification.
+
+    Returns:
+        Those of HYPE first, the qualification last.
+    """
+    methods: list[MethodChoice] = [
+        {
+            "method": name,
+            "title": judgment.methods[name].label or judgment.methods[name].title,
+            "about": judgment.methods[name].meaning,
+            "parts": [*judgment.parts],
+            "is_common": judgment.methods[name].is_common,
+        }
+        for name, judgment in METHODS.items()
+    ]
+    return {"methods": [*methods, _QUALIFICATION]}
 
 
 @route("GET /api/settings/{method}", "400", without="404")

@@ -126,6 +126,24 @@ class CostWish(Struct):
     ] = field(default_factory=lambda: [30, 1000])
 
 
+class MethodChoice(TypedDict):
+    """What a study can be, as a person chooses."""
+
+    method: str
+    """As of `create`, or `qualification`."""
+    title: str
+    about: str
+    """What evaluators do, and what comes out."""
+    parts: list[str]
+    """The folders of a set, if its pictures are sets of pairs or triplets; else reals and models."""
+    is_common: bool
+    """Whether most studies choose among it and its like."""
+
+
+class MethodChoices(TypedDict):
+    methods: list[MethodChoice]
+
+
 class SettingFields(TypedDict):
     method: str
     title: str

@@ -1,5 +1,6 @@
 """A second judgment, one module on each side, and a copy of the product that has it."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ from PIL import Image
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 SIZE = 64
+_FOLDERS = ("backend", "frontend", "deploy")
 _NEEDLESS = shutil.ignore_patterns("__pycache__")
 
 
@@ -20,10 +22,28 @@ class Product:
 
     def __init__(self, folder):
         self.folder = folder
-        for name in ("backend", "frontend", "deploy"):
+        for name in _FOLDERS:
             shutil.copytree(ROOT / name, folder / name, ignore=_NEEDLESS)
         shutil.copy(HERE / "odd_one_out.py", folder / "backend" / "experiment" / "judgments")
         shutil.copy(HERE / "judgment_odd_one_out.js", folder / "frontend")
+
+    def changed_files(self):
+        """Return the files that differ from the product's, or that it does not have."""
+        files = (path for name in _FOLDERS for path in (self.folder / name).rglob("*") if path.is_file())
+        return {
+            name
+            for path in files
+            if path.suffix != ".pyc"
+            and not _is_same(path, ROOT / (name := path.relative_to(self.folder).as_posix()))
+        }
+
+    def asked(self, program):
+        """Return the JSON that a Python program prints in the product's folder."""
+        command = [sys.executable, "-c", program]
+        environment = {**os.environ, "PYTHONPATH": str(self.folder)}
+        done = subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
 
     def start(self, *words):
         """Start a command of `openhype`; return its process."""
@@ -51,6 +71,10 @@ class Product:
         named = [word for model in models for word in ("--model", f"{model}={model}")]
         asked = ["--method", "odd", "--real", "real", *named, "--size", str(SIZE)]
         self.run("create", name, *asked, *words)
+
+
+def _is_same(path, original):
+    return original.is_file() and original.read_bytes() == path.read_bytes()
 
 
 def _write_pictures(folder, count, seed, is_real):

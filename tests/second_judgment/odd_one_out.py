@@ -32,6 +32,8 @@ class OddOneOut(Judgment):
                 title="Which one is the odd one out?",
                 consent_text=consent("pictures, three at a time, and say which one does not belong"),
             ),
+            label="Odd one out of three",
+            meaning="Evaluators see rows of three pictures, and say which one was made by a computer.",
         )
     }
     source = "a judgment of tests"

@@ -6,7 +6,7 @@ import { valuesOf } from "../../frontend/console_fields.js";
 import { counted, moment, remaining, sentence, size } from "../../frontend/console_format.js";
 import { found, parametersOf, pathTo } from "../../frontend/console_paths.js";
 import { paidRows } from "../../frontend/console_payment_list.js";
-import { METHODS, methodOf, ordered } from "../../frontend/console_methods.js";
+import { loadMethods, METHODS, methodOf, ordered } from "../../frontend/console_methods.js";
 import { checkedOf, orderOf, picturesASide, picturesOf } from "../../frontend/console_order.js";
 import { factsOf, needed, planWish, unreached } from "../../frontend/console_plan.js";
 import { placeOf, withoutPlace } from "../../frontend/console_questionnaire.js";
@@ -18,6 +18,21 @@ import {
   problemOf,
   settingAt,
 } from "../../frontend/console_setting_groups.js";
+
+const PARTS = { infinity: [], "2afc": ["ref", "p0", "p1"], time: [], qualification: [] };
+const server = {
+  methods: Object.entries(PARTS).map(([method, parts]) => ({
+    method,
+    parts,
+    title: method,
+    about: "",
+    is_common: false,
+  })),
+  async get() {
+    return { methods: this.methods };
+  },
+};
+await loadMethods(server);
 
 test("a path gives the parameters of its pattern, decoded", () => {
   assert.deepEqual(parametersOf("/console/studies/:study", "/console/studies/a%20b%2Fc"), { study: "a b/c" });
@@ -367,7 +382,8 @@ test("what is typed is checked as far as the kind of its setting tells", () => {
   assert.equal(problemOf(setting("contact", { kind: "text" }), "x"), "");
 });
 
-test("a qualification is a kind of study, and has no number of evaluators", () => {
+test("a qualification is a kind of study, and has no number of evaluators", async () => {
+  await loadMethods(server);
   const study = {
     sessions: 0,
     evaluators_a_model: 0,
@@ -384,6 +400,7 @@ test("a qualification is a kind of study, and has no number of evaluators", () =
     METHODS.map(({ method }) => methodOf(ordered(method)).method),
     METHODS.map(({ method }) => method),
   );
+  assert.deepEqual(METHODS, server.methods); // asked for once
   assert.equal(methodOf({}).method, "infinity");
   assert.deepEqual(factsOf({ models: 1, study, tells: null })[2], [
     "Cost",

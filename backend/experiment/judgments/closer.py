@@ -62,6 +62,11 @@ class Closer(Judgment):
                     "how similar pictures look",
                 ),
             ),
+            label="Which one is closer? (2AFC)",
+            meaning=(
+                "Of two distorted pictures, evaluators choose the one closer to a reference. The answers "
+                "measure how well perceptual metrics agree with people."
+            ),
         )
     }
     source = "Zhang et al., 2018"

@@ -76,6 +76,12 @@ class MoreReal(Judgment):
             "Tournament, strength: log-odds of looking more real than the mean model",
             "",
             TOURNAMENT,
+            label="Tournament of models",
+            meaning=(
+                "Pictures of two models stand side by side, and evaluators choose the one that looks more "
+                "real. Models are ranked by a Bradley-Terry model. It takes two models or more."
+            ),
+            is_common=True,
         )
     }
     source = "Zhou et al., 2019"
@@ -83,7 +89,6 @@ class MoreReal(Judgment):
     has_truth = False
     question = "which of two images looks more real"
     own_columns = ("left", "right")
-    has_truth = False
     columns: ClassVar = {
         "method": Column("Tournament: pairs of models", "tournament", Kind.CHOICE),
         "model": Column("The two contestants, in alphabetical order, separated by a comma"),

@@ -51,16 +51,34 @@ class RealOrFake(Judgment):
             "percent",
             INFINITY,
             QUALIFICATION,
-            ("not_sure",),
+            "Real or fake, without time limit (HYPE-infinity)",
+            "Evaluators see one picture at a time, as long as they like, and say whether it is real. The "
+            "score is the share of pictures judged wrong: 50% means that nobody can tell.",
+            is_common=True,
+            takes=("not_sure",),
         ),
-        "time": Method("HYPE-time", "HYPE-time, threshold", "ms", TIME, QUALIFICATION, ("staircase",)),
+        "time": Method(
+            "HYPE-time",
+            "HYPE-time, threshold",
+            "ms",
+            TIME,
+            QUALIFICATION,
+            "Real or fake, in flashes (HYPE-time)",
+            "Pictures flash for a moment that grows or shrinks with each answer. The score is the time in ms "
+            "that people need to tell real from fake. Evaluators need a computer.",
+            is_common=True,
+            takes=("staircase",),
+        ),
         "exposures": Method(
             "Constant stimuli",
             "Constant stimuli, share of pictures judged wrong at all exposures",
             "percent",
             EXPOSURES,
             QUALIFICATION,
-            ("exposures_ms", "not_sure"),
+            "Real or fake, at fixed exposures",
+            "Pictures are shown for several fixed times, the same for everyone. The result is a curve: how "
+            "often people are right after each time. Evaluators need a computer.",
+            takes=("exposures_ms", "not_sure"),
         ),
     }
     source = "Zhou et al., 2019"

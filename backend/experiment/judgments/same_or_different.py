@@ -99,6 +99,11 @@ class SameOrDifferent(Judgment):
             "Just noticeable differences, share of pairs judged the same",
             "percent",
             JND,
+            label="Same or different? (JND)",
+            meaning=(
+                "Two pictures flash one after the other, and evaluators say whether they were the same. The "
+                "result is which differences people notice."
+            ),
             takes=("exposures_ms",),
         )
     }

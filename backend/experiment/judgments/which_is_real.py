@@ -63,7 +63,11 @@ class WhichIsReal(Judgment):
             "percent",
             PAIR,
             PAIR_QUALIFICATION,
-            ("exposures_ms", "not_sure"),
+            "Which one is real?",
+            "A real picture and a generated one stand side by side, and evaluators choose the real one. The "
+            "score is the share of pairs in which they chose the generated one.",
+            is_common=True,
+            takes=("exposures_ms", "not_sure"),
         )
     }
     source = "Macmillan and Creelman, 2005"

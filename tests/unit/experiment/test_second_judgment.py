@@ -23,6 +23,61 @@ def product(tmp_path_factory):
     return product
 
 
+SERVED = """
+import json
+from pathlib import Path
+from backend.handlers import create_app
+from backend.stores.datadir import DataDir
+from backend.stores.opening import open_store
+
+data = DataDir(Path("openhype-data"))
+store = open_store("sqlite:///openhype.db", data.root)
+app = create_app(store, data, data.keys())
+http, me = app.test_client(), {"X-Openhype-Token": data.keys().researcher}
+get = lambda path: http.get(path, headers=me).json
+print(json.dumps({
+    "public": get("/api/studies/rows"),
+    "methods": get("/api/methods")["methods"],
+    "settings": get("/api/settings/odd"),
+    "module": http.get("/assets/judgment_odd_one_out.js").status_code,
+}))
+"""
+
+
+@pytest.fixture(scope="module")
+def served(product):
+    """What the server of the product says of it to an evaluator's browser and to the console."""
+    return product.asked(SERVED)
+
+
+def test_it_takes_two_files(product):
+    assert product.changed_files() == {
+        "backend/experiment/judgments/odd_one_out.py",
+        "frontend/judgment_odd_one_out.js",
+    }
+
+
+def test_evaluators_are_asked_for_consent_in_its_words(served):
+    public = served["public"]
+
+    assert "You will see pictures, three at a time, and say which one does not belong." in json.dumps(public)
+    assert "real picture or one made by a computer" not in json.dumps(public)
+    assert public["title"] == "Which one is the odd one out?"
+    assert served["module"] == 200
+
+
+def test_the_console_offers_its_method_and_asks_for_its_setting(served):
+    (method,) = [each for each in served["methods"] if each["method"] == "odd"]
+    fields = {each["name"]: each for each in served["settings"]["settings"]}
+
+    assert (method["title"], method["parts"]) == ("Odd one out of three", [])
+    assert method["about"].startswith("Evaluators see rows of three pictures")
+    places = fields["places"]
+    assert (places["default"], places["low"], places["high"], places["applies"]) == (3, 2, 3, True)
+    # settings that only some methods have are those of methods that name them
+    assert not any(fields[name]["applies"] for name in ("staircase", "exposures_ms", "not_sure", "gap_ms"))
+
+
 @pytest.fixture(scope="module")
 def rows(product):
     with (product.folder / "out" / "data" / "study-rows_data.csv").open(encoding="utf-8") as file:

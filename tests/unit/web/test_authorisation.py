@@ -89,6 +89,7 @@ TABLE = {
     "GET /api/studies/{study}/responses.csv": (RESEARCHER, 404),
     "GET /api/studies/{study}/masks.png": (RESEARCHER, 404),
     "GET /api/studies/{study}/site.zip": (RESEARCHER, 404),
+    "GET /api/methods": (RESEARCHER, 200),
     "GET /api/settings/{method}": (RESEARCHER, 400),
     "POST /api/plan": (RESEARCHER, 200),
     "POST /api/costs": (RESEARCHER, 200),

@@ -11,7 +11,7 @@ from backend.studies.pausing import is_paused
 from backend.web import assets, console_routes
 
 from .. import sample_studies as studies
-from .members import signed_in
+from .members import as_member, signed_in, token
 
 
 @pytest.mark.parametrize("path", ["/console", "/console/", "/console/studies/faces", "/console/a/b/c/<x>"])
@@ -84,7 +84,15 @@ def test_the_console_takes_what_the_server_knows_as_pictures_and_nothing_else():
     assert {f".{name}" for name in re.findall(r"\w+", listed)} == images.SUFFIXES | images.OTHER_PICTURES
 
 
-def test_the_console_offers_every_method_of_the_server():
-    source = (assets.FRONTEND / "console_methods.js").read_text("utf-8")
+def test_the_console_is_given_every_method_in_words(world):
+    me = as_member(token(world, "ada", "researcher"))
 
-    assert set(re.findall(r'^    method: "(\w+)"', source, re.MULTILINE)) == set(METHODS)
+    methods = world.http.get("/api/methods", headers=me).json["methods"]
+
+    assert [each["method"] for each in methods] == [*METHODS, "qualification"]
+    assert all(each["about"] for each in methods)
+    assert len({each["title"] for each in methods}) == len(methods)
+    assert {each["method"]: each["parts"] for each in methods if each["parts"]} == {
+        "2afc": ["ref", "p0", "p1"],
+        "jnd": ["p0", "p1"],
+    }
