@@ -69,26 +69,6 @@ class ConstantObserver(Observer):
 
 
 @dataclass(frozen=True)
-class ExponentialObserver(Observer):
-    """An observer whose accuracy rises from 0.5 to `best` with exposure t as 1 - exp(-t / tau_ms)."""
-
-    tau_ms: float
-    best: float
-
-    def __post_init__(self) -> None:
-        _check_share("accuracy", self.best)
-        _check_above_0("tau", self.tau_ms)
-
-    def accuracy(self, exposure_ms: float | None) -> float:
-        if exposure_ms is None:
-            return self.best
-        return CHANCE + (self.best - CHANCE) * -math.expm1(-exposure_ms / self.tau_ms)
-
-    def with_best(self, best: float) -> Self:
-        return dataclasses.replace(self, best=best)
-
-
-@dataclass(frozen=True)
 class PsychometricObserver(Observer):
     """An observer whose accuracy rises from `guess` at zero exposure to 1 - `lapse`.
 

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from backend.analysis.convergence import (
     MODELS,
     READINGS,
-    TAU_MS,
     as_table,
     bias_as_table,
     bias_table,
@@ -18,7 +17,7 @@ from backend.analysis.convergence import (
 )
 from backend.analysis.simulated_staircase import modal_exposures
 from backend.experiment import staircase
-from backend.experiment.observer import ConstantObserver, ExponentialObserver, PsychometricObserver
+from backend.experiment.observer import ConstantObserver, PsychometricObserver
 from backend.experiment.staircase import StaircaseRule, equilibrium_accuracy
 from backend.foundation.errors import InvalidInput
 
@@ -66,11 +65,11 @@ rules = st.builds(
 )
 
 
-@given(rules, st.integers(0, 2**32 - 1), st.sampled_from(["constant", "exponential"]))
+@given(rules, st.integers(0, 2**32 - 1), st.sampled_from(["constant", "sloped"]))
 def test_many_staircases_side_by_side_do_what_one_does(rule, seed, observer):
     rng = np.random.default_rng(seed)
     best, dice = rng.uniform(0.3, 1, 3), rng.random((60, 3))
-    kinds = {"constant": ConstantObserver, "exponential": lambda best: ExponentialObserver(TAU_MS, best)}
+    kinds = {"constant": ConstantObserver, "sloped": lambda best: PsychometricObserver(200, lapse=1 - best)}
     people = [kinds[observer](one) for one in best]
 
     def accuracy(ms):

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from backend.experiment.observer import (
     ConstantObserver,
-    ExponentialObserver,
     PsychometricObserver,
     parse_observer,
 )
@@ -18,7 +17,6 @@ from backend.foundation.errors import InvalidInput
 shares = st.floats(0, 1)
 OBSERVERS = st.one_of(
     st.builds(ConstantObserver, shares),
-    st.builds(ExponentialObserver, st.floats(1e-3, 1e6), shares),
     st.builds(PsychometricObserver, st.floats(1e-3, 1e6), st.floats(0.01, 1e6), shares, shares),
 )
 
@@ -34,13 +32,6 @@ def test_at_the_threshold_accuracy_is_midway_between_guess_and_best():
 def test_twice_the_threshold_at_slope_3_is_eight_ninths_of_the_way():
     # 1 / (1 + (1/2)**3) = 8/9
     assert PsychometricObserver(250, slope=3).accuracy(500) == pytest.approx(0.5 + 0.5 * 8 / 9)
-
-
-def test_an_exponential_observer_is_at_63_percent_of_the_way_after_tau():
-    observer = ExponentialObserver(tau_ms=200, best=0.9)
-
-    assert observer.accuracy(200) == pytest.approx(0.5 + 0.4 * (1 - math.exp(-1)))
-    assert (observer.accuracy(0), observer.accuracy(None)) == (0.5, 0.9)
 
 
 @example(PsychometricObserver(2.0, 1.0), 5e-324)
@@ -60,9 +51,7 @@ def test_answers_are_right_as_often_as_the_accuracy_says(text, exposure_ms, trut
     assert right / 20000 == pytest.approx(accuracy, abs=4 * (accuracy * (1 - accuracy) / 20000) ** 0.5)
 
 
-@pytest.mark.parametrize(
-    "observer", [ConstantObserver(0.7), PsychometricObserver(250, lapse=0.3), ExponentialObserver(200, 0.7)]
-)
+@pytest.mark.parametrize("observer", [ConstantObserver(0.7), PsychometricObserver(250, lapse=0.3)])
 def test_evaluators_vary_around_the_mean_within_bounds(observer):
     rng = Random(2)
 
