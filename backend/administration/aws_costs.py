@@ -12,7 +12,6 @@ from importlib.resources import files
 from math import ceil
 from typing import Any
 
-from backend.client.tar_stream import PART_BYTES
 from backend.experiment.judgments.real_or_fake import TIME
 from backend.experiment.protocol import Protocol
 from backend.stores.dynamodb.counters import quotas
@@ -141,14 +140,6 @@ def idle_usd(prices: Mapping[str, Any]) -> float:
         + seconds * function["gb_seconds_million"] / 1e6
         + _LOOKS_A_MONTH * prices["dynamodb"]["read_units_million"] / 1e6
     )
-
-
-def upload_usd(bytes: int, prices: Mapping[str, Any], days: float = 7) -> float:
-    """Return the cost in US dollars of an upload of some bytes that is stored for some days."""
-    bucket = prices["s3"]
-    parts = ceil(bytes / PART_BYTES)
-    stored = bytes / 1e9 * bucket["stored_gb_month"] * days / 30
-    return parts * bucket["puts_million"] / 1e6 + stored
 
 
 def as_tables(
