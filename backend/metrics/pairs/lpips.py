@@ -17,28 +17,6 @@ _EPSILON = 1e-10
 Activations = Callable[[Trunk, np.ndarray], Iterable[np.ndarray]]
 
 
-def channel_differences(
-    trunk: Trunk,
-    first: np.ndarray,
-    second: np.ndarray,
-    version: str = "0.1",
-    activations_of: Activations = activations,
-) -> list[np.ndarray]:
-    """Return, for each layer, the mean over positions of the squared difference of each channel.
-
-    Args:
-        first, second: pictures, shape (pairs, height, width, 3), values from 0 to 255.
-        version: `0.1`, or `0.0`, whose input was not standardised.
-
-    Returns:
-        Arrays of shape (pairs, channels), float64.
-
-    Raises:
-        InvalidInput: the pictures are too small for the trunk.
-    """
-    return [layer[:, 0] for layer in differences_from_first(trunk, [first, second], version, activations_of)]
-
-
 def differences_from_first(
     trunk: Trunk,
     parts: Sequence[np.ndarray],

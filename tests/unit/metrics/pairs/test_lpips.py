@@ -5,7 +5,7 @@ import pytest
 from scipy.signal import correlate
 
 from backend.foundation.errors import InvalidInput
-from backend.metrics.pairs.lpips import channel_differences, lpips, normalised
+from backend.metrics.pairs.lpips import differences_from_first, lpips, normalised
 from backend.metrics.pairs.trunk import (
     ALEX,
     NETS,
@@ -106,7 +106,7 @@ def test_differences_of_channels_give_the_distance_for_any_weights():
     trunk, first, second = tiny_trunk(), pictures(seed=2), pictures(seed=3)
     weights = [np.random.default_rng(5).random(width) for width in TINY.widths]
 
-    layers = channel_differences(trunk, first, second)
+    layers = [layer[:, 0] for layer in differences_from_first(trunk, [first, second])]
 
     assert [(layer.shape, layer.dtype) for layer in layers] == [((3, n), np.float64) for n in (4, 6, 3)]
     by_hand = sum(layer @ of for layer, of in zip(layers, weights, strict=True))
