@@ -1,32 +1,24 @@
-"""A cache of computed results for each study, valid while nothing has changed."""
+"""Results that are computed once for all who ask, until their study changes."""
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from threading import Condition
 from typing import Any
 
+from cachetools import LRUCache, cached
 
-class ResultsCache:
-    """The latest value of each key; the least recently used keys are evicted."""
 
-    def __init__(self, most: int = 8):
-        self._most = most
-        self._values: OrderedDict[Hashable, tuple[str, Any]] = OrderedDict()
-        self._locks: dict[Hashable, threading.Lock] = {}
-        self._lock = threading.Lock()
+def results_cache(size: int, weight: Callable[[Any], int] | None = None):
+    """Return `get(key, make)`: what `make` returned for a key, computed once though many ask at once.
 
-    def get(self, key: Hashable, version: str, make: Callable[[], Any]) -> Any:
-        """Return the value of `key` at `version`, computed at most once even with concurrent callers."""
-        with self._lock:
-            key_lock = self._locks.setdefault(key, threading.Lock())
-        with key_lock:
-            with self._lock:
-                cached = self._values.get(key)
-            value = cached[1] if cached and cached[0] == version else make()
-            with self._lock:
-                self._values[key] = (version, value)
-                self._values.move_to_end(key)
-                while len(self._values) > self._most:
-                    evicted, _ = self._values.popitem(last=False)
-                    self._locks.pop(evicted, None)
-            return value
+    The least recently used results are evicted. A key names a study and all that its result follows from.
+
+    Args:
+        size: how many results are kept; with `weight`, how much all of them may weigh.
+        weight: what a result weighs, such as its bytes; one that weighs more than `size` is not kept.
+    """
+
+    @cached(LRUCache(size, weight), key=lambda key, make: key, condition=Condition())
+    def get(key: Hashable, make: Callable[[], Any]) -> Any:
+        return make()
+
+    return get

@@ -20,9 +20,11 @@ from backend.members.roles import RESEARCHER
 from backend.web import assets, console_routes, login, queries
 from backend.web.authorisation import require
 from backend.web.context import Context
-from backend.web.results_cache import ResultsCache
+from backend.web.results_cache import results_cache
 from backend.web.routing import Routes
 
+_MOST_BYTES = 32 * 2**20
+"""Memory of the scores and pages that a server remembers; a page has 0.1 to 1 MiB."""
 status, scores = Routes(RESEARCHER), Routes(RESEARCHER)
 """A study's progress; its scores, the full ones of which have the metrics that are kept with the study."""
 
@@ -72,16 +74,17 @@ def show_scores(context: Context, study: Study, query: ScoresQuery) -> Response:
                 return study_findings(store, study, context.clock(), options, simulated=simulated)
             return study_scores(store, study, simulated=simulated)
 
-        cache = context.shared(_cache_of_scores)
-        body = cache.get((study.name, query.full, simulated), tag, lambda: _json(make()))
+        key = "scores", study.name, query.full, simulated, tag
+        body = context.shared(_results)(key, lambda: _json(make()))
         reply = _compressed(Response(body, mimetype="application/json"))
         reply.set_etag(tag)
     reply.headers["Cache-Control"] = "private, no-cache"
     return reply
 
 
-def _cache_of_scores(context: Context) -> ResultsCache:
-    return ResultsCache()
+def _results(context: Context) -> Callable[..., bytes]:
+    """Return the cache of scores and pages, as bytes by study and version."""
+    return results_cache(_MOST_BYTES, len)
 
 
 def add_pages(app: Flask, context: Context, read: Callable[[str, str], bytes | None]) -> None:
@@ -91,7 +94,6 @@ def add_pages(app: Flask, context: Context, read: Callable[[str, str], bytes | N
         read: reads stimuli, as for `thumbnails.thumbnails`.
     """
     store, data = context.store, context.data
-    cache = ResultsCache()
 
     @app.get(login.PATH)
     def results() -> Response:
@@ -115,9 +117,8 @@ def add_pages(app: Flask, context: Context, read: Callable[[str, str], bytes | N
         reply = unchanged(tag)
         if reply is None:
             top = _leave(study) + _console_link(study) + (_other_page(simulated) if others else "")
-            page = cache.get(
-                (study, simulated),
-                tag,
+            page = context.shared(_results)(
+                ("page", study, simulated, tag),
                 lambda: study_page(store, read, found, now, top, data, simulated).encode(),
             )
             reply = _compressed(Response(page, mimetype="text/html"))

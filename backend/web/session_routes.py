@@ -12,7 +12,7 @@ from backend.studies.withdrawals import BOOK
 from backend.task.withdrawal import withdraw
 from backend.web.context import Context
 from backend.web.monitor import RateLimited
-from backend.web.results_cache import ResultsCache
+from backend.web.results_cache import results_cache
 from backend.web.routing import Routes
 from backend.web.session_lines import session_lines
 from backend.web.study_types import Sessions, WithdrawnSession
@@ -28,13 +28,12 @@ class Lists:
 
     def __init__(self, make: Callable[[Study], Sessions], timer: Callable[[], float]):
         self._make, self._timer = make, timer
-        self._kept = ResultsCache(_MOST_STUDIES)
-        self._withdrawals = 0
+        self._lists = results_cache(_MOST_STUDIES)
 
     def get(self, study: Study) -> Sessions:
         """Return the list of a study, read anew if it is short or the last time is some seconds ago."""
-        version = f"{study.created_at} {study.version} {self._withdrawals}"
-        kept, lock = self._kept.get(study.name, version, lambda: (RateLimited(self._timer), threading.Lock()))
+        key = study.name, study.created_at, study.version
+        kept, lock = self._lists(key, lambda: (RateLimited(self._timer), threading.Lock()))
         with lock:
             if kept.value is not None and len(kept.value["sessions"]) > _FEW:
                 return kept.get(None, lambda: self._make(study))
@@ -43,7 +42,7 @@ class Lists:
 
     def forget(self) -> None:
         """Have the next list read anew."""
-        self._withdrawals += 1
+        self._lists.cache_clear()
 
 
 @route("GET /api/studies/{study}/sessions", is_polled=True)

@@ -1,5 +1,7 @@
 """Routes that tell of studies: their list, what a page on one needs, and its progress."""
 
+from collections.abc import Callable
+
 from flask import request
 
 from backend.experiment.records import Study
@@ -8,7 +10,7 @@ from backend.web import study_record
 from backend.web.context import Context
 from backend.web.monitor import Watch
 from backend.web.progress_types import WatchedStudy
-from backend.web.results_cache import ResultsCache
+from backend.web.results_cache import results_cache
 from backend.web.routing import Routes
 from backend.web.study_types import StudyLines, StudyRecord
 
@@ -60,9 +62,9 @@ def show_live(context: Context, study: Study) -> WatchedStudy:
 
 
 def _watch(context: Context, study: Study) -> Watch:
-    version = f"{study.created_at} {study.version}"
-    return context.shared(_watches).get(study.name, version, lambda: Watch(context.store, study))
+    key = study.name, study.created_at, study.version
+    return context.shared(_watches)(key, lambda: Watch(context.store, study))
 
 
-def _watches(context: Context) -> ResultsCache:
-    return ResultsCache(_MOST_STUDIES)
+def _watches(context: Context) -> Callable[..., Watch]:
+    return results_cache(_MOST_STUDIES)

@@ -9,7 +9,7 @@ import pytest
 from backend.handlers import create_app
 from backend.metrics import stored
 from backend.web import assets
-from backend.web.results_cache import ResultsCache
+from backend.web.results_cache import results_cache
 
 from .. import sample_studies as studies
 from ..metrics.test_stored import NOW, SETS, SOME, kept_run
@@ -223,7 +223,7 @@ def test_a_page_is_drawn_once_for_all_who_ask_and_again_when_sessions_finished(p
 
 
 def test_what_is_asked_for_by_many_at_once_is_made_once():
-    kept, made, gate = ResultsCache(), [], threading.Event()
+    get, made, gate = results_cache(8), [], threading.Event()
 
     def make():
         made.append(1)
@@ -231,7 +231,7 @@ def test_what_is_asked_for_by_many_at_once_is_made_once():
         return "value"
 
     found = []
-    threads = [threading.Thread(target=lambda: found.append(kept.get("a", "1", make))) for _ in range(4)]
+    threads = [threading.Thread(target=lambda: found.append(get(("faces", "1"), make))) for _ in range(4)]
     for thread in threads:
         thread.start()
     gate.set()
@@ -241,14 +241,30 @@ def test_what_is_asked_for_by_many_at_once_is_made_once():
     assert (found, len(made)) == (["value"] * 4, 1)
 
 
-def test_only_the_newest_are_kept():
-    kept = ResultsCache(most=2)
-    for key in ("a", "b", "c"):
-        kept.get(key, "1", lambda key=key: key)
+def test_results_weigh_no_more_together_than_they_may_and_the_least_used_go_first():
+    get = results_cache(10, len)
+    for key in ("a", "b", "a", "c"):
+        get((key, "1"), lambda: "1234")
 
-    assert kept.get("c", "1", lambda: "again") == "c"
-    assert kept.get("a", "1", lambda: "again") == "again"
-    assert kept.get("a", "2", lambda: "newer") == "newer"
+    assert get(("a", "1"), lambda: "again") == "1234"
+    assert get(("c", "1"), lambda: "again") == "1234"
+    assert get(("b", "1"), lambda: "again") == "again"
+    assert get(("a", "2"), lambda: "newer") == "newer"
+
+
+def test_a_result_that_weighs_more_than_all_may_is_given_and_not_kept():
+    get = results_cache(10, len)
+
+    assert get(("a", "1"), lambda: "x" * 11) == "x" * 11
+    assert get(("a", "1"), lambda: "again") == "again"
+
+
+def test_whoever_waited_for_a_result_that_failed_computes_it():
+    get = results_cache(8)
+    with pytest.raises(KeyError, match="no answers"):
+        get(("a", "1"), lambda: {}["no answers"])
+
+    assert get(("a", "1"), lambda: "value") == "value"
 
 
 def test_scores_are_json_without_nan(played):
