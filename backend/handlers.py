@@ -376,6 +376,8 @@ def _error(code: str, message: str, keys: tuple[Key, ...] = ()) -> dict:
 def _log_refusal(reply: dict, status: int) -> None:
     error = reply["error"]
     level = logging.ERROR if status >= 500 else logging.WARNING
+    if error["code"] == "being_made":  # nothing failed, and it is asked for every few seconds
+        level = logging.INFO
     message = _one_line(error["message"])
     log.log(level, "refused %s: %s %d %s: %s", error["id"], _requested(), status, error["code"], message)
 

@@ -1,46 +1,95 @@
 // @ts-check
-/** A button that downloads a file which the server may have to make first. */
+/** A button that downloads a file which the server may have to make first, with how far it is. */
 
-import { Refused, SIGN_IN_CODES, Unreached, waited } from "./console_api.js";
-import { actionButton } from "./console_elements.js";
+import { Refused, SIGN_IN_CODES, waited } from "./console_api.js";
+import { actionButton, el, progress, showJob } from "./console_elements.js";
+import { pathTo } from "./console_paths.js";
 
 const BUSY = 503;
-const SHORTEST_PAUSE_MS = 2000;
+const WAIT_S = 2; // how often the server says how far it is
+const PAUSE_MS = 300;
+const UNREACHED = "unreached";
+
+/** @typedef {Pick<import("./console.js").Context, "api" | "signal">} Context */
 
 /**
+ * Return the button, and the place where progress is shown.
  * @param {string} label
  * @param {() => string} pathNow
- * @param {Pick<import("./console.js").Context, "api" | "signal">} context
+ * @param {Context} context
  */
 export function downloadButton(label, pathNow, context) {
-  return actionButton(label, async () => {
+  const place = el("div", { class: "making" });
+  const button = actionButton(label, async () => {
     const path = pathNow();
-    await made(path, context);
+    try {
+      await made(path, jobLine(place, label, context), context);
+    } finally {
+      place.replaceChildren();
+    }
     const anchor = document.createElement("a");
     anchor.href = path;
     anchor.download = "";
     anchor.click();
   });
+  return [button, place];
 }
 
 /**
  * Wait until the server has made a file; it keeps the file for some minutes.
  * @param {string} path
- * @param {Pick<import("./console.js").Context, "api" | "signal">} context
+ * @param {(job: string) => Promise<void>} showProgress
+ * @param {Context} context
  */
-async function made(path, { api, signal }) {
+async function made(path, showProgress, { api, signal }) {
   for (;;) {
-    const reply = await fetch(path, { signal, cache: "no-store" }).catch(() => {
-      signal.throwIfAborted();
-      throw new Unreached("The server cannot be reached. Check the connection, then try again.");
-    });
-    if (reply.ok) return void (await reply.body?.cancel());
-    const { error } = await reply
-      .json()
-      .catch(() => ({ error: { code: "", message: "the server did not make the file; try again", id: "" } }));
-    if (SIGN_IN_CODES.includes(error.code))
-      await api.get("/api/me", { signal }); // asks for a token
-    else if (reply.status !== BUSY) throw new Refused(error.code, error.message, error.id);
-    else await waited(Math.max(SHORTEST_PAUSE_MS, 1000 * Number(reply.headers.get("Retry-After"))), signal);
+    const error = await refusal(path, signal);
+    if (!error) return;
+    if (error.code === UNREACHED || SIGN_IN_CODES.includes(error.code))
+      await api.get("/api/me", { signal }); // asks for a token, or waits until the server is reached
+    else if (error.status !== BUSY) throw new Refused(error.code, error.message, error.id);
+    else if (error.keys) await showProgress(error.keys[0]);
+    await waited(Math.max(PAUSE_MS, error.keys ? 0 : 1000 * error.retry_after_s), signal);
   }
+}
+
+/**
+ * Return why a file is not there, or null if it is.
+ * @param {string} path
+ * @param {AbortSignal} signal
+ */
+async function refusal(path, signal) {
+  const headers = { Prefer: `wait=${WAIT_S}` };
+  const reply = await fetch(path, { signal, headers, cache: "no-store" }).catch(() => null);
+  signal.throwIfAborted();
+  if (reply?.ok) {
+    await reply.body?.cancel();
+    return null;
+  }
+  const data = await reply?.json().catch(() => null);
+  const code = reply ? "" : UNREACHED;
+  const error = data?.error ?? { code, message: "the server did not make the file; try again", id: "" };
+  return { ...error, status: reply?.status, retry_after_s: Number(reply?.headers.get("Retry-After")) };
+}
+
+/**
+ * Return what shows a job, with a button to cancel it.
+ * @param {HTMLElement} place
+ * @param {string} label
+ * @param {Context} context
+ * @returns {(id: string) => Promise<void>} rejects once the job was cancelled
+ */
+function jobLine(place, label, { api, signal }) {
+  const bar = progress(label);
+  return async (id) => {
+    const job = await api.get(pathTo`/api/jobs/${id}`, { signal });
+    if (job.state === "cancelled") throw new Error("the download was cancelled");
+    showJob(bar, job);
+    if (place.firstChild) return;
+    const cancel = () => api.post(pathTo`/api/jobs/${id}/cancel`, {}, { again: true, signal });
+    place.append(
+      bar.element,
+      actionButton("Cancel", cancel, { className: "plain", name: `Cancel: ${label}` }),
+    );
+  };
 }

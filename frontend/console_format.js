@@ -14,6 +14,7 @@ const JOBS = /** @type {Record<string, string>} */ ({
   pay: "Payment",
   draw: "Which pictures need evaluators",
   delete: "Delete the study",
+  download: "File to download",
 });
 const MINUTE_S = 60;
 const HOUR_S = 3600;

@@ -41,11 +41,13 @@ export function downloads(record, isSimulated, context) {
       ]);
       return `${pathTo`/api/studies/${record.study}/${file}`}${query.size ? `?${query}` : ""}`;
     };
+    const [button, progressPlace] = downloadButton(label, path, context);
     return el(
       "li",
       {},
-      downloadButton(label, path, context),
+      button,
       el("span", { class: "quiet" }, what),
+      progressPlace,
       ...(asked ? [asked.element] : []),
     );
   });

@@ -140,15 +140,17 @@ def interrupt_once() -> None:
 def keeping_off(server: int) -> Callable[[], None]:
     """Return a function that moves this thread to cores to which the process `server` is not pinned.
 
-    It changes nothing if the server is pinned to none, or to the only one there is.
+    It changes nothing if the server is pinned to none, or to the only one there is. A worker that was started
+    by a server that was pinned already begins with its core alone.
     """
     if not hasattr(os, "sched_getaffinity"):
         return lambda: None
-    cores = os.sched_getaffinity(0)
+    cores, every = os.sched_getaffinity(0), set(range(os.cpu_count() or 1))
 
     def move() -> None:
         with suppress(OSError):  # the server has ended
-            if others := cores - os.sched_getaffinity(server):
+            pinned = os.sched_getaffinity(server)
+            if others := (cores - pinned) or (every - pinned):
                 os.sched_setaffinity(0, others)
 
     return move

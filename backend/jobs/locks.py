@@ -5,11 +5,25 @@ The system releases the lock of a process that ends, however it ends.
 
 import fcntl
 import os
+import secrets
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from backend.foundation.atomic_files import write_whole
 from backend.foundation.permissions import make_folder, private
+from backend.stores.datadir import DataDir
+
+
+def place_of(data: DataDir) -> str:
+    """Return what processes that share the locks of a data directory have in common, and no others."""
+    path = data.root / "jobs" / ".place"
+    with data.locked("jobs"):  # names of machines alone are not unique
+        if not path.exists():
+            make_folder(path.parent)
+            write_whole({path: secrets.token_hex(8).encode()})
+        return f"{socket.gethostname()}:{path.read_text()}"
 
 
 @contextmanager

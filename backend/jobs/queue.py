@@ -35,7 +35,8 @@ MOST_OPEN = 20
 KEPT_DAYS = 30
 """Days after which a job that has ended is forgotten."""
 _TIDIED = timedelta(hours=1)
-"""Time between looks at all jobs for what is to be forgotten."""
+"""Time between looks at all jobs for what is to be forgotten, and of rest after which a job of one place is
+cancelled: the server that wanted it there has ended."""
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 OPEN = frozenset({"queued", "running"})
 _OF_THE_SERVER = "a fault of the server, of which its operator can read more"
@@ -91,23 +92,30 @@ def enqueue(
     args: Mapping[str, Any],
     now: datetime,
     key: str | None = None,
+    is_outdated: Callable[[Job], bool] = lambda before: False,
 ) -> Job:
     """Add a job, and return it.
 
     Args:
         study: the study that it is about, if any.
         member: who asked for it.
-        args: JSON data for the kind's `run`.
+        args: JSON data for the kind's `run`; with `place`, only workers of this place do the job.
         key: names the work; the job that was enqueued by this kind and key before, whatever its state, is
             returned instead of a new one.
+        is_outdated: whether the job before, which has ended, is enqueued anew.
     """
     at = stamp(now)
     name = secrets.token_hex(12) if key is None else _digest(kind, key)
     made = Job(name, kind, study, member, args, "queued", at, at)
-    if known := store.entry(JOBS, name):
+
+    def rule(before: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+        return _data(made) if before is None or is_outdated(_read(name, before)) else None
+
+    known = store.entry(JOBS, name)
+    if known and rule(known.data) is None:
         return _job(known)
     update(store, OPEN_JOBS, name, lambda _: {"at": at})
-    return _job(update(store, JOBS, name, lambda data: _data(made) if data is None else None))
+    return _job(update(store, JOBS, name, rule))
 
 
 def find(store: Store, kind: str, key: str) -> Job | None:
@@ -312,6 +320,7 @@ def forget(store: Store, now: datetime) -> None:
     """
     if not _is_time_to_tidy(store, now):
         return
+    _cancel_left(store, now)
     before, found = stamp(now - timedelta(days=KEPT_DAYS)), {each.id: each for each in jobs(store)}
     for each in found.values():
         if not each.is_open and each.updated_at < before:
@@ -329,6 +338,18 @@ def forget(store: Store, now: datetime) -> None:
     for each in found.values():
         if each.is_open and each.id not in listed:
             update(store, OPEN_JOBS, each.id, lambda _: {"at": stamp(now)})
+
+
+def _cancel_left(store: Store, now: datetime) -> None:
+    """Cancel jobs that only one place can do, and of which nothing was heard for long."""
+    before = stamp(now - _TIDIED)
+
+    def rule(found: Job) -> Job | None:
+        return _ended(found, "cancelled", now) if found.is_open and found.updated_at < before else None
+
+    for each in open_jobs(store):
+        if "place" in each.args and each.updated_at < before:
+            _changed(store, each.id, rule)
 
 
 def _is_time_to_tidy(store: Store, now: datetime) -> bool:

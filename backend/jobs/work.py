@@ -23,6 +23,7 @@ KINDS: Mapping[str, str] = {
     "audit": "backend.jobs.intake_audit:run",
     "create": "backend.jobs.create_study:run",
     "delete": "backend.jobs.study_work:delete",
+    "download": "backend.web.download_files:run",
     "draw": "backend.jobs.study_work:draw",
     "join": "backend.standing.join_job:run",
     "join_model": "backend.jobs.join_model:run",

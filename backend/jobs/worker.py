@@ -7,7 +7,6 @@ to the store, on which evaluators' answers depend.
 import logging
 import secrets
 import shutil
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
@@ -17,12 +16,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from backend.foundation.atomic_files import write_whole
 from backend.foundation.errors import NotFound, OpenhypeError, StoreFailed, Unavailable, reason
 from backend.foundation.permissions import make_folder
 from backend.foundation.timestamps import utc_now
 from backend.jobs import queue, turns
-from backend.jobs.locks import lock_of
+from backend.jobs.locks import lock_of, place_of
 from backend.jobs.queue import Job, Lease
 from backend.jobs.work import Failed, Work, runner
 from backend.stores.datadir import DataDir
@@ -115,7 +113,7 @@ class Worker:
 
     def run_once(self) -> Job | None:
         """Do one job, if there is one, and return it as it is afterwards."""
-        waiting = [each for each in queue.open_jobs(self.store) if each.kind not in self.leaves]
+        waiting = [each for each in queue.open_jobs(self.store) if self._is_for_us(each)]
         self._seen = {each.id: self._first_seen(each, each.lease) for each in waiting if each.lease}
         for candidate in turns.in_turn(self.store, waiting):
             with lock_of(self._folder, candidate.id) as is_ours:
@@ -126,6 +124,10 @@ class Worker:
                     self._note_turn(claimed, waiting)
                     return self._done(claimed)
         return None
+
+    def _is_for_us(self, candidate: Job) -> bool:
+        place = candidate.args.get("place", self._place)
+        return candidate.kind not in self.leaves and place == self._place
 
     def _note_turn(self, claimed: Job, waiting: Sequence[Job]) -> None:
         """Note whose turn it was; without that, a claimed job is done all the same."""
@@ -146,8 +148,9 @@ class Worker:
                     shutil.rmtree(folder, ignore_errors=True)
 
     def _tidy(self) -> None:
-        """Forget old jobs, and uploads that nobody used."""
+        """Forget old jobs and files, and uploads that nobody used."""
         queue.forget(self.store, self.clock())
+        self.data.expire_downloads()
         if self.uploads is not None:
             self.uploads.expire(self.clock())
 
@@ -165,13 +168,7 @@ class Worker:
 
     @cached_property
     def _place(self) -> str:
-        """What workers that share the locks of this data directory have in common, and no others."""
-        path = self._folder / ".place"
-        with self.data.locked("jobs"):  # names of machines alone are not unique
-            if not path.exists():
-                make_folder(self._folder)
-                write_whole({path: secrets.token_hex(8).encode()})
-            return f"{socket.gethostname()}:{path.read_text()}"
+        return place_of(self.data)
 
     def _done(self, job: Job) -> Job:
         """Do a claimed job and return it as it is afterwards."""

@@ -13,7 +13,7 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from itertools import groupby
 from operator import itemgetter
@@ -54,13 +54,24 @@ QUESTIONS_CONTENT = "answers to the researcher's own questions, one row a sessio
 _NOBODY = "They are simulated: nobody looked at the pictures"
 
 
-def export(store: Store, study: Study, out: Path, simulated: bool = False) -> list[Path]:
+def _unwatched(items: Iterable, *_: Any) -> Iterable:
+    return items
+
+
+def export(
+    store: Store,
+    study: Study,
+    out: Path,
+    simulated: bool = False,
+    progress: Callable[..., Iterable] = _unwatched,
+) -> list[Path]:
     """Write the data set to the folder `out`, created if missing; return the files, the one to score first.
 
     Each file is written atomically. An earlier export of the same study is replaced.
 
     Args:
         simulated: export the simulated sessions instead of the real ones, as a separate data set.
+        progress: wraps an iterable, such as a progress bar; called with the items, how many, and a label.
 
     Raises:
         Conflict: `out` holds another data set.
@@ -86,7 +97,7 @@ def export(store: Store, study: Study, out: Path, simulated: bool = False) -> li
             which: row_writer(files.enter_context(_atomic(path)), _columns(study, which))
             for which, path in paths.items()
         }
-        counts = _write_answers(store, study, simulated, write, images)
+        counts = _write_answers(store, study, simulated, write, images, progress)
         for row in images.rows() if images.file in paths else ():
             write[images.file](row)
     asked = [answers] if study.questions else []
@@ -97,8 +108,17 @@ def export(store: Store, study: Study, out: Path, simulated: bool = False) -> li
     ]
 
 
-def write_responses(store: Store, study: Study, path: Path, simulated: bool = False) -> int:
+def write_responses(
+    store: Store,
+    study: Study,
+    path: Path,
+    simulated: bool = False,
+    progress: Callable[..., Iterable] = _unwatched,
+) -> int:
     """Write the scored responses of a study as one CSV, the file to score of `export`; return how many.
+
+    Args:
+        progress: as in `export`.
 
     Raises:
         InvalidInput: no session is finished yet.
@@ -106,7 +126,9 @@ def write_responses(store: Store, study: Study, path: Path, simulated: bool = Fa
     count = 0
     with _atomic(path) as file:
         write = row_writer(file, _columns(study, ""))
-        for row in published_rows(scored_rows(store, study, simulated), published_names(study)):
+        rows = published_rows(scored_rows(store, study, simulated), published_names(study))
+        expected = store.finished(study.name, simulated)[0] * study.protocol.stimuli.trials
+        for row in progress(rows, expected, "answers"):
             write(row)
             count += 1
     return count
@@ -159,14 +181,20 @@ def _check_free(wanted: str, out: Path) -> None:
 
 
 def _write_answers(
-    store: Store, study: Study, simulated: bool, write: Mapping[str, Callable], images: "_Images | _Items"
+    store: Store,
+    study: Study,
+    simulated: bool,
+    write: Mapping[str, Callable],
+    images: "_Images | _Items",
+    progress: Callable[..., Iterable],
 ) -> dict[str, int]:
     """Write responses, evaluators, events; count the images; return counts of scored sessions, responses."""
     counts = {"sessions": 0, "responses": 0}
     names = published_names(study)
     for which, file in (("scored", ""), ("unfinished", "unfinished"), ("replaced", "replaced")):
         found = published_rows(study_rows(store, study, which, simulated), names)
-        for _, group in groupby(found, itemgetter("session")):
+        expected = store.finished(study.name, simulated)[0] if which == "scored" else None
+        for _, group in progress(groupby(found, itemgetter("session")), expected, f"{which} sessions"):
             rows = list(group)
             for row in rows:
                 write[file](row)

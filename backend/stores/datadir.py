@@ -10,14 +10,20 @@ import json
 import os
 import secrets
 import shutil
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from backend.foundation.errors import Conflict, InvalidInput
 from backend.foundation.frozen import dataclass
 from backend.foundation.permissions import make_folder, private
 from backend.foundation.text_files import read_text
+
+DOWNLOADS_KEPT_S = 900.0
+"""Seconds for which a file to download is kept after it was made."""
+_ABANDONED_S = 24 * 3600
+"""Seconds after which nobody writes to a folder any more in which a file to download was being made."""
 
 
 @dataclass(frozen=True)
@@ -110,8 +116,28 @@ class DataDir:
         return self.cache("downloads") / study
 
     def remove_downloads(self, study: str) -> None:
-        """Remove the files of a study that were made for downloading, for example since somebody withdrew."""
-        shutil.rmtree(self.downloads(study), ignore_errors=True)
+        """Remove the files of a study that were made for downloading, for example since somebody withdrew.
+
+        All go at once, also those that are being made: none can be completed in a folder that was renamed.
+        """
+        removed = self.downloads(f".removed-{secrets.token_hex(8)}")
+        with suppress(OSError):  # there are none
+            os.replace(self.downloads(study), removed)
+        shutil.rmtree(removed, ignore_errors=True)
+
+    def expire_downloads(self) -> bool:
+        """Remove such files in their time, and folders of killed workers; return whether files are left."""
+        now, is_left = time.time(), False
+        for path in self.cache("downloads").glob("*/*"):
+            with suppress(OSError):
+                age_s = now - path.stat().st_mtime
+                if path.is_dir() and age_s > _ABANDONED_S:
+                    shutil.rmtree(path)
+                elif path.is_file() and age_s > DOWNLOADS_KEPT_S:
+                    path.unlink()
+                else:
+                    is_left |= path.is_file()
+        return is_left
 
     @contextmanager
     def locked(self, what: str) -> Iterator[None]:

@@ -1,57 +1,63 @@
-"""Files of a study to download, each made as a whole: report, data set, responses, masks, demo.
+"""The job `download`: a file of a study, made as a whole: report, data set, responses, masks, demo.
 
-Making one can take minutes of a processor, which evaluators' requests need: the server has a process of its
-own do it (`downloads.py`), which runs this module. Responses are written one session at a time.
+Making one can take minutes of a processor, which evaluators' requests need. Responses are written one session
+at a time.
 """
 
-import json
-import os
 import shutil
-import sys
-import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from backend.experiment.records import Study
-from backend.foundation.child_processes import lower_priority
-from backend.foundation.errors import InvalidInput, NotFound, OpenhypeError, Unavailable
+from backend.foundation.errors import InvalidInput, NotFound, OpenhypeError
+from backend.foundation.permissions import make_folder
 from backend.foundation.timestamps import utc_now
-from backend.stores.datadir import DataDir
-from backend.stores.store import Store
+from backend.jobs.queue import Job
+from backend.jobs.study_work import study_of
+from backend.jobs.work import Failed, Work
 
 Options = Mapping[str, Any]
-_Write = Callable[[Store, DataDir, Study, Options, Path], None]
+_Write = Callable[[Work, Study, Options, Path], None]
 
 
-def write(store: Store, data: DataDir, study: Study, kind: str, options: Options, out: Path) -> None:
-    """Write the file of a kind, one of `KINDS`, to `out`; it is there as a whole or not at all.
+def run(work: Work, job: Job) -> dict[str, Any]:
+    """Make a file; it is there as a whole or not at all, and without what is withdrawn meanwhile.
 
     Raises:
-        InvalidInput: the study has no such file, for example since no session is finished yet.
-        NotInstalled: a package that the file needs is missing.
-        Unavailable: `being_made`: somebody withdrew meanwhile, so that it is to be made again.
+        Failed: the study has no such file, for example since no session is finished yet, or a package that
+            it needs is missing; the details have class and code of the error.
     """
     try:
-        with tempfile.TemporaryDirectory(dir=out.parent, prefix=".making-") as folder:
-            partial_file = Path(folder) / out.name
-            KINDS[kind](store, data, study, options, partial_file)
-            os.replace(partial_file, out)
+        while (size := _made_bytes(work, job)) is None:
+            continue
+    except OpenhypeError as error:
+        raise Failed(str(error), {"error": type(error).__name__, "code": error.code}) from error
+    return {"bytes": size}
+
+
+def _made_bytes(work: Work, job: Job) -> int | None:
+    """Make the file and return its size; None if the study's downloads were removed meanwhile."""
+    study, args = study_of(work, job), job.args
+    out = work.data.downloads(study.name) / args["file"]
+    folder = out.parent / f".{job.id}"
+    shutil.rmtree(folder, ignore_errors=True)  # left by a killed worker
+    make_folder(folder)
+    try:
+        KINDS[args["kind"]](work, study, args["options"], folder / out.name)
+        return (folder / out.name).rename(out).stat().st_size
     except FileNotFoundError:
-        if out.parent.is_dir():
+        if folder.is_dir():
             raise
-        raise removed(study, kind) from None
+        return None
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
-def removed(study: Study, kind: str) -> Unavailable:
-    """Return the error of a file that was removed, since it had answers that were withdrawn just now."""
-    return Unavailable(f"{kind} of study {study.name} is being made anew; ask again", code="being_made")
-
-
-def _report(store: Store, data: DataDir, study: Study, options: Options, out: Path) -> None:
+def _report(work: Work, study: Study, options: Options, out: Path) -> None:
     from backend.report.build import ReportOptions, study_report, with_kept
     from backend.report.findings import FindingsOptions
     from backend.report.write import write as write_report
@@ -64,13 +70,14 @@ def _report(store: Store, data: DataDir, study: Study, options: Options, out: Pa
         scoring,
         options["simulated"],
     )
+    store, data = work.store, work.data
     report = study_report(store, data.picture, study, utc_now(), with_kept(chosen, data, study))
     folder = out.parent / "report"
-    write_report(report, folder)
+    write_report(report, folder, work.progress)
     _zip(folder, f"{study.name}-report", out)
 
 
-def _export(store: Store, data: DataDir, study: Study, options: Options, out: Path) -> None:
+def _export(work: Work, study: Study, options: Options, out: Path) -> None:
     from backend.responses.agreement import study_votes
     from backend.responses.bapps_export import export_bapps
     from backend.responses.export import export
@@ -79,39 +86,39 @@ def _export(store: Store, data: DataDir, study: Study, options: Options, out: Pa
 
     declared = options["croissant"]
     terms = terms_of(utc_now().date().isoformat(), **declared) if declared else None
-    simulated, folder = options["simulated"], out.parent / "export"
+    store, simulated, folder = work.store, options["simulated"], out.parent / "export"
     votes = study_votes(store, study, simulated) if options["bapps"] else None
-    export(store, study, folder, simulated)
+    export(store, study, folder, simulated, work.progress)
     if terms is not None:
         publish_study(store, study, folder, terms, simulated)
     if votes is not None:
-        export_bapps(votes, store.stimuli(study.name), partial(data.picture, study.name), folder)
+        export_bapps(votes, store.stimuli(study.name), partial(work.data.picture, study.name), folder)
     _zip(folder, f"{study.name}-data", out)
 
 
-def _responses(store: Store, data: DataDir, study: Study, options: Options, out: Path) -> None:
+def _responses(work: Work, study: Study, options: Options, out: Path) -> None:
     from backend.responses.export import write_responses
 
-    write_responses(store, study, out, options["simulated"])
+    write_responses(work.store, study, out, options["simulated"], work.progress)
 
 
-def _masks(store: Store, data: DataDir, study: Study, options: Options, out: Path) -> None:
+def _masks(work: Work, study: Study, options: Options, out: Path) -> None:
     from backend.stimuli.masks import sheet
 
     if not study.masks:
         raise InvalidInput(f"study {study.name} has no masks")
-    folder = data.images(study.name)
+    folder = work.data.images(study.name)
     with _pictures_of(study):
         picture = sheet.of_masks([folder / name for name in study.masks[: options["count"]]])
     picture.save(out, "PNG", optimize=True)
 
 
-def _site(store: Store, data: DataDir, study: Study, options: Options, out: Path) -> None:
+def _site(work: Work, study: Study, options: Options, out: Path) -> None:
     from backend.web.static_demo import write_site
 
     folder = out.parent / "site"
     with _pictures_of(study):
-        write_site(store, study, data.images(study.name), folder, options["each"])
+        write_site(work.store, study, work.data.images(study.name), folder, options["each"], work.progress)
     _zip(folder, f"{study.name}-demo", out)
 
 
@@ -144,33 +151,3 @@ def _zip(folder: Path, top: str, out: Path) -> None:
         for path in sorted(each for each in folder.rglob("*") if each.is_file()):
             archive.write(path, f"{top}/{path.relative_to(folder).as_posix()}")
     shutil.rmtree(folder)
-
-
-def main() -> None:
-    """Write the file that standard input asks for; print why not, as JSON, if that is refused."""
-    asked = json.load(sys.stdin)
-    _step_back(asked["server"])
-    from backend.stores.opening import open_store
-
-    data = DataDir(Path(asked["data"]))
-    store = open_store(asked["store"], data.root)
-    try:
-        write(store, data, store.study(asked["study"]), asked["kind"], asked["options"], Path(asked["out"]))
-    except OpenhypeError as error:
-        refusal = {"error": type(error).__name__, "code": error.code, "message": str(error)}
-        sys.stdout.write(json.dumps(refusal))
-        sys.exit(1)
-    finally:
-        store.close()
-
-
-def _step_back(server: int) -> None:
-    """Take the lowest priority, and the cores to which the server is not pinned, if there are any."""
-    lower_priority()
-    with suppress(OSError, AttributeError):  # the server has ended, or cannot be pinned to cores
-        every = set(range(os.cpu_count() or 1))
-        os.sched_setaffinity(0, every - os.sched_getaffinity(server) or every)
-
-
-if __name__ == "__main__":
-    main()

@@ -7,16 +7,18 @@ from typing import Annotated, Any, Literal
 from flask import Response, request, send_file
 from msgspec import Meta, Struct
 from msgspec.structs import asdict
+from werkzeug.http import parse_dict_header
 
 from backend.experiment.records import Study
+from backend.foundation.errors import Unavailable
 from backend.members.roles import RESEARCHER
 from backend.metrics import stored
 from backend.responses.study_data import version
 from backend.stores.store import Store
 from backend.task.requests import Whole
+from backend.web.authorisation import caller
 from backend.web.context import Context
-from backend.web.download_files import removed
-from backend.web.downloads import Downloads
+from backend.web.downloads import WAIT_S, Downloads
 from backend.web.plan_types import Share
 from backend.web.routing import Routes
 
@@ -83,7 +85,7 @@ class SiteQuery(Struct, frozen=True):
     """Pictures of the reals, and of each model, at most; by default 100."""
 
 
-@route("GET /api/studies/{study}/report.zip", "501 503", reply_media=MEDIA["zip"], **_SENT)
+@route("GET /api/studies/{study}/report.zip", "409 501 503", reply_media=MEDIA["zip"], **_SENT)
 def send_report(context: Context, study: Study, query: ReportQuery) -> Response:
     """A report: page, figures, tables. While it is being made: 503, to be asked for again.
 
@@ -93,7 +95,7 @@ def send_report(context: Context, study: Study, query: ReportQuery) -> Response:
     return _sent(context, study, "report.zip", asdict(query), stored.version(context.data, study.name))
 
 
-@route("GET /api/studies/{study}/export.zip", "501 503", reply_media=MEDIA["zip"], **_SENT)
+@route("GET /api/studies/{study}/export.zip", "409 501 503", reply_media=MEDIA["zip"], **_SENT)
 def send_export(context: Context, study: Study, query: ExportQuery) -> Response:
     """The answers as a Psych-DS data set, with what publishing it needs.
 
@@ -109,7 +111,7 @@ def send_export(context: Context, study: Study, query: ExportQuery) -> Response:
     return _sent(context, study, "export.zip", options, unfinished)
 
 
-@route("GET /api/studies/{study}/responses.csv", "501 503", reply_media=MEDIA["csv"], **_SENT)
+@route("GET /api/studies/{study}/responses.csv", "409 501 503", reply_media=MEDIA["csv"], **_SENT)
 def send_responses(context: Context, study: Study, query: AnswersQuery) -> Response:
     """The scored answers, one row each: the file to score.
 
@@ -119,7 +121,7 @@ def send_responses(context: Context, study: Study, query: AnswersQuery) -> Respo
     return _sent(context, study, "responses.csv", asdict(query))
 
 
-@route("GET /api/studies/{study}/masks.png", "501 503", reply_media=MEDIA["png"], **_SENT)
+@route("GET /api/studies/{study}/masks.png", "409 501 503", reply_media=MEDIA["png"], **_SENT)
 def send_masks(context: Context, study: Study, query: MasksQuery) -> Response:
     """Masks of a study, to look at.
 
@@ -129,7 +131,7 @@ def send_masks(context: Context, study: Study, query: MasksQuery) -> Response:
     return _sent(context, study, "masks.png", asdict(query))
 
 
-@route("GET /api/studies/{study}/site.zip", "501 503", reply_media=MEDIA["zip"], **_SENT)
+@route("GET /api/studies/{study}/site.zip", "409 501 503", reply_media=MEDIA["zip"], **_SENT)
 def send_site(context: Context, study: Study, query: SiteQuery) -> Response:
     """A demo of a study as files for any web server; it contains the truth of its pictures.
 
@@ -140,13 +142,17 @@ def send_site(context: Context, study: Study, query: SiteQuery) -> Response:
 
 
 def _sent(context: Context, study: Study, kind: str, options: dict[str, Any], *facts: str) -> Response:
-    """Return a file of a study, or 304; `facts` change whenever its content may."""
+    """Return a file of a study, or 304; `facts` change whenever its content may.
+
+    Raises:
+        Unavailable: as `Downloads.get`; also if the file was removed just now, since somebody withdrew.
+    """
     known = version(context.store, study, options.get("simulated", False))
     tag = "-".join(filter(None, (known, *facts, _shortened(options))))
     if request.if_none_match.contains(tag):
         reply = Response(status=304)
     else:
-        path = context.shared(_downloads).get(study, kind, options, tag)
+        path = context.shared(_downloads).get(study, kind, options, tag, caller().name, _longest_wait_s())
         try:
             reply = send_file(
                 path,
@@ -158,14 +164,22 @@ def _sent(context: Context, study: Study, kind: str, options: dict[str, Any], *f
                 last_modified=None,
             )
         except FileNotFoundError:
-            raise removed(study, kind) from None
+            raise Unavailable(
+                f"{kind} of study {study.name} is being made anew; ask again", code="being_made"
+            ) from None
     reply.set_etag(tag)
     reply.headers["Cache-Control"] = "private, no-cache"
     return reply
 
 
 def _downloads(context: Context) -> Downloads:
-    return Downloads(context.store, context.data)
+    return Downloads(context.store, context.data, context.clock)
+
+
+def _longest_wait_s() -> float:
+    """Return how long the client prefers to wait (s), by the header `Prefer: wait=SECONDS` (RFC 7240)."""
+    wait = parse_dict_header(request.headers.get("Prefer", "")).get("wait") or ""
+    return min(float(wait), WAIT_S) if wait.isdecimal() else WAIT_S
 
 
 def _declared(query: ExportQuery) -> dict[str, Any]:

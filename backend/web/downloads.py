@@ -1,227 +1,195 @@
-"""Downloads: files that a process of their own makes, kept for some minutes and then removed.
+"""Downloads: files that the job `download` makes, kept for some minutes and then removed.
 
-A request waits for its file. One that would wait for too long is asked to come back, and finds the file made
-meanwhile. Files are kept no longer, since they have answers of people who may withdraw.
+Any worker of this data directory makes them. So that none waits for a study that is being made, the server
+starts workers that do downloads only, and end when there is none left, or with the server. Files are kept no
+longer than for some minutes, since they have answers of people who may withdraw.
 """
 
 import hashlib
 import json
 import os
-import shutil
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import closing, suppress
+from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from backend.experiment.records import Study
 from backend.foundation import errors
-from backend.foundation.child_processes import environment_of_child
-from backend.foundation.errors import OpenhypeError, Unavailable
-from backend.foundation.permissions import make_folder
-from backend.stores.datadir import DataDir
+from backend.foundation.child_processes import environment_of_child, lower_priority
+from backend.foundation.errors import Conflict, OpenhypeError, Unavailable
+from backend.foundation.timestamps import stamp
+from backend.jobs import beside, queue, work
+from backend.jobs.locks import place_of
+from backend.jobs.queue import Job
+from backend.jobs.worker import Worker
+from backend.stores.datadir import DOWNLOADS_KEPT_S, DataDir
 from backend.stores.store import Store
 
-KEPT_S = 900.0
-"""Seconds for which a file is kept after it was made."""
-_WAIT_S = 50.0
+KIND = "download"
+WAIT_S = 50.0
 """Longest wait of a request; web servers in front give up after a minute."""
-_GIVEN_UP_S = 24 * 3600
-_AT_ONCE = 2
+_LOOK_S = 0.2
+_AGAIN_AFTER = timedelta(minutes=1)
+"""Whoever asks within this time is told why a file could not be made; then it is tried again."""
+_MOST_WORKERS = 2
 _MOST_WAITING = 4
 """Of the server's 16 threads, those that may wait for files; evaluators' requests need the others."""
+_OTHER_KINDS = frozenset(work.KINDS) - {KIND}
 
 
 class Downloads:
     """The downloads of a server. Safe to use from many threads."""
 
-    def __init__(self, store: Store, data: DataDir, wait_s: float = _WAIT_S):
-        self._store, self._data, self._wait_s = store, data, wait_s
-        self._folder = data.cache("downloads")
+    def __init__(self, store: Store, data: DataDir, clock: Callable[[], datetime]):
+        self._store, self._data, self._clock = store, data, clock
         self._lock = threading.Lock()
-        self._places = threading.BoundedSemaphore(_MOST_WAITING)
-        self._made: dict[Path, _Making] = {}
-        self._later: threading.Timer | None = None
+        self._waiting = threading.BoundedSemaphore(_MOST_WAITING)
+        self._workers: list[threading.Thread] = []
+        self._expiry: threading.Timer | None = None
 
-    def get(self, study: Study, kind: str, options: Mapping[str, Any], version: str) -> Path:
+    def get(
+        self,
+        study: Study,
+        kind: str,
+        options: Mapping[str, Any],
+        version: str,
+        member: str,
+        wait_s: float = WAIT_S,
+    ) -> Path:
         """Return the file of a kind, one of `download_files.KINDS`.
 
         Args:
             options: of the file, plain data.
             version: changes whenever the file's content may.
+            member: who asks for it.
+            wait_s: longest time to wait for it.
 
         Raises:
-            Unavailable: `being_made`: it is not ready yet; `busy`: too many are being made.
-            OpenhypeError: as for `download_files.write`.
+            Unavailable: `being_made`: it is not ready yet; the keys have the id of the job.
+            Conflict: `cancelled`, or `not_made`: the worker failed.
+            OpenhypeError: as for `download_files.KINDS`.
         """
         facts = json.dumps([study.created_at, study.version, kind, options, version], sort_keys=True)
-        name = hashlib.blake2b(facts.encode(), digest_size=16).hexdigest()
-        path = self._data.downloads(study.name) / f"{name}-{kind}"
-        with self._lock:
-            self._sweep()
-            if path.exists():
-                if (over := self._made.pop(path, None)) is not None:
-                    over.wait(_WAIT_S)  # it has ended, or is about to
-                return path
-            making = self._made.get(path)
-            if making is None:
-                making = self._made[path] = self._begin(study, kind, options, path)
-        try:
-            with self._place():
-                making.wait(self._wait_s)
-        except (
-            subprocess.TimeoutExpired
-        ):  # what became of it is read by whoever asks next, even if it has ended
+        path = self._data.downloads(study.name) / f"{_digest(facts)}-{kind}"
+        self._data.expire_downloads()
+        if path.exists():
+            return path
+        args = {"created_at": study.created_at, "kind": kind, "options": options, "file": path.name}
+        job = self._ended(self._enqueued(study.name, member, args), wait_s)
+        if job.is_open:
             raise Unavailable(
-                f"{kind} of study {study.name} is being made; ask again", code="being_made"
-            ) from None
-        except OpenhypeError:
-            self._end(path, making)
-            raise
-        self._end(path, making)
-        self._sweep_later()
+                f"{kind} of study {study.name} is being made; ask again", code="being_made", keys=(job.id,)
+            )
+        if job.state != "done":
+            raise _refusal(job)
+        self._expire_later()
         return path
 
-    def _end(self, path: Path, making: "_Making") -> None:
-        with self._lock:
-            if self._made.get(path) is making:
-                del self._made[path]
+    def _enqueued(self, study: str, member: str, args: Mapping[str, Any]) -> Job:
+        now, place = self._clock(), place_of(self._data)
+        key = f"{place} {study} {args['file']}"
+        facts = {**args, "place": place}
+        return queue.enqueue(
+            self._store, KIND, study, member, facts, now, key, partial(_is_outdated, now=now)
+        )
 
-    @contextmanager
-    def _place(self) -> Iterator[None]:
-        """Occupy one of the threads that may wait.
-
-        Raises:
-            subprocess.TimeoutExpired: there is none, so that there is no time to wait.
-        """
-        if not self._places.acquire(blocking=False):
-            raise subprocess.TimeoutExpired("", 0)
+    def _ended(self, job: Job, wait_s: float) -> Job:
+        """Return a job as it is when it has ended, or after some time; start a worker where none does it."""
+        until = time.monotonic() + wait_s
+        is_waiting = self._waiting.acquire(blocking=False)
         try:
-            yield
+            while True:
+                if job.state == "queued":
+                    self._start_worker()
+                job = queue.job(self._store, job.id)
+                if not job.is_open or not is_waiting or time.monotonic() >= until:
+                    return job
+                time.sleep(_LOOK_S)
         finally:
-            self._places.release()
+            if is_waiting:
+                self._waiting.release()
 
-    def _begin(self, study: Study, kind: str, options: Mapping[str, Any], path: Path) -> "_Making":
-        if sum(not making.is_over for making in self._made.values()) >= _AT_ONCE:
-            raise Unavailable(f"{_AT_ONCE} other files are being made at this moment; ask again", code="busy")
-        make_folder(path.parent)
-        if self._store.url is None:
-            return _Here(self._store, self._data, study, kind, options, path)
-        asked = {
-            "store": self._store.url,
-            "data": str(self._data.root),
-            "study": study.name,
-            "kind": kind,
-            "options": dict(options),
-            "out": str(path),
-            "server": os.getpid(),
-        }
-        return _Process(asked)
+    def _start_worker(self) -> None:
+        if self._store.url is None:  # no other process can open it
+            return _work(self._store, self._data)
+        with self._lock:
+            self._workers = [each for each in self._workers if each.is_alive()]
+            if len(self._workers) < _MOST_WORKERS:
+                target = partial(_worker_process, self._store.url, self._data)
+                self._workers.append(threading.Thread(target=target, name="openhype-downloads", daemon=True))
+                self._workers[-1].start()
 
-    def _sweep_later(self) -> None:
+    def _expire_later(self) -> None:
         """Have a file that was just made removed in its time, also if nobody asks for another one."""
         with self._lock:
-            if self._later is None:
-                self._later = threading.Timer(KEPT_S + 1, self._sweep_now)
-                self._later.daemon = True
-                self._later.start()
+            if self._expiry is None or not self._expiry.is_alive():
+                self._expiry = threading.Timer(DOWNLOADS_KEPT_S + 1, self._expire)
+                self._expiry.daemon = True
+                self._expiry.start()
 
-    def _sweep_now(self) -> None:
-        with self._lock:
-            self._sweep()
-            self._later = None
-        if any(path.is_file() for path in self._folder.glob("*/*")):
-            self._sweep_later()
-
-    def _sweep(self) -> None:
-        """Remove files that were kept for long enough, and folders of processes that were killed."""
-        now = time.time()
-        for path in self._folder.glob("*/*"):
-            with suppress(OSError):
-                age_s = now - path.stat().st_mtime
-                if path.is_file() and age_s > KEPT_S:
-                    path.unlink()
-                elif path.is_dir() and age_s > _GIVEN_UP_S:
-                    shutil.rmtree(path)
+    def _expire(self) -> None:
+        self._expiry = None
+        if self._data.expire_downloads():
+            self._expire_later()
 
 
-class _Making:
-    """A file that is being made."""
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the file is there, or cannot be made."""
-        raise NotImplementedError
-
-    def wait(self, timeout_s: float) -> None:
-        """Wait until the file is there.
-
-        Raises:
-            subprocess.TimeoutExpired: it is not yet.
-            OpenhypeError: it cannot be made.
-        """
-        raise NotImplementedError
+def _digest(facts: str) -> str:
+    return hashlib.blake2b(facts.encode(), digest_size=16).hexdigest()
 
 
-class _Process(_Making):
-    """A file that a process makes."""
-
-    def __init__(self, asked: Mapping[str, Any]):
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "backend.web.download_files"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-            env=environment_of_child(os.environ),
-            text=True,
-        )
-        stdin, self._process.stdin = self._process.stdin, None
-        assert stdin is not None  # a pipe, as asked for
-        with suppress(OSError):  # it ended at once; what it said is read below
-            stdin.write(json.dumps(dict(asked)))
-            stdin.close()
-        self._lock, self._said = threading.Lock(), ("", "")
-
-    @property
-    def is_over(self) -> bool:
-        return self._process.poll() is not None
-
-    def wait(self, timeout_s: float) -> None:
-        until = time.monotonic() + timeout_s
-        if not self._lock.acquire(timeout=timeout_s):
-            raise subprocess.TimeoutExpired("", timeout_s)
-        try:
-            if self._process.returncode is None or self._said == ("", ""):
-                self._said = self._process.communicate(timeout=max(until - time.monotonic(), 0.01))
-        finally:
-            self._lock.release()
-        if self._process.returncode:
-            raise _refusal(*self._said)
+def _is_outdated(before: Job, now: datetime) -> bool:
+    """Return whether a file is made again: it was removed meanwhile, or could not be made some time ago."""
+    return before.state in ("done", "cancelled") or (
+        before.state == "failed" and before.updated_at < stamp(now - _AGAIN_AFTER)
+    )
 
 
-class _Here(_Making):
-    """A file that is made in this process, where no other can open the store."""
-
-    is_over = True
-
-    def __init__(self, *asked: Any):
-        self._asked = asked
-
-    def wait(self, timeout_s: float) -> None:
-        from backend.web.download_files import write
-
-        write(*self._asked)
+def _refusal(job: Job) -> OpenhypeError:
+    """Return the error with which a job ended."""
+    if job.state == "cancelled":
+        return Conflict("the download was cancelled", code="cancelled")
+    stated = job.result or {"error": "Conflict", "code": "not_made"}
+    return getattr(errors, stated["error"])(job.reason, stated["code"])
 
 
-def _refusal(said: str, fault: str) -> Exception:
-    """Return the error that a process ended with."""
-    try:
-        stated = json.loads(said)
-    except ValueError:
-        return RuntimeError(f"a process that made a file failed: {fault[-4000:]}")
-    kind = getattr(errors, stated["error"], errors.InvalidInput)
-    return kind(stated["message"], stated["code"]) if issubclass(kind, OpenhypeError) else RuntimeError(said)
+def _worker_process(url: str, data: DataDir) -> None:
+    """Run a worker in a process of its own until it has ended; its standard input ends with this process."""
+    command = [sys.executable, "-P", "-m", "backend.web.downloads", url, str(data.root), str(os.getpid())]
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+        env=environment_of_child(os.environ),
+    ) as process:
+        process.wait()
+
+
+def _work(store: Store, data: DataDir, before_job: Callable[[], Any] = lambda: None) -> None:
+    """Do the downloads that wait."""
+    worker = Worker(store, data, leaves=_OTHER_KINDS, before_job=before_job)
+    while worker.run_once():
+        continue
+
+
+def main() -> None:
+    """Do the downloads that wait in a store and a data directory, off the core of the server."""
+    url, root, server = sys.argv[1:]
+    beside.interrupt_once()
+    lower_priority()
+    from backend.stores.opening import open_store
+
+    data = DataDir(Path(root))
+    with suppress(KeyboardInterrupt), closing(open_store(url, data.root)) as store:
+        beside.end_with_input()
+        _work(store, data, beside.keeping_off(int(server)))
+
+
+if __name__ == "__main__":
+    main()

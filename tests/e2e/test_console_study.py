@@ -18,6 +18,7 @@ from backend.panels.prolific import ProlificPanel
 from backend.payment import accounts
 from backend.studies.pausing import is_paused
 from backend.uploads.local_uploads import LocalUploads
+from backend.web.downloads import Downloads
 from tests import prolific
 from tests.e2e.test_accessibility import violations
 from tests.unit.payday import FEE, Payday
@@ -167,6 +168,44 @@ def test_whom_a_list_names_is_marked_as_paid_and_who_came_since_is_not(desk, sit
     page.wait_for_selector("text=to 2 people is marked as paid.")
 
     assert page.inner_text("dt:text-is('To') + dd") == "1 person"
+
+
+def test_a_download_shows_how_far_it_is_can_be_cancelled_and_outlives_a_lost_connection(
+    desk, site, monkeypatch
+):
+    page, lost = desk.page, []
+    run(site, 2)
+    sign_in(page, site, "/console/studies/faces/scores")
+    page.route("**/responses.csv", lambda route: lost.append(1) or route.abort(), times=1)
+    with monkeypatch.context() as busy:
+        busy.setattr(Downloads, "_start_worker", lambda self: None)
+        page.click("button:text-is('Answers')")
+        page.wait_for_selector(".making:has-text('Waiting for its turn…')")
+        shown = violations(page)
+        press(page, "Cancel: Answers")
+        page.wait_for_selector(".downloads .error:has-text('The download was cancelled')")
+    left = page.inner_text(".making >> nth=0"), [*site.data.cache("downloads").glob("*/*")]
+    with page.expect_download() as download:
+        page.click("button:text-is('Answers')")
+
+    assert (lost, shown, left) == ([1], [], ("", []))
+    assert len(download.value.path().read_text().splitlines()) == 21
+
+
+def test_a_download_goes_on_after_the_sign_in_has_ended(desk, site):
+    page = desk.page
+    run(site, 2)
+    sign_in(page, site, "/console/studies/faces/scores")
+    page.wait_for_selector(".downloads")
+
+    page.context.clear_cookies()
+    page.click("button:text-is('Answers')")
+    page.wait_for_selector("#token")
+    page.keyboard.type(site.data.keys().researcher)
+    with page.expect_download() as download:
+        page.keyboard.press("Enter")
+
+    assert len(download.value.path().read_text().splitlines()) == 21
 
 
 def test_while_people_answer_nothing_moves_and_the_focus_stays(desk, site):

@@ -1,4 +1,4 @@
-"""`kill -9` of a server whose worker is making a study: nothing half made, and the next one ends the work."""
+"""`kill -9` of a server whose worker makes a study or a file: nothing half made, the next ends the work."""
 
 import json
 import os
@@ -6,7 +6,9 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ from backend.jobs import queue
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
 
+from .. import sample_studies as studies
 from ..test_crash import free_port, server
 from .ordered import Orders, noise
 
@@ -37,6 +40,17 @@ class Served:
         with urllib.request.urlopen(urllib.request.Request(url, content, headers), timeout=30) as reply:
             return json.load(reply)
 
+    def refused(self, path):
+        """Return why a file is not sent at once; None if it is."""
+        headers = {"X-Openhype-Token": self.data.keys().researcher, "Prefer": "wait=0"}
+        url = f"http://127.0.0.1:{self.port}/api{path}"
+        try:
+            urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=30).close()
+        except urllib.error.HTTPError as reply:
+            with reply:
+                return json.load(reply)["error"]
+        return None
+
     def until(self, holds):
         """Wait until a condition holds; the worker has the lowest priority, and takes its time."""
         end = time.monotonic() + 180
@@ -46,8 +60,13 @@ class Served:
         return found
 
 
+def children_of(process):
+    threads = Path(f"/proc/{process.pid}/task").iterdir()
+    return [int(child) for each in threads for child in (each / "children").read_text().split()]
+
+
 def worker_of(process):
-    return int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[0])
+    return children_of(process)[0]
 
 
 def is_alive(pid):
@@ -82,6 +101,38 @@ def test_a_study_is_made_though_its_server_is_killed(tmp_path):
     assert [study.name for study in served.store.studies()] == ["faces"]
     assert {path.name for path in (tmp_path / "images").iterdir()} == {"faces"}
     assert [path.name for path in (tmp_path / "jobs").iterdir()] == [".place"]
+    served.store.close()
+
+
+@pytest.mark.skipif(not CHILDREN.exists(), reason="this system does not list the children of processes")
+@pytest.mark.slow("draws a whole report, twice")
+@pytest.mark.parametrize("killed", ["server", "workers"])
+def test_a_download_outlives_whoever_is_killed_and_nothing_is_left_of_it(world, killed):
+    world.add(studies.study(images=8, blocks=1, evaluators=6))
+    for _ in range(6):
+        world.player().play(lambda truth: truth == "real")
+    served, report = Served(world.data.root, free_port()), "/studies/faces/report.zip"
+    with server(world.data.root, served.port) as process:
+        job = served.until(lambda: served.refused(report))["keys"][0]
+        (partial,) = served.until(lambda: [*world.data.downloads("faces").glob(f".{job}")])
+        children = children_of(process)
+        for each in [process.pid] if killed == "server" else children:
+            os.kill(each, signal.SIGKILL)
+        if killed == "server":
+            process.wait()
+            served.until(lambda: not any(map(is_alive, children)))
+            left = [*world.data.downloads("faces").iterdir()]
+            with server(world.data.root, served.port):
+                served.until(lambda: served.ask(f"/jobs/{job}")["state"] == "done")
+                assert served.refused(report) is None
+        else:
+            served.until(lambda: served.ask(f"/jobs/{job}")["state"] == "done")
+            assert served.refused(report) is None
+            left = []
+
+    (made,) = world.data.downloads("faces").iterdir()
+    assert (left, zipfile.is_zipfile(made), partial.exists()) == ([], True, False)
+    assert [path.name for path in (world.data.root / "jobs").iterdir()] == [".place"]
     served.store.close()
 
 

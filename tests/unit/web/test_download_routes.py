@@ -6,17 +6,19 @@ import os
 import threading
 import time
 import zipfile
-from contextlib import ExitStack
 from dataclasses import replace
-from subprocess import TimeoutExpired
 
 import pytest
 
 from backend.experiment.response_columns import COLUMNS
-from backend.foundation.errors import InvalidInput, Unavailable
+from backend.foundation.errors import Conflict, Unavailable
+from backend.foundation.timestamps import utc_now
+from backend.jobs import queue
+from backend.jobs.worker import Worker
+from backend.stores.datadir import DOWNLOADS_KEPT_S, DataDir
 from backend.task.withdrawal import secret_of
 from backend.web import download_files
-from backend.web.downloads import KEPT_S, Downloads
+from backend.web.downloads import Downloads
 
 from .. import sample_studies as studies
 from .researcher import Researcher
@@ -42,6 +44,10 @@ def study(world):
         world.player().play(lambda truth: truth == "real")
     world.player(simulated=True).play()
     return study
+
+
+def files(world):
+    return [path for path in world.data.cache("downloads").glob("*/*") if path.is_file()]
 
 
 def names(reply):
@@ -139,19 +145,23 @@ def test_what_an_evaluator_withdraws_is_in_no_file_from_then_on(me, here, study)
 
 
 @pytest.mark.parametrize("when", ["begun", "written"])
-def test_a_file_that_is_removed_while_it_is_made_is_asked_for_again(me, here, study, monkeypatch, when):
-    def write(store, data, study, options, out):
-        if when == "written":
-            out.write_text("answers that were withdrawn")
-        data.remove_downloads(study.name)
-        out.write_text("answers that were withdrawn")
+def test_a_file_that_is_removed_while_it_is_made_is_made_again(me, here, study, monkeypatch, when):
+    made = []
 
-    with monkeypatch.context() as changed:
-        changed.setitem(download_files.KINDS, "responses.csv", write)
-        reply = me.get("studies/faces/responses.csv", 503)
-    made = me.get("studies/faces/responses.csv")
+    def write(work, study, options, out):
+        if when == "written" or made:
+            out.write_text(f"answers, {len(made)} of them withdrawn")
+        if not made:
+            made.append(1)
+            work.data.remove_downloads(study.name)
+            if when == "begun":
+                out.write_text("answers that were withdrawn")
 
-    assert (reply["error"]["code"], len(rows(made))) == ("being_made", 32)
+    monkeypatch.setitem(download_files.KINDS, "responses.csv", write)
+    reply = me.get("studies/faces/responses.csv")
+
+    assert reply.get_data(as_text=True) == "answers, 1 of them withdrawn"
+    assert len(files(me.world)) == 1
 
 
 def test_a_file_that_is_removed_before_it_is_sent_is_asked_for_again(me, here, study, monkeypatch):
@@ -167,77 +177,139 @@ def test_a_file_that_is_removed_before_it_is_sent_is_asked_for_again(me, here, s
 
 
 def test_files_are_removed_after_their_time(world, here, study):
-    kept = Downloads(world.store, world.data)
-    path = kept.get(study, "responses.csv", {"simulated": False}, "1")
+    downloads = Downloads(world.store, world.data, world.clock)
+    path = downloads.get(study, "responses.csv", {"simulated": False}, "1", "ana")
 
-    made_at = path.stat().st_mtime - KEPT_S - 1
+    made_at = path.stat().st_mtime - DOWNLOADS_KEPT_S - 1
     os.utime(path, (made_at, made_at))
-    kept.get(study, "responses.csv", {"simulated": True}, "1")
+    downloads.get(study, "responses.csv", {"simulated": True}, "1", "ana")
 
     assert not path.exists()
 
 
-def test_what_ends_as_a_request_gives_up_is_told_to_the_next_one(world, study, monkeypatch):
-    class Ended:
-        is_over, asked = True, 0
+def test_why_a_file_cannot_be_made_is_told_for_a_minute_and_then_it_is_tried_again(world, me, here, study):
+    world.clock.move(seconds=(utc_now() - world.clock()).total_seconds())  # the worker has the machine's
+    tried = []
+    for seconds in (0, 30, 31):
+        world.clock.move(seconds=seconds)
+        me.get("studies/faces/masks.png", 400)
+        (job,) = queue.jobs(world.store)
+        tried.append(job.created_at)
 
-        def wait(self, timeout_s):
-            self.asked += 1
-            raise InvalidInput("it cannot be made") if self.asked > 1 else TimeoutExpired("", timeout_s)
-
-    begun = []
-    monkeypatch.setattr(Downloads, "_begin", lambda *_: begun.append(Ended()) or begun[-1])
-    downloads = Downloads(world.store, world.data)
-    asked = (study, "responses.csv", {"simulated": False}, "1")
-
-    with pytest.raises(Unavailable, match="is being made; ask again"):
-        downloads.get(*asked)
-    with pytest.raises(InvalidInput, match="it cannot be made"):
-        downloads.get(*asked)
-
-    assert len(begun) == 1
+    assert tried[0] == tried[1] < tried[2]
 
 
-def test_a_file_that_takes_long_is_asked_for_again(world, study):
-    hasty = Downloads(world.store, world.data, wait_s=0.05)
-    asked = (study, "responses.csv", {"simulated": False}, "1")
-    with pytest.raises(Unavailable, match="is being made; ask again"):
-        hasty.get(*asked)
+def test_a_client_that_asks_again_is_told_which_job_makes_the_file_and_gets_it(world, me, study, monkeypatch):
+    headers = {**me.headers, "Prefer": "wait=0"}
 
+    def ask():
+        return world.http.get("/api/studies/faces/responses.csv", headers=headers, buffered=True)
+
+    first = ask()
+    (job,) = first.json["error"]["keys"]
     until = time.monotonic() + 120
-    while time.monotonic() < until:
-        try:
-            found = hasty.get(*asked)
-        except Unavailable:
-            continue
-        break
-    else:
-        pytest.fail("it was not made within 120 s")
-    assert found.read_text().count("\n") == 33
+    while (reply := ask()).status_code == 503 and time.monotonic() < until:
+        time.sleep(0.05)
+
+    assert (first.status_code, first.json["error"]["code"]) == (503, "being_made")
+    assert len(rows(reply)) == 32
+    shown = me.get(f"jobs/{job}")
+    assert (shown["kind"], shown["study"], shown["member"]) == ("download", "faces", "owner")
 
 
-def test_only_a_few_requests_wait_for_files(world, here, study, monkeypatch):
+def test_many_who_ask_at_once_get_one_file(world, study):
+    downloads, found = Downloads(world.store, world.data, world.clock), []
     asked = (study, "responses.csv", {"simulated": False}, "1")
-    kept, waiting, go_on = Downloads(world.store, world.data), threading.Semaphore(0), threading.Event()
-
-    def write(store, data, study, options, out):
-        waiting.release()
-        assert go_on.wait(10)
-        out.write_text("made")
-
-    monkeypatch.setitem(download_files.KINDS, "responses.csv", write)
-    threads = [threading.Thread(target=kept.get, args=asked, daemon=True) for _ in range(4)]
-    with ExitStack() as stack:
-        stack.callback(go_on.set)
-        for thread in threads:
-            thread.start()
-            assert waiting.acquire(timeout=10)
-        with pytest.raises(Unavailable, match="is being made; ask again") as busy:
-            kept.get(*asked)
+    threads = [threading.Thread(target=lambda: found.append(downloads.get(*asked, "ana"))) for _ in range(4)]
     for thread in threads:
-        thread.join(10)
+        thread.start()
+    for thread in threads:
+        thread.join(120)
 
-    assert (busy.value.code, kept.get(*asked).read_text()) == ("being_made", "made")
+    assert (len(found), {*found}) == (4, {*files(world)})
+    assert [job.tries for job in queue.jobs(world.store)] == [1]
+
+
+def test_only_a_few_requests_wait_for_files(world, study, monkeypatch):
+    downloads = Downloads(world.store, world.data, world.clock)
+    monkeypatch.setattr(downloads, "_start_worker", lambda: None)
+    asked = (study, "responses.csv", {"simulated": False}, "1", "ana")
+    refused = []
+
+    def wait():
+        try:
+            downloads.get(*asked, wait_s=20)
+        except (Unavailable, Conflict) as error:
+            refused.append(error.code)
+
+    threads = [threading.Thread(target=wait) for _ in range(5)]
+    for thread in threads:
+        thread.start()
+    until = time.monotonic() + 10
+    while not refused and time.monotonic() < until:
+        time.sleep(0.02)
+    at_once = len(refused)
+    (job,) = queue.jobs(world.store)
+    queue.cancel(world.store, job.id, world.clock())
+    for thread in threads:
+        thread.join()
+
+    assert (at_once, sorted(refused)) == (1, ["being_made", *["cancelled"] * 4])
+
+
+@pytest.mark.parametrize("when", ["queued", "running"])
+def test_a_cancelled_download_leaves_nothing_and_is_made_when_asked_for_again(
+    me, here, study, monkeypatch, when
+):
+    world = me.world
+
+    def write(work, study, options, out):
+        out.write_text("half made")
+        (job,) = queue.open_jobs(world.store)
+        queue.cancel(world.store, job.id, world.clock())
+        for number in work.progress(range(2000), 2000, "answers"):
+            time.sleep(0.01)
+            assert number < 1999
+
+    with monkeypatch.context() as changed:
+        if when == "running":
+            changed.setitem(download_files.KINDS, "responses.csv", write)
+        else:
+            changed.setattr(Downloads, "_start_worker", lambda self: cancel_all(world))
+        refused = me.get("studies/faces/responses.csv", 409)["error"]
+    left = [*world.data.cache("downloads").glob("*/*")]
+    again = me.get("studies/faces/responses.csv")
+
+    assert (refused["code"], left, len(rows(again))) == ("cancelled", [], 32)
+
+
+def cancel_all(world):
+    for job in queue.open_jobs(world.store):
+        queue.cancel(world.store, job.id, world.clock())
+
+
+def test_a_fault_of_the_worker_is_told_and_not_waited_for(me, here, study, monkeypatch):
+    monkeypatch.setitem(download_files.KINDS, "responses.csv", lambda *_: {}["missing"])
+
+    error = me.get("studies/faces/responses.csv", 409)["error"]
+
+    assert (error["code"], "something went wrong here (fault " in error["message"]) == ("not_made", True)
+
+
+def test_a_worker_elsewhere_leaves_downloads_and_those_of_a_server_that_ended_are_cancelled(
+    world, study, tmp_path, monkeypatch
+):
+    downloads = Downloads(world.store, world.data, world.clock)
+    monkeypatch.setattr(downloads, "_start_worker", lambda: None)
+    with pytest.raises(Unavailable, match="is being made"):
+        downloads.get(study, "responses.csv", {"simulated": False}, "1", "ana", wait_s=0)
+    elsewhere = Worker(world.store, DataDir(tmp_path / "elsewhere"), clock=world.clock)
+
+    done = elsewhere.run_once()
+    world.clock.move(hours=2)
+    queue.forget(world.store, world.clock())
+
+    assert (done, [job.state for job in queue.jobs(world.store)]) == (None, ["cancelled"])
 
 
 def test_before_a_session_is_finished_the_reason_is_told(world, here, me):
