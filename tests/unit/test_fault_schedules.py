@@ -2,11 +2,11 @@
 
 A schedule is drawn from a seed: one study or two, with a test on the way, or people who wait to be called;
 people who come, finish, decline, go silent and come back, begin again, end early, return their place, or
-withdraw, or are excused; a panel that answers 400, 401, 403, 404, 408, 429, 500, 502, 503, or not at all, or forgets a
-place for ever; a token that is deleted; programs that are killed at any step, two at once, with clocks that
-differ by minutes; restores, moves and take-overs between stores; a person at the panel who pauses, starts,
-approves and rejects by hand; debts that are closed; weeks in which nobody looks; strangers. In dollars and in
-pounds, with VAT and without. In the end, everything can be closed, forgotten and deleted.
+withdraw, or are excused; a panel that answers 400, 401, 403, 404, 408, 429, 500, 502, 503, or not at all,
+or forgets a place for ever; a token that is deleted; programs that are killed at any step, two at once,
+with clocks that differ by minutes; restores, moves and take-overs between stores; a person at the panel who
+pauses, starts, approves and rejects by hand; debts that are closed; weeks in which nobody looks; strangers.
+In dollars and in pounds, with VAT and without. In the end, everything can be closed, forgotten and deleted.
 
 `SUITE_SCHEDULES=1000` runs so many of them, `SUITE_FIRST_SEED=7000000` others.
 """
