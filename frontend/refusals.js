@@ -18,6 +18,7 @@ const PLAIN = [
   "already_started",
   "already_finished",
   "returned",
+  "lapsed",
   "took_part_before",
   "unknown_link",
   "no_place",

@@ -343,6 +343,8 @@ export const texts = {
   "refused.already_finished_help": "Jede Person nimmt einmal teil. Danke für Ihre Antworten; sie sind gespeichert.",
   "refused.returned": "Ihr Platz wurde zurückgegeben",
   "refused.returned_help": "Beim Panel wurde Ihr Platz in dieser Studie zurückgegeben, oder seine Zeit ist abgelaufen. Er ist an jemand anderen gegangen. Danke, dass Sie gekommen sind.",
+  "refused.lapsed": "Ihr Platz wurde an jemand anderen vergeben",
+  "refused.lapsed_help": "Von Ihnen kam lange keine Antwort. Deshalb kam jemand anderes dazu, und nun sind alle Plätze belegt. Ihre Antworten sind gespeichert. Wenn diese Studie bezahlt wird, schreiben Sie bitte den Forschenden, damit sie bezahlen können, was Sie getan haben.",
   "refused.took_part_before": "Danke, dass Sie wiedergekommen sind",
   "refused.took_part_before_help": "Sie haben an einer anderen Studie von uns teilgenommen. Diese ist für Menschen, die solche Bilder noch nicht gesehen haben. Sie haben nichts falsch gemacht.",
   "refused.unknown_link": "Dieser Link öffnet die Studie nicht",

@@ -343,6 +343,8 @@ export const texts = {
   "refused.already_finished_help": "Each person takes part once. Thank you for your answers; they are stored.",
   "refused.returned": "Your place was given back",
   "refused.returned_help": "At the panel, your place in this study was returned or ran out of time. It has gone to someone else. Thank you for coming.",
+  "refused.lapsed": "Your place was given to someone else",
+  "refused.lapsed_help": "There was no answer from you for a long time, so another person was let in, and now all places are taken. Your answers are stored. If this study is paid, please write to the researchers, so that they can pay you for what you did.",
   "refused.took_part_before": "Thank you for coming back",
   "refused.took_part_before_help": "You took part in another study of ours. This one is for people who have not seen such pictures before. You have done nothing wrong.",
   "refused.unknown_link": "This link does not open the study",

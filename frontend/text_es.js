@@ -343,6 +343,8 @@ export const texts = {
   "refused.already_finished_help": "Cada persona participa una vez. Gracias por sus respuestas; están guardadas.",
   "refused.returned": "Su plaza fue devuelta",
   "refused.returned_help": "En el panel, su plaza en este estudio fue devuelta o se agotó su tiempo. Ha pasado a otra persona. Gracias por venir.",
+  "refused.lapsed": "Su plaza pasó a otra persona",
+  "refused.lapsed_help": "Durante mucho tiempo no hubo respuestas suyas; por eso entró otra persona, y ahora todas las plazas están ocupadas. Sus respuestas están guardadas. Si este estudio se paga, escriba al equipo de investigación, para que pueda pagarle lo que ha hecho.",
   "refused.took_part_before": "Gracias por volver",
   "refused.took_part_before_help": "Participó en otro estudio nuestro. Este es para personas que no han visto antes imágenes de este tipo. No ha hecho nada mal.",
   "refused.unknown_link": "Este enlace no abre el estudio",

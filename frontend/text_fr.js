@@ -343,6 +343,8 @@ export const texts = {
   "refused.already_finished_help": "Chaque personne participe une seule fois. Merci de vos réponses ; elles sont enregistrées.",
   "refused.returned": "Votre place a été rendue",
   "refused.returned_help": "Auprès du panel, votre place dans cette étude a été rendue ou son délai a expiré. Elle est allée à quelqu’un d’autre. Merci de votre visite.",
+  "refused.lapsed": "Votre place a été donnée à quelqu’un d’autre",
+  "refused.lapsed_help": "Vous n’avez pas répondu pendant longtemps ; une autre personne a donc été admise, et toutes les places sont maintenant prises. Vos réponses sont enregistrées. Si cette étude est payée, veuillez écrire à l’équipe de recherche, afin qu’elle puisse vous payer ce que vous avez fait.",
   "refused.took_part_before": "Merci de revenir nous voir",
   "refused.took_part_before_help": "Vous avez participé à une autre de nos études. Celle-ci s’adresse aux personnes qui n’ont jamais vu de telles images. Vous n’avez rien fait de mal.",
   "refused.unknown_link": "Ce lien n’ouvre pas l’étude",

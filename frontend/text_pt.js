@@ -343,6 +343,8 @@ export const texts = {
   "refused.already_finished_help": "Cada pessoa participa uma vez. Agradecemos as suas respostas; elas estão guardadas.",
   "refused.returned": "A sua vaga foi devolvida",
   "refused.returned_help": "No painel, a sua vaga neste estudo foi devolvida ou o prazo dela acabou. Ela passou a outra pessoa. Agradecemos a sua visita.",
+  "refused.lapsed": "A sua vaga passou a outra pessoa",
+  "refused.lapsed_help": "Durante muito tempo não houve respostas suas; por isso outra pessoa foi admitida, e agora todas as vagas estão ocupadas. As suas respostas estão guardadas. Se este estudo for pago, escreva à equipe de pesquisa, para que ela possa pagar o que você fez.",
   "refused.took_part_before": "Agradecemos a sua volta",
   "refused.took_part_before_help": "Você participou de outro estudo nosso. Este é para pessoas que ainda não viram imagens como estas. Você não fez nada de errado.",
   "refused.unknown_link": "Este link não abre o estudo",

@@ -343,6 +343,8 @@ export const texts = {
   "refused.already_finished_help": "每人只参加一次。感谢您的回答；它们已保存。",
   "refused.returned": "您的名额已被退回",
   "refused.returned_help": "您在平台上的名额已被退回或已超时，现已让给其他人。感谢您的到来。",
+  "refused.lapsed": "您的名额已让给其他人",
+  "refused.lapsed_help": "由于您很长时间没有回答，我们让另一位参与者加入，现在名额已满。您的回答已保存。如果这项研究有报酬，请写信给研究人员，以便他们支付您已完成部分的报酬。",
   "refused.took_part_before": "感谢您再次到来",
   "refused.took_part_before_help": "您参加过我们的另一项研究。这项研究面向没有见过此类图片的人。您没有做错任何事。",
   "refused.unknown_link": "此链接无法打开研究",

@@ -620,12 +620,12 @@ class AdmissionSettings(Group):
         meaning="How many people are to finish for each model.",
     )
     abandon_after_minutes: float = _setting(
-        60, "a session without an answer for so long no longer holds its place", 1, 100000
+        60, "a session without a further answer for so long no longer holds its place", 1, 100000
     )
     begin_within_minutes: float = _setting(
         10,
-        "a session without its first answer for so long no longer counts towards the study's "
-        "sessions; later answers are accepted nevertheless",
+        "a session without its first answer for so long no longer holds its place; it may still go on, "
+        "unless the place was given to another",
         1,
         100000,
     )

@@ -118,11 +118,17 @@ def choose_condition(
     return rng.choice([condition for condition, count in has_room.items() if count == fewest])
 
 
-def lacking(study: Study, played: Iterable[tuple[Session, Cursor]]) -> int:
-    """Return how many finished sessions are still wanted, over all conditions."""
+def lacking(
+    study: Study, played: Iterable[tuple[Session, Cursor]], replaced: Mapping[str, int] | None = None
+) -> int:
+    """Return how many finished sessions are still wanted, over all conditions.
+
+    Args:
+        replaced: number of finished sessions, by condition, that others are to replace.
+    """
     finished = Counter(session.condition for session, cursor in played if cursor.state == "finished")
-    wanted = study.sessions_a_condition
-    return sum(max(wanted - finished[condition.name], 0) for condition in study.conditions)
+    wanted, again = study.sessions_a_condition, Counter(replaced or {})
+    return sum(max(wanted + again[each.name] - finished[each.name], 0) for each in study.conditions)
 
 
 def real_counts(study: Study, coin: "Random", is_second: bool) -> list[int]:

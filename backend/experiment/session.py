@@ -33,6 +33,8 @@ BROKEN_OFF = "broken_off"
 """The state of a session closed early without `MISTIMED_BEFORE_ASKING` flashes that its browser failed to
 show: it is paid by the share of trials that were answered."""
 CLOSED_EARLY = ("ended", BROKEN_OFF)
+LAPSED = "lapsed"
+"""The state of a session that fell silent, and whose place was then given to another."""
 EVALUATOR_FLAGS = frozenset({"hidden", "left_full_screen", "display_changed"})
 """Flags of a flash that the evaluator, not the browser, kept from being seen as planned."""
 MISTIMED_FLAGS = EVALUATOR_FLAGS | {"mistimed"}
@@ -75,7 +77,8 @@ class Cursor:
     """(trial index, spare that replaced its stimulus, or '' if none was left), in order."""
     state: str = "active"
     """`active`, `finished` (every trial answered), `ended` (closed early, paid in full), `broken_off` (closed
-    early, paid in part) or `returned` (the place was given back at the panel: neither counted nor paid)."""
+    early, paid in part), `returned` (the place was given back at the panel) or `lapsed` (it fell silent, and
+    the place was given to another); the last two are neither counted nor paid."""
     last_at: str = ""
     displays: tuple[dict[str, Any], ...] = ()
     """What the browser reported about its display at the start of each block."""
@@ -193,6 +196,11 @@ def mark_returned(cursor: Cursor, at: str) -> Cursor:
     if cursor.state == "returned":
         return cursor
     return dataclasses.replace(cursor, version=cursor.version + 1, state="returned", last_at=at)
+
+
+def lapse(cursor: Cursor) -> Cursor:
+    """Return the cursor of a silent session whose place was given to another; this is final."""
+    return dataclasses.replace(cursor, version=cursor.version + 1, state=LAPSED)
 
 
 def resume(session: Session, protocol: Protocol, cursor: Cursor, at: str) -> Cursor:
@@ -542,7 +550,9 @@ def _check_display(protocol: Protocol, display: dict[str, Any]) -> None:
 
 
 def check_not_returned(cursor: Cursor) -> None:
-    """Raise Conflict (`returned`) if the session's place was given back."""
+    """Raise Conflict (`returned`, `lapsed`) if the session's place was given back, or to another."""
+    if cursor.state == LAPSED:
+        raise Conflict("the session was silent, and its place was given to another evaluator", code=LAPSED)
     if cursor.state == "returned":
         raise Conflict("the place of this session was given back at the panel", code="returned")
 

@@ -13,7 +13,7 @@ from typing import Any, overload
 
 from backend.experiment.panel import PROLIFIC_STUDY
 from backend.experiment.records import Session, Study
-from backend.experiment.session import Cursor
+from backend.experiment.session import LAPSED, Cursor
 from backend.foundation.errors import Conflict, NotFound
 from backend.foundation.timestamps import stamp
 from backend.payment.ledger import (
@@ -261,7 +261,7 @@ def enter(store: Store, study: Study, session: Session, cursor: Cursor, why: str
     """
     about = (study.protocol, session, cursor)
     account = account_of(*about, cursor.last_at, panel_names(study))
-    if account is None and cursor.state == "active" and why:
+    if account is None and cursor.state in ("active", LAPSED) and why:
         account = partial_account_of(*about, why, cursor.last_at, panel_names(study))
     if account is None:
         return None

@@ -25,7 +25,7 @@ from backend.experiment import sampling
 from backend.experiment import session as sessions
 from backend.experiment.panel import PROLIFIC_STUDY
 from backend.experiment.records import Session, Study
-from backend.experiment.session import BROKEN_OFF, CLOSED, Cursor
+from backend.experiment.session import BROKEN_OFF, CLOSED, LAPSED, Cursor
 from backend.foundation.errors import NotFound
 from backend.panels.api import (
     COMPLETABLE,
@@ -44,7 +44,7 @@ from backend.payment.screened_out import Report
 from backend.recruitment import approved_sessions, recruit
 from backend.stores.store import Entry, Stale, Store
 from backend.studies import pausing
-from backend.studies.places_given_back import note_given_back
+from backend.studies.places_given_back import note_given_back, note_rejections, rejected
 from backend.studies.withdrawals import withdrawn
 
 ON_THE_WAY: tuple[Status, ...] = ("reserved", "active")
@@ -75,10 +75,11 @@ def read(store: Store, panel: Panel, study: Study, now: str) -> tuple[Counter[st
     state = recruit.recruitment(store, study)
     listed = {one.id: one for one in panel.submissions(state["panel_study"])}
     missing = {entry.key: entry for entry in store.entries(_missing(study))}
+    rejections: dict[str, str] = {}
     done: Counter[str] = Counter()
     reports = []
     for session, cursor in of_panel(store, study):
-        if cursor.state == "returned":
+        if cursor.state in ("returned", LAPSED):
             continue
         place = listed.get(session.panel[study.protocol.admission.panel.submission])
         try:
@@ -89,11 +90,14 @@ def read(store: Store, panel: Panel, study: Study, now: str) -> tuple[Counter[st
             log.warning("a place of %s could not be read: %s", study.name, error)
             done["not read"] += 1
             continue
+        if place and place.status == "rejected" and cursor.state == "finished":
+            rejections[session.id] = session.condition or ""
         is_missing = _is_still_missing(store, study, session, place, missing.get(session.id), now)
         outcome = _give_back(store, study, state, session, cursor, place, is_missing, now)
         done[outcome] += 1
         if outcome == "as it was" and place and _is_awaited(store, study, state, cursor, place):
             reports.append(Report(place.id, state["codes"]["done_by_server"]))
+    note_rejections(store, study, rejections)
     reports += _left_behind(store, study, state, listed)
     reports += screened_out.to_report(store, study, listed)
     _keep_wanted(store, panel, study, list(listed.values()), now)
@@ -200,7 +204,7 @@ def _give_back(
         place is not None and (place.status == "returned" or not _is_theirs(study, state, session, place))
     )
     has_timed_out = place is not None and place.status == "timed_out"
-    if cursor.state == BROKEN_OFF:  # it is paid once its place is gone
+    if cursor.state in (BROKEN_OFF, LAPSED):  # what is paid of it is paid once its place is gone
         return "as it was"
     while is_gone or (has_timed_out and cursor.state == "active"):
         why = "timed_out" if has_timed_out and not is_missing else "returned"
@@ -215,7 +219,7 @@ def _give_back(
                 cursor = store.cursor(session.id)
             except NotFound:  # erased in the meantime
                 return "not known"
-        if cursor.state in ("returned", BROKEN_OFF):
+        if cursor.state in ("returned", BROKEN_OFF, LAPSED):
             break
     return "as it was" if place is not None or is_gone else "not known"
 
@@ -268,7 +272,7 @@ def _keep_wanted(store: Store, panel: Panel, study: Study, listed: list[Submissi
     state = recruit.notice(store, study, at_panel, is_stopped, now)
     if study.kind == "qualification" or state["state"] not in ("published", "full"):
         return
-    lacking = sampling.lacking(study, store.sessions(study.name))
+    lacking = sampling.lacking(study, store.sessions(study.name), rejected(store, study))
     if lacking == 0 or pausing.early_ends_exceeded(store, study):
         _take_in_nobody(store, panel, study, state, at_panel)
         return

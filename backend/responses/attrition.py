@@ -14,7 +14,7 @@ import numpy as np
 from backend.analysis.binomial import clopper_pearson
 from backend.analysis.dropout import dropout_test
 from backend.experiment.records import Study
-from backend.experiment.session import BROKEN_OFF, Cursor
+from backend.experiment.session import BROKEN_OFF, LAPSED, Cursor
 from backend.foundation.timestamps import stamp
 from backend.payment.accounts import accounts
 from backend.payment.ledger import UNMATCHED
@@ -69,9 +69,8 @@ def attrition(
 def _outcome(cursor: Cursor, given_back: str, silent_since: str) -> str:
     if cursor.state == "active":
         return "broke_off" if cursor.last_at < silent_since else "under_way"
-    if cursor.state == BROKEN_OFF:
-        return "ended"
-    return given_back if cursor.state == "returned" else cursor.state
+    labels = {"returned": given_back, LAPSED: "broke_off", BROKEN_OFF: "ended"}
+    return labels.get(cursor.state, cursor.state)
 
 
 def _row(model: str, counter: Counter, level: float) -> dict[str, Any]:

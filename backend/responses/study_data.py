@@ -17,7 +17,7 @@ from backend.experiment.judgment import item_key
 from backend.experiment.judgments import judgment_of
 from backend.experiment.protocol import RANDOM_DRAW, ExclusionSettings, to_json
 from backend.experiment.records import TEST, Response, Session, Stimulus, Study
-from backend.experiment.session import CLOSED_EARLY, Cursor, is_scored, picture_of
+from backend.experiment.session import CLOSED_EARLY, LAPSED, Cursor, is_scored, picture_of
 from backend.foundation.errors import InvalidInput
 from backend.stores.store import Store
 from backend.studies.withdrawals import answered_of, withdrawn
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 _STATES = {
     "scored": ("finished",),
-    "unfinished": ("active", *CLOSED_EARLY),
-    "replaced": ("active", *CLOSED_EARLY, "finished"),
+    "unfinished": ("active", LAPSED, *CLOSED_EARLY),
+    "replaced": ("active", LAPSED, *CLOSED_EARLY, "finished"),
 }
 """Sessions whose submission was returned are excluded from every data set."""
 

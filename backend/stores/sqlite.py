@@ -172,11 +172,7 @@ class SqliteStore:
 
         def write(db: sqlite3.Connection) -> None:
             if capacity is not None:
-                values = (
-                    *(session.study, session.is_simulated, session.condition),
-                    *(capacity.active_since, capacity.unanswered_since),
-                )
-                check_capacity(session, db.execute(_TAKEN_OF_CONDITION, values).fetchone()[0], capacity)
+                check_capacity(session, _taken(db, session, capacity), capacity)
             db.execute("INSERT INTO sessions VALUES (?, ?, ?)", (session.id, session.study, record))
             db.execute("INSERT INTO cursors VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
@@ -229,6 +225,17 @@ class SqliteStore:
     def move(self, session_id: str, expected_version: int, cursor: Cursor) -> None:
         record = json_codec.dump(cursor)
         self._write(lambda db: _move(db, session_id, expected_version, cursor, record), checks_first=True)
+
+    def hold_again(self, session: Session, expected_version: int, cursor: Cursor, capacity: Capacity) -> bool:
+        record = json_codec.dump(cursor)
+
+        def write(db: sqlite3.Connection) -> bool:
+            if _taken(db, session, capacity) >= capacity.limit:
+                return False
+            _move(db, session.id, expected_version, cursor, record)
+            return True
+
+        return bool(self._write(write, checks_first=True))
 
     def append(self, session_id: str, expected_version: int, cursor: Cursor, response: Response) -> None:
         where, record = json_codec.dump(cursor), json_codec.dump(response)
@@ -524,6 +531,13 @@ def _try_checked(
         return work(db), None
     except Stale as error:
         return None, error
+
+
+def _taken(db: sqlite3.Connection, session: Session, capacity: Capacity) -> int:
+    """Return how many sessions of a session's condition count."""
+    whose = (session.study, session.is_simulated, session.condition)
+    since = (capacity.active_since, capacity.unanswered_since)
+    return int(db.execute(_TAKEN_OF_CONDITION, (*whose, *since)).fetchone()[0])
 
 
 def _move(db: sqlite3.Connection, session_id: str, version: int, cursor: Cursor, record: str) -> None:

@@ -42,6 +42,13 @@ class Capacity:
     wanted: int
     active_since: str
     unanswered_since: str = ""
+    replaced: int = 0
+    """Number of sessions of the condition that count, and leave their place to another all the same."""
+
+    @property
+    def limit(self) -> int:
+        """How many sessions of the condition may count."""
+        return self.wanted + self.replaced
 
 
 class Store(Interface):
@@ -140,6 +147,12 @@ class Store(Interface):
     def move(self, session_id: str, expected_version: int, cursor: Cursor) -> None:
         """Replace the cursor by its next version; Stale unless the stored one has `expected_version`."""
 
+    def hold_again(self, session: Session, expected_version: int, cursor: Cursor, capacity: Capacity) -> bool:
+        """Replace the cursor of a silent session as `move` does, so that it counts again.
+
+        Returns False, and nothing is stored, if its condition has reached its limit without it.
+        """
+
     def append(self, session_id: str, expected_version: int, cursor: Cursor, response: Response) -> None:
         """Store a response and the cursor after it, atomically; Stale as in `move`."""
 
@@ -193,7 +206,7 @@ class Store(Interface):
 
 def check_capacity(session: Session, taken: int, capacity: Capacity) -> None:
     """Raise Stale if `taken` sessions reach the limit of the session's condition."""
-    if taken >= capacity.wanted:
+    if taken >= capacity.limit:
         raise Stale(f"{session.condition} of study {session.study} has its {capacity.wanted} sessions by now")
 
 

@@ -1,5 +1,10 @@
-"""Why sessions lost their places at the panel: returned, or timed out."""
+"""Why sessions lost their places at the panel: returned, timed out, or rejected though they were finished.
 
+A finished session whose place a person rejected at the panel stays finished; the place is free for another.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
 from contextlib import suppress
 
 from backend.experiment.records import Session, Study
@@ -15,6 +20,33 @@ def note_given_back(store: Store, study: Study, session: Session, why: str) -> N
 def given_back(store: Store, study: Study) -> dict[str, str]:
     """Return, by session that was closed for it, why its place was lost: `returned` or `timed_out`."""
     return {entry.key: entry.data["why"] for entry in store.entries(book(study.name))}
+
+
+def note_rejections(store: Store, study: Study, conditions: Mapping[str, str]) -> None:
+    """Record which finished sessions have rejected places, in place of those recorded before.
+
+    Args:
+        conditions: the conditions of these sessions, by their ids.
+    """
+    known = {entry.key for entry in store.entries(rejections_book(study.name))}
+    for session in conditions.keys() - known:
+        with suppress(Stale):
+            data = {"condition": conditions[session]}
+            store.write_entry(rejections_book(study.name), session, 0, data)
+    for session in known - conditions.keys():
+        store.erase_entry(rejections_book(study.name), session)
+
+
+def rejected(store: Store, study: Study) -> Counter[str]:
+    """Return, by condition, the number of finished sessions that count, and leave their place to another."""
+    if not study.protocol.admission.panel.submission:
+        return Counter()
+    return Counter(entry.data["condition"] for entry in store.entries(rejections_book(study.name)))
+
+
+def rejections_book(study: str) -> str:
+    """Return the name of the book of a study's finished sessions with rejected places."""
+    return f"rejected {study}"
 
 
 def book(study: str) -> str:

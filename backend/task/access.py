@@ -3,7 +3,8 @@
 import hashlib
 import hmac
 from collections.abc import Callable
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from backend.experiment import session as sessions
@@ -13,10 +14,11 @@ from backend.experiment.session import Cursor
 from backend.foundation.errors import NotAllowed, NotFound, OpenhypeError
 from backend.foundation.recent import Recent
 from backend.foundation.timestamps import stamp
-from backend.recruitment.recruit import panel_config
-from backend.stores.store import Store
+from backend.recruitment.recruit import begun, panel_config
+from backend.stores.store import Capacity, Stale, Store
 from backend.stores.updates import retried
 from backend.studies import pausing, withdrawals
+from backend.studies.places_given_back import rejected
 from backend.task import replies, withdrawal
 from backend.task.reply_types import State
 
@@ -130,11 +132,43 @@ class SessionAccess:
         return retried(change, BUSY)
 
     def _moved(self, study: Study, session: Session, cursor: Cursor, after: Cursor) -> Cursor:
+        self.hold_place(study, session, cursor)
         self.note_early_end(study, session, after)
         self.store.move(session.id, cursor.version, after)
         self._cursors.put(session.id, after)
         self.notify_panel(study, session, after)
         return after
+
+    def hold_place(self, study: Study, session: Session, cursor: Cursor) -> None:
+        """Let a session that fell silent go on only if its place was not given to another meanwhile.
+
+        Whoever holds a place at a panel that is asked keeps it until the panel says otherwise.
+
+        Raises:
+            Conflict: `lapsed`, the session is closed.
+            Stale: it holds its place again, from a new cursor on.
+        """
+        if session.is_simulated or session.condition is None or not self._is_silent(study, cursor):
+            return
+        submission = session.panel.get(study.protocol.admission.panel.submission)
+        if self.watch is not None and submission and begun(self.store, study) is not None:
+            return
+        again = replace(cursor, version=cursor.version + 1, last_at=self.now())
+        if self.store.hold_again(session, cursor.version, again, self.capacity(study, session)):
+            raise Stale(f"session {session.id} was silent, and goes on")
+        lapsed = sessions.lapse(cursor)
+        self.store.move(session.id, cursor.version, lapsed)
+        self._cursors.put(session.id, lapsed)
+        sessions.check_not_returned(lapsed)
+
+    def capacity(self, study: Study, session: Session) -> Capacity:
+        """Return how many sessions of a session's condition may count, and which ones count at present."""
+        of_study = wanted(study, self.clock())
+        return replace(of_study, replaced=rejected(self.store, study)[session.condition or ""])
+
+    def _is_silent(self, study: Study, cursor: Cursor) -> bool:
+        silent = timedelta(minutes=sessions.holds_place_minutes(study.protocol, cursor))
+        return cursor.state == "active" and cursor.last_at < stamp(self.clock() - silent)
 
     def note_early_end(self, study: Study, session: Session, after: Cursor) -> None:
         """Count a session that is about to be closed early, which may pause the study."""
@@ -158,6 +192,16 @@ class SessionAccess:
 
     def now(self) -> str:
         return stamp(self.clock())
+
+
+def wanted(study: Study, now: datetime) -> Capacity:
+    """Return how many sessions of each condition a study wants, and which ones count at present."""
+    admission = study.protocol.admission
+    active_since, unanswered_since = (
+        stamp(now - timedelta(minutes=minutes))
+        for minutes in (admission.abandon_after_minutes, admission.begin_within_minutes)
+    )
+    return Capacity(study.sessions_a_condition, active_since, unanswered_since)
 
 
 def settings_of(session: Session) -> str:

@@ -135,6 +135,7 @@ class Answering:
         url: Callable[[Session, str], str],
     ) -> Confirmation:
         response, after = sessions.answer(session, study.protocol, cursor, posted, self._access.now())
+        self._access.hold_place(study, session, cursor)
         self._access.note_early_end(study, session, after)
         self._store.append(session.id, cursor.version, after, response)
         self._access.remember(session, after)

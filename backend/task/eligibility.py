@@ -95,7 +95,7 @@ class Admission:
             return previous
         if cursor.blocks_begun == 0 or self._may_retake(study, previous, cursor):
             return previous
-        codes = {"active": "already_started", "returned": "returned"}
+        codes = {"active": "already_started", "returned": "returned", sessions.LAPSED: sessions.LAPSED}
         raise _already(codes.get(cursor.state, "already_finished"))
 
     def unseen(self, study: Study, key: str | None) -> str | None:
@@ -282,5 +282,6 @@ def _already(code: str) -> Conflict:
         "already_finished": "was finished",
         "already_started": "is open in another browser; go on there",
         "returned": "was given back at the panel",
+        sessions.LAPSED: "was silent, and its place was given to another",
     }
     return Conflict(f"this evaluator's session {done[code]}; nobody takes part twice", code=code)

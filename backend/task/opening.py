@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Mapping
+from itertools import count
 from random import Random
 from typing import TypeVar
 
@@ -212,9 +213,11 @@ class Opening:
             Unavailable: other sessions always came first.
         """
 
+        tries = count()
+
         def add() -> tuple[Session, Cursor]:
-            capacity = self._plans.capacity(study, opening.simulated)
             session = self._plans.planned(study, key, opening, secret)
+            capacity = self._plans.capacity(study, session, counts_replaced=next(tries) > 0)
             cursor = sessions.opening(study.protocol, session.opened_at, session)
             if not session.is_simulated:
                 begun = lifecycle.begin(self._store, study, session.opened_at)

@@ -13,13 +13,14 @@ from backend.experiment.pair_design import Standing
 from backend.experiment.panel import CODE_LETTERS
 from backend.experiment.records import Condition, Session, Study
 from backend.experiment.sampling import Pool
+from backend.foundation.errors import Conflict
 from backend.foundation.recent import Recent
-from backend.foundation.timestamps import stamp
 from backend.stores.store import Capacity
 from backend.studies import needs, tournament_counts
 from backend.studies.needs import Side
+from backend.studies.places_given_back import rejected
 from backend.studies.turns import Turns
-from backend.task.access import SessionAccess, hash_of
+from backend.task.access import SessionAccess, hash_of, wanted
 from backend.task.eligibility import stored_parameters
 from backend.task.requests import Opening
 
@@ -96,26 +97,26 @@ class SessionPlans:
         """Return the next session's condition (None in a test), and how many sessions of it there are."""
         if study.kind == "qualification":
             return None, 0
-        capacity = self._wanted(study)
+        capacity = wanted(study, self._clock())
         taken = self._store.taken(study.name, capacity.active_since, simulated, capacity.unanswered_since)
-        wanted = None if simulated else capacity.wanted
-        condition = sampling.choose_condition(taken, study.conditions, wanted, rng)
+        limit = None if simulated else capacity.wanted
+        try:
+            condition = sampling.choose_condition(taken, study.conditions, limit, rng)
+        except Conflict:  # full, unless others are to replace some: that is read only now
+            replaced = rejected(self._store, study)
+            left = {name: count - replaced[name] for name, count in taken.items()}
+            condition = sampling.choose_condition(left, study.conditions, limit, rng)
         return condition, taken.get(condition.name, 0)
 
-    def capacity(self, study: Study, simulated: bool) -> Capacity | None:
-        """Return the capacity of each condition; None if unlimited."""
-        if simulated or study.kind == "qualification":
-            return None
-        return self._wanted(study)
+    def capacity(self, study: Study, session: Session, counts_replaced: bool) -> Capacity | None:
+        """Return the capacity of a session's condition; None if unlimited.
 
-    def _wanted(self, study: Study) -> Capacity:
-        """Return how many sessions of each condition a study wants, and which ones count at present."""
-        now, protocol = self._clock(), study.protocol
-        active_since, unanswered_since = (
-            stamp(now - timedelta(minutes=minutes))
-            for minutes in (protocol.admission.abandon_after_minutes, protocol.admission.begin_within_minutes)
-        )
-        return Capacity(study.sessions_a_condition, active_since, unanswered_since)
+        Args:
+            counts_replaced: whether to read how many sessions are to be replaced.
+        """
+        if session.is_simulated or study.kind == "qualification":
+            return None
+        return self._access.capacity(study, session) if counts_replaced else wanted(study, self._clock())
 
     def _coin(self, study: Study, condition: Condition | None, turn: int) -> Random:
         """Return the random generator shared by two consecutive evaluators of a condition."""

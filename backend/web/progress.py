@@ -14,6 +14,7 @@ from backend.experiment.protocol import Protocol
 from backend.experiment.records import Study
 from backend.experiment.session import (
     BROKEN_OFF,
+    LAPSED,
     Cursor,
     holds_place_minutes,
     owed_usd_cents,
@@ -209,7 +210,8 @@ def _counts(states: Counter) -> dict[str, int]:
 def state_of(study: Study, cursor: Cursor, now: datetime | None) -> SessionState:
     """Return the state of a session, one of those that `progress` counts."""
     if cursor.state != "active" or now is None:
-        return "ended" if cursor.state == BROKEN_OFF else cast(SessionState, cursor.state)
+        shown = {BROKEN_OFF: "ended", LAPSED: "abandoned"}.get(cursor.state, cursor.state)
+        return cast(SessionState, shown)
     idle = now - datetime.fromisoformat(cursor.last_at)
     return "abandoned" if idle > timedelta(minutes=holds_place_minutes(study.protocol, cursor)) else "active"
 

@@ -133,6 +133,14 @@ class MemoryStore:
                 raise Stale(f"session {session_id} is no longer at version {expected_version}")
             self._cursors[session_id] = cursor
 
+    def hold_again(self, session, expected_version, cursor, capacity):
+        with self._lock:
+            since = capacity.active_since, session.is_simulated, capacity.unanswered_since
+            if self.taken(session.study, *since).get(session.condition, 0) >= capacity.limit:
+                return False
+            self.move(session.id, expected_version, cursor)
+            return True
+
     def append(self, session_id, expected_version, cursor, response):
         with self._lock:
             self.move(session_id, expected_version, cursor)

@@ -66,12 +66,17 @@ class Counters:
 
     Args:
         wanted: how many sessions of each condition are wanted; None for no limit.
+        replaced: how many more may count in each.
     """
 
-    def __init__(self, calls: Calls, study: str, wanted: int | None, simulated: bool = False):
+    def __init__(
+        self, calls: Calls, study: str, wanted: int | None, simulated: bool = False, replaced: int = 0
+    ):
         self._calls = calls
         self._name = f"simulated count {study}" if simulated else f"count {study}"
         self._quotas = quotas(wanted)
+        if replaced and self._quotas[-1] is not None:
+            self._quotas[-1] += replaced  # in the same items, which others read
 
     def read(self, conditions: Iterable[str]) -> list[Count]:
         """Return the counts of conditions, by one call a hundred items."""
@@ -108,17 +113,23 @@ class Counters:
                 self._update(condition, index, change, holds, values, names)
         return index
 
-    def count_again(self, condition: str, index: int, entry: Entry) -> None:
-        """Count an open session again whose entry was removed; update the entry of one that still counts."""
+    def refresh(self, condition: str, index: int, entry: Entry) -> bool:
+        """Update the entry of an open session; return False if its entry was removed."""
         names, values = {"#a": _OPEN + entry.session}, {":e": {"S": entry.text}}
         try:
             self._update(condition, index, "SET #a = :e", "attribute_exists(#a)", values, names)
         except Refused:
-            change = f"SET #a = :e ADD {_COUNTED} :one"
-            with suppress(Refused):
-                self._update(
-                    condition, index, change, "attribute_not_exists(#a)", values | {":one": _ONE}, names
-                )
+            return False
+        return True
+
+    def count_again(self, condition: str, index: int, entry: Entry) -> None:
+        """Count an open session again whose entry was removed; update the entry of one that still counts."""
+        if self.refresh(condition, index, entry):
+            return
+        names, values = {"#a": _OPEN + entry.session}, {":e": {"S": entry.text}, ":one": _ONE}
+        change = f"SET #a = :e ADD {_COUNTED} :one"
+        with suppress(Refused):
+            self._update(condition, index, change, "attribute_not_exists(#a)", values, names)
 
     def check(self, count: Count, inactive: Iterable[Entry], active: Mapping[str, Entry]) -> None:
         """Remove entries of inactive sessions, and replace those of active ones, in one write.

@@ -304,6 +304,19 @@ class DynamoStore:
     def move(self, session_id: str, expected_version: int, cursor: Cursor) -> None:
         self._write(session_id, expected_version, cursor, None)
 
+    def hold_again(self, session: Session, expected_version: int, cursor: Cursor, capacity: Capacity) -> bool:
+        head, condition = self._heads.of(session.id), session.condition or ""
+        index, entry = self._index(head), counters.Entry(session.id, cursor.last_at, _known_of(cursor))
+        if index is None or not self._counters_of(head).refresh(condition, index, entry):
+            try:
+                index = self._admit(session, cursor, capacity)
+            except Stale:
+                return False
+            if index is not None:
+                self._set_index(head, index)
+        self.move(session.id, expected_version, cursor)
+        return True
+
     def append(self, session_id: str, expected_version: int, cursor: Cursor, response: Response) -> None:
         self._write(session_id, expected_version, cursor, response)
 
@@ -556,14 +569,15 @@ class DynamoStore:
         entry = counters.Entry(session.id, cursor.last_at, _known_of(cursor))
         if capacity is None:
             return self._counters(study, session.is_simulated).add(session.condition, entry)
-        counts = Counters(self._calls, study.name, capacity.wanted, session.is_simulated)
+        replaced = capacity.replaced
+        counts = Counters(self._calls, study.name, capacity.wanted, session.is_simulated, replaced)
         index = counts.admit(session.condition, entry)
         if index is None:
             since, unanswered_since = capacity.active_since, capacity.unanswered_since
             self.taken(study.name, since, session.is_simulated, unanswered_since)  # silent ones count no more
             index = counts.admit(session.condition, entry)
         if index is None:
-            check_capacity(session, capacity.wanted, capacity)
+            check_capacity(session, capacity.limit, capacity)
         return index
 
     def _list_again(self, head: Head, cursor: Cursor) -> None:

@@ -14,7 +14,7 @@ from backend.recruitment import approved_sessions, recruit
 from backend.recruitment.recruit import begin, plan
 from backend.recruitment.sync import reconcile
 from backend.responses.study_data import study_rows
-from backend.studies.places_given_back import given_back
+from backend.studies.places_given_back import given_back, rejected
 from backend.task.withdrawal import withdraw
 from tests import prolific
 from tests.prolific import Books, Clock, Fake
@@ -350,6 +350,35 @@ def test_who_returns_after_all_were_done_makes_room_for_another(recruited):
     recruited.arrive()[1].play()
     recruited.reconcile()
     assert (places_at_the_panel(recruited), recruited.taken()) == (4, {"gan": 2, "vae": 2})
+
+
+def test_the_next_holder_of_a_place_that_was_rejected_is_let_in_and_finished_work_stays(recruited):
+    places = fill(recruited)
+    recruited.books.reject(places[1].id)
+
+    recruited.reconcile()
+
+    state = recruit.recruitment(recruited.world.store, recruited.study)["state"]
+    recruited.arrive()[1].play()
+    recruited.reconcile()
+    assert state == "published"
+    assert sorted(recruited.taken().values()) == [2, 3], "the rejected work stays, and is scored"
+    assert recruited.world.open().json["error"]["code"] == "study_full"
+    assert recruit.recruitment(recruited.world.store, recruited.study)["state"] == "full"
+
+
+def test_a_rejection_that_is_taken_back_frees_no_place_any_more(recruited):
+    (place, *_) = fill(recruited)
+    store, study = recruited.world.store, recruited.study
+    recruited.books.reject(place.id)
+    recruited.reconcile()
+    before = sum(rejected(store, study).values())
+
+    place.status = "APPROVED"
+    recruited.reconcile()
+
+    assert (before, sum(rejected(store, study).values())) == (1, 0)
+    assert recruited.world.open().json["error"]["code"] == "study_full"
 
 
 def test_a_place_is_added_where_the_panel_has_closed_and_a_session_is_lacking(recruited):

@@ -250,6 +250,24 @@ def test_finished_and_living_sessions_take_up_places_and_silent_ones_do_not(stor
     assert taken == {"gan": 2}
 
 
+def test_a_silent_session_holds_a_place_again_only_if_there_is_room(store):
+    since = Capacity(1, "2026-01-01T08:00:00.000Z", "2026-01-01T08:30:00.000Z")
+    silent, cursor = with_session(store, "s1", "gan", "active", "2026-01-01T00:00:00.000Z")
+    again = dataclasses.replace(cursor, version=1, last_at="2026-01-01T09:00:00.000Z")
+    store.taken("faces", since.active_since, unanswered_since=since.unanswered_since)
+    _, opening = with_session(store, "s2", "gan", "active", "2026-01-01T09:00:00.000Z")
+
+    refused = store.hold_again(silent, 0, again, since)
+    store.move("s2", 0, dataclasses.replace(opening, version=1, state="returned"))
+    held = store.hold_again(silent, 0, again, since)
+
+    assert (refused, held) == (False, True)
+    assert store.cursor("s1") == again
+    assert store.taken("faces", since.active_since, unanswered_since=since.unanswered_since) == {"gan": 1}
+    with pytest.raises(Stale, match="no longer at version 0"):
+        store.hold_again(silent, 0, again, Capacity(2, since.active_since, since.unanswered_since))
+
+
 def test_sessions_without_an_answer_give_their_place_back_sooner(opened):
     at = {"eight": "2026-01-01T08:00:00.000Z", "nine": "2026-01-01T09:00:00.000Z"}
     store = opened()

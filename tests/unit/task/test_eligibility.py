@@ -229,6 +229,9 @@ class TestPrivateLinks:
         assert not any(token.encode() in files for token in self.tokens)
 
 
+FIRST_BLOCK = {"lease": 1, "block": 0, "display": {}}
+
+
 def test_a_preview_opens_no_session(world):
     world.add(studies.study(images=8, panel=MTURK))
     panel = {"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE"}
@@ -239,7 +242,7 @@ def test_a_preview_opens_no_session(world):
 
 
 @pytest.mark.parametrize("has_begun", [False, True])
-def test_who_never_answers_gives_the_place_back_in_minutes_and_may_still_answer(each_world, has_begun):
+def test_who_never_answers_gives_the_place_back_in_minutes_and_is_told_who_has_it(each_world, has_begun):
     world = each_world
     world.add(studies.study(models=("gan",), evaluators=1, images=2, spare_images=0, panel="link"))
     late = world.player()
@@ -253,12 +256,24 @@ def test_who_never_answers_gives_the_place_back_in_minutes_and_may_still_answer(
     next_one = world.player()
 
     assert refusal(world.open()) == (409, "study_full")
-    late.begin()
-    late.answer()
-    assert late.answer()["done"]["completion_code"]
+    refused = late.post("answers", late.body()) if has_begun else late.post("blocks", FIRST_BLOCK)
+    assert refusal(refused) == (409, "lapsed")
     next_one.begin()
     next_one.answer()
     assert next_one.answer()["done"]["complete"]
+
+
+def test_who_begins_late_goes_on_if_nobody_has_the_place(each_world):
+    world = each_world
+    world.add(studies.study(models=("gan",), evaluators=1, images=2, spare_images=0, panel="link"))
+    late = world.player()
+    world.clock.move(minutes=11)
+
+    late.begin()
+
+    assert refusal(world.open()) == (409, "study_full")
+    late.answer()
+    assert late.answer()["done"]["complete"]
 
 
 def test_a_person_whose_own_unseen_session_fills_the_study_gets_its_place(each_world):
