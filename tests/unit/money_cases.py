@@ -11,7 +11,8 @@ from datetime import timedelta
 from backend.experiment.panel import LINK
 from backend.panels.api import PanelUnreached
 from backend.payment import accounts as owing
-from backend.payment import manual, screened_out
+from backend.payment import automatic, manual, screened_out
+from backend.payment.ledger import as_paid_elsewhere
 from backend.payment.people import as_known
 from backend.payment.study_payments import PayOptions, paid_by
 from backend.recruitment import sync
@@ -309,6 +310,33 @@ def restored(payday):
 @case("reward: $1.00 owed", "at the panel: not asked: Prolific is away", "known once the panel can be asked")
 def panel_away(payday):
     return payday.person()[0]
+
+
+@case("next: the next run at sqlite:///there, approves the place")
+def paid_from_elsewhere(payday):
+    owing.change_purse(
+        payday.store, "faces", lambda now: dataclasses.replace(now, paid_from="sqlite:///there")
+    )
+    return payday.person()[0]
+
+
+@case("next: the next run, within the hour, approves the place")
+def paid_automatically(payday):
+    owing.set_budget(payday.store, "faces", 1000)
+    automatic.approve(payday.store, payday.study, payday.clock())
+    return payday.person()[0]
+
+
+@case(
+    "all as a bonus: the place belongs to another study at the panel", "bonus: $1.10 owed", "pays the bonus"
+)
+def on_the_way_to_another_study(payday):
+    who, place = payday.person()
+    owing.enter_all(payday.store, payday.study, payday.clock())
+    key = payday.accounts()[place.id].key
+    there = payday.panel_study
+    owing.change_known(payday.store, "faces", key, lambda now: as_paid_elsewhere(now, there))
+    return who
 
 
 # debts that nothing pays

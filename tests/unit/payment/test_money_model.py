@@ -7,12 +7,16 @@ from typing import get_args
 
 import pytest
 
+from backend.experiment.session import CLOSED
 from backend.panels.api import Status
 from backend.payment.explanation import WHYS
 from backend.payment.ledger import (
     OPEN,
     PARTS,
+    REST,
     UNMATCHED,
+    WAITED,
+    WITHDRAWN,
     Account,
     PanelTerms,
     PaymentState,
@@ -37,17 +41,20 @@ def names(cell):
     return re.findall(r"`(\w+)`", cell)
 
 
-def moves(header, kinds):
-    """Return the moves of a table as (what, from, to)."""
-    found = set()
-    for move, *cells in table(header):
-        before, after = (part.strip("` ") for part in move.split("→"))
-        for kind in kinds or cells[0].split(", "):
-            found.add((kind, "" if before == BEGINS else before, after))
-    return found
+def moves_of_parts():
+    """Yield the moves of the page as (part, from, to); an account begins with ''."""
+    for move, parts, *_ in table("move"):
+        before, after = (state.strip("` ") for state in move.split("→"))
+        yield from ((part, "" if before == BEGINS else before, after) for part in parts.split(", "))
 
 
-DOCUMENTED = moves("move", ()) | moves("move of a payment", ("state",))
+def moves_of_payments():
+    yield "state", "", "intended"
+    for state, _, becomes in table("state of a payment"):
+        yield from (("state", *names(state), after) for after in names(becomes))
+
+
+DOCUMENTED = {*moves_of_parts(), *moves_of_payments()}
 
 
 def test_the_page_has_every_state_reason_and_status_and_no_other():
@@ -57,7 +64,7 @@ def test_the_page_has_every_state_reason_and_status_and_no_other():
     assert sorted(first("state of a part")) == sorted(get_args(State))
     assert sorted(first("state of a payment")) == sorted(get_args(PaymentState))
     assert sorted(first("reason")) == sorted(WHYS)
-    assert set(UNMATCHED) <= set(WHYS)
+    assert {*CLOSED, *UNMATCHED, WAITED, REST, WITHDRAWN} == set(WHYS)
     assert sorted(first("status of a place")) == sorted(get_args(Status))
 
 
