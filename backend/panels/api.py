@@ -111,11 +111,12 @@ class Recruitment:
 
 @dataclass(frozen=True)
 class StudyLink:
-    """Where a study at the panel sends people."""
+    """Where a study at the panel sends people, and how many."""
 
     url: str
     """Of the task page, without the panel's parameters."""
     is_signed: bool
+    places: int
 
 
 @dataclass(frozen=True)

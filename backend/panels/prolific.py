@@ -161,7 +161,8 @@ class ProlificPanel:
     def link(self, study: str) -> StudyLink:
         record = self._study(study)
         url = re.split(r"[?&]PROLIFIC_PID=", record["external_study_url"])[0]
-        return StudyLink(url, bool(record.get("is_external_study_url_secure")))
+        is_signed = bool(record.get("is_external_study_url_secure"))
+        return StudyLink(url, is_signed, record["total_available_places"])
 
     def _made_before(self, order: Recruitment) -> str | None:
         """Return the existing study of this order; lists give only its name, so that each match is read."""

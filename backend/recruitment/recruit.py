@@ -226,8 +226,13 @@ def change(
         )
     if state["state"] == "stopped" and action != "stop":
         raise Conflict(f"the recruitment for {study.name} was stopped permanently")
-    panel.change(state["panel_study"], action)
-    return update(store, study, state={"pause": "paused", "start": "published", "stop": "stopped"}[action])
+    try:
+        panel.change(state["panel_study"], action)
+    except NotThere:  # one that the panel does not know admits nobody
+        if action != "stop":
+            raise
+    after = {"pause": "paused", "start": "published", "stop": "stopped"}[action]
+    return update(store, study, state=after, at_panel=None)
 
 
 def grow(store: Store, panel: Panel, study: Study, places: int, is_decided: bool = True) -> Mapping[str, Any]:
@@ -275,12 +280,18 @@ def notice_published(store: Store, panel: Panel, study: Study) -> Mapping[str, A
     state = begun(store, study)
     if state is None or state["state"] != "decided" or not state["panel_study"]:
         return state
-    is_published = panel.state(state["panel_study"]) in _PUBLISHED
+    try:
+        is_published = panel.state(state["panel_study"]) in _PUBLISHED
+    except NotThere as error:
+        raise NotThere(
+            f"the draft of the recruitment for {study.name} is not at the panel any more ({error}); give it "
+            f"up (`openhype recruit {study.name} --stop`), and decide anew"
+        ) from None
     return _published(store, panel, study, state) if is_published else state
 
 
 def _published(store: Store, panel: Panel, study: Study, state: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Record that a recruitment is published, with the link as the panel has it.
+    """Record that a recruitment is published, with link and places as the panel has them.
 
     Another process may have published it, or changed the decision meanwhile.
     """
@@ -368,6 +379,25 @@ def affordable(store: Store, study: Study, state: Mapping[str, Any]) -> int:
     return planned(study, state).affordable(limit_cents(store, study))
 
 
+def decide_anew(store: Store, study: Study, state: Mapping[str, Any], **changes: Any) -> None:
+    """Change what is decided of a recruitment.
+
+    Raises:
+        Conflict: another process published it since `state` was read.
+    """
+
+    def rule(now: Mapping[str, Any]) -> Mapping[str, Any]:
+        if (now["state"] == "decided") != (state["state"] == "decided"):
+            raise Conflict(
+                f"the recruitment for {study.name} is {now['state']} since a moment ago, by another command; "
+                "look at the plan again",
+                code="changed",
+            )
+        return changes
+
+    _changed(store, study, rule)
+
+
 def update(store: Store, study: Study, **changes: Any) -> Mapping[str, Any]:
     """Change a study's recruitment and return it."""
     return _changed(store, study, lambda _: changes)
@@ -405,7 +435,7 @@ def at_odds(store: Store, study: Study) -> str:
     """Return how the state of the panel's study differs from the decision here; '' if it does not."""
     state = begun(store, study) or {}
     seen = state.get("at_panel") or {}
-    if not seen or state["state"] not in ("published", "paused", "full"):
+    if not seen or state["state"] == "decided":
         return ""
     name, since = study.name, f"since about {readable(seen['since'])}"
     if state["state"] == "published" and seen["state"] == "paused":
@@ -423,8 +453,8 @@ def at_odds(store: Store, study: Study) -> str:
             f"study {name} was stopped at Prolific {since}, before all places were taken: nobody new "
             f"arrives; more places resume it (`openhype recruit {name} --places N --yes`)"
         )
-    if state["state"] == "paused" and seen["state"] == "active":
-        return f"study {name} was paused here and takes people in at Prolific {since}"
+    if state["state"] in ("paused", "stopped") and seen["state"] == "active":
+        return f"study {name} was {state['state']} here and takes people in at Prolific {since}"
     return ""
 
 

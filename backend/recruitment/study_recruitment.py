@@ -190,11 +190,11 @@ def publish(
     limit = _limit(study, state, wish, plan)
     if wish.url:
         check_url(wish.url)
-    recruit.update(store, study, budget_usd_cents=limit, **_decided(state, plan, agreed))
+    recruit.decide_anew(store, study, state, budget_usd_cents=limit, **_decided(state, plan, agreed))
     if wish.fee_percent or wish.vat_percent:
         set_budget(store, study.name, fee_percent=plan.fee_percent, vat_percent=plan.vat_percent)
     state = recruit.begin(store, panel, study, plan, state["url"])
-    if plan.screen_out and plan.screen_out.slots != state["screen_out"]["slots"]:
+    if plan.screen_out and wish.slots is not None:  # also if they were recorded and not raised at the panel
         recruit.set_slots(store, panel, study, plan.screen_out.slots)
     return recruit.grow(store, panel, study, plan.places)
 
@@ -208,7 +208,7 @@ def rehearse(store: Store, panel: Panel, study: Study, wish: Wish, email: str = 
         check_url(wish.url)
     if state is not None and state["state"] == "decided":
         limit = _limit(study, state, wish, plan)
-        recruit.update(store, study, budget_usd_cents=limit, **_decided(state, plan, agreed))
+        recruit.decide_anew(store, study, state, budget_usd_cents=limit, **_decided(state, plan, agreed))
     recruit.prepare(store, panel, study, plan, wish.url, **_options(wish))
     return recruit.rehearse(store, panel, study, email)
 

@@ -1,5 +1,6 @@
 """Recruiting is planned first, begun once however often it is asked for, and never over its budget."""
 
+from contextlib import suppress
 from datetime import UTC, datetime
 from fractions import Fraction
 
@@ -7,9 +8,9 @@ import pytest
 
 from backend.administration import delete
 from backend.foundation.errors import Conflict, InvalidInput, NotFound
-from backend.panels.api import PanelRefused, PanelUnsure
+from backend.panels.api import NotThere, PanelRefused, PanelUnsure
 from backend.payment.accounts import purse, set_budget
-from backend.recruitment import recruit, study_recruitment
+from backend.recruitment import recruit, study_recruitment, sync
 from backend.recruitment.recruit import begin, change, grow, plan
 from backend.recruitment.study_recruitment import Wish
 from tests.prolific import Books, Clock, Fake
@@ -458,3 +459,74 @@ def test_the_budget_of_payments_holds_places_back_too(world, panel, able, study)
     set_budget(world.store, "faces", 3 * 309)
 
     assert grow(world.store, panel, study, 3)["places"] == 3
+
+
+def as_published(books):
+    """Return url and places of the one study that is published at the panel."""
+    (made,) = (study for study in books.studies.values() if study["status"] != "UNPUBLISHED")
+    return made["external_study_url"].split("/s/")[0], made["total_available_places"]
+
+
+@pytest.mark.parametrize("call", ["state", "revise", "change", "cost"])
+@pytest.mark.parametrize("side", ["before", "after"])
+def test_of_two_who_publish_other_terms_at_once_those_at_the_panel_are_recorded(
+    world, panel, books, study, call, side
+):
+    recruit.prepare(world.store, panel, study, plan(study), URL, budget_cents=9000)
+    other = Wish(url="https://other.example", places=5)
+
+    class Between:
+        """A panel at which another process publishes before or after the first call of a kind."""
+
+        name, is_first = "prolific", True
+
+        def __getattr__(self, name):
+            if name != call or not self.is_first:
+                return getattr(panel, name)
+            self.is_first = False
+
+            def called(*given, **options):
+                if side == "before":
+                    study_recruitment.publish(world.store, panel, study, other)
+                done = getattr(panel, name)(*given, **options)
+                if side == "after":
+                    study_recruitment.publish(world.store, panel, study, other)
+                return done
+
+            return called
+
+    with suppress(Conflict, PanelRefused, InvalidInput):
+        study_recruitment.publish(world.store, Between(), study, Wish(url="https://mine.example", places=7))
+
+    state = recruit.begun(world.store, study)
+    assert (state["url"].split("/s/")[0], state["places"]) == as_published(books)
+    assert state["state"] == "published"
+
+
+def test_a_draft_that_was_deleted_at_the_panel_is_given_up(world, panel, books, study):
+    state = recruit.prepare(world.store, panel, study, plan(study), URL)
+    books.drop_study(state["panel_study"])
+
+    with pytest.raises(NotThere, match=r"give it up \(`openhype recruit faces --stop`\), and decide anew"):
+        study_recruitment.publish(world.store, panel, study, Wish())
+    assert change(world.store, panel, study, "stop")["state"] == "given_up"
+
+    study_recruitment.publish(world.store, panel, study, Wish(url=URL))
+    assert as_published(books) == (URL, 6)
+
+
+def test_a_recruitment_that_the_panel_does_not_know_any_more_can_be_stopped_and_deleted(
+    world, panel, books, study
+):
+    state = begin(world.store, panel, study, plan(study), URL)
+    known = books.studies.pop(state["panel_study"])
+
+    with pytest.raises(NotThere):
+        change(world.store, panel, study, "pause")
+    change(world.store, panel, study, "stop")
+
+    delete.check(world.store, world.store.study("faces"), datetime(2026, 1, 1, tzinfo=UTC))
+    books.studies[known["id"]] = known  # the token was another account's
+    books.seen_study(known["id"])
+    sync.reconcile(world.store, panel, study, "2026-01-01T00:00:00.000Z")
+    assert "was stopped here and takes people in at Prolific" in recruit.at_odds(world.store, study)
