@@ -82,10 +82,11 @@ def move_ledger(source: Store, target: Store, study: str, names: tuple[str, str]
 
 
 def copy_withdrawals(source: Store, target: Store, study: str) -> None:
-    """Withdraw at the target what was withdrawn at the source, with what is owed for it."""
+    """Withdraw at the target what was withdrawn at the source, once what is owed for it is in its ledger."""
     for entry in withdrawn(source, study):
         finish_one(source, entry)
-        accounts.copy_withdrawn(source, target, study, entry.key)
+    accounts.copy_debts(source, target, study)
+    for entry in withdrawn(source, study):
         if target.entry(WITHDRAWN, entry.key) is None:
             _put(target, WITHDRAWN, Entry(entry.key, 1, {**entry.data, "is_erased": False}))
         finish_one(target, stored_entry(target, WITHDRAWN, entry.key))

@@ -17,7 +17,6 @@ from backend.experiment.session import LAPSED, Cursor
 from backend.foundation.errors import Conflict, NotFound
 from backend.foundation.timestamps import stamp
 from backend.payment.ledger import (
-    REST,
     WAITED,
     WITHDRAWN,
     Account,
@@ -271,10 +270,11 @@ def enter(store: Store, study: Study, session: Session, cursor: Cursor, why: str
     return _enter_with_rest(store, study.name, account)
 
 
-def copy_withdrawn(source: Store, target: Store, study: str, session: str) -> None:
-    """Record at the target what the source's ledger owes for a withdrawn session, which neither store has."""
+def copy_debts(source: Store, target: Store, study: str) -> None:
+    """Record at the target what only the source's ledger owes, as of sessions withdrawn or redacted there."""
+    known = {account.session for _, account in accounts(target, study).values()}
     for _, account in accounts(source, study).values():
-        if account.session in (session, f"{session}-{REST}"):
+        if account.session and (account.is_withdrawn or account.session not in known):
             _enter_with_rest(target, study, account)
 
 
@@ -299,7 +299,7 @@ def newly_owed(store: Store, study: Study, now: datetime) -> Iterator[Account]:
     by_session = {account.session: account for account in known.values()}
     seen: set[str] = set()
     others = other_panel_studies(store, study)
-    parts = {account.session: account for account in known.values() if account.is_partial}
+    parts = {id: one for key, one in known.items() if one.is_partial for id in (key, one.session)}
     for session, cursor in store.sessions(study.name):
         account = account_of(study.protocol, session, cursor, cursor.last_at, panel_names(study))
         if account is None:
@@ -308,7 +308,8 @@ def newly_owed(store: Store, study: Study, now: datetime) -> Iterator[Account]:
         if account.key not in seen and (stored is None or entered(stored, account)):
             seen.add(account.key)
             yield _at_its_place(account, session, others)
-        rest = rest_of(parts[session.id], account) if session.id in parts else None
+        part = parts.get(session.id) or parts.get(account.key)  # that of an earlier session on the place, too
+        rest = rest_of(part, account) if part else None
         if rest is not None and rest.key not in known:
             yield rest
     yield from waits_owed(store, study, known.values(), now)

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from click.testing import CliRunner
 
-from backend.administration import delete
+from backend.administration import delete, retention
 from backend.administration.copy import copy
 from backend.cli import main
 from backend.foundation.errors import Conflict
@@ -325,6 +325,20 @@ def test_a_withdrawal_that_died_before_a_move_is_paid_by_the_other_store(at):
         withdraw(dying.Dying(payday.store, at), payday.study, session.id, "2026-01-05T00:00:00.000Z")
 
     moved(payday, other)
+
+    payday.store = other
+    finish(payday)
+    payday.check()
+
+
+def test_who_finished_at_the_first_store_is_paid_by_the_other_though_retention_came_before_the_copy():
+    payday, other = begun(Payday(MemoryStore())), MemoryStore()
+    moved(payday, other)
+    payday.owes(payday.person(right=7)[1], bonus=7 * BONUS)
+    later = payday.clock() + timedelta(days=40)
+    retention.apply(payday.store, retention.due(payday.store, payday.study, later, 30), later)
+
+    copy(payday.store, other, "faces", names=NAMES)
 
     payday.store = other
     finish(payday)

@@ -91,6 +91,20 @@ def test_who_is_excused_before_the_first_answer_and_then_finishes_is_paid_the_wh
     assert total(payday) == WHOLE
 
 
+def test_who_finishes_in_a_second_visit_after_a_part_of_the_first_was_paid_is_paid_the_whole():
+    payday = Payday(MemoryStore())
+    broke_off(payday)
+    pay(payday)
+
+    ((session, cursor),) = payday.store.sessions("faces")
+    again = dataclasses.replace(session, id="faces-099", evaluator="e099")
+    finished = dataclasses.replace(cursor, state="finished", trial_index=10, right={"real": 3, "fake": 4})
+    payday.store.add_session(again, finished)
+    pay(payday)
+
+    assert total(payday) == WHOLE
+
+
 def test_the_rest_is_on_the_list_of_who_is_paid_by_hand(tmp_path):
     payday = Payday(MemoryStore())
     evaluator, _ = broke_off(payday)
