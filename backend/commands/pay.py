@@ -103,6 +103,11 @@ _STATE_LABELS = {
     help="Pay from here though the ledger is a copy, since the store that paid is lost.",
 )
 @click.option(
+    "--restored",
+    is_flag=True,
+    help="This store was just restored by other means than `restore`, as a table on AWS: bonuses wait.",
+)
+@click.option(
     "--automatic/--not-automatic",
     "automatic",
     default=None,
@@ -125,6 +130,7 @@ def pay(
     faults: tuple[tuple[str, str], ...],
     closings: tuple[tuple[str, str], ...],
     take_over: bool,
+    restored: bool,
     automatic: bool | None,
     who: str | None,
     as_json: bool,
@@ -135,6 +141,8 @@ def pay(
     from backend.payment import accounts, study_payments
 
     study = world.study(name)
+    if restored:
+        accounts.note_restore(world.store, name, stamp(utc_now()))
     if take_over:
         accounts.take_over(world.store, name, stamp(utc_now()))
     elsewhere = accounts.purse(world.store, name)[1].paid_from

@@ -65,6 +65,17 @@ def test_the_plan_pays_nobody_and_yes_pays_everybody(payday, openhype):
     payday.check()
 
 
+def test_bonuses_wait_in_a_store_that_is_said_to_be_restored(payday, openhype):
+    _, place = payday.person(right=7)
+
+    told = openhype("--restored")
+    done = openhype("--yes")
+
+    assert told.exit_code == 0
+    assert "this store was restored from a backup" in done.output
+    assert payday.counts() == {(place.id, "reward"): [100]}
+
+
 def test_json_has_every_number(payday, openhype):
     payday.person(right=5)
 
