@@ -16,8 +16,8 @@ from backend.foundation.errors import Conflict, NotFound
 from backend.foundation.frozen import dataclass
 
 RESTORES = "restores"
-"""The book of the times (UTC, ISO 8601) at which a store was restored; or, with a
-study's name after it, at which the  ledger of that study was, or was taken over from another store."""
+"""The book of the times (UTC, ISO 8601) at which a store was restored; or, with a study's name after it, at
+which the ledger of that study was, or was taken over from another store."""
 
 
 class Stale(Conflict):

@@ -72,6 +72,8 @@ class Branch:
     places: int | None = None
     urls: list = field(default_factory=list)
     """Addresses that were asked for, in order."""
+    lower: int | None = None
+    """The budget for payments, in cents, if it is lower than that for recruiting."""
     running: list = field(default_factory=list)
     """Of programs that recruit now, how many addresses were asked for before."""
     asked_urls: list = field(default_factory=list)
@@ -92,8 +94,8 @@ class FieldStudy(People, Programs, PanelPeople, Oracle):
         self.clock, self.fake, self.store = self.books.clock, Fake(self.books), MemoryStore()
         self.token, self.counts, self.people, self.events = self.books.token, Counts(), [], []
         self.vat = "20" if self.books.vat else "0"
-        self.backup, self.before_restore = None, Counter()
-        self.unreadable, self.may_vanish, self.came_in = set(), rng.random() < 0.2, {}
+        self.backup, self.before_restore, self.restored_at = None, Counter(), datetime.min.replace(tzinfo=UTC)
+        self.unreadable, self.may_vanish, self.came_in = {}, rng.random() < 0.2, {}
         self.kind = rng.choice(KINDS)
         self._add_branches()
         self.fault_rate, self.focus = 0.0, rng.choice(FOCUSES)
@@ -146,6 +148,9 @@ class FieldStudy(People, Programs, PanelPeople, Oracle):
         wanted = plan(branch.study, places, vat_percent=self.vat, screen_out=branch.screen_out)
         branch.places, branch.budget = places, wanted.total_cents * rng.choice([1, 2, 2, 3])
         branch.by_server = rng.random() < 0.8
+        if rng.random() < 0.2:  # the budget for payments is the lower one, and holds places back
+            set_budget(self.store, branch.study.name, wanted.total_cents)
+            branch.lower = wanted.total_cents
 
     def panel_study(self, branch):
         return (recruiting.begun(self.store, branch.study) or {}).get("panel_study", "")
@@ -185,6 +190,7 @@ class FieldStudy(People, Programs, PanelPeople, Oracle):
         deeds += [program(self.decide, self.recruiting), program(self.resume, self.recruiting)]
         deeds += [self.intrude, self.meddle, self.rotate, self.notice, self.notice, self.hear]
         deeds += [self.excuse, self.excuse, self.come_late, self.close_somebodys, self.vanish]
+        deeds += [self.take_another_over]
         deeds += [self.begin_again] * 2
         if self.may_go_back:
             deeds += [self.back_up, self.back_up, self.restore, self.move]
@@ -201,10 +207,9 @@ class FieldStudy(People, Programs, PanelPeople, Oracle):
                     self.run(self.recruit, branch, kills=False)
         self._run_for((0, 1, 25, 2))
         for branch in self.recruiting:
-            if not (self.has_restored or self.test):
-                spent = self.books.total_with_fees(self.panel_study(branch), is_by_panel=False)
-                assert spent <= branch.budget, "the budget was exceeded"
+            self.check_budget(branch)
             recruiting.update(self.store, branch.study, budget_usd_cents=100 * branch.budget)
+            set_budget(self.store, branch.study.name, 100 * branch.budget)
         self._run_for((0, 2, 23, 2, 2))
 
     def _run_for(self, days):

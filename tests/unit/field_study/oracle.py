@@ -35,6 +35,17 @@ class Oracle:
         for id in [*ids, *self.events]:
             assert id not in words, f"{id} is in ...{stored[: stored.index(id)][-200:]}"
 
+    def check_budget(self, branch):
+        """Check that what was paid, and what places may cost, is within the lower of both budgets."""
+        study = self.panel_study(branch)
+        if self.has_restored or self.test:
+            return
+        budget = branch.lower or branch.budget
+        assert self.books.total_with_fees(study, is_by_panel=False) <= budget, "the budget was exceeded"
+        places, cost = self.books.studies[study]["total_available_places"], self.books.workspace.with_fee
+        each = cost(branch.base) + cost(branch.bonus * branch.images)
+        assert places * each <= budget, "more places are open than the budget pays for"
+
     def _check_published(self, branch):
         at_panel = self.books.studies.items()
         title = branch.study.name
@@ -61,11 +72,11 @@ class Oracle:
         got = {kind: sum(paid.get((place.id, kind), ())) for kind in ("reward", "bonus", "screen_out")}
         out = self._screen_out_cents(person)
         assert got["screen_out"] == (out if place.status == "SCREENED OUT" else 0)
-        if person.did == "screened out" and not self.has_restored and place.id not in self.unreadable:
+        if person.did == "screened out" and not self.has_restored and not self.is_unreadable(place):
             by_panel = screened_out.is_paid_by_panel(self.store, person.branch.study)
             assert place.status in (("SCREENED OUT",) if by_panel else ("APPROVED", "REJECTED")), place.status
         least, most = self.due(person)
-        if person.is_closed or place.id in self.unreadable:
+        if person.is_closed or self.is_unreadable(place):
             least = min(least, got["reward"])
         total = got["reward"] + got["bonus"]
         most = max(most + person.lost, self._unavoidable(person, got))
@@ -77,12 +88,12 @@ class Oracle:
     def due(self, person):
         """Return the least and the most that a person must have got at a place, besides for a screen-out."""
         least, most = self._due_for_session(person)
-        more = 0
+        waited = MINUTE * person.wait["minutes"] if person.wait else 0
+        tested = 0
         if person.test_right is not None and person.place.status not in ("RESERVED", "ACTIVE"):
-            more += TEST_BASE + TEST_BONUS * person.test_right
-        if person.wait:
-            more += MINUTE * person.wait["minutes"]
-        return least + more, most + more
+            tested = TEST_BASE + TEST_BONUS * person.test_right
+        is_read = not self.test or self.panel_study(self.test) not in self.unreadable
+        return least + waited + tested * is_read, most + waited + tested
 
     def _due_for_session(self, person):
         status, branch = person.place.status, person.branch
@@ -132,8 +143,11 @@ class Oracle:
         for (id, kind, cents), times in self.before_restore.items():
             before[id, "reward" if kind == "screen_out" else kind, cents] = times
         missing = paid - confirmed
-        before.update({key: times for key, times in missing.items() if key[0] in self.unreadable})
+        for key, times in missing.items():
+            if self.is_unreadable(self.books.places[key[0]]):
+                before[key] = times
         assert not missing - before, f"the ledger does not know what was paid: {missing - before}"
         cost = self.books.workspace.with_fee
         unknown = sum(cost(cents) * times for (_, _, cents), times in missing.items())
-        assert spent + unknown == self.books.total_with_fees(), "the purse is not the panel's"
+        if not self.unreadable:  # else what is under way may have been paid
+            assert spent + unknown == self.books.total_with_fees(), "the purse is not the panel's"

@@ -36,8 +36,9 @@ class PanelPeople:
     def weather(self, method, path):
         """Return what goes wrong with a call, or None."""
         self.counts.calls += 1
-        if method == "GET" and any(id in path for id in self.unreadable):
-            return Fault(method, path, 404)
+        for id, status in self.unreadable.items():
+            if id in path and (method == "GET" or id in self.books.studies):
+                return Fault(method, path, status)
         is_focus = bool(re.search(self.focus, f"{method} {path}"))
         if self.rng.random() >= self.fault_rate * (4 if is_focus else 0.5):
             return None
@@ -64,9 +65,15 @@ class PanelPeople:
             rng.choice(deeds)()
 
     def vanish(self):
-        """Have the panel show a place no more."""
+        """Have the panel show a place no more, or the study by which people came who wait for another."""
         if self.people and self.may_vanish:
-            self.unreadable.add(self.rng.choice(self.people).place.id)
+            place = self.rng.choice(self.people).place
+            is_whole = self.test and place.study == self.panel_study(self.test) and self.rng.random() < 0.5
+            id, statuses = (place.study, [404]) if is_whole else (place.id, [400, 404])
+            self.unreadable[id] = self.rng.choice(statuses)
+
+    def is_unreadable(self, place):
+        return place.id in self.unreadable or place.study in self.unreadable
 
     def rotate(self):
         """Delete the token at the panel; the programs have the old one until somebody notices."""
