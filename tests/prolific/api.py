@@ -324,10 +324,11 @@ def _page(books, request, rows):
     if not 1 <= page <= last:
         raise Refusal(404, "Not found", "Invalid page.")
 
+    others = urlencode({name: value for name, value in request.query.items() if name != "page"})
+
     def link(number):
-        if not 1 <= number <= last:
-            return {"href": None}
-        return {"href": f"{request.base}{request.path}?{urlencode({**request.query, 'page': number})}"}
+        is_there = 1 <= number <= last
+        return {"href": f"{request.base}{request.path}?{others}&page={number}" if is_there else None}
 
     links = {"self": link(page), "next": link(page + 1), "previous": link(page - 1), "last": link(last)}
     return {"results": rows[before : before + size], "_links": links}
