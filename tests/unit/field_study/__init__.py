@@ -191,7 +191,7 @@ class FieldStudy(People, Programs, PanelPeople, Oracle):
         deeds += [self.intrude, self.meddle, self.rotate, self.notice, self.notice, self.hear]
         deeds += [self.excuse, self.excuse, self.come_late, self.close_somebodys, self.vanish]
         deeds += [self.take_another_over]
-        deeds += [self.begin_again] * 2
+        deeds += [self.begin_again, self.pay_a_part] * 2
         if self.may_go_back:
             deeds += [self.back_up, self.back_up, self.restore, self.move]
         if self.kind == "waiting":

@@ -16,6 +16,7 @@ from backend.payment import screened_out
 from backend.recruitment import recruit as recruiting
 from backend.recruitment.sync_thread import Watch
 from backend.studies.pausing import is_paused
+from backend.studies.withdrawals import BOOK as WITHDRAWN
 from backend.task.access import SessionAccess
 from backend.task.opening import Opening
 from backend.task.place_check import PlaceCheck
@@ -211,8 +212,8 @@ class People:
         if lost and self.rng.random() < 0.3:
             self.enter(self.rng.choice(lost))
         elif opened:
-            deeds = [self._finish] * 6 + [self._end_early, self._return, self._stay_away, self._stay_away,
-                     self._withdraw, self._nocode, self._decline]  # fmt: skip
+            deeds = [self.finish] * 6 + [self._end_early, self._return, self._stay_away, self._stay_away,
+                     self.withdraw_early, self._nocode, self._decline]  # fmt: skip
             self.rng.choice(deeds)(self.rng.choice(opened))
 
     def begin_again(self):
@@ -249,7 +250,7 @@ class People:
         person.answered, person.right, person.state = answered, right, state
         return True
 
-    def _finish(self, person):
+    def finish(self, person):
         if not self._answer(person, IMAGES, "finished"):
             return
         person.did = "finished"
@@ -272,7 +273,7 @@ class People:
             if not person.branch.by_server:
                 self.submit(person, self.codes(person.branch)["done"])
 
-    def _withdraw(self, person):
+    def withdraw_early(self, person):
         if self._answer(person, IMAGES - 1):
             self.withdraw(person)
             self.rng.choice([self.give_back, self._nocode, lambda _: None])(person)
@@ -281,10 +282,14 @@ class People:
         """Have a session withdrawn; the server may be killed over it, and goes on with it later."""
         if self.store.cursor(person.session).state == "returned":
             return
-        self.run(self.withdrawal, person.branch, person)
-        with suppress(NotFound):
-            withdraw(self.store, person.branch.study, person.session, stamp(self.clock()))
-        person.has_withdrawn, person.did = True, "withdrew"
+        is_done = self.run(self.withdrawal, person.branch, person, within=20)
+        if not is_done and self.rng.random() < 0.5:
+            self.give_back(person)
+            self.run(self.reconcile, person.branch, kills=False)
+        is_begun = self.store.entry(WITHDRAWN, person.session) is not None
+        person.has_withdrawn = is_begun or self.store.cursor(person.session).state != "returned"
+        withdraw(self.store, person.branch.study, person.session, stamp(self.clock()))
+        person.did = "withdrew"
 
     def _return(self, person):
         self._answer(person, IMAGES - 1)

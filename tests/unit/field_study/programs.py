@@ -33,16 +33,16 @@ _NEW = Person(did="lost")
 class Programs:
     """The researcher's programs, part of `FieldStudy`."""
 
-    def run(self, deed, branch, *arguments, kills=True):
-        """Run a process that may meet faults, and its end; return whether it came through."""
+    def run(self, deed, branch, *arguments, kills=True, within=120):
+        """Run a process that may meet faults, or end within some steps; return whether it was done."""
         rng = self.rng
-        steps = [rng.randrange(120) if kills and rng.random() < 0.3 else None for _ in "12"]
+        steps = [rng.randrange(within) if kills and rng.random() < 0.3 else None for _ in "12"]
         fate = Fate(*steps, self._something_else)
         ahead = timedelta(minutes=rng.choice([0, 0, 0, -3, 3]))
         self.counts.deeds[deed.__name__] += 1
         try:
-            processes = Mortal(self.store, fate), Mortal(self.panel(), fate)
-            deed(*processes, branch, lambda: self.clock() + ahead, *arguments)
+            world = Mortal(self.store, fate), Mortal(self.panel(), fate)
+            deed(*world, branch, lambda: self.clock() + ahead, *arguments)
         except Killed:
             self.counts.kills += 1
         except (*PANEL_ERRORS, Conflict, InvalidInput, NotFound) as error:
@@ -121,9 +121,22 @@ class Programs:
         """Say that a session broke off through no fault of its person."""
         people = [p for p in self.people if p.state and not p.has_withdrawn]
         if people:
+            self._excuse(self.rng.choice(people))
+
+    def _excuse(self, person):
+        if self.run(self.broke_off, person.branch, person, kills=False) and person.excused is None:
+            person.excused = (person.answered, person.right)
+
+    def pay_a_part(self):
+        """Pay somebody whose session broke off once their time has run out; then they may go on."""
+        people = [person for person in self.people if person.did == "opened" and person.answered]
+        if people:
             person = self.rng.choice(people)
-            if self.run(self.broke_off, person.branch, person, kills=False) and person.excused is None:
-                person.excused = (person.answered, person.right)
+            self._excuse(person)
+            self.clock.advance(minutes=40)
+            self.run(self.pay, person.branch)
+            self.clock.advance(minutes=self.rng.choice([0, 20, 300]))
+            self.rng.choice([self.finish, self.finish, self.withdraw_early])(person)
 
     def broke_off(self, store, panel, branch, clock, person):
         owing.broke_off(store, branch.study, person.session, "the server was down")
