@@ -134,7 +134,7 @@ class FieldStudy(People, Programs, PanelPeople, Oracle):
         return self._branch("gate", size, kind="qualification", images=TEST_IMAGES, **pay)
 
     def _branch(self, name, pay, **settings):
-        wanted = {} if settings.get("kind") else {"evaluators": self.rng.choice([2, 3, 5])}
+        wanted = {} if settings.get("kind") else {"evaluators": self.rng.choice([1, 1, 2, 3, 5])}
         settings = {"panel": "prolific", "currency": self.books.currency, **wanted, **settings}
         study = studies.study(name, **settings)
         self.store.add_study(study, studies.pool(study, each=IMAGES))
@@ -148,7 +148,7 @@ class FieldStudy(People, Programs, PanelPeople, Oracle):
         wanted = plan(branch.study, places, vat_percent=self.vat, screen_out=branch.screen_out)
         branch.places, branch.budget = places, wanted.total_cents * rng.choice([1, 2, 2, 3])
         branch.by_server = rng.random() < 0.8
-        if rng.random() < 0.2:  # the budget for payments is the lower one, and holds places back
+        if rng.random() < 0.5:  # the budget for payments is the lower one, and holds places back
             set_budget(self.store, branch.study.name, wanted.total_cents)
             branch.lower = wanted.total_cents
 
