@@ -351,8 +351,9 @@ def rest_of(part: Account, whole: Account) -> Account | None:
     """
     if not part.is_partial or entered(part, whole) or part.reward not in SETTLED:
         return None
-    paid = part.usd_cents("bonus") + (part.usd_cents("reward") if part.reward == "confirmed" else 0)
-    more = whole.base_usd_cents + whole.bonus_usd_cents - paid
+    base = part.usd_cents("reward") if part.reward == "confirmed" else 0  # it may be more than is owed by now
+    more = max(whole.base_usd_cents - part.base_usd_cents - base, 0)
+    more += whole.bonus_usd_cents - part.bonus_usd_cents
     if more <= 0:
         return None
     return Account(
