@@ -43,6 +43,24 @@ Plan = tuple[tuple[PlannedBlock, ...], tuple[PlannedBlock, ...]]
 
 
 @dataclass(frozen=True)
+class Turn:
+    """Whose session is drawn, and the random generators to draw it with."""
+
+    condition: Condition | None
+    """What the evaluator judges; None for a qualification."""
+    number: int
+    """Number of sessions of the condition before this one."""
+    rng: "Random"
+    coin: "Random"
+    """It gives two consecutive evaluators of the condition the same numbers."""
+
+    @property
+    def is_second(self) -> bool:
+        """Whether the evaluator is the second of two who share a coin."""
+        return self.number % 2 == 1
+
+
+@dataclass(frozen=True)
 class Method:
     """A method that asks for a judgment, such as HYPE-infinity."""
 
@@ -205,22 +223,8 @@ class Judgment(ABC):
         )
 
     @abstractmethod
-    def draw(
-        self,
-        study: Study,
-        pool: Pool,
-        condition: Condition | None,
-        rng: "Random",
-        coin: "Random",
-        turn: int,
-    ) -> Plan:
-        """Return the blocks and the spares of one session.
-
-        Args:
-            condition: what the evaluator judges; None for a qualification.
-            coin: random generator that gives two consecutive evaluators of the condition the same numbers.
-            turn: number of sessions of the condition before this one; it is odd for the second of the two.
-        """
+    def draw(self, study: Study, pool: Pool, turn: Turn) -> Plan:
+        """Return the blocks and the spares of one session."""
 
     @abstractmethod
     def truth(self, shown: Sequence[Stimulus]) -> str:

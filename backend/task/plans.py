@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from random import Random
 
 from backend.experiment import sampling
+from backend.experiment.judgment import Turn
 from backend.experiment.judgments import judgment_of
 from backend.experiment.pair_design import Standing
 from backend.experiment.panel import CODE_LETTERS
@@ -69,7 +70,7 @@ class SessionPlans:
         session_id = self._dice.randbytes(12).hex()
         if judgment.has_items:
             turn = self._turns.take(study, session_id, is_simulated, turn, self._clock())
-        blocks, spares = judgment.draw(study, pool, condition, rng, coin, turn)
+        blocks, spares = judgment.draw(study, pool, Turn(condition, turn, rng, coin))
         return Session(
             id=session_id,
             study=study.name,

@@ -57,14 +57,14 @@ class OddOneOut(Judgment):
             f"study {study.name} lacks pictures for {rows} rows: it has {', '.join(short)}" if short else ""
         )
 
-    def draw(self, study, pool, condition, rng, coin, turn):
+    def draw(self, study, pool, turn):
         """Return rows, the fake one at any place by chance; none is kept to replace another."""
         count, rows = study.protocol.stimuli.blocks, study.protocol.stimuli.images
-        reals = rng.sample(_all(pool.reals), 2 * count * rows)
-        (model,) = condition.models
-        fakes = rng.sample(_all(pool.fakes[model]), count * rows)
+        reals = turn.rng.sample(_all(pool.reals), 2 * count * rows)
+        (model,) = turn.condition.models
+        fakes = turn.rng.sample(_all(pool.fakes[model]), count * rows)
         allowed = self.answers[: study.protocol.judgment.places]
-        places = [rng.choice(allowed) for _ in fakes]
+        places = [turn.rng.choice(allowed) for _ in fakes]
         shown = []
         for i, (fake, place) in enumerate(zip(fakes, places, strict=True)):
             row = reals[2 * i : 2 * i + 2]

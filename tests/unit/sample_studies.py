@@ -4,6 +4,7 @@ import dataclasses
 from random import Random
 
 from backend.experiment import sampling
+from backend.experiment.judgment import Turn
 from backend.experiment.judgments import judgment_of, method_named
 from backend.experiment.records import FAKE, REAL, Condition, Session, Stimulus, Study
 from backend.experiment.settings import new_protocol
@@ -44,7 +45,7 @@ def session(of, stimuli=None, model="gan", seed=1, session_id="s1", secret_hash=
     drawn = sampling.pool_of(stimuli if stimuli is not None else pool(of))
     rng = Random(seed)
     condition = None if model is None else Condition((model,))
-    blocks, spares = judgment_of(of.protocol.method).draw(of, drawn, condition, rng, rng, turn=0)
+    blocks, spares = judgment_of(of.protocol.method).draw(of, drawn, Turn(condition, 0, rng, rng))
     return Session(
         id=session_id,
         study=of.name,

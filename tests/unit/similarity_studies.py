@@ -3,6 +3,7 @@
 from random import Random
 
 from backend.experiment import sampling
+from backend.experiment.judgment import Turn
 from backend.experiment.judgments.same_or_different import DIFFERENT, JND, JUDGMENT, SAME
 from backend.experiment.records import CHECK, PRACTICE, Condition, Session, Stimulus, Study
 from backend.experiment.settings import new_protocol
@@ -40,7 +41,7 @@ def session(of, stimuli=None, seed=1, turn=0):
     """Return a session drawn from the study's pool."""
     drawn = sampling.pool_of(stimuli if stimuli is not None else pool(of))
     rng = Random(seed)
-    blocks, spares = JUDGMENT.draw(of, drawn, Condition(of.models), rng, rng, turn)
+    blocks, spares = JUDGMENT.draw(of, drawn, Turn(Condition(of.models), turn, rng, rng))
     return Session(
         id="s1",
         study=of.name,

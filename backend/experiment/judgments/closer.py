@@ -11,10 +11,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from backend.experiment import items
-from backend.experiment.judgment import Judgment, Method, Plan, pictures_of
+from backend.experiment.judgment import Judgment, Method, Plan, Turn, pictures_of
 from backend.experiment.made_items import Change, MadeItems
 from backend.experiment.protocol import ALL, MOST_MODELS, Protocol, consent
-from backend.experiment.records import CHECK, PRACTICE, TEST, Condition, Stimulus, Study
+from backend.experiment.records import CHECK, PRACTICE, TEST, Stimulus, Study
 from backend.experiment.response_columns import Column
 from backend.experiment.sampling import Pool
 from backend.experiment.session import Picture
@@ -118,19 +118,11 @@ class Closer(Judgment):
     def notes(self, study: Study, pool: Pool) -> list[str]:
         return items.notes(study, pool, "triplets")
 
-    def draw(
-        self,
-        study: Study,
-        pool: Pool,
-        condition: Condition | None,
-        rng: "Random",
-        coin: "Random",
-        turn: int,
-    ) -> Plan:
+    def draw(self, study: Study, pool: Pool, turn: Turn) -> Plan:
         """Return the triplets of a turn, with sentinels among them and practice before."""
         key = f"{study.name} {study.created_at}"
         size = study.protocol.stimuli.trials
-        scored = items.names_of_turn(pool, study.models, size, turn, key)
+        scored = items.names_of_turn(pool, study.models, size, turn.number, key)
         trials = [items.Trial(name, "", model, TEST) for name, model in scored]
         counts = {
             CHECK: study.protocol.unscored.picture_checks,
@@ -139,11 +131,11 @@ class Closer(Judgment):
         checks, practice = (
             [
                 items.Trial(name, truth, "", role)
-                for name, truth in rng.sample(items.aside_of(pool, role), count)
+                for name, truth in turn.rng.sample(items.aside_of(pool, role), count)
             ]
             for role, count in counts.items()
         )
-        return items.planned(study.protocol, trials, checks, practice, _sided, rng), ()
+        return items.planned(study.protocol, trials, checks, practice, _sided, turn.rng), ()
 
     def truth(self, shown: Sequence[Stimulus]) -> str:
         """Return ""; the right answer of an item depends on the order of its pictures (`item_truth`)."""

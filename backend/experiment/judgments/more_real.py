@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from math import exp
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from backend.experiment.judgment import UNSCORED, Judgment, Method, Plan, Refusal, refuse
+from backend.experiment.judgment import UNSCORED, Judgment, Method, Plan, Refusal, Turn, refuse
 from backend.experiment.pair_design import Standing, session_pairs, sided, standing
 from backend.experiment.protocol import (
     ALL,
@@ -23,7 +23,7 @@ from backend.experiment.protocol import (
     Protocol,
     consent,
 )
-from backend.experiment.records import REAL, Condition, PlannedBlock, Stimulus, Study
+from backend.experiment.records import REAL, PlannedBlock, Stimulus, Study
 from backend.experiment.response_columns import Column, Kind
 from backend.experiment.sampling import Deck, Pool
 from backend.experiment.session import Picture
@@ -155,16 +155,9 @@ class MoreReal(Judgment):
     def join_problem(self, study: Study) -> str:
         return ""
 
-    def draw(
-        self,
-        study: Study,
-        pool: Pool,
-        condition: Condition | None,
-        rng: "Random",
-        coin: "Random",
-        turn: int,
-    ) -> Plan:
+    def draw(self, study: Study, pool: Pool, turn: Turn) -> Plan:
         """Return the blocks of a session, one for each class if there are several; none has spares."""
+        condition, rng = turn.condition, turn.rng
         contestants = contestants_of(condition.models if condition else study.models, study.protocol)
         classes = (condition.class_,) if condition and condition.class_ else study.classes or ("",)
         now = pool.standing

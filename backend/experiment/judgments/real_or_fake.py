@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from backend.experiment import sampling, unscored
 from backend.experiment.fixed_exposures import parse_exposures, with_exposures
-from backend.experiment.judgment import Judgment, Method, Plan, not_sure_refusals, refuse
+from backend.experiment.judgment import Judgment, Method, Plan, Turn, not_sure_refusals, refuse
 from backend.experiment.not_sure import error_of
 from backend.experiment.protocol import Protocol, TimingSettings, consent
-from backend.experiment.records import FAKE, REAL, TEST, TRUTHS, Condition, Session, Stimulus, Study
+from backend.experiment.records import FAKE, REAL, TEST, TRUTHS, Session, Stimulus, Study
 from backend.experiment.sampling import Pool
 from backend.experiment.session import Cursor
 from backend.experiment.setting_errors import invalid_setting
@@ -23,7 +23,7 @@ from backend.experiment.staircase import NAMED_RULES, modal_exposure
 from backend.foundation.errors import together
 
 if TYPE_CHECKING:
-    from random import Random
+    pass
 
 INFINITY = Protocol("infinity").changed(
     title="Real or fake?",
@@ -111,21 +111,13 @@ class RealOrFake(Judgment):
     def join_problem(self, study: Study) -> str:
         return sampling.join_problem(study)
 
-    def draw(
-        self,
-        study: Study,
-        pool: Pool,
-        condition: Condition | None,
-        rng: "Random",
-        coin: "Random",
-        turn: int,
-    ) -> Plan:
-        reals = sampling.real_counts(study, coin, is_second=turn % 2 == 1)
-        blocks, spares = sampling.draw_session(study, pool, condition, rng, reals, turn)
-        blocks = unscored.with_unscored(study.protocol.unscored, pool, blocks, rng)
+    def draw(self, study: Study, pool: Pool, turn: Turn) -> Plan:
+        reals = sampling.real_counts(study, turn.coin, turn.is_second)
+        blocks, spares = sampling.draw_session(study, pool, turn.condition, turn.rng, reals, turn.number)
+        blocks = unscored.with_unscored(study.protocol.unscored, pool, blocks, turn.rng)
         if exposures := study.protocol.timing.exposures_ms:
-            own = parse_exposures(condition.arm) if condition and condition.arm else exposures
-            blocks = with_exposures(blocks, own, study.protocol.stimuli.is_half_real, rng)
+            own = parse_exposures(turn.condition.arm) if turn.condition and turn.condition.arm else exposures
+            blocks = with_exposures(blocks, own, study.protocol.stimuli.is_half_real, turn.rng)
         return blocks, spares
 
     def truth(self, shown: Sequence[Stimulus]) -> str:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from backend.experiment import items
 from backend.experiment.fixed_exposures import SHORTEST_MS, label
 from backend.experiment.items import Trial
-from backend.experiment.judgment import Judgment, Method, Plan, Refusal, refuse
+from backend.experiment.judgment import Judgment, Method, Plan, Refusal, Turn, refuse
 from backend.experiment.made_items import Change, MadeItems
 from backend.experiment.protocol import (
     MOST_MODELS,
@@ -29,7 +29,7 @@ from backend.experiment.protocol import (
     UnscoredSettings,
     consent,
 )
-from backend.experiment.records import CHECK, PRACTICE, TEST, Condition, Stimulus, Study
+from backend.experiment.records import CHECK, PRACTICE, TEST, Stimulus, Study
 from backend.experiment.response_columns import Column, Kind
 from backend.experiment.sampling import Pool
 from backend.experiment.session import Picture
@@ -192,28 +192,22 @@ class SameOrDifferent(Judgment):
             )
         return notes
 
-    def draw(
-        self,
-        study: Study,
-        pool: Pool,
-        condition: Condition | None,
-        rng: "Random",
-        coin: "Random",
-        turn: int,
-    ) -> Plan:
+    def draw(self, study: Study, pool: Pool, turn: Turn) -> Plan:
         """Return the pairs of a turn with sentinels among them and training before, and its spares."""
         protocol, known = study.protocol, _known(study.protocol)
         key = f"{study.name} {study.created_at}"
         tests = [
             Trial(name, "", set_, TEST)
-            for name, set_ in items.names_of_turn(pool, study.models, protocol.stimuli.trials, turn, key)
+            for name, set_ in items.names_of_turn(
+                pool, study.models, protocol.stimuli.trials, turn.number, key
+            )
         ]
         spares = protocol.stimuli.spare_images
-        sentinels, others = _drawn_known(pool, CHECK, known[CHECK], spares, rng)
-        training, _ = _drawn_known(pool, PRACTICE, known[PRACTICE], 0, rng)
-        blocks = items.planned(protocol, tests, sentinels, training, _p0_first, rng)
-        unshown = [*_spare_tests(pool, study.models, tests, spares, rng), *others]
-        kept = items.block(unshown, _p0_first, rng)
+        sentinels, others = _drawn_known(pool, CHECK, known[CHECK], spares, turn.rng)
+        training, _ = _drawn_known(pool, PRACTICE, known[PRACTICE], 0, turn.rng)
+        blocks = items.planned(protocol, tests, sentinels, training, _p0_first, turn.rng)
+        unshown = [*_spare_tests(pool, study.models, tests, spares, turn.rng), *others]
+        kept = items.block(unshown, _p0_first, turn.rng)
         exposure_ms = protocol.timing.exposures_ms[0]
         timed = [
             replace(block, exposures_ms=(exposure_ms,) * len(block.stimuli)) for block in (*blocks, kept)

@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from backend.experiment import sampling
 from backend.experiment.fixed_exposures import parse_exposures, with_exposures
-from backend.experiment.judgment import Judgment, Method, Plan
+from backend.experiment.judgment import Judgment, Method, Plan, Turn
 from backend.experiment.not_sure import error_of
 from backend.experiment.protocol import CHANCE_BALANCE, EXACT_BALANCE, WITHIN, Protocol, consent
-from backend.experiment.records import REAL, TEST, Condition, PlannedBlock, Session, Stimulus, Study
+from backend.experiment.records import REAL, TEST, PlannedBlock, Session, Stimulus, Study
 from backend.experiment.response_columns import Column, Kind
 from backend.experiment.sampling import Pool
 from backend.experiment.session import Cursor, Picture
@@ -161,22 +161,14 @@ class WhichIsReal(Judgment):
     def join_problem(self, study: Study) -> str:
         return sampling.join_problem(study)
 
-    def draw(
-        self,
-        study: Study,
-        pool: Pool,
-        condition: Condition | None,
-        rng: "Random",
-        coin: "Random",
-        turn: int,
-    ) -> Plan:
+    def draw(self, study: Study, pool: Pool, turn: Turn) -> Plan:
         pictures = _in_pictures(study)
-        reals = sampling.real_counts(pictures, coin, is_second=False)
-        drawn, drawn_spares = sampling.draw_session(pictures, pool, condition, rng, reals, turn)
+        reals = sampling.real_counts(pictures, turn.coin, is_second=False)
+        condition, rng = turn.condition, turn.rng
+        drawn, drawn_spares = sampling.draw_session(pictures, pool, condition, rng, reals, turn.number)
         is_exact = study.protocol.stimuli.balance == EXACT_BALANCE
         blocks: Sequence[PlannedBlock] = [
-            _paired(block, _sides(len(block.stimuli) // 2, is_exact, rng, coin, turn % 2 == 1))
-            for block in drawn
+            _paired(block, _sides(len(block.stimuli) // 2, is_exact, turn)) for block in drawn
         ]
         if exposures := study.protocol.timing.exposures_ms:
             own = parse_exposures(condition.arm) if condition and condition.arm else exposures
@@ -230,21 +222,21 @@ def _in_pictures(study: Study) -> Study:
     return replace(study, protocol=protocol)
 
 
-def _sides(count: int, is_exact: bool, rng: "Random", coin: "Random", is_second: bool) -> list[str]:
+def _sides(count: int, is_exact: bool, turn: Turn) -> list[str]:
     """Return the sides of the real pictures of a block.
 
     Args:
         is_exact: half of them left; if `count` is odd, one side, by chance, has one more. Otherwise as many
-            are left as tosses of the fair `coin` show heads, and for the second of two evaluators as many as
+            are left as tosses of the turn's coin show heads, and for the second of two evaluators as many as
             show tails, so that in either case no side says anything about another.
     """
     if is_exact:
-        lefts = count // 2 + (count % 2 and rng.randrange(2))
+        lefts = count // 2 + (count % 2 and turn.rng.randrange(2))
     else:
-        heads = coin.getrandbits(count).bit_count() if count else 0
-        lefts = count - heads if is_second else heads
+        heads = turn.coin.getrandbits(count).bit_count() if count else 0
+        lefts = count - heads if turn.is_second else heads
     sides = [LEFT] * lefts + [RIGHT] * (count - lefts)
-    rng.shuffle(sides)
+    turn.rng.shuffle(sides)
     return sides
 
 

@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import binomtest, chi2_contingency, chisquare
 
 from backend.experiment import sampling
+from backend.experiment.judgment import Turn
 from backend.experiment.judgments.closer import JUDGMENT
 from backend.experiment.records import CHECK, PRACTICE, TEST, Stimulus
 from backend.experiment.session import Picture
@@ -17,7 +18,7 @@ from .. import triplet_studies as studies
 
 def session(of, stimuli, turn=0, seed=1):
     rng = Random(seed)
-    blocks, spares = JUDGMENT.draw(of, sampling.pool_of(stimuli), of.conditions[0], rng, rng, turn)
+    blocks, spares = JUDGMENT.draw(of, sampling.pool_of(stimuli), Turn(of.conditions[0], turn, rng, rng))
     assert spares == ()
     return blocks
 

@@ -10,6 +10,7 @@ from backend.experiment import protocol as protocols
 from backend.experiment import sampling
 from backend.experiment import session as sessions
 from backend.experiment.fixed_exposures import label, parse_exposures, written
+from backend.experiment.judgment import Turn
 from backend.experiment.judgments.real_or_fake import JUDGMENT
 from backend.experiment.records import FAKE, REAL, Condition
 from backend.experiment.settings import from_json
@@ -28,7 +29,7 @@ def drawn(of, seed=1, condition=None, each=200):
     pool = sampling.pool_of(studies.pool(of, each=each))
     condition = condition or of.conditions[0]
     rng = Random(seed)
-    return JUDGMENT.draw(of, pool, condition, rng, rng, turn=0)
+    return JUDGMENT.draw(of, pool, Turn(condition, 0, rng, rng))
 
 
 def by_side(blocks):
@@ -288,7 +289,8 @@ def test_practice_and_checks_are_dealt_exposures_of_their_own():
     of = study("50,100", images=8, practice_images=4, instructed_checks=4)
     stimuli = set_aside(studies.pool(of), of.protocol.unscored, Random(1))
 
-    blocks, _ = JUDGMENT.draw(of, sampling.pool_of(stimuli), of.conditions[0], Random(1), Random(1), turn=0)
+    turn = Turn(of.conditions[0], 0, Random(1), Random(1))
+    blocks, _ = JUDGMENT.draw(of, sampling.pool_of(stimuli), turn)
 
     kinds = Counter(
         (block.kind(place), ms) for block in blocks for place, ms in enumerate(block.exposures_ms)

@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import chisquare
 
 from backend.experiment import sampling, unscored
+from backend.experiment.judgment import Turn
 from backend.experiment.judgments import judgment_of
 from backend.experiment.protocol import UnscoredSettings
 from backend.experiment.records import CHECK, INSTRUCTED, PRACTICE, TEST
@@ -22,7 +23,7 @@ OPPOSITE = {"real": "fake", "fake": "real"}
 def drawn(study, seed, pool=None):
     pool = pool or sampling.pool_of(unscored_studies.stimuli(study))
     blocks, _ = judgment_of(study.protocol.method).draw(
-        study, pool, study.conditions[0], Random(seed), Random(seed), 0
+        study, pool, Turn(study.conditions[0], 0, Random(seed), Random(seed))
     )
     return blocks
 

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from backend.experiment import sampling
-from backend.experiment.judgment import pictures_of
+from backend.experiment.judgment import Turn, pictures_of
 from backend.experiment.judgments import judgment_of
 from backend.experiment.judgments.which_is_real import JUDGMENT, PAIR_QUALIFICATION, passing_by_guessing
 from backend.experiment.records import Condition
@@ -26,7 +26,7 @@ def study(**settings):
 def drawn(of, pool=None, seed=1, turn=0, models=("gan",), coin=None):
     pool = sampling.pool_of(pool if pool is not None else studies.pool(of))
     condition = Condition(models) if models else None
-    return JUDGMENT.draw(of, pool, condition, Random(seed), coin or Random(f"coin {seed}"), turn)
+    return JUDGMENT.draw(of, pool, Turn(condition, turn, Random(seed), coin or Random(f"coin {seed}")))
 
 
 def trials(blocks):
@@ -113,7 +113,7 @@ def test_a_class_for_each_evaluator_is_drawn_too():
     of = dataclasses.replace(study(images=10, class_design="between"), classes=("cat", "dog"))
     pool = sampling.pool_of(studies.pool(of))
 
-    blocks, _ = JUDGMENT.draw(of, pool, Condition(("gan",), "dog"), Random(1), Random(1), 0)
+    blocks, _ = JUDGMENT.draw(of, pool, Turn(Condition(("gan",), "dog"), 0, Random(1), Random(1)))
 
     assert [(block.class_, len(block.stimuli)) for block in blocks] == [("dog", 10)]
 
@@ -134,7 +134,7 @@ def test_exposures_are_dealt_to_pairs_and_one_arm_has_one():
 
     arms = study(images=12, exposures_ms="100,500", exposure_design="between")
     pool = sampling.pool_of(studies.pool(arms))
-    blocks, _ = JUDGMENT.draw(arms, pool, Condition(("gan",), arm="500"), Random(1), Random(1), 0)
+    blocks, _ = JUDGMENT.draw(arms, pool, Turn(Condition(("gan",), arm="500"), 0, Random(1), Random(1)))
     assert set(blocks[0].exposures_ms) == {500}
 
 

@@ -4,6 +4,7 @@ from random import Random
 
 import pytest
 
+from backend.experiment.judgment import Turn
 from backend.experiment.judgments.closer import JUDGMENT
 from backend.stores.datadir import DataDir
 from backend.stores.dynamodb import pool_codec
@@ -22,7 +23,7 @@ def stored_pool(stimuli):
 
 def of_session(study, pool, turn=0):
     rng = Random(turn)
-    blocks, spares = JUDGMENT.draw(study, pool.pool(), study.conditions[0], rng, rng, turn)
+    blocks, spares = JUDGMENT.draw(study, pool.pool(), Turn(study.conditions[0], turn, rng, rng))
     session = sample_studies.session(sample_studies.study(), sample_studies.pool(sample_studies.study()))
     return sample_studies.replaced(session, models=study.models, blocks=blocks, spares=spares)
 

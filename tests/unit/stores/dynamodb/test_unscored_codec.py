@@ -5,6 +5,7 @@ from random import Random
 import pytest
 
 from backend.experiment import sampling
+from backend.experiment.judgment import Turn
 from backend.experiment.judgments import judgment_of
 from backend.stores import json_codec
 from backend.stores.dynamodb import pool_codec
@@ -27,7 +28,8 @@ def test_a_session_with_practice_and_checks_is_stored_by_numbers_and_read_as_it_
     stimuli = unscored_studies.stimuli(study)
     pool = stored_pool(stimuli)
     drawn = pool.pool()
-    blocks, spares = judgment_of("infinity").draw(study, drawn, study.conditions[0], Random(1), Random(1), 0)
+    turn = Turn(study.conditions[0], 0, Random(1), Random(1))
+    blocks, spares = judgment_of("infinity").draw(study, drawn, turn)
     session = studies.session(studies.study(classes=classes), stimuli)
     session = studies.replaced(session, blocks=blocks, spares=spares)
 
