@@ -332,8 +332,6 @@ def _check_sender(authorise: authorisation.Authorisation, allowed: Collection[st
             "started with --origin https://NAME",
             code="other_site",
         )
-    if not request.path.startswith("/api/"):  # a form of the researcher's pages
-        return
     if route and route.is_bare and not request.content_type:
         return
     media = route.media if route else JSON

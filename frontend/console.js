@@ -49,7 +49,15 @@ const SCREENS = [
   ["/console/submissions", () => import("./console_submissions.js")],
   ["/console/people", () => import("./console_people.js")],
   ["/console/audit", () => import("./console_audit.js")],
+  [
+    "/console/sign-out",
+    async () => ({
+      title: () => "Sign out",
+      show: (main) => main.append(actionRow(actionButton("Sign out", signOut, { primary: true }))),
+    }),
+  ],
 ];
+const RESULTS = /^\/results(\/|$)/; // the server sends this page there to whoever is not signed in
 
 /**
  * @type {{path: string, label: string, role: Me["role"], isOnly?: boolean}[]} what the bar leads to, and who
@@ -70,6 +78,7 @@ const api = makeConsoleApi({ signIn: askForToken });
 let leaving = new AbortController();
 /** @type {Me | null} */
 let me = null;
+let hasAsked = false; // for a token, on this page
 
 addEventListener("popstate", () => void showPath(false));
 document.addEventListener("click", follow);
@@ -96,6 +105,7 @@ async function showPath(isFirst) {
     me ??= await signedIn();
     if (me.role !== "submitter") await loadMethods(api);
     if (signal.aborted) return;
+    if (RESULTS.test(location.pathname)) return showResults(isFirst);
     showBar(me);
     if (!place || !loading)
       return fill(isFirst, "There is no such page", [
@@ -124,6 +134,15 @@ async function showPath(isFirst) {
 }
 
 /**
+ * Load the page again, which is that of the results once somebody has signed in.
+ * @param {boolean} isFirst
+ */
+function showResults(isFirst) {
+  if (hasAsked) return location.reload();
+  fill(isFirst, "Results", [paragraph(link(location.href, "Show the results"))]); // signed in elsewhere
+}
+
+/**
  * Return who is signed in, after asking for a token if nobody is.
  * @returns {Promise<Me>}
  */
@@ -141,6 +160,7 @@ async function askForToken(reason) {
   /** @type {Me | null} */
   let now = null;
   await signIn(reason, async (token) => (now = await api.post("/api/sign-in", { token }, { again: true })));
+  hasAsked = true;
   if (!me || me.member === /** @type {Me | null} */ (/** @type {unknown} */ (now))?.member) return;
   location.assign("/console");
   await new Promise(() => {}); // what waited for the sign-in is not sent in the other's name

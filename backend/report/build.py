@@ -106,17 +106,17 @@ def study_page(
     read: thumbnails.Read,
     study: Study,
     now: datetime,
-    form: str,
+    top: str,
     data: DataDir,
     simulated: bool = False,
 ) -> str:
-    """Return the results page of a study, with the server's markup `form` at the top.
+    """Return the results page of a study, with the server's markup `top`.
 
     Args:
         data: has the metrics that are kept with the study.
     """
     options = with_kept(ReportOptions(simulated=simulated), data, study)
-    return page.html(study_report(store, read, study, now, options), form=form)
+    return page.html(study_report(store, read, study, now, options), top=top)
 
 
 def file_report(path: Path, now: datetime, options: ReportOptions | None = None) -> Report:

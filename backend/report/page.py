@@ -18,14 +18,14 @@ _FRONTEND = _HERE.parent.parent / "frontend"
 def html(
     report: Report,
     files: bool = False,
-    form: str = "",
+    top: str = "",
     drawn: Mapping[str, drawing.Drawing] | None = None,
 ) -> str:
     """Return the page.
 
     Args:
         files: whether to link to `figures/` and `tables/` beside the page.
-        form: markup that the server adds at the top.
+        top: markup that the server adds.
         drawn: figures that are already drawn, by name.
     """
     from markupsafe import Markup
@@ -41,7 +41,7 @@ def html(
         led={section.lead.name for section in report.sections if section.lead},
         style=Markup(style()),
         files=files,
-        form=Markup(form),
+        top=Markup(top),
     )
 
 
@@ -61,7 +61,7 @@ def plain(name: str, **values: Any) -> str:
     """Return a page without figures, from the template `name`."""
     from markupsafe import Markup
 
-    base = {"message": "", "link": None, "asks": False, "problem": "", "studies": None}
+    base = {"message": "", "link": None, "studies": None}
     return _template(name).render(style=Markup(style()), **{**base, **values})
 
 

@@ -28,7 +28,7 @@ def add_pages(app: Flask, page: Callable[[], Response], upload_origins: Iterable
         page: returns the empty page.
         upload_origins: other origins that take the parts of uploads, such as a bucket's.
     """
-    sent = _headers(upload_origins)
+    sent = page_headers(upload_origins)
 
     @app.get(PATH)
     @app.get(f"{PATH}/")
@@ -45,7 +45,8 @@ def add_pages(app: Flask, page: Callable[[], Response], upload_origins: Iterable
         return redirect(PATH if study is None else path_of_study(study), 301)
 
 
-def _headers(upload_origins: Iterable[str]) -> dict[str, str]:
+def page_headers(upload_origins: Iterable[str] = ()) -> dict[str, str]:
+    """Return the headers of the page; `upload_origins` as in `add_pages`."""
     connected = " ".join(("'self'", *upload_origins))
     policy = (
         f"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; "

@@ -31,16 +31,16 @@ API = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 RESULTS = {
     "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'unsafe-inline'; "
-        "img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'; "
+        "frame-ancestors 'none'"
     ),
     "Cache-Control": "private, no-cache",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "same-origin",  # `no-referrer` would remove the origin from our own form
+    "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
-"""Headers of the results pages, which load nothing but the script that sends their forms."""
+"""Headers of the results pages, which load nothing."""
 
 _FOR_A_MINUTE = "public, max-age=60, stale-while-revalidate=600"
 DATA_FOR_ALL = {

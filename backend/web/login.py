@@ -29,6 +29,8 @@ from backend.web.routing import path_of
 PATH = "/results"
 _PATHS = (PATH, "/api")
 COOKIE = "openhype_login"
+SIGN_IN_CODES = frozenset({"no_token", "wrong_token", "expired_token", "revoked_token"})
+"""Codes of refusals for which pages ask for a token."""
 _LASTS = timedelta(hours=12)
 _SKEW = timedelta(minutes=5)
 """Most by which the clocks of two servers may differ."""

@@ -1,4 +1,4 @@
-"""Routes that require the researcher's key: the API by a header, the results page by a cookie.
+"""A study's status and scores, and the results pages, which ask whoever is not signed in for a token.
 
 Scores and pages are computed on request, and recomputed only when a session was finished since.
 """
@@ -8,14 +8,12 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from flask import Flask, Response, redirect, request
+from flask import Flask, Response, request
 from markupsafe import Markup
 from msgspec import Struct
-from werkzeug.wrappers import Response as Redirect
 
 from backend.experiment.records import Study
 from backend.foundation.errors import NotAllowed
-from backend.members import access
 from backend.members.roles import RESEARCHER
 from backend.web import assets, console_routes, login, queries
 from backend.web.authorisation import require
@@ -90,6 +88,9 @@ def _results(context: Context) -> Callable[..., bytes]:
 def add_pages(app: Flask, context: Context, read: Callable[[str, str], bytes | None]) -> None:
     """Add the results pages: `/results`, the list of studies, and `/results/<study>`.
 
+    Whoever is not signed in gets the console's page in their place, which asks for a token and loads them
+    again.
+
     Args:
         read: reads stimuli, as for `thumbnails.thumbnails`.
     """
@@ -97,7 +98,7 @@ def add_pages(app: Flask, context: Context, read: Callable[[str, str], bytes | N
 
     @app.get(login.PATH)
     def results() -> Response:
-        return _login_first(context) or _page("Results", console=_console_link(), studies=store.studies())
+        return _sign_in_first(context) or _page("Results", console=_console_link(), studies=store.studies())
 
     @app.get(f"{login.PATH}/<study>")
     def result(study: str) -> Response:
@@ -105,7 +106,7 @@ def add_pages(app: Flask, context: Context, read: Callable[[str, str], bytes | N
         from backend.report.build import study_page
         from backend.responses.study_data import version
 
-        if (asked := _login_first(context)) is not None:
+        if (asked := _sign_in_first(context)) is not None:
             return asked
         now = context.clock()
         found, simulated = store.study(study), queries.parse(ScoresQuery).simulated
@@ -116,7 +117,7 @@ def add_pages(app: Flask, context: Context, read: Callable[[str, str], bytes | N
         tag = _tagged(tag, stored.version(data, study))
         reply = unchanged(tag)
         if reply is None:
-            top = _leave(study) + _console_link(study) + (_other_page(simulated) if others else "")
+            top = _console_link(study) + (_other_page(simulated) if others else "")
             page = context.shared(_results)(
                 ("page", study, simulated, tag),
                 lambda: study_page(store, read, found, now, top, data, simulated).encode(),
@@ -125,49 +126,21 @@ def add_pages(app: Flask, context: Context, read: Callable[[str, str], bytes | N
             reply.set_etag(tag)
         return reply
 
-    @app.post(login.PATH, defaults={"study": ""})
-    @app.post(f"{login.PATH}/<study>")
-    def show_key(study: str) -> Response | Redirect:
-        return _enter(context)
 
-    @app.post(f"{login.PATH}/<study>/leave")
-    def leave(study: str) -> Redirect:
-        login.log_out()
-        return redirect(f"{login.PATH}/{study}", 303)
+def _sign_in_first(context: Context) -> Response | None:
+    """Return the console's page unless a researcher is signed in; it says nothing of what was asked for.
 
-
-def _enter(context: Context) -> Response | Redirect:
-    """Sign in a browser that sent a token with the form of `_login_page`, or show the form again."""
-    try:
-        found = access.member_of(
-            context.store, context.keys, request.form.get("key", "").strip(), context.clock()
-        )
-    except NotAllowed as refusal:
-        return _login_page(refusal)
-    login.log_in(context, found)
-    return redirect(request.path, 303)
-
-
-def _login_first(context: Context) -> Response | None:
-    """Return the login page unless a researcher is signed in."""
+    Raises:
+        NotAllowed: another token would not help, since who is signed in is not a researcher, for example.
+    """
     try:
         require(context, RESEARCHER)
     except NotAllowed as refusal:
-        return _login_page(None if refusal.code == "no_token" else refusal)
+        if refusal.code not in login.SIGN_IN_CODES:
+            raise
+        sent = {**console_routes.page_headers(), "Cache-Control": "no-store"}
+        return Response(assets.page("console.html"), 403, sent, mimetype="text/html")
     return None
-
-
-def _login_page(refusal: NotAllowed | None) -> Response:
-    """Return the login page.
-
-    Args:
-        refusal: why a token, or who is signed in, was refused.
-    """
-    problem = ""
-    if refusal is not None:
-        is_wrong = refusal.code == "wrong_token"
-        problem = "That is not the key, nor a valid token." if is_wrong else f"{_sentence(str(refusal))}."
-    return _page("Results", problem=problem, asks=True, status=403)
 
 
 def refused(message: str, status: int) -> Response:
@@ -197,18 +170,8 @@ def _json(data: Any) -> bytes:
 def _page(title: str, status: int = 200, console: str = "", **values: Any) -> Response:
     from backend.report.page import plain
 
-    text = plain("login.html", title=title, script=_script(), console=Markup(console), **values)
+    text = plain("notice.html", title=title, console=Markup(console), **values)
     return Response(text, status, mimetype="text/html")
-
-
-def _sentence(message: str) -> str:
-    """Return an error's message as a sentence of a page, without the full stop."""
-    return message[:1].upper() + message[1:]
-
-
-def _script() -> str:
-    """Return the URL of the script that sends a page's forms with the digest that CloudFront needs."""
-    return f"/assets/{assets.version()}/forms.js"
 
 
 def _compressed(reply: Response) -> Response:
@@ -240,15 +203,10 @@ def _other_page(simulated: bool) -> str:
 
 
 def _console_link(study: str = "") -> str:
-    """Return a link to the study in the console, or to all studies there."""
+    """Return a link to the study in the console, or to all studies there, and one to sign out."""
     if study:
         path, words = console_routes.path_of_study(study), "Back to the study in the console"
     else:
         path, words = console_routes.PATH, "All studies in the console"
-    return f'<nav class="small back" aria-label="Console"><a href="{path}">{words}</a></nav>'
-
-
-def _leave(study: str) -> str:
-    action = f"{login.PATH}/{study}/leave"
-    form = f'<form class="leave" method="post" action="{action}"><button>Sign out</button></form>'
-    return f'{form}<script type="module" src="{_script()}"></script>'
+    leave = f'<a class="leave" href="{console_routes.PATH}/sign-out">Sign out</a>'
+    return f'<nav class="small back" aria-label="Console">{leave}<a href="{path}">{words}</a></nav>'

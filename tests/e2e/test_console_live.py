@@ -5,6 +5,8 @@ import re
 import pytest
 
 from backend.commands.simulated_evaluators import simulate
+from backend.foundation.timestamps import utc_now
+from backend.members import memberships, tokens
 from backend.studies.pausing import is_paused
 from tests.e2e.test_accessibility import LOOKS, look, violations, violations_in_looks
 from tests.e2e.test_console_study import OVERFLOW, sign_in
@@ -223,12 +225,10 @@ def test_an_address_of_the_dashboard_leads_to_the_study_its_results_and_back(des
     assert addresses == [f"{site.url}{path}" for path in paths]
 
 
-def test_who_signs_in_on_a_results_page_is_signed_in_to_the_console_and_signs_out_of_both(desk, site):
+def test_who_opens_results_signs_in_at_the_console_comes_back_to_them_and_signs_out_of_both(desk, site):
     page = desk.page
-    page.goto(f"{site.url}/results/faces")
-    page.fill("#key", site.data.keys().researcher)
-    page.keyboard.press("Enter")
-    page.wait_for_selector("text=no finished session yet")
+    sign_in(page, site, "/results/faces?simulated=true#models")
+    page.wait_for_selector("text=has no finished simulated session")
     shown = page.url, violations(page)
     page.goto(f"{site.url}/results")
     listed = violations(page)
@@ -239,10 +239,52 @@ def test_who_signs_in_on_a_results_page_is_signed_in_to_the_console_and_signs_ou
     page.click("text=Sign out")
     page.wait_for_selector("#token")
     page.goto(f"{site.url}/results/faces")
-    page.wait_for_selector("#key")
+    page.wait_for_selector("#token")
 
-    assert (shown, listed) == ((f"{site.url}/results/faces", []), [])
+    assert (shown, listed) == ((f"{site.url}/results/faces?simulated=true#models", []), [])
     assert page.context.cookies() == []
+
+
+def test_results_come_back_after_a_sign_in_that_has_ended(desk, site):
+    page = desk.page
+    run(site, 3)
+    enter(desk, site)
+    page.goto(f"{site.url}/results/faces")
+    page.wait_for_selector("h1:text-is('Results of faces')")
+
+    page.context.clear_cookies()
+    page.reload()
+    page.wait_for_selector("#token")
+    page.keyboard.type(site.data.keys().researcher)
+    page.keyboard.press("Enter")
+
+    page.wait_for_selector("h1:text-is('Results of faces')")
+    assert page.url == f"{site.url}/results/faces"
+
+
+def test_who_has_signed_in_elsewhere_meanwhile_is_led_to_the_results(desk, site):
+    page = desk.page
+    run(site, 3)
+    page.route("**/api/sign-in", lambda route: enter_beside(page, site) or route.fallback(), times=1)
+
+    page.goto(f"{site.url}/results/faces")
+    page.click("text=Show the results")
+
+    page.wait_for_selector("h1:text-is('Results of faces')")
+
+
+def enter_beside(page, site):
+    """Sign the browser in, as another tab does."""
+    page.context.request.post(f"{site.url}/api/sign-in", data={"token": site.data.keys().researcher})
+
+
+def test_a_submitter_is_told_that_results_are_for_researchers(desk, site):
+    ada = memberships.add(site.store, "ada", "submitter", "owner", utc_now())
+    _, token = tokens.issue(site.store, ada, "laptop", 1, "owner", utc_now())
+
+    sign_in(desk.page, site, "/results/faces", token)
+
+    desk.page.wait_for_selector("text=ada is a submitter")
 
 
 @pytest.mark.core

@@ -12,6 +12,7 @@ from backend.administration.simulated_evaluators import simulate
 from backend.client.client import Client
 from backend.experiment.session import is_scored
 from backend.foundation.timestamps import utc_now
+from backend.jobs import queue
 from backend.members import memberships, tokens
 from backend.standing.terms import Terms, stand
 from backend.stores.datadir import DataDir
@@ -162,7 +163,7 @@ def test_scores_come_from_the_function_that_computes_them(site):
 
 def sign_in(player, site, path, key=None):
     player.page.goto(f"{site.url}{path}")
-    player.page.fill("#key", key or site.data.keys().researcher)
+    player.page.fill("#token", key or site.data.keys().researcher)
     player.page.keyboard.press("Enter")
 
 
@@ -171,9 +172,9 @@ def test_results_with_thumbnails_are_shown_to_who_has_the_key(player, site):
     take_part_all(site.url, site.store, site.store.study("faces"), site.data, 16, at_once=2, is_sealed=False)
 
     sign_in(player, site, "/results/faces", "wrong")
-    player.page.wait_for_selector("[role=alert]")
-    refused = player.page.inner_text("main")
-    player.page.fill("#key", site.data.keys().researcher)
+    player.page.wait_for_selector("dialog .error:not(:empty)")
+    refused = player.page.inner_text("dialog .error")
+    player.page.fill("#token", site.data.keys().researcher)
     player.page.keyboard.press("Enter")
     player.page.wait_for_selector("h1:has-text('Results of faces')")
     thumbnails = "[...document.querySelectorAll('img')].map((image) => image.naturalWidth)"
@@ -181,9 +182,10 @@ def test_results_with_thumbnails_are_shown_to_who_has_the_key(player, site):
     cookie = player.page.context.cookies()
     assert violations(player.page) == []
     player.page.click("text=Sign out")
-    player.page.wait_for_selector("#key")
+    player.page.click("main button:text-is('Sign out')")
+    player.page.wait_for_selector("#token")
 
-    assert "That is not the key" in refused
+    assert "token" in refused
     assert len(widths) > 3
     assert min(widths) > 20
     assert {(each["path"], each["httpOnly"], each["secure"]) for each in cookie} == {
@@ -192,6 +194,19 @@ def test_results_with_thumbnails_are_shown_to_who_has_the_key(player, site):
     }
     assert player.page.context.cookies() == []
     assert get(f"{site.url}/results/faces")[0] == 403
+
+
+def test_a_function_makes_a_file_to_download_while_requests_wait_for_it(site):
+    site.create("faces", images=4, evaluators=8)
+    take_part_all(site.url, site.store, site.store.study("faces"), site.data, 3, at_once=2, is_sealed=False)
+    asked = f"{site.url}/api/studies/faces/responses.csv"
+
+    status, headers_, body = get(asked, **{"X-Openhype-Token": site.data.keys().researcher})
+
+    assert (status, headers_["Content-Type"]) == (200, "text/csv; charset=utf-8")
+    assert len(body.decode().splitlines()) == 1 + 3 * 4
+    (job,) = queue.jobs(site.store, "faces")
+    assert (job.kind, job.tries) == ("download", 1)
 
 
 def test_the_console_shows_a_study_and_pauses_it(player, site):

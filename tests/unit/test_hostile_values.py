@@ -163,7 +163,7 @@ def test_no_token_is_a_fault(world, token):
 
 @pytest.mark.parametrize("origin", ["http://[x", "null", "http://", "\xff", "http://a:b:c"])
 def test_no_origin_is_a_fault(world, origin):
-    reply = world.http.post("/results", data={"key": "wrong"}, headers={"Origin": origin})
+    reply = world.http.post("/api/sign-in", json={"token": "wrong"}, headers={"Origin": origin})
 
     assert reply.status_code == 403
 

@@ -241,7 +241,7 @@ def test_status_and_live_view_count_the_simulated_ones_apart(world, study):
 class TestResultsPage:
     @pytest.fixture(autouse=True)
     def visitor(self, world, study):
-        world.http.post("/results/faces", data={"key": world.data.keys().researcher})
+        world.http.post("/api/sign-in", json={"token": world.data.keys().researcher})
 
     def test_the_page_of_simulated_sessions_says_so_everywhere(self, world):
         world.player(simulated=True).play()

@@ -116,15 +116,15 @@ def scores(site):
 
 def results(site):
     """Return the study's results page, after signing in with the researcher's key."""
-    form, page = f"key={site.keys.researcher}".encode(), f"{site.url}/results/faces"
+    body, page = json.dumps({"token": site.keys.researcher}).encode(), f"{site.url}/results/faces"
     headers = {
-        "Content-Type": "application/x-www-form-urlencoded",
-        "X-Amz-Content-Sha256": hashlib.sha256(form).hexdigest(),
+        "Content-Type": "application/json",
+        "X-Amz-Content-Sha256": hashlib.sha256(body).hexdigest(),
     }
     with contextlib.closing(http.client.HTTPConnection(site.url.partition("//")[2])) as connection:
-        connection.request("POST", "/results/faces", form, headers)
+        connection.request("POST", "/api/sign-in", body, headers)
         reply = connection.getresponse()
-        assert (reply.status, reply.read()[:9]) == (303, b"<!doctype")
+        assert (reply.status, json.loads(reply.read())["role"]) == (200, "owner")
         cookie = reply.headers["Set-Cookie"].partition(";")[0]
     with urllib.request.urlopen(urllib.request.Request(page, headers={"Cookie": cookie})) as reply:
         content = reply.read()

@@ -136,15 +136,12 @@ PAGES = {
     "GET /competitions": ALL,
     "GET /competitions/{study}": ALL,
     "GET /competitions/{study}/badge.svg": ALL,
-    # The console's page has no data, and those of results take a token by a form.
+    # The console's page has no data.
     "GET /console": ALL,
     "GET /console/": ALL,
     "GET /console/{path}": ALL,
     "GET /dashboard": ALL,
     "GET /dashboard/{study}": ALL,
-    "POST /results": ALL,
-    "POST /results/{study}": ALL,
-    "POST /results/{study}/leave": ALL,
     "GET /results": RESEARCHER,
     "GET /results/{study}": RESEARCHER,
 }
@@ -375,14 +372,6 @@ def test_researchers_open_the_pages_and_submitters_are_told_why_not(world):
     assert [outcome(reply) for reply in refused] == ["not_permitted"] * 2
 
 
-def test_the_forms_of_the_pages_take_a_researchers_token(world):
-    http = world.app.test_client()
-
-    reply = http.post("/results", data={"key": token(world, "ada", "researcher")})
-
-    assert (reply.status_code, http.get("/api/me").json["member"]) == (303, "ada")
-
-
 def test_a_tokens_header_stands_before_the_cookie(world):
     http = signed_in(world, token(world, "ada", "researcher"))
 
@@ -424,14 +413,10 @@ def test_who_signs_out_is_signed_in_nowhere(world):
     assert [http.get(path).status_code for path in ("/api/me", "/results", "/api/studies")] == [403] * 3
 
 
-@pytest.mark.parametrize("where", ["console", "results"])
-def test_one_sign_in_opens_console_and_results_and_reaches_no_script_and_no_evaluator(world, where):
-    http, key = world.app.test_client(), world.data.keys().researcher
+def test_one_sign_in_opens_console_and_results_and_reaches_no_script_and_no_evaluator(world):
+    http = world.app.test_client()
 
-    if where == "console":
-        reply = http.post("/api/sign-in", json={"token": key})
-    else:
-        reply = http.post("/results", data={"key": key})
+    reply = http.post("/api/sign-in", json={"token": world.data.keys().researcher})
 
     cookies = reply.headers.getlist("Set-Cookie")
     assert all("HttpOnly" in cookie and "SameSite=Strict" in cookie for cookie in cookies)

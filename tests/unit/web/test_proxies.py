@@ -96,10 +96,10 @@ def test_another_scheme_than_those_of_the_web_is_not_taken(scheme):
 
 def enter(world, behind_proxy, headers):
     app = create_app(world.store, world.data, world.data.keys(), world.clock, behind_proxy=behind_proxy)
-    form = {**headers, "Content-Type": "application/x-www-form-urlencoded"}
+    sent = {**headers, "Content-Type": "application/json"}
     with served(app, behind_proxy) as port:
-        reply, _ = ask(port, "POST", "/results", f"key={KEY}", form)
-    assert reply.status == 303
+        reply, _ = ask(port, "POST", "/api/sign-in", json.dumps({"token": KEY}), sent)
+    assert reply.status == 200
     return reply.headers.get_all("Set-Cookie")
 
 
@@ -115,14 +115,14 @@ def test_the_researchers_cookie_is_secure_where_a_proxy_ends_tls(world, behind_p
     assert all(("Secure" in cookie.split("; ")) == is_secure for cookie in cookies)
 
 
-def test_a_form_of_the_proxys_own_site_is_taken_and_another_sites_is_not(world):
+def test_a_sign_in_of_the_proxys_own_site_is_taken_and_another_sites_is_not(world):
     app = create_app(world.store, world.data, world.data.keys(), world.clock, behind_proxy=True)
     http_ = app.test_client()
 
     def post(origin):
-        return http_.post("/results", data={"key": KEY}, headers={**SENT, "Origin": origin}).status_code
+        return http_.post("/api/sign-in", json={"token": KEY}, headers={**SENT, "Origin": origin}).status_code
 
-    assert (post("https://study.example:8443"), post("https://evil.example")) == (303, 403)
+    assert (post("https://study.example:8443"), post("https://evil.example")) == (200, 403)
 
 
 @pytest.mark.parametrize(("value", "asks"), [("", False), ("0", False), ("1", True), ("true", True)])
@@ -131,7 +131,7 @@ def test_the_environment_says_whether_there_is_a_proxy(tmp_path, value, asks):
 
     app = from_environment({**environment, "OPENHYPE_BEHIND_PROXY": value})
 
-    reply = app.test_client().post("/results", data={"key": KEY}, headers=SENT)
+    reply = app.test_client().post("/api/sign-in", json={"token": KEY}, headers=SENT)
     assert ("Secure" in reply.headers["Set-Cookie"]) == asks
 
 
