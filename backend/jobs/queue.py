@@ -35,8 +35,8 @@ MOST_OPEN = 20
 KEPT_DAYS = 30
 """Days after which a job that has ended is forgotten."""
 _TIDIED = timedelta(hours=1)
-"""Time between looks at all jobs for what is to be forgotten, and of rest after which a job of one place is
-cancelled: the server that wanted it there has ended."""
+"""Time between looks at all jobs for what is to be forgotten, and of rest after which a job that only one
+place can do is cancelled, since the server there has ended, or forgotten, since its files are gone."""
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 OPEN = frozenset({"queued", "running"})
 _OF_THE_SERVER = "a fault of the server, of which its operator can read more"
@@ -315,15 +315,18 @@ def give_back(store: Store, job_id: str, worker: str, now: datetime) -> Job:
 def forget(store: Store, now: datetime) -> None:
     """Erase the jobs that ended more than `KEPT_DAYS` ago, their results, and the orders they were made by.
 
+    Those that only one place can do are erased, or cancelled if they are open, after an hour.
+
     It also sets right what killed processes left in the list of open jobs. All jobs are read, once an hour,
     whichever worker calls it.
     """
     if not _is_time_to_tidy(store, now):
         return
-    _cancel_left(store, now)
+    recently = stamp(now - _TIDIED)
+    _cancel_left(store, recently, now)
     before, found = stamp(now - timedelta(days=KEPT_DAYS)), {each.id: each for each in jobs(store)}
     for each in found.values():
-        if not each.is_open and each.updated_at < before:
+        if not each.is_open and each.updated_at < (recently if "place" in each.args else before):
             store.erase_entry(RESULTS, each.id)
             store.erase_entry(JOBS, each.id)
     left = {each.study for each in found.values() if each.is_open or each.updated_at >= before}
@@ -340,9 +343,8 @@ def forget(store: Store, now: datetime) -> None:
             update(store, OPEN_JOBS, each.id, lambda _: {"at": stamp(now)})
 
 
-def _cancel_left(store: Store, now: datetime) -> None:
-    """Cancel jobs that only one place can do, and of which nothing was heard for long."""
-    before = stamp(now - _TIDIED)
+def _cancel_left(store: Store, before: str, now: datetime) -> None:
+    """Cancel jobs that only one place can do, and of which nothing was heard since the time `before`."""
 
     def rule(found: Job) -> Job | None:
         return _ended(found, "cancelled", now) if found.is_open and found.updated_at < before else None

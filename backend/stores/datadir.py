@@ -125,9 +125,9 @@ class DataDir:
             os.replace(self.downloads(study), removed)
         shutil.rmtree(removed, ignore_errors=True)
 
-    def expire_downloads(self) -> bool:
-        """Remove such files in their time, and folders of killed workers; return whether files are left."""
-        now, is_left = time.time(), False
+    def expire_downloads(self) -> None:
+        """Remove such files in their time, and folders of killed workers."""
+        now = time.time()
         for path in self.cache("downloads").glob("*/*"):
             with suppress(OSError):
                 age_s = now - path.stat().st_mtime
@@ -135,9 +135,6 @@ class DataDir:
                     shutil.rmtree(path)
                 elif path.is_file() and age_s > DOWNLOADS_KEPT_S:
                     path.unlink()
-                else:
-                    is_left |= path.is_file()
-        return is_left
 
     @contextmanager
     def locked(self, what: str) -> Iterator[None]:

@@ -51,7 +51,6 @@ class Downloads:
         self._lock = threading.Lock()
         self._waiting = threading.BoundedSemaphore(_MOST_WAITING)
         self._workers: list[threading.Thread] = []
-        self._expiry: threading.Timer | None = None
 
     def get(
         self,
@@ -88,7 +87,9 @@ class Downloads:
             )
         if job.state != "done":
             raise _refusal(job)
-        self._expire_later()
+        removal = threading.Timer(DOWNLOADS_KEPT_S + 1, self._data.expire_downloads)
+        removal.daemon = True
+        removal.start()
         return path
 
     def _enqueued(self, study: str, member: str, args: Mapping[str, Any]) -> Job:
@@ -124,19 +125,6 @@ class Downloads:
                 target = partial(_worker_process, self._store.url, self._data)
                 self._workers.append(threading.Thread(target=target, name="openhype-downloads", daemon=True))
                 self._workers[-1].start()
-
-    def _expire_later(self) -> None:
-        """Have a file that was just made removed in its time, also if nobody asks for another one."""
-        with self._lock:
-            if self._expiry is None or not self._expiry.is_alive():
-                self._expiry = threading.Timer(DOWNLOADS_KEPT_S + 1, self._expire)
-                self._expiry.daemon = True
-                self._expiry.start()
-
-    def _expire(self) -> None:
-        self._expiry = None
-        if self._data.expire_downloads():
-            self._expire_later()
 
 
 def _digest(facts: str) -> str:
