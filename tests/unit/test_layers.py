@@ -131,7 +131,7 @@ def test_nothing_inside_imports_the_public_face():
 
 
 def test_a_trial_request_imports_nothing_heavy_and_nothing_of_other_requests():
-    heavy = ("numpy", "scipy", "PIL", "matplotlib", "sklearn", "tqdm")
+    heavy = ("numpy", "scipy", "PIL", "matplotlib", "sklearn", "tqdm", "cachetools")
     others = (
         "tomllib",
         "backend.experiment.published",
