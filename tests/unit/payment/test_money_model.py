@@ -5,8 +5,6 @@ from itertools import product
 from pathlib import Path
 from typing import get_args
 
-import pytest
-
 from backend.experiment.session import CLOSED
 from backend.panels.api import Status
 from backend.payment.explanation import WHYS
