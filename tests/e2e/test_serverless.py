@@ -173,7 +173,7 @@ def test_results_with_thumbnails_are_shown_to_who_has_the_key(player, site):
 
     sign_in(player, site, "/results/faces", "wrong")
     player.page.wait_for_selector("dialog .error:not(:empty)")
-    refused = player.page.inner_text("dialog .error")
+    refused = player.page.inner_text("dialog .error:not(:empty)")
     player.page.fill("#token", site.data.keys().researcher)
     player.page.keyboard.press("Enter")
     player.page.wait_for_selector("h1:has-text('Results of faces')")
