@@ -221,9 +221,7 @@ def _span(mine: list[Row]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m validate.grid", description=__doc__.partition("\n")[0])
-    parser.add_argument(
-        "--studies", type=int, help="of each cell (default 1,000; 300 with time, mixed, pairs)"
-    )
+    parser.add_argument("--studies", type=int, help="of each cell (default 1,000; 300 of what takes longer)")
     parser.add_argument("--only", default="", help="cells whose name contains this, such as `tournament`")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--table", action="store_true", help="simulate nothing")

@@ -374,7 +374,8 @@ def time_numbers(answers: Answers, _cell: Cell) -> Named:
 
 
 def staircases_numbers(answers: Answers, _cell: Cell) -> Named:
-    found = exposures.exposures_of(answers, 0, LEVEL, 0.75, np.random.default_rng(0))
+    rng = np.random.default_rng(0)
+    found = exposures.exposures_of(answers, 0, LEVEL, 0.75, rng, is_each_with_ci=False)
     pooled, median = found["pooled"], found["threshold_ms"]
     name = "findings.models.exposures"
     if not pooled["censored"]:  # else it is printed without an interval
@@ -490,6 +491,7 @@ JUDGED = {
         votes_study,
         (("", votes_numbers("ci")), ("people", votes_numbers("items_ci")),
          ("items", votes_numbers("evaluators_ci"))),
+        300,
     ),
     "tournament": Judged(
         tournament_study, ((False, tournament_numbers), (True, tournament_alone)), 300

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from backend.analysis import jnd, two_afc
-from backend.analysis.inference import Component, Estimate, holm, t_quantile, wilson
+from backend.analysis.inference import Component, Estimate, holm, wilson_interval
 from backend.analysis.two_way import TwoWay, two_way, two_way_apart, two_way_of_pairs
 from backend.analysis.votes import JND, TWO_AFC, Votes
 from backend.foundation.errors import InvalidInput
@@ -58,7 +58,7 @@ class _Scored:
         if found.by_items is None:
             return found
         curvature = max(0.0, sum(map(jnd.jackknife_variance, self.without)) - found.by_items.variance)
-        by_items, by_both = (
+        by_items, by_both = (  # whose skewness is that of linear influences, which areas have not
             part and Component(part.variance + curvature, part.df) for part in (found.by_items, found.by_both)
         )
         return replace(found, by_items=by_items, by_both=by_both)
@@ -255,7 +255,7 @@ def _share_intervals(share: float, found: TwoWay, votes: int, level: float) -> d
     def interval(part: Component | None) -> list[float] | None:
         if part is None:
             return None
-        return [100 * float(end) for end in wilson(share, part.variance, t_quantile(part.df, level), votes)]
+        return [100 * end for end in wilson_interval(share, part, votes, level)]
 
     parts = zip(_INTERVALS, (found.by_both, found.by_evaluators, found.by_items), strict=True)
     return {name: interval(part) for name, part in parts}

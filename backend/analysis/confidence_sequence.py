@@ -8,15 +8,18 @@ evaluators and ss the sum of squares about their mean it is
     mean -+ sqrt(ss (n + c^2) (R - 1) / (n (n + c^2 - R c^2))),  R = ((n + c^2) / c^2)^(1/n) alpha^(-2/n),
 
 about 1.6 times as wide as Student's interval at 30 evaluators. Stimuli that evaluators share widen both
-intervals, and `any_look` is never narrower than `ci`.
+intervals, `any_look` is farther out on the side of the longer tail as others are (`inference.py`), and never
+narrower than `ci`.
 """
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from backend.analysis.inference import mean_of, reaches
 from backend.analysis.response_table import Answers, filter_rows
 from backend.analysis.score_intervals import score_details
 from backend.analysis.values import Values, values_by_model
@@ -71,7 +74,9 @@ def any_look(values: Values, interval: dict[str, Any], method: str, level: float
     rest = count + _WEIGHT - ratio * _WEIGHT
     if rest <= 0:
         return [0.0, None] if method == "time" else [0.0, 100.0]
-    squares = float(((numbers - numbers.mean()) ** 2).sum()) / (1 - (interval["share_of_pictures"] or 0.0))
-    half = math.sqrt(squares * (count + _WEIGHT) * (ratio - 1) / (count * rest))
-    ends = min(low, float(numbers.mean()) - half), max(high, float(numbers.mean()) + half)
+    mean, shared = mean_of(numbers), interval["share_of_pictures"] or 0.0
+    total = replace(mean.people, variance=mean.people.variance / (1 - shared))
+    t = math.sqrt((count - 1) * (count + _WEIGHT) * (ratio - 1) / rest)
+    below, above = (reach * math.sqrt(total.variance) for reach in reaches(t, total.variance, total.third))
+    ends = min(low, mean.value - below), max(high, mean.value + above)
     return [max(0.0, ends[0]), ends[1] if method == "time" else min(100.0, ends[1])]

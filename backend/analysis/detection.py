@@ -9,13 +9,12 @@ and every number of trials by 1, for all evaluators (the log-linear correction: 
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import bdtr, ndtri
 
-from backend.analysis.inference import Seen, mean_of, shared_pictures
+from backend.analysis.inference import Estimate, Seen, mean_of, shared_pictures
 from backend.analysis.response_table import Answers
 
 
@@ -35,6 +34,7 @@ def detection(
 
     A positive c is a bias to "real". None if nobody saw both sides. Intervals are Student's over evaluators
     and the stimuli that they share: an answer moves z of its evaluator's side by 1 / ((n + 1) phi(z)).
+    Evaluators cannot vary less than they would by chance if each erred with the share of all.
 
     Args:
         model: code of `answers.model`.
@@ -47,11 +47,12 @@ def detection(
     own = np.flatnonzero(is_used[judges.of_response])
     is_fake, wrong, judge = answers.is_fake[own], answers.error[own], judges.of_response[own]
     hits = judges.fakes - judges.wrong_fakes
-    slope, influences = np.empty(len(own)), np.empty(len(own))
+    slope, influences, by_chance = np.empty(len(own)), np.empty(len(own)), 0.0
     for side, said, seen in ((True, hits, judges.fakes), (False, judges.wrong_reals, judges.reals)):
         here, z = is_fake == side, ndtri((said + 0.5) / (seen + 1))
         slope[here] = (math.sqrt(2 * math.pi) * np.exp(z**2 / 2) / (seen + 1))[judge[here]]
         influences[here] = wrong[here] - wrong[here].mean()
+        by_chance += _by_chance(said[is_used], seen[is_used])
     influences *= slope
     _, person = np.unique(judge, return_inverse=True)
     shown = [(np.ones(len(own), bool), each[own]) for each in pictures]
@@ -60,9 +61,9 @@ def detection(
         each[is_used] for each in sensitivity(hits, judges.fakes, judges.wrong_reals, judges.reals)
     )
     found: dict[str, Any] = {}
-    for name, values, turned in (
-        ("d_prime", d_prime, -influences),
-        ("criterion", criterion, np.where(is_fake, influences, -influences) / 2),
+    for name, values, turned, least in (
+        ("d_prime", d_prime, -influences, by_chance),
+        ("criterion", criterion, np.where(is_fake, influences, -influences) / 2, by_chance / 4),
     ):
         ci = None
         if len(values) > 1:
@@ -70,6 +71,22 @@ def detection(
                 Seen(person[here], person[here], picture[here], turned[here], slope[here], len(values))
                 for here, picture in shown
             ]
-            ci = replace(mean_of(values), pictures=shared_pictures(sides)).interval(level)
+            people = mean_of(values).people.at_least(least, level)
+            ci = Estimate(float(values.mean()), people, shared_pictures(sides)).interval(level)
         found |= {name: float(values.mean()), f"{name}_ci": ci}
     return {**found, "evaluators": int(is_used.sum())}
+
+
+def _by_chance(said: np.ndarray, seen: np.ndarray) -> float:
+    """Return the variance of the mean z of evaluators who call a stimulus fake with the share of all of them.
+
+    Args:
+        said, seen: shape (evaluators,): stimuli of one side called fake, and seen.
+    """
+    share = (said.sum() + 0.5) / (seen.sum() + 1)
+    total = 0.0
+    for n, people in zip(*np.unique(seen, return_counts=True), strict=True):
+        counts = np.arange(n + 1)
+        z, chance = ndtri((counts + 0.5) / (n + 1)), np.diff(bdtr(counts, n, share), prepend=0.0)
+        total += people * float(chance @ z**2 - (chance @ z) ** 2)
+    return total / len(seen) ** 2

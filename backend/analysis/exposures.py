@@ -55,7 +55,12 @@ def reversal_mean(exposure_ms: np.ndarray) -> float | None:
 
 
 def exposures_of(
-    answers: Answers, model: int, level: float, at: float, rng: np.random.Generator
+    answers: Answers,
+    model: int,
+    level: float,
+    at: float,
+    rng: np.random.Generator,
+    is_each_with_ci: bool = True,
 ) -> dict[str, Any]:
     """Return a model's mean of reversals and psychometric functions, pooled and by evaluator.
 
@@ -63,6 +68,7 @@ def exposures_of(
         model: code of `answers.model`.
         at: accuracy (0 to 1) of the threshold.
         rng: random generator for the goodness of fit.
+        is_each_with_ci: whether evaluators' own thresholds have intervals, which take most of the time.
     """
     rows, reversals, thresholds, trials = [], [], [], []
     mine = answers.of_model[model]
@@ -73,7 +79,7 @@ def exposures_of(
         trials.append(trials_of(answers, some))
         fit = None
         if len(some) >= FEWEST_TRIALS:
-            fit = psychometric.fit(trials[-1], at=at, level=level, rng=rng)
+            fit = psychometric.fit(trials[-1], at=at, level=level if is_each_with_ci else None, rng=rng)
             thresholds.append(fit.threshold_ms)
         name = answers.evaluator.names[answers.judges.evaluator[judge]]
         rows.append({"evaluator": name, "reversal_ms": reversal, "psychometric": fit and plain(fit)})

@@ -15,7 +15,7 @@ from scipy.special import ndtr, ndtri
 from backend.analysis import repeated
 from backend.analysis.crossing import shared_weight, sides_of
 from backend.analysis.designs import crossing_of
-from backend.analysis.inference import Seen, mean_of, parts_of_images
+from backend.analysis.inference import Seen, mean_of, parts_of_images, t_quantile
 from backend.analysis.judgment_scores import scores_of
 from backend.analysis.response_table import Answers, filter_rows
 from backend.analysis.share_scores import ShareScores
@@ -228,7 +228,7 @@ def _of_times(answers: Answers, values: dict[str, Values]) -> Iterator[Spread]:
             continue
         mine = judges.model == code
         mean, interval = mean_of(own.numbers), times.of_model(code, own)["interval"]
-        low, high = mean.interval(level)
+        half = t_quantile(mean.people.df, level) * math.sqrt(mean.people.variance)
         right = 1 - float(judges.wrong[mine].sum() / judges.seen[mine].sum())
         observed, extra = mean.people.variance * len(own), variance_of_pictures(mean, interval)
         weights, pictures, same = _shared(sides_of(answers, code))
@@ -237,7 +237,7 @@ def _of_times(answers: Answers, values: dict[str, Values]) -> Iterator[Spread]:
             model, mean.value, float(judges.seen[mine].mean()), right, observed, 0.0, 0.0, observed,
             len(own) - 1, (times.range.low_ms, times.range.high_ms), weights, pictures,
             extra / same if same else 0.0, interval["pictures_df"] or 1.0,
-            max(1.0, printed / (high - low)) if high > low else 1.0, "ms",
+            max(1.0, printed / (2 * half)) if half else 1.0, "ms",
         )  # fmt: skip
 
 

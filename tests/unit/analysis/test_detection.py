@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import norm
+from scipy.stats import binom, norm
 
 from backend.analysis.detection import detection, sensitivity
 from backend.analysis.response_rows import answers_of
@@ -53,6 +53,17 @@ def test_an_evaluator_of_one_side_is_left_out_and_counted():
 
     assert found["evaluators"] == 1
     assert found_of(("m", "b", 10, 20, 0, 0)) is None
+
+
+def test_evaluators_cannot_vary_less_than_by_chance():
+    # three of whom nobody errs: each side is called right with 30.5 / 31, of 10 by each; scipy's binomial
+    found = found_of(*(("m", name, 10, 10, 0, 10) for name in "abc"))
+
+    chance, z = binom(10, 30.5 / 31).pmf(np.arange(11)), norm.ppf((np.arange(11) + 0.5) / 11)
+    half = norm.ppf(0.975) * np.sqrt(2 * (chance @ z**2 - (chance @ z) ** 2) / 3)
+    d_prime = 2 * norm.ppf(10.5 / 11)
+    assert found["d_prime_ci"] == pytest.approx([d_prime - half, d_prime + half])
+    assert found["criterion_ci"] == pytest.approx([-half / 2, half / 2])
 
 
 @given(st.integers(0, 50), st.integers(0, 50))

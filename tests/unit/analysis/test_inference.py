@@ -76,14 +76,14 @@ def test_pictures_widen_the_interval_by_their_variance_and_degrees_of_freedom():
 
 
 def test_times_have_students_interval():
-    values = np.array([300.0, 320, 310, 350])
+    values = np.array([300.0, 320, 310, 330])
 
     theirs = stats.t.interval(0.9, 3, values.mean(), stats.sem(values))
     assert mean_of(values).interval(0.9) == pytest.approx(list(theirs))
 
 
 def test_a_t_test_is_scipys_whether_one_or_many():
-    values = np.array([300.0, 320, 310, 350])
+    values = np.array([300.0, 320, 310, 330])
     mean = mean_of(values)
     many = Estimate(
         np.array([mean.value, 2.0]), Component(np.array([mean.people.variance, 4]), np.array([3, np.inf]))
@@ -98,6 +98,55 @@ def test_a_t_test_is_scipys_whether_one_or_many():
     assert many.interval(0.9)[1] == pytest.approx(list(stats.norm.interval(0.9, 2, 2)))
 
 
+def test_an_end_is_farther_out_on_the_side_of_the_longer_tail():
+    # 10, 20, 60: mean 30, s^2 / n = 1400 / 2 / 3 = 700 / 3, third cumulant (-8000 - 1000 + 27000) / 2 / 9
+    # = 1000; g = 1000 / (700 / 3)^1.5 = .280566; t(2) = 4.302653: .280566 (1 + 2 * 18.51282) / 4 = 2.667100
+    error = (700 / 3) ** 0.5
+
+    low, high = mean_of(np.array([10.0, 20, 60])).interval(0.95)
+    mirrored = mean_of(-np.array([10.0, 20, 60])).interval(0.95)
+
+    assert (low, high) == pytest.approx((30 - 4.302653 * error, 30 + (4.302653 + 2.667100) * error), rel=1e-5)
+    assert mirrored == pytest.approx([-high, -low])
+    assert mean_of(np.array([10.0, 20])).people.third == 0
+
+
+skewed = st.lists(st.integers(0, 50).map(lambda value: value**2 / 25), min_size=3, max_size=12, unique=True)
+
+
+@given(skewed, st.floats(0.6, 0.99))
+def test_an_interval_ends_where_its_p_is_what_the_level_leaves(values, level):
+    """For means and shares, at both ends; each end is one one-sided p."""
+    mean = mean_of(np.array(values) / 100)
+    share = Share(mean.value, mean.people, Component(1e-4, 10), answers=100 * len(values))
+
+    for found in (mean, share):
+        low, high = found.interval(level)
+        if low > 0:
+            assert found.p_above(low) == pytest.approx((1 - level) / 2, rel=1e-6)
+        if high < 1 or found is mean:
+            assert found.p_below(high) == pytest.approx((1 - level) / 2, rel=1e-6)
+
+
+@pytest.mark.parametrize(("evaluators", "least"), [(10, 0.93), (20, 0.945)])
+def test_it_holds_for_skewed_people_more_often_than_students(evaluators, least):
+    """20,000 studies of exponential values, SE 0.2%; Student's holds in 89.8 and 91.7%."""
+    values = np.random.default_rng(4).exponential(size=(20_000, evaluators))
+    thirds, variances = (((values.T - values.mean(axis=1)) ** power).sum(axis=0) for power in (3, 2))
+    of = Component(
+        variances / evaluators / (evaluators - 1),
+        evaluators - 1,
+        thirds / (evaluators - 1) / evaluators**2,
+    )
+
+    low, high = np.array(Estimate(values.mean(axis=1), of).interval(0.95)).T
+
+    plain = np.array(Estimate(values.mean(axis=1), Component(of.variance, of.df)).interval(0.95)).T
+    held, before = (np.mean((ends[0] <= 1) & (ends[1] >= 1)) for ends in ((low, high), plain))
+    assert before < held - 0.03
+    assert least < held < 0.96
+
+
 def test_components_add_with_satterthwaites_degrees_of_freedom_in_any_order():
     # 2 + 3 + 0 with 4, 9 and 7: 25 / (4 / 4 + 9 / 9)
     parts = [Component(2.0, 4), Component(3.0, 9), Component(0.0, 7)]
@@ -109,7 +158,8 @@ def test_components_add_with_satterthwaites_degrees_of_freedom_in_any_order():
 
 
 def test_of_clusters_it_is_the_variance_of_their_sums():
-    # influences -1, 1 and 0, 4, -4 of four: sums -1, 1, 0: 2 * 4 / 3
+    # influences -1, 1 and 0, 4, -4 of four: sums -1, 1, 0: 2 * 4 / 3; of -1, -1, 2: 6 * 3 / 2, cubes as many
+    assert clustered(np.array([-1.0, -1, 2])) == Component(9, 2, 9)
     assert clustered(np.array([-1.0, 1, 0, 0])) == Component(pytest.approx(8 / 3), 3)
     assert clustered(np.array([-1.0, 1, 0, 0]), 3) == Component(pytest.approx(3), 2)
 
