@@ -223,9 +223,9 @@ def infinity_alone(answers: Answers, cell: Cell) -> Named:
         yield "findings.equal_spread.p", Null(found["equal_spread"]["p"])
     by_engine = browsers.by_browser(answers, values, LEVEL)
     if is_between and by_engine and by_engine["test"]:
-        (first,) = [row for row in by_engine["engines"] if row["browser"] == "chromium"]
-        if first["ci"]:
-            yield "findings.browsers.engines.ci", Interval(0.0, *first["ci"])
+        cis = [row["ci"] for row in by_engine["engines"] if row["browser"] == "chromium"]
+        if any(cis):  # of few evaluators none may have it
+            yield "findings.browsers.engines.ci", Interval(0.0, *cis[0])
         yield "findings.browsers.test.p", Null(by_engine["test"]["p"])
     checks = attention(answers, LEVEL)
     yield from intervals("findings.attention.ci", checks["share"], checks["ci"])
