@@ -17,7 +17,7 @@ from backend.experiment.records import Study
 from backend.foundation.errors import Conflict, NotAllowed, NotFound
 from backend.stores.store import Stale, Store
 from backend.stores.updates import update
-from backend.studies.pausing import is_paused
+from backend.studies.pausing import early_ends_exceeded, is_paused
 from backend.studies.retainer import (
     BEAT_SECONDS,
     Wait,
@@ -57,10 +57,10 @@ def begin(
     Raises:
         Conflict: `no_retainer` if the study does not pay for waiting.
     """
-    if not study.protocol.pay.retainer_usd_cents:
+    if not pays_for_waiting(store, study):
         raise Conflict(f"study {study.name} pays nobody for waiting", code="no_retainer")
-    is_open, is_complete = _state(store, study)
-    in_vain = is_open or is_complete
+    is_open, is_over = _state(store, study)
+    in_vain = is_open or is_over
     wait_id = hashlib.sha256(qualified_by.encode()).hexdigest()[:24]
     secret = secrets.token_urlsafe(32)
 
@@ -73,7 +73,7 @@ def begin(
         return {**now, **fresh, "was_in_vain": in_vain}
 
     wait = Wait(**update(store, book_of(study.name), wait_id, begun).data)
-    return {"token": f"{wait_id}.{secret}", **_reply(store, study, wait, at, is_open, is_complete)}
+    return {"token": f"{wait_id}.{secret}", **_reply(store, study, wait, at, is_open, is_over)}
 
 
 def sign(
@@ -85,7 +85,7 @@ def sign(
         NotAllowed: `wrong_token`, also if the wait was continued in another tab.
     """
     named, _, secret = token.partition(".")
-    is_open, is_complete = _state(store, study)
+    is_open, is_over = _state(store, study)
     while True:
         entry = store.entry(book_of(study.name), wait_id)
         if entry is None:
@@ -93,12 +93,12 @@ def sign(
         wait = Wait(**entry.data)
         if named != wait_id or not hmac.compare_digest(_hash(secret), wait.secret_hash):
             raise NotAllowed("the token does not open this wait", code="wrong_token")
-        after = beat(wait, at, is_visible, is_here, is_open or is_complete)
+        after = beat(wait, at, is_visible, is_here, is_open or is_over)
         granted = _granted(store, study, minutes_due(after, study.protocol))
         after = replace(after, minutes=after.minutes + granted)
         try:
             store.write_entry(book_of(study.name), wait_id, entry.version, vars(after))
-            return _reply(store, study, after, at, is_open, is_complete)
+            return _reply(store, study, after, at, is_open, is_over)
         except Stale:  # two heartbeats at once
             _give_back(store, study, granted)
 
@@ -108,22 +108,30 @@ def owed_usd_cents(store: Store, study: Study) -> int:
     return sum(wait.minutes for _, wait in waits(store, study.name)) * study.protocol.pay.retainer_usd_cents
 
 
+def pays_for_waiting(store: Store, study: Study) -> bool:
+    """Return whether a study pays people who wait: not one that has paused itself, and may never go on."""
+    return study.protocol.pay.retainer_usd_cents > 0 and not early_ends_exceeded(store, study)
+
+
 def _state(store: Store, study: Study) -> tuple[bool, bool]:
-    """Return whether a study is open, and whether it is complete; nobody has to wait for either."""
-    return not is_paused(store, study.name), store.finished(study.name)[0] >= study.evaluators_wanted
+    """Return whether a study is open, and whether there is nothing to wait for: nobody is paid in either.
+
+    There is nothing to wait for if the study is complete, or has paused itself.
+    """
+    is_open = not is_paused(store, study.name)
+    is_complete = store.finished(study.name)[0] >= study.evaluators_wanted
+    return is_open, is_complete or not (is_open or pays_for_waiting(store, study))
 
 
-def _reply(
-    store: Store, study: Study, wait: Wait, at: float, is_open: bool, is_complete: bool
-) -> dict[str, Any]:
+def _reply(store: Store, study: Study, wait: Wait, at: float, is_open: bool, is_over: bool) -> dict[str, Any]:
     protocol = study.protocol
     is_used_up = wait.minutes >= protocol.pay.retainer_minutes or _left(store, study.name, protocol) == 0
     return {
-        "is_called": is_open and not is_complete,
+        "is_called": is_open and not is_over,
         "minutes": wait.minutes,
         "earned_usd_cents": wait.minutes * protocol.pay.retainer_usd_cents,
         "asks": asks(wait, at),
-        "is_over": is_used_up or is_complete,
+        "is_over": is_used_up or is_over,
         "beat_seconds": BEAT_SECONDS,
     }
 

@@ -16,7 +16,7 @@ from backend.foundation.errors import Conflict, InvalidInput, OpenhypeError, Una
 from backend.payment import screened_out
 from backend.recruitment.recruit import panel_config
 from backend.stores.updates import TRIES, retried
-from backend.studies import lifecycle, pausing
+from backend.studies import lifecycle, pausing, waiting_room
 from backend.task import replies, requests
 from backend.task.access import SessionAccess
 from backend.task.eligibility import stored_parameters
@@ -47,7 +47,8 @@ class Opening:
         """Return what a visitor may know of a study."""
         study = self._access.study(name)
         public = self._public(study, self._visitors.qualification_of(study))
-        return {**public, "paused": pausing.is_paused(self._store, name)}
+        retainer = public["retainer"] if waiting_room.pays_for_waiting(self._store, study) else None
+        return {**public, "retainer": retainer, "paused": pausing.is_paused(self._store, name)}
 
     def admit(self, study_name: str, panel: Mapping[str, str], signature: str | None = None) -> Admitted:
         """Check that a person may take part, before asking for consent; nothing is recorded.

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from backend.cli import main
 from backend.experiment.judgments.real_or_fake import INFINITY
 from backend.experiment.session import Cursor
-from backend.studies import waiting_room
+from backend.studies import pausing, waiting_room
 from backend.studies.pausing import set_paused
 from backend.studies.retainer import Wait, asks, beat, is_waiting, minutes_due
 from backend.web.progress import as_text, progress
@@ -217,6 +217,25 @@ def test_waiting_is_paid_only_while_there_is_something_to_wait_for(room, event):
     assert after["minutes"] <= before + 1
     assert (told["is_called"], told["is_over"]) == (event != "complete", event == "complete")
     assert before == (0 if event == "never paused" else 2)
+
+
+def test_nobody_is_paid_to_wait_for_a_study_that_has_paused_itself(room):
+    passed, study = qualified(room), room.store.study("faces")
+    token = come(room, passed).json["token"]
+    before = stay(room, token, 2)["minutes"]
+    for number in range(pausing.early_ends_allowed(study) + 1):
+        pausing.note_early_end(room.store, study, f"session{number}", "2026")
+
+    told = sign(room, token).json  # the last interval that counts
+    after = stay(room, token, 5)["minutes"]
+
+    assert (told["is_called"], told["is_over"]) == (False, True)
+    assert (before, after) == (2, 2)
+    assert come(room, passed).json["error"]["code"] == "no_retainer"
+    public = room.http.get("/api/studies/faces").json
+    assert (public["paused"], public["retainer"]) == (True, None)
+    set_paused(room.store, "faces", False, "2027")
+    assert sign(room, token).json["is_called"] is True
 
 
 def test_who_waits_again_after_another_pause_is_paid_again(room):
