@@ -234,7 +234,9 @@ def _as_text(found: dict[str, Any]) -> str:
 
     open_rows = [row for row in found["evaluators"] if not _is_paid(row)]
     paid = len(found["evaluators"]) - len(open_rows)
-    lines = [f"study {found['study']}: {paid} of {len(found['evaluators'])} evaluators were paid in full"]
+    closed = sum(map(_is_closed, open_rows))
+    paid_note = f"paid, {closed} closed" if closed else "paid in full"
+    lines = [f"study {found['study']}: {paid} of {len(found['evaluators'])} evaluators were {paid_note}"]
     lines += [f"  {_line(row, money)}" for row in open_rows]
     if found["early_ends_exceeded"]:
         lines.append(found["early_ends_exceeded"])

@@ -209,6 +209,11 @@ def broke_off(store: Store, study: Study, evaluator: str, fault: str) -> Account
             raise Conflict(f"the payment of {evaluator} is in progress already")
         if now is not None and now.closed_at and not now.is_unmatched:
             raise Conflict(f"what is owed to {now.evaluator} is closed: {now.closed_why}")
+        if now is not None and now.total_usd_cents > account.total_usd_cents:  # for another session there
+            raise Conflict(
+                f"more is owed already for the place of session {account.session}, to session {now.session}: "
+                "name that one"
+            )
         return account
 
     check_paid_here(store, study.name)

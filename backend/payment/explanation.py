@@ -10,7 +10,16 @@ from datetime import UTC, datetime
 
 from backend.experiment.money import format_money
 from backend.experiment.records import Session
-from backend.experiment.session import CLOSED, Cursor, not_sure_answers, right_answers, total_trials
+from backend.experiment.session import (
+    BROKEN_OFF,
+    CLOSED,
+    CLOSED_EARLY,
+    LAPSED,
+    Cursor,
+    not_sure_answers,
+    right_answers,
+    total_trials,
+)
 from backend.foundation.timestamps import readable
 from backend.panels.api import COMPLETABLE
 from backend.payment import accounts, automatic, ledger
@@ -21,7 +30,8 @@ from backend.studies.retainer import is_waiting
 
 WHYS = {
     "finished": "finished",
-    "ended": "ended early, as pictures did not flash on time, which is paid in full",
+    "ended": "closed early, as pictures did not flash on time, which is paid in full",
+    BROKEN_OFF: "closed early, with too few pictures that did not flash on time to be paid in full",
     WAITED: "waited to be called",
     REST: "went on after the session was owed, or paid, as one that broke off",
     WITHDRAWN: "withdrew, which is paid as a bonus once the place is given up",
@@ -111,6 +121,8 @@ class _Words:
         account = case.account
         if why := account.why if account else case.why:
             yield WHYS.get(why, f"broke off, through no fault of the evaluator, as you said: {why}")
+        if account and account.why in CLOSED_EARLY:
+            yield account.reason.partition(": ")[2]
         if account and account.fault:
             yield f"had been said to have broken off: {account.fault}"
         if case.wait:
@@ -132,6 +144,8 @@ class _Words:
             yield f"{cursor.voided_answers} answers more to flashes that were not on time"
         if cursor.state == "active":
             yield "the session is open"
+        if cursor.state == LAPSED:
+            yield "the session fell silent, and its place was given to another"
         if cursor.state == "returned":
             lost = self._given_back.get(session.id, "given back")
             yield f"the session was closed, as its place was {_words(lost)}"
@@ -144,6 +158,8 @@ class _Words:
             return "nothing: there was nothing to wait for, or nobody at the page"
         if case.withdrawn or (case.session and case.session[1].state == "returned"):
             return "nothing: the place had been given up at the panel"
+        if case.session and case.session[1].state == BROKEN_OFF:
+            return "nothing: the session was closed early, and earned nothing"
         if case.session:
             return "nothing yet, unless you say that it broke off"
         if case.why == "screened_out":
@@ -168,7 +184,8 @@ class _Words:
         total = f"{sum}{self._bonus_terms(case, bonus)} = {self._money(base + bonus)}"
         if account.panel_study:
             return f"{total}, all as a bonus: the place belongs to another study at the panel"
-        return f"{total}, all as a bonus: the place is given up" if account.is_partial and base else total
+        is_by_bonus = account.is_partial and base and account.submission
+        return f"{total}, all as a bonus once the place is given up" if is_by_bonus else total
 
     def _base_terms(self, case: Case, account: Account) -> str:
         """Return how the base of the ledger was computed, if it is not whole and the rules give it."""

@@ -146,6 +146,11 @@ class Account:
         return self.bonus_usd_cents + (self.base_usd_cents if is_all_bonus else 0)
 
     @property
+    def total_usd_cents(self) -> int:
+        """What is owed for the session in all."""
+        return self.base_usd_cents + self.bonus_usd_cents
+
+    @property
     def is_paid(self) -> bool:
         """Whether nothing of it is left to be paid."""
         return all(getattr(self, part) in SETTLED for part in PARTS)
@@ -314,8 +319,7 @@ def partial_account_of(
 def as_broken_off(account: Account, fault: str) -> Account:
     """Return a full account as one that is paid although the place is gone: entirely as a bonus."""
     _check_fault(fault)
-    has_any = account.base_usd_cents + account.bonus_usd_cents > 0
-    return account.moved(why=fault, reward="none", bonus="owed" if has_any else "none")
+    return account.moved(why=fault, reward="none", bonus="owed" if account.total_usd_cents else "none")
 
 
 def closed(account: Account, why: str, at: str) -> Account:
@@ -335,7 +339,7 @@ def closed(account: Account, why: str, at: str) -> Account:
 
 
 def _check_fault(fault: str) -> None:
-    if not fault or fault in _NOT_FAULTS:
+    if not fault or fault in (*_NOT_FAULTS, BROKEN_OFF):
         raise InvalidInput(f"say in a few words why the session broke off, other than {fault!r}")
 
 
@@ -485,8 +489,7 @@ def entered(now: Account | None, account: Account) -> Account | None:
         return _matched(now, account)
     is_replaceable = now.is_partial and not now.payments and not now.closed_at
     if is_replaceable and now.reward != "confirmed" and not now.confirmed_at:
-        owed = [one.base_usd_cents + one.bonus_usd_cents for one in (now, account)]
-        return _excused(now, account) if owed[0] < owed[1] else None
+        return _excused(now, account) if now.total_usd_cents < account.total_usd_cents else None
     if is_replaceable and now.bonus != "confirmed" and not account.is_partial:
         paid = {"reward": now.reward, "reward_cents": now.reward_cents, "confirmed_at": now.confirmed_at}
         return _excused(now, account).moved(**paid)

@@ -69,7 +69,7 @@ def owed(store: Store, study: Study, now: datetime) -> list[Account]:
         left -= limits.committed_usd_cents(known.values())
     for account in sorted(filter(_is_owed, known.values()), key=lambda one: (one.owed_at, one.key)):
         if left is not None:
-            left -= _total(account)
+            left -= account.total_usd_cents
             if left < 0:
                 break
         found.append(account)
@@ -88,7 +88,7 @@ def due(store: Store, study: Study, now: datetime) -> dict[str, int]:
     listed = owed(store, study, now)
     return {
         "people": len({account.evaluator for account in listed}),
-        "usd_cents": sum(map(_total, listed)),
+        "usd_cents": sum(account.total_usd_cents for account in listed),
     }
 
 
@@ -101,7 +101,7 @@ def plan(store: Store, study: Study, now: datetime) -> dict[str, Any]:
     keys = {account.evaluator for account in listed}
     for row in status["evaluators"]:
         row["pays"] = [part for part in PARTS if row["evaluator"] in keys and row[part] == "owed"]
-    total = sum(map(_total, listed))
+    total = sum(account.total_usd_cents for account in listed)
     beyond = sum(map(_is_owed, known.values())) - len(listed)
     return {
         "study": study.name,
@@ -128,7 +128,7 @@ def as_list(store: Store, study: Study, now: datetime) -> str:
     writer = csv.writer(file)
     writer.writerow(COLUMNS)
     for account in listed:
-        amounts = (account.base_usd_cents, account.bonus_usd_cents, _total(account))
+        amounts = (account.base_usd_cents, account.bonus_usd_cents, account.total_usd_cents)
         code, currency = escape_formula(account.code), study.protocol.pay.currency
         why = escape_formula(account.reason)
         writer.writerow((account.evaluator, code, *amounts, currency, why, _name(account.key)))
@@ -176,7 +176,7 @@ class _Accounts:
         if own is None:
             raise InvalidInput(f"{where}: no evaluator {paid.evaluator!r} is owed")
         named = [key for key in own if not paid.account or _name(key) == paid.account]
-        fitting = [key for key in named if paid.usd_cents == str(_total(own[key]))]
+        fitting = [key for key in named if paid.usd_cents == str(own[key].total_usd_cents)]
         if fitting:  # of several, that of the code; a spreadsheet may have changed how it is written
             is_of_code = (key for key in fitting if escape_formula(own[key].code) == paid.code)
             key = next(is_of_code, fitting[0])
@@ -185,7 +185,7 @@ class _Accounts:
         if not named:
             account = f"account {paid.account!r}" if paid.account else "account"
             raise InvalidInput(f"{where}: {paid.evaluator} has no {account} that is not in a row above")
-        each = " and ".join(f"{_total(own[key])}" for key in named)
+        each = " and ".join(f"{own[key].total_usd_cents}" for key in named)
         raise InvalidInput(f"{where}: {paid.evaluator} is owed {each} cents, not {paid.usd_cents!r}")
 
 
@@ -250,7 +250,3 @@ def _is_owed(account: Account) -> bool:
     """Return whether something is owed and no payment is under way at a panel."""
     states = {getattr(account, part) for part in PARTS}
     return "owed" in states and "intended" not in states and "confirmed" not in states
-
-
-def _total(account: Account) -> int:
-    return account.base_usd_cents + account.bonus_usd_cents

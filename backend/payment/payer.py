@@ -307,6 +307,7 @@ class Payer:
 
     def _pay_bonuses(self) -> None:
         statuses = self._take_over(self.look())
+        self._confirm_closed()
         if until := self.restored_until():
             at = accounts.restored_at(self.store, self.study.name)
             self._hindrances[
@@ -322,6 +323,28 @@ class Payer:
             if payment.state in ("intended", "handed_in"):
                 self._advance(version, payment)
         self._reconcile_payments()
+
+    def _confirm_closed(self) -> None:
+        """Record as paid the bonuses of lapsed payments that were closed, and arrived all the same."""
+        lapsed = {
+            line.account
+            for _, payment in self._payments()
+            if payment.state == "lapsed"
+            for line in payment.lines
+        }
+        for key, account in self._accounts().items():
+            if account.bonus != "closed" or key not in lapsed or not account.submission:
+                continue
+            try:
+                bonuses = self.panel.submission(account.submission).bonuses_cents
+            except TokenRefused:
+                raise
+            except PanelRefused:  # nobody waits for it
+                continue
+            if times_shown(account, bonuses, self._sharing(key, self._accounts())):
+                self._change_all(
+                    [key], lambda _, now: self._confirmed(now) if now.bonus == "closed" else None
+                )
 
     def restored_until(self) -> datetime | None:
         """Return until when the panel may be processing payments made after a restored backup, if it may."""

@@ -142,10 +142,30 @@ def owed(payday):
     return payday.person()[0]
 
 
-@case("did: ended early, as pictures did not flash on time", "owed: $1.00 of base + $0.06 of bonus (3 right")
+@case(
+    "did: closed early, as pictures did not flash on time, which is paid in full; 7 pictures did not flash",
+    "owed: $1.00 of base + $0.06 of bonus (3 right",
+)
 def ended(payday):
     payday.person("ended", right=3, answered=6)
+    move(payday, failed_flashes=7)
     return "faces-001"
+
+
+@case(
+    "did: closed early, with too few pictures that did not flash on time to be paid in full; 2 pictures did",
+    "owed: $0.60 of base (6 of 10 × $1.00, rounded up) + $0.06 of bonus (3 right × $0.02) = $0.66, all as a",
+    "next: the bonus is paid once the place is returned or timed out",
+)
+def ended_in_part(payday):
+    who, _ = payday.person("broken_off", right=3, answered=6, at_panel="active")
+    move(payday, failed_flashes=2)
+    return who
+
+
+@case("did: 0 of 10 trials answered, 0 right", "owed: nothing: the session was closed early")
+def ended_without_an_answer(payday):
+    return payday.person("broken_off", right=0, answered=0, at_panel="active")[0]
 
 
 @case("owed: $1.00 of base + $0.13 of bonus (5 right × $0.02 + 3 not sure × half of it, rounded up) = $1.13")
@@ -250,6 +270,20 @@ def paid_late(payday):
     payday.clock.advance(hours=30)
     payday.books.refusing_bulks = True
     pay(payday, releases_sent=True)
+    payday.clock.advance(hours=10)
+    pay(payday)
+    return who
+
+
+@case("bonus: $0.10 paid, as recorded on 2026-01-06", ": lapsed")
+def closed_and_paid_late(payday):
+    payday.books.pay_delay = timedelta(hours=35)
+    who, _ = payday.person()
+    pay(payday)
+    payday.clock.advance(hours=30)
+    payday.books.refusing_bulks = True
+    pay(payday, releases_sent=True)
+    owing.close(payday.store, payday.study, who, "released, and to be paid by hand", payday.clock())
     payday.clock.advance(hours=10)
     pay(payday)
     return who
@@ -542,6 +576,15 @@ def withdrawn_after_the_place_was_returned(payday):
 @case("the session is open", "owed: nothing yet, unless you say that it broke off", "--broke-off e001=REASON")
 def unfinished_session(payday):
     return payday.person("active", answered=4, at_panel="active")[0]
+
+
+@case(
+    "the session fell silent, and its place was given to another",
+    "owed: nothing yet, unless you say that it broke off",
+    "--broke-off e001=REASON",
+)
+def lapsed(payday):
+    return payday.person("lapsed", answered=4, at_panel="active")[0]
 
 
 @case("the session was closed, as its place was timed out", "owed: nothing: the place had been given up")

@@ -220,3 +220,13 @@ def test_explain_and_yes_are_not_given_together(openhype):
         "--explain pays nobody: leave out --yes, or --explain"
         in openhype("--explain", "e001", "--yes").stderr
     )
+
+
+def test_closed_debts_are_counted_apart_from_those_that_were_paid(payday, openhype):
+    payday.owes(payday.person()[1], bonus=10)
+    payday.person(at_panel="rejected")
+
+    closed = openhype("--yes", "--close", "e002=rejected: the same answers twice")
+
+    assert "study faces: 1 of 2 evaluators were paid, 1 closed" in closed.stdout
+    assert "e002: base $1.00, bonus $0.10: closed (rejected: the same answers twice)" in closed.stdout

@@ -5,7 +5,7 @@ from itertools import product
 from pathlib import Path
 from typing import get_args
 
-from backend.experiment.session import CLOSED
+from backend.experiment.session import CLOSED, CLOSED_EARLY
 from backend.panels.api import Status
 from backend.payment.explanation import WHYS
 from backend.payment.ledger import (
@@ -62,7 +62,7 @@ def test_the_page_has_every_state_reason_and_status_and_no_other():
     assert sorted(first("state of a part")) == sorted(get_args(State))
     assert sorted(first("state of a payment")) == sorted(get_args(PaymentState))
     assert sorted(first("reason")) == sorted(WHYS)
-    assert {*CLOSED, *UNMATCHED, WAITED, REST, WITHDRAWN} == set(WHYS)
+    assert {*CLOSED, *CLOSED_EARLY, *UNMATCHED, WAITED, REST, WITHDRAWN} == set(WHYS)
     assert sorted(first("status of a place")) == sorted(get_args(Status))
 
 

@@ -105,6 +105,21 @@ def test_who_finishes_in_a_second_visit_after_a_part_of_the_first_was_paid_is_pa
     assert total(payday) == WHOLE
 
 
+def test_a_session_that_is_owed_less_does_not_replace_the_debt_of_another_on_its_place():
+    payday = Payday(MemoryStore())
+    evaluator, _ = payday.person("active", right=2, answered=5, at_panel="timed_out")
+    ((session, cursor),) = payday.store.sessions("faces")
+    again = dataclasses.replace(session, id="faces-099", evaluator="e099")
+    payday.store.add_session(again, dataclasses.replace(cursor, trial_index=1, right={}))
+    owing.broke_off(payday.store, payday.study, evaluator, FAULT)
+
+    with pytest.raises(Conflict, match="place of session faces-099, to session faces-001: name that one"):
+        owing.broke_off(payday.store, payday.study, "e099", FAULT)
+
+    pay(payday)
+    assert total(payday) == PART
+
+
 def test_the_rest_is_on_the_list_of_who_is_paid_by_hand(tmp_path):
     payday = Payday(MemoryStore())
     evaluator, _ = broke_off(payday)
