@@ -61,12 +61,12 @@ export async function showDone(study, visit) {
  * @param {import("../types/api.js").Done} done
  * @param {boolean} isPaid whether the task is paid
  */
-function whyEarly({ paid_in_part, redirect_url }, isPaid) {
+function whyEarly({ paid_in_part, redirect_url, earned_usd_cents }, isPaid) {
   if (!paid_in_part) return [text(isPaid ? "end.early_why_paid" : "end.early_why")];
   return [
     text("end.part_why"),
-    ...(isPaid ? [text("end.part_paid")] : []),
-    ...(redirect_url ? [text("end.part_return")] : []),
+    ...(earned_usd_cents ? [text("end.part_paid")] : []),
+    ...(redirect_url ? [text(earned_usd_cents ? "end.part_return" : "panel.give_place")] : []),
   ];
 }
 

@@ -63,15 +63,16 @@ export async function settleIn(scene, flags) {
  * After repeated mistimed flashes, ask the evaluator whether to continue. If so, measure the display again
  * and switch to the presenter's other back end, unless a frame does the drawing.
  * @param {Scene} scene
+ * @param {boolean} isByWindow whether it was the window, not the browser, that kept some from being seen
  * @returns {Promise<boolean>}
  */
-export async function goesOn(scene) {
+export async function goesOn(scene, isByWindow) {
   const answer = await ask(
     "check",
     text("flash.wrong"),
     [
-      el("p", {}, text("flash.wrong_why")),
-      el("p", {}, text("flash.wrong_help")),
+      el("p", {}, text(isByWindow ? "end.part_why" : "flash.wrong_why")),
+      el("p", {}, text(isByWindow ? "flash.left_full_screen_help" : "flash.wrong_help")),
       el("p", {}, text(scene.isPaid ? "flash.may_stop_paid" : "flash.may_stop")),
     ],
     [

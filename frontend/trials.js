@@ -20,6 +20,8 @@ import { makeStill, showStill } from "./still.js";
 const DECODED_AHEAD = 3;
 const FRAMES_MEASURED_QUICKLY = 60;
 const READING_MS = 3000;
+/** Flags of a flash that was not seen because of the window: `EVALUATOR_FLAGS` of the backend. */
+const WINDOW_FLAGS = ["hidden", "left_full_screen", "display_changed"];
 
 /**
  * @typedef {import("./visit.js").Visit} Visit
@@ -120,6 +122,7 @@ async function playTrials(scene, block, pictures) {
   let next = block.next;
   let stimulus = block.images[0];
   let attempt = 0;
+  let isByWindow = false;
   /** @type {ImageBitmap[] | null} */
   let spare = null;
   /** @type {string[]} */
@@ -177,7 +180,8 @@ async function playTrials(scene, block, pictures) {
       scene.isPaid,
     );
     if (!reply.block_finished) await flash?.settleIn(flashing, seen.flags);
-    if (flash && reply.may_end && !(await flash.goesOn(flashing))) {
+    isByWindow ||= seen.flags.some((flag) => WINDOW_FLAGS.includes(flag));
+    if (flash && reply.may_end && !(await flash.goesOn(flashing, isByWindow))) {
       await visit.end();
       return;
     }
@@ -199,6 +203,7 @@ async function playTrials(scene, block, pictures) {
       pictures.drop(i);
       i += 1;
       attempt = 0;
+      isByWindow = false;
       stimulus = block.images[i];
     } else {
       attempt += 1;

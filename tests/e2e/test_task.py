@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from backend.experiment.session import is_scored, picture_of, stimulus_at
+from backend.experiment.session import is_scored, lapse, picture_of, stimulus_at
 
 from .conftest import ASKS_WHETHER_TO_GO_ON
 from .test_accessibility import HOLDS_FEEDBACK, look, violations
@@ -316,6 +316,15 @@ def test_on_a_busy_page_mistimed_flashes_are_replaced_and_the_worker_takes_over(
     assert f"{2 * sum(right(session, r) for r in stored) / 100:.2f}" in player.page.inner_text("main")
 
 
+HIDDEN_DURING_FLASHES = """
+  document.addEventListener("DOMContentLoaded", () => new MutationObserver(() => {
+    if (document.body.dataset.screen !== "stimulus") return;
+    Object.defineProperty(document, "hidden", { value: true, configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+    delete document.hidden;
+  }).observe(document.body, { attributes: true }));
+"""
+"""Script that hides the window for a moment whenever a picture flashes."""
 DOUBTS = re.compile(r"(?<=const )(LARGEST_DOUBT|LARGEST_DOUBT_PRESENTED) = 0\.\d")
 """How far off a flash may be, in planner.js."""
 
@@ -371,6 +380,54 @@ def test_who_sees_no_flash_as_planned_is_asked_after_five_and_can_end_with_pay(p
     assert player.page.inner_text("#code") == session.completion_code
     assert f"{2 * sum(right(session, r) for r in stored) / 100:.2f}" in player.page.inner_text("main")
     assert (cursor.state, cursor.voided_answers, len(stored)) == ("ended", 10, 10)
+
+
+def test_who_hides_the_window_is_not_told_that_it_is_no_fault_of_theirs_and_is_paid_in_part(player, site):
+    player.page.add_init_script(HIDDEN_DURING_FLASHES)
+    site.create(
+        "glimpse", "time", images=20, blocks=1, spare_images=40, countdown_ms=60, feedback_ms=20,
+        base_usd_cents=100, bonus_usd_cents=0,
+    )  # fmt: skip
+    player.visit("glimpse")
+    player.press("consent")
+    player.press("instructions")
+    player.start_flashes()
+    assert answer_until_asked(player) == 5
+    asked = player.page.inner_text("main")
+    faults = violations(player.page)
+    player.page.click("button:text-is('Stop here')")
+    player.wait("done")
+
+    session, cursor, stored = site.stored("glimpse")
+    ended = player.page.inner_text("main")
+    assert all("hidden" in response.flags for response in stored)
+    assert (cursor.state, cursor.failed_flashes) == ("broken_off", 0)
+    assert "the window was hidden" in asked
+    assert "the window was hidden" in ended
+    assert "not your fault" not in asked + ended
+    assert "You are paid for the part of the task that you did" in ended
+    assert "$0.25" in ended  # 5 of 20 trials of $1.00
+    assert player.page.inner_text("#code") == session.completion_code
+    assert [*faults, *violations(player.page)] == []
+
+
+def test_whose_place_was_given_to_another_during_a_silence_is_told_whom_to_write_to(player, site):
+    site.create("faces", images=6, feedback_ms=50, base_usd_cents=100, contact="ada@lab.example")
+    player.begin("faces")
+    player.answer("r")
+    player.wait("question")
+    session, cursor, _ = site.stored("faces")
+    site.store.move(session.id, cursor.version, lapse(cursor))
+
+    player.page.keyboard.press("r")
+    player.wait("error")
+
+    assert player.heading() == "Your place was given to someone else"
+    said = player.page.inner_text("main")
+    assert "Your answers are stored." in said
+    assert "please write to the researchers, so that they can pay you" in said
+    assert "ada@lab.example" in said
+    assert violations(player.page) == []
 
 
 def test_a_lost_reply_to_the_end_is_asked_for_again(player, site):
