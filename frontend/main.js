@@ -137,12 +137,14 @@ function goElsewhere() {
 async function resumed(name) {
   const token = readToken(name);
   if (!token) return null;
+  about.session = token.split(".")[0];
   try {
-    const { state } = await api.post(`/api/sessions/${token.split(".")[0]}/resume`, {}, token);
+    const { state } = await api.post(`/api/sessions/${about.session}/resume`, {}, token);
     return visitOf(token, state);
   } catch (error) {
     if (!(error instanceof Refused && TOKEN_IS_DEAD.includes(error.code))) throw error;
     writeToken(name, null);
+    about.session = "";
     return null;
   }
 }

@@ -73,7 +73,7 @@ export function showRefusal(error, about, back = null) {
       el("p", {}, text(`refused.${code}_help`)),
       ...next,
       ...goBack(back),
-      ...questions(about, CLEAR.includes(code) ? "" : id),
+      ...(code === "lapsed" ? quotes(about, id) : questions(about, CLEAR.includes(code) ? "" : id)),
     ]);
     return;
   }

@@ -427,6 +427,7 @@ def test_whose_place_was_given_to_another_during_a_silence_is_told_whom_to_write
     assert "Your answers are stored." in said
     assert "please write to the researchers, so that they can pay you" in said
     assert "ada@lab.example" in said
+    assert session.id in said  # by which `pay --broke-off` finds it
     assert violations(player.page) == []
 
 
