@@ -300,16 +300,14 @@ function people(number) {
  * @param {string} currency
  */
 function accounts(rows, currency) {
-  const cells = rows
-    .slice(0, MOST_SHOWN)
-    .map((row) => [
-      row.evaluator,
-      row.reason,
-      money(row.base_usd_cents, currency),
-      STATES[row.reward] ?? row.reward,
-      money(row.bonus_usd_cents, currency),
-      STATES[row.bonus] ?? row.bonus,
-    ]);
+  const cells = rows.slice(0, MOST_SHOWN).map((row) => [
+    row.evaluator,
+    row.reason,
+    money(row.base_usd_cents, currency),
+    stateOf(row.reward === "none" && row.base_usd_cents ? row.bonus : row.reward), // paid with the bonus
+    money(row.bonus_usd_cents, currency),
+    stateOf(row.bonus),
+  ]);
   return [
     table(
       "What evaluators are owed",
@@ -318,6 +316,11 @@ function accounts(rows, currency) {
     ),
     ...cutAt(rows.length),
   ];
+}
+
+/** @param {string} state */
+function stateOf(state) {
+  return STATES[state] ?? state;
 }
 
 /**
@@ -381,7 +384,7 @@ function unmatchedSection({ study }, { unmatched }, { api, signal }, refresh) {
   const rows = shown.map(({ evaluator, why, reward, completed_at, asked_to_return_at }, i) => [
     evaluator,
     why.replaceAll("_", " "),
-    asked_to_return_at ? `asked to return on ${moment(asked_to_return_at)}` : (STATES[reward] ?? reward),
+    asked_to_return_at ? `asked to return on ${moment(asked_to_return_at)}` : stateOf(reward),
     completed_at ? moment(completed_at) : "–",
     reward === "undecided" ? choices[i] : "",
   ]);

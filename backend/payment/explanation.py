@@ -30,8 +30,8 @@ from backend.studies.retainer import is_waiting
 
 WHYS = {
     "finished": "finished",
-    "ended": "closed early, as pictures did not flash on time, which is paid in full",
-    BROKEN_OFF: "closed early, with too few pictures that did not flash on time to be paid in full",
+    "ended": "closed early, and paid in full",
+    BROKEN_OFF: "closed early, and paid in part",
     WAITED: "waited to be called",
     REST: "went on after the session was owed, or paid, as one that broke off",
     WITHDRAWN: "withdrew, which is paid as a bonus once the place is given up",
@@ -111,7 +111,9 @@ class _Words:
         for next in dict.fromkeys(one.next for one in outlooks.values() if one.next):
             yield Said("next", next)
         options = [option for one in outlooks.values() for option in one.options]
-        for option in dict.fromkeys(_BROKE_OFF if case.session and not account else options):
+        if case.session and not account and case.session[1].state != BROKEN_OFF:
+            options = [*_BROKE_OFF]
+        for option in dict.fromkeys(options):
             command = f"openhype pay {self._study.name} {option.replace('WHO', case.evaluator)}"
             yield Said("you may", command)
 

@@ -102,7 +102,7 @@ def early_ends_exceeded(store: Store, study: Study) -> str | None:
     if count <= allowed:
         return None
     return (
-        f"{study.name} has paused itself, and takes in nobody new: {count} sessions were closed early or "
-        f"withdrawn, which are paid and fill no place, and `early_ends` allows {allowed}; "
+        f"study {study.name} has paused itself, and takes in nobody new: {count} sessions were closed early "
+        f"or withdrawn, which are paid and fill no place, and `early_ends` allows {allowed}; "
         f"`openhype resume {study.name}` allows {allowed} more"
     )

@@ -143,7 +143,7 @@ def owed(payday):
 
 
 @case(
-    "did: closed early, as pictures did not flash on time, which is paid in full; 7 pictures did not flash",
+    "did: closed early, and paid in full; 7 pictures did not flash on time; 6 of 10 trials answered",
     "owed: $1.00 of base + $0.06 of bonus (3 right",
 )
 def ended(payday):
@@ -153,7 +153,7 @@ def ended(payday):
 
 
 @case(
-    "did: closed early, with too few pictures that did not flash on time to be paid in full; 2 pictures did",
+    "did: closed early, and paid in part; 2 pictures did not flash on time, fewer than 5; paid by the share",
     "owed: $0.60 of base (6 of 10 × $1.00, rounded up) + $0.06 of bonus (3 right × $0.02) = $0.66, all as a",
     "next: the bonus is paid once the place is returned or timed out",
 )
