@@ -39,9 +39,10 @@ STAGES: Mapping[str, tuple[str, ...]] = {
 _COMMANDS = ("commands", "cli.py", "__main__.py")
 _MAKING = ("stimuli/distortions", "stimuli/masks")
 _SCORES = ("analysis", "scoring.py", "responses", "report")
+_EXPLAINING = ("payment/explanation.py", "payment/people.py")
 _NUMERIC_METRICS = tuple(f"metrics/{part}" for part in ("calibration", "extractors", "pairs", "weights"))
 _LEFT_OUT: Mapping[str, tuple[str, ...]] = {
-    "api": (*_COMMANDS, *_MAKING, *_SCORES, "administration", "jobs", "metrics", "standing"),
+    "api": (*_COMMANDS, *_MAKING, *_SCORES, *_EXPLAINING, "administration", "jobs", "metrics", "standing"),
     "score": _COMMANDS,
     "panel": (*_COMMANDS, *_MAKING, *_SCORES, *_NUMERIC_METRICS, "jobs", "standing"),
 }

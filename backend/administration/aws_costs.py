@@ -27,9 +27,9 @@ _PACKED_BYTES = {False: 17, True: 44}
 _STIMULUS_BYTES = 35
 _STUDY_BYTES = 4096
 _MASKS = 64
-_OPENING_READS = 15
+_OPENING_READS = 16
 """Evaluator record, claim and study: read once for admission, twice for the opening. Pause, recruitment and
-the place's record: read once for each."""
+the place's record: read once for each; pause once more when the session is stored."""
 _COUNTS = 2
 """Counts of sessions by model: for the admission and for the opening."""
 _OPENING_CALLS = _OPENING_READS + _COUNTS + 5

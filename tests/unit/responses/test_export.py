@@ -319,6 +319,9 @@ class Endless:
     def entries(self, _):
         return iter(())
 
+    def finished(self, _study, _simulated):
+        return self.count, ""
+
     def responses(self, session):
         (block,) = session.blocks
         rng = Random(session.id)
