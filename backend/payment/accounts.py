@@ -17,6 +17,7 @@ from backend.experiment.session import LAPSED, Cursor
 from backend.foundation.errors import Conflict, NotFound
 from backend.foundation.timestamps import stamp
 from backend.payment.ledger import (
+    SETTLED,
     WAITED,
     WITHDRAWN,
     Account,
@@ -314,7 +315,8 @@ def newly_owed(store: Store, study: Study, now: datetime) -> Iterator[Account]:
             seen.add(account.key)
             yield _at_its_place(account, session, others)
         part = parts.get(session.id) or parts.get(account.key)  # that of an earlier session on the place, too
-        rest = rest_of(part, account) if part else None
+        # While base is under way as a bonus, the place may come back, and its reward be the base.
+        rest = rest_of(part, account) if part and part.bonus in SETTLED else None
         if rest is not None and rest.key not in known:
             yield rest
     yield from waits_owed(store, study, known.values(), now)

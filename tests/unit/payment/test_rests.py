@@ -79,6 +79,20 @@ def test_who_goes_on_and_withdraws_after_a_part_was_paid_is_paid_for_all_that_wa
     assert total(payday) == BASE * 8 // 10 + 7 * BONUS
 
 
+def test_who_finishes_while_a_part_is_under_way_and_whose_place_is_approved_is_paid_the_whole():
+    payday = Payday(MemoryStore())
+    _, place = broke_off(payday)
+    run(payday, Fate({("before", "propose_bonuses", 1): "kill"}))
+
+    goes_on(payday)
+    owing.enter_all(payday.store, payday.study, payday.clock())
+    payday.books.submit(place.id, "NOCODE")
+    payday.books.approve(place.id)
+    pay(payday)
+
+    assert total(payday) == WHOLE
+
+
 @pytest.mark.parametrize("at_panel", ["timed_out", "returned"])
 def test_who_is_excused_before_the_first_answer_and_then_finishes_is_paid_the_whole(at_panel):
     payday = Payday(MemoryStore())
