@@ -16,7 +16,7 @@ who pauses or stops the study at the panel is not overruled.
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
@@ -105,7 +105,12 @@ def read(store: Store, panel: Panel, study: Study, now: str) -> tuple[Counter[st
 
 
 def reconcile_one(store: Store, panel: Panel, study: Study, session: Session, now: str) -> None:
-    """Synchronize one session with the panel; one that the panel does not know is left unchanged."""
+    """Synchronize one session with the panel; one that the panel does not know is left unchanged.
+
+    So is that of a test on the way to another study: its place is there.
+    """
+    if not _has_place(study, session, accounts.other_panel_studies(store, study)):
+        return
     place, cursor = _place(panel, study, session), store.cursor(session.id)
     state = recruit.recruitment(store, study)
     outcome = _give_back(store, study, state, session, cursor, place, False, now)
@@ -130,10 +135,16 @@ def of_panel(store: Store, study: Study) -> Iterator[tuple[Session, Cursor]]:
 
     Excludes people who took a test here on the way to another study: their place is there.
     """
-    name, others = study.protocol.admission.panel.submission, accounts.other_panel_studies(store, study)
+    others = accounts.other_panel_studies(store, study)
     for session, cursor in store.sessions(study.name):
-        if name and session.panel.get(name) and session.panel.get(PROLIFIC_STUDY) not in others:
+        if _has_place(study, session, others):
             yield session, cursor
+
+
+def _has_place(study: Study, session: Session, others: Container[str]) -> bool:
+    """Return whether a session's place is in the panel's study of its own study, not in one of `others`."""
+    name = study.protocol.admission.panel.submission
+    return bool(name and session.panel.get(name)) and session.panel.get(PROLIFIC_STUDY) not in others
 
 
 def recruited(store: Store, panel_name: str) -> list[Study]:

@@ -6,6 +6,7 @@ from backend.administration import delete
 from backend.payment import accounts as owing
 from backend.payment import automatic
 from backend.recruitment import sync
+from backend.recruitment.sync_thread import Watch
 from backend.stores.datadir import DataDir
 from backend.studies import lifecycle
 
@@ -50,6 +51,17 @@ def test_a_test_on_the_way_is_paid_automatically():
     assert payday.counts() == {
         (payday.place.id, "reward"): [BASE], (payday.place.id, "bonus"): [7 * BONUS, TEST]
     }  # fmt: skip
+
+
+def test_a_test_on_the_way_stays_finished_also_where_people_are_recruited_for_the_test_itself():
+    payday = OnTheWay()
+    entry = studies.recruitment(panel_study="gates", state="published")
+    payday.store.write_entry("recruitment gate", "prolific", 0, entry)
+
+    watch = Watch(payday.store, payday.panel, clock=payday.clock, has_thread=False)
+    watch.closed(payday.test, payday.store.session("gate-1"))
+
+    assert payday.store.cursor("gate-1").state == "finished"
 
 
 def test_a_test_on_the_way_is_paid_although_its_study_was_deleted_before_its_debt_was_entered(tmp_path):
