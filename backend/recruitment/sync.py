@@ -100,7 +100,12 @@ def read(store: Store, panel: Panel, study: Study, now: str) -> tuple[Counter[st
     note_rejections(store, study, rejections)
     reports += _left_behind(store, study, state, listed)
     reports += screened_out.to_report(store, study, listed)
-    _keep_wanted(store, panel, study, list(listed.values()), now)
+    try:
+        _keep_wanted(store, panel, study, list(listed.values()), now)
+    except PanelRefused:
+        for each in reports:  # a refusal to change the study must not hold up who is done
+            report(panel, study, each)
+        raise
     return done, reports
 
 

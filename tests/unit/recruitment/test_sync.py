@@ -323,6 +323,21 @@ def test_once_no_session_is_lacking_nobody_is_taken_in(recruited):
     assert recruited.books.study(recruited.id)["status"] in ("PAUSED", "AWAITING REVIEW")
 
 
+@pytest.mark.parametrize("call", ["state", "change"])
+def test_who_is_done_is_reported_also_where_the_panel_refuses_to_change_its_study(recruited, call):
+    places = []
+    for _ in range(4):
+        place, player = recruited.arrive()
+        player.play()
+        places.append(place)
+
+    broken = Broken(recruited.panel, call, PanelRefused("no slots"))
+    with pytest.raises(PanelRefused, match="no slots"):
+        reconcile(recruited.world.store, broken, recruited.study, AT)
+
+    assert {place.status for place in places} == {"AWAITING REVIEW"}
+
+
 def fill(recruited):
     """Have all places taken and closed, so that the panel closes the study; return them."""
     code = recruit.recruitment(recruited.world.store, recruited.study)["codes"]["done_by_server"]
