@@ -114,6 +114,8 @@ class Payer:
             raise
         except PanelRefused:  # the study cannot be read: what is under way must have an end all the same
             self._reconcile_payments()
+            if self.releases_sent:
+                self._take_over({})
             raise
 
     def look(self) -> dict[str, Submission]:

@@ -270,3 +270,15 @@ def test_what_is_under_way_can_be_released_and_closed_though_the_study_cannot_be
     assert hindrances == ["Prolific does not know it (404)"]
     (account,) = owing.close(payday.store, payday.study, evaluator, "the study is gone", payday.clock())
     assert (account.reward, account.bonus) == ("confirmed", "closed")
+
+
+def test_a_reward_under_way_can_be_released_and_closed_though_the_study_cannot_be_read():
+    payday = Payday(MemoryStore())
+    evaluator, place = payday.person(right=7)
+    run(payday, Fate({("before", "approve", 1): "kill"}))
+    panel = Vanished(payday.panel, {payday.panel_study, place.id})
+
+    payday.payer(panel=panel, releases_sent=True).run()
+
+    (account,) = owing.close(payday.store, payday.study, evaluator, "the study is gone", payday.clock())
+    assert (account.reward, account.bonus) == ("closed", "closed")
