@@ -1,8 +1,9 @@
 """Recruitments with everything that goes wrong at once: everybody is paid once, and both books agree.
 
 A schedule is drawn from a seed: one study or two, with a test on the way, or people who wait to be called;
-people who come, finish, decline, go silent and come back, begin again, end early, return their place, or
-withdraw, or are excused; a panel that answers 400, 401, 403, 404, 408, 429, 500, 502, 503, or not at all,
+people who come, finish, decline, go silent and come back, also when others have their place by then, begin
+again, end early for flashes that failed, or that they did not look at, return their place, or withdraw, or
+are excused; a panel that answers 400, 401, 403, 404, 408, 429, 500, 502, 503, or not at all,
 or forgets a place for ever; a token that is deleted; programs that are killed at any step, two at once,
 with clocks that differ by minutes; restores, moves and take-overs between stores; a person at the panel who
 pauses, starts, approves and rejects by hand; debts that are closed; weeks in which nobody looks; strangers.

@@ -79,6 +79,8 @@ class Branch:
     asked_urls: list = field(default_factory=list)
     """Those that the programs asked for that ran when the study was published."""
     published_url: str = ""
+    ends_allowed: int = 0
+    """How many sessions had been closed early when the study was resumed for the last time."""
 
     def part(self, answered, right):
         """Return what is owed for a session that broke off."""
@@ -95,7 +97,9 @@ class FieldStudy(People, Programs, PanelPeople, Oracle):
         self.token, self.counts, self.people, self.events = self.books.token, Counts(), [], []
         self.vat = "20" if self.books.vat else "0"
         self.backup, self.before_restore, self.restored_at = None, Counter(), datetime.min.replace(tzinfo=UTC)
-        self.unreadable, self.may_vanish, self.came_in = {}, rng.random() < 0.2, {}
+        self.unreadable, self.may_vanish, self.came_in = {}, rng.random() < 0.25, {}
+        self.asks_panel, self.early_rate = rng.random() < 0.65, rng.choice([1, 1, 10])
+        """Whether the server has the panel's token, and how often sessions are closed early."""
         self.kind = rng.choice(KINDS)
         self._add_branches()
         self.fault_rate, self.focus = 0.0, rng.choice(FOCUSES)
@@ -169,7 +173,7 @@ class FieldStudy(People, Programs, PanelPeople, Oracle):
         rng = self.rng
         self.fault_rate = rng.choice([0.0, 0.05, 0.15, 0.3])
         deeds = self._deeds()
-        for _ in range(rng.randint(30, 90)):
+        for _ in range(rng.randint(25, 75)):
             hidden = [branch for branch in self.recruiting if not self.is_published(branch)]
             if hidden:
                 self.run(self.recruit, rng.choice(hidden))
@@ -184,16 +188,19 @@ class FieldStudy(People, Programs, PanelPeople, Oracle):
         def program(deed, branches):
             return lambda: self.run(deed, self.rng.choice(branches))
 
-        deeds = [self.arrive] * 5 + [self.somebody_goes_on] * 6
+        deeds = [self.arrive] * 5 + [self.somebody_goes_on] * 6 + [self.others_come] * 2
         deeds += [program(self.reconcile, self.recruiting)] * 4 + [program(self.pay, self.branches)] * 4
         deeds += [program(self.reconcile_one, self.recruiting)] * 3
         deeds += [program(self.decide, self.recruiting), program(self.resume, self.recruiting)]
         deeds += [self.intrude, self.meddle, self.rotate, self.notice, self.notice, self.hear]
         deeds += [self.excuse, self.excuse, self.come_late, self.close_somebodys, self.vanish]
-        deeds += [self.take_another_over]
+        deeds += [self.take_another_over, self.allow_more, self.allow_more]
         deeds += [self.begin_again, self.pay_a_part] * 2
+        if self.branch.study.protocol.admission.repeat_visits:
+            deeds += [self.begin_again] * 4
         if self.may_go_back:
             deeds += [self.back_up, self.back_up, self.restore, self.move]
+            deeds += [self.go_back_at_once, self.answer_again]
         if self.kind == "waiting":
             deeds += [self.wait] * 3 + [self.call]
         return deeds
@@ -216,7 +223,8 @@ class FieldStudy(People, Programs, PanelPeople, Oracle):
         for count in days:
             self.clock.advance(days=count, minutes=3)
             for branch in self.recruiting:
-                self.run(self.reconcile, branch, kills=False)
+                is_done = self.run(self.reconcile, branch, kills=False)
+                self.check_reading(branch, is_done)
             for branch in self.branches * 2:
                 self.run(self.pay, branch, kills=False)
                 self.clock.advance(minutes=2)

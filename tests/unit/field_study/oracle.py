@@ -20,6 +20,8 @@ class Oracle:
     def check(self):
         for branch in self.recruiting:
             self._check_published(branch)
+            if branch is not self.test and not self.has_restored:
+                self._check_quota(branch)
         paid = self._paid()
         for (place, kind), amounts in paid.items():
             assert kind == "bonus" or len(amounts) == 1, f"{kind} of {place} was paid {len(amounts)} times"
@@ -45,6 +47,40 @@ class Oracle:
         places, cost = self.books.studies[study]["total_available_places"], self.books.workspace.with_fee
         each = cost(branch.base) + cost(branch.bonus * branch.images)
         assert places * each <= budget, "more places are open than the budget pays for"
+
+    def of_branch(self, branch):
+        return [person for person in self.people if person.branch is branch]
+
+    def check_reading(self, branch, is_done):
+        """Check that places were read in clear weather.
+
+        The panel may refuse to start a study whose slots for screening out are used, or to have it offer
+        fewer places than it does since before a restore.
+        """
+        may_fail = branch.screen_out or self.has_restored or self.panel_study(branch) in self.unreadable
+        assert is_done or may_fail, f"the places of {branch.study.name} cannot be read"
+
+    def check_full(self, person):
+        """Check that a study which refuses a person has no place left: the panel was read, if it can be."""
+        branch = person.branch
+        if self.has_restored or not self.asks_panel or self.token != self.books.token or self.unreadable:
+            return
+        others = [p for p in self.of_branch(branch) if p is not person and not p.has_withdrawn]
+        holders = [p for p in others if p.state in ("active", "finished")]
+        held = sum(p.place.status not in ("REJECTED", "RETURNED") for p in holders)
+        assert held >= branch.study.evaluators_wanted, f"{branch.study.name} is full with {held}"
+
+    def _check_quota(self, branch):
+        """Check that never more people finish than are wanted, nor more is owed than the quota is worth."""
+        people, wanted = self.of_branch(branch), branch.study.evaluators_wanted
+        people = [p for p in people if p.place.status not in ("REJECTED", "RETURNED") or p.has_withdrawn]
+        people = [p for p in people if not (self.asks_panel and p.is_late) and not p.excused]
+        finished = [p for p in people if p.state == "finished" and not p.has_withdrawn]
+        assert len(finished) <= wanted, f"{len(finished)} finished, and {wanted} are wanted"
+        allowed = branch.ends_allowed + max(-(-wanted // 5), 1)
+        most = (wanted + allowed) * (branch.base + branch.bonus * branch.images)
+        owed = sum(person.earned for person in people)
+        assert owed <= most, f"{owed} is owed, and {most} is the most for {wanted} and {allowed} closed early"
 
     def _check_published(self, branch):
         at_panel = self.books.studies.items()
@@ -79,6 +115,8 @@ class Oracle:
         if person.is_closed or self.is_unreadable(place):
             least = min(least, got["reward"])
         total = got["reward"] + got["bonus"]
+        if person.state in ("finished", "ended") and least and not (person.excused or person.has_withdrawn):
+            least += person.lost_surely
         most = max(most + person.lost, self._unavoidable(person, got))
         assert least <= total <= most, f"{person}: paid {got}, not {least} to {most}"
 
@@ -106,9 +144,11 @@ class Oracle:
             if status == "APPROVED" or is_excused or (status == "RETURNED" and person.has_withdrawn):
                 return whole, whole
             return 0, whole if person.excused else 0
-        if person.state != "active" or not (person.has_withdrawn or person.excused):
-            return reward, reward
         now, before = (person.answered, person.right), person.excused or (0, 0)
+        if person.state == "broken_off":
+            before = now
+        elif person.state != "active" or not (person.has_withdrawn or person.excused):
+            return reward, reward
         if status in GONE:
             return branch.part(*(now if person.has_withdrawn else before)), branch.part(*now)
         right = person.right if person.has_withdrawn else before[1]

@@ -8,6 +8,7 @@ import json
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from backend.experiment import session as sessions
 from backend.experiment.panel import PROLIFIC_STUDY
 from backend.foundation.errors import Conflict, NotAllowed, NotFound, TooMany, Unavailable
 from backend.foundation.timestamps import stamp
@@ -45,7 +46,7 @@ class Person:
     session: str = ""
     token: str = ""
     state: str = ""
-    """Of the session, by what its person did: `active`, `finished` or `ended`; '' without one."""
+    """Of the session, by what its person did: `active`, `finished`, `ended`, `broken_off`, ''."""
     answered: int = 0
     right: int = 0
     has_withdrawn: bool = False
@@ -61,6 +62,24 @@ class Person:
     """Whether the researcher closed what was open."""
     lost: int = 0
     """What was paid for what a restore took back."""
+    lost_surely: int = 0
+    """Of that, what must not be taken for what was owed since."""
+    is_late: bool = False
+    """Whether the time at the panel had run out when the session was finished."""
+
+    @property
+    def earned(self):
+        """What the session has earned by the table of docs/paying.md."""
+        branch = self.branch
+        if self.state in ("finished", "ended"):
+            return branch.base + branch.bonus * self.right
+        is_part = self.state == "broken_off" or self.has_withdrawn
+        return branch.part(self.answered, self.right) if is_part else 0
+
+    @property
+    def ended_early(self):
+        """Whether the session is paid and leaves its place to another."""
+        return self.state in ("ended", "broken_off") or (self.has_withdrawn and self.earned > 0)
 
     @property
     def link(self):
@@ -77,20 +96,27 @@ class People:
 
     # the server that they come to
 
-    def watch(self):
-        return Watch(self.store, self.panel(), SECRET, clock=self.clock, has_thread=False)
+    def watch(self, has_thread=False):
+        """Return what watches the panel; a thread that is wanted is never started, and so does nothing."""
+        return Watch(self.store, self.panel(), SECRET, clock=self.clock, has_thread=has_thread)
+
+    def access(self):
+        """Return the server's access to sessions; it may end before it has told the panel of what closed."""
+        watch = self.watch(has_thread=self.rng.random() < 0.5) if self.asks_panel else None
+        return SessionAccess(self.store, HASH_KEY, self.clock, watch)
 
     def server(self):
         """Return (opening, waiting) of the service, as it is for one request."""
-        access = SessionAccess(self.store, HASH_KEY, self.clock, self.watch())
+        watch = self.watch() if self.asks_panel else None
+        access = SessionAccess(self.store, HASH_KEY, self.clock, watch)
         visitors = Visitors(access)
-        panel = access.watch.panel
-        visitors.places = PlaceCheck(self.store, HASH_KEY, self.clock, panel, sleep=lambda _: None)
+        if watch:
+            visitors.places = PlaceCheck(self.store, HASH_KEY, self.clock, watch.panel, sleep=lambda _: None)
         return Opening(access, visitors, self.rng), Waiting(access, visitors)
 
     def hear(self):
         """Have the panel tell the server of a place, perhaps twice."""
-        if not self.people:
+        if not (self.people and self.asks_panel):
             return
         place = self.rng.choice(self.people).place
         data = {"event_type": "submission.status.change", "resource_id": place.id}
@@ -147,10 +173,13 @@ class People:
         """Return what comes first, a session or a test; '' if the person is not let in."""
         for _ in range(4):  # as the page does
             request = Request(panel=person.link, consent_version="1", qualification_token=person.test or None)
+            faults = self.counts.faults.total()
             try:
                 opened = self.server()[0].open(name, request)
             except _REFUSALS as error:
                 self.counts.refusals[error.code] += 1
+                if error.code == "study_full" and faults == self.counts.faults.total():
+                    self.check_full(person)
                 continue
             if opened["stage"] == "session":
                 self._hold(person, name, opened["token"])
@@ -212,43 +241,80 @@ class People:
         if lost and self.rng.random() < 0.3:
             self.enter(self.rng.choice(lost))
         elif opened:
-            deeds = [self.finish] * 6 + [self._end_early, self._return, self._stay_away, self._stay_away,
-                     self.withdraw_early, self._nocode, self._decline]  # fmt: skip
+            deeds = [self.finish] * 6 + [self._end_early] * self.early_rate + [self._stay_away] * 2
+            deeds += [self.withdraw_early, self._return, self._nocode, self._decline]
             self.rng.choice(deeds)(self.rng.choice(opened))
+
+    def others_come(self):
+        """Have somebody fall silent, or be rejected; others come meanwhile, and then the first goes on."""
+        if not self.people:
+            return
+        waiting = [p for p in self.people if p.place.status == "AWAITING REVIEW" and p.state == "finished"]
+        opened = [person for person in self.people if person.did == "opened"]
+        first = self.rng.choice(opened) if opened else None
+        if first:
+            self.clock.advance(minutes=self.rng.choice([20, 70, 200]))
+        if waiting and self.rng.random() < 0.3:
+            with suppress(Refusal):
+                self.books.reject(self.rng.choice(waiting).place.id)
+        for _ in range(self.rng.randint(1, 5)):
+            self.arrive()
+            if self.people[-1].did == "opened" and self.people[-1] is not first:
+                (self.finish if self.early_rate == 1 else self._end_early)(self.people[-1])
+        if first and first.did == "opened":
+            self.finish(first)
 
     def begin_again(self):
         """Have somebody begin again in another browser, where visits may be repeated."""
         people = [p for p in self.people if p.did == "opened" and p.answered and not p.excused]
         people = [person for person in people if person.branch.study.protocol.admission.repeat_visits]
+        people = [person for person in people if person.place.status == "ACTIVE"]
         if people:
             before = self.counts.refusals["already_started"]
             self._open(self.rng.choice(people), self.branch.study.name)
             assert self.counts.refusals["already_started"] == before, "an abandoned session bars its person"
 
-    def _move(self, session, answered, right, state):
+    def _move(self, session, answered, right, state, **changes):
         """Have the server store answers; return whether the session was still open."""
-        try:
-            cursor = self.store.cursor(session)
-        except NotFound:
-            return False
-        if cursor.state != "active":
-            return False
-        after = dataclasses.replace(
-            cursor, version=cursor.version + 1, trial_index=answered, blocks_begun=1, state=state,
-            right={"real": right // 2, "fake": right - right // 2}, last_at=stamp(self.clock()),
-        )  # fmt: skip
-        self.store.move(session, cursor.version, after)
-        return True
+        access = self.access()
 
-    def _answer(self, person, upto, state="active"):
+        def rule(now):
+            if now.state != "active":
+                return now
+            after = dataclasses.replace(
+                now, trial_index=answered, blocks_begun=1, last_at=access.now(),
+                right={"real": right // 2, "fake": right - right // 2}, **changes,
+            )  # fmt: skip
+            if state == "ended early":
+                return sessions.end(after, now.lease, access.now())
+            return dataclasses.replace(after, version=now.version + 1, state=state)
+
+        with suppress(NotFound, Conflict):
+            stored = access.session(session)
+            before = access.cursor(session)
+            return access.change(access.study_of(stored), stored, rule).version != before.version
+        return False
+
+    def _answer(self, person, upto, state="active", right=None):
         upto = min(upto, person.branch.images - (state != "finished"))
         answered = upto if state == "finished" else self.rng.randint(person.answered, upto)
         more = answered - person.answered
-        right = person.right + (more if person.branch is self.test else self.rng.randint(0, more))
+        if right is None:
+            right = person.right + (more if person.branch is self.test else self.rng.randint(0, more))
+        is_late = person.place.status not in ("RESERVED", "ACTIVE")
         if not self._move(person.session, answered, right, state):
-            return False
-        person.answered, person.right, person.state = answered, right, state
+            return self._has_lapsed(person)
+        person.answered, person.right, person.state, person.is_late = answered, right, state, is_late
         return True
+
+    def _has_lapsed(self, person):
+        """Note whether a session that could not go on has lapsed; return False."""
+        with suppress(NotFound):
+            if self.store.cursor(person.session).state == sessions.LAPSED:
+                assert not self.asks_panel, "a session lapsed whose place the panel can be asked for"
+                person.did = "lapsed"
+                self.counts.deeds["lapse"] += 1
+        return False
 
     def finish(self, person):
         if not self._answer(person, IMAGES, "finished"):
@@ -256,9 +322,6 @@ class People:
         person.did = "finished"
         if not person.branch.by_server:
             self.submit(person, self.codes(person.branch)["done"])
-        elif self.rng.random() < 0.5:
-            session = self.store.session(person.session)
-            self.watch().closed(person.branch.study, session)
         if self.rng.random() < 0.25:
             self.withdraw(person)
             if self.rng.random() < 0.5:
@@ -267,11 +330,28 @@ class People:
             self.give_back(person)
 
     def _end_early(self, person):
-        """The browser cannot show the flashes on time."""
-        if self._answer(person, IMAGES - 1, "ended"):
-            person.did = "ended"
-            if not person.branch.by_server:
-                self.submit(person, self.codes(person.branch)["done"])
+        """Have somebody end after five flashes in a row that were not seen as planned.
+
+        Of some the person was the cause, as by another tab; more may have failed before.
+        """
+        upto = min(person.answered + 3, person.branch.images - 1)
+        answered, tried = self.rng.randint(person.answered, upto), self.rng.choice([0, 3, 4, 5, 7])
+        voids = ((answered, "spare"),) * sessions.MISTIMED_BEFORE_ASKING
+        changes = {"voids": voids, "voided_answers": len(voids), "failed_flashes": tried}
+        if not self._move(person.session, answered, person.right, "ended early", **changes):
+            self._has_lapsed(person)
+            return
+        person.answered = min(answered + len(voids), person.branch.images)
+        person.did = person.state = "ended" if tried >= 5 else "broken_off"
+        self.counts.deeds[person.did] += 1
+        if person.state == "broken_off":
+            self.rng.choice([self._give_fault, self._give_fault, self._nocode, self.give_back])(person)
+        elif not person.branch.by_server:
+            self.submit(person, self.codes(person.branch)["done"])
+
+    def _give_fault(self, person):
+        """Go back with the code for technical problems, by which the panel asks for the place."""
+        self.leave(person, "fault")
 
     def withdraw_early(self, person):
         if self._answer(person, IMAGES - 1):
@@ -286,9 +366,8 @@ class People:
         if not is_done and self.rng.random() < 0.5:
             self.give_back(person)
             self.run(self.reconcile, person.branch, kills=False)
-        is_begun = self.store.entry(WITHDRAWN, person.session) is not None
-        person.has_withdrawn = is_begun or self.store.cursor(person.session).state != "returned"
         withdraw(self.store, person.branch.study, person.session, stamp(self.clock()))
+        person.has_withdrawn = self.store.entry(WITHDRAWN, person.session).data["state"] != "returned"
         person.did = "withdrew"
 
     def _return(self, person):
@@ -338,7 +417,7 @@ class People:
             token = self.server()[1].wait(self.branch.study.name, person.link, person.token)["token"]
             before = person.wait or {"seconds": 0, "minutes": 0}
             person.wait = {**before, "token": token, "in_vain": self._is_in_vain()}
-            for _ in range(self.rng.randint(1, 6)):
+            for _ in range(self.rng.choice([1, 3, 6, 6])):
                 self._beat(person)
 
     def _is_in_vain(self):

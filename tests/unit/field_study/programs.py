@@ -19,13 +19,13 @@ from backend.studies.pausing import is_paused, set_paused
 from backend.task.withdrawal import withdraw
 
 from ..memory import MemoryStore
-from .people import Person
+from .people import IMAGES, Person
 from .processes import Fate, Killed, Mortal
 
 URLS = ("https://study.example", "http://127.0.0.1:8000", "https://later.example")
 PANEL_ERRORS = (PanelRefused, PanelUnreached, PanelUnsure)
 OF_A_SESSION = ("session", "token", "state", "answered", "right", "has_withdrawn", "excused", "test_right",
-                "test", "wait", "did", "is_closed")  # fmt: skip
+                "test", "wait", "did", "is_closed", "is_late")  # fmt: skip
 """What a person did that a restore takes back."""
 _NEW = Person(did="lost")
 
@@ -82,6 +82,14 @@ class Programs:
 
     def resume(self, store, panel, branch, clock):
         recruiting.change(store, panel, branch.study, "start")
+
+    def allow_more(self):
+        """Resume a study that has paused itself as too many sessions were closed early."""
+        for branch in self.branches:
+            name = branch.study.name
+            if branch is not self.test and self.kind != "waiting" and is_paused(self.store, name):
+                set_paused(self.store, name, False, stamp(self.clock()))
+                branch.ends_allowed = sum(person.ended_early for person in self.of_branch(branch))
 
     def reconcile(self, store, panel, branch, clock):
         sync.reconcile(store, panel, branch.study, stamp(clock()))
@@ -158,8 +166,11 @@ class Programs:
 
     def call(self):
         """Pause the study for which people wait, or call them."""
-        name = self.branch.study.name
-        set_paused(self.store, name, not is_paused(self.store, name), stamp(self.clock()))
+        name, is_to_pause = self.branch.study.name, not is_paused(self.store, self.branch.study.name)
+        set_paused(self.store, name, is_to_pause, stamp(self.clock()))
+        if not is_to_pause:
+            ends = sum(person.ended_early for person in self.of_branch(self.branch))
+            self.branch.ends_allowed = ends
 
     # other stores
 
@@ -175,12 +186,9 @@ class Programs:
         paid = self.asked()
         before = {id(person): facts for person, facts in people}
         for person in self.people:
-            facts = before.get(id(person)) or {name: getattr(_NEW, name) for name in OF_A_SESSION}
-            if any(getattr(person, name) != value for name, value in facts.items()):
-                person.lost = sum(n * cents for (of, _, cents), n in paid.items() if of == person.place.id)
-            for name, value in facts.items():
-                setattr(person, name, value)
+            _go_back(person, before.get(id(person)), paid)
         self.store, self.backup = store, None
+        self.clock.advance(seconds=1)
         self.before_restore = paid
         self.counts.deeds["restore"] += 1
         self.restored_at = self.clock()
@@ -193,6 +201,28 @@ class Programs:
                 store, branch.study.name, lambda now: dataclasses.replace(now, paid_from="lost")
             )
             owing.take_over(store, branch.study.name, stamp(self.clock()))
+
+    def go_back_at_once(self):
+        """Restore what has just been backed up: nothing is lost, and bonuses wait all the same."""
+        self.back_up()
+        self.restore()
+
+    def answer_again(self):
+        """Restore a backup after somebody finished and was paid, who then gives the same answers again."""
+        opened = [person for person in self.people if person.did == "opened"]
+        if not opened:
+            return
+        person = self.rng.choice(opened)
+        self.back_up()
+        self.finish(person)
+        right = person.right
+        for days in (0, 0, 1):
+            self.clock.advance(days=days, minutes=20)
+            self.run(self.reconcile, person.branch, kills=False)
+            self.run(self.pay, person.branch, kills=False)
+        self.restore()
+        if person.did == "opened" and self._answer(person, IMAGES, "finished", right):
+            person.did = "finished"
 
     def take_another_over(self):
         """Have the store take over the ledger of a study that has nothing to do with these."""
@@ -215,6 +245,8 @@ class Programs:
         """Close what is still open, as somebody does who wants to be done with the studies."""
         for branch in self.branches:
             owing.enter_all(self.store, branch.study, self.clock())
+            if any(account.reward == "intended" for account in self.accounts(branch)):
+                self.run(self.release, branch, kills=False)
             for account in self.accounts(branch):
                 if not account.is_paid:
                     who = account.session or account.evaluator
@@ -233,3 +265,22 @@ class Programs:
     def delete_all(self):
         for branch in self.branches:
             delete.mark(self.store, branch.study, self.clock())
+
+
+def _go_back(person, facts, paid):
+    """Give a person the facts of a backup, None if they came later.
+
+    Where nothing was owed by then, all that is owed later is paid besides what the restore took back.
+
+    Args:
+        paid: how often each (submission, kind, cents) was paid.
+    """
+    facts = facts or {name: getattr(_NEW, name) for name in OF_A_SESSION}
+    own = [(kind, n * cents) for (id, kind, cents), n in paid.items() if id == person.place.id]
+    if any(getattr(person, name) != value for name, value in facts.items()):
+        person.lost = sum(cents for _, cents in own)
+    for name, value in facts.items():
+        setattr(person, name, value)
+    is_owed = person.state not in ("", "active") or person.has_withdrawn or person.excused or person.wait
+    bonuses = sum(cents for kind, cents in own if kind == "bonus")
+    person.lost_surely = 0 if is_owed or person.test_right is not None else bonuses
