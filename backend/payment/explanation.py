@@ -178,7 +178,7 @@ class _Words:
         if account.is_unmatched:
             return f"nothing here; the place's reward is {self._money(base)}"
         if account.why == REST:
-            return f"{self._money(bonus)}: all that the session earned, less what was owed before"
+            return f"{self._money(base + bonus)}: all that the session earned, less what was owed before"
         if account.why == WAITED:
             price = self._pay.retainer_usd_cents
             return f"{self._money(bonus)} = {bonus // price if price else 0} minutes × {self._money(price)}"

@@ -140,7 +140,7 @@ class Account:
         """Return what is paid by approval, or as a bonus; a partial session is paid entirely as a bonus."""
         if part == "reward" and self.reward_cents is not None:
             return self.reward_cents
-        is_all_bonus = self.is_partial or bool(self.panel_study)
+        is_all_bonus = self.is_partial or self.why == REST or bool(self.panel_study)
         if part == "reward":
             return 0 if is_all_bonus else self.base_usd_cents
         return self.bonus_usd_cents + (self.base_usd_cents if is_all_bonus else 0)
@@ -356,16 +356,16 @@ def rest_of(part: Account, whole: Account) -> Account | None:
     if not part.is_partial or entered(part, whole) or part.reward not in SETTLED:
         return None
     base = part.usd_cents("reward") if part.reward == "confirmed" else 0  # it may be more than is owed by now
-    more = max(whole.base_usd_cents - part.base_usd_cents - base, 0)
-    more += whole.bonus_usd_cents - part.bonus_usd_cents
-    if more <= 0:
+    more_base = max(whole.base_usd_cents - part.base_usd_cents - base, 0)
+    more_bonus = whole.bonus_usd_cents - part.bonus_usd_cents
+    if more_base + more_bonus <= 0:
         return None
     return Account(
         session=f"{part.session}-{REST}",
         evaluator=part.evaluator,
         why=REST,
-        base_usd_cents=0,
-        bonus_usd_cents=more,
+        base_usd_cents=more_base,
+        bonus_usd_cents=more_bonus,
         owed_at=whole.owed_at,
         participant=part.participant,
         submission=part.submission,
@@ -445,6 +445,8 @@ def reconciled(account: Account, status: str, terms: PanelTerms, at: str) -> Acc
         account = whole.moved(bonus="owed" if account.bonus == "none" else account.bonus)
     if account.is_partial or account.is_unmatched:
         return _followed(account, status, terms, at)
+    if account.why == REST:
+        return _with_base_paid(account) if status in APPROVED else account
     if status in APPROVED and account.reward in ("owed", "intended", "closed"):
         return account.moved(reward="confirmed", confirmed_at=at)
     if status in LOST and account.reward == "intended":
@@ -468,11 +470,11 @@ def _followed(account: Account, status: str, terms: PanelTerms, at: str) -> Acco
 
 
 def _with_base_paid(account: Account) -> Account:
-    """Return a partial account whose reward is confirmed: it pays the base, and more of it than was owed.
+    """Return a partial account, or the rest of one, whose place's reward is confirmed: it pays the base.
 
     Of a bonus that is under way the base is taken off once its payment has ended without paying it.
     """
-    if not account.is_partial or account.bonus != "owed":
+    if not (account.is_partial or account.why == REST) or account.bonus != "owed":
         return account
     return account.moved(base_usd_cents=0, bonus="owed" if account.bonus_usd_cents else "none")
 
@@ -630,14 +632,15 @@ def payable(account: Account, part: Part, status: str) -> bool:
     returned a place or ran out of time is paid, except for a session that was interrupted through no
     fault of theirs, and then only once the place is given up, since it may still end well. Waiting, a test
     on the way to another study, and what was earned after a part was paid, are paid whatever becomes of the
-    place there.
+    place there; base in it, only once the place cannot be approved any more without coming back.
     """
     if getattr(account, part) != "owed":
         return False
     if part == "reward":
         return status == "awaiting_review"
     if account.panel_study or account.why == REST:
-        return status in (*APPROVED, *LOST, "awaiting_review")
+        has_base = account.why == REST and account.base_usd_cents and not account.panel_study
+        return status in LOST or (not has_base and status in (*APPROVED, "awaiting_review"))
     if account.is_partial:
         is_base_paid = account.reward == "confirmed"  # and must not be paid again
         return status in GONE or (status in APPROVED and is_base_paid and not account.base_usd_cents)

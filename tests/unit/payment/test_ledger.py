@@ -1,6 +1,7 @@
 """The rules of what is owed: hand-counted cents."""
 
 import dataclasses
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -8,9 +9,12 @@ from hypothesis import strategies as st
 
 from backend.experiment.session import Cursor
 from backend.foundation.errors import InvalidInput
+from backend.panels.api import Status
 from backend.payment.ledger import (
+    LOST,
     Account,
     Line,
+    PanelTerms,
     Payment,
     Purse,
     account_of,
@@ -19,6 +23,7 @@ from backend.payment.ledger import (
     load_account,
     partial_account_of,
     payable,
+    reconciled,
     times_shown,
 )
 
@@ -127,6 +132,23 @@ def test_who_is_paid_follows_from_where_the_place_stands(part, why, status, expe
     account = Account("s", "e", why, 100, 10, AT)
 
     assert payable(account, part, status) == expected
+
+
+@pytest.mark.parametrize(
+    ("base", "payable_at"),
+    [
+        (50, {"returned", "timed_out", "rejected", "screened_out"}),
+        (0, {*LOST, "approved", "awaiting_review"}),
+    ],
+)
+def test_base_in_a_rest_is_not_paid_as_a_bonus_while_the_place_may_be_approved(base, payable_at):
+    rest = Account("s-rest", "e", "rest", base, 4, AT, reward="none", submission="p")
+
+    assert payable_at <= {status for status in get_args(Status) if payable(rest, "bonus", status)}
+    assert payable(rest, "bonus", "awaiting_review") == (base == 0)
+    assert not payable(rest, "bonus", "active")
+    after = reconciled(rest, "approved", PanelTerms(100, 50), AT)
+    assert (after.base_usd_cents, after.usd_cents("bonus")) == (0, 4)
 
 
 def test_a_place_that_is_gone_is_owed_all_that_was_earned_and_nothing_if_nothing_was():

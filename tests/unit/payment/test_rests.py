@@ -144,7 +144,7 @@ def test_the_rest_is_on_the_list_of_who_is_paid_by_hand(tmp_path):
     goes_on(payday)
 
     (account,) = manual.owed(payday.store, payday.study, at)
-    assert (account.evaluator, account.bonus_usd_cents, account.why) == (evaluator, WHOLE - PART, "rest")
+    assert (account.evaluator, account.total_usd_cents, account.why) == (evaluator, WHOLE - PART, "rest")
     manual.write_list(payday.store, payday.study, paid, at)
     assert manual.mark_paid(payday.store, payday.study, paid, payday.clock) == 1
     assert manual.owed(payday.store, payday.study, at) == []
