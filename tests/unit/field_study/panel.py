@@ -24,6 +24,11 @@ class WatchedBooks(Books):
         self.bonuses_asked = []
         """(calls before, submission, cents)."""
         self.count_calls = lambda: 0
+        self.hidden = set()
+        """Places that are not listed any more either, if the study is read."""
+
+    def places_of(self, study):
+        return [place for place in super().places_of(study) if place.id not in self.hidden]
 
     def pay_bulk(self, id):
         super().pay_bulk(id)
@@ -71,6 +76,8 @@ class PanelPeople:
             is_whole = self.test and place.study == self.panel_study(self.test) and self.rng.random() < 0.5
             id, statuses = (place.study, [404]) if is_whole else (place.id, [400, 404])
             self.unreadable[id] = self.rng.choice(statuses)
+            if self.rng.random() < 0.5:
+                self.books.hidden.add(id)
 
     def is_unreadable(self, place):
         return place.id in self.unreadable or place.study in self.unreadable
