@@ -208,7 +208,7 @@ def broke_off(store: Store, study: Study, evaluator: str, fault: str) -> Account
             return entered(now, account) or now
         if now is not None and (now.rewards or now.payments or now.confirmed_at):
             raise Conflict(f"the payment of {evaluator} is in progress already")
-        if now is not None and now.closed_at and not now.is_unmatched:
+        if now is not None and now.closed_at:
             raise Conflict(f"what is owed to {now.evaluator} is closed: {now.closed_why}")
         if now is not None and now.total_usd_cents > account.total_usd_cents:  # for another session there
             raise Conflict(
