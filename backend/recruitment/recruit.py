@@ -264,12 +264,19 @@ def grow(store: Store, panel: Panel, study: Study, places: int, is_decided: bool
 
 
 def finish_growth(store: Store, panel: Panel, study: Study, state: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Raise the places at the panel to the recorded number, unless that is done; return the recruitment."""
+    """Raise the places at the panel to the recorded number, unless that is done; return the recruitment.
+
+    If the panel has more, as after a restore, these are recorded: places cannot shrink there.
+    """
     if not state.get("is_growing"):
         return state
-    places = state["places"]
-    panel.set_places(state["panel_study"], places)
-    return _changed(store, study, lambda now: {"is_growing": now["places"] > places})
+    places, at_panel = state["places"], panel.link(state["panel_study"]).places
+    if at_panel < places:
+        panel.set_places(state["panel_study"], places)
+    most = max(places, at_panel)
+    return _changed(
+        store, study, lambda now: {"places": max(now["places"], most), "is_growing": now["places"] > most}
+    )
 
 
 def notice_published(store: Store, panel: Panel, study: Study) -> Mapping[str, Any] | None:

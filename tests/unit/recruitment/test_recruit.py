@@ -216,6 +216,21 @@ def test_a_raise_that_another_overtook_does_not_lower_what_is_recorded(world, pa
     assert recruit.begun(world.store, study)["places"] == 12
 
 
+def test_places_that_a_restored_store_does_not_know_are_recorded_when_more_are_added(
+    world, panel, books, study
+):
+    state = begin(world.store, panel, study, plan(study), URL, budget_cents=100_000)
+    id, before = state["panel_study"], state["places"]
+    panel.set_places(id, before + 3)
+
+    grown = grow(world.store, panel, study, before + 1)
+
+    assert (grown["places"], grown["is_growing"]) == (before + 3, False)
+    assert books.studies[id]["total_available_places"] == before + 3
+    assert grow(world.store, panel, study, before + 4)["places"] == before + 4
+    assert books.studies[id]["total_available_places"] == before + 4
+
+
 def test_a_recruitment_that_was_stopped_does_not_grow(world, panel, books, study):
     begin(world.store, panel, study, plan(study), URL, budget_cents=20 * 309)
     change(world.store, panel, study, "stop")
