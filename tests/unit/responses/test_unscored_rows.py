@@ -107,7 +107,9 @@ def test_attention_is_told_of_everybody(world, study):
     assert (told["people"], told["shown"], told["right"], told["all_right"]) == (6, 24, 16, 4)
     assert told["share"] == pytest.approx(4 / 6)
     # Wilson's with Student's quantile; s^2 / n is 4/15 / 6, so that n is effectively 2/9 of its inverse: 5
-    weight = stats.t.ppf(0.975, 5) ** 2 / 5
+    # The lower end reaches farther by (1 + 2 q^2) / 4 of the skewness, that of four times 1/3 and twice -2/3
+    q, skewness = stats.t.ppf(0.975, 5), (4 / 27 - 16 / 27) / 5 / 6**2 / (4 / 15 / 6) ** 1.5
+    weight = (q + np.array([-skewness * (1 + 2 * q**2) / 4, 0])) ** 2 / 5
     ends = (4 / 6 + weight / 2 + np.array([-1, 1]) * np.sqrt(weight * (2 / 9 + weight / 4))) / (1 + weight)
     assert told["ci"] == pytest.approx(ends)
     # Clopper and Pearson, 4 of 6: R 4.3, binom.test(4, 6)$conf.int
