@@ -21,7 +21,7 @@ const DECODED_AHEAD = 3;
 const FRAMES_MEASURED_QUICKLY = 60;
 const READING_MS = 3000;
 /** Flags of a flash that was not seen because of the window: `EVALUATOR_FLAGS` of the backend. */
-const WINDOW_FLAGS = ["hidden", "left_full_screen", "display_changed"];
+const WINDOW_FLAGS = ["hidden", "left_full_screen"];
 
 /**
  * @typedef {import("./visit.js").Visit} Visit

@@ -35,9 +35,9 @@ show: it is paid by the share of trials that were answered."""
 CLOSED_EARLY = ("ended", BROKEN_OFF)
 LAPSED = "lapsed"
 """The state of a session that fell silent, and whose place was then given to another."""
-EVALUATOR_FLAGS = frozenset({"hidden", "left_full_screen", "display_changed"})
+EVALUATOR_FLAGS = frozenset({"hidden", "left_full_screen"})
 """Flags of a flash that the evaluator, not the browser, kept from being seen as planned."""
-MISTIMED_FLAGS = EVALUATOR_FLAGS | {"mistimed"}
+MISTIMED_FLAGS = EVALUATOR_FLAGS | {"mistimed", "display_changed"}
 """Flags of a flash that was not seen as planned."""
 SHOWN_AGAIN = "shown_again"
 """The flag of an answer to a stimulus that may have been flashed before: it is paid, and not scored."""
@@ -236,8 +236,12 @@ def replaced_in_a_row(cursor: Cursor) -> int:
 
 
 def state_if_ended(cursor: Cursor) -> str:
-    """Return the state of a session that is closed early now: `ended` needs flashes that were tried."""
-    return "ended" if cursor.failed_flashes >= MISTIMED_BEFORE_ASKING else BROKEN_OFF
+    """Return the state of a session that is closed early now: `ended` needs flashes that were tried.
+
+    These are five, or all that there were spares for if these were fewer.
+    """
+    needed = min(MISTIMED_BEFORE_ASKING, len(cursor.voids) + 1)
+    return "ended" if cursor.failed_flashes >= needed else BROKEN_OFF
 
 
 def end(cursor: Cursor, lease: int, at: str) -> Cursor:
