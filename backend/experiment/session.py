@@ -30,8 +30,8 @@ from backend.foundation.frozen import dataclass
 CLOSED = ("finished", "ended")
 """States of a session that has ended and is paid in full: every trial answered, or closed early."""
 BROKEN_OFF = "broken_off"
-"""The state of a session closed early without `MISTIMED_BEFORE_ASKING` flashes that its browser failed to
-show: it is paid by the share of trials that were answered."""
+"""The state of a session closed early without the flashes tried that `state_if_ended` asks for: it is paid by
+the share of trials that were answered."""
 CLOSED_EARLY = ("ended", BROKEN_OFF)
 LAPSED = "lapsed"
 """The state of a session that fell silent, and whose place was then given to another."""
@@ -43,7 +43,8 @@ SHOWN_AGAIN = "shown_again"
 """The flag of an answer to a stimulus that may have been flashed before: it is paid, and not scored."""
 MISTIMED_BEFORE_ASKING = 5
 """Number of consecutive mistimed flashes after which the evaluator is asked whether to continue or to end;
-also the number that the browser must have failed to show before a session closed early is paid in full."""
+also the number that the browser must have failed to show before a session closed early is paid in full, if
+there are spares for so many."""
 CHECKS = "checks"
 """The key of right answers to attention checks in `Cursor.right`: they are paid, and not scored."""
 _REPLACED = (TEST, CHECK)

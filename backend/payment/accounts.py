@@ -18,7 +18,6 @@ from backend.foundation.errors import Conflict, NotFound
 from backend.foundation.timestamps import stamp
 from backend.payment.ledger import (
     SETTLED,
-    WAITED,
     WITHDRAWN,
     Account,
     Line,
@@ -329,8 +328,8 @@ def waits_owed(store: Store, study: Study, known: Iterable[Account], now: dateti
         return
     counted: Counter[str] = Counter()
     for account in known:
-        if account.why == WAITED:
-            counted[account.session.partition("-")[0]] += account.bonus_usd_cents // price
+        if account.wait_id:
+            counted[account.wait_id] += account.bonus_usd_cents // price
     for id, wait in waits(store, study.name):
         minutes = wait.minutes - counted[id]
         if minutes > 0 and not is_waiting(wait, now.timestamp()):

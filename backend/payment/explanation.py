@@ -271,7 +271,7 @@ class _Words:
             if from_ := self._known.bonuses_from:
                 return _Outlook("owed", f"after a restore, bonuses are paid from {_at(from_)} on")
             return self._payable(case.key, "bonus", "pays the bonus")
-        if (account.is_partial or account.why == REST) and status and status not in (*APPROVED, *LOST):
+        if account.is_part_or_rest and status and status not in (*APPROVED, *LOST):
             return _Outlook("owed", "the bonus is paid once the place is returned or timed out", _CLOSE)
         if status and status not in LOST and account.reward in ("owed", "intended"):
             return _Outlook("owed", "the bonus is paid once the reward is")

@@ -136,11 +136,26 @@ class Account:
         """Whether the session was interrupted, so that the panel's reward is not what is owed."""
         return self.why not in _NOT_FAULTS
 
+    @property
+    def is_part_or_rest(self) -> bool:
+        """Whether it is of an interrupted session, or the rest of one: base in it is paid as a bonus."""
+        return self.is_partial or self.why == REST
+
+    @property
+    def session_id(self) -> str:
+        """The id of the session, of which `session` is that of an account."""
+        return self.session.removesuffix(f"-{REST}")
+
+    @property
+    def wait_id(self) -> str:
+        """The id of the wait that is paid; '' if none is."""
+        return self.session.partition("-")[0] if self.why == WAITED else ""
+
     def usd_cents(self, part: Part) -> int:
         """Return what is paid by approval, or as a bonus; a partial session is paid entirely as a bonus."""
         if part == "reward" and self.reward_cents is not None:
             return self.reward_cents
-        is_all_bonus = self.is_partial or self.why == REST or bool(self.panel_study)
+        is_all_bonus = self.is_part_or_rest or bool(self.panel_study)
         if part == "reward":
             return 0 if is_all_bonus else self.base_usd_cents
         return self.bonus_usd_cents + (self.base_usd_cents if is_all_bonus else 0)
@@ -474,7 +489,7 @@ def _with_base_paid(account: Account) -> Account:
 
     Of a bonus that is under way the base is taken off once its payment has ended without paying it.
     """
-    if not (account.is_partial or account.why == REST) or account.bonus != "owed":
+    if not account.is_part_or_rest or account.bonus != "owed":
         return account
     return account.moved(base_usd_cents=0, bonus="owed" if account.bonus_usd_cents else "none")
 

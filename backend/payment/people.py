@@ -14,7 +14,7 @@ from backend.foundation.errors import InvalidInput, NotFound, OpenhypeError
 from backend.foundation.suggestions import did_you_mean
 from backend.panels.api import Panel, Submission
 from backend.payment import accounts, ledger, screened_out, study_payments, unmatched
-from backend.payment.ledger import REST, WAITED, Account
+from backend.payment.ledger import Account
 from backend.payment.payer import SETTLE
 from backend.payment.study_payments import LINK, PayOptions
 from backend.stores.store import Store
@@ -119,8 +119,7 @@ def _everybody(known: Known) -> Iterator[Case]:
     gone = {entry.key: entry.data for entry in withdrawn(store, study.name)}
     waiting, seen = dict(waits(store, study.name)), {*known.accounts}
     for key, account in known.accounts.items():
-        id = account.session.removesuffix(f"-{REST}")
-        wait_id = account.session.partition("-")[0] if account.why == WAITED else ""
+        id = account.session_id
         case = _of_session(known, id, sessions.get(id), gone.get(id))
         ids = {account.evaluator, account.session, account.code, account.submission, account.participant}
         yield replace(
@@ -129,11 +128,11 @@ def _everybody(known: Known) -> Iterator[Case]:
             names=case.names | ids - {""},
             key=key,
             account=account,
-            wait=waiting.get(wait_id),
+            wait=waiting.get(account.wait_id),
             place=known.places.get(key),
         )
-    owed = {account.session.removesuffix(f"-{REST}") for account in known.accounts.values()}
-    waited = {account.session.partition("-")[0] for account in known.accounts.values()}
+    owed = {account.session_id for account in known.accounts.values()}
+    waited = {account.wait_id for account in known.accounts.values()}
     for id in sorted({*sessions, *gone} - owed):
         case = _of_session(known, id, sessions.get(id), gone.get(id))
         seen.add(case.key)

@@ -274,13 +274,15 @@ def _progress(study: Study, session: Session, cursor: Cursor, config: PanelConfi
     practice = sessions.practice_trials(session)
     is_practice = cursor.trial_index < practice
     trials = sessions.total_trials(session)
-    earn = sessions.earned_usd_cents
-    earned = sessions.owed_usd_cents(protocol, trials, cursor) if is_done else earn(protocol, cursor)
+    if is_done:
+        earned = sessions.owed_usd_cents(protocol, trials, cursor)
+    else:
+        earned = sessions.earned_usd_cents(protocol, cursor)
     reply: SessionProgress = {
         "next": None if is_done else _next(study, session, cursor),
         "progress": {
             "answered": cursor.trial_index - (0 if is_practice else practice),
-            "total": practice if is_practice else sessions.total_trials(session) - practice,
+            "total": practice if is_practice else trials - practice,
             "replaced": cursor.voided_answers,
         },
         "earned_usd_cents": earned

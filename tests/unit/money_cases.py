@@ -251,9 +251,9 @@ def payment_lapsed(payday):
     return who
 
 
-@case("bonus: $0.10 owed", ": lapsed", "next: the next run pays the bonus")
-def payment_released(payday):
-    payday.books.pay_delay = timedelta(days=9)
+def released(payday, delay):
+    """Have somebody's payment, which arrives after a delay, be released after 30 hours; return who it is."""
+    payday.books.pay_delay = delay
     who, _ = payday.person()
     pay(payday)
     payday.clock.advance(hours=30)
@@ -262,14 +262,14 @@ def payment_released(payday):
     return who
 
 
+@case("bonus: $0.10 owed", ": lapsed", "next: the next run pays the bonus")
+def payment_released(payday):
+    return released(payday, timedelta(days=9))
+
+
 @case("bonus: $0.10 paid, as recorded on 2026-01-06", ": lapsed")
 def paid_late(payday):
-    payday.books.pay_delay = timedelta(hours=35)
-    who, _ = payday.person()
-    pay(payday)
-    payday.clock.advance(hours=30)
-    payday.books.refusing_bulks = True
-    pay(payday, releases_sent=True)
+    who = released(payday, timedelta(hours=35))
     payday.clock.advance(hours=10)
     pay(payday)
     return who
@@ -277,12 +277,7 @@ def paid_late(payday):
 
 @case("bonus: $0.10 paid, as recorded on 2026-01-06", ": lapsed")
 def closed_and_paid_late(payday):
-    payday.books.pay_delay = timedelta(hours=35)
-    who, _ = payday.person()
-    pay(payday)
-    payday.clock.advance(hours=30)
-    payday.books.refusing_bulks = True
-    pay(payday, releases_sent=True)
+    who = released(payday, timedelta(hours=35))
     owing.close(payday.store, payday.study, who, "released, and to be paid by hand", payday.clock())
     payday.clock.advance(hours=10)
     pay(payday)
