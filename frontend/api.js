@@ -272,13 +272,16 @@ function tokenHeader(token) {
  * @returns {Promise<Record<string, string>>}
  */
 export async function digestHeader(body) {
-  if (!globalThis.crypto?.subtle) return {};
+  return globalThis.crypto?.subtle ? { "X-Amz-Content-Sha256": await hexDigest(body) } : {};
+}
+
+/**
+ * Return the SHA-256 of a text; only in a secure context.
+ * @param {string} body
+ */
+export async function hexDigest(body) {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(body));
-  return {
-    "X-Amz-Content-Sha256": Array.from(new Uint8Array(digest), (byte) =>
-      byte.toString(16).padStart(2, "0"),
-    ).join(""),
-  };
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 /**

@@ -3,6 +3,7 @@
 
 import { copier } from "./copy_button.js";
 import { backLink } from "./panel_exit.js";
+import { beginNextPerson, nextPersonActions } from "./person.js";
 import { ask, el, facts, showWaiting } from "./screens.js";
 import { writeToken } from "./storage.js";
 import { money, number, percent, text } from "./texts.js";
@@ -31,20 +32,21 @@ function backForm({ action, fields }, isPrimary) {
  */
 export async function showDone(study, visit) {
   if (visit.done.qualification) {
-    if ((await showResult(/** @type {import("./visit.js").Tested} */ (visit), study)) === "again")
-      takeAgain(study);
-    return;
+    return begin(study, await showResult(/** @type {import("./visit.js").Tested} */ (visit), study));
   }
   const { done } = visit;
   const isTold = study.debrief && done.complete;
   const told = isTold && !isAwaited(visit) ? await showDebrief(study, visit) : null;
-  if (told === "again") return takeAgain(study);
   if (told === "start") return location.assign("/");
+  if (told) return begin(study, told);
   const title = done.complete ? text("end.complete") : text("end.early");
   const isPaid = study.pay.base_usd_cents + study.pay.bonus_usd_cents > 0;
   const early = whyEarly(done, isPaid).map((words) => el("p", {}, words));
   // Not primary: an Enter key press left over from the last picture must not remove the completion code.
-  const actions = study.repeat_visits ? [{ label: text("end.again"), value: "again" }] : [];
+  const actions = [
+    ...(study.repeat_visits ? [{ label: text("end.again"), value: "again" }] : []),
+    ...nextPersonActions(study),
+  ];
   const below = isTold && isAwaited(visit) ? [debriefBelow(visit)] : [];
   const answer = await ask(
     "done",
@@ -53,7 +55,7 @@ export async function showDone(study, visit) {
     actions,
     below,
   );
-  if (answer === "again") takeAgain(study);
+  begin(study, answer);
 }
 
 /**
@@ -83,6 +85,7 @@ async function showDebrief(study, visit) {
   const actions = [
     ...(study.repeat_visits ? [{ label: text("end.again"), value: "again", primary: true }] : []),
     ...(location.hash === DEMO ? [{ label: text("end.start_page"), value: "start" }] : []),
+    ...nextPersonActions(study),
   ];
   const code = el(
     "details",
@@ -139,8 +142,14 @@ async function debriefOf(visit) {
   }
 }
 
-/** @param {PublicStudy} study */
-function takeAgain(study) {
+/**
+ * Begin another session, if the last page was answered so.
+ * @param {PublicStudy} study
+ * @param {string} answer
+ */
+function begin(study, answer) {
+  if (answer === "next") return beginNextPerson(study);
+  if (answer !== "again") return;
   writeToken(study.study, null);
   location.reload();
 }
@@ -150,7 +159,7 @@ function takeAgain(study) {
  * @param {import("./visit.js").Tested} visit
  * @param {PublicStudy} study the qualification
  * @param {boolean} [leadsOn] whether the study follows; its button is then the only primary one
- * @returns {Promise<string>} `on` for the study, or `again`
+ * @returns {Promise<string>} `on` for the study, `again`, or `next`
  */
 export function showResult(visit, study, leadsOn = false) {
   const { passed, may_retake } = visit.done.qualification;
@@ -158,6 +167,7 @@ export function showResult(visit, study, leadsOn = false) {
   const actions = [
     ...(goesOn ? [{ label: text("test.go_on"), value: "on", primary: true }] : []),
     ...(!passed && may_retake ? [{ label: text("test.again"), value: "again" }] : []),
+    ...(leadsOn ? [] : nextPersonActions(study)),
   ];
   return ask(
     "done",

@@ -7,7 +7,7 @@ import { offer } from "./offer.js";
 import { exitLink, panelParameters, pathOf, sayGoodbye, signature } from "./panel_exit.js";
 import { EXITS } from "./refusals.js";
 import { ask, el, show } from "./screens.js";
-import { readPass, writePass, writeToken } from "./storage.js";
+import { readNumber, readPass, writePass, writeToken } from "./storage.js";
 import { titleOf } from "./study_texts.js";
 import { currentLanguage, text } from "./texts.js";
 
@@ -66,12 +66,12 @@ async function vouchedFor(api, study) {
         panel: panelParameters(study),
         signature: signature(study),
       });
-      if (pass) writePass(study.study, location.search, pass);
+      if (pass) writePass(study.study, pass);
       return;
     } catch (error) {
       const code = error instanceof Refused ? error.code : "";
-      if (code === "unsigned" && readPass(study.study, location.search)) {
-        writePass(study.study, location.search, null);
+      if (code === "unsigned" && readPass(study.study)) {
+        writePass(study.study, null);
       } else if (code !== "unknown_place" || tried === PLACE_TRIES) {
         throw error;
       } else {
@@ -148,6 +148,7 @@ function open({ api }, study, qualificationToken) {
       pixel_ratio: devicePixelRatio,
       language: navigator.language,
       shown_language: currentLanguage(),
+      ...(study.shared_computer ? { person_at_computer: readNumber(study.study) } : {}),
     },
     qualification_token: qualificationToken,
     signature: signature(study),

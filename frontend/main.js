@@ -9,6 +9,7 @@ import { browserLanguage } from "./languages.js";
 import { guardAgain, stopGuarding } from "./leaving.js";
 import { isPreview, showPreview } from "./offer.js";
 import { showGivenUp } from "./panel_exit.js";
+import { askWhetherTheSame, beginNextPerson, nextPersonActions, recognise } from "./person.js";
 import { showElsewhere, showRefusal } from "./refusals.js";
 import { ask, el } from "./screens.js";
 import { holdTab, readToken, writeToken } from "./storage.js";
@@ -27,7 +28,7 @@ const STUDY = document.body.dataset.study ?? decodeURIComponent(location.pathnam
 /** Return a sentence on what is safe meanwhile; empty before there can be any responses. */
 const safe = () => (readToken(STUDY) ? text("trouble.answers_safe") : "");
 /** @type {import("./trouble.js").About} */
-const about = { contact: "", session: "", giveUp: null };
+const about = { contact: "", session: "", giveUp: null, nextPerson: null };
 /** @type {import("./visit.js").Api} */
 let api = makeApi({
   random: Math.random,
@@ -55,18 +56,22 @@ if (!document.body.dataset.unfit) visitStudy(STUDY).catch(showError);
 
 /** @param {string} name */
 async function visitStudy(name) {
-  await haveTab(name);
   if (document.body.dataset.demo) await playWithoutServer(document.body.dataset.demo);
   const study = await api.get(`/api/studies/${encodeURIComponent(name)}`);
+  await recognise(study);
   await speak(study);
+  await haveTab(name);
   document.title = titleOf(study);
   about.contact = study.contact;
   about.giveUp = () => showGivenUp(api, study, about);
+  if (nextPersonActions(study).length) about.nextPerson = () => beginNextPerson(study);
   if (isPreview(study)) {
     const { judgmentOf } = await api.load(() => import("./judgment.js"));
     return showPreview(study, await api.load(() => judgmentOf(study)));
   }
-  const visit = (await resumed(name)) ?? (await enter({ api, resumed, begun, playing, showError }, study));
+  const former = await resumed(name);
+  if (former && !former.done) await askWhetherTheSame(study);
+  const visit = former ?? (await enter({ api, resumed, begun, playing, showError }, study));
   if (visit) await playToEnd(study, /** @type {import("./visit.js").Ended} */ (visit));
 }
 
@@ -115,7 +120,6 @@ async function playWithoutServer(file) {
  */
 async function haveTab(name) {
   if (await holdTab(name, false, goElsewhere)) return;
-  await early;
   await ask(
     "error",
     text("tab.other"),

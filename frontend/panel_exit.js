@@ -30,7 +30,7 @@ export function panelParameters(study) {
  * @param {PublicStudy} study
  */
 export function signature(study) {
-  const pass = readPass(study.study, location.search);
+  const pass = readPass(study.study);
   if (pass) return pass;
   return study.signature_parameter
     ? new URLSearchParams(location.search).get(study.signature_parameter)

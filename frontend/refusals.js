@@ -4,7 +4,7 @@
 import { Refused } from "./api.js";
 import { onTrialKeys } from "./keys.js";
 import { goBack } from "./panel_exit.js";
-import { ask, el, hideProgress, notice, show } from "./screens.js";
+import { ask, el, hideProgress, notice } from "./screens.js";
 import { holdTab } from "./storage.js";
 import { text } from "./texts.js";
 import { questions, quotes } from "./trouble.js";
@@ -44,6 +44,9 @@ const CLEAR = [
   "opened_too_often",
 ];
 
+/** Refusals of the person whose session this browser stored. */
+const OF_PERSON = ["withdrawn", "already_started", "already_finished", "returned", "lapsed", "not_qualified"];
+
 /**
  * Refusals of an evaluator who has a place at the panel, with the outcome reported to the panel.
  * @type {Record<string, "no_consent" | "screened_out">}
@@ -69,12 +72,15 @@ export function showRefusal(error, about, back = null) {
   const { code, id } = error instanceof Refused ? error : { code: "", id: "" };
   if (PLAIN.includes(code)) {
     const next = back && EXITS[code] === "no_consent" ? [el("p", {}, text("panel.give_place"))] : [];
-    show("error", text(`refused.${code}`), [
+    const isOfPerson = about.nextPerson && OF_PERSON.includes(code);
+    const content = [
       el("p", {}, text(`refused.${code}_help`)),
       ...next,
       ...goBack(back),
       ...(code === "lapsed" ? quotes(about, id) : questions(about, CLEAR.includes(code) ? "" : id)),
-    ]);
+    ];
+    const actions = isOfPerson ? [{ label: text("shared.someone_else"), value: "next" }] : [];
+    ask("error", text(`refused.${code}`), content, actions).then(() => about.nextPerson?.());
     return;
   }
   const actions = [

@@ -4,8 +4,18 @@
  * If storage throws (blocked, full), the task runs without it: a reload then starts again.
  */
 
+let person = "";
+
+/**
+ * Use what is stored for one person only: at a shared computer, others leave theirs in the same browser.
+ * @param {string} id a digest, since the next person can read it; "" where the link names nobody
+ */
+export function storeFor(id) {
+  person = id;
+}
+
 /** @param {string} study */
-const key = (study) => `openhype:${study}`;
+const key = (study) => `openhype:${study}${person && `:${person}`}`;
 
 /**
  * Return the token of this browser's session in a study.
@@ -61,18 +71,17 @@ export function writeLanguage(study, language) {
   }
 }
 
-/** @param {string} study @param {string} link */
-const passKey = (study, link) => `${key(study)}:pass:${link}`;
+/** @param {string} study */
+const passKey = (study) => `${key(study)}:pass`;
 
 /**
  * Return the pass that this tab received for the panel's link; it lasts as long as the tab.
  * @param {string} study
- * @param {string} link query of the link
  * @returns {string | null}
  */
-export function readPass(study, link) {
+export function readPass(study) {
   try {
-    return sessionStorage.getItem(passKey(study, link));
+    return sessionStorage.getItem(passKey(study));
   } catch {
     return null;
   }
@@ -80,20 +89,55 @@ export function readPass(study, link) {
 
 /**
  * @param {string} study
- * @param {string} link
  * @param {string | null} pass null removes it
  */
-export function writePass(study, link, pass) {
+export function writePass(study, pass) {
   try {
-    if (pass === null) sessionStorage.removeItem(passKey(study, link));
-    else sessionStorage.setItem(passKey(study, link), pass);
+    if (pass === null) sessionStorage.removeItem(passKey(study));
+    else sessionStorage.setItem(passKey(study), pass);
   } catch {
     // done without
   }
 }
 
+/** @param {string} study */
+const numberKey = (study) => `${key(study)}:number`;
+
+/**
+ * Return which person this is at a shared computer, from 1.
+ * @param {string} study
+ */
+export function readNumber(study) {
+  try {
+    return Number(localStorage.getItem(numberKey(study)) ?? 1);
+  } catch {
+    return 1;
+  }
+}
+
+/**
+ * Forget a person at a shared computer, and count the next one.
+ * @param {string[]} studies the study, and its qualification if any
+ */
+export function forgetPerson(studies) {
+  const number = readNumber(studies[0]);
+  try {
+    for (const study of studies) {
+      localStorage.removeItem(key(study));
+      localStorage.removeItem(languageKey(study));
+    }
+    const drafts = Object.keys(sessionStorage).filter((name) => name.startsWith(DRAFT));
+    for (const name of drafts) sessionStorage.removeItem(name);
+    localStorage.setItem(numberKey(studies[0]), `${number + 1}`);
+  } catch {
+    // nothing was stored
+  }
+}
+
+const DRAFT = "openhype:draft:";
+
 /** @param {string} session @param {string} when */
-const draftKey = (session, when) => `openhype:draft:${session}:${when}`;
+const draftKey = (session, when) => `${DRAFT}${session}:${when}`;
 
 /**
  * Return the answers to questions that this tab has not sent yet; {} if there are none.

@@ -233,6 +233,11 @@ export const texts = {
   "leave.close": "Sie können diese Seite schließen. Ihre Antworten sind gespeichert.",
   "leave.go_on": "Mit der Aufgabe weitermachen",
 
+  "shared.begun": "Hier hat schon jemand begonnen",
+  "shared.begun_help": "Wenn Sie das waren, machen Sie da weiter, wo Sie aufgehört haben. Wenn nicht, beginnen Sie neu: Die bisherigen Antworten bleiben bei der Person, die sie gegeben hat.",
+  "shared.go_on": "Weitermachen",
+  "shared.someone_else": "Jemand anderes nimmt teil",
+
   "tab.other": "Diese Aufgabe ist in einem anderen Tab geöffnet",
   "tab.other_help": "Sie können dort weitermachen oder sie hierher holen. Keine Ihrer Antworten geht verloren.",
   "tab.here": "Hier weitermachen",

@@ -233,6 +233,11 @@ export const texts = {
   "leave.close": "You can close this page. Your answers are stored.",
   "leave.go_on": "Go on with the task",
 
+  "shared.begun": "Somebody has begun here",
+  "shared.begun_help": "If it was you, go on where you stopped. If not, begin afresh: the answers given so far stay with the person who gave them.",
+  "shared.go_on": "Go on",
+  "shared.someone_else": "Someone else takes part",
+
   "tab.other": "This task is open in another tab",
   "tab.other_help": "You can go on there, or move it here. Nothing you have answered is lost.",
   "tab.here": "Continue here",

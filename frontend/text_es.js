@@ -233,6 +233,11 @@ export const texts = {
   "leave.close": "Puede cerrar esta página. Sus respuestas están guardadas.",
   "leave.go_on": "Continuar con la tarea",
 
+  "shared.begun": "Alguien ya ha empezado aquí",
+  "shared.begun_help": "Si fue usted, siga donde lo dejó. Si no, empiece de nuevo: las respuestas dadas hasta ahora siguen siendo de la persona que las dio.",
+  "shared.go_on": "Seguir",
+  "shared.someone_else": "Participa otra persona",
+
   "tab.other": "Esta tarea está abierta en otra pestaña",
   "tab.other_help": "Puede continuar allí o traerla aquí. No se pierde nada de lo que ha respondido.",
   "tab.here": "Continuar aquí",

@@ -233,6 +233,11 @@ export const texts = {
   "leave.close": "Vous pouvez fermer cette page. Vos réponses sont enregistrées.",
   "leave.go_on": "Continuer la tâche",
 
+  "shared.begun": "Quelqu’un a déjà commencé ici",
+  "shared.begun_help": "Si c’était vous, reprenez là où vous vous êtes arrêté. Sinon, recommencez depuis le début : les réponses données jusqu’ici restent à la personne qui les a données.",
+  "shared.go_on": "Reprendre",
+  "shared.someone_else": "Une autre personne participe",
+
   "tab.other": "Cette tâche est ouverte dans un autre onglet",
   "tab.other_help": "Vous pouvez continuer là-bas, ou la déplacer ici. Aucune de vos réponses n’est perdue.",
   "tab.here": "Continuer ici",

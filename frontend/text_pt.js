@@ -233,6 +233,11 @@ export const texts = {
   "leave.close": "Você pode fechar esta página. As suas respostas estão guardadas.",
   "leave.go_on": "Continuar a tarefa",
 
+  "shared.begun": "Alguém já começou aqui",
+  "shared.begun_help": "Se foi você, continue de onde parou. Se não, comece do início: as respostas dadas até agora continuam sendo da pessoa que as deu.",
+  "shared.go_on": "Continuar",
+  "shared.someone_else": "Outra pessoa participa",
+
   "tab.other": "Esta tarefa está aberta em outra aba",
   "tab.other_help": "Você pode continuar lá ou trazê-la para cá. Nada do que você respondeu se perde.",
   "tab.here": "Continuar aqui",

@@ -233,6 +233,11 @@ export const texts = {
   "leave.close": "您可以关闭本页面。您的回答已保存。",
   "leave.go_on": "继续任务",
 
+  "shared.begun": "已有人在此开始",
+  "shared.begun_help": "如果是您本人，请从上次停下的地方继续。如果不是，请重新开始：此前的回答仍属于作答的那个人。",
+  "shared.go_on": "继续",
+  "shared.someone_else": "由另一个人参加",
+
   "tab.other": "此任务已在另一个标签页中打开",
   "tab.other_help": "您可以在那里继续，也可以把它移到这里。您的回答不会丢失。",
   "tab.here": "在此继续",

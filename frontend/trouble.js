@@ -14,6 +14,7 @@ import { counted, sentences, text, textNodes } from "./texts.js";
  * @property {string} session id; "" before there is one
  * @property {(() => Promise<void>) | null} giveUp ends a visit that cannot continue; null if the page offers
  *   no such end
+ * @property {(() => Promise<void>) | null} [nextPerson] begins afresh for the next one at a shared computer
  */
 
 /**

@@ -5,6 +5,7 @@ import { Refused, makeApi } from "./api.js";
 import { listenToKeys } from "./keys.js";
 import { languagePicker } from "./language_picker.js";
 import { browserLanguage } from "./languages.js";
+import { recognise } from "./person.js";
 import { ask, el, facts, show } from "./screens.js";
 import { readToken } from "./storage.js";
 import { speak, titleOf } from "./study_texts.js";
@@ -33,6 +34,7 @@ wait().catch(showError);
 
 async function wait() {
   const study = await api.get(PATH);
+  await recognise(study);
   await speak(study);
   document.title = titleOf(study);
   about.contact = study.contact;

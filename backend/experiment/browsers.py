@@ -21,6 +21,7 @@ _MARKS = (
     ("AppleWebKit/", "WebKit"),
 )
 """Substrings of the user agent, each with the engine it indicates; the first match counts."""
+_MOST_PEOPLE = 100000
 
 
 def engine_of(device: Mapping[str, Any]) -> str:
@@ -41,12 +42,23 @@ def language_of(device: Mapping[str, Any]) -> str:
     return language if language in LANGUAGES else ""
 
 
-def retained(device: Mapping[str, Any]) -> dict[str, str]:
-    """Return what remains of a device's data after its deletion: engine and language of the page, if known.
+def person_at_computer(device: Mapping[str, Any]) -> int | None:
+    """Return which person this was at a shared computer, from 1; None in other studies."""
+    number = device.get("person_at_computer")
+    return number if isinstance(number, int) and 1 <= number <= _MOST_PEOPLE else None
 
-    The language is a condition of the experiment, of which there are few.
+
+def retained(device: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what remains of a device's data after its deletion, if known.
+
+    That is the engine, and conditions of the experiment, of which there are few: the language of the page,
+    and which person it was at a shared computer.
     """
-    found = {"engine": engine_of(device), "shown_language": language_of(device)}
+    found = {
+        "engine": engine_of(device),
+        "shown_language": language_of(device),
+        "person_at_computer": person_at_computer(device),
+    }
     return {name: value for name, value in found.items() if value}
 
 

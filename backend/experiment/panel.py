@@ -173,6 +173,12 @@ class PanelRecord:
         return _distinct((self.evaluator, self.submission, *self.keeps, self.form_origin))
 
     @property
+    def parameters_of_person(self) -> tuple[str, ...]:
+        """Names of the parameters that tell people's links apart; without ids, all that the panel keeps."""
+        ids = (self.evaluator, self.submission)
+        return _distinct((*(ids if any(ids) else self.keeps), PRIVATE_LINK))
+
+    @property
     def parameters_read(self) -> tuple[str, ...]:
         """Names of all query parameters that are read."""
         return _distinct((*self.parameters, self.preview.partition("=")[0], PRIVATE_LINK))

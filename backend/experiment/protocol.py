@@ -637,6 +637,9 @@ class AdmissionSettings(Group):
         100,
     )
     repeat_visits: bool = _setting(False, "let the same browser take part again (demos, not studies)")
+    shared_computer: bool = _setting(
+        False, "several people take part at one computer, by a link that names nobody: let the next one begin"
+    )
     qualification: str = _setting("", "name of the qualification that evaluators must have passed")
     pass_share: float = _setting(
         0.65,

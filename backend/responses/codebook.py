@@ -13,7 +13,7 @@ from backend.experiment.response_columns import Column
 EVALUATORS = (
     "study", "method", "session", "model", "evaluator", "simulated", "responses", "value", "accuracy",
     "fakes_error", "reals_error", "said_fake", "not_sure", "guessing_p", "rt_median_ms", "rt_total_ms",
-    "fast", "same_answer_notices", "language", "checks", "checks_right", "excluded",
+    "fast", "same_answer_notices", "language", "person_at_computer", "checks", "checks_right", "excluded",
 )  # fmt: skip
 """Columns of the table of evaluators; comparisons with other evaluators are in the report only."""
 IMAGES = (
@@ -53,6 +53,9 @@ COLUMNS = {
     "language": Column(
         "Language that the page was in, in studies whose evaluators choose it (`language=choose`)",
         "code of two letters",
+    ),
+    "person_at_computer": Column(
+        "Which person it was at a computer where several take part (`shared_computer=true`), from 1", "count"
     ),
     "checks": Column("Attention checks that the evaluator answered", "count"),
     "checks_right": Column("Attention checks that were answered right", "count"),

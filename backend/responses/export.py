@@ -154,6 +154,8 @@ def _columns(study: Study, which: str) -> list[str]:
         absent.add("draw")
     if study.protocol.language.language != CHOOSE:
         absent.add("language")
+    if not study.protocol.admission.shared_computer:
+        absent.add("person_at_computer")
     judgment = judgment_of(study.protocol.method)
     absent |= {*PLACE_COLUMNS} - {*judgment.own_columns}
     return [column for column in files_of(judgment)[which][0] if column not in absent]
@@ -223,7 +225,8 @@ def _evaluator(study: Study, rows: list[dict[str, Any]]) -> dict[str, Any]:
 
     method = study.protocol.method
     how = scores_of(method)
-    same = {name: rows[0][name] for name in ("study", "method", "session", "simulated", "language")}
+    of_session = ("study", "method", "session", "simulated", "language", "person_at_computer")
+    same = {name: rows[0][name] for name in of_session}
     models = {row["model"] for row in rows}
     model = models.pop() if len(models) == 1 else _ANY_MODEL  # such as in a qualification
     unmarked = ({**row, "model": model, "excluded": None} for row in rows)

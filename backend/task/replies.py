@@ -77,7 +77,9 @@ def public_study(
         "refresh_hz": [protocol.slowest_refresh_hz, protocol.timing.max_refresh_hz],
         "repeat_visits": protocol.admission.repeat_visits,
         "debrief": protocol.page.debrief,
+        "shared_computer": protocol.admission.shared_computer,
         "panel_parameters": list(protocol.admission.panel.parameters_read),
+        "person_parameters": list(protocol.admission.panel.parameters_of_person),
         "signature_parameter": signature_parameter,
         "preview": list(protocol.admission.panel.preview.partition("=")[::2])
         if protocol.admission.panel.preview

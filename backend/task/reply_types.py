@@ -121,7 +121,10 @@ class PublicStudy(Effort):
     repeat_visits: bool
     debrief: bool
     """Whether a finished session is shown its result and the truth of its pictures."""
+    shared_computer: bool
     panel_parameters: list[str]
+    person_parameters: list[str]
+    """Parameters whose values differ between people's links."""
     signature_parameter: str | None
     """Parameter of the link that carries the panel's signature; null where none is."""
     preview: list[str] | None

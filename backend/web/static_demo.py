@@ -102,7 +102,7 @@ def _described(study: Study, pictures: Sequence[Stimulus]) -> dict[str, Any]:
     public["pay"] = {"base_usd_cents": 0, "bonus_usd_cents": 0}
     public |= {"images": protocol.stimuli.trials, "practice": 0}  # a demo has neither practice nor checks
     public["answers"] = list(JUDGMENT.answers)  # a third one is not scored there
-    public |= {"panel_parameters": [], "signature_parameter": None, "preview": None}
+    public |= {"panel_parameters": [], "person_parameters": [], "signature_parameter": None, "preview": None}
     return {
         "study": public,
         "protocol": replies.protocol_of(protocol),
