@@ -210,7 +210,7 @@ def _document() -> bytes:
 def _add_study_page(app: Flask, task: TaskService) -> None:
     """Add the page of a study, whose headers depend on the study's panel."""
 
-    @app.get("/s/<study>")
+    @app.get("/s/<study>", strict_slashes=False)
     def page(study: str) -> Response:
         reply = _asset("index.html")
         try:
@@ -230,11 +230,11 @@ def _add_pages(app: Flask, front: str) -> None:
     def timing() -> Response:
         return _asset("timing.html")
 
-    @app.get("/wait/<study>")
+    @app.get("/wait/<study>", strict_slashes=False)
     def waiting_room(study: str) -> Response:
         return _asset("wait.html")
 
-    @app.get("/w/<session>")
+    @app.get("/w/<session>", strict_slashes=False)
     def withdrawing(session: str) -> Response:
         return _asset("withdraw.html")
 
@@ -354,10 +354,19 @@ def _refused(error: OpenhypeError) -> tuple[dict, int] | tuple[dict, int, dict[s
     return (reply, status, {"Retry-After": _RETRY_AFTER_S}) if status == 503 else (reply, status)
 
 
-def _http_error(error: HTTPException) -> tuple[dict, int]:
+def _http_error(error: HTTPException) -> tuple[dict, int] | Response:
     reply = _error(error.name.lower().replace(" ", "_"), error.description or error.name)
     _log_refusal(reply, error.code or 500)
+    if error.code in (404, 405) and _is_of_person():
+        page = assets.page("index.html")  # it says so in the person's language
+        return Response(page, error.code, content_type=headers.content_type("index.html"))
     return reply, error.code or 500
+
+
+def _is_of_person() -> bool:
+    """Return whether a person opened an address in a browser, and no page's script or tag asked for it."""
+    is_page = "text/html" in request.headers.get("Accept", "")
+    return is_page and not request.path.startswith(("/api/", "/assets/", "/i/"))
 
 
 def _fault(error: Exception) -> tuple[dict, int]:

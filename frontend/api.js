@@ -63,6 +63,7 @@ const SIGN_IN_FIRST = 511;
  * @param {(path: string, init: RequestInit) => Promise<Response>} [options.send]
  * @param {(ms: number) => Promise<unknown>} [options.pause]
  * @param {() => boolean} [options.isOffline]
+ * @param {() => void} [options.reload] loads the page again, for code that browsers do not ask for twice
  */
 export function makeApi({
   onTrouble,
@@ -71,6 +72,7 @@ export function makeApi({
   send = (path, init) => fetch(path, init),
   pause = untilOnline,
   isOffline = hasNoNetwork,
+  reload,
 }) {
   /** @type {Map<object, Trouble>} awaited calls that are in trouble */
   const troubles = new Map();
@@ -177,6 +179,15 @@ export function makeApi({
   }
 
   /**
+   * Load the page again if the server can be reached: Firefox remembers for the life of a page what could not
+   * be imported, and a new version of the service has other files.
+   */
+  async function reloadIfReached() {
+    const reply = await send(import.meta.url, { cache: "no-store" }).catch(() => null);
+    if (reply?.ok) reload?.();
+  }
+
+  /**
    * @param {string} path
    * @param {RequestInit} init
    * @param {() => boolean} [isAwaited]
@@ -245,13 +256,23 @@ export function makeApi({
       return body;
     },
     /**
-     * Return a module of the page. What `import()` could not load, browsers load again on the next call.
+     * Return a module of the page. What `import()` could not load is asked for again, by another visit of the
+     * page if need be.
      * @template {object} T
      * @param {() => Promise<T>} imported
      * @param {() => boolean} [isAwaited] false during preloading: trouble is then not reported
      * @returns {Promise<T>}
      */
-    load: (imported, isAwaited = always) => persistently("", () => importOnce(imported), isAwaited),
+    load(imported, isAwaited = always) {
+      let failures = 0;
+      const attempt = async () => {
+        const found = await importOnce(imported);
+        failures += isFailure(found) && isAwaited() ? 1 : 0;
+        if (failures > 1 && isFailure(found)) await reloadIfReached();
+        return found;
+      };
+      return persistently("", attempt, isAwaited);
+    },
   };
 }
 

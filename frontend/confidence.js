@@ -93,7 +93,7 @@ function sliderStep() {
  * @param {number} points
  * @returns {import("./screens.js").Answers}
  */
-export function answersWithConfidence({ choices, pictures }, points) {
+export function answersWithConfidence({ choices }, points) {
   const isStacked = matchMedia(STACKED).matches;
   const sides = choices.map(({ answer, label, keys }, i) => {
     const isMirrored = i === 0 && !isStacked;
@@ -123,7 +123,7 @@ export function answersWithConfidence({ choices, pictures }, points) {
   return {
     element: el(
       "div",
-      { class: pictures > 1 ? "choices levels left-to-right" : "choices levels" },
+      { class: "choices levels left-to-right" }, // as the keys are
       ...sides.map(({ group }) => group),
     ),
     buttons: sides.flatMap(({ buttons }) => buttons),

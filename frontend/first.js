@@ -190,9 +190,9 @@
   if (!isKnown) return sayTooOld();
   if (language !== "en") preload("text_" + language + ".js");
 
-  var study = /^\/s\/([^/]+)$/.exec(location.pathname);
+  var study = /^\/s\/([^/]+)\/?$/.exec(location.pathname);
   if (!study || body.getAttribute("data-demo")) return;
-  var path = "/api/studies/" + encodeURIComponent(decodeURIComponent(study[1]));
+  var path = "/api/studies/" + encodeURIComponent(decoded(study[1]));
   var reply = page.fetch(path, { credentials: "omit" });
   page.openhypeEarly = { path: path, reply: reply };
   reply
@@ -205,6 +205,15 @@
       if (told.flashes) NEEDED_FOR_FLASHES.forEach(preload);
     })
     .then(null, function () {}); // reported by the code that awaits the study
+
+  /** @param {string} name */
+  function decoded(name) {
+    try {
+      return decodeURIComponent(name);
+    } catch (_error) {
+      return name;
+    }
+  }
 
   /** @param {string} name */
   function preload(name) {

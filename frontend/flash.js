@@ -208,6 +208,7 @@ async function showFlash({ screen, presenter, display }, phases, k) {
  */
 function enter(screen, phase) {
   if (!phase || isGone(screen)) return;
+  if (phase.name === "stimulus") screen.onset = performance.now();
   enterScreen(phase.name);
 }
 

@@ -6,7 +6,7 @@
  */
 
 import { confidenceStep } from "./confidence.js";
-import { onTrialKeys } from "./keys.js";
+import { lastPress, onTrialKeys } from "./keys.js";
 import { MARK_UNITS, markOn } from "./mark.js";
 import { el, enterScreen } from "./screens.js";
 import { percent, text } from "./texts.js";
@@ -57,7 +57,7 @@ export async function askFollowUps(screen, asked, response, confidence) {
   if (asked.confidence_points && confidence === null) {
     const began = performance.now();
     facts.confidence = await put(confidenceStep(asked.confidence_points));
-    facts.confidence_rt = performance.now() - began;
+    facts.confidence_rt = Math.max(0, lastPress() - began);
   }
   if (asked.where_after.includes(response)) {
     const mark = await put(markStep(/** @type {import("./mark.js").Kind} */ (asked.mark), asked.mark_needed));

@@ -1,6 +1,7 @@
 // @ts-check
 /** The sequence of the task: entry, session, blocks, end. Later modules are loaded while consent is read. */
 
+import { nameInPath } from "./address.js";
 import { Refused, makeApi } from "./api.js";
 import { enter } from "./entry.js";
 import { listenToInteractions } from "./interactions.js";
@@ -12,9 +13,9 @@ import { showGivenUp } from "./panel_exit.js";
 import { askWhetherTheSame, beginNextPerson, nextPersonActions, recognise } from "./person.js";
 import { showElsewhere, showRefusal } from "./refusals.js";
 import { ask, el } from "./screens.js";
-import { holdTab, readToken, writeToken } from "./storage.js";
+import { holdTab, mayReload, readToken, writeToken } from "./storage.js";
 import { speak, titleOf } from "./study_texts.js";
-import { text, useLanguage } from "./texts.js";
+import { loadTextsBy, text, useLanguage } from "./texts.js";
 import { makeStuck, tellTrouble } from "./trouble.js";
 import { makeVisit } from "./visit.js";
 
@@ -23,7 +24,7 @@ import { makeVisit } from "./visit.js";
 
 /** Error codes for a token that is no longer valid; after any other refusal the token is retained. */
 const TOKEN_IS_DEAD = ["wrong_token", "unknown_session"];
-const STUDY = document.body.dataset.study ?? decodeURIComponent(location.pathname.split("/")[2] ?? "");
+const STUDY = document.body.dataset.study ?? nameInPath();
 
 /** Return a sentence on what is safe meanwhile; empty before there can be any responses. */
 const safe = () => (readToken(STUDY) ? text("trouble.answers_safe") : "");
@@ -35,16 +36,18 @@ let api = makeApi({
   send: (path, init) => requestedEarly(path, init) ?? fetch(path, init),
   onTrouble: (trouble) => tellTrouble(trouble, safe()),
   onStuck: makeStuck(about, safe, (isStuck) => (isStuck ? stopGuarding() : guardAgain())),
+  reload,
 });
 /** @type {((study: PublicStudy, visit: import("./visit.js").Ended) => Promise<void>) | null} */
 let showDemoEnd = null;
 
+loadTextsBy(api.load);
 const EARLY_MS = 3000;
 /**
  * The browser's language, for what is shown before the study's is known; English if it cannot be loaded soon.
  */
 const early = Promise.race([
-  useLanguage(browserLanguage()).catch(() => {}),
+  useLanguage(browserLanguage(), {}, () => false).catch(() => {}),
   new Promise((resolve) => setTimeout(resolve, EARLY_MS)),
 ]);
 
@@ -54,9 +57,17 @@ listenToInteractions(window, document);
 addEventListener("pageshow", (event) => event.persisted && location.reload());
 if (!document.body.dataset.unfit) visitStudy(STUDY).catch(showError);
 
+/** Load the page again: the session goes on where it was. */
+function reload() {
+  if (!mayReload()) return;
+  stopGuarding();
+  location.reload();
+}
+
 /** @param {string} name */
 async function visitStudy(name) {
   if (document.body.dataset.demo) await playWithoutServer(document.body.dataset.demo);
+  if (!name) throw new Refused("unknown_study", "", "");
   const study = await api.get(`/api/studies/${encodeURIComponent(name)}`);
   await recognise(study);
   await speak(study);

@@ -71,6 +71,8 @@ export function markOn(stage, kind, { onChange, onDone }) {
   /** @type {number[] | null} */
   let mark = null;
   let isMoved = false;
+  /** @type {{at: Point, was: {at: Point | null, corner: Point | null, mark: number[] | null}} | null} */
+  let pressed = null;
 
   function show() {
     const shown = corner && at ? boxBetween(corner, at) : kind === "box" ? mark : null;
@@ -102,19 +104,30 @@ export function markOn(stage, kind, { onChange, onDone }) {
   const down = (event) => {
     if (event.button !== 0 || !event.isPrimary) return;
     layer.setPointerCapture(event.pointerId);
+    const was = { at, corner, mark };
     at = pointOf(event, layer.getBoundingClientRect());
+    pressed = { at, was };
     if (kind === "click" || !corner) give();
   };
   /** @param {PointerEvent} event */
   const move = (event) => {
     if (!corner || !event.isPrimary) return;
     at = pointOf(event, layer.getBoundingClientRect());
+    if (pressed && boxBetween(pressed.at, at)) corner = pressed.at; // a tap before a drag was astray
     show();
   };
   /** @param {PointerEvent} event */
   const up = (event) => {
     move(event);
+    if (event.isPrimary) pressed = null;
     if (corner && at && boxBetween(corner, at)) give();
+  };
+  /** A finger that scrolls, or a second one that zooms, marks nothing. */
+  const cancel = () => {
+    if (!pressed) return;
+    ({ at, corner } = pressed.was);
+    change(pressed.was.mark);
+    pressed = null;
   };
   /** @param {KeyboardEvent} event */
   const key = (event) => {
@@ -136,6 +149,7 @@ export function markOn(stage, kind, { onChange, onDone }) {
   layer.addEventListener("pointerdown", down);
   layer.addEventListener("pointermove", move);
   layer.addEventListener("pointerup", up);
+  layer.addEventListener("pointercancel", cancel);
   layer.addEventListener("keydown", key);
   show();
   stage.append(layer);

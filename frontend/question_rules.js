@@ -71,12 +71,29 @@ const NEEDED = {
 
 /**
  * Return the number that a person typed: digits of any of several systems, with a point or a comma; NaN if it
- * is none.
+ * is none, or can be read in two ways.
  * @param {string} typed
  */
 export function typedNumber(typed) {
-  const plain = [...typed.trim()].map(asciiSign).join("");
-  return /^-?(\d+\.?\d*|\.\d+)$/.test(plain) ? Number(plain) : NaN;
+  const plain = plainNumber(typed);
+  return /^-?(\d+\.?\d*|\.\d+)$/.test(plain) && !twoReadings(typed) ? Number(plain) : NaN;
+}
+
+/**
+ * Return both readings of a separator and three digits, of thousands or of decimals, each as it can be typed
+ * without doubt; null for any other text.
+ * @param {string} typed
+ */
+export function twoReadings(typed) {
+  const plain = plainNumber(typed);
+  if (!/^-?[1-9]\d{0,2}\.\d{3}$/.test(plain)) return null;
+  const decimal = plain.endsWith("0") ? String(Number(plain)) : `${plain}0`;
+  return { whole: plain.replace(".", ""), decimal };
+}
+
+/** @param {string} typed */
+function plainNumber(typed) {
+  return [...typed.trim()].map(asciiSign).join("");
 }
 
 /**

@@ -4,7 +4,7 @@
  * server.
  */
 
-import { problemOf, shownQuestions, storable, typedNumber } from "./question_rules.js";
+import { problemOf, shownQuestions, storable, twoReadings, typedNumber } from "./question_rules.js";
 import { actionRow, el, show } from "./screens.js";
 import { readDraft, writeDraft } from "./storage.js";
 import { exactly, text } from "./texts.js";
@@ -20,6 +20,7 @@ import { exactly, text } from "./texts.js";
  * @property {HTMLElement} element
  * @property {HTMLElement} first the control that gets the focus
  * @property {() => Answer} read
+ * @property {() => string} [doubt] asks back where the answer can be read in two ways; "" where not
  * @property {(problem: string) => void} tell shows what is wrong; "" for nothing
  */
 
@@ -152,7 +153,7 @@ function askPage(open, page, answers, keep) {
 function tellProblems(fields, summary) {
   const wrong = fields.flatMap((field) => {
     const problem = field.element.hidden ? null : problemOf(field.question, field.read());
-    field.tell(problem ? withNumbers(problem.key, problem.values) : "");
+    field.tell(problem ? field.doubt?.() || withNumbers(problem.key, problem.values) : "");
     return problem ? [field] : [];
   });
   summary.replaceChildren();
@@ -293,6 +294,10 @@ function typedField(question, id, answer) {
       const typed = storable(input.value);
       if (typed === "") return null;
       return isNumber ? typedNumber(typed) : typed;
+    },
+    doubt: () => {
+      const readings = isNumber && twoReadings(storable(input.value));
+      return readings ? text("questions.number_two_ways", readings) : "";
     },
     tell: (problem) => {
       error.textContent = problem;

@@ -2,7 +2,6 @@
 /** Plain messages for when the page cannot continue: why, and what to do. */
 
 import { Refused } from "./api.js";
-import { onTrialKeys } from "./keys.js";
 import { goBack } from "./panel_exit.js";
 import { ask, el, hideProgress, notice } from "./screens.js";
 import { holdTab } from "./storage.js";
@@ -68,7 +67,6 @@ export function showRefusal(error, about, back = null) {
   console.error(error);
   hideProgress();
   notice("");
-  onTrialKeys(null);
   const { code, id } = error instanceof Refused ? error : { code: "", id: "" };
   if (PLAIN.includes(code)) {
     const next = back && EXITS[code] === "no_consent" ? [el("p", {}, text("panel.give_place"))] : [];
@@ -101,7 +99,6 @@ export function showRefusal(error, about, back = null) {
  */
 export function showElsewhere(study) {
   hideProgress();
-  onTrialKeys(null);
   ask(
     "error",
     text("tab.elsewhere"),

@@ -1,6 +1,7 @@
 // @ts-check
 /** The screens, built from plain elements. Every screen has one heading, which receives the focus. */
 
+import { countPressesFromNow, onTrialKeys } from "./keys.js";
 import { counted, money, text } from "./texts.js";
 
 export { money };
@@ -97,6 +98,7 @@ export function show(name, title, content) {
   const heading = el("h1", { tabindex: "-1" }, title);
   main.className = "page";
   main.replaceChildren(heading, ...content);
+  onTrialKeys(null); // those of the screen that is gone
   enterScreen(name);
   scrollTo(0, 0);
   heading.focus();
@@ -113,6 +115,7 @@ const calmed = [];
  */
 export function enterScreen(name) {
   entered = name;
+  countPressesFromNow();
   if (!isCovered && document.body.dataset.screen !== name) document.body.dataset.screen = name;
   if (calmed.length && !FLASH.includes(name)) for (const resolve of calmed.splice(0)) resolve();
 }
@@ -122,6 +125,7 @@ export function enterScreen(name) {
  * @param {string | null} name of what covers it; null for nothing
  */
 export function coverScreen(name) {
+  countPressesFromNow();
   isCovered = name !== null;
   document.body.dataset.screen = name ?? entered;
 }
@@ -171,7 +175,7 @@ function answerButtons({ choices, pictures }) {
   const element =
     pictures > 1
       ? underPictures("choices", elements, pictures)
-      : el("div", { class: "choices" }, ...elements);
+      : el("div", { class: "choices left-to-right" }, ...elements); // as the keys are
   const below = buttons.slice(elements.length).map(({ button }) => button);
   for (const button of below) button.classList.add("below");
   element.append(...below);
@@ -212,7 +216,8 @@ function underPictures(name, elements, pictures) {
 }
 
 /**
- * Create the screen of trials, once per block, so that nothing moves between trials.
+ * Create the screen of trials, once per block, so that nothing moves between trials. `onset` is when the last
+ * picture appeared, on the clock of `performance.now()`; `pressed` the button that was last pressed by keys.
  * @param {import("./judgment.js").Judgment} judgment
  * @param {Answers} [answers]
  */
@@ -230,7 +235,8 @@ export function trialScreen(judgment, answers = answerButtons(judgment)) {
     main.replaceChildren(stage, ...below, asking, answers.element);
   };
   enter();
-  return { main, stage, answers, verdict, heading, enter };
+  const pressed = /** @type {HTMLButtonElement | null} */ (null);
+  return { main, stage, answers, verdict, heading, enter, onset: 0, pressed };
 }
 
 /**

@@ -21,7 +21,7 @@ const LABELS = /** @type {Record<string, string>} */ ({
  */
 
 /** The study whose page redirected the visitor here because it was not ready yet. */
-const wanted = decodeURIComponent(location.hash.slice(1));
+const wanted = location.hash.slice(1); // a name, without letters to decode
 
 /** @type {Sample[]} */
 let samples = [];

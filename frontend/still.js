@@ -24,7 +24,7 @@ export function makeStill(stage, size) {
 /**
  * Show the pictures of a trial until it ends; return what is stored of that.
  * @param {{presenter: {draw: (phase: import("./backend.js").Phase) => void}, medium:
- *   import("./medium.js").Medium, screen: {verdict: HTMLElement}}} scene
+ *   import("./medium.js").Medium, screen: {verdict: HTMLElement, onset: number}}} scene
  * @param {ImageBitmap[]} pictures
  * @returns {Promise<{settled: Promise<import("./trials.js").Seen>}>}
  */
@@ -32,6 +32,7 @@ export async function showStill({ presenter, medium, screen }, pictures) {
   screen.verdict.textContent = "";
   presenter.draw(medium.phase(pictures, Infinity));
   await waitFrames(0);
+  screen.onset = performance.now();
   return {
     settled: Promise.resolve({ shown_ms: null, frames: null, mask_ms: null, timing: null, flags: [] }),
   };

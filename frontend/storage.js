@@ -134,6 +134,24 @@ export function forgetPerson(studies) {
   }
 }
 
+const RELOADS = "openhype:reloads";
+const RELOADS_AT_MOST = 5;
+const RELOADS_WITHIN_MS = 30000;
+
+/** Return whether this page may load itself again, which it must not do without end; count it if so. */
+export function mayReload() {
+  try {
+    const since = Date.now() - RELOADS_WITHIN_MS;
+    const stored = /** @type {number[]} */ (JSON.parse(sessionStorage.getItem(RELOADS) ?? "[]"));
+    const recent = stored.filter((at) => at > since);
+    if (recent.length >= RELOADS_AT_MOST) return false;
+    sessionStorage.setItem(RELOADS, JSON.stringify([...recent, Date.now()]));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const DRAFT = "openhype:draft:";
 
 /** @param {string} session @param {string} when */

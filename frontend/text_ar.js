@@ -483,6 +483,7 @@ export const texts = {
   "questions.number_at_most": "يُرجى إدخال عدد لا يزيد على {max}.",
   "questions.number_between": "يُرجى إدخال عدد من {min} إلى {max}.",
   "questions.number_steps": "يُرجى إدخال عدد بخطوات قدرها {step}، مثل {example}.",
+  "questions.number_two_ways": "يمكن قراءة هذا بطريقتين. يُرجى كتابة {whole} أو {decimal}.",
   "questions.number_whole": "يُرجى إدخال عدد صحيح.",
   "questions.optional": "اختياري",
   "questions.problems": "يُرجى مراجعة هذه الأسئلة:",

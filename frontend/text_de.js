@@ -483,6 +483,7 @@ export const texts = {
   "questions.number_at_most": "Bitte geben Sie eine Zahl bis {max} ein.",
   "questions.number_between": "Bitte geben Sie eine Zahl von {min} bis {max} ein.",
   "questions.number_steps": "Bitte geben Sie eine Zahl in Schritten von {step} ein, zum Beispiel {example}.",
+  "questions.number_two_ways": "Das kann man auf zwei Arten lesen. Bitte geben Sie {whole} oder {decimal} ein.",
   "questions.number_whole": "Bitte geben Sie eine ganze Zahl ein.",
   "questions.optional": "freiwillig",
   "questions.problems": "Bitte sehen Sie sich diese Fragen noch einmal an:",

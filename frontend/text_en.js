@@ -483,6 +483,7 @@ export const texts = {
   "questions.number_at_most": "Please enter a number of {max} or less.",
   "questions.number_between": "Please enter a number from {min} to {max}.",
   "questions.number_steps": "Please enter a number in steps of {step}, such as {example}.",
+  "questions.number_two_ways": "This can be read in two ways. Please type {whole}, or {decimal}.",
   "questions.number_whole": "Please enter a whole number.",
   "questions.optional": "optional",
   "questions.problems": "Please look at these questions again:",

@@ -483,6 +483,7 @@ export const texts = {
   "questions.number_at_most": "Introduzca un número igual o menor que {max}, por favor.",
   "questions.number_between": "Introduzca un número de {min} a {max}, por favor.",
   "questions.number_steps": "Introduzca un número en pasos de {step}, por ejemplo {example}.",
+  "questions.number_two_ways": "Esto puede leerse de dos maneras. Escriba {whole} o {decimal}.",
   "questions.number_whole": "Introduzca un número entero, por favor.",
   "questions.optional": "opcional",
   "questions.problems": "Revise de nuevo estas preguntas, por favor:",

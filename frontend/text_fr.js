@@ -483,6 +483,7 @@ export const texts = {
   "questions.number_at_most": "Veuillez saisir un nombre égal ou inférieur à {max}.",
   "questions.number_between": "Veuillez saisir un nombre de {min} à {max}.",
   "questions.number_steps": "Veuillez saisir un nombre par pas de {step}, par exemple {example}.",
+  "questions.number_two_ways": "Cela peut se lire de deux façons. Veuillez saisir {whole} ou {decimal}.",
   "questions.number_whole": "Veuillez saisir un nombre entier.",
   "questions.optional": "facultatif",
   "questions.problems": "Veuillez revoir ces questions :",

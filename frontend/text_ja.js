@@ -483,6 +483,7 @@ export const texts = {
   "questions.number_at_most": "{max}以下の数字を入力してください。",
   "questions.number_between": "{min}から{max}までの数字を入力してください。",
   "questions.number_steps": "{step}刻みの数字を入力してください（例：{example}）。",
+  "questions.number_two_ways": "二通りに読めます。{whole}または{decimal}と入力してください。",
   "questions.number_whole": "整数を入力してください。",
   "questions.optional": "任意",
   "questions.problems": "次の質問をもう一度ご確認ください：",

@@ -483,6 +483,7 @@ export const texts = {
   "questions.number_at_most": "Por favor, digite um número igual ou menor que {max}.",
   "questions.number_between": "Por favor, digite um número de {min} a {max}.",
   "questions.number_steps": "Por favor, digite um número em passos de {step}, por exemplo {example}.",
+  "questions.number_two_ways": "Isso pode ser lido de duas maneiras. Digite {whole} ou {decimal}.",
   "questions.number_whole": "Por favor, digite um número inteiro.",
   "questions.optional": "opcional",
   "questions.problems": "Por favor, reveja estas perguntas:",

@@ -483,6 +483,7 @@ export const texts = {
   "questions.number_at_most": "请输入不大于 {max} 的数字。",
   "questions.number_between": "请输入 {min} 到 {max} 之间的数字。",
   "questions.number_steps": "请输入以 {step} 为步长的数字，例如 {example}。",
+  "questions.number_two_ways": "这可以有两种读法。请输入 {whole} 或 {decimal}。",
   "questions.number_whole": "请输入整数。",
   "questions.optional": "选填",
   "questions.problems": "请再看一下这些问题：",

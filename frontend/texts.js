@@ -15,16 +15,30 @@ const LOCALES = /** @type {Record<string, string>} */ ({ ar: "ar-u-nu-latn" });
 let current = FALLBACK;
 let catalogue = english;
 let wanted = FALLBACK;
+/** @type {import("./visit.js").Api["load"]} */
+let load = (imported) => imported();
+
+/**
+ * Load catalogues as a page loads all its code: repeatedly, and in words for whoever waits.
+ * @param {typeof load} loadOfPage
+ */
+export function loadTextsBy(loadOfPage) {
+  load = loadOfPage;
+}
 
 /**
  * Load a language, and show all further texts in it.
  * If another call follows before it is loaded, only the last call has an effect.
  * @param {string} language
  * @param {Record<string, string>} [own] the researcher's texts, by key
+ * @param {() => boolean} [isAwaited] whether somebody waits for it
  */
-export async function useLanguage(language, own = {}) {
+export async function useLanguage(language, own = {}, isAwaited = () => true) {
   wanted = language;
-  const { texts } = language === FALLBACK ? { texts: english } : await import(`./text_${language}.js`);
+  const isHere = language === FALLBACK;
+  const { texts } = isHere
+    ? { texts: english }
+    : await load(() => import(`./text_${language}.js`), isAwaited);
   if (wanted !== language) return;
   current = language;
   catalogue = { ...texts, ...own };

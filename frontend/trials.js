@@ -6,7 +6,7 @@
 import { measureRefresh, waitFrames } from "./frames.js";
 import { isFullScreen } from "./full_screen.js";
 import { takeInteractions } from "./interactions.js";
-import { onTrialKeys } from "./keys.js";
+import { beginOf, onTrialKeys, timeOf } from "./keys.js";
 import { loadPictures } from "./pictures.js";
 import { interruptionsSoFar, untilUncovered } from "./interruption.js";
 import { countSameAnswers, saySameAnswers } from "./same_answers.js";
@@ -133,6 +133,8 @@ async function playTrials(scene, block, pictures) {
       pictures.bitmaps(i + k),
     );
     const shown = spare ?? (await pictures.needed(i));
+    await untilUncovered();
+    if (isGone(screen)) return new Promise(() => {});
     await flash?.readyToFlash(flashing, next, ahead);
     showProgress(visit.progress, visit.earned, visit.state.currency, judgment, next.practice);
     const masks = await Promise.all(
@@ -144,7 +146,8 @@ async function playTrials(scene, block, pictures) {
       : await showStill(scene, shown);
     const asked = block.instructed[i] ?? null;
     if (asked) giveInstruction(screen, judgment, asked);
-    const { response, confidence, rt, flags } = await answered(screen);
+    const { flags, ...given } = await answered(screen, visit.state.protocol.shortest_answer_ms);
+    const { response } = given;
     const seen = await showing.settled;
     const facts = {
       exposure_ms: next.exposure_ms,
@@ -158,13 +161,14 @@ async function playTrials(scene, block, pictures) {
       screen,
       visit.state.protocol.follow_ups ?? null,
       response,
-      confidence,
+      given.confidence,
     );
     const reply = await visit.answer({
       ...trial,
       stimulus: namesOf(stimulus),
       response,
-      rt,
+      rt: given.rt,
+      handler_delay_ms: given.handler_delay_ms,
       ...answeredToo,
       interactions: takeInteractions(),
     });
@@ -216,11 +220,15 @@ async function playTrials(scene, block, pictures) {
 }
 
 /**
- * Ask for the response; `rt` (ms) runs from when the buttons are enabled, and includes any interruption.
+ * Ask for the response; `rt` (ms) runs from when the buttons are enabled to the press, and includes any
+ * interruption; `handler_delay_ms` from the press to its handling. A press too soon after the last picture's
+ * onset for that to have been seen is ignored.
  * @param {Screen} screen
- * @returns {Promise<{response: string, confidence: number | null, rt: number, flags: string[]}>}
+ * @param {number} shortest_ms
+ * @returns {Promise<{response: string, confidence: number | null, rt: number, handler_delay_ms: number,
+ *   flags: string[]}>}
  */
-function answered(screen) {
+function answered(screen, shortest_ms) {
   if (isGone(screen)) return new Promise(() => {});
   const { answers } = screen;
   const buttons = answers.buttons.map(({ button }) => button);
@@ -230,24 +238,42 @@ function answered(screen) {
     button.classList.remove("given");
   }
   enterScreen("question");
-  if (!screen.main.contains(document.activeElement)) screen.heading.focus();
+  if (screen.pressed) screen.pressed.focus();
+  else if (!screen.main.contains(document.activeElement)) screen.heading.focus();
   const asked = performance.now();
   const before = interruptionsSoFar();
+  let wasEarly = false;
   return new Promise((resolve) => {
-    /** @param {import("./screens.js").AnswerButton} given */
-    const give = ({ button: pressed, answer: response, confidence }) => {
-      if (buttons[0].disabled) return;
+    /**
+     * @param {Event} event
+     * @param {() => import("./screens.js").AnswerButton | undefined} meant
+     */
+    const give = (event, meant) => {
+      if (buttons[0].disabled || isGone(screen)) return;
+      const isEarly = beginOf(event) < screen.onset + shortest_ms;
+      wasEarly ||= isEarly;
+      const given = isEarly ? undefined : meant();
+      if (!given) return;
+      const isByKeys = event.type === "click" && beginOf(event) === timeOf(event);
+      screen.pressed = isByKeys ? given.button : null; // who tabs to a button finds it again
+      if (screen.main.contains(document.activeElement)) screen.heading.focus({ preventScroll: true });
       for (const button of buttons) button.disabled = true;
-      pressed.classList.add("given");
+      given.button.classList.add("given");
       onTrialKeys(null);
-      const flags = interruptionsSoFar() === before ? [] : ["interrupted"];
-      resolve({ response, confidence, rt: performance.now() - asked, flags });
+      const pressed = timeOf(event);
+      resolve({
+        response: given.answer,
+        confidence: given.confidence,
+        rt: Math.max(0, pressed - asked),
+        handler_delay_ms: performance.now() - pressed,
+        flags: [
+          ...(interruptionsSoFar() === before ? [] : ["interrupted"]),
+          ...(wasEarly ? ["early_press"] : []),
+        ],
+      });
     };
-    for (const each of answers.buttons) each.button.onclick = () => give(each);
-    onTrialKeys((key, onLatin, digit) => {
-      const meant = answers.byKey(key, onLatin, digit);
-      if (meant) give(meant);
-    });
+    for (const each of answers.buttons) each.button.onclick = (event) => give(event, () => each);
+    onTrialKeys((key, onLatin, digit, event) => give(event, () => answers.byKey(key, onLatin, digit)));
   });
 }
 

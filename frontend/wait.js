@@ -1,20 +1,21 @@
 // @ts-check
 /** The waiting room: pays by the minute while the page is visible, until the study starts. */
 
+import { nameInPath } from "./address.js";
 import { Refused, makeApi } from "./api.js";
 import { listenToKeys } from "./keys.js";
 import { languagePicker } from "./language_picker.js";
 import { browserLanguage } from "./languages.js";
 import { recognise } from "./person.js";
 import { ask, el, facts, show } from "./screens.js";
-import { readToken } from "./storage.js";
+import { mayReload, readToken } from "./storage.js";
 import { speak, titleOf } from "./study_texts.js";
-import { counted, money, text, useLanguage } from "./texts.js";
+import { counted, loadTextsBy, money, text, useLanguage } from "./texts.js";
 import { makeStuck, questions, quotes, tellTrouble } from "./trouble.js";
 
 /** @typedef {import("../types/api.js").PublicStudy} PublicStudy */
 
-const STUDY = decodeURIComponent(location.pathname.split("/")[2] ?? "");
+const STUDY = nameInPath();
 const PATH = /** @type {const} */ (`/api/studies/${encodeURIComponent(STUDY)}`);
 const TASK = `/s/${encodeURIComponent(STUDY)}${location.search}`;
 
@@ -26,10 +27,12 @@ const api = makeApi({
   random: Math.random,
   onTrouble: (trouble) => tellTrouble(trouble, safe()),
   onStuck: makeStuck(about, safe),
+  reload: () => mayReload() && location.reload(),
 });
 
 listenToKeys(document);
-useLanguage(browserLanguage()).catch(() => {}); // English instead
+loadTextsBy(api.load);
+useLanguage(browserLanguage(), {}, () => false).catch(() => {}); // English instead
 wait().catch(showError);
 
 async function wait() {

@@ -4,17 +4,17 @@
  * No shortcut key presses its button: an action that cannot be undone requires a click, or focus on it.
  */
 
+import { nameInPath } from "./address.js";
 import { Refused, makeApi } from "./api.js";
 import { browserLanguage } from "./languages.js";
 import { ask, el, show } from "./screens.js";
+import { mayReload } from "./storage.js";
 import { speak, titleOf } from "./study_texts.js";
-import { text, useLanguage } from "./texts.js";
+import { loadTextsBy, text, useLanguage } from "./texts.js";
 import { makeStuck, questions, quotes, tellTrouble } from "./trouble.js";
 
-const SESSION = location.pathname.split("/")[2] ?? "";
-const PATH = /** @type {const} */ (
-  `/api/sessions/${encodeURIComponent(decodeURIComponent(SESSION))}/withdrawal`
-);
+const SESSION = nameInPath();
+const PATH = /** @type {const} */ (`/api/sessions/${encodeURIComponent(SESSION)}/withdrawal`);
 const secret = location.hash.slice(1);
 
 /** @type {import("./trouble.js").About} */
@@ -23,13 +23,15 @@ const api = makeApi({
   random: Math.random,
   onTrouble: (trouble) => tellTrouble(trouble, ""),
   onStuck: makeStuck(about, () => ""),
+  reload: () => mayReload() && location.reload(),
 });
 
+loadTextsBy(api.load);
 addEventListener("hashchange", () => location.reload());
 withdraw().catch(showError);
 
 async function withdraw() {
-  await useLanguage(browserLanguage()).catch(() => {}); // English instead
+  await useLanguage(browserLanguage(), {}, () => false).catch(() => {}); // English instead
   document.title = text("withdraw.page");
   if (!secret) throw new Refused("wrong_link", "", "");
   const found = await api.get(PATH, secret);

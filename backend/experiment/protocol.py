@@ -377,6 +377,13 @@ class PageSettings(Group):
         shapes_flashes=True,
     )
     feedback_ms: float = _setting(700, "how long the feedback is shown", 0, 10000, shapes_flashes=True)
+    shortest_answer_ms: float = _setting(
+        300,
+        "a press that begins sooner after the onset of the picture (of two in turn, the last) is ignored, "
+        "and the next one counts; 0 for none",
+        0,
+        5000,
+    )
     same_answer_notice: int = _setting(
         20,
         "equal answers in a row after which an evaluator is asked, once a block, to take a moment with each "

@@ -80,6 +80,12 @@ COLUMNS = {
         "How long each mask was shown, as measured (with a time limit)", "ms, separated by spaces", Kind.LIST
     ),
     "rt": Column("Response time, from when the question could be answered", "ms", Kind.NUMBER),
+    "handler_delay_ms": Column(
+        "Time from the press to its handling by a busy page, which is in no response time",
+        "ms",
+        Kind.NUMBER,
+        is_fact=True,
+    ),
     "flags": Column("Irregularities during the trial", "words, separated by spaces", Kind.WORDS),
     "at": Column("When the server stored the answer", "UTC, ISO 8601"),
     "attempt": Column(

@@ -114,6 +114,7 @@ def protocol_of(protocol: Protocol) -> StudyProtocol:
         "feedback_ms": settings["feedback_ms"],
         "full_screen": settings["full_screen"],
         "size_px": settings["size_px"],
+        "shortest_answer_ms": settings["shortest_answer_ms"],
         "same_answer_notice": settings["same_answer_notice"],
         "builtin_instructions": settings["builtin_instructions"],
         "largest_css_px": protocol.stimuli.shown_at_most_css_px,

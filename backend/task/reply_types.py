@@ -166,6 +166,7 @@ class StudyProtocol(TypedDict):
     feedback_ms: float
     full_screen: bool
     size_px: int
+    shortest_answer_ms: float
     same_answer_notice: int
     builtin_instructions: bool
     largest_css_px: float

@@ -236,3 +236,23 @@ def test_a_page_whose_modules_are_lost_says_so_in_the_browser_s_language(browser
 
     assert page.inner_text("h1") == catalogue(language)["page.not_loaded"]
     context.close()
+
+
+def test_controls_of_a_phone_are_as_high_as_a_finger(phone, site):
+    site.create("faces", images=2, language="choose")
+    phone.goto(f"{site.url}/s/faces")
+    phone.wait_for_selector("body[data-screen=consent] nav button")
+
+    low = phone.evaluate(
+        "[...document.querySelectorAll('button, a.button, summary')]"
+        ".filter((each) => each.getBoundingClientRect().height < 44).map((each) => each.textContent)"
+    )
+
+    assert low == []
+
+
+@pytest.mark.parametrize("name", ["%E0%A4%A", "%FF", "no%20such", "%2e%2e%2fx", "a%00b"])
+def test_any_address_of_a_study_ends_in_words(phone, site, name):
+    phone.goto(f"{site.url}/s/{name}")
+
+    phone.wait_for_selector("body[data-screen=error] h1, h1:text-is('Not found')", timeout=15000)

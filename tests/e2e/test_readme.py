@@ -98,14 +98,26 @@ def _thumbnail(picture: Image.Image) -> np.ndarray:
     return np.asarray(small, float).ravel()
 
 
+ANSWERED = """(() => {
+  const trial = window.openhype?.lastTrial;
+  return trial ? [`${trial.trial_index} ${trial.attempt}`] : [];
+})()"""
+"""Which trial was answered last, in a list of at most one."""
+
+
 class Visitor:
     """Someone who plays a study, one step at a time; what was seen is noted."""
 
     def __init__(self, browser, url: str, pool: Pool):
-        self.pool, self.answers = pool, 0
+        self.pool = pool
+        self._answered: set[str] = set()
         self._shots: list[str] = []
         self._seen: list[dict] = []
         self.page, self.faults = open_page(browser, url, f"window.pictures_px = {pool.px};")
+
+    @property
+    def answers(self) -> int:
+        return len(self._answered)
 
     def play(self) -> None:
         """Play a session to its end."""
@@ -117,6 +129,7 @@ class Visitor:
     def step(self) -> bool:
         """Do what the page asks for, if anything; return whether the session goes on."""
         screen = self.page.evaluate("document.body.dataset.screen")
+        self._answered |= set(self.page.evaluate(ANSWERED))
         assert screen != "error", self.page.inner_text("main")
         assert self.faults == []
         if screen == "question":
@@ -136,8 +149,7 @@ class Visitor:
             return  # the answer is on its way
         if not self.pool.is_timed and len(self._shots) < SHOTS:
             self._shots.append(self._shot())
-        self.answers += 1
-        self.page.keyboard.press("f")
+        self.page.keyboard.press("f")  # and again where it came too soon after the picture
 
     def _look(self) -> None:
         """Note what was drawn since the last look, on the page and in frames in it."""

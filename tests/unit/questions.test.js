@@ -3,7 +3,13 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { problemOf, shownQuestions, storable, typedNumber } from "../../frontend/question_rules.js";
+import {
+  problemOf,
+  shownQuestions,
+  storable,
+  twoReadings,
+  typedNumber,
+} from "../../frontend/question_rules.js";
 import { texts } from "../../frontend/text_en.js";
 
 const vectors = JSON.parse(readFileSync(new URL("question_vectors.json", import.meta.url), "utf-8"));
@@ -81,6 +87,24 @@ test("numbers are read in the digits and signs that people type", () => {
   ]) {
     assert.ok(Number.isNaN(typedNumber(typed)), typed);
   }
+});
+
+test("a separator and three digits is read in two ways, each of which can then be typed", () => {
+  for (const [typed, whole, decimal] of [
+    ["1,500", "1500", "1.5"],
+    ["1.500", "1500", "1.5"],
+    ["-12,345", "-12345", "-12.3450"],
+    ["٣٫٥٠٠", "3500", "3.5"],
+    ["１．２５０", "1250", "1.25"],
+    ["2,000", "2000", "2"],
+  ]) {
+    assert.ok(Number.isNaN(typedNumber(typed)), typed);
+    assert.deepEqual(twoReadings(typed), { whole, decimal });
+    assert.equal(typedNumber(whole), Number(whole));
+    assert.equal(typedNumber(decimal), Number(decimal));
+  }
+  for (const typed of ["0,125", "0.500", "1500", "1.5", "12.34", "1234,567", ".500"])
+    assert.equal(twoReadings(typed), null, typed);
 });
 
 test("texts are cleaned of what cannot be stored", () => {

@@ -623,3 +623,24 @@ def test_the_api_describes_itself_and_every_route_is_in_it(world):
     }
     described = {(path, verb) for path, verbs in document["paths"].items() for verb in verbs}
     assert described == served
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/x/faces", "/s", "/s/", "/s/faces/more", "/s/a%00b"])
+def test_an_unknown_address_shows_a_page_to_people_and_data_to_programs(world, path):
+    browser = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+
+    page, data = world.http.get(path, headers=browser), world.http.get(path)
+
+    assert (page.status_code, page.mimetype) == (404, "text/html")
+    assert b"main.js" in page.data
+    assert data.json["error"]["code"] == "not_found"
+
+
+@pytest.mark.parametrize("path", ["/s/faces/", "/wait/faces/", "/w/abc/"])
+def test_a_slash_at_the_end_changes_no_page(world, path):
+    assert world.http.get(path).data == world.http.get(path.rstrip("/")).data
+
+
+@pytest.mark.parametrize("path", ["/api/nothing", "/assets/nothing.js", "/i/faces/nothing.webp"])
+def test_what_pages_ask_for_is_never_a_page(world, path):
+    assert world.http.get(path, headers={"Accept": "text/html"}).mimetype == "application/json"

@@ -265,6 +265,7 @@ rows = st.fixed_dictionaries(
         "shown_css_px": times, "shown_px": st.none() | st.integers(0, 9999), "browser": st.text("ab=-'"),
         "draw": st.sampled_from(["random", "uncertain"]),
         "confidence": confidences | st.tuples(st.none(), st.none()), "confidence_rt": times,
+        "handler_delay_ms": times,
         "reasons": st.lists(st.integers(1, 12)).map(tuple), "comment": st.text("ab=-'"), "mark": marks,
     }
 ).map(
