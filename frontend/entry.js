@@ -18,7 +18,8 @@ import { currentLanguage, text } from "./texts.js";
  * @typedef {import("./visit.js").Visit} Visit
  * @typedef {object} World
  * @property {import("./visit.js").Api} api
- * @property {(study: string) => Promise<Visit | null>} resumed the visit of a session stored in this browser
+ * @property {(study: string, token?: string) => Promise<Visit | null>} resumed the visit of a session stored
+ *   in this browser, or of a token
  * @property {(study: PublicStudy, opened: Opened) => Visit} begun
  * @property {(isAwaited?: () => boolean) => Promise<typeof import("./playing.js")>} playing
  * @property {(error: unknown, back?: string | null) => void} showError
@@ -34,7 +35,11 @@ export async function enter(world, study) {
   const looked = study.flashes ? firstLook(api) : null;
   looked?.catch(() => {}); // awaited below, unless admission is refused first
   try {
-    await vouchedFor(api, study);
+    const token = await vouchedFor(api, study);
+    if (token) {
+      writeToken(study.study, token);
+      return await world.resumed(study.study, token);
+    }
   } catch (error) {
     return turnedAway(world, study, error);
   }
@@ -55,19 +60,20 @@ const PLACE_PAUSE_MS = 2500;
 
 /**
  * Request admission and store the pass that replaces the panel's signature, which expires after two minutes.
- * The panel may not know a place yet in the first moments after it was taken.
+ * The panel may not know a place yet in the first moments after it was taken. Return the token of the
+ * person's own session, if it was begun elsewhere.
  * @param {import("./visit.js").Api} api
  * @param {PublicStudy} study
  */
 async function vouchedFor(api, study) {
   for (let tried = 1; ; tried += 1) {
     try {
-      const { pass } = await api.post(`${pathOf(study)}/admission`, {
+      const { pass, token } = await api.post(`${pathOf(study)}/admission`, {
         panel: panelParameters(study),
         signature: signature(study),
       });
       if (pass) writePass(study.study, pass);
-      return;
+      return token;
     } catch (error) {
       const code = error instanceof Refused ? error.code : "";
       if (code === "unsigned" && readPass(study.study)) {

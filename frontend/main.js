@@ -9,7 +9,7 @@ import { listenToKeys } from "./keys.js";
 import { browserLanguage } from "./languages.js";
 import { guardAgain, stopGuarding } from "./leaving.js";
 import { isPreview, showPreview } from "./offer.js";
-import { showGivenUp } from "./panel_exit.js";
+import { panelOf, showGivenUp } from "./panel_exit.js";
 import { askWhetherTheSame, beginNextPerson, nextPersonActions, recognise } from "./person.js";
 import { showElsewhere, showRefusal } from "./refusals.js";
 import { ask, el } from "./screens.js";
@@ -29,7 +29,7 @@ const STUDY = document.body.dataset.study ?? nameInPath();
 /** Return a sentence on what is safe meanwhile; empty before there can be any responses. */
 const safe = () => (readToken(STUDY) ? text("trouble.answers_safe") : "");
 /** @type {import("./trouble.js").About} */
-const about = { contact: "", session: "", giveUp: null, nextPerson: null };
+const about = { contact: "", session: "", panel: null, giveUp: null, nextPerson: null };
 /** @type {import("./visit.js").Api} */
 let api = makeApi({
   random: Math.random,
@@ -74,6 +74,7 @@ async function visitStudy(name) {
   await haveTab(name);
   document.title = titleOf(study);
   about.contact = study.contact;
+  about.panel = panelOf(study);
   about.giveUp = () => showGivenUp(api, study, about);
   if (nextPersonActions(study).length) about.nextPerson = () => beginNextPerson(study);
   if (isPreview(study)) {
@@ -146,11 +147,10 @@ function goElsewhere() {
 }
 
 /**
- * Resume the session stored in this browser; return null if there is none.
+ * Resume the session stored in this browser, or that of a token; return null if there is none.
  * @param {string} name
  */
-async function resumed(name) {
-  const token = readToken(name);
+async function resumed(name, token = readToken(name)) {
   if (!token) return null;
   about.session = token.split(".")[0];
   try {

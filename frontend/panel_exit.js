@@ -38,8 +38,8 @@ export function signature(study) {
 }
 
 /**
- * Return the panel's address for those who do not take part or cannot continue; null if it has none or cannot
- * be fetched soon: the page ends in any case.
+ * Return the panel's address for those who do not take part or cannot continue; null if none is known. If it
+ * cannot be fetched soon, the panel's own page serves: the page ends in any case.
  * @param {import("./visit.js").Api} api
  * @param {PublicStudy} study
  * @param {Outcome} outcome
@@ -53,11 +53,32 @@ export async function exitLink(api, study, outcome, qualificationToken = null) {
     qualification_token: qualificationToken,
     signature: signature(study),
   };
+  const home = outcome === "screened_out" ? null : study.panel_home;
   try {
-    return (await api.post(`${pathOf(study)}/exit`, body, null, () => false)).redirect_url;
+    return (await api.post(`${pathOf(study)}/exit`, body, null, () => false)).redirect_url ?? home;
   } catch {
-    return null;
+    return home;
   }
+}
+
+/**
+ * Return where people of a study's panel find it again.
+ * @param {PublicStudy} study
+ * @returns {import("./trouble.js").Panel | null} null if people come from no panel
+ */
+export function panelOf({ panel_home, panel_parameters }) {
+  return panel_parameters.length > 1 ? { home: panel_home } : null; // one is that of private links
+}
+
+/**
+ * Return the way back for a person whose visit ends here: a link, or else words.
+ * @param {string | null} back address back to the panel; null for that of its own page
+ * @param {import("./trouble.js").Panel | null} panel null if people come from none
+ * @returns {HTMLElement[]}
+ */
+export function wayBack(back, panel) {
+  const href = back ?? panel?.home ?? null;
+  return panel && !href ? [el("p", {}, text("panel.find_back"))] : goBack(href);
 }
 
 /**

@@ -2,14 +2,14 @@
 /** Plain messages for when the page cannot continue: why, and what to do. */
 
 import { Refused } from "./api.js";
-import { goBack } from "./panel_exit.js";
+import { wayBack } from "./panel_exit.js";
 import { ask, el, hideProgress, notice } from "./screens.js";
 import { holdTab } from "./storage.js";
 import { text } from "./texts.js";
 import { questions, quotes } from "./trouble.js";
 
 /** Refusals with texts of their own, `refused.CODE` and `refused.CODE_help`. */
-const PLAIN = [
+export const PLAIN = [
   "unknown_study",
   "study_paused",
   "withdrawn",
@@ -24,6 +24,8 @@ const PLAIN = [
   "unknown_place",
   "wrong_place",
   "unsigned",
+  "unfilled_link",
+  "preview",
   "too_many_sessions",
   "opened_too_often",
   "not_installed",
@@ -41,6 +43,8 @@ const CLEAR = [
   "returned",
   "too_many_sessions",
   "opened_too_often",
+  "unfilled_link",
+  "preview",
 ];
 
 /** Refusals of the person whose session this browser stored. */
@@ -74,21 +78,24 @@ export function showRefusal(error, about, back = null) {
     const content = [
       el("p", {}, text(`refused.${code}_help`)),
       ...next,
-      ...goBack(back),
+      ...wayBack(back, about.panel),
       ...(code === "lapsed" ? quotes(about, id) : questions(about, CLEAR.includes(code) ? "" : id)),
     ];
     const actions = isOfPerson ? [{ label: text("shared.someone_else"), value: "next" }] : [];
     ask("error", text(`refused.${code}`), content, actions).then(() => about.nextPerson?.());
     return;
   }
+  const isChanged = code === "consent_changed";
   const actions = [
     { label: text("page.load_again"), value: "again", primary: true },
     ...(about.giveUp ? [{ label: text("trouble.cannot_go_on"), value: "leave" }] : []),
   ];
   ask(
     "error",
-    text("trouble.our_side"),
-    [el("p", {}, text("trouble.our_side_help")), ...quotes(about, id)],
+    text(isChanged ? "refused.consent_changed" : "trouble.our_side"),
+    isChanged
+      ? [el("p", {}, text("refused.consent_changed_help"))]
+      : [el("p", {}, text("trouble.our_side_help")), ...quotes(about, id)],
     actions,
   ).then((answer) => (answer === "leave" ? about.giveUp?.() : location.reload()));
 }

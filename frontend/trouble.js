@@ -7,11 +7,14 @@ import { counted, sentences, text, textNodes } from "./texts.js";
 
 /** @typedef {import("./api.js").Trouble} Trouble */
 
+/** @typedef {{home: string | null}} Panel `home`: address of its own page for evaluators, if known */
+
 /**
  * What is known about the visit; filled in as the visit proceeds.
  * @typedef {object} About
  * @property {string} contact of the study; "" until it is known
  * @property {string} session id; "" before there is one
+ * @property {Panel | null} panel that the evaluator came from; null if from none, or until it is known
  * @property {(() => Promise<void>) | null} giveUp ends a visit that cannot continue; null if the page offers
  *   no such end
  * @property {(() => Promise<void>) | null} [nextPerson] begins afresh for the next one at a shared computer

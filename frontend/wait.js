@@ -6,7 +6,9 @@ import { Refused, makeApi } from "./api.js";
 import { listenToKeys } from "./keys.js";
 import { languagePicker } from "./language_picker.js";
 import { browserLanguage } from "./languages.js";
+import { panelOf, wayBack } from "./panel_exit.js";
 import { recognise } from "./person.js";
+import { PLAIN } from "./refusals.js";
 import { ask, el, facts, show } from "./screens.js";
 import { mayReload, readToken } from "./storage.js";
 import { speak, titleOf } from "./study_texts.js";
@@ -22,7 +24,7 @@ const TASK = `/s/${encodeURIComponent(STUDY)}${location.search}`;
 const safe = () => text("wait.safe");
 
 /** @type {import("./trouble.js").About} */
-const about = { contact: "", session: "", giveUp: null };
+const about = { contact: "", session: "", panel: null, giveUp: null };
 const api = makeApi({
   random: Math.random,
   onTrouble: (trouble) => tellTrouble(trouble, safe()),
@@ -41,6 +43,7 @@ async function wait() {
   await speak(study);
   document.title = titleOf(study);
   about.contact = study.contact;
+  about.panel = panelOf(study);
   if (!study.paused) return location.replace(TASK);
   if (!study.retainer) throw new Refused("no_retainer", "", "");
   while ((await askToWait(study, study.retainer)) === "again") document.title = titleOf(study);
@@ -119,26 +122,30 @@ async function stay(study, begun) {
   location.assign(TASK);
 }
 
-/** The texts of refusals, by code: title and help. */
-const PLAIN = /** @type {Record<string, [string, string]>} */ ({
+/** The texts of refusals that differ from those of the task, by code: title and help. */
+const OWN = /** @type {Record<string, [string, string]>} */ ({
   unknown_study: ["refused.unknown_study", "wait.unknown_study_help"],
-  unsigned: ["refused.unsigned", "refused.unsigned_help"],
   no_retainer: ["wait.no_retainer", "wait.no_retainer_help"],
   not_qualified: ["wait.not_qualified", "wait.not_qualified_help"],
   wrong_token: ["wait.wrong_token", "wait.wrong_token_help"],
   already_started: ["refused.already_started", "wait.already_started_help"],
-  already_finished: ["refused.already_finished", "refused.already_finished_help"],
   withdrawn: ["refused.withdrawn", "wait.withdrawn_help"],
 });
 
 /** @param {unknown} error */
 function showError(error) {
   const { code, id } = error instanceof Refused ? error : { code: "", id: "" };
-  const known = PLAIN[code];
-  if (!known) console.error(error);
-  const [title, help] = known ?? ["trouble.our_side", "wait.failed_help"];
-  show("error", text(title), [
-    el("p", {}, text(help)),
-    ...(known ? questions(about, "") : quotes(about, id)),
-  ]);
+  const known = OWN[code] ?? (PLAIN.includes(code) ? [`refused.${code}`, `refused.${code}_help`] : null);
+  if (known) {
+    const [title, help] = known.map((key) => text(key));
+    return show("error", title, [el("p", {}, help), ...wayBack(null, about.panel), ...questions(about, "")]);
+  }
+  console.error(error);
+  const again = [{ label: text("page.load_again"), value: "again", primary: true }];
+  ask(
+    "error",
+    text("trouble.our_side"),
+    [el("p", {}, text("wait.failed_help")), ...quotes(about, id)],
+    again,
+  ).then(() => location.reload());
 }

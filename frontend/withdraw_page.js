@@ -18,7 +18,7 @@ const PATH = /** @type {const} */ (`/api/sessions/${encodeURIComponent(SESSION)}
 const secret = location.hash.slice(1);
 
 /** @type {import("./trouble.js").About} */
-const about = { contact: "", session: SESSION, giveUp: null };
+const about = { contact: "", session: SESSION, panel: null, giveUp: null };
 const api = makeApi({
   random: Math.random,
   onTrouble: (trouble) => tellTrouble(trouble, ""),

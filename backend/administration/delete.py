@@ -33,6 +33,7 @@ from backend.studies import (
     lifecycle,
     standing_books,
     turns,
+    unfilled_links,
     waiting_room,
     withdrawals,
 )
@@ -143,6 +144,7 @@ def _remove_record(store: Store, study: Study) -> None:
     for entry in list(store.entries(links_of(study.name))):
         store.erase_entry(links_of(study.name), entry.key)
     forget_pause(store, study.name)
+    unfilled_links.forget(store, study.name)
     intake_facts.erase(store, study)
     confirmations.forget(store, study)
     standing_books.erase(store, study)

@@ -13,6 +13,7 @@ from dataclasses import field, fields
 from typing import Any
 from urllib.parse import quote
 
+from backend.experiment.unfilled import is_unfilled
 from backend.foundation.errors import InvalidInput, Keys, under
 from backend.foundation.frozen import dataclass
 
@@ -183,6 +184,19 @@ class PanelRecord:
         """Names of all query parameters that are read."""
         return _distinct((*self.parameters, self.preview.partition("=")[0], PRIVATE_LINK))
 
+    @property
+    def home(self) -> str | None:
+        """An address of the panel for people who cannot take part; None if the record has none."""
+        addresses = (
+            re.match(_ORIGIN.pattern, one, re.IGNORECASE) for one in (self.redirect, self.early_redirect)
+        )
+        return self.back or next((f"{found[0]}/" for found in addresses if found), None)
+
+    def unfilled(self, parameters: Mapping[str, str]) -> tuple[str, ...]:
+        """Return the names of the parameters which the panel left as a placeholder."""
+        names = (*self.parameters, PRIVATE_LINK)
+        return tuple(name for name in names if is_unfilled(parameters.get(name, ""), names))
+
     def is_preview(self, parameters: Mapping[str, str]) -> bool:
         """Return whether a visit is a preview."""
         name, _, value = self.preview.partition("=")
@@ -253,6 +267,11 @@ MTURK = PanelRecord(
     form_fields={"assignmentId": "{assignmentId}", "completion_code": "{code}"},
     pays=True,
 )
+LINK_QUERIES = {
+    PROLIFIC.name: "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}",
+    SONA.name: "sona_id=%SURVEY_CODE%",
+}
+"""The query of a study's link as panels take it, with their placeholders."""
 BUILT_IN = {record.name: record for record in (LINK, PRIVATE, PROLIFIC, CONNECT, SONA, MTURK)}
 
 

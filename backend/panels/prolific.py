@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 from urllib.parse import quote, urlsplit
 
+from backend.experiment.panel import LINK_QUERIES, PROLIFIC
 from backend.foundation.errors import InvalidInput
 from backend.foundation.text_files import read_text
 from backend.panels.api import (
@@ -52,7 +53,7 @@ RETURN_REASONS = {
 }
 """The reason given to a person who is asked to return the place, in the panel's own words."""
 _SCREEN_OUT = "FIXED_SCREEN_OUT_PAYMENT"
-_URL_PARAMETERS = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
+_URL_PARAMETERS = LINK_QUERIES[PROLIFIC.name]
 _CHANGES: dict[str, tuple[str, set[StudyState]]] = {
     "publish": ("PUBLISH", {"scheduled", "publishing", "active", "paused", "closed"}),
     "pause": ("PAUSE", {"paused", "closed"}),

@@ -85,7 +85,8 @@ class SessionAccess:
         except NotFound:
             withdrawals.check_not_withdrawn(self.store, session_id)
             raise
-        if not hmac.compare_digest(hash_of(secret), session.secret_hash):
+        own = (session.secret_hash, hash_of(handover_secret(self.hash_key, session_id)))
+        if not any(hmac.compare_digest(hash_of(secret), known) for known in own):
             raise NotAllowed("the token does not open this session", code="wrong_token")
         return session, self.study_of(session)
 
@@ -212,6 +213,14 @@ def settings_of(session: Session) -> str:
 def _is_of_panel(session: Session) -> bool:
     """Return whether a session concerns the panel: a simulated one does if a test participant rehearses."""
     return not session.is_simulated or bool(session.panel)
+
+
+def handover_secret(hash_key: bytes, session_id: str) -> str:
+    """Return the second secret of a session, for its person on another device: a keyed hash, not stored.
+
+    Only those get it for whom the panel, or a private link, vouches (`Visitors.own_session`).
+    """
+    return hmac.new(hash_key, f"hand over\n{session_id}".encode(), hashlib.sha256).hexdigest()
 
 
 def hash_of(secret: str) -> str:

@@ -23,7 +23,7 @@ from backend.foundation.errors import Conflict, NotAllowed, NotFound, TooMany
 from backend.foundation.timestamps import stamp
 from backend.stores.store import Store
 from backend.stores.updates import retried, update
-from backend.studies import lifecycle
+from backend.studies import lifecycle, unfilled_links
 from backend.studies.withdrawals import BOOK, check_not_withdrawn
 
 PEOPLE = "people"
@@ -44,11 +44,17 @@ class Admission:
         """Return the keyed hash by which a person is known, or None if the link names nobody.
 
         Raises:
-            NotAllowed: `preview`; `unknown_link` if the study requires a private link and this is none.
+            NotAllowed: `preview`; `unfilled_link`; `unknown_link` if the study requires a private link and
+                this is none.
         """
         record = study.protocol.admission.panel
         if record.is_preview(panel):
             raise NotAllowed("this visit is a preview; accept the task at the panel first", code="preview")
+        if unfilled := record.unfilled(panel):
+            unfilled_links.note(self._store, study.name, unfilled, stamp(self._clock()))
+            raise NotAllowed(
+                f"the panel put no value for {', '.join(unfilled)} into the link", code="unfilled_link"
+            )
         token = panel.get(PRIVATE_LINK)
         if token:
             key = _keyed(self._hash_key, PRIVATE_LINK, token)
@@ -265,7 +271,8 @@ def issue_links(store: Store, hash_key: bytes, study: str, count: int) -> list[s
 
 def stored_parameters(record: PanelRecord, panel: Mapping[str, str]) -> dict[str, str]:
     """Return the link parameters that are stored with the session."""
-    return {name: panel[name] for name in record.parameters if panel.get(name)}
+    unfilled = record.unfilled(panel)
+    return {name: panel[name] for name in record.parameters if panel.get(name) and name not in unfilled}
 
 
 def links_of(study: str) -> str:

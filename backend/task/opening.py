@@ -9,7 +9,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from backend.experiment import session as sessions
-from backend.experiment.panel import return_link
+from backend.experiment.panel import PRIVATE_LINK, return_link
 from backend.experiment.records import Session, Study
 from backend.experiment.session import Cursor
 from backend.foundation.errors import Conflict, InvalidInput, OpenhypeError, Unavailable
@@ -28,6 +28,8 @@ T = TypeVar("T")
 Reply = Opened | QualificationFirst
 _TRIES_WHEN_FULL = 12
 _FULL = "study_full"
+_RESUMED = ("already_started", "already_finished")
+"""Refusals of a person whose own session goes on, or shows its end again, on another device."""
 
 
 class _SettingsChanged(Exception):
@@ -53,19 +55,28 @@ class Opening:
     def admit(self, study_name: str, panel: Mapping[str, str], signature: str | None = None) -> Admitted:
         """Check that a person may take part, before asking for consent; nothing is recorded.
 
-        Nothing is reserved: the study may be full by the time the session is opened. The returned `pass`
-        then replaces the panel's signature, which may expire meanwhile.
+        Whoever is vouched for, and began elsewhere, gets the `token` of that session. Nothing is reserved:
+        the study may be full by the time the session is opened. The returned `pass` then replaces the
+        panel's signature, which may expire meanwhile.
 
         Raises:
-            NotAllowed: `took_part_before`, `unknown_link`, and as `PlaceCheck.check`.
+            NotAllowed: `took_part_before`, `unknown_link`, `unfilled_link`, and as `PlaceCheck.check`.
             Conflict: `already_started`, `already_finished`, `returned`, `study_paused`, `study_full`.
             Unavailable: the panel cannot be asked, or its keys cannot be fetched.
         """
         study = self._access.study(study_name)
         if study.protocol.admission.panel.is_preview(panel):
             return {"admitted": False, "pass": None}
-        key, proof = self._visitors.vouched(study, panel, signature)
-        self._visitors.admission.check(study, key)
+        try:
+            key, proof = self._visitors.vouched(study, panel, signature)
+        except Conflict as error:  # the panel vouches for the place, and says that it is closed
+            return self._handed_over(study, self._visitors.admission.key(study, panel), panel, error, None)
+        try:
+            self._visitors.admission.check(study, key)
+        except Conflict as error:
+            if not proof and not panel.get(PRIVATE_LINK):
+                raise
+            return self._handed_over(study, key, panel, error, proof or None)
         self._visitors.check_not_paused(study)
         try:
             self._retrying_when_full(study, panel, lambda: self._plans.turn(study, Random(), simulated=False))
@@ -73,6 +84,15 @@ class Opening:
             if error.code != _FULL or self._visitors.admission.unseen(study, key) is None:
                 raise
         return {"admitted": True, "pass": proof or None}
+
+    def _handed_over(
+        self, study: Study, key: str | None, panel: Mapping[str, str], error: Conflict, proof: str | None
+    ) -> Admitted:
+        """Return the token of the session for which a vouched person is refused, or raise the refusal."""
+        token = self._visitors.own_session(study, key, panel) if error.code in _RESUMED else None
+        if token is None:
+            raise error
+        return {"admitted": True, "pass": proof, "token": token}
 
     def leave(
         self,

@@ -81,6 +81,7 @@ def public_study(
         "panel_parameters": list(protocol.admission.panel.parameters_read),
         "person_parameters": list(protocol.admission.panel.parameters_of_person),
         "signature_parameter": signature_parameter,
+        "panel_home": protocol.admission.panel.home,
         "preview": list(protocol.admission.panel.preview.partition("=")[::2])
         if protocol.admission.panel.preview
         else None,

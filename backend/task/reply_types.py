@@ -127,6 +127,8 @@ class PublicStudy(Effort):
     """Parameters whose values differ between people's links."""
     signature_parameter: str | None
     """Parameter of the link that carries the panel's signature; null where none is."""
+    panel_home: str | None
+    """Address of the panel for people who cannot take part; null where none is known."""
     preview: list[str] | None
     """Parameter and value that mark a visit which only looks."""
     qualification: QualificationOffer | None
@@ -346,6 +348,12 @@ Admitted = TypedDict(
                 description="Replaces the panel's signature for a day: to be sent as "
                 "`signature`; null if none is required"
             ),
+        ],
+        "token": NotRequired[
+            Annotated[
+                str,
+                Meta(description="Of the person's own session, which was begun elsewhere and is resumed"),
+            ]
         ],
     },
 )

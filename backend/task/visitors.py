@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from backend.experiment.records import Session, Study
-from backend.foundation.errors import Conflict, NotAllowed
+from backend.foundation.errors import Conflict, NotAllowed, NotFound
 from backend.studies import pausing
-from backend.task.access import SessionAccess
+from backend.task.access import SessionAccess, handover_secret
 from backend.task.eligibility import Admission
 from backend.task.place_check import PlaceCheck
 
@@ -39,6 +39,21 @@ class Visitors:
         if self._has_signed_test(study, key, qualification_token):
             return key, ""
         return key, self.places.check(study, panel, proof)
+
+    def own_session(self, study: Study, key: str | None, panel: Mapping[str, str]) -> str | None:
+        """Return a token of the session that was begun from the same place; None if there is none.
+
+        Only for a person and a place that are vouched for: anybody can type ids into a link.
+        """
+        session_id = self._store.claimed(study.name, key) if key else None
+        place = study.protocol.admission.panel.submission
+        try:
+            session = self._access.session(session_id) if session_id else None
+        except NotFound:
+            return None
+        if session is None or session.panel.get(place, "") != panel.get(place, ""):
+            return None
+        return f"{session.id}.{handover_secret(self._access.hash_key, session.id)}"
 
     def _has_signed_test(self, study: Study, key: str | None, token: str | None) -> bool:
         qualification, signature = self.qualification_of(study), study.protocol.admission.panel.signature

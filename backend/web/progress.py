@@ -23,7 +23,7 @@ from backend.experiment.session import (
 from backend.recruitment.panel_health import health
 from backend.recruitment.recruit import at_odds, begun
 from backend.stores.store import Entry, Store
-from backend.studies import needs
+from backend.studies import needs, unfilled_links
 from backend.studies.pausing import early_ends_exceeded, is_paused
 from backend.studies.waiting_room import owed_usd_cents as owed_for_waiting
 from backend.studies.waiting_room import waiting_now
@@ -84,8 +84,8 @@ def simulated(store: Store, study: Study) -> int:
 
 
 def panel_warnings(store: Store, study: Study) -> list[str]:
-    """Return the warnings about the panel that a study recruits from, and that it has paused itself."""
-    warnings = [early_ends_exceeded(store, study)]
+    """Return the warnings about a study's panel and its links, and that it has paused itself."""
+    warnings = [early_ends_exceeded(store, study), unfilled_links.warning(store, study)]
     if begun(store, study) is not None:
         warnings += [health(store, study.name).warning, at_odds(store, study)]
     return list(filter(None, warnings))

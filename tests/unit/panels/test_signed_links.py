@@ -359,3 +359,22 @@ def test_a_signed_test_counts_where_the_signature_ran_out_meanwhile(site):
     assert late[1]["stage"] == "qualification"
     assert other == (403, "unsigned")
     assert unsigned == (403, "unsigned")
+
+
+def test_a_signed_link_goes_on_in_another_browser_from_the_same_place_alone(site):
+    sign_up(site)
+    opened = post(site, "faces/sessions", token())[1]
+    head = {"Authorization": f"Bearer {opened['token']}"}
+    path = f"/api/sessions/{opened['state']['session']}"
+    site.http.post(f"{path}/blocks", json={"lease": 1, "block": 0, "display": {}}, headers=head)
+
+    again = post(site, "faces/admission", token())[1]
+    typed = post(site, "faces/admission", None)
+    of_another = post(site, "faces/admission", token(), {**LINK, "PROLIFIC_PID": "p2"})
+    resumed = site.http.post(f"{path}/resume", json={}, headers={"Authorization": f"Bearer {again['token']}"})
+
+    assert resumed.status_code == 200
+    assert (typed, of_another) == ((403, "unsigned"), (403, "unsigned"))
+    site.clock.move(minutes=10)
+    by_pass = post(site, "faces/admission", again["pass"])[1]
+    assert by_pass["token"] == again["token"]

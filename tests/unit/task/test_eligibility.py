@@ -10,6 +10,7 @@ from backend.studies.pausing import set_paused
 from backend.task import eligibility, withdrawal
 from backend.task.eligibility import issue_links
 from backend.task.requests import Opening
+from backend.web.progress import progress
 
 from .. import sample_studies as studies
 
@@ -422,3 +423,33 @@ class TestLeaving:
 
         assert done["completion_code"] != "D"
         assert done["redirect_url"] is None
+
+
+@pytest.mark.parametrize("left", ["{{%PROLIFIC_PID%}}", "%7B%7B%25ID%25%7D%7D", "undefined", "[id]"])
+@pytest.mark.parametrize("name", ["PROLIFIC_PID", "SESSION_ID", "STUDY_ID"])
+def test_who_comes_by_a_link_that_the_panel_did_not_fill_in_is_nobody(world, name, left):
+    world.add(studies.study("faces", images=8, panel="prolific"))
+    link = {"PROLIFIC_PID": "p1", "SESSION_ID": "s1", "STUDY_ID": "t1", name: left}
+
+    for _ in range(2):
+        assert refusal(admitted(world, "faces", link)) == (403, "unfilled_link")
+    assert refusal(world.open("faces", panel=link)) == (403, "unfilled_link")
+    waits = world.http.post("/api/studies/faces/waits", json={"panel": link, "qualification_token": None})
+    assert refusal(waits) == (403, "unfilled_link")
+
+    assert not list(world.store.sessions("faces"))
+    (warning,) = progress(world.store, world.store.study("faces"))["warnings"]
+    assert f"({name} 4; the last at " in warning
+    assert (
+        "/s/faces?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
+        in warning
+    )
+
+
+def test_a_preview_that_names_nobody_yet_is_shown(world):
+    world.add(studies.study("faces", images=8, panel="mturk"))
+    preview = {"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE", "workerId": "${workerId}"}
+
+    assert admitted(world, "faces", preview).json == {"admitted": False, "pass": None}
+    assert refusal(world.open("faces", panel=preview)) == (403, "preview")
+    assert progress(world.store, world.store.study("faces"))["warnings"] == []
