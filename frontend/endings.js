@@ -2,10 +2,10 @@
 /** The end of a session: thanks, earnings, completion code, and the link back to the panel. */
 
 import { copier } from "./copy_button.js";
+import { keepToken } from "./held_token.js";
 import { backLink } from "./panel_exit.js";
 import { beginNextPerson, nextPersonActions } from "./person.js";
 import { ask, el, facts, showWaiting } from "./screens.js";
-import { writeToken } from "./storage.js";
 import { money, number, percent, text } from "./texts.js";
 import { questions } from "./trouble.js";
 import { withdrawalNote } from "./withdraw_link.js";
@@ -150,7 +150,7 @@ async function debriefOf(visit) {
 function begin(study, answer) {
   if (answer === "next") return beginNextPerson(study);
   if (answer !== "again") return;
-  writeToken(study.study, null);
+  keepToken(study.study, null);
   location.reload();
 }
 

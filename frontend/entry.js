@@ -2,12 +2,13 @@
 /** From the link to an open session: exclusion criteria, then consent, then the qualification if any. */
 
 import { Refused } from "./api.js";
+import { keepToken } from "./held_token.js";
 import { languagePicker } from "./language_picker.js";
 import { offer } from "./offer.js";
 import { exitLink, panelParameters, pathOf, sayGoodbye, signature } from "./panel_exit.js";
 import { EXITS } from "./refusals.js";
 import { ask, el, show } from "./screens.js";
-import { readNumber, readPass, writePass, writeToken } from "./storage.js";
+import { readNumber, readPass, writePass } from "./storage.js";
 import { titleOf } from "./study_texts.js";
 import { currentLanguage, text } from "./texts.js";
 
@@ -37,7 +38,7 @@ export async function enter(world, study) {
   try {
     const token = await vouchedFor(api, study);
     if (token) {
-      writeToken(study.study, token);
+      keepToken(study.study, token);
       return await world.resumed(study.study, token);
     }
   } catch (error) {
@@ -131,10 +132,10 @@ async function afterQualification(world, study, qualification) {
   if (!done.qualification.passed && !done.qualification.may_retake) {
     done.redirect_url = (await exitLink(api, study, "screened_out", visit.token)) ?? done.redirect_url;
   }
-  if ((await showResult(tested, qualification, true)) === "again") writeToken(qualification.study, null);
+  if ((await showResult(tested, qualification, true)) === "again") keepToken(qualification.study, null);
   const opened = await open(world, study, visit.token);
   if (opened.stage === "session") return world.begun(study, opened);
-  writeToken(qualification.study, null); // the test may be taken again: not passed, or the pass expired
+  keepToken(qualification.study, null); // the test may be taken again: not passed, or the pass expired
   return afterQualification(world, study, opened.qualification);
 }
 

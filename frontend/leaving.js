@@ -1,6 +1,7 @@
 // @ts-check
 /** Prevents leaving an active session by accident (back button, closing the page): asks first. */
 
+import { held } from "./held_token.js";
 import { interrupt } from "./interruption.js";
 import { ask, el, hideProgress, untilCalm } from "./screens.js";
 import { text } from "./texts.js";
@@ -17,7 +18,8 @@ export function startGuarding() {
   isGuarding = true;
   addEventListener("beforeunload", warn);
   if (history.state?.openhype === MARK.openhype) return;
-  history.pushState(MARK, ""); // the back button leads to the entry below this one, not out of the task
+  // the back button leads to the entry below this one, not out of the task
+  history.pushState({ ...MARK, held }, "");
 }
 
 /** Stop asking: the session is over, or leaving loses nothing. */
@@ -44,7 +46,7 @@ function warn(event) {
 }
 
 async function askBeforeLeaving() {
-  history.pushState(MARK, "");
+  history.pushState({ ...MARK, held }, "");
   if (isAsking) return;
   isAsking = true;
   await untilCalm();

@@ -4,6 +4,7 @@
 import { nameInPath } from "./address.js";
 import { Refused, makeApi } from "./api.js";
 import { enter } from "./entry.js";
+import { keepToken, tokenOf } from "./held_token.js";
 import { listenToInteractions } from "./interactions.js";
 import { listenToKeys } from "./keys.js";
 import { browserLanguage } from "./languages.js";
@@ -13,7 +14,7 @@ import { panelOf, showGivenUp } from "./panel_exit.js";
 import { askWhetherTheSame, beginNextPerson, nextPersonActions, recognise } from "./person.js";
 import { showElsewhere, showRefusal } from "./refusals.js";
 import { ask, el } from "./screens.js";
-import { holdTab, mayReload, readToken, writeToken } from "./storage.js";
+import { holdTab, mayReload } from "./storage.js";
 import { speak, titleOf } from "./study_texts.js";
 import { loadTextsBy, text, useLanguage } from "./texts.js";
 import { makeStuck, tellTrouble } from "./trouble.js";
@@ -24,10 +25,12 @@ import { makeVisit } from "./visit.js";
 
 /** Error codes for a token that is no longer valid; after any other refusal the token is retained. */
 const TOKEN_IS_DEAD = ["wrong_token", "unknown_session"];
+/** Error codes for a session that goes on elsewhere: taken over there, or the picture was judged there. */
+const IS_ELSEWHERE = ["stale_lease", "answer_conflict"];
 const STUDY = document.body.dataset.study ?? nameInPath();
 
 /** Return a sentence on what is safe meanwhile; empty before there can be any responses. */
-const safe = () => (readToken(STUDY) ? text("trouble.answers_safe") : "");
+const safe = () => (tokenOf(STUDY) ? text("trouble.answers_safe") : "");
 /** @type {import("./trouble.js").About} */
 const about = { contact: "", session: "", panel: null, giveUp: null, nextPerson: null };
 /** @type {import("./visit.js").Api} */
@@ -150,7 +153,7 @@ function goElsewhere() {
  * Resume the session stored in this browser, or that of a token; return null if there is none.
  * @param {string} name
  */
-async function resumed(name, token = readToken(name)) {
+async function resumed(name, token = tokenOf(name)) {
   if (!token) return null;
   about.session = token.split(".")[0];
   try {
@@ -158,7 +161,7 @@ async function resumed(name, token = readToken(name)) {
     return visitOf(token, state);
   } catch (error) {
     if (!(error instanceof Refused && TOKEN_IS_DEAD.includes(error.code))) throw error;
-    writeToken(name, null);
+    keepToken(name, null);
     about.session = "";
     return null;
   }
@@ -170,7 +173,7 @@ async function resumed(name, token = readToken(name)) {
  * @param {import("../types/api.js").Opened} opened
  */
 function begun(study, opened) {
-  writeToken(study.study, opened.token);
+  keepToken(study.study, opened.token);
   return visitOf(opened.token, opened.state);
 }
 
@@ -201,6 +204,6 @@ async function playToEnd(study, visit) {
 async function showError(error, back = null) {
   stopGuarding();
   await early;
-  if (error instanceof Refused && error.code === "stale_lease") return showElsewhere(STUDY);
+  if (error instanceof Refused && IS_ELSEWHERE.includes(error.code)) return showElsewhere(STUDY);
   showRefusal(error, about, back);
 }

@@ -242,7 +242,7 @@ export const texts = {
   "tab.other_help": "Sie können dort weitermachen oder sie hierher holen. Keine Ihrer Antworten geht verloren.",
   "tab.here": "Hier weitermachen",
   "tab.elsewhere": "Die Aufgabe geht in einem anderen Tab weiter",
-  "tab.elsewhere_help": "Sie können diesen schließen. Jede Antwort, die Sie gegeben haben, ist gespeichert.",
+  "tab.elsewhere_help": "Das kann auch in einem anderen Browser oder auf einem anderen Gerät sein. Sie können diesen Tab schließen. Jede Antwort, die Sie gegeben haben, ist gespeichert.",
   "tab.here_instead": "Stattdessen hier weitermachen",
 
   "panel.looking": "Ihr Platz wird gesucht",

@@ -242,7 +242,7 @@ export const texts = {
   "tab.other_help": "You can go on there, or move it here. Nothing you have answered is lost.",
   "tab.here": "Continue here",
   "tab.elsewhere": "The task goes on in another tab",
-  "tab.elsewhere_help": "You can close this one. Every answer you gave is stored.",
+  "tab.elsewhere_help": "That may be in another browser, or on another device. You can close this tab. Every answer you gave is stored.",
   "tab.here_instead": "Continue here instead",
 
   "panel.looking": "Looking for your place",

@@ -242,7 +242,7 @@ export const texts = {
   "tab.other_help": "Puede continuar allí o traerla aquí. No se pierde nada de lo que ha respondido.",
   "tab.here": "Continuar aquí",
   "tab.elsewhere": "La tarea continúa en otra pestaña",
-  "tab.elsewhere_help": "Puede cerrar esta. Todas las respuestas que ha dado están guardadas.",
+  "tab.elsewhere_help": "Puede ser en otro navegador o en otro dispositivo. Puede cerrar esta pestaña. Todas las respuestas que ha dado están guardadas.",
   "tab.here_instead": "Continuar aquí en su lugar",
 
   "panel.looking": "Buscando su plaza",

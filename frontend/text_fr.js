@@ -242,7 +242,7 @@ export const texts = {
   "tab.other_help": "Vous pouvez continuer là-bas, ou la déplacer ici. Aucune de vos réponses n’est perdue.",
   "tab.here": "Continuer ici",
   "tab.elsewhere": "La tâche continue dans un autre onglet",
-  "tab.elsewhere_help": "Vous pouvez fermer celui-ci. Toutes les réponses que vous avez données sont enregistrées.",
+  "tab.elsewhere_help": "Ce peut être dans un autre navigateur ou sur un autre appareil. Vous pouvez fermer cet onglet. Toutes les réponses que vous avez données sont enregistrées.",
   "tab.here_instead": "Continuer plutôt ici",
 
   "panel.looking": "Recherche de votre place",

@@ -242,7 +242,7 @@ export const texts = {
   "tab.other_help": "Você pode continuar lá ou trazê-la para cá. Nada do que você respondeu se perde.",
   "tab.here": "Continuar aqui",
   "tab.elsewhere": "A tarefa continua em outra aba",
-  "tab.elsewhere_help": "Você pode fechar esta. Todas as respostas que você deu estão guardadas.",
+  "tab.elsewhere_help": "Pode ser em outro navegador ou em outro aparelho. Você pode fechar esta aba. Todas as respostas que você deu estão guardadas.",
   "tab.here_instead": "Continuar aqui mesmo",
 
   "panel.looking": "Procurando a sua vaga",

@@ -242,7 +242,7 @@ export const texts = {
   "tab.other_help": "您可以在那里继续，也可以把它移到这里。您的回答不会丢失。",
   "tab.here": "在此继续",
   "tab.elsewhere": "任务正在另一个标签页中继续",
-  "tab.elsewhere_help": "您可以关闭这个标签页。您给出的每个回答都已保存。",
+  "tab.elsewhere_help": "也可能是在另一个浏览器或另一台设备上。您可以关闭这个标签页。您给出的每个回答都已保存。",
   "tab.here_instead": "改为在此继续",
 
   "panel.looking": "正在查找您的名额",

@@ -20,6 +20,7 @@ PLACES = [
 CODE = re.compile(r'(?:\bcode=|\n    code = |^    "[a-z_]+": \()"([a-z_]+)"', re.MULTILINE)
 BY_THE_PAGE = {
     "stale_lease": "the page leads back to the other tab",
+    "answer_conflict": "as a stale lease: the picture was judged in the other tab",
     "wrong_token": "the page begins anew; the waiting page says so",
     "unknown_session": "as a wrong token; the withdrawal page says that nothing is left",
     "unknown_wait": "as a wrong token",
@@ -37,7 +38,7 @@ BY_THE_PAGE = {
     "no_debrief": "the end is shown without one",
     "not_finished": "the end is shown without a debrief",
     **dict.fromkeys(
-        ["answer_conflict", "already_judged", "closed", "invalid_answer", "out_of_order", "questions_first",
+        ["already_judged", "closed", "invalid_answer", "out_of_order", "questions_first",
          "not_mistimed", "unknown_question", "wrong_stimulus", "wrong_time", "invalid", "not_json",
          "not_found", "not_allowed", "conflict", "error", "simulated"],
         "no page of ours asks for it: it offers to load again, or to stop and to write",
