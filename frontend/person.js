@@ -5,6 +5,7 @@
  */
 
 import { hexDigest } from "./api.js";
+import { keepToken } from "./held_token.js";
 import { ask, el } from "./screens.js";
 import { forgetPerson, storeFor } from "./storage.js";
 import { text } from "./texts.js";
@@ -67,7 +68,9 @@ export function nextPersonActions(study) {
  * @returns {Promise<never>}
  */
 export function beginNextPerson({ study, qualification }) {
-  forgetPerson([study, ...(qualification ? [qualification.study] : [])]);
+  const studies = [study, ...(qualification ? [qualification.study] : [])];
+  for (const each of studies) keepToken(each, null);
+  forgetPerson(studies);
   location.reload();
   return new Promise(() => {});
 }

@@ -78,8 +78,8 @@ export function showRefusal(error, about, back = null) {
     const content = [
       el("p", {}, text(`refused.${code}_help`)),
       ...next,
-      ...wayBack(back, about.panel),
       ...(code === "lapsed" ? quotes(about, id) : questions(about, CLEAR.includes(code) ? "" : id)),
+      ...wayBack(back, about.panel),
     ];
     const actions = isOfPerson ? [{ label: text("shared.someone_else"), value: "next" }] : [];
     ask("error", text(`refused.${code}`), content, actions).then(() => about.nextPerson?.());

@@ -3,6 +3,7 @@
 
 import { nameInPath } from "./address.js";
 import { Refused, makeApi } from "./api.js";
+import { tokenOf } from "./held_token.js";
 import { listenToKeys } from "./keys.js";
 import { languagePicker } from "./language_picker.js";
 import { browserLanguage } from "./languages.js";
@@ -10,7 +11,7 @@ import { panelOf, wayBack } from "./panel_exit.js";
 import { recognise } from "./person.js";
 import { PLAIN } from "./refusals.js";
 import { ask, el, facts, show } from "./screens.js";
-import { mayReload, readToken } from "./storage.js";
+import { mayReload } from "./storage.js";
 import { speak, titleOf } from "./study_texts.js";
 import { counted, loadTextsBy, money, text, useLanguage } from "./texts.js";
 import { makeStuck, questions, quotes, tellTrouble } from "./trouble.js";
@@ -52,7 +53,7 @@ async function wait() {
   const begun = await api.post(`${PATH}/waits`, {
     panel: Object.fromEntries(names.map((/** @type {string} */ name) => [name, query.get(name)])),
     signature: study.signature_parameter ? query.get(study.signature_parameter) : null,
-    qualification_token: study.qualification ? readToken(study.qualification.study) : null,
+    qualification_token: study.qualification ? tokenOf(study.qualification.study) : null,
   });
   await stay(study, begun);
 }
@@ -138,7 +139,7 @@ function showError(error) {
   const known = OWN[code] ?? (PLAIN.includes(code) ? [`refused.${code}`, `refused.${code}_help`] : null);
   if (known) {
     const [title, help] = known.map((key) => text(key));
-    return show("error", title, [el("p", {}, help), ...wayBack(null, about.panel), ...questions(about, "")]);
+    return show("error", title, [el("p", {}, help), ...questions(about, ""), ...wayBack(null, about.panel)]);
   }
   console.error(error);
   const again = [{ label: text("page.load_again"), value: "again", primary: true }];

@@ -369,8 +369,9 @@ def test_a_private_link_opens_the_study_once(page, site, context):
     other = context.browser.new_context()
     second = other.new_page()
     second.goto(f"{site.url}/s/faces?link={token}")
-    second.wait_for_selector("text=You have taken part already")
+    second.wait_for_selector("#code")
     other.close()
+    assert len(list(site.store.sessions("faces"))) == 1
     assert json.dumps(player.faults) == "[]"
 
 
