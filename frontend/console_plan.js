@@ -5,22 +5,8 @@ import { alertLine, el, select, sentences } from "./console_elements.js";
 import { count, counted, sentence } from "./console_format.js";
 import { money } from "./texts.js";
 
-const POINTS = { unit: "percentage points", difference: "10" };
-/** Differences that are asked for at first, by the methods that test them. */
-const DIFFERENCES = /** @type {Record<string, {unit: string, difference: string}>} */ ({
-  infinity: POINTS,
-  exposures: POINTS,
-  pair: POINTS,
-  jnd: POINTS,
-  time: { unit: "ms", difference: "150" },
-  tournament: { unit: "log-odds", difference: "0.5" },
-});
 /** Whose evaluators a plan takes as an example without a pilot. */
-const WITHOUT_PILOT = /** @type {Record<string, string>} */ ({
-  infinity: "the papers’",
-  time: "the papers’",
-  tournament: "simulated ones",
-});
+const WITHOUT_PILOT = { papers: "the papers’", simulated: "simulated ones", "": "(choose a study)" };
 const UNITS = { percent: "percentage points", ms: "ms", "log-odds": "log-odds" };
 const DIGITS = { percent: 1, ms: 0, "log-odds": 2 };
 const SOURCES = {
@@ -30,10 +16,11 @@ const SOURCES = {
 };
 
 /** @typedef {import("../types/api.js").PlanMade} PlanMade */
+/** @typedef {import("./console_methods.js").Method} Method */
 
 /**
  * Return what to ask the server for.
- * @param {string} method
+ * @param {Pick<Method, "method" | "difference">} method
  * @param {number} models
  * @param {Record<string, unknown>} settings
  * @param {{difference: string, power: string, pilot?: string}} aim as typed; `pilot`: the study that tells
@@ -43,10 +30,10 @@ const SOURCES = {
 export function planWish(method, models, settings, { difference, power, pilot }, pictures = null) {
   const wanted = Number(difference);
   return {
-    method,
+    method: method.method,
     models,
     settings,
-    ...(DIFFERENCES[method] && wanted > 0 ? { difference: wanted, power: Number(power) / 100 } : {}),
+    ...(method.difference && wanted > 0 ? { difference: wanted, power: Number(power) / 100 } : {}),
     ...(pilot ? { pilot } : {}),
     ...(pictures === null ? {} : { pictures }),
   };
@@ -163,13 +150,13 @@ function rowsOf(aim) {
 
 /**
  * Return the plan's panel.
- * @param {string} method
+ * @param {Method} method
  * @param {() => void} onAim called when another aim is typed
  * @param {(evaluators: number) => void} onChosen called with a number of evaluators to set
  * @param {string[]} [pilots] studies that can tell how evaluators differ
  */
 export function planPanel(method, onAim, onChosen, pilots = []) {
-  const known = DIFFERENCES[method];
+  const { difference: usual, without_pilot: source } = method;
   const facts = el("dl", { class: "plan-facts" });
   const warnings = el("ul", { class: "warning", hidden: "" });
   const problem = alertLine();
@@ -177,12 +164,12 @@ export function planPanel(method, onAim, onChosen, pilots = []) {
     id: "aim-difference",
     type: "text",
     inputmode: "decimal",
-    value: known?.difference ?? "",
+    value: `${usual ?? ""}`,
   });
   const powers = ["80", "90", "95"].map((share) => [share, `${share}%`]);
   const power = select(powers, { id: "aim-power" });
-  const isByPilot = !WITHOUT_PILOT[method];
-  const spreads = [["", WITHOUT_PILOT[method] ?? "(choose a study)"], ...pilots.map((name) => [name, name])];
+  const isByPilot = !source;
+  const spreads = [["", WITHOUT_PILOT[source]], ...pilots.map((name) => [name, name])];
   const pilot = select(spreads, { id: "aim-pilot" });
   const differAs = isByPilot ? "Evaluators differ as those of" : "Evaluators differ as";
   const bySpread = pilots.length ? [el("label", { for: "aim-pilot" }, differAs), pilot] : [];
@@ -191,12 +178,12 @@ export function planPanel(method, onAim, onChosen, pilots = []) {
   const assumptions = el("ul");
   const more = el("details", { hidden: "" }, el("summary", {}, "What this assumes"), assumptions);
   const wanted = [
-    el("label", { for: "aim-difference" }, `of so many ${known?.unit}`),
+    el("label", { for: "aim-difference" }, `of so many ${UNITS[method.unit]}`),
     difference,
     el("label", { for: "aim-power" }, "with power"),
     power,
   ];
-  const canBeAsked = known && (!isByPilot || pilots.length > 0);
+  const canBeAsked = usual && (!isByPilot || pilots.length > 0);
   const aims = canBeAsked
     ? [
         el("h3", {}, "To find a difference between two models"),
@@ -205,7 +192,7 @@ export function planPanel(method, onAim, onChosen, pilots = []) {
         choose,
         more,
       ]
-    : pilots.length && !known
+    : pilots.length && !usual
       ? [el("div", { class: "aims" }, ...bySpread)]
       : [];
   for (const input of [difference, power, pilot]) input.addEventListener("input", onAim);
@@ -230,7 +217,7 @@ export function planPanel(method, onAim, onChosen, pilots = []) {
       );
       warnings.replaceChildren(...plan.warnings.map((words) => el("li", {}, sentence(words))));
       warnings.hidden = !plan.warnings.length;
-      const evaluators = known ? needed(plan) : null;
+      const evaluators = usual ? needed(plan) : null;
       answer.textContent = [
         ...(evaluators
           ? [`${span(Object.values(evaluators), count)} evaluators ${ofWhom(plan)} are needed.`]

@@ -53,7 +53,8 @@ export function title() {
  */
 export async function show(main, parameters, { api, go, signal }) {
   const draft = await openDraft(api, parameters.draft);
-  const { method } = methodOf(draft.body);
+  const chosen = methodOf(draft.body);
+  const { method } = chosen;
   const { settings } = /** @type {{settings: Setting[]}} */ (
     await api.get(pathTo`/api/settings/${method}`, { signal })
   );
@@ -71,7 +72,7 @@ export async function show(main, parameters, { api, go, signal }) {
   const refused = new Set();
   const order = () => orderOf(draft.body, settings);
   const models = Math.max(1, order().models?.length ?? order().items?.length ?? 0);
-  const plan = planPanel(method, () => void replan(PLAN_AFTER_MS), setEvaluators, pilots);
+  const plan = planPanel(chosen, () => void replan(PLAN_AFTER_MS), setEvaluators, pilots);
   const failure = alertLine();
   const asked = questionnaire(draft.body, (change) => draft.change(change));
   let planning = new AbortController();
@@ -125,7 +126,7 @@ export async function show(main, parameters, { api, go, signal }) {
       await waited(after_ms, now);
       const ordered = order();
       const pictures = picturesASide(ordered, draft.body.checked);
-      const wish = planWish(method, models, ordered.settings ?? {}, plan.aim(), pictures);
+      const wish = planWish(chosen, models, ordered.settings ?? {}, plan.aim(), pictures);
       const made = await api.post("/api/plan", wish, { again: true, signal: now });
       forgive();
       plan.show(made);

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from backend.administration.setting_list import PROTOCOLS
+from backend.experiment.judgment import Planning
 from backend.experiment.judgments import judgment_of, method_named
 from backend.experiment.judgments.more_real import settings_of
 from backend.experiment.protocol import Protocol
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
 QUALIFICATION = "qualification"
 TOO_FEW_PICTURES = "there are too few pictures for a session that shows none twice"
-DIFFERENCES = {"percent": 5.0, "ms": 100.0, "log-odds": 0.5}
-"""Differences whose power is told, by unit."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class Aim:
     """What the scores of a study should tell, in the score's unit."""
 
     difference: float | None = None
-    """Between two models; None: 5 percentage points, 100 ms, or 0.5 log-odds."""
+    """Between two models; None: that of the method (`judgment.Planning`)."""
     level: float = 0.95
     assurance: float = 0.8
     """Probability that an interval is no wider."""
@@ -102,16 +101,14 @@ def takes(study: Study, fee_percent: str | None = None, vat_percent: str = "0") 
 
 def why_untold(study: Study, has_pilot: bool) -> str | None:
     """Return why nothing is known of the precision of a study's scores, in words; None if it is."""
-    from backend.experiment.published import IMAGES
-
-    method = study.protocol.method
+    method, own = study.protocol.method, _planning_of(study)
     if study.kind == QUALIFICATION:
         return "a qualification scores no models"
-    if method == "time" and study.is_mixed:
+    if method_named(method).unit == "ms" and study.is_mixed:
         return "the spread of HYPE-time is known only for sessions of one model"
-    if method == "tournament" and len(study.models) < 2:
+    if len(study.models) < own.fewest_models:
         return "a tournament has two models or more"
-    if has_pilot or method in (*IMAGES, "tournament"):
+    if has_pilot or own.without_pilot:
         return None
     return f"no published study says how evaluators of {method_named(method).title} differ; a pilot does"
 
@@ -138,10 +135,10 @@ def tells(study: Study, aim: Aim, spreads: "Sequence[Spread] | None" = None) -> 
     Args:
         spreads: of a pilot; by default `default_spreads`.
     """
-    from backend.analysis.planning import has_test
     from backend.analysis.power import other_score, power, width
 
-    method, evaluators = study.protocol.method, study.protocol.admission.evaluators
+    own, evaluators = _planning_of(study), study.protocol.admission.evaluators
+    difference = aim.difference or own.difference or 0.0
     if why_untold(study, spreads is not None):
         return None
     models = max(len(study.models), 2)
@@ -150,11 +147,10 @@ def tells(study: Study, aim: Aim, spreads: "Sequence[Spread] | None" = None) -> 
         spread = spread.in_sessions_of(study.protocol.stimuli.models_per_session)
         if aim.pictures is not None:
             spread = spread.with_pictures(aim.pictures)
-        difference = aim.difference or DIFFERENCES[spread.scale]
         images = study.protocol.stimuli.trials if spread.has_images else spread.images
         is_short = aim.pictures is not None and images > spread.most_images
         why = TOO_FEW_PICTURES if is_short else _why_none(spread, evaluators)
-        is_testable = why is None and has_test(method) and other_score(spread, difference) is not None
+        is_testable = why is None and own.difference and other_score(spread, difference) is not None
         rows.append(
             {
                 "model": spread.model,
@@ -172,11 +168,15 @@ def tells(study: Study, aim: Aim, spreads: "Sequence[Spread] | None" = None) -> 
         "level": aim.level,
         "assurance": aim.assurance,
         "difference": difference,
-        "test": "two" if models == 2 or method == "tournament" else "all",
+        "test": "two" if models == 2 or spread.scale == "log-odds" else "all",
         "evaluators": evaluators,
-        "source": "pilot" if spreads is not None else "simulated" if method == "tournament" else "papers",
+        "source": "pilot" if spreads is not None else own.without_pilot,
         "rows": rows,
     }
+
+
+def _planning_of(study: Study) -> Planning:
+    return method_named(study.protocol.method).planning or Planning()
 
 
 def _why_none(spread: "Spread", evaluators: int) -> str | None:

@@ -10,12 +10,13 @@ is scored. `Answers.texts` has the columns `truth`, `response`, `item`, `left` a
 
 import importlib
 import importlib.util
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from backend.analysis.bootstrap import lattice_of
+from backend.analysis.rank_ranges import rank_ranges
 from backend.analysis.response_table import Answers
 from backend.analysis.score_resamples import ITERATIONS, ScoreResamples, resampled_scores
 from backend.analysis.scores import Options, scores_of_values
@@ -79,6 +80,18 @@ class JudgmentScores:
         """Return the models of `overall`, where possible without the tests of every pair."""
         result: list[dict[str, Any]] = self.overall(answers, options)["models"]
         return result
+
+    def rank_ranges(
+        self, rows: Sequence[Mapping[str, Any]], level: float, chosen_of: int, scored: int
+    ) -> Sequence[Sequence[int] | None]:
+        """Return the best and the worst rank of some models, as `rank_ranges.rank_ranges` does.
+
+        Args:
+            rows: of the scores.
+            chosen_of: how many models these were chosen of by their scores.
+            scored: how many models the scores are of.
+        """
+        return rank_ranges(rows, level, chosen_of)
 
     def scores(self, answers: Answers, options: Options) -> dict[str, Any]:
         """Return `overall`, with what takes too long while a study runs."""

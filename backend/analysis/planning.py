@@ -16,20 +16,12 @@ from backend.analysis.costs import Costs
 from backend.analysis.power import MOST, evaluators_for, other_score, power, width
 from backend.analysis.spread import PRIOR_DF, Spread
 from backend.analysis.tournament_spreads import PEOPLE_SD
-from backend.analysis.votes import TWO_AFC
-from backend.experiment.judgments import method_named
+from backend.experiment.judgment import Planning
+from backend.experiment.judgments import METHODS, method_named
 from backend.experiment.observer import LOGITS, PICTURE_SD
 from backend.experiment.protocol import MOST_MODELS
 from backend.foundation.errors import InvalidInput
 
-PANEL_COSTS = {
-    "infinity": Costs(base_usd_cents=100, hourly_usd_cents=1200),
-    "time": Costs(base_usd_cents=100, hourly_usd_cents=1200, image_seconds=8),
-    **dict.fromkeys(("exposures", "pair", "2afc", "jnd"), Costs(base_usd_cents=100, hourly_usd_cents=1200)),
-    "tournament": Costs(base_usd_cents=100, right_usd_cents=0, hourly_usd_cents=1200),
-}
-"""Typical pay at a panel: $1.00 for taking part (consent, instructions, qualification: HYPE 2.3), $12 an hour
-for the time that images take, and $0.02 more for each right answer. 450 flashes take an hour."""
 CURVE = (5, *range(10, 125, 5))
 """Numbers of evaluators in the figure."""
 IMAGES = tuple(range(4, 201, 4))
@@ -154,19 +146,30 @@ def _in_study(spreads: Sequence[Spread], aim: Aim, at_once: int, pictures: int |
     ]
 
 
-def check_planned(method: str) -> None:
-    """Raise InvalidInput if responses of a method cannot be a pilot."""
-    if method not in PANEL_COSTS:
-        *titles, last = (method_named(name).title for name in PANEL_COSTS)
-        raise InvalidInput(
-            f"plans are for {', '.join(titles)} and {last}; these responses are of "
-            f"{method_named(method).title}; `openhype simulate` shows how results may look"
-        )
+def planning_of(method: str) -> Planning:
+    """Return how studies of a method are planned.
+
+    Raises:
+        InvalidInput: they are not, so that its responses cannot be a pilot.
+    """
+    if own := method_named(method).planning:
+        return own
+    methods = (judgment.methods[name] for name, judgment in METHODS.items())
+    *titles, last = sorted(each.title for each in methods if each.planning)
+    raise InvalidInput(
+        f"plans are for {', '.join(titles)} and {last}; these responses are of "
+        f"{method_named(method).title}; `openhype simulate` shows how results may look"
+    )
 
 
-def has_test(method: str) -> bool:
-    """Return whether models are compared by a test; sets of 2AFC are not, since `p1` has no meaning."""
-    return method != TWO_AFC
+def panel_costs(method: str) -> Costs:
+    """Return typical pay at a panel.
+
+    It is $1.00 for taking part (consent, instructions, qualification: HYPE 2.3), $12 an hour for the time
+    that images take (450 flashes take an hour), and $0.02 more for each right answer.
+    """
+    own = planning_of(method)
+    return Costs(100, own.right_usd_cents, 1200, image_seconds=own.image_seconds)
 
 
 def _row(spread: Spread, aim: Aim, costs: Costs, images: int | None, most: int) -> dict[str, Any]:
@@ -304,23 +307,22 @@ def _check(
     pictures: int | None,
     models_per_session: int | None,
 ) -> None:
-    if method not in PANEL_COSTS:
-        raise InvalidInput(f"method must be one of {', '.join(PANEL_COSTS)}, not {method!r}")
+    own = planning_of(method)
     if method == "time" and (images is not None or (models_per_session or 1) > 1):
         raise InvalidInput(
             "images go with shares; the spread of HYPE-time is known only for sessions as long as those in "
             "which it was seen, of one model"
         )
-    if aim.difference is not None and not has_test(method):
+    if aim.difference is not None and own.difference is None:
         raise InvalidInput(
-            "2AFC has no test between sets, since which picture is p1 has no meaning; plan a width"
+            f"{method_named(method).title} has no test between sets, since which picture is p1 has no "
+            "meaning; plan a width"
         )
-    if method == "tournament" and aim.models == 1:
-        raise InvalidInput("a tournament has two models or more, not 1")
-    is_halved = method in ("infinity", "exposures")
+    if aim.models is not None and aim.models < own.fewest_models:
+        raise InvalidInput(f"a tournament has two models or more, not {aim.models}")
     for name, value in (("images", images), ("most_images", most_images)):
-        if value is not None and (value < 2 or (is_halved and value % 2)):
-            even = "an even number from 2, half of them being real" if is_halved else "2 or more"
+        if value is not None and (value < 2 or (own.is_halved and value % 2)):
+            even = "an even number from 2, half of them being real" if own.is_halved else "2 or more"
             raise InvalidInput(f"{name} must be {even}, not {value}")
     if pictures is not None and pictures < 2:
         raise InvalidInput(f"pictures must be 2 or more of each side, not {pictures}")

@@ -24,7 +24,7 @@ from backend.analysis.time_scores import Times, variance_of_pictures
 from backend.analysis.tournament_spreads import assumed, spreads_of_strengths
 from backend.analysis.values import Values, values_by_model
 from backend.experiment.fixed_exposures import UNLIMITED, label
-from backend.experiment.judgments import judgment_of, method_named
+from backend.experiment.judgments import PLANNED_WITHOUT_PILOT, either, judgment_of, method_named
 from backend.experiment.judgments.more_real import SIMULATED_TIES, TOURNAMENT
 from backend.experiment.observer import PICTURE_SD
 from backend.experiment.published import BESSEL, EVALUATORS, IMAGES, MODELS, POOL
@@ -46,7 +46,7 @@ def without_pilot(
     Raises:
         InvalidInput: a method of which nothing is known.
     """
-    if method != "tournament":
+    if method in IMAGES or method not in PLANNED_WITHOUT_PILOT:
         return published(method)
     tie_parameter = SIMULATED_TIES if has_ties else 0.0
     return [assumed(models, pairs or TOURNAMENT.stimuli.trials, has_reals, tie_parameter)]
@@ -59,7 +59,7 @@ def published(method: str) -> list[Spread]:
         InvalidInput: a method that is not in the papers.
     """
     if method not in IMAGES:
-        known = "'infinity', 'time' or 'tournament'"
+        known = either(PLANNED_WITHOUT_PILOT)
         raise InvalidInput(
             f"without a pilot, method must be {known}, not {method!r}; --pilot plans all methods"
         )

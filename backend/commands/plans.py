@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from backend.commands.world import FEE_TYPE, Number, World, answers_named, command
+from backend.experiment.judgments import PLANNED_WITHOUT_PILOT
 from backend.foundation.errors import InvalidInput
 from backend.foundation.optional_packages import check
 
@@ -32,7 +33,7 @@ _MANY = 1_000_000
 )
 @click.option(
     "--method",
-    type=click.Choice(["infinity", "time", "tournament"]),
+    type=click.Choice(PLANNED_WITHOUT_PILOT),
     help="Of the published SDs, or of those of simulated evaluators (tournament); a pilot has its own.",
 )
 @click.option("--pilot", metavar="STUDY|FILE", help="Take the SDs from it instead of the published ones.")

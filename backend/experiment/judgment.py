@@ -61,6 +61,23 @@ class Turn:
 
 
 @dataclass(frozen=True)
+class Planning:
+    """How studies of a method are planned (`analysis/planning.py`)."""
+
+    difference: float | None = None
+    """Between two models, in the score's unit, to ask for at first; None where no test compares models."""
+    without_pilot: Literal["papers", "simulated", ""] = ""
+    """Whose evaluators a plan takes as an example without a pilot; '' for nobody's."""
+    image_seconds: float = 6.0
+    """Typical time that an image takes."""
+    right_usd_cents: float = 2.0
+    """Typical pay for each right answer."""
+    fewest_models: int = 1
+    is_halved: bool = False
+    """Whether half of a session's images are real, so that their number is even."""
+
+
+@dataclass(frozen=True)
 class Method:
     """A method that asks for a judgment, such as HYPE-infinity."""
 
@@ -82,6 +99,8 @@ class Method:
     """Whether the console offers it first, since most studies choose among it and its like."""
     takes: tuple[str, ...] = ()
     """The settings that it has of those which only some methods have (`Declared.by_method`)."""
+    planning: Planning | None = None
+    """None if its studies are not planned by precision and power."""
 
     def __post_init__(self) -> None:
         if not (self.protocol.consent.title and self.protocol.consent.consent_text):
@@ -121,6 +140,8 @@ class Judgment(ABC):
     """The right answers that items with a known answer can have, in terms of their parts."""
     votes: ClassVar[tuple[str, ...]] = ()
     """The words of `vote`; () if an export has no table of votes."""
+    counts_pairs: ClassVar[bool] = False
+    """Whether sessions are planned from the answers so far (`studies/tournament_counts.py`)."""
     has_truth: ClassVar[bool] = True
     """Whether every scored trial has a right answer; else `truth` may be '', and scores count no errors."""
 

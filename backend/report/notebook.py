@@ -190,18 +190,17 @@ def plan(
     else:
         answers = _answers(pilot, method, details=False)
         method, is_simulated = answers.method, answers.is_simulated
-        planning.check_planned(method)
+        planning.planning_of(method)
         spreads = spreads_of(answers)
     given: dict[str, Any] = {"fee_percent": fee, **costs}
+    usual = planning.panel_costs(method)
     try:
-        priced = replace(planning.PANEL_COSTS[method], **given)
+        priced = replace(usual, **given)
     except TypeError:
-        raise InvalidInput(
-            f"costs are {', '.join(vars(planning.PANEL_COSTS[method]))}, not {', '.join(costs)}"
-        ) from None
+        raise InvalidInput(f"costs are {', '.join(vars(usual))}, not {', '.join(costs)}") from None
     aim = planning.Aim(width, assurance, difference, power, level, models)
     made = planning.plan(spreads, method, aim, priced, images, most_images, pictures, models_per_session)
-    if pilot is None and method != "tournament":
+    if pilot is None and planning.planning_of(method).without_pilot == "papers":
         made["assumptions"].append(_PAPERS)
     if is_simulated:
         made["assumptions"].insert(0, _REHEARSED)

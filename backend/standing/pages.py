@@ -35,7 +35,7 @@ def competition_page(data: Mapping[str, Any], now: datetime, url: str) -> str:
         data: what is published of it (`Competitions.of`).
         url: the server's address.
     """
-    limit = data["limit"]
+    limit, is_relative = data["limit"], not data["unit"]  # log-odds are
     return _render(
         "competition.html",
         title=data["title"],
@@ -48,9 +48,9 @@ def competition_page(data: Mapping[str, Any], now: datetime, url: str) -> str:
         rows=[_row(row, data) for row in data["models"]],
         head_unit=_UNITS[data["unit"]],
         higher="the more real its pictures look beside those of the others"
-        if data["method"] == "tournament"
+        if is_relative
         else "the harder a model is to tell from real",
-        is_relative=data["method"] == "tournament",
+        is_relative=is_relative,
         made=data["made_at"] and readable(data["made_at"]),
         who="Anyone with a token of this server can submit."
         if data["is_open_to_all"]

@@ -9,7 +9,7 @@ it, and the ranges of ranks allow for all models that have been judged.
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from backend.experiment.judgments import judgment_of, method_named
+from backend.experiment.judgments import method_named
 from backend.experiment.records import Study
 from backend.foundation.errors import InvalidInput
 from backend.standing.progress import Progress
@@ -50,7 +50,7 @@ def table_rows(
         scores: rows of the scores of all models, by model.
         judged: the models that all wanted evaluators have judged.
     """
-    from backend.analysis.rank_ranges import rank_ranges
+    from backend.analysis.judgment_scores import scores_of
 
     of_model = {one.called: one for one in submissions if one.holds_name}
     by_member: dict[str, list[Submission]] = {}
@@ -71,10 +71,8 @@ def table_rows(
         shown.append((chosen.called, chosen, len(own)))
     shown.sort(key=lambda each: (-scores[each[0]]["score"], each[0]))
     found = [scores[model] for model, _, _ in shown]
-    if judgment_of(study.protocol.method).name == "more_real":
-        ranges = _ranks_of_strengths(found, len(scores))
-    else:
-        ranges = rank_ranges(found, LEVEL, sum(tries or 1 for _, _, tries in shown))
+    chosen_of = sum(tries or 1 for _, _, tries in shown)
+    ranges = scores_of(study.protocol.method).rank_ranges(found, LEVEL, chosen_of, len(scores))
     joined = dict(zip(study.models[len(study.first_models) :], study.joined_at, strict=True))
     return [
         {
@@ -98,27 +96,6 @@ def table_rows(
 def interval_of(row: Mapping[str, Any]) -> list[float] | None:
     """Return the ends of the interval of a row of the scores; None for one evaluator."""
     return (row.get("interval") or {}).get("ci") or row.get("ci")
-
-
-def _ranks_of_strengths(
-    found: Sequence[Mapping[str, Any]], contestants: int
-) -> Sequence[Sequence[int] | None]:
-    """Return ranges of ranks in a tournament: its own if all contestants are shown.
-
-    Strengths sum to 0, so that they vary against each other, and the variance of a difference is up to
-    K / (K - 2) times the sum of the two variances among K contestants.
-    """
-    from backend.analysis.rank_ranges import rank_ranges
-
-    if len(found) == contestants:
-        return [row.get("ranks") for row in found]
-    wider = (contestants / max(contestants - 2, 1)) ** 0.5
-    rows = []
-    for row in found:
-        ci, score = interval_of(row), row["score"]
-        around = ci and [score - wider * (score - ci[0]), score + wider * (ci[1] - score)]
-        rows.append({**row, "interval": None, "ci": around})
-    return rank_ranges(rows, LEVEL, contestants)
 
 
 def unit_of(study: Study) -> str:

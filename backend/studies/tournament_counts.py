@@ -36,7 +36,7 @@ class PairCounts:
 
 def is_counted(study: Study) -> bool:
     """Return whether a study's sessions are planned from the answers so far."""
-    return judgment_of(study.protocol.method).name == "more_real"
+    return judgment_of(study.protocol.method).counts_pairs
 
 
 def read(store: Store, study: Study, simulated: bool) -> PairCounts:

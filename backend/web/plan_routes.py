@@ -8,6 +8,7 @@ from typing import Any, cast
 import msgspec
 
 from backend.administration.setting_forms import fields, posted
+from backend.experiment.judgment import Planning
 from backend.experiment.judgments import METHODS, method_named
 from backend.experiment.judgments.more_real import settings_of
 from backend.experiment.records import Study
@@ -43,6 +44,9 @@ _QUALIFICATION: MethodChoice = {
     ),
     "parts": [],
     "is_common": False,
+    "unit": "percent",
+    "difference": None,
+    "without_pilot": "",
 }
 route = Routes(RESEARCHER)
 
@@ -54,17 +58,7 @@ def list_methods(context: Context) -> MethodChoices:
     Returns:
         Those of HYPE first, the qualification last.
     """
-    methods: list[MethodChoice] = [
-        {
-            "method": name,
-            "title": judgment.methods[name].label or judgment.methods[name].title,
-            "about": judgment.methods[name].meaning,
-            "parts": [*judgment.parts],
-            "is_common": judgment.methods[name].is_common,
-        }
-        for name, judgment in METHODS.items()
-    ]
-    return {"methods": [*methods, _QUALIFICATION]}
+    return {"methods": [*(_choice(name) for name in METHODS), _QUALIFICATION]}
 
 
 @route("GET /api/settings/{method}", "400", without="404")
@@ -178,6 +172,21 @@ def compute_agreement(context: Context, study: Study, wanted: AgreementWish) -> 
     return enqueued(context, "agree", study, msgspec.structs.asdict(wanted))
 
 
+def _choice(name: str) -> MethodChoice:
+    method = method_named(name)
+    planned = method.planning or Planning()
+    return {
+        "method": name,
+        "title": method.label or method.title,
+        "about": method.meaning,
+        "parts": [*METHODS[name].parts],
+        "is_common": method.is_common,
+        "unit": cast(Any, method.unit or "log-odds"),
+        "difference": planned.difference,
+        "without_pilot": planned.without_pilot,
+    }
+
+
 def _pilot(context: Context, pilot: Study, study: Study, wanted: PlanWish) -> Any:
     """Return the answers of a pilot, which must be of the study's method."""
     from backend.responses.study_data import study_answers
@@ -198,7 +207,7 @@ def _spreads(pilot: Any) -> Any:
 
 def _aim(study: Study, wanted: PlanWish, pilot: Any) -> dict[str, Any]:
     """Return the plan for an aim: with the pay of the study's settings, and its number of models."""
-    from backend.analysis.planning import has_test
+    from backend.analysis.planning import planning_of
     from backend.report.notebook import plan
 
     protocol = study.protocol
@@ -210,14 +219,15 @@ def _aim(study: Study, wanted: PlanWish, pilot: Any) -> dict[str, Any]:
         "base_seconds": wanted.base_seconds,
         "at_once": wanted.at_once,
     }
-    trials = protocol.stimuli.trials
-    is_halved = protocol.method in ("infinity", "exposures")
-    is_even = protocol.method != "time" and trials >= 2 and not (is_halved and trials % 2)
+    trials, own = protocol.stimuli.trials, planning_of(protocol.method)
+    is_even = (
+        method_named(protocol.method).unit != "ms" and trials >= 2 and not (own.is_halved and trials % 2)
+    )
     return plan(
         pilot,
         None if pilot is not None else protocol.method,
         width=wanted.width,
-        difference=wanted.difference if has_test(protocol.method) else None,
+        difference=wanted.difference if own.difference else None,
         power=wanted.power,
         assurance=wanted.assurance,
         pictures=wanted.pictures,

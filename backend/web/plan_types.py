@@ -95,6 +95,7 @@ class StudyTells(TypedDict):
     level: float
     assurance: float
     difference: float
+    """0 where no test compares models."""
     test: Literal["two", "all"]
     """Of two models, or of all pairs of more."""
     evaluators: int
@@ -138,6 +139,12 @@ class MethodChoice(TypedDict):
     """The folders of a set, if its pictures are sets of pairs or triplets; else reals and models."""
     is_common: bool
     """Whether most studies choose among it and its like."""
+    unit: Literal["percent", "ms", "log-odds"]
+    """Of scores."""
+    difference: float | None
+    """Between two models, in this unit, to ask a plan for at first; null where no test compares models."""
+    without_pilot: Literal["papers", "simulated", ""]
+    """Whose evaluators a plan takes as an example without a pilot; '' for nobody's."""
 
 
 class MethodChoices(TypedDict):

@@ -250,21 +250,22 @@ test("a field says its default and its limits", () => {
 test("the server is asked for the aim only where it knows how much evaluators differ", () => {
   const aim = { difference: "10", power: "90" };
 
-  assert.deepEqual(planWish("infinity", 3, { images: "40" }, aim), {
+  assert.deepEqual(planWish({ method: "infinity", difference: 10 }, 3, { images: "40" }, aim), {
     method: "infinity",
     models: 3,
     settings: { images: "40" },
     difference: 10,
     power: 0.9,
   });
-  assert.deepEqual(planWish("2afc", 3, {}, aim, 40), {
+  assert.deepEqual(planWish({ method: "2afc", difference: null }, 3, {}, aim, 40), {
     method: "2afc",
     models: 3,
     settings: {},
     pictures: 40,
   });
-  assert.deepEqual(planWish("tournament", 3, {}, { difference: "0.4", power: "80" }).difference, 0.4);
-  assert.deepEqual(planWish("time", 1, {}, { difference: "x", power: "80" }), {
+  const tournament = { method: "tournament", difference: 0.5 };
+  assert.deepEqual(planWish(tournament, 3, {}, { difference: "0.4", power: "80" }).difference, 0.4);
+  assert.deepEqual(planWish({ method: "time", difference: 150 }, 1, {}, { difference: "x", power: "80" }), {
     method: "time",
     models: 1,
     settings: {},

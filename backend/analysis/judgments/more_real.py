@@ -5,7 +5,7 @@ of evaluators (`MoreReal.value`) are not what it is computed from. Intervals are
 error of the bootstrap over evaluators and of the pictures that they share.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from backend.analysis import tournament_bootstrap as bootstrap
 from backend.analysis.judgment_scores import JudgmentScores
 from backend.analysis.paired_answers import OUTCOMES, PairedAnswers
+from backend.analysis.rank_ranges import rank_ranges
 from backend.analysis.response_table import Answers, Coded, Coder
 from backend.analysis.score_resamples import ScoreResamples, widened
 from backend.analysis.scores import Options
@@ -32,6 +33,19 @@ class MoreRealScores(JudgmentScores):
         paired, times = paired_of(answers), options.iterations or _ITERATIONS_WHILE_RUNNING
         found = strengths(paired, _fitted(paired, options, times), options.level)
         return _as_scores(answers, options, found, times)
+
+    def rank_ranges(
+        self, rows: Sequence[Mapping[str, Any]], level: float, chosen_of: int, scored: int
+    ) -> Sequence[Sequence[int] | None]:
+        """Return ranges of ranks in a tournament: its own if all contestants are shown.
+
+        Strengths sum to 0, so that they vary against each other, and the variance of a difference is up to
+        K / (K - 2) times the sum of the two variances among K contestants.
+        """
+        if len(rows) == scored:
+            return [row.get("ranks") for row in rows]
+        wider = (scored / max(scored - 2, 1)) ** 0.5
+        return rank_ranges([_wider(row, wider) for row in rows], level, scored)
 
     def scores(self, answers: Answers, options: Options) -> dict[str, Any]:
         paired, times = paired_of(answers), options.iterations or bootstrap.ITERATIONS
@@ -54,6 +68,12 @@ class MoreRealScores(JudgmentScores):
 def _fitted(paired: PairedAnswers, options: Options, iterations: int) -> Strengths:
     rng = np.random.default_rng(options.seed or 0)
     return fit_strengths(paired, rng, iterations, options.evaluators_drawn)
+
+
+def _wider(row: Mapping[str, Any], factor: float) -> dict[str, Any]:
+    """Return a row with its interval alone, which is `factor` times as far from the score."""
+    ci, score = row.get("ci"), row["score"]
+    return {**row, "interval": None, "ci": ci and [score + factor * (end - score) for end in ci]}
 
 
 def paired_of(answers: Answers) -> PairedAnswers:

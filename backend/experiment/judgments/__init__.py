@@ -25,6 +25,12 @@ if len(METHODS) < sum(len(judgment.methods) for judgment in JUDGMENTS.values()):
     raise ValueError(
         f"each method must belong to one of the judgments {', '.join(JUDGMENTS)}; two have the same"
     )
+PLANNED_WITHOUT_PILOT = [
+    name
+    for name, judgment in METHODS.items()
+    if (plan := judgment.methods[name].planning) and plan.without_pilot
+]
+"""Methods whose studies can be planned without a pilot."""
 ANSWERS = tuple(dict.fromkeys([*(word for each in JUDGMENTS.values() for word in each.answers), NOT_SURE]))
 """The answers allowed in any of them."""
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from backend.experiment import items
-from backend.experiment.judgment import Judgment, Method, Plan, Turn, pictures_of
+from backend.experiment.judgment import Judgment, Method, Plan, Planning, Turn, pictures_of
 from backend.experiment.made_items import Change, MadeItems
 from backend.experiment.protocol import ALL, MOST_MODELS, Protocol, consent
 from backend.experiment.records import CHECK, PRACTICE, TEST, Stimulus, Study
@@ -67,6 +67,7 @@ class Closer(Judgment):
                 "Of two distorted pictures, evaluators choose the one closer to a reference. The answers "
                 "measure how well perceptual metrics agree with people."
             ),
+            planning=Planning(),
         )
     }
     source = "Zhang et al., 2018"

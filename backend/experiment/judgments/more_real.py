@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from math import exp
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from backend.experiment.judgment import UNSCORED, Judgment, Method, Plan, Refusal, Turn, refuse
+from backend.experiment.judgment import UNSCORED, Judgment, Method, Plan, Planning, Refusal, Turn, refuse
 from backend.experiment.pair_design import Standing, session_pairs, sided, standing
 from backend.experiment.protocol import (
     ALL,
@@ -82,10 +82,12 @@ class MoreReal(Judgment):
                 "real. Models are ranked by a Bradley-Terry model. It takes two models or more."
             ),
             is_common=True,
+            planning=Planning(0.5, "simulated", right_usd_cents=0, fewest_models=2),
         )
     }
     source = "Zhou et al., 2019"
     answers = (LEFT, RIGHT, TIE)
+    counts_pairs = True
     has_truth = False
     question = "which of two images looks more real"
     own_columns = ("left", "right")

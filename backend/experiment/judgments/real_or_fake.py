@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from backend.experiment import sampling, unscored
 from backend.experiment.fixed_exposures import parse_exposures, with_exposures
-from backend.experiment.judgment import Judgment, Method, Plan, Turn, not_sure_refusals, refuse
+from backend.experiment.judgment import Judgment, Method, Plan, Planning, Turn, not_sure_refusals, refuse
 from backend.experiment.not_sure import error_of
 from backend.experiment.protocol import Protocol, TimingSettings, consent
 from backend.experiment.records import FAKE, REAL, TEST, TRUTHS, Session, Stimulus, Study
@@ -56,6 +56,7 @@ class RealOrFake(Judgment):
             "score is the share of pictures judged wrong: 50% means that nobody can tell.",
             is_common=True,
             takes=("not_sure",),
+            planning=Planning(10, "papers", is_halved=True),
         ),
         "time": Method(
             "HYPE-time",
@@ -68,6 +69,7 @@ class RealOrFake(Judgment):
             "that people need to tell real from fake. Evaluators need a computer.",
             is_common=True,
             takes=("staircase",),
+            planning=Planning(150, "papers", image_seconds=8),
         ),
         "exposures": Method(
             "Constant stimuli",
@@ -79,6 +81,7 @@ class RealOrFake(Judgment):
             "Pictures are shown for several fixed times, the same for everyone. The result is a curve: how "
             "often people are right after each time. Evaluators need a computer.",
             takes=("exposures_ms", "not_sure"),
+            planning=Planning(10, is_halved=True),
         ),
     }
     source = "Zhou et al., 2019"

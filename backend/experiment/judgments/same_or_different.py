@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from backend.experiment import items
 from backend.experiment.fixed_exposures import SHORTEST_MS, label
 from backend.experiment.items import Trial
-from backend.experiment.judgment import Judgment, Method, Plan, Refusal, Turn, refuse
+from backend.experiment.judgment import Judgment, Method, Plan, Planning, Refusal, Turn, refuse
 from backend.experiment.made_items import Change, MadeItems
 from backend.experiment.protocol import (
     MOST_MODELS,
@@ -105,6 +105,7 @@ class SameOrDifferent(Judgment):
                 "result is which differences people notice."
             ),
             takes=("exposures_ms",),
+            planning=Planning(10),
         )
     }
     source = "Zhang et al., 2018"

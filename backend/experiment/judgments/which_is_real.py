@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from backend.experiment import sampling
 from backend.experiment.fixed_exposures import parse_exposures, with_exposures
-from backend.experiment.judgment import Judgment, Method, Plan, Turn
+from backend.experiment.judgment import Judgment, Method, Plan, Planning, Turn
 from backend.experiment.not_sure import error_of
 from backend.experiment.protocol import CHANCE_BALANCE, EXACT_BALANCE, WITHIN, Protocol, consent
 from backend.experiment.records import REAL, TEST, PlannedBlock, Session, Stimulus, Study
@@ -68,6 +68,7 @@ class WhichIsReal(Judgment):
             "score is the share of pairs in which they chose the generated one.",
             is_common=True,
             takes=("exposures_ms", "not_sure"),
+            planning=Planning(10),
         )
     }
     source = "Macmillan and Creelman, 2005"

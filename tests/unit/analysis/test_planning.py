@@ -196,7 +196,7 @@ def test_where_no_number_of_evaluators_suffices_there_is_none():
 def test_the_planned_number_is_the_fewest_with_the_width(model, wanted, assurance):
     spread, aim = PUBLISHED[model], planning.Aim(wanted, assurance)
 
-    (row,) = planning.plan([spread], "infinity", aim, planning.PANEL_COSTS["infinity"], most_images=4)["rows"]
+    (row,) = planning.plan([spread], "infinity", aim, planning.panel_costs("infinity"), most_images=4)["rows"]
 
     count = row["evaluators"]
     assert width(spread, count, 100, 0.95, assurance) <= wanted

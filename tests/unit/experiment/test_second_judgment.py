@@ -72,6 +72,7 @@ def test_the_console_offers_its_method_and_asks_for_its_setting(served):
 
     assert (method["title"], method["parts"]) == ("Odd one out of three", [])
     assert method["about"].startswith("Evaluators see rows of three pictures")
+    assert (method["unit"], method["difference"], method["without_pilot"]) == ("percent", None, "")
     places = fields["places"]
     assert (places["default"], places["low"], places["high"], places["applies"]) == (3, 2, 3, True)
     # settings that only some methods have are those of methods that name them
