@@ -34,7 +34,7 @@ def html(
         figure.name: {kind: Markup(text) for kind, text in _inline(figure, drawn or {}).items()}
         for figure in report.figures
     }
-    return _template("page.html").render(
+    return template(_HERE, "page.html").render(
         report=report,
         drawings=drawings,
         numbers={figure.name: i for i, figure in enumerate(report.figures, 1)},
@@ -62,7 +62,7 @@ def plain(name: str, **values: Any) -> str:
     from markupsafe import Markup
 
     base = {"message": "", "link": None, "studies": None}
-    return _template(name).render(style=Markup(style()), **{**base, **values})
+    return template(_HERE, name).render(style=Markup(style()), **{**base, **values})
 
 
 def style() -> str:
@@ -80,15 +80,11 @@ def _is_ours(variable: str) -> bool:
     return variable == "--tint" or variable.startswith("--series")
 
 
-def _template(name: str) -> Any:
-    return template(_HERE, name)
-
-
 def template(folder: Path, name: str) -> Any:
-    """Return a template that escapes what it is given."""
+    """Return a template that escapes what it is given; it may extend `document.html`."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     world = Environment(
-        loader=FileSystemLoader(folder), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+        loader=FileSystemLoader([folder, _HERE]), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
     return world.get_template(name)
