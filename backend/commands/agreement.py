@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING
 import click
 
 from backend.commands.picture_distances import distance_options
-from backend.commands.world import LEVEL, SIMULATED, World, command, named, pairs, progress_bar, screen_width
+from backend.commands.world import (
+    FOLDER,
+    LEVEL,
+    SIMULATED,
+    World,
+    command,
+    named,
+    option,
+    progress_bar,
+    screen_width,
+)
 
 if TYPE_CHECKING:
     from backend.analysis.votes import Votes
@@ -17,26 +27,20 @@ if TYPE_CHECKING:
 
 @command()
 @click.argument("what", metavar="NAME|FILE|DIR")
-@click.option(
-    "--metric",
-    "metrics",
-    multiple=True,
+@option(
+    "--metric metrics",
+    "A metric's distances: item, d0, d1 for 2AFC; item, d for JND. Repeatable.",
     metavar="NAME=CSV",
-    callback=pairs("lpips=distances.csv"),
-    help="A metric's distances: item, d0, d1 for 2AFC; item, d for JND. Repeatable.",
+    example="lpips=distances.csv",
 )
 @distance_options
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, with full precision.")
-@click.option(
-    "-o", "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
-    help="Also write a page with figure and tables into this directory.",
-)  # fmt: skip
-@click.option(
-    "--votes",
-    "votes_per_item",
-    type=click.IntRange(1, 1_000_000),
-    metavar="N",
-    help="Votes behind each share of a BAPPS tree, whose files do not tell.",
+@option("--json as_json", "Print JSON, with full precision.", bool)
+@option("-o --out", "Also write a page with figure and tables into this directory.", FOLDER, "DIR")
+@option(
+    "--votes votes_per_item",
+    "Votes behind each share of a BAPPS tree, whose files do not tell.",
+    click.IntRange(1, 1_000_000),
+    "N",
 )
 @LEVEL
 @SIMULATED

@@ -8,6 +8,8 @@ from typing import Any
 import click
 
 from backend.commands.world import (
+    FILE,
+    FOLDER,
     LEVEL,
     SEED,
     SIMULATED,
@@ -15,6 +17,7 @@ from backend.commands.world import (
     World,
     command,
     named,
+    option,
     progress_bar,
     screen_width,
 )
@@ -24,51 +27,56 @@ _DATA = "calibration.json"
 
 @command()
 @click.argument("what", metavar="NAME|DIR")
-@click.option(
-    "--net", type=click.Choice(["alex", "vgg"]), default="alex", show_default=True,
-    help="Network of the trunk.",
-)  # fmt: skip
-@click.option(
-    "--trunk", type=click.Path(dir_okay=False, path_type=Path), required=True, metavar="FILE",
-    help="Weights of the trunk: torchvision's, or those of LPIPS.",
-)  # fmt: skip
-@click.option(
-    "--start", metavar="FILE|uniform|random",
-    help="Linear layers to start from. Default: uniform; random, as the paper, with --schedule paper.",
-)  # fmt: skip
-@click.option(
-    "--lpips-version", "version", type=click.Choice(["0.1", "0.0"]),
-    help="How the trunk's input is scaled. Default: that of a published start, else 0.1.",
-)  # fmt: skip
-@click.option(
-    "--schedule", type=click.Choice(["default", "paper"]), default="default", show_default=True,
-    help="default: until the validation loss no longer falls. paper: ten epochs at 0.0001.",
-)  # fmt: skip
-@click.option(
-    "--steps", type=click.IntRange(1, 10_000_000), metavar="N", help="Most steps, by default 10,000."
+@option("--net", "Network of the trunk.", click.Choice(["alex", "vgg"]), default="alex")
+@option("--trunk", "Weights of the trunk: torchvision's, or those of LPIPS.", FILE, "FILE", required=True)
+@option(
+    "--start",
+    "Linear layers to start from. Default: uniform; random, as the paper, with --schedule paper.",
+    metavar="FILE|uniform|random",
 )
-@click.option(
-    "--rate", type=Number(0, 1, min_open=True), metavar="R", help="Learning rate, by default 0.001."
+@option(
+    "--lpips-version version",
+    "How the trunk's input is scaled. Default: that of a published start, else 0.1.",
+    click.Choice(["0.1", "0.0"]),
 )
-@click.option(
-    "--validation", type=Number(0, 1, min_open=True, max_open=True), default=0.2, show_default=True,
-    metavar="SHARE", help="Of the triplets, to decide when to stop.",
-)  # fmt: skip
-@click.option(
-    "--held-out", type=Number(0, 1, min_open=True, max_open=True), default=0.2, show_default=True,
-    metavar="SHARE", help="Of the triplets, to test the result.",
-)  # fmt: skip
-@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the split and of the fit.")
-@click.option(
-    "--votes", "votes_per_item", type=click.IntRange(1, 1_000_000), metavar="N",
-    help="Votes behind each share of a BAPPS tree, whose files do not tell.",
-)  # fmt: skip
-@click.option(
-    "-o", "--out", type=click.Path(file_okay=False, path_type=Path), required=True, metavar="DIR",
-    help="Directory for the weights, calibration.json, and a page; made if missing.",
-)  # fmt: skip
-@click.option("--overwrite", is_flag=True, help="Replace an earlier calibration in DIR.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, with full precision.")
+@option(
+    "--schedule",
+    "default: until the validation loss no longer falls. paper: ten epochs at 0.0001.",
+    click.Choice(["default", "paper"]),
+    default="default",
+)
+@option("--steps", "Most steps, by default 10,000.", click.IntRange(1, 10_000_000), "N")
+@option("--rate", "Learning rate, by default 0.001.", Number(0, 1, min_open=True), "R")
+@option(
+    "--validation",
+    "Of the triplets, to decide when to stop.",
+    Number(0, 1, min_open=True, max_open=True),
+    "SHARE",
+    default=0.2,
+)
+@option(
+    "--held-out",
+    "Of the triplets, to test the result.",
+    Number(0, 1, min_open=True, max_open=True),
+    "SHARE",
+    default=0.2,
+)
+@option("--seed", "Of the split and of the fit.", SEED, default=0)
+@option(
+    "--votes votes_per_item",
+    "Votes behind each share of a BAPPS tree, whose files do not tell.",
+    click.IntRange(1, 1_000_000),
+    "N",
+)
+@option(
+    "-o --out",
+    "Directory for the weights, calibration.json, and a page; made if missing.",
+    FOLDER,
+    "DIR",
+    required=True,
+)
+@option("--overwrite", "Replace an earlier calibration in DIR.", bool)
+@option("--json as_json", "Print JSON, with full precision.", bool)
 @LEVEL
 @SIMULATED
 def calibrate(

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from backend.commands.world import World, command, images_option, pairs, progress_bar
+from backend.commands.world import World, command, images_option, option, pairs, progress_bar
 from backend.experiment.records import Study
 
 _LONG = 60
@@ -62,8 +62,8 @@ def _format_setting(value: Any) -> str:
 
 @command()
 @click.argument("name")
-@click.option("--simulated", is_flag=True, help="The simulated sessions; there is nothing else to clear.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@option("--simulated", "The simulated sessions; there is nothing else to clear.", bool)
+@option("--yes", "Do not ask.", bool)
 def clear(world: World, name: str, simulated: bool, yes: bool) -> None:
     """Remove the simulated sessions of the study NAME, and no real one."""
     from backend.administration.clear import clear_simulated
@@ -86,7 +86,7 @@ def clear(world: World, name: str, simulated: bool, yes: bool) -> None:
 
 @command()
 @click.argument("name")
-@click.option("--yes", "repeated", metavar="NAME", help="Do not ask; the name is repeated.")
+@option("--yes repeated", "Do not ask; the name is repeated.", metavar="NAME")
 @images_option("Where its pictures were uploaded; they are removed there as well.")
 def delete(world: World, name: str, repeated: str | None, place: str | None) -> None:
     """Delete the study NAME with its sessions, answers, pictures and masks, for good."""

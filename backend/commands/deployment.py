@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from backend.commands.world import World, command, pairs, progress_bar
+from backend.commands.world import FOLDER, World, command, option, progress_bar
 from backend.foundation.errors import StoreFailed
 from backend.foundation.optional_packages import not_installed
 
@@ -16,30 +16,28 @@ _EVALUATORS, _PICTURES = 30, 2000
 
 @command()
 @click.argument("name", default="openhype")
-@click.option("--yes", is_flag=True, help="Do it; without, the plan is shown and nothing is changed.")
-@click.option("--destroy", is_flag=True, help="Take away what was made; studies, answers and pictures stay.")
-@click.option("--with-data", metavar="NAME", help="With --destroy: delete the data as well; repeat the name.")
-@click.option(
+@option("--yes", "Do it; without, the plan is shown and nothing is changed.", bool)
+@option("--destroy", "Take away what was made; studies, answers and pictures stay.", bool)
+@option("--with-data", "With --destroy: delete the data as well; repeat the name.", metavar="NAME")
+@option(
     "--panel",
-    type=click.Choice(["prolific", "none"]),
-    help="Have the functions recruit and pay with the token in PROLIFIC_TOKEN; none: take the token away.",
+    "Have the functions recruit and pay with the token in PROLIFIC_TOKEN; none: take the token away.",
+    click.Choice(["prolific", "none"]),
 )
-@click.option(
+@option(
     "--at-once",
-    type=click.IntRange(1, 1_000_000),
-    metavar="N",
-    help="Bound throughput and concurrency for N people at once. Default: as they are; for a new one, 1,000.",
+    "Bound throughput and concurrency for N people at once. Default: as they are; for a new one, 1,000.",
+    click.IntRange(1, 1_000_000),
+    "N",
 )
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    callback=pairs("price_class=100"),
+@option(
+    "--set settings",
+    "A setting of the deployment, such as monthly_budget; `none` takes it away.",
     metavar="NAME=VALUE",
-    help="A setting of the deployment, such as monthly_budget; `none` takes it away.",
+    example="price_class=100",
 )
-@click.option("--region", help="AWS region; default: as the AWS tools find it.")
-@click.option("--profile", help="Profile of the AWS tools.")
+@option("--region", "AWS region; default: as the AWS tools find it.")
+@option("--profile", "Profile of the AWS tools.")
 def deploy(
     world: World,
     name: str,
@@ -88,8 +86,8 @@ def deploy(
 
 @command()
 @click.argument("name")
-@click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), required=True)
-@click.option("--each", type=click.IntRange(1), default=100, show_default=True, metavar="N")
+@option("-o --out", "", FOLDER, required=True)
+@option("--each", "", click.IntRange(1), "N", default=100)
 def site(world: World, name: str, out: Path, each: int) -> None:
     """Write a demo of the study NAME as plain files, with at most N pictures of each kind."""
     from backend.web.static_demo import write_site

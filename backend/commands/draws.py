@@ -5,18 +5,18 @@ from typing import Any
 
 import click
 
-from backend.commands.world import SIMULATED, World, command
+from backend.commands.world import SIMULATED, World, command, option
 
 _SECONDS = 60
 
 
 @command()
 @click.argument("name")
-@click.option(
+@option(
     "--every",
-    type=click.IntRange(1, 1440),
-    metavar="MINUTES",
-    help="Go on, and find out again after so many minutes, until interrupted.",
+    "Go on, and find out again after so many minutes, until interrupted.",
+    click.IntRange(1, 1440),
+    "MINUTES",
 )
 @SIMULATED
 def draw(world: World, name: str, every: int | None, simulated: bool, **_: Any) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from backend.commands.world import World, command, images_option, server_url
+from backend.commands.world import World, command, images_option, option, server_url
 
 if TYPE_CHECKING:
     from backend.jobs.beside import WorkerProcess
@@ -16,14 +16,14 @@ _WAIT_S = {"sqlite": 1.0, "dynamodb": 5.0}
 
 
 @command()
-@click.option("--until-idle", is_flag=True, help="End when no job waits.")
-@click.option(
+@option("--until-idle", "End when no job waits.", bool)
+@option(
     "--url",
+    "The running server of this store, for jobs that need one, such as simulated evaluators.",
     callback=server_url,
-    help="The running server of this store, for jobs that need one, such as simulated evaluators.",
 )
 @images_option("Where browsers get the pictures, if not from `openhype serve`; studies are uploaded there.")
-@click.option("--beside", type=int, hidden=True, metavar="PID", help="The server with which to end.")
+@option("--beside", "The server with which to end.", int, "PID", hidden=True)
 def work(world: World, until_idle: bool, url: str | None, place: str | None, beside: int | None) -> None:
     """Do jobs, such as making studies from uploads; `openhype serve` starts a worker by itself."""
     from backend.foundation.child_processes import lower_priority

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from backend.commands.world import World, command, images_option, pairs, progress_bar, say
+from backend.commands.world import World, command, images_option, option, progress_bar, say
 
 if TYPE_CHECKING:
     from backend.experiment.records import Study
@@ -14,23 +14,21 @@ if TYPE_CHECKING:
 
 @command()
 @click.argument("name")
-@click.option(
-    "--model",
-    "models",
-    multiple=True,
-    required=True,
-    callback=pairs("vae=samples/vae"),
+@option(
+    "--model models",
+    "A model and the folder of its samples; repeatable.",
     metavar="NAME=DIR",
-    help="A model and the folder of its samples; repeatable.",
+    required=True,
+    example="vae=samples/vae",
 )
-@click.option(
+@option(
     "--equalise",
-    multiple=True,
+    "Other losses than those that the pictures of the study went through.",
     metavar="LOSS",
-    help="Other losses than those that the pictures of the study went through.",
+    multiple=True,
 )
-@click.option("--skip-bad", is_flag=True, help="Leave out files that cannot be read.")
-@click.option("--strict", is_flag=True, help="Refuse duplicates instead of leaving them out.")
+@option("--skip-bad", "Leave out files that cannot be read.", bool)
+@option("--strict", "Refuse duplicates instead of leaving them out.", bool)
 @images_option("Where browsers get the pictures, if not from `openhype serve`; they are uploaded there too.")
 def join(
     world: World,

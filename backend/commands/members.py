@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from backend.commands.world import World, pass_world, store_options
+from backend.commands.world import World, option, pass_world, store_options
 from backend.members import audit_log, memberships, tokens
 from backend.members.audit_log import Change
 from backend.members.memberships import KEY_HOLDER
@@ -28,7 +28,7 @@ _OUTCOMES = {
 
 
 @click.group(invoke_without_command=True)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@option("--json as_json", "Print JSON.", bool)
 @store_options
 @pass_world
 @click.pass_context
@@ -55,12 +55,11 @@ def members(ctx: click.Context, world: World, as_json: bool) -> None:
 
 @members.command()
 @click.argument("name")
-@click.option(
+@option(
     "--role",
-    type=click.Choice(ROLES),
+    "Submitters send models; researchers also make, run and read studies; owners also manage members.",
+    click.Choice(ROLES),
     default=SUBMITTER,
-    show_default=True,
-    help="Submitters send models; researchers also make, run and read studies; owners also manage members.",
 )
 @store_options
 @pass_world
@@ -85,14 +84,8 @@ def remove(world: World, name: str) -> None:
 
 @members.command()
 @click.argument("name")
-@click.option("--label", default="", metavar="TEXT", help="What it is for.")
-@click.option(
-    "--days",
-    type=click.IntRange(1, LONGEST_DAYS),
-    default=_DAYS,
-    show_default=True,
-    help="After which it expires.",
-)
+@option("--label", "What it is for.", metavar="TEXT", default="")
+@option("--days", "After which it expires.", click.IntRange(1, LONGEST_DAYS), default=_DAYS)
 @store_options
 @pass_world
 def token(world: World, name: str, label: str, days: int) -> None:
@@ -122,9 +115,9 @@ def revoke(world: World, token_id: str) -> None:
 
 
 @members.command()
-@click.option("--limit", type=click.IntRange(1, audit_log.MOST), default=50, show_default=True)
-@click.option("--before", metavar="NEXT", help="Where the page begins, as the one before says.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@option("--limit", "", click.IntRange(1, audit_log.MOST), default=50)
+@option("--before", "Where the page begins, as the one before says.", metavar="NEXT")
+@option("--json as_json", "Print JSON.", bool)
 @store_options
 @pass_world
 def audit(world: World, limit: int, before: str | None, as_json: bool) -> None:

@@ -7,68 +7,58 @@ from typing import Any
 
 import click
 
-from backend.commands.world import LEVEL, SEED, World, command, pairs, progress_bar, say, screen_width
+from backend.commands.world import (
+    FILE,
+    FOLDER,
+    LEVEL,
+    PATH,
+    SEED,
+    World,
+    command,
+    option,
+    progress_bar,
+    say,
+    screen_width,
+)
 
 
 @command()
 @click.argument("name", metavar="STUDY", required=False)
-@click.option(
-    "--real",
-    type=click.Path(path_type=Path),
-    metavar="DIR|FILE.npz",
-    help="Instead of a study: folder of real images, or a file of their features.",
+@option(
+    "--real", "Instead of a study: folder of real images, or a file of their features.", PATH, "DIR|FILE.npz"
 )
-@click.option(
-    "--model",
-    "models",
-    multiple=True,
+@option(
+    "--model models",
+    "Folder or file of features of a model; repeatable.",
     metavar="NAME=DIR|FILE.npz",
-    callback=pairs("stylegan=images/stylegan"),
-    help="Folder or file of features of a model; repeatable.",
+    example="stylegan=images/stylegan",
 )
-@click.option(
-    "--extractor",
-    "extractors",
-    multiple=True,
-    metavar="NAME",
-    help="Of features: layout (default), or torch-fidelity:inception-v3-compat and others of that package; "
+@option(
+    "--extractor extractors",
+    "Of features: layout (default), or torch-fidelity:inception-v3-compat and others of that package; "
     "repeatable.",
-)
-@click.option(
-    "--weights",
+    metavar="NAME",
     multiple=True,
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Weights of an extractor that needs them; with several, once for each, in their order.",
 )
-@click.option("--extractor-name", default="", metavar="NAME", help="Of files of features that do not say it.")
-@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the bootstrap and of subsets.")
-@click.option("--replicates", type=click.IntRange(0, 1_000_000), metavar="N", help="Of the bootstrap.")
-@click.option(
-    "--kid-subsets", type=click.IntRange(1, 1_000_000), metavar="N", help="Of the kernel distance's SD."
+@option(
+    "--weights",
+    "Weights of an extractor that needs them; with several, once for each, in their order.",
+    PATH,
+    "FILE",
+    multiple=True,
 )
-@click.option(
-    "--kid-subset-size", type=click.IntRange(2, 10_000_000), metavar="N", help="Pictures in a subset."
-)
-@click.option("--neighbours", type=click.IntRange(1, 1000), metavar="K", help="Of precision and recall.")
-@click.option(
-    "--density-neighbours", type=click.IntRange(1, 1000), metavar="K", help="Of density and coverage."
-)
-@click.option(
-    "--extrapolate", is_flag=True, help="Also extrapolate the Frechet distance to infinitely many pictures."
-)
-@click.option("--skip-bad", is_flag=True, help="Leave out files that cannot be read as pictures.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, with full precision.")
-@click.option(
-    "-o", "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="CSV",
-    help="Also write the values into a CSV, as `openhype report --metrics` reads it.",
-)  # fmt: skip
-@click.option(
-    "--save-features",
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="DIR",
-    help="Also write the features into files in this directory.",
-)
+@option("--extractor-name", "Of files of features that do not say it.", metavar="NAME", default="")
+@option("--seed", "Of the bootstrap and of subsets.", SEED, default=0)
+@option("--replicates", "Of the bootstrap.", click.IntRange(0, 1_000_000), "N")
+@option("--kid-subsets", "Of the kernel distance's SD.", click.IntRange(1, 1_000_000), "N")
+@option("--kid-subset-size", "Pictures in a subset.", click.IntRange(2, 10_000_000), "N")
+@option("--neighbours", "Of precision and recall.", click.IntRange(1, 1000), "K")
+@option("--density-neighbours", "Of density and coverage.", click.IntRange(1, 1000), "K")
+@option("--extrapolate", "Also extrapolate the Frechet distance to infinitely many pictures.", bool)
+@option("--skip-bad", "Leave out files that cannot be read as pictures.", bool)
+@option("--json as_json", "Print JSON, with full precision.", bool)
+@option("-o --out", "Also write the values into a CSV, as `openhype report --metrics` reads it.", FILE, "CSV")
+@option("--save-features", "Also write the features into files in this directory.", FOLDER, "DIR")
 @LEVEL
 def metrics(
     world: World,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from backend.commands.world import World, command, data_option, pass_world, progress_bar
+from backend.commands.world import World, command, data_option, option, pass_world, progress_bar
 
 _FOLDER = click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 
@@ -52,9 +52,9 @@ def _counted(counts: Mapping[str, int]) -> str:
 
 @click.command()
 @click.argument("name", metavar="STUDY")
-@click.option("--from", "source", required=True, metavar="URL", help="The store that has the study.")
-@click.option("--to", "target", required=True, metavar="URL", help="The store that is to have it.")
-@click.option("--move", "moves", is_flag=True, help="Pay and recruit from the other store from now on.")
+@option("--from source", "The store that has the study.", metavar="URL", required=True)
+@option("--to target", "The store that is to have it.", metavar="URL", required=True)
+@option("--move moves", "Pay and recruit from the other store from now on.", bool)
 @data_option
 @pass_world
 def copy(world: World, name: str, source: str, target: str, moves: bool) -> None:
@@ -87,25 +87,21 @@ def _absolute_url(url: str, data: Path) -> str:
 
 
 @click.command()
-@click.option(
-    "--pictures", type=click.IntRange(2, 10_000_000), default=2000, show_default=True, help="A study's pool."
-)
-@click.option(
+@option("--pictures", "A study's pool.", click.IntRange(2, 10_000_000), default=2000)
+@option(
     "--evaluators",
-    type=click.IntRange(1, 10_000_000),
+    "Of a study; may be given several times.",
+    click.IntRange(1, 10_000_000),
     multiple=True,
     default=(30, 1000),
-    show_default=True,
-    help="Of a study; may be given several times.",
 )
-@click.option("--hostile", is_flag=True, help="What ten million requests of a stranger would cost instead.")
-@click.option(
+@option("--hostile", "What ten million requests of a stranger would cost instead.", bool)
+@option(
     "--at-once",
-    type=click.IntRange(1, 1_000_000),
+    "With --hostile: the people for whom a deployment is bounded.",
+    click.IntRange(1, 1_000_000),
+    "N",
     default=1000,
-    show_default=True,
-    metavar="N",
-    help="With --hostile: the people for whom a deployment is bounded.",
 )
 def costs(pictures: int, evaluators: tuple[int, ...], hostile: bool, at_once: int) -> None:
     """Tell what a study takes of AWS, and what that costs: requests, units, bytes, dollars."""

@@ -2,13 +2,13 @@
 
 import click
 
-from backend.commands.world import World, command
+from backend.commands.world import World, command, option
 
 
 @command()
 @click.argument("name")
-@click.option("--count", type=click.IntRange(1, 100_000), required=True, metavar="N", help="How many links.")
-@click.option("--url", default="http://127.0.0.1:8000", show_default=True, help="Where evaluators reach it.")
+@option("--count", "How many links.", click.IntRange(1, 100_000), "N", required=True)
+@option("--url", "Where evaluators reach it.", default="http://127.0.0.1:8000")
 def links(world: World, name: str, count: int, url: str) -> None:
     """Print private links to the study NAME, one a person; the store keeps their hashes only."""
     from backend.experiment.panel import PRIVATE_LINK

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from backend.commands.world import FEE_TYPE, Number, World, amount, command, pairs, progress_bar
+from backend.commands.world import FEE_TYPE, FILE, Number, World, amount, command, option, progress_bar
 from backend.experiment.money import format_money
 from backend.experiment.records import Study
 
@@ -26,100 +26,77 @@ _STATE_LABELS = {
 
 @command()
 @click.argument("name")
-@click.option(
+@option(
     "--panel",
-    type=click.Choice(["prolific", "link"]),
-    help="How people are paid: by Prolific, or by a list. Default: as the study's panel has it.",
+    "How people are paid: by Prolific, or by a list. Default: as the study's panel has it.",
+    click.Choice(["prolific", "link"]),
 )
-@click.option("--yes", is_flag=True, help="Pay; without it, only the plan is shown.")
-@click.option(
+@option("--yes", "Pay; without it, only the plan is shown.", bool)
+@option(
     "--budget",
-    callback=amount,
+    "Maximum total cost of the study, fees and VAT included; stored.",
     metavar="AMOUNT",
-    help="Maximum total cost of the study, fees and VAT included; stored.",
+    callback=amount,
 )
-@click.option(
-    "--fee",
-    type=FEE_TYPE,
-    metavar="PERCENT",
-    help="The panel's fee on top of pay; stored. Default: 42.8.",
-)
-@click.option("--vat", metavar="PERCENT", help="VAT on the fee, if your account pays it; stored.")
-@click.option(
-    "--broke-off",
-    "faults",
-    multiple=True,
-    callback=pairs("e1f2a3b4=browser-crash"),
+@option("--fee", "The panel's fee on top of pay; stored. Default: 42.8.", FEE_TYPE, "PERCENT")
+@option("--vat", "VAT on the fee, if your account pays it; stored.", metavar="PERCENT")
+@option(
+    "--broke-off faults",
+    "A session (or its evaluator) broke off through no fault of the evaluator; it is paid in part.",
     metavar="EVALUATOR=REASON",
-    help="A session (or its evaluator) broke off through no fault of the evaluator; it is paid in part.",
+    example="e1f2a3b4=browser-crash",
 )
-@click.option(
-    "--close",
-    "closings",
-    multiple=True,
-    callback=pairs("e1f2a3b4=rejected-at-the-panel"),
+@option(
+    "--close closings",
+    "What is open for an evaluator (or a session) is not to be paid; recorded with the reason.",
     metavar="EVALUATOR=REASON",
-    help="What is open for an evaluator (or a session) is not to be paid; recorded with the reason.",
+    example="e1f2a3b4=rejected-at-the-panel",
 )
-@click.option(
-    "--approve",
-    "to_approve",
-    multiple=True,
+@option(
+    "--approve to_approve",
+    "Pay the reward of submissions without a session: a name, why they have none, or all.",
     metavar="WHO",
-    help="Pay the reward of submissions without a session: a name, why they have none, or all.",
-)
-@click.option(
-    "--ask-return",
-    "to_return",
     multiple=True,
-    metavar="WHO",
-    help="Ask people without a session to return their place.",
 )
-@click.option("--panel-study", metavar="ID", help="The panel's study, where `recruit` did not make it.")
-@click.option(
+@option(
+    "--ask-return to_return",
+    "Ask people without a session to return their place.",
+    metavar="WHO",
+    multiple=True,
+)
+@option("--panel-study", "The panel's study, where `recruit` did not make it.", metavar="ID")
+@option(
     "--settle-hours",
-    type=Number(1, 8760),
+    "How long the panel may be at a payment of which it is not known whether it was asked for.",
+    Number(1, 8760),
+    "H",
     default=24,
-    show_default=True,
-    metavar="H",
-    help="How long the panel may be at a payment of which it is not known whether it was asked for.",
 )
-@click.option("--release", is_flag=True, help="Owe again what the panel took on and has not paid by then.")
-@click.option(
-    "-o",
-    "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="link: write what is owed to this CSV file.",
-)
-@click.option(
+@option("--release", "Owe again what the panel took on and has not paid by then.", bool)
+@option("-o --out", "link: write what is owed to this CSV file.", FILE)
+@option(
     "--mark-paid",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="link: the rows of this CSV file were paid.",
+    "link: the rows of this CSV file were paid.",
+    click.Path(exists=True, dir_okay=False, path_type=Path),
+    "FILE",
 )
-@click.option(
-    "--take-over",
-    is_flag=True,
-    help="Pay from here though the ledger is a copy, since the store that paid is lost.",
-)
-@click.option(
+@option("--take-over", "Pay from here though the ledger is a copy, since the store that paid is lost.", bool)
+@option(
     "--restored",
-    is_flag=True,
-    help="This store was just restored by other means than `restore`, as a table on AWS: bonuses wait.",
+    "This store was just restored by other means than `restore`, as a table on AWS: bonuses wait.",
+    bool,
 )
-@click.option(
-    "--automatic/--not-automatic",
-    "automatic",
+@option(
+    "--automatic/--not-automatic automatic",
+    "Have the functions of `openhype deploy --panel` pay each hour what --yes would; or no longer.",
     default=None,
-    help="Have the functions of `openhype deploy --panel` pay each hour what --yes would; or no longer.",
 )
-@click.option(
-    "--explain",
-    "who",
+@option(
+    "--explain who",
+    "Say why somebody is owed, paid, or not: a pseudonym, session, completion code, or the panel's id.",
     metavar="WHO",
-    help="Say why somebody is owed, paid, or not: a pseudonym, session, completion code, or the panel's id.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@option("--json as_json", "Print JSON.", bool)
 def pay(
     world: World,
     name: str,

@@ -2,7 +2,7 @@
 
 import click
 
-from backend.commands.world import Number, World, command
+from backend.commands.world import Number, World, command, option
 
 
 @command()
@@ -43,13 +43,8 @@ def _set_paused(world: World, name: str, is_to_pause: bool) -> None:
 
 @command()
 @click.argument("name", required=False, metavar="[STUDY]")
-@click.option(
-    "--keep-days",
-    type=Number(0, 36500),
-    metavar="D",
-    help="Overrides the studies' own setting; 0: never delete.",
-)
-@click.option("--yes", is_flag=True, help="Delete; without it, only show what would be deleted.")
+@option("--keep-days", "Overrides the studies' own setting; 0: never delete.", Number(0, 36500), "D")
+@option("--yes", "Delete; without it, only show what would be deleted.", bool)
 def retention(world: World, name: str | None, keep_days: float | None, yes: bool) -> None:
     """Delete panel parameters and facts about devices that were kept long enough; answers stay."""
     from backend.administration.retention import apply, due, lines

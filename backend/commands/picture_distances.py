@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from backend.commands.world import World, command, named, options, progress_bar
+from backend.commands.world import PATH, World, command, named, option, options, progress_bar
 
 if TYPE_CHECKING:
     from backend.metrics.pairs.distances import Distance
@@ -14,27 +14,25 @@ if TYPE_CHECKING:
 
 
 distance_options = options(
-    click.option(
-        "--distance",
-        "distances",
-        multiple=True,
+    option(
+        "--distance distances",
+        "l2, psnr, ssim, ms-ssim, lpips-alex, lpips-vgg, baseline-alex or baseline-vgg. Repeatable.",
         metavar="NAME",
-        help="l2, psnr, ssim, ms-ssim, lpips-alex, lpips-vgg, baseline-alex or baseline-vgg. Repeatable.",
-    ),
-    click.option(
-        "--weights",
         multiple=True,
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="Trunk (AlexNet, VGG16) or linear layers of LPIPS: .pth, .safetensors, .npz. Repeatable.",
     ),
-    click.option(
-        "--lpips-version",
-        "version",
-        type=click.Choice(["0.1", "0.0"]),
-        help="Of linear layers that are not the published ones; 0.1 if not given.",
+    option(
+        "--weights",
+        "Trunk (AlexNet, VGG16) or linear layers of LPIPS: .pth, .safetensors, .npz. Repeatable.",
+        PATH,
+        "FILE",
+        multiple=True,
     ),
-    click.option("--torch", "use_torch", is_flag=True, help="Compute LPIPS by PyTorch, if installed."),
+    option(
+        "--lpips-version version",
+        "Of linear layers that are not the published ones; 0.1 if not given.",
+        click.Choice(["0.1", "0.0"]),
+    ),
+    option("--torch use_torch", "Compute LPIPS by PyTorch, if installed.", bool),
 )
 """The options that choose distances, and their weights."""
 
@@ -42,10 +40,7 @@ distance_options = options(
 @command()
 @click.argument("what", nargs=-1, required=True, metavar="NAME|DIR|FIRST SECOND")
 @distance_options
-@click.option(
-    "-o", "--out", type=click.Path(path_type=Path), metavar="FILE|DIR",
-    help="CSV to write; for several distances a directory, as DIR/NAME.csv.",
-)  # fmt: skip
+@option("-o --out", "CSV to write; for several distances a directory, as DIR/NAME.csv.", PATH, "FILE|DIR")
 def distances(
     world: World,
     what: tuple[str, ...],

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from backend.commands.world import FEE_TYPE, Number, World, answers_named, command
+from backend.commands.world import FEE_TYPE, FILE, Number, World, answers_named, command, option
 from backend.experiment.judgments import PLANNED_WITHOUT_PILOT
 from backend.foundation.errors import InvalidInput
 from backend.foundation.optional_packages import check
@@ -18,66 +18,45 @@ _MANY = 1_000_000
 
 
 @command()
-@click.option(
-    "--width", type=_POSITIVE, help="Of the interval of a score: percentage points, ms, or log-odds."
-)
-@click.option("--assurance", type=_SHARE, default=0.8, show_default=True, help="Chance that it is no wider.")
-@click.option("--difference", type=_POSITIVE, help="Between two models, to be found significant.")
-@click.option("--power", type=_SHARE, default=0.8, show_default=True, help="Chance of finding it so.")
-@click.option("--level", type=_SHARE, default=0.95, show_default=True)
-@click.option(
-    "--models",
-    type=click.IntRange(1, 10_000),
-    metavar="M",
-    help="Models of the study; from 3 on, the test of all pairs.",
-)
-@click.option(
+@option("--width", "Of the interval of a score: percentage points, ms, or log-odds.", _POSITIVE)
+@option("--assurance", "Chance that it is no wider.", _SHARE, default=0.8)
+@option("--difference", "Between two models, to be found significant.", _POSITIVE)
+@option("--power", "Chance of finding it so.", _SHARE, default=0.8)
+@option("--level", "", _SHARE, default=0.95)
+@option("--models", "Models of the study; from 3 on, the test of all pairs.", click.IntRange(1, 10_000), "M")
+@option(
     "--method",
-    type=click.Choice(PLANNED_WITHOUT_PILOT),
-    help="Of the published SDs, or of those of simulated evaluators (tournament); a pilot has its own.",
+    "Of the published SDs, or of those of simulated evaluators (tournament); a pilot has its own.",
+    click.Choice(PLANNED_WITHOUT_PILOT),
 )
-@click.option("--pilot", metavar="STUDY|FILE", help="Take the SDs from it instead of the published ones.")
-@click.option(
-    "--images", type=click.IntRange(2, _MANY), metavar="K", help="Images an evaluator; default, as before."
+@option("--pilot", "Take the SDs from it instead of the published ones.", metavar="STUDY|FILE")
+@option("--images", "Images an evaluator; default, as before.", click.IntRange(2, _MANY), "K")
+@option(
+    "--most-images", "That an evaluator may be asked to judge.", click.IntRange(2, _MANY), "K", default=200
 )
-@click.option(
-    "--most-images",
-    type=click.IntRange(2, _MANY),
-    default=200,
-    show_default=True,
-    metavar="K",
-    help="That an evaluator may be asked to judge.",
-)
-@click.option(
+@option(
     "--pictures",
-    type=click.IntRange(2, _MANY),
-    metavar="N",
-    help="Of each model and of reals, to draw from; default, the papers' 5,000, or the pilot's.",
+    "Of each model and of reals, to draw from; default, the papers' 5,000, or the pilot's.",
+    click.IntRange(2, _MANY),
+    "N",
 )
-@click.option(
+@option(
     "--models-per-session",
-    type=click.IntRange(1, 10_000),
-    metavar="M",
-    help="Models that a session shows; default 1, or the pilot's. Tournaments, 2AFC and JND show all.",
+    "Models that a session shows; default 1, or the pilot's. Tournaments, 2AFC and JND show all.",
+    click.IntRange(1, 10_000),
+    "M",
 )
-@click.option("--ties", is_flag=True, help="Tournament without a pilot: a pair may be called equal.")
-@click.option("--real-contestant", is_flag=True, help="The same: the reals are a contestant.")
-@click.option("--base-usd", type=_USD, help="For taking part; default 1.00.")
-@click.option("--hourly-usd", type=_USD, help="For the time that images take; default 12.00.")
-@click.option("--bonus-usd", type=_USD, help="For each right answer; default 0.02.")
-@click.option(
-    "--fee",
-    type=FEE_TYPE,
-    metavar="PERCENT",
-    help="What the panel takes on top of pay, such as 42.8; default 0.",
-)
-@click.option("--image-seconds", type=_POSITIVE, help="That an image takes; default 6, HYPE-time 8.")
-@click.option("--base-seconds", type=Number(0), help="Consent and instructions; default 60.")
-@click.option("--at-once", type=click.IntRange(1, _MANY), help="Evaluators at a time; default 10.")
-@click.option(
-    "-o", "--out", type=click.Path(dir_okay=False, path_type=Path), help="A picture: .svg, .png or .pdf."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, with full precision.")
+@option("--ties", "Tournament without a pilot: a pair may be called equal.", bool)
+@option("--real-contestant", "The same: the reals are a contestant.", bool)
+@option("--base-usd", "For taking part; default 1.00.", _USD)
+@option("--hourly-usd", "For the time that images take; default 12.00.", _USD)
+@option("--bonus-usd", "For each right answer; default 0.02.", _USD)
+@option("--fee", "What the panel takes on top of pay, such as 42.8; default 0.", FEE_TYPE, "PERCENT")
+@option("--image-seconds", "That an image takes; default 6, HYPE-time 8.", _POSITIVE)
+@option("--base-seconds", "Consent and instructions; default 60.", Number(0))
+@option("--at-once", "Evaluators at a time; default 10.", click.IntRange(1, _MANY))
+@option("-o --out", "A picture: .svg, .png or .pdf.", FILE)
+@option("--json as_json", "Print JSON, with full precision.", bool)
 def plan(
     world: World, pilot: str | None, out: Path | None, as_json: bool, method: str | None, **options: Any
 ) -> None:

@@ -8,74 +8,57 @@ from typing import Any
 
 import click
 
-from backend.commands.world import FEE_TYPE, World, amount, command
+from backend.commands.world import FEE_TYPE, World, amount, command, option
 from backend.foundation.text_files import read_text
 from backend.recruitment.plan import FEE_PERCENT
 
 
-def _flag(name: str, text: str) -> Any:
-    return click.option(f"--{name}", "action", flag_value=name, help=text)
-
-
 @command()
 @click.argument("name")
-@click.option("--panel", type=click.Choice(["prolific"]), default="prolific", show_default=True)
-@click.option("--url", help="Where evaluators reach the server: https://…")
-@click.option(
-    "--places",
-    type=click.IntRange(1, 1_000_000),
-    metavar="N",
-    help="Default: every session wanted. Can only grow.",
-)
-@click.option("--workspace", default="", metavar="ID", help="The workspace that pays, if there are several.")
-@click.option(
-    "--project", default="", metavar="ID", help="The project it is paid by, where there are several."
-)
-@click.option(
-    "--fee",
-    type=FEE_TYPE,
-    metavar="PERCENT",
-    help=f"What the panel takes on top of pay. Default: {FEE_PERCENT}.",
-)
-@click.option("--vat", metavar="PERCENT", help="VAT on the fee, where your account pays it. Default: 0.")
-@click.option(
-    "--budget", callback=amount, metavar="AMOUNT", help="Maximum total cost; default: the plan's cost."
-)
-@click.option(
+@option("--panel", "", click.Choice(["prolific"]), default="prolific")
+@option("--url", "Where evaluators reach the server: https://…")
+@option("--places", "Default: every session wanted. Can only grow.", click.IntRange(1, 1_000_000), "N")
+@option("--workspace", "The workspace that pays, if there are several.", metavar="ID", default="")
+@option("--project", "The project it is paid by, where there are several.", metavar="ID", default="")
+@option("--fee", f"What the panel takes on top of pay. Default: {FEE_PERCENT}.", FEE_TYPE, "PERCENT")
+@option("--vat", "VAT on the fee, where your account pays it. Default: 0.", metavar="PERCENT")
+@option("--budget", "Maximum total cost; default: the plan's cost.", metavar="AMOUNT", callback=amount)
+@option(
     "--completion",
-    type=click.Choice(["server", "code"]),
-    help="Who reports completion to the panel: the server (default), or the person with a code.",
+    "Who reports completion to the panel: the server (default), or the person with a code.",
+    click.Choice(["server", "code"]),
 )
-@click.option(
-    "--signed/--unsigned",
-    "is_signed",
+@option(
+    "--signed/--unsigned is_signed",
+    "Have Prolific sign its links (chosen workspaces); default: unsigned.",
     default=None,
-    help="Have Prolific sign its links (chosen workspaces); default: unsigned.",
 )
-@click.option(
+@option(
     "--screen-out",
-    callback=amount,
+    "Have Prolific pay this for being screened out (selected workspaces); needs --slots.",
     metavar="AMOUNT",
-    help="Have Prolific pay this for being screened out (selected workspaces); needs --slots.",
+    callback=amount,
 )
-@click.option("--slots", type=click.IntRange(1), metavar="N", help="For how many people. Can only grow.")
-@click.option("--yes", is_flag=True, help="Do it.")
-@click.option(
+@option("--slots", "For how many people. Can only grow.", click.IntRange(1), "N")
+@option("--yes", "Do it.", bool)
+@option(
     "--rehearse",
+    "Publish a copy to test participants; with EMAIL, make one first.",
+    metavar="[EMAIL]",
     is_flag=False,
     flag_value="",
-    metavar="[EMAIL]",
-    help="Publish a copy to test participants; with EMAIL, make one first.",
 )
-@click.option(
-    "--webhooks", metavar="URL", help="Have Prolific notify the server at URL immediately; needs https."
+@option("--webhooks", "Have Prolific notify the server at URL immediately; needs https.", metavar="URL")
+@option("--pause action", "Pause recruitment.", flag_value="pause")
+@option("--resume action", "Resume recruitment.", flag_value="resume")
+@option("--stop action", "Stop recruitment permanently; give up a draft.", flag_value="stop")
+@option("--status action", "Show places, sessions and cost.", flag_value="status")
+@option(
+    "--watch action",
+    "Keep places and sessions in agreement until Ctrl-C; `openhype serve` does so by itself.",
+    flag_value="watch",
 )
-@_flag("pause", "Pause recruitment.")
-@_flag("resume", "Resume recruitment.")
-@_flag("stop", "Stop recruitment permanently; give up a draft.")
-@_flag("status", "Show places, sessions and cost.")
-@_flag("watch", "Keep places and sessions in agreement until Ctrl-C; `openhype serve` does so by itself.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@option("--json as_json", "Print JSON.", bool)
 def recruit(
     world: World, name: str, action: str | None, as_json: bool, webhooks: str | None, **options: Any
 ) -> None:

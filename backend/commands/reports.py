@@ -5,13 +5,20 @@ from typing import Any
 
 import click
 
-from backend.commands.world import LEVEL, SIMULATED, World, command, finding_options, named, progress_bar
+from backend.commands.world import (
+    FOLDER,
+    LEVEL,
+    SIMULATED,
+    World,
+    command,
+    finding_options,
+    named,
+    option,
+    progress_bar,
+)
 
-_OUT = click.option(
-    "-o", "--out", type=click.Path(file_okay=False, path_type=Path), required=True, metavar="DIR",
-    help="Directory to write into; made if missing.",
-)  # fmt: skip
-_TITLE = click.option("--title", default="", help="Of the page.")
+_OUT = option("-o --out", "Directory to write into; made if missing.", FOLDER, "DIR", required=True)
+_TITLE = option("--title", "Of the page.", default="")
 
 
 @command()

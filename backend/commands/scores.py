@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from backend.commands.world import (
+    FOLDER,
     SEED,
     SIMULATED,
     World,
@@ -15,6 +16,7 @@ from backend.commands.world import (
     command,
     finding_options,
     named,
+    option,
     progress_bar,
     scores_named,
     screen_width,
@@ -30,12 +32,10 @@ if TYPE_CHECKING:
 
 @command()
 @click.argument("what", metavar="NAME|FILE")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, with full precision.")
-@click.option("--full", is_flag=True, help="Include all other statistics: the key `findings`.")
+@option("--json as_json", "Print JSON, with full precision.", bool)
+@option("--full", "Include all other statistics: the key `findings`.", bool)
 @finding_options("--full")
-@click.option(
-    "--evaluators-drawn", type=click.IntRange(1, 100_000), metavar="N", help="Evaluators a resample draws."
-)
+@option("--evaluators-drawn", "Evaluators a resample draws.", click.IntRange(1, 100_000), "N")
 @SIMULATED
 def score(
     world: World,
@@ -100,31 +100,26 @@ def _findings(
 
 @command()
 @click.argument("name")
-@click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), required=True)
-@click.option(
-    "--bapps",
-    is_flag=True,
-    help="2AFC, JND: also write pictures and shares of votes in the layout of the BAPPS data set.",
+@option("-o --out", "", FOLDER, required=True)
+@option(
+    "--bapps", "2AFC, JND: also write pictures and shares of votes in the layout of the BAPPS data set.", bool
 )
-@click.option(
+@option(
     "--croissant",
-    is_flag=True,
-    help="Also write what publishing needs: croissant.json, the header of README.md by which `datasets` of "
+    "Also write what publishing needs: croissant.json, the header of README.md by which `datasets` of "
     "Hugging Face loads the tables, a model card for each model, CITATION.cff.",
+    bool,
 )
-@click.option(
-    "--creator",
-    "creators",
-    multiple=True,
-    metavar="NAME",
-    help="With --croissant: who made the data set, a person as `Lovelace, Ada` or an organisation; again for "
+@option(
+    "--creator creators",
+    "With --croissant: who made the data set, a person as `Lovelace, Ada` or an organisation; again for "
     "each.",
+    metavar="NAME",
+    multiple=True,
 )
-@click.option("--license", "licence", metavar="ID|URL", help="With --croissant: such as CC-BY-4.0.")
-@click.option("--url", metavar="URL", help="With --croissant: where the data set is published.")
-@click.option(
-    "--release", metavar="X.Y.Z", help="With --croissant: version of the data set.  [default: 1.0.0]"
-)
+@option("--license licence", "With --croissant: such as CC-BY-4.0.", metavar="ID|URL")
+@option("--url", "With --croissant: where the data set is published.", metavar="URL")
+@option("--release", "With --croissant: version of the data set.  [default: 1.0.0]", metavar="X.Y.Z")
 @SIMULATED
 def export(
     world: World, name: str, out: Path, bapps: bool, croissant: bool, simulated: bool, **declared: Any
@@ -203,10 +198,10 @@ def published() -> None:
 
 
 @click.command()
-@click.option("--evaluators", type=click.IntRange(2, 1_000_000), default=4000, show_default=True)
-@click.option("--seed", type=SEED, default=0, show_default=True)
-@click.option("--observer", type=click.Choice(["constant", "exponential"]), default="constant")
-@click.option("--bias", is_flag=True, help="Scores of evaluators, by the exposure that a rule converges to.")
+@option("--evaluators", "", click.IntRange(2, 1_000_000), default=4000)
+@option("--seed", "", SEED, default=0)
+@option("--observer", "", click.Choice(["constant", "exponential"]), default="constant", show_default=False)
+@option("--bias", "Scores of evaluators, by the exposure that a rule converges to.", bool)
 def settling(evaluators: int, seed: int, observer: str, bias: bool) -> None:
     """Print what each reading of the papers' staircase converges to on their six models."""
     import numpy as np

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from backend.commands.jobs import worker_beside
-from backend.commands.world import SEED, Number, World, command, pairs, progress_bar, server_url
+from backend.commands.world import SEED, Number, World, command, option, progress_bar, server_url
 from backend.experiment.observer import PICTURE_SD
 from backend.experiment.records import Study
 from backend.foundation.errors import InvalidInput
@@ -23,69 +23,49 @@ _WATCH_SECONDS = 2.0
 
 def _session_limit(span: str, default: int, text: str) -> Callable:
     """An option of how many sessions one address opens in a minute or an hour."""
-    return click.option(
-        f"--sessions-per-{span}",
-        f"per_{span}",
-        type=click.IntRange(0),
-        default=default,
-        show_default=True,
-        envvar=f"OPENHYPE_SESSIONS_PER_{span.upper()}",
-        metavar="N",
-        help=text,
-    )
+    variable = f"OPENHYPE_SESSIONS_PER_{span.upper()}"
+    names = f"--sessions-per-{span} per_{span}"
+    return option(names, text, click.IntRange(0), "N", default=default, envvar=variable)
 
 
-def _upload_limit(option: str, default: int, text: str) -> Callable:
+def _upload_limit(name: str, default: int, text: str) -> Callable:
     """An option of how much may be uploaded (GB), read by the worker as well."""
-    name = option.upper().replace("-", "_")
-    return click.option(
-        f"--{option}",
-        type=click.IntRange(0, 10**9 - 1),
-        default=default,
-        show_default=True,
-        envvar=f"OPENHYPE_{name}",
-        metavar="GB",
-        help=text,
-    )
+    variable = f"OPENHYPE_{name.upper().replace('-', '_')}"
+    return option(f"--{name}", text, click.IntRange(0, 10**9 - 1), "GB", default=default, envvar=variable)
 
 
 @command()
-@click.option("--host", default="127.0.0.1", show_default=True)
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True)
-@click.option(
+@option("--host", default="127.0.0.1")
+@option("--port", "", click.IntRange(0, 65535), default=8000)
+@option(
     "--behind-proxy",
-    is_flag=True,
+    "Trust X-Forwarded-For, -Proto and -Host of one proxy in front.",
+    bool,
     envvar="OPENHYPE_BEHIND_PROXY",
     show_envvar=True,
-    help="Trust X-Forwarded-For, -Proto and -Host of one proxy in front.",
 )
-@click.option(
+@option(
     "--sign-in-header",
+    "With --behind-proxy: the header in which the proxy names the member whom it has authenticated; it "
+    "counts only beside the proxy's secret (docs/access.md).",
+    metavar="NAME",
     envvar="OPENHYPE_SIGN_IN_HEADER",
     show_envvar=True,
-    metavar="NAME",
-    help="With --behind-proxy: the header in which the proxy names the member whom it has authenticated; it "
-    "counts only beside the proxy's secret (docs/access.md).",
 )
-@click.option(
-    "--origin",
-    "origins",
+@option(
+    "--origin origins",
+    "Another address at which browsers reach these pages, as https://faces.lab.example; else only "
+    "pages at the address that requests name may change anything. May be repeated.",
+    metavar="URL",
     multiple=True,
     envvar="OPENHYPE_ORIGINS",
-    metavar="URL",
-    help="Another address at which browsers reach these pages, as https://faces.lab.example; else only "
-    "pages at the address that requests name may change anything. May be repeated.",
 )
 @_session_limit("minute", PER_MINUTE, "New sessions of one client address, at most; 0 for any number.")
 @_session_limit("hour", PER_HOUR, "The same in an hour.")
 @_upload_limit("upload-gb", EACH_GB, "What one member's uploads may have in all, and one archive unpacked.")
 @_upload_limit("uploads-gb", ALL_GB, "What all members' uploads may have.")
 @_upload_limit("free-gb", FREE_GB, "Disk space that uploads leave free.")
-@click.option(
-    "--no-worker",
-    is_flag=True,
-    help="Start no worker; `openhype work` does jobs, on this or another machine.",
-)
+@option("--no-worker", "Start no worker; `openhype work` does jobs, on this or another machine.", bool)
 def serve(
     world: World,
     host: str,
@@ -215,8 +195,8 @@ def _open_panel_watch(world: World) -> Any:
 
 @command()
 @click.argument("name", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--watch", "is_watched", is_flag=True, help="Keep showing it live, with scores.")
+@option("--json as_json", "Print JSON.", bool)
+@option("--watch is_watched", "Keep showing it live, with scores.", bool)
 def status(world: World, name: str | None, as_json: bool, is_watched: bool) -> None:
     """List the studies, or show how far the study NAME is."""
     from backend.foundation.timestamps import utc_now
@@ -263,50 +243,45 @@ def _watch(world: World, studies: list[Study], as_json: bool) -> None:
 
 @command()
 @click.argument("name")
-@click.option(
+@option(
     "--evaluators",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Total; default: as many as the study wants, minus those simulated before.",
+    "Total; default: as many as the study wants, minus those simulated before.",
+    click.IntRange(1),
+    "N",
 )
-@click.option(
-    "--accuracy",
-    "observers",
-    multiple=True,
-    callback=pairs("gan=0.8"),
+@option(
+    "--accuracy observers",
+    "0.81, dprime=1.2, or threshold=250,slope=3,lapse=0.02,guess=0.5; `all=…` for every model not named.",
     metavar="MODEL=OBSERVER",
-    help="0.81, dprime=1.2, or threshold=250,slope=3,lapse=0.02,guess=0.5; `all=…` for every model not "
-    "named.",
+    example="gan=0.8",
 )
-@click.option(
-    "--strength",
-    "strengths",
-    multiple=True,
-    callback=pairs("gan=0.5"),
+@option(
+    "--strength strengths",
+    "In a tournament, how real a model (or `real`) looks; default: evenly from -1 to 1, in their order.",
     metavar="MODEL=LOG_ODDS",
-    help="In a tournament, how real a model (or `real`) looks; default: evenly from -1 to 1, in their order.",
+    example="gan=0.5",
 )
-@click.option(
+@option(
     "--sd",
-    type=Number(0, 0.5),
+    "SD between evaluators of accuracy, or of each strength in a tournament.",
+    Number(0, 0.5),
     default=0.0,
-    help="SD between evaluators of accuracy, or of each strength in a tournament.",
+    show_default=False,
 )
-@click.option(
+@option(
     "--picture-sd",
-    type=Number(0, 2),
+    "SD between the pictures of a model, in probits: some fool everybody.",
+    Number(0, 2),
     default=PICTURE_SD,
-    show_default=True,
-    help="SD between the pictures of a model, in probits: some fool everybody.",
 )
-@click.option(
+@option(
     "--url",
-    callback=server_url,
-    help="A running server, which asks for the key of the data directory or OPENHYPE_KEY; default: one of "
+    "A running server, which asks for the key of the data directory or OPENHYPE_KEY; default: one of "
     "its own on this store.",
+    callback=server_url,
 )
-@click.option("--seed", type=SEED, default=0, show_default=True)
-@click.option("--at-once", type=click.IntRange(1, 256), default=8, show_default=True)
+@option("--seed", "", SEED, default=0)
+@option("--at-once", "", click.IntRange(1, 256), default=8)
 def simulate(world: World, name: str, observers: tuple, strengths: tuple, **options: Any) -> None:
     """Have simulated evaluators take part in the study NAME, through the real HTTP API.
 
@@ -333,8 +308,8 @@ def simulate(world: World, name: str, observers: tuple, strengths: tuple, **opti
 
 
 @command()
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True)
-@click.option("--no-browser", is_flag=True, help="Do not open a browser.")
+@option("--port", "", click.IntRange(0, 65535), default=8000)
+@option("--no-browser", "Do not open a browser.", bool)
 def demo(world: World, port: int, no_browser: bool) -> None:
     """Serve the sample studies, which are made meanwhile if they are missing."""
     from backend.commands.demonstration import StartPage

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from backend.commands.world import World, command
+from backend.commands.world import World, command, option
 from backend.foundation.errors import NotFound
 
 if TYPE_CHECKING:
@@ -31,29 +31,26 @@ def _limit(context: click.Context, parameter: click.Parameter, value: str | None
 
 @command()
 @click.argument("name")
-@click.option("--title", help="What visitors read at the top.")
-@click.option("--about", help="Text for visitors; an empty line begins a paragraph.")
-@click.option("--opens", "opens_at", metavar="TIME", help="When submissions open: 2026-01-31, or 'none'.")
-@click.option("--closes", "closes_at", metavar="TIME", help="When they close.")
-@click.option("--embargo", "embargo_until", metavar="TIME", help="Publish nothing of any model before this.")
-@click.option(
+@option("--title", "What visitors read at the top.")
+@option("--about", "Text for visitors; an empty line begins a paragraph.")
+@option("--opens opens_at", "When submissions open: 2026-01-31, or 'none'.", metavar="TIME")
+@option("--closes closes_at", "When they close.", metavar="TIME")
+@option("--embargo embargo_until", "Publish nothing of any model before this.", metavar="TIME")
+@option(
     "--limit",
-    callback=_limit,
+    "How many models of a submitter are judged, in how many days.",
     metavar="COUNT/DAYS",
-    help="How many models of a submitter are judged, in how many days.",
+    callback=_limit,
 )
-@click.option(
-    "--counts", type=click.Choice(["best", "last"]), help="Which model of a submitter is in the table."
-)
-@click.option(
-    "--submitter",
-    "submitters",
-    multiple=True,
+@option("--counts", "Which model of a submitter is in the table.", click.Choice(["best", "last"]))
+@option(
+    "--submitter submitters",
+    "Who may submit, repeatable; 'all' for every member.",
     metavar="MEMBER",
-    help="Who may submit, repeatable; 'all' for every member.",
+    multiple=True,
 )
-@click.option("--publish/--unpublish", "published", default=None, help="Whether anyone may see the page.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@option("--publish/--unpublish published", "Whether anyone may see the page.", default=None)
+@option("--json as_json", "Print JSON.", bool)
 def stand(world: World, name: str, as_json: bool, submitters: tuple[str, ...], **given: Any) -> None:
     """Have the study NAME take in models that are submitted; show its terms and submissions."""
     from backend.foundation.timestamps import utc_now

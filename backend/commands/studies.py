@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from backend.commands.world import SEED, World, command, images_option, options, pairs, progress_bar, say
+from backend.commands.world import (
+    FILE,
+    PATH,
+    SEED,
+    World,
+    command,
+    images_option,
+    option,
+    options,
+    progress_bar,
+    say,
+)
 from backend.experiment.judgments import METHODS, judgment_of
 from backend.foundation.errors import InvalidInput
 from backend.foundation.names import clean
@@ -36,72 +47,66 @@ def _folders_of_items(
 
 
 _image_options = options(
-    click.option("--real", type=click.Path(path_type=Path), help="Folder of real images."),
-    click.option(
-        "--model",
-        "models",
-        multiple=True,
-        callback=pairs("gan=images/gan"),
+    option("--real", "Folder of real images.", PATH),
+    option(
+        "--model models",
+        "A model and the folder of its samples; once for each model.",
         metavar="NAME=DIR",
-        help="A model and the folder of its samples; once for each model.",
+        example="gan=images/gan",
     ),
-    click.option(
+    option(
         "--practice",
-        type=click.Path(path_type=Path),
-        metavar="DIR",
-        help="Pictures for practice, in DIR/real and DIR/fake, with --set practice_images=N; without "
+        "Pictures for practice, in DIR/real and DIR/fake, with --set practice_images=N; without "
         "DIR they are set aside from the study's own.",
+        PATH,
+        "DIR",
     ),
-    click.option(
+    option(
         "--checks",
-        type=click.Path(path_type=Path),
-        metavar="DIR",
-        help="Pictures whose truth is beyond doubt, in DIR/real and DIR/fake, for attention checks: "
+        "Pictures whose truth is beyond doubt, in DIR/real and DIR/fake, for attention checks: "
         "--set picture_checks=N.",
+        PATH,
+        "DIR",
     ),
-    click.option("--size", type=int, metavar="PX", help="Width and height of the pictures shown."),
-    click.option(
-        "--set",
-        "settings",
-        multiple=True,
-        callback=pairs("images=40"),
+    option("--size", "Width and height of the pictures shown.", int, "PX"),
+    option(
+        "--set settings",
+        "A setting of the study (docs/settings.md).",
         metavar="KEY=VALUE",
-        help="A setting of the study (docs/settings.md).",
+        example="images=40",
     ),
-    click.option(
+    option(
         "--panel",
+        "Where evaluators come from: a panel by name, or a file that describes one.",
         metavar="NAME|FILE.toml",
-        help="Where evaluators come from: a panel by name, or a file that describes one.",
     ),
-    click.option(
+    option(
         "--equalise",
-        multiple=True,
+        "Put both sides through the same loss: jpeg:QUALITY or size:PX.",
         metavar="STEP",
-        help="Put both sides through the same loss: jpeg:QUALITY or size:PX.",
+        multiple=True,
     ),
-    click.option(
-        "--skip-bad",
-        is_flag=True,
-        help="Leave out files that cannot be read and pictures on both sides, and list them.",
+    option(
+        "--skip-bad", "Leave out files that cannot be read and pictures on both sides, and list them.", bool
     ),
-    click.option("--strict", is_flag=True, help="Refuse duplicates instead of leaving them out with a note."),
+    option("--strict", "Refuse duplicates instead of leaving them out with a note.", bool),
 )
 
 
 @command()
 @click.argument("name")
-@click.option("--method", type=click.Choice([*METHODS]), default="infinity", show_default=True)
-@click.option(
+@option("--method", "", click.Choice([*METHODS]), default="infinity")
+@option(
     "--items",
+    "Pairs or triplets, in DIR/p0, DIR/p1 (and DIR/ref) or sub-folders with these; once for each set.",
+    metavar="[NAME=]DIR",
     multiple=True,
     callback=_folders_of_items,
-    metavar="[NAME=]DIR",
-    help="Pairs or triplets, in DIR/p0, DIR/p1 (and DIR/ref) or sub-folders with these; once for each set.",
 )
 @_image_options
-@click.option("--masks", type=click.Path(path_type=Path), help="Folder of masks to use instead of made ones.")
-@click.option("--evaluators", type=int, metavar="N", help="Finished sessions wanted for each model.")
-@click.option("--qualification", metavar="NAME", help="Qualification that evaluators must have passed.")
+@option("--masks", "Folder of masks to use instead of made ones.", PATH)
+@option("--evaluators", "Finished sessions wanted for each model.", int, "N")
+@option("--qualification", "Qualification that evaluators must have passed.", metavar="NAME")
 @_places
 def create(
     world: World,
@@ -134,13 +139,11 @@ def create(
 
 @command()
 @click.argument("what", metavar="NAME|DIR")
-@click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), required=True)
-@click.option("--kind", type=click.Choice(["texture", "phase"]), default="texture", show_default=True)
-@click.option(
-    "--size", "size_px", type=click.IntRange(16, 2048), default=256, show_default=True, metavar="PX"
-)
-@click.option("--count", type=click.IntRange(1, 1000), default=10, show_default=True, metavar="N")
-@click.option("--seed", type=SEED, default=0, show_default=True)
+@option("-o --out", "", FILE, required=True)
+@option("--kind", "", click.Choice(["texture", "phase"]), default="texture")
+@option("--size size_px", "", click.IntRange(16, 2048), "PX", default=256)
+@option("--count", "", click.IntRange(1, 1000), "N", default=10)
+@option("--seed", "", SEED, default=0)
 def masks(world: World, what: str, out: Path, count: int, **options: Any) -> None:
     """Show masks as a PNG: those of the study NAME, or pictures of the folder DIR above their masks."""
     from backend.stimuli.masks import sheet
@@ -159,12 +162,11 @@ def masks(world: World, what: str, out: Path, count: int, **options: Any) -> Non
 
 @command()
 @click.argument("name")
-@click.option(
+@option(
     "--method",
-    type=click.Choice(["infinity", "pair"]),
+    "What is asked; a pass admits to studies of every method.",
+    click.Choice(["infinity", "pair"]),
     default="infinity",
-    show_default=True,
-    help="What is asked; a pass admits to studies of every method.",
 )
 @_image_options
 @_places

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from backend.commands.world import Number, pairs, server_url
+from backend.commands.world import FILE, Number, option, server_url
 
 if TYPE_CHECKING:
     from backend.client.submission import Result, Submission
@@ -22,45 +22,36 @@ _UNITS = {"percent": ("%", 1), "ms": (" ms", 1), "log-odds": (" log-odds", 2)}
 
 @click.command()
 @click.argument("study")
-@click.option(
-    "--model",
-    "models",
-    multiple=True,
-    required=True,
+@option(
+    "--model models",
+    "A model and the folder of its pictures; again for each.",
     metavar="NAME=DIR",
-    callback=pairs("gan@4000=samples"),
-    help="A model and the folder of its pictures; again for each.",
+    required=True,
+    example="gan@4000=samples",
 )
-@click.option(
+@option(
     "--url",
+    "Address of the server, such as https://study.example.org.",
     required=True,
     envvar="OPENHYPE_URL",
     show_envvar=True,
     callback=server_url,
-    help="Address of the server, such as https://study.example.org.",
 )
-@click.option(
+@option(
     "--token-file",
-    type=click.Path(dir_okay=False, path_type=Path),
+    "File with the token, - for standard input; without it, the variable OPENHYPE_TOKEN counts first.",
+    FILE,
+    "FILE",
     envvar="OPENHYPE_TOKEN_FILE",
     show_envvar=True,
-    metavar="FILE",
-    help="File with the token, - for standard input; without it, the variable OPENHYPE_TOKEN counts first.",
 )
-@click.option("--wait", is_flag=True, help="Wait for the scores.")
-@click.option(
-    "--timeout", type=Number(0), metavar="SECONDS", help="With --wait: how long.  [default: for ever]"
+@option("--wait", "Wait for the scores.", bool)
+@option("--timeout", "With --wait: how long.  [default: for ever]", Number(0), "SECONDS")
+@option(
+    "--fail-under", "With --wait: end with status 1 if a score is below this one.", Number(-1e6, 1e6), "SCORE"
 )
-@click.option(
-    "--fail-under",
-    type=Number(-1e6, 1e6),
-    metavar="SCORE",
-    help="With --wait: end with status 1 if a score is below this one.",
-)
-@click.option(
-    "--simulated", is_flag=True, help="With --wait: the scores of simulated evaluators, to rehearse."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@option("--simulated", "With --wait: the scores of simulated evaluators, to rehearse.", bool)
+@option("--json as_json", "Print JSON.", bool)
 def submit(
     study: str,
     models: tuple[tuple[str, str], ...],

@@ -93,17 +93,16 @@ def data_option(command: Any) -> Any:
         if _is_decisive(ctx, param):
             ctx.ensure_object(World).folder = Path(value)
 
-    return click.option(
+    return option(
         "--data",
-        type=click.Path(file_okay=False),
-        metavar="DIR",
+        "Data directory: database, pictures, keys.",
+        click.Path(file_okay=False),
+        "DIR",
         envvar="OPENHYPE_DATA",
         default="./openhype-data",
-        show_default=True,
         show_envvar=True,
         expose_value=False,
         callback=take_data,
-        help="Data directory: database, pictures, keys.",
     )(command)
 
 
@@ -130,16 +129,15 @@ def store_option(command: Any) -> Any:
         if _is_decisive(ctx, param):
             ctx.ensure_object(World).url = value
 
-    return click.option(
+    return option(
         "--store",
+        "Where studies and answers are stored.",
+        metavar="URL",
         envvar="OPENHYPE_STORE",
         default=_DEFAULT_STORE,
-        show_default=True,
         show_envvar=True,
         expose_value=False,
         callback=take_url,
-        metavar="URL",
-        help="Where studies and answers are stored.",
     )(command)
 
 
@@ -268,6 +266,9 @@ class Percent(click.ParamType):
             self.fail(str(error), param, ctx)
 
 
+PATH = click.Path(path_type=Path)
+FILE = click.Path(dir_okay=False, path_type=Path)
+FOLDER = click.Path(file_okay=False, path_type=Path)
 FEE_TYPE = Percent()
 SEED = click.IntRange(0)
 ITERATIONS = click.IntRange(1, 10_000_000)
@@ -299,59 +300,68 @@ def say(text: str) -> None:
     tqdm.write(text, file=sys.stderr)
 
 
+def option(
+    names: str, about: str = "", type: Any = None, metavar: str | None = None, example: str = "", **more: Any
+) -> Callable[[Any], Any]:
+    """Return an option of a command, as `click.option` does; its default is shown.
+
+    Args:
+        names: separated by spaces, such as `-o --out`, or `--model models` for a parameter `models`.
+        about: the help.
+        type: of the value; `bool` for a flag.
+        example: a NAME=VALUE of an option that takes such pairs, and may be repeated.
+    """
+    if type is bool:
+        return click.option(*names.split(), is_flag=True, help=about, **more)
+    if example:
+        more |= {"multiple": True, "callback": pairs(example)}
+    settings = {"show_default": more.get("default") not in (None, "") or None, **more}
+    return click.option(*names.split(), type=type, metavar=metavar, help=about or None, **settings)
+
+
 def images_option(what: str) -> Callable[[Any], Any]:
     """Return the option --images, a location in a bucket; `what` is its help text."""
-    return click.option(
-        "--images",
-        "place",
-        envvar="OPENHYPE_IMAGES",
-        show_envvar=True,
-        metavar="s3://BUCKET/PREFIX",
-        help=what,
+    return option(
+        "--images place", what, metavar="s3://BUCKET/PREFIX", envvar="OPENHYPE_IMAGES", show_envvar=True
     )
 
 
-SIMULATED = click.option(
-    "--simulated",
-    is_flag=True,
-    help="Of simulated sessions, which else are in nothing, instead of real ones.",
+SIMULATED = option(
+    "--simulated", "Of simulated sessions, which else are in nothing, instead of real ones.", bool
 )
-LEVEL = click.option(
-    "--level", type=Number(1e-6, 1 - 1e-6), default=0.95, show_default=True, help="Of the intervals."
-)
+LEVEL = option("--level", "Of the intervals.", Number(1e-6, 1 - 1e-6), default=0.95)
 
 
 def finding_options(only_with: str = "") -> Callable[[Any], Any]:
     """Add the options of `findings.findings` to a command; some need the option `only_with`."""
     where, implied = (f" ({only_with})", f" Implies {only_with}.") if only_with else ("", "")
     return options(
-        click.option(
+        option(
             "--metrics",
-            type=click.Path(dir_okay=False, path_type=Path),
-            metavar="CSV",
-            help=f"Automatic metrics to correlate: model, then one column a metric.{implied}",
+            f"Automatic metrics to correlate: model, then one column a metric.{implied}",
+            FILE,
+            "CSV",
         ),
-        click.option(
+        option(
             "--margin",
-            type=Number(0, 50, min_open=True, max_open=True),
+            f"Percentage points that count as no difference: of two models, and around 50%{where}.",
+            Number(0, 50, min_open=True, max_open=True),
             default=5.0,
-            show_default=True,
-            help=f"Percentage points that count as no difference: of two models, and around 50%{where}.",
         ),
-        click.option(
+        option(
             "--threshold-at",
-            type=Number(0.5, 1, min_open=True, max_open=True),
+            f"Accuracy at which the psychometric function has its threshold{where}.",
+            Number(0.5, 1, min_open=True, max_open=True),
             default=0.75,
-            show_default=True,
-            help=f"Accuracy at which the psychometric function has its threshold{where}.",
         ),
-        click.option("--iterations", type=ITERATIONS, help="Monte Carlo bootstrap instead of the exact one."),
-        click.option("--seed", type=SEED, help="Seed of the Monte Carlo bootstrap."),
+        option("--iterations", "Monte Carlo bootstrap instead of the exact one.", ITERATIONS),
+        option("--seed", "Seed of the Monte Carlo bootstrap.", SEED),
         LEVEL,
-        click.option(
+        option(
             "--exposures",
-            type=click.Choice(["nominal", "shown"]),
+            "HYPE-time: as the staircase asked for, or as the display showed them.",
+            click.Choice(["nominal", "shown"]),
             default="nominal",
-            help="HYPE-time: as the staircase asked for, or as the display showed them.",
+            show_default=False,
         ),
     )
