@@ -127,9 +127,7 @@ class Answers:
         Raises:
             ValueError: the method has no blocks.
         """
-        if self.block is None:
-            raise ValueError(f"responses of method {self.method!r} have no blocks")
-        return self.block
+        return self._present(self.block, "blocks")
 
     @property
     def exposures_ms(self) -> np.ndarray:
@@ -138,9 +136,12 @@ class Answers:
         Raises:
             ValueError: the method has no exposures.
         """
-        if self.exposure_ms is None:
-            raise ValueError(f"responses of method {self.method!r} have no exposures")
-        return self.exposure_ms
+        return self._present(self.exposure_ms, "exposures")
+
+    def _present(self, column: np.ndarray | None, what: str) -> np.ndarray:
+        if column is None:
+            raise ValueError(f"responses of method {self.method!r} have no {what}")
+        return column
 
     @property
     def asked_ms(self) -> np.ndarray:

@@ -6,10 +6,9 @@ has it not.
 
 from typing import Any
 
-from backend.administration.join import Newcomer, join_in_turn
+from backend.administration.join import Newcomer
 from backend.experiment.records import Study
 from backend.foundation.errors import InvalidInput
-from backend.foundation.timestamps import utc_now
 from backend.jobs.create_study import unpack_all
 from backend.jobs.queue import Job, jobs
 from backend.jobs.study_orders import in_words_of_order
@@ -59,14 +58,5 @@ def _join(work: Work, study: Study, mine: Job) -> Study:
         args["skip_bad"],
         args["strict"],
     )
-    return join_in_turn(
-        work.store,
-        work.data,
-        study.name,
-        newcomer,
-        utc_now,
-        progress=work.progress,
-        publish=work.publish,
-        say=work.say,
-        before_storing=lambda: study_of(work, mine),  # in the minutes before, another may have got its name
-    )
+    # in the minutes before, another may have got its name
+    return work.join(study, newcomer, before_storing=lambda: study_of(work, mine))

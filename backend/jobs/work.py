@@ -10,12 +10,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from backend.experiment.records import Study
 from backend.foundation.errors import InvalidInput, Keys, OpenhypeError
+from backend.foundation.timestamps import utc_now
 from backend.jobs.queue import Job
 from backend.stores.datadir import DataDir
 from backend.stores.store import Store
 
 if TYPE_CHECKING:
+    from backend.administration.join import Newcomer
     from backend.uploads.uploads import Uploads
 
 KINDS: Mapping[str, str] = {
@@ -52,6 +55,15 @@ class Work:
     """`progress(items, total, label)` wraps an iterable: the job's progress, and where it can be stopped."""
     folder: Path
     """A new folder of the job's own, removed when it has ended."""
+
+    def join(self, study: Study, newcomer: "Newcomer", before_storing: Callable[[], Any]) -> Study:
+        """Have a model join a study, as `join.join_in_turn` does."""
+        from backend.administration.join import join_in_turn
+
+        ways = {"progress": self.progress, "publish": self.publish, "say": self.say}
+        return join_in_turn(
+            self.store, self.data, study.name, newcomer, utc_now, before_storing=before_storing, **ways
+        )
 
 
 class Failed(OpenhypeError):

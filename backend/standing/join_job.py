@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from backend.administration.join import Newcomer, join_in_turn
+from backend.administration.join import Newcomer
 from backend.experiment.records import Study
 from backend.foundation.errors import Conflict, InvalidInput
 from backend.foundation.timestamps import utc_now
@@ -97,17 +97,7 @@ def _was_of_another(work: "Work", study: Study, one: Submission) -> bool:
 
 def _join(work: "Work", study: Study, one: Submission, folder: Path) -> Study:
     newcomer = Newcomer(one.called, folder, is_submitted=one.called != one.model)
-    return join_in_turn(
-        work.store,
-        work.data,
-        study.name,
-        newcomer,
-        utc_now,
-        progress=work.progress,
-        publish=work.publish,
-        say=work.say,
-        before_storing=lambda: _check_wanted(work, one),
-    )
+    return work.join(study, newcomer, before_storing=lambda: _check_wanted(work, one))
 
 
 def _joined(work: "Work", study: Study, one: Submission) -> Mapping[str, Any]:

@@ -58,7 +58,6 @@ class _Search:
         gray = source.mean(axis=-1)
         self._mean = gray.mean()
         gray = gray - self._mean
-        self._block_px = block_px
         self._places = (gray.shape[0] - block_px + 1, gray.shape[1] - block_px + 1)
         self._grid = tuple(fft.next_fast_len(side, real=True) for side in gray.shape)
         self._levels = fft.rfft2(gray, self._grid)

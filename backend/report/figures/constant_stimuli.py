@@ -39,16 +39,10 @@ def accuracies(models: Mapping[str, Mapping[str, Any]], width_in: float) -> Figu
                       markerfacecolor=style.CARD if is_open else style.ACCENT)  # fmt: skip
         if found["function"]:
             _function(axes, found["function"])
-        axes.axhline(0.5, color=style.QUIET, linewidth=0.8, linestyle=(0, (4, 2)), zorder=0)
-        axes.set_xscale("log")
         ticks = _ticks(points, place)
-        axes.set_xticks([*ticks], [*ticks.values()])
-        axes.set_xticks([], minor=True)
+        style.accuracy_by_exposure(axes, ticks, short(model, style.label_length(width_in)))
         axes.set_xlim(min(place.values()) / 1.4, max(ticks) * 1.4)
         axes.set_ylim(min(0.4, min(ends) / 100 - 0.03), 1.03)
-        axes.set_yticks([0.5, 0.75, 1.0], ["50%", "75%", "100%"])
-        axes.set_title(short(model, style.label_length(width_in)))
-        axes.grid(axis="y")
     figure.supxlabel("exposure (ms)", fontsize=9)
     figure.supylabel("right answers", fontsize=9)
     return figure

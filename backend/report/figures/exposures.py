@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from backend.report.figures import style
 from backend.report.formatting import short
 
+_TICKS_MS = (13, 25, 50, 100, 200, 500, 1000, 2000)
 _TRACES = 6
 """Maximum number of single blocks drawn behind each mean."""
 _BINS = 14
@@ -60,17 +61,9 @@ def psychometric(models: Mapping[str, Mapping[str, Any]], width_in: float) -> Fi
             axes.plot(ms, part, marker="o", color=style.TINT, markeredgecolor=style.ACCENT,
                       markeredgewidth=0.7, markersize=size)  # fmt: skip
         _function(axes, found["pooled"], x)
-        axes.axhline(0.5, color=style.QUIET, linewidth=0.8, linestyle=(0, (4, 2)), zorder=0)
-        axes.set_xscale("log")
-        ticks = [
-            tick for tick in (13, 25, 50, 100, 200, 500, 1000, 2000) if 0.99 * low <= tick <= 1.01 * high
-        ]
-        axes.set_xticks(ticks, [str(tick) for tick in ticks])
-        axes.set_xticks([], minor=True)
+        ticks: dict[float, str] = {tick: str(tick) for tick in _TICKS_MS if 0.99 * low <= tick <= 1.01 * high}
+        style.accuracy_by_exposure(axes, ticks, short(model, style.label_length(width_in)))
         axes.set_ylim(0.35, 1.03)
-        axes.set_yticks([0.5, 0.75, 1.0], ["50%", "75%", "100%"])
-        axes.set_title(short(model, style.label_length(width_in)))
-        axes.grid(axis="y")
     figure.supxlabel("exposure (ms)", fontsize=9)
     figure.supylabel("right answers", fontsize=9)
     return figure

@@ -4,7 +4,7 @@ Series differ by marker and line as well as by colour (Okabe and Ito's, which co
 distinguish), so that a figure can be read in greyscale.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -113,3 +113,14 @@ def rows_down(axes: Axes, names: Sequence[str]) -> None:
 def label_length(width_in: float) -> int:
     """Return how many characters of a name fit beside a figure."""
     return max(10, int(width_in * 4))
+
+
+def accuracy_by_exposure(axes: Axes, ticks: Mapping[float, str], title: str) -> None:
+    """Draw guessing as a line, scale the exposures (ms) by their logarithm, and label both axes."""
+    axes.axhline(0.5, color=QUIET, linewidth=0.8, linestyle=(0, (4, 2)), zorder=0)
+    axes.set_xscale("log")
+    axes.set_xticks([*ticks], [*ticks.values()])
+    axes.set_xticks([], minor=True)
+    axes.set_yticks([0.5, 0.75, 1.0], ["50%", "75%", "100%"])
+    axes.set_title(title)
+    axes.grid(axis="y")
