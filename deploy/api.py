@@ -161,11 +161,11 @@ def bucket_uploads(environment: Mapping[str, str], store: Store, data: DataDir) 
 
 def publisher(environment: Mapping[str, str]) -> Callable[[str, Path], Any] | None:
     """Return what uploads a study's stimuli to the bucket OPENHYPE_IMAGES; None if that is not set."""
-    if not environment.get("OPENHYPE_IMAGES"):
+    if not (place := environment.get("OPENHYPE_IMAGES")):
         return None
-    from deploy.s3_upload import parse_place, upload_pictures
+    from deploy import s3_upload
 
-    return partial(upload_pictures, parse_place(environment["OPENHYPE_IMAGES"]))
+    return s3_upload.publisher(place)
 
 
 def _request_seconds(environment: Mapping[str, str]) -> int:

@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,17 @@ def upload_pictures(place: Place, study: str, folder: Path, progress: Callable |
         raise InvalidInput(f"{folder} does not exist; upload from the data directory the study was made in")
     files = {f"i/{study}/{path.name}": path for path in folder.iterdir()}
     return upload(place, files, headers.IMMUTABLE, progress)
+
+
+def publisher(place: str | None, progress: Callable | None = None) -> Callable[[str, Path], int] | None:
+    """Return what uploads a study's pictures (study, folder) to a place such as `s3://BUCKET/PREFIX`.
+
+    None for no place.
+
+    Raises:
+        InvalidInput: the place is not of this form.
+    """
+    return partial(upload_pictures, parse_place(place), progress=progress) if place else None
 
 
 def remove_pictures(

@@ -1,7 +1,6 @@
 """The command `work`: a worker that does jobs of the store, such as studies made from uploads."""
 
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -30,6 +29,7 @@ def work(world: World, until_idle: bool, url: str | None, place: str | None, bes
     from backend.jobs import beside as process
     from backend.jobs.worker import Worker
     from backend.web.server import log_times
+    from deploy.s3_upload import publisher
 
     try:
         if not until_idle:
@@ -41,7 +41,7 @@ def work(world: World, until_idle: bool, url: str | None, place: str | None, bes
             world.data,
             uploads=_uploads(world),
             url=url,
-            publish=_publisher(place),
+            publish=publisher(place),
             before_job=process.keeping_off(beside) if beside else lambda: None,
         )
         if beside:
@@ -77,16 +77,3 @@ def _uploads(world: World) -> Any:
 
     limits(os.environ)
     return LocalUploads(world.data)
-
-
-def _publisher(place: str | None) -> Any:
-    if place is None:
-        return None
-    from deploy.s3_upload import parse_place, upload_pictures
-
-    target = parse_place(place)
-
-    def publish(study: str, folder: Path) -> None:
-        upload_pictures(target, study, folder, None)
-
-    return publish

@@ -44,13 +44,9 @@ def join(
     from backend.administration.join import Newcomer
     from backend.administration.join import join as run
     from backend.foundation.timestamps import utc_now
-    from deploy.s3_upload import parse_place, upload_pictures
+    from deploy.s3_upload import publisher
 
-    target = None if place is None else parse_place(place)
-
-    def publish(study: str, folder: Path) -> None:
-        assert target is not None  # else nothing is published
-        upload_pictures(target, study, folder, progress_bar)
+    publish = publisher(place, progress_bar)
 
     known = len(world.study(name).notes)
     for model, folder in models:
@@ -61,7 +57,7 @@ def join(
             Newcomer(model, Path(folder), tuple(equalise) or None, skip_bad, strict),
             utc_now(),
             progress=progress_bar,
-            publish=publish if target else None,
+            publish=publish,
             say=say,
         )
         click.echo(f"{study.models[-1]} joined {name}, which has {len(study.models)} models now")

@@ -236,13 +236,9 @@ def _picked(options: dict[str, Any]) -> dict[str, Any]:
 def _create(world: World, spec: Any, place: str | None) -> None:
     from backend.administration.create import create
     from backend.foundation.timestamps import utc_now
-    from deploy.s3_upload import parse_place, upload_pictures
+    from deploy.s3_upload import publisher
 
-    target = None if place is None else parse_place(place)
-
-    def publish(study: str, folder: Path) -> None:
-        assert target is not None  # else nothing is published
-        upload_pictures(target, study, folder, progress_bar)
+    publish = publisher(place, progress_bar)
 
     study = create(
         world.store,
@@ -250,7 +246,7 @@ def _create(world: World, spec: Any, place: str | None) -> None:
         spec,
         utc_now(),
         progress=progress_bar,
-        publish=publish if target else None,
+        publish=publish,
         say=say,
     )
     for line in _summary(study, _serve_options(world)):

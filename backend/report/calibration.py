@@ -193,7 +193,7 @@ def _scores(data: Mapping[str, Any]) -> Section:
     return Section(
         "calibration",
         "Calibration",
-        (*_sentences(data)[2:], f"{_fit(data)[0].upper()}{_fit(data)[1:]}."),
+        (*_sentences(data)[2:], f"{formatting.capital(_fit(data))}."),
         lead=shares,
         figures=(_curve(data),),
         notes=tuple(_notes(data)),

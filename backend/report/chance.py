@@ -63,7 +63,7 @@ def section(found: FindingsView) -> Section | None:
             "Differences are not corrected for their number."
         )
     elif note := found.findings["crossed_model_note"]:
-        notes.append(f"{note[0].upper()}{note[1:]}.")
+        notes.append(f"{formatting.capital(note)}.")
     title = "Against guessing" if tested else "Sensitivity and bias"
     return Section(
         "chance",

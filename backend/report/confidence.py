@@ -33,7 +33,7 @@ def section(found: FindingsView) -> Section | None:
         more_paragraphs=remaining_note(len(rows)),
         tables=(_scores(found, everything), _calibration_errors(found, everything)),
         figures=tuple(figures),
-        notes=(*(f"{_capital(note)}." for note in data["notes"]), *_notes(found)),
+        notes=(*(f"{formatting.capital(note)}." for note in data["notes"]), *_notes(found)),
     )
 
 
@@ -227,7 +227,3 @@ def _notes(found: FindingsView) -> tuple[str, ...]:
         "error of the probability that a picture is fake; saying 50% always gives .25. Intervals in this "
         f"section are over {found.sampled}.",
     )
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -30,7 +30,7 @@ def verdicts(found: FindingsView) -> tuple[str, ...]:
         if rows or kind.startswith("equivalent")
     ]
     text = "; ".join(parts)
-    return (f"{text[0].upper()}{text[1:]}.",)
+    return (f"{formatting.capital(text)}.",)
 
 
 def named(pairs: Sequence[Mapping[str, Any]]) -> str:

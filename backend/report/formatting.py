@@ -173,6 +173,11 @@ def f_test(test: Mapping[str, Any]) -> str:
     return f"F({between}, {within}) = {test['F']:.2f}, {p_value(test['p'])}"
 
 
+def capital(text: str) -> str:
+    """Return a text with a capital letter first."""
+    return text[:1].upper() + text[1:]
+
+
 def listing(names: Sequence[str], most: int = 6) -> str:
     """Return `a, b and c`; for more than `most` names, the first ones and the number of the others."""
     names = [*names]

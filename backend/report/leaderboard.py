@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from backend.analysis.rank_ranges import rank_ranges
-from backend.experiment.judgments import method_named
+from backend.experiment.judgments import METHODS, judgment_of, method_named
 from backend.foundation.counts import counted
 from backend.report import formatting, simulated
 from backend.report.context import FindingsView
@@ -29,10 +29,7 @@ class Entry:
 
 def leaderboard(entries: Sequence[Entry], title: str, date: str, version: str) -> Report:
     """Return the leaderboard of several studies as a report."""
-    methods = [
-        (method, [entry for entry in entries if entry.data["method"] == method])
-        for method in ("infinity", "exposures", "time", "pair")
-    ]
+    methods = [(method, [entry for entry in entries if entry.data["method"] == method]) for method in METHODS]
     sections = tuple(_section(method, group) for method, group in methods if group)
     facts = [
         ("Studies", formatting.listing([entry.label for entry in entries], most=12)),
@@ -138,19 +135,19 @@ def _rows(entries: Sequence[Entry]) -> list[dict[str, Any]]:
 
 
 def _table(method: str, rows: list[dict[str, Any]]) -> Table:
-    unit = "ms" if method == "time" else "%"
+    is_timed = method_named(method).unit == "ms"
     columns = [
         Column("ranks", lambda row: formatting.ranks(row["ranks"])),
         Column("model", lambda row: row["model"], is_number=False),
         Column("study", lambda row: row["study"], is_number=False),
-        Column(f"score ({unit})", lambda row: formatting.amount(row["score"])),
+        Column(f"score ({'ms' if is_timed else '%'})", lambda row: formatting.amount(row["score"])),
         Column("interval", lambda row: formatting.brackets(row["interval_ci"])),
         Column("percentile (paper)", lambda row: formatting.brackets(row["ci"])),
         Column("evaluators", lambda row: str(row["evaluators"])),
     ]
     if any("not_sure" in row for row in rows):
         columns.append(Column("not sure (%)", lambda row: formatting.amount(row.get("not_sure"))))
-    if method == "time":
+    if is_timed:
         columns += [
             Column("fitted threshold (ms)", lambda row: formatting.threshold(row["threshold"])),
             Column("at floor", lambda row: formatting.share(row["blocks"]["at_floor"])),
@@ -158,8 +155,7 @@ def _table(method: str, rows: list[dict[str, Any]]) -> Table:
         ]
     if any(row["collected"] for row in rows):
         columns.append(Column("collected", lambda row: row["collected"] or formatting.NONE, is_number=False))
-    things = "pairs" if method == "pair" else "pictures"
-    what = "threshold exposure" if method == "time" else f"share of {things} judged wrong"
+    what = "threshold exposure" if is_timed else f"share of {_things(method)} judged wrong"
     return Table(
         f"leaderboard-{method}",
         f"Scores over studies: {what}",
@@ -167,6 +163,11 @@ def _table(method: str, rows: list[dict[str, Any]]) -> Table:
         rows,
         alone="percentile (paper)",
     )
+
+
+def _things(method: str) -> str:
+    """Return what is judged right or wrong, such as `pictures`."""
+    return f"{judgment_of(method).trial_shows}s"
 
 
 def _figure(method: str, rows: list[dict[str, Any]], entries: Sequence[Entry], table: Table) -> Figure:
@@ -178,7 +179,7 @@ def _figure(method: str, rows: list[dict[str, Any]], entries: Sequence[Entry], t
     def draw(width_in: float):
         from backend.report.figures.scores import scores
 
-        label = "pairs judged wrong (%)" if method == "pair" else ""
+        label = "" if (things := _things(method)) == "pictures" else f"{things} judged wrong (%)"
         return scores(named, entries[0].data["unit"], "", width_in, label)
 
     return Figure(

@@ -24,7 +24,7 @@ def section(found: FindingsView, info: SourceInfo) -> Section | None:
     if not data:
         return None
     groups = [{**group, "name": _name(group)} for group in data["groups"]]
-    notes = [f"{note[:1].upper()}{note[1:]}." for note in data["notes"]]
+    notes = [f"{formatting.capital(note)}." for note in data["notes"]]
     if not groups:
         return Section("marks", "Marks", ("No picture that was called fake has a mark.",), notes=tuple(notes))
     pictures = [

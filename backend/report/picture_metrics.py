@@ -49,7 +49,7 @@ def section(runs: Sequence[Mapping[str, Any]]) -> Section | None:
             "reals that lie among the model's pictures, and coverage the share of reals with one of the "
             "model's nearby, 0 to 1; density may exceed 1. Values depend on extractor, size of sample and "
             "resize, and can be compared only where these are equal.",
-            *dict.fromkeys(f"{note[0].upper()}{note[1:]}." for run in runs for note in _remarks(run)),
+            *dict.fromkeys(f"{formatting.capital(note)}." for run in runs for note in _remarks(run)),
         ),
     )
 
@@ -98,7 +98,7 @@ def _remarks(run: Mapping[str, Any]) -> Iterator[str]:
 
 def _paragraph(run: Mapping[str, Any]) -> str:
     about = run["extractor"]["about"]
-    return f"{_heading(run)}.{f' {about[0].upper()}{about[1:]}.' if about else ''}"
+    return f"{_heading(run)}.{f' {formatting.capital(about)}.' if about else ''}"
 
 
 def _tables(runs: Sequence[Mapping[str, Any]], level: str) -> Iterator[Table]:

@@ -83,7 +83,7 @@ def models_table(found: FindingsView, noun: str = "model") -> Table:
 def _what(found: FindingsView) -> str:
     """Return what the score is, such as `Share of pairs judged wrong`."""
     text = method_named(found.data["method"]).score.partition(", ")[2] or "score"
-    return text[0].upper() + text[1:]
+    return formatting.capital(text)
 
 
 def _figure(found: FindingsView, table: Table, noun: str, reference: float | None) -> Figure:

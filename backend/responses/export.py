@@ -340,11 +340,11 @@ def _write_about(
     content = f"{counts['responses']} responses of {counts['sessions']} {kind}"
     bapps = ["bapps/"] if judgment_of(study.protocol.method).has_items else []
     texts = {
-        "materials/study.json": _json(materials),
+        "materials/study.json": json_text(materials),
         ".psychds-ignore": "\n".join([".psychds-ignore", "materials/study.json", *bapps, ""]),
         "README.md": _readme(study, name, scored, f"{content}. {_NOBODY}" if simulated else content),
         "CHANGES.md": _changes(out, f"- openhype {__version__}: {content}\n"),
-        _DESCRIPTION: _json(_description(study, name, simulated)),
+        _DESCRIPTION: json_text(_description(study, name, simulated)),
     }
     for path, text in texts.items():
         with _atomic(out / path) as file:
@@ -420,7 +420,8 @@ def _changes(out: Path, line: str) -> str:
     return before if before.endswith(f"\n{line}") else before + line
 
 
-def _json(data: Mapping[str, Any]) -> str:
+def json_text(data: Mapping[str, Any]) -> str:
+    """Return data as a file of JSON for people to read."""
     return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
 

@@ -31,7 +31,7 @@ class Needs:
 
 def read(store: Store, study: Study, simulated: bool) -> Needs | None:
     """Return the latest snapshot; None if there is none of this study."""
-    entry = store.entry(BOOK, _key(study, simulated))
+    entry = store.entry(BOOK, key_of(study, simulated))
     if entry is None or entry.data["created_at"] != study.created_at:
         return None
     sides = {(model, class_): indices for model, class_, indices in entry.data["sides"]}
@@ -46,7 +46,7 @@ def write(store: Store, study: Study, simulated: bool, needs: Needs) -> None:
         "sessions": needs.sessions,
         "sides": [[model, class_, [*indices]] for (model, class_), indices in needs.sides.items()],
     }
-    update(store, BOOK, _key(study, simulated), lambda _: data)
+    update(store, BOOK, key_of(study, simulated), lambda _: data)
 
 
 def warning(store: Store, study: Study) -> str | None:
@@ -70,5 +70,6 @@ def warning(store: Store, study: Study) -> str | None:
     )
 
 
-def _key(study: Study, simulated: bool) -> str:
+def key_of(study: Study, simulated: bool) -> str:
+    """Return the key of a study's entry in a book; simulated sessions have one of their own."""
     return f"{study.name} simulated" if simulated else study.name

@@ -18,6 +18,7 @@ from backend.experiment.session import picture_of
 from backend.foundation.frozen import dataclass
 from backend.stores.store import Store
 from backend.stores.updates import update
+from backend.studies.needs import key_of
 
 BOOK = "tournament_counts"
 """The book of counts, by study; those of simulated sessions apart."""
@@ -41,7 +42,7 @@ def is_counted(study: Study) -> bool:
 
 def read(store: Store, study: Study, simulated: bool) -> PairCounts:
     """Return the counts of a study; none if nothing was counted yet."""
-    entry = store.entry(BOOK, _key(study, simulated))
+    entry = store.entry(BOOK, key_of(study, simulated))
     if entry is None or entry.data["created_at"] != study.created_at:
         return PairCounts(0, {})
     return PairCounts(entry.data["sessions"], {(a, b): counts for a, b, *counts in entry.data["pairs"]})
@@ -59,13 +60,13 @@ def add(store: Store, study: Study, session: Session, responses: Iterable[Respon
             pairs[pair] = [x + y for x, y in zip(pairs.get(pair, (0, 0, 0)), counts, strict=True)]
         return _data(study, before["sessions"] + 1, pairs)
 
-    update(store, BOOK, _key(study, session.is_simulated), rule)
+    update(store, BOOK, key_of(study, session.is_simulated), rule)
 
 
 def write(store: Store, study: Study, simulated: bool, found: PairCounts) -> None:
     """Store counts in place of those before."""
     data = _data(study, found.sessions, found.pairs)
-    update(store, BOOK, _key(study, simulated), lambda _: data)
+    update(store, BOOK, key_of(study, simulated), lambda _: data)
 
 
 def counted(session: Session, responses: Iterable[Response]) -> Counts:
@@ -101,7 +102,3 @@ def _data(study: Study, sessions: int, pairs: Mapping[tuple[str, str], Sequence[
         "sessions": sessions,
         "pairs": [[a, b, *counts] for (a, b), counts in sorted(pairs.items())],
     }
-
-
-def _key(study: Study, simulated: bool) -> str:
-    return f"{study.name} simulated" if simulated else study.name

@@ -154,7 +154,7 @@ def _in_words(data: Mapping[str, Any]) -> str:
     leaning = counted(data["people"], "evaluator")
     return (
         f"People chose the right-hand picture in {said} of pairs; the real one stood there in {real}. "
-        f"{leaning[0].upper()}{leaning[1:]} of {data['evaluators']} chose one side more often than chance "
+        f"{formatting.capital(leaning)} of {data['evaluators']} chose one side more often than chance "
         "would."
     )
 

@@ -12,7 +12,7 @@ from backend.experiment.records import Study
 from backend.foundation.atomic_files import write_whole
 from backend.responses import question_answers
 from backend.responses.codebook import columns_of, files_of
-from backend.responses.export import QUESTIONS, QUESTIONS_CONTENT, keyword_of, table_path
+from backend.responses.export import QUESTIONS, QUESTIONS_CONTENT, json_text, keyword_of, table_path
 from backend.responses.publication.citation import citation
 from backend.responses.publication.croissant import croissant
 from backend.responses.publication.data_files import Table, read_table
@@ -42,11 +42,11 @@ def publish(
     described = json.loads((out / "dataset_description.json").read_text("utf-8"))
     readme = (out / "README.md").read_text("utf-8")
     texts = {
-        "croissant.json": _json(croissant(subject, terms)),
+        "croissant.json": json_text(croissant(subject, terms)),
         "CITATION.cff": citation(subject, terms),
         **(_model_cards(subject, terms, _published(scores, study)) if scores and not simulated else {}),
         "README.md": header(subject, terms) + readme,
-        "dataset_description.json": _json(described | _declared(terms)),
+        "dataset_description.json": json_text(described | _declared(terms)),
         ".psychds-ignore": _ignored((out / ".psychds-ignore").read_text("utf-8")),
     }
     paths = {out / name: text.encode() for name, text in texts.items() if text}
@@ -129,7 +129,3 @@ def _ignored(text: str) -> str:
     """Return the list of files that the validator of Psych-DS skips, with the ones written here."""
     lines = text.split()
     return "\n".join([*lines, *(name for name in _IGNORED if name not in lines), ""])
-
-
-def _json(data: Mapping[str, Any]) -> str:
-    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"

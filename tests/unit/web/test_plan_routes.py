@@ -154,6 +154,19 @@ def test_a_tournament_is_told_in_log_odds(me):
     assert "only for sessions of one model" in me.post("plan", time)["why_none"]
 
 
+@pytest.mark.parametrize(
+    ("method", "difference"), [("infinity", 10), ("time", 150), ("tournament", 0.5)]
+)  # what the console has asked for at first
+def test_power_is_for_the_difference_that_a_method_asks_for_at_first(me, method, difference):
+    (choice,) = [each for each in me.get("methods")["methods"] if each["method"] == method]
+
+    tells = me.post("plan", {"method": method, "models": 2})["tells"]
+
+    assert tells["difference"] == choice["difference"] == difference
+    assert (tells["unit"], tells["source"]) == (choice["unit"], choice["without_pilot"])
+    assert 0 < tells["rows"][0]["power"] <= 1
+
+
 def test_a_pilot_gives_its_own_spreads(world, me):
     world.add(studies.study(images=8, evaluators=5))
     for seed in range(8):
