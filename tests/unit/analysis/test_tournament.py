@@ -8,6 +8,7 @@ import pytest
 
 from backend.analysis import first_place
 from backend.analysis.bradley_terry import fit
+from backend.analysis.judgment_scores import JudgmentScores, scores_of
 from backend.analysis.judgments.more_real import paired_of
 from backend.analysis.paired_answers import PairedAnswers
 from backend.analysis.response_rows import answers_of
@@ -240,3 +241,16 @@ def test_which_answer_shows_which_pictures_is_read_from_the_stimulus():
 
     (x, y), (z, again), *unnamed = found.pictures.tolist()
     assert (y == again, len({x, y, z}), unnamed) == (True, 3, [[-1, -1]] * 2)
+
+
+def test_ranks_are_the_tournaments_own_unless_some_contestants_are_not_shown():
+    """Among K = 3, the variance of a difference is up to K / (K - 2) = 3 times the sum of the two."""
+    rows = [
+        {"model": "a", "score": 1.0, "ci": [0.6, 1.4], "evaluators": 500, "ranks": [1, 1]},
+        {"model": "b", "score": 0.0, "ci": [-0.4, 0.4], "evaluators": 500, "ranks": [2, 2]},
+    ]
+    how = scores_of("tournament")
+
+    assert how.rank_ranges(rows, 0.95, 2, 2) == [[1, 1], [2, 2]]
+    assert JudgmentScores().rank_ranges(rows, 0.95, 3, 3) == [(1, 1), (2, 2)]
+    assert how.rank_ranges(rows, 0.95, 2, 3) == [(1, 2), (1, 2)]
