@@ -78,6 +78,15 @@ export function loadPictures(urls, fetchPicture, size, { areAllNeeded = false, o
     return bitmap;
   }
 
+  /** @param {number} i */
+  function drop(i) {
+    bitmaps.get(i)?.then(
+      (bitmap) => bitmap.close(),
+      () => {},
+    );
+    bitmaps.delete(i);
+  }
+
   return {
     /** Wait until every picture is fetched. */
     all: () => Promise.all(blobs),
@@ -101,16 +110,14 @@ export function loadPictures(urls, fetchPicture, size, { areAllNeeded = false, o
      * @param {string} url
      */
     extra: (url) => anew(url),
+    /** Free the memory of a decoded picture that is no longer needed. */
+    drop,
     /**
-     * Free the memory of a picture that is no longer needed.
-     * @param {number} i
+     * Free the memory of all decoded pictures but those at the indices `kept`.
+     * @param {number[]} kept
      */
-    drop(i) {
-      bitmaps.get(i)?.then(
-        (bitmap) => bitmap.close(),
-        () => {},
-      );
-      bitmaps.delete(i);
+    dropOthers(kept) {
+      for (const i of [...bitmaps.keys()]) if (!kept.includes(i)) drop(i);
     },
   };
 }

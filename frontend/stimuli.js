@@ -52,6 +52,7 @@ export function loadStimuli(
      * @param {number} i
      */
     drop: (i) => places[i].forEach(pictures.drop),
+    dropAll: () => pictures.dropOthers([]),
   };
 }
 

@@ -84,7 +84,7 @@ export async function playBlock(visit, parts, display, isPaid) {
   const masks = loadPictures(block.masks, visit.fetchPicture, size, { areAllNeeded: true });
   if (isTimed) {
     await Promise.all([pictures.all(), masks.all()]);
-    await Promise.all(block.masks.map((/** @type {string} */ _, /** @type {number} */ i) => masks.needed(i)));
+    await decodeMasks(masks, block, 0);
     await ask(
       "instructions",
       text(visit.next?.practice ? "practice.ready" : "block.ready"),
@@ -107,7 +107,21 @@ export async function playBlock(visit, parts, display, isPaid) {
     pictures,
   );
   presenter.end();
+  pictures.dropAll();
+  masks.dropOthers([]);
   onTrialKeys(null);
+}
+
+/**
+ * Return the decoded masks of trial `i`; those of other trials are freed.
+ * @param {Pictures} masks
+ * @param {import("../types/api.js").Block} block
+ * @param {number} i
+ * @returns {Promise<ImageBitmap[]>}
+ */
+function decodeMasks(masks, { trial_masks }, i) {
+  masks.dropOthers(trial_masks[i] ?? []);
+  return Promise.all((trial_masks[i] ?? []).map(masks.needed));
 }
 
 /**
@@ -137,9 +151,7 @@ async function playTrials(scene, block, pictures) {
     if (isGone(screen)) return new Promise(() => {});
     await flash?.readyToFlash(flashing, next, ahead);
     showProgress(visit.progress, visit.earned, visit.state.currency, judgment, next.practice);
-    const masks = await Promise.all(
-      (block.trial_masks[i] ?? []).map((/** @type {number} */ k) => scene.masks.needed(k)),
-    );
+    const masks = await decodeMasks(scene.masks, block, i);
     await untilUncovered();
     const showing = flash
       ? await flash.showPictures(flashing, shown, masks, next)
