@@ -11,7 +11,7 @@ import { ask, el, facts } from "./screens.js";
 import { modalExposure, start, step } from "./staircase.js";
 
 /** Flags of a flash that was not shown as planned, as in backend/experiment/session.py. */
-const MISTIMED = ["mistimed", "hidden", "left_full_screen", "display_changed"];
+const MISTIMED = ["mistimed", "hidden", "left_full_screen", "resized", "not_whole", "display_changed"];
 
 /**
  * @typedef {{url: string, truth: "real" | "fake", model: string | null}} Picture

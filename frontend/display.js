@@ -4,6 +4,7 @@
 import { measureRefresh } from "./frames.js";
 import { isFullScreen } from "./full_screen.js";
 import { text } from "./texts.js";
+import { watchWindow, windowAtHand } from "./window_fit.js";
 
 const SMALLEST_SIDE_CSS = 480;
 const LARGEST_JITTER = 0.25; // of a refresh: a larger median deviation means an unsteady display
@@ -74,29 +75,33 @@ export function hasChanged(frame_ms, before_ms) {
 }
 
 /**
- * Watch for events that must not occur during a flash.
- * Return a function that stops watching and returns them as flags.
+ * Watch for events that must not occur during a flash: a hidden tab, full screen lost, anything that lays out
+ * the page anew. Return a function that stops watching and returns them as flags.
  * @returns {() => string[]}
  */
 export function watchFlash() {
   const flags = new Set();
-  const before = { isFull: isFullScreen(), ...geometry() };
+  const wasFull = isFullScreen();
+  const before = geometry();
   if (document.hidden) flags.add("hidden");
   const onHidden = () => flags.add("hidden");
+  const onChange = () => {
+    if (geometry() !== before) flags.add("resized");
+  };
   document.addEventListener("visibilitychange", onHidden);
+  const stop = watchWindow(onChange);
   return () => {
     document.removeEventListener("visibilitychange", onHidden);
-    if (before.isFull && !isFullScreen()) flags.add("left_full_screen");
-    else if (
-      Object.entries(geometry()).some(
-        ([name, value]) => before[/** @type {"pixel_ratio"} */ (name)] !== value,
-      )
-    )
-      flags.add("display_changed");
-    return [...flags];
+    stop();
+    onChange();
+    if (!wasFull || isFullScreen()) return [...flags];
+    flags.delete("resized");
+    return [...flags.add("left_full_screen")];
   };
 }
 
+/** Return where and how large the window is on which display, as a text to compare. */
 function geometry() {
-  return { pixel_ratio: devicePixelRatio, screen_width: screen.width, screen_height: screen.height };
+  const { offsetLeft = 0, offsetTop = 0 } = visualViewport ?? {};
+  return JSON.stringify([windowAtHand(), screen.width, screen.height, offsetLeft, offsetTop]);
 }

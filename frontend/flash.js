@@ -12,6 +12,7 @@ import { isAsPlanned } from "./planner.js";
 import { ask, el, enterScreen, isGone, showWaiting } from "./screens.js";
 import { showStill } from "./still.js";
 import { text } from "./texts.js";
+import { isWhole } from "./window_fit.js";
 
 export { fitDisplay } from "./fitness.js";
 export { makePresenter } from "./presenter.js";
@@ -21,6 +22,8 @@ const SHOWINGS_AT_MOST = 5;
 const QUIET_FRAMES = 3;
 /** Kinds of evidence that report only when a phase was drawn, not when it was shown. */
 const UNWATCHED = ["worker", "callback"];
+/** After these another display may be in use. */
+const DISPLAY_FLAGS = ["display_changed", "resized"];
 
 /**
  * @typedef {import("./trials.js").Screen} Screen
@@ -30,15 +33,12 @@ const UNWATCHED = ["worker", "callback"];
  */
 
 /**
- * Prepare a flash: wait until all pictures are decoded, and restore full screen if it was lost.
+ * Prepare a flash: restore full screen if it was lost.
  * @param {Scene} scene
  * @param {{exposure_ms: number | null}} next
- * @param {Promise<ImageBitmap[]>[]} ahead
  */
-export async function readyToFlash(scene, next, ahead) {
-  if (next.exposure_ms === null) return;
-  await Promise.all(ahead);
-  if (!scene.isFull || isFullScreen()) return;
+export async function readyToFlash(scene, next) {
+  if (next.exposure_ms === null || !scene.isFull || isFullScreen()) return;
   await ask(
     "break",
     text("flash.left_full_screen"),
@@ -56,7 +56,7 @@ export async function readyToFlash(scene, next, ahead) {
  * @param {string[]} flags
  */
 export async function settleIn(scene, flags) {
-  if (flags.includes("display_changed")) scene.display = await measureDisplay();
+  if (DISPLAY_FLAGS.some((flag) => flags.includes(flag))) scene.display = await measureDisplay();
 }
 
 /**
@@ -176,7 +176,7 @@ async function showFlash({ screen, presenter, display }, phases, k) {
   const { settled, wasDrawn } = await presenter.show(phases, display.frame_ms, (phase) =>
     enter(screen, phase),
   );
-  const flags = watched();
+  const flags = [...watched(), ...(isWhole(screen.stage) ? [] : ["not_whole"])];
   await waitFrames(QUIET_FRAMES * display.frame_ms);
   screen.main.classList.remove("flashing");
   return {

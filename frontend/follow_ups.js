@@ -107,6 +107,7 @@ function answered(screen, step, top_css) {
     const done = (value) => {
       if (isDone || !stage.isConnected) return;
       isDone = true;
+      screen.onFit = null;
       onTrialKeys(null);
       built.end?.();
       resolve(value);
@@ -121,7 +122,11 @@ function answered(screen, step, top_css) {
     (main.querySelector(".follow-up") ?? answers.element).replaceWith(panel);
     main.style.justifyContent = "flex-start";
     main.style.paddingTop = `${top_css}px`;
-    if (step.isTall) putBeside(panel, stage, step.question);
+    if (step.isTall) putBeside(panel, screen, step.question);
+    screen.onFit = () => {
+      main.style.justifyContent = main.style.paddingTop = "";
+      if (step.isTall) putBeside(panel, screen, step.question);
+    };
     const over_css = document.documentElement.scrollHeight - innerHeight;
     if (over_css > 0) main.style.paddingTop = `${Math.max(LEAST_TOP_CSS, top_css - over_css)}px`;
     enterScreen("followup");
@@ -133,10 +138,13 @@ function answered(screen, step, top_css) {
 /**
  * Move a panel to the right of the picture, with its question, if the window is wide enough.
  * @param {HTMLElement} panel
- * @param {HTMLElement} stage
+ * @param {Screen} screen
  * @param {string} question
  */
-function putBeside(panel, stage, question) {
+function putBeside(panel, { stage, main }, question) {
+  panel.classList.remove("beside");
+  panel.querySelector(":scope > .title")?.remove();
+  if (main.classList.contains("pinned")) return;
   const { right, top } = stage.getBoundingClientRect();
   const room_css = document.documentElement.clientWidth - right - 2 * BESIDE_CSS.gap;
   if (room_css < BESIDE_CSS.least) return;

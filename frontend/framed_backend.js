@@ -34,7 +34,8 @@ export async function startFrame(stage, size, label) {
   frame.style.height = `${height_css}px`;
   const script = new URL("./presenter_frame.js", import.meta.url).href;
   frame.srcdoc =
-    `<!doctype html><html lang="${currentLanguage()}"><title>${escaped(frame.title)}</title><script ` +
+    `<!doctype html><html lang="${currentLanguage()}"><title>${escaped(frame.title)}</title><meta ` +
+    `name="darkreader-lock"><script ` +
     `type="module" src="${script}"></script>`;
   /** @type {{to: Window | null, port: MessagePort} | null} */
   let line = null;

@@ -87,6 +87,11 @@ export function loadPictures(urls, fetchPicture, size, { areAllNeeded = false, o
     bitmaps.delete(i);
   }
 
+  /** @param {number[]} kept */
+  function dropOthers(kept) {
+    for (const i of [...bitmaps.keys()]) if (!kept.includes(i)) drop(i);
+  }
+
   return {
     /** Wait until every picture is fetched. */
     all: () => Promise.all(blobs),
@@ -112,12 +117,15 @@ export function loadPictures(urls, fetchPicture, size, { areAllNeeded = false, o
     extra: (url) => anew(url),
     /** Free the memory of a decoded picture that is no longer needed. */
     drop,
+    /** Free the memory of all decoded pictures but those at the indices `kept`. */
+    dropOthers,
     /**
-     * Free the memory of all decoded pictures but those at the indices `kept`.
-     * @param {number[]} kept
+     * Decode to another size from now on; what was decoded is freed.
+     * @param {{px: number, quality: ResizeQuality}} next
      */
-    dropOthers(kept) {
-      for (const i of [...bitmaps.keys()]) if (!kept.includes(i)) drop(i);
+    resize(next) {
+      size = next;
+      dropOthers([]);
     },
   };
 }

@@ -8,6 +8,7 @@ addEventListener(
   "message",
   ({ data: size, ports: [page] }) => {
     document.documentElement.style.overflow = "hidden";
+    document.documentElement.style.setProperty("filter", "none", "important"); // as style.css on the page
     document.body.style.margin = "0";
     const backend = makePageBackend(document.body, size, document.title);
     page.onmessage = async ({ data: { serial, phases, frame_ms } }) => {

@@ -236,7 +236,9 @@ export function trialScreen(judgment, answers = answerButtons(judgment)) {
   };
   enter();
   const pressed = /** @type {HTMLButtonElement | null} */ (null);
-  return { main, stage, answers, verdict, heading, enter, onset: 0, pressed };
+  /** What to lay out anew once the pictures have another size. */
+  const onFit = /** @type {(() => void) | null} */ (null);
+  return { main, stage, answers, verdict, heading, enter, onset: 0, pressed, onFit };
 }
 
 /**

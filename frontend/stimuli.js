@@ -53,6 +53,7 @@ export function loadStimuli(
      */
     drop: (i) => places[i].forEach(pictures.drop),
     dropAll: () => pictures.dropOthers([]),
+    resize: pictures.resize,
   };
 }
 

@@ -199,6 +199,8 @@ export const texts = {
   "break.short": "Eine kurze Pause",
   "break.continue": "Weiter",
 
+  "fit.cut": "Das Bild passt nicht auf den Bildschirm",
+  "fit.cut_help": "Bitte machen Sie das Fenster größer oder die Seite kleiner (Strg und −; am Mac ⌘ und −). Dann geht es weiter. Nichts geht verloren.",
   "flash.left_full_screen": "Das Vollbild wurde verlassen",
   "flash.left_full_screen_help": "Das Aufblitzen braucht den ganzen Bildschirm. Nichts ist verloren: Das Bild wird durch ein anderes ersetzt.",
   "flash.back": "Zurück zum Vollbild",

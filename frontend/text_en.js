@@ -199,6 +199,8 @@ export const texts = {
   "break.short": "A short break",
   "break.continue": "Continue",
 
+  "fit.cut": "The picture does not fit on the screen",
+  "fit.cut_help": "Please make the window larger, or make the page smaller (Ctrl and −; on a Mac ⌘ and −). Then continue. Nothing is lost.",
   "flash.left_full_screen": "The window left full screen",
   "flash.left_full_screen_help": "Flashes need the whole screen. Nothing is lost: the picture is replaced by another one.",
   "flash.back": "Back to full screen",

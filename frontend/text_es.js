@@ -199,6 +199,8 @@ export const texts = {
   "break.short": "Un breve descanso",
   "break.continue": "Continuar",
 
+  "fit.cut": "La imagen no cabe en la pantalla",
+  "fit.cut_help": "Haga más grande la ventana o más pequeña la página (Ctrl y −; en un Mac, ⌘ y −), por favor. Después continúe. No se pierde nada.",
   "flash.left_full_screen": "La ventana salió de la pantalla completa",
   "flash.left_full_screen_help": "Los destellos necesitan toda la pantalla. No se ha perdido nada: la imagen se sustituye por otra.",
   "flash.back": "Volver a pantalla completa",

@@ -199,6 +199,8 @@ export const texts = {
   "break.short": "Une courte pause",
   "break.continue": "Continuer",
 
+  "fit.cut": "L’image ne tient pas à l’écran",
+  "fit.cut_help": "Veuillez agrandir la fenêtre ou réduire la page (Ctrl et − ; sur un Mac ⌘ et −), puis continuez. Rien n’est perdu.",
   "flash.left_full_screen": "La fenêtre a quitté le plein écran",
   "flash.left_full_screen_help": "Cette tâche a besoin de tout l’écran. Rien n’est perdu : l’image est remplacée par une autre.",
   "flash.back": "Revenir au plein écran",

@@ -199,6 +199,8 @@ export const texts = {
   "break.short": "少し休憩しましょう",
   "break.continue": "続ける",
 
+  "fit.cut": "画像が画面に収まっていません",
+  "fit.cut_help": "ウィンドウを大きくするか、ページの表示を小さくしてください（Ctrlと−、Macでは⌘と−）。その後、続けてください。回答は失われません。",
   "flash.left_full_screen": "全画面表示が解除されました",
   "flash.left_full_screen_help": "瞬間的な表示には画面全体が必要です。失われたものはありません。この画像は別の画像に置き換えられます。",
   "flash.back": "全画面表示に戻る",

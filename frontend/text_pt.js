@@ -199,6 +199,8 @@ export const texts = {
   "break.short": "Uma pausa curta",
   "break.continue": "Continuar",
 
+  "fit.cut": "A imagem não cabe na tela",
+  "fit.cut_help": "Aumente a janela ou diminua a página (Ctrl e −; em um Mac, ⌘ e −), por favor. Depois continue. Nada se perde.",
   "flash.left_full_screen": "A janela saiu da tela cheia",
   "flash.left_full_screen_help": "As imagens que piscam precisam da tela inteira. Nada se perdeu: a imagem é substituída por outra.",
   "flash.back": "Voltar à tela cheia",

@@ -199,6 +199,8 @@ export const texts = {
   "break.short": "短暂休息",
   "break.continue": "继续",
 
+  "fit.cut": "图片在屏幕上显示不全",
+  "fit.cut_help": "请放大窗口，或缩小页面（Ctrl 和 −；Mac 上为 ⌘ 和 −），然后继续。不会丢失任何内容。",
   "flash.left_full_screen": "窗口已退出全屏",
   "flash.left_full_screen_help": "闪现需要整个屏幕。没有任何损失：这张图片会换成另一张。",
   "flash.back": "回到全屏",

@@ -15,13 +15,15 @@ import { loadStimuli, namesOf } from "./stimuli.js";
 import { text } from "./texts.js";
 import { ask, el, enterScreen, isGone, showProgress, showWaiting, trialScreen } from "./screens.js";
 import { stageSize, styleRow } from "./stage.js";
+import { alterations } from "./surround.js";
 import { makeStill, showStill } from "./still.js";
+import { followWindow, windowAtHand } from "./window_fit.js";
 
 const DECODED_AHEAD = 3;
 const FRAMES_MEASURED_QUICKLY = 60;
 const READING_MS = 3000;
 /** Flags of a flash that was not seen because of the window: `EVALUATOR_FLAGS` of the backend. */
-const WINDOW_FLAGS = ["hidden", "left_full_screen"];
+const WINDOW_FLAGS = ["hidden", "left_full_screen", "resized", "not_whole"];
 
 /**
  * @typedef {import("./visit.js").Visit} Visit
@@ -41,7 +43,9 @@ const WINDOW_FLAGS = ["hidden", "left_full_screen"];
  * @property {typeof import("./follow_ups.js") | null} followUps
  *
  * @typedef {Parts & {visit: Visit, screen: Screen, presenter: Presenter, masks: Pictures, display: Refresh,
- *   isFull: boolean, isPaid: boolean}} Scene
+ *   isFull: boolean, isPaid: boolean, fit: ReturnType<typeof followWindow>, standing: number | null}} Scene
+ *   `standing`: the trial whose pictures stand without time limit, null during flashes
+ * @typedef {import("./window_fit.js").Size} Size
  */
 
 /**
@@ -61,12 +65,13 @@ export async function playBlock(visit, parts, display, isPaid) {
     isTimed ? text("block.loading_all") : text("block.loading_first"),
   );
   const measured = display ?? (await measureRefresh(FRAMES_MEASURED_QUICKLY));
-  const display_size = { width: innerWidth, height: innerHeight, pixel_ratio: devicePixelRatio };
-  const size = stageSize(protocol.size_px, protocol.largest_css_px, display_size, {
-    pictures: judgment.pictures,
-    hasCaptions: Boolean(judgment.captions),
-    hasThirdAnswer: judgment.choices.some(({ answer }) => answer === "not_sure"),
-  });
+  const sizeAtHand = () =>
+    stageSize(protocol.size_px, protocol.largest_css_px, windowAtHand(), {
+      pictures: judgment.pictures,
+      hasCaptions: Boolean(judgment.captions),
+      hasThirdAnswer: judgment.choices.some(({ answer }) => answer === "not_sure"),
+    });
+  const size = sizeAtHand();
   const block = await visit.beginBlock({
     ...measured,
     full_screen: isFullScreen(),
@@ -99,14 +104,28 @@ export async function playBlock(visit, parts, display, isPaid) {
     asked?.confidence_with ? followUps?.answersWithConfidence(judgment, asked.confidence_points) : undefined,
   );
   styleRow(screen.main, size);
-  const presenter = flash ? await flash.makePresenter(screen.stage, size) : makeStill(screen.stage, size);
+  const { stage, main } = screen;
+  const present = async (/** @type {Size} */ at) =>
+    flash ? flash.makePresenter(stage, at) : makeStill(stage, at);
+  const presenter = await present(size);
   const isFull = isFullScreen();
-  await playTrials(
-    { ...parts, flash, visit, screen, presenter, masks, display: measured, isFull, isPaid },
-    block,
-    pictures,
-  );
-  presenter.end();
+  /** @type {Scene} */
+  const scene = {
+    ...{ ...parts, flash, visit, screen, presenter, masks, display: measured, isFull, isPaid },
+    standing: null,
+    fit: followWindow(screen, sizeAtHand, size, async (next) => {
+      for (const each of [pictures, masks]) each.resize(next);
+      const { standing, presenter: before } = scene;
+      const shown = standing === null ? null : await pictures.needed(standing);
+      scene.presenter = await present(next);
+      if (shown) scene.presenter.draw(parts.medium.phase(shown, Infinity));
+      before.end();
+      styleRow(main, next);
+    }),
+  };
+  await playTrials(scene, block, pictures);
+  await scene.fit.end();
+  scene.presenter.end();
   pictures.dropAll();
   masks.dropOthers([]);
   onTrialKeys(null);
@@ -142,17 +161,22 @@ async function playTrials(scene, block, pictures) {
   /** @type {string[]} */
   let carried = [];
   for (let i = 0; i < block.images.length; ) {
+    const isTimed = next.exposure_ms !== null;
+    await untilUncovered();
+    if (isGone(screen)) return new Promise(() => {});
+    await flash?.readyToFlash(flashing, next);
+    showProgress(visit.progress, visit.earned, visit.state.currency, judgment, next.practice);
+    await untilUncovered();
+    if (await scene.fit.begin()) spare &&= await pictures.extra(stimulus);
     // Await all decoding now: nothing else may run during a flash.
     const ahead = Array.from({ length: Math.min(DECODED_AHEAD, block.images.length - i) }, (_, k) =>
       pictures.bitmaps(i + k),
     );
     const shown = spare ?? (await pictures.needed(i));
-    await untilUncovered();
-    if (isGone(screen)) return new Promise(() => {});
-    await flash?.readyToFlash(flashing, next, ahead);
-    showProgress(visit.progress, visit.earned, visit.state.currency, judgment, next.practice);
     const masks = await decodeMasks(scene.masks, block, i);
-    await untilUncovered();
+    if (isTimed) await Promise.all(ahead);
+    if (isTimed) scene.fit.hold();
+    else scene.standing = i;
     const showing = flash
       ? await flash.showPictures(flashing, shown, masks, next)
       : await showStill(scene, shown);
@@ -165,8 +189,11 @@ async function playTrials(scene, block, pictures) {
       exposure_ms: next.exposure_ms,
       frame_ms: scene.display.frame_ms,
       ...seen,
-      flags: [...seen.flags, ...carried, ...flags],
+      ...scene.fit.facts(),
+      surround: alterations(screen.stage).join(" "),
+      flags: [...new Set([...seen.flags, ...scene.fit.flags(), ...carried, ...flags])],
     };
+    scene.fit.release();
     const trial = { trial_index: next.trial_index, attempt, ...facts };
     publish(trial);
     const answeredToo = await followUps?.askFollowUps(
@@ -215,6 +242,7 @@ async function playTrials(scene, block, pictures) {
       carried.push("same_answer_notice");
       screen.enter();
     }
+    scene.standing = null;
     if (reply.replaced_by === null) {
       pictures.drop(i);
       i += 1;

@@ -115,8 +115,29 @@ COLUMNS = {
         "ms, separated by spaces",
         Kind.LIST,
     ),
-    "shown_css_px": Column("Width at which the pictures of the block were shown", "CSS px", Kind.NUMBER),
-    "shown_px": Column("The same in pixels of the display", "whole number", Kind.WHOLE),
+    "shown_css_px": Column(
+        "Width at which the pictures of the trial were shown", "CSS px", Kind.NUMBER, is_fact=True
+    ),
+    "shown_px": Column("The same in pixels of the display", "whole number", Kind.WHOLE, is_fact=True),
+    "pixel_ratio": Column(
+        "Pixels of the display for each CSS px, which changes with the browser's zoom",
+        "number",
+        Kind.NUMBER,
+        is_fact=True,
+    ),
+    "page_scale": Column(
+        "Magnification of the page by a pinch, which the page undoes for its pictures",
+        "number",
+        Kind.NUMBER,
+        is_fact=True,
+    ),
+    "surround": Column(
+        "What was found altered around the pictures or in how they are shown, by the system or an extension; "
+        "empty if nothing was",
+        "forced_colors, inverted_colors, darkened, extension, overlay, size, background, filter, opacity, "
+        "blend, transform, separated by spaces",
+        is_fact=True,
+    ),
     "confidence": Column(
         "How sure the evaluator was of the response; empty where it was not asked",
         "1 to confidence_points, or 0 to 100 on a slider",

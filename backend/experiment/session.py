@@ -35,7 +35,7 @@ the share of trials that were answered."""
 CLOSED_EARLY = ("ended", BROKEN_OFF)
 LAPSED = "lapsed"
 """The state of a session that fell silent, and whose place was then given to another."""
-EVALUATOR_FLAGS = frozenset({"hidden", "left_full_screen"})
+EVALUATOR_FLAGS = frozenset({"hidden", "left_full_screen", "resized", "not_whole"})
 """Flags of a flash that the evaluator, not the browser, kept from being seen as planned."""
 MISTIMED_FLAGS = EVALUATOR_FLAGS | {"mistimed", "display_changed"}
 """Flags of a flash that was not seen as planned."""

@@ -66,9 +66,9 @@ COLUMNS = {
     "soft_label": Column("Share of answers that called it fake", "0 to 1"),
     "error": Column("Share of answers that were wrong", "0 to 1"),
     "event": Column(
-        "What happened on the page besides answering; the last six follow from flags",
-        "focus, blur, fullscreenenter, fullscreenexit, hidden, left_full_screen, display_changed, "
-        "display_stalled, interrupted, same_answer_notice",
+        "What happened on the page besides answering; the last eight follow from flags",
+        "focus, blur, fullscreenenter, fullscreenexit, hidden, left_full_screen, resized, not_whole, "
+        "display_changed, display_stalled, interrupted, same_answer_notice",
     ),
     "trial": Column("The trial during which it happened, as in `trial_index`", "whole number from 0"),
     "time": Column(

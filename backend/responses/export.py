@@ -41,6 +41,8 @@ _DESCRIPTION = "dataset_description.json"
 _EVENT_FLAGS = (
     "hidden",
     "left_full_screen",
+    "resized",
+    "not_whole",
     "display_changed",
     "display_stalled",
     "interrupted",

@@ -79,8 +79,8 @@ def study_rows(
                 "trial_kind": picture.kind,
                 **stored,
                 **(vars(response.timing) if response.timing else {}),
-                **facts,
                 **sizes[response.block],
+                **facts,
                 **(
                     {"draw": drawn_by if response.stimulus in by_need else RANDOM_DRAW}
                     if drawn_by != RANDOM_DRAW
@@ -122,7 +122,7 @@ def _model(study: Study, session: Session, block: int) -> str:
 
 
 def _size(cursor: Cursor, block: int) -> dict[str, Any]:
-    """Return the width at which a block's stimuli were shown; None if the page did not report it."""
+    """Return the width of a block's stimuli at its beginning; None if the page did not report it."""
     display = cursor.displays[block] if block < len(cursor.displays) else {}
     return {name: display.get(name) for name in ("shown_css_px", "shown_px")}
 

@@ -250,7 +250,9 @@ def test_an_answer_to_a_mistimed_flash_is_stored_and_a_spare_takes_its_place_at_
     assert not sessions.is_scored(session, after, response)
 
 
-@pytest.mark.parametrize("flag", ["mistimed", "hidden", "left_full_screen", "display_changed"])
+@pytest.mark.parametrize(
+    "flag", ["mistimed", "hidden", "left_full_screen", "resized", "not_whole", "display_changed"]
+)
 def test_what_the_page_flags_as_not_seen_is_replaced(flag):
     session, cursor = begun(TIME)
 
@@ -296,6 +298,8 @@ def paid(**changes):
         (4, "hidden", "broken_off", 3 * 160 / 16 + 2 * 3),  # 3 of 16 trials
         (20, "hidden", "broken_off", 11 * 160 / 16 + 2 * 11),
         (20, "left_full_screen", "broken_off", 11 * 160 / 16 + 2 * 11),
+        (20, "resized", "broken_off", 11 * 160 / 16 + 2 * 11),  # by pinch, zoom, or another window
+        (20, "not_whole", "broken_off", 11 * 160 / 16 + 2 * 11),
         (20, "display_changed", "ended", 160 + 2 * 11),  # as engines without a graphics card measure it
     ],
 )
