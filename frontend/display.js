@@ -53,9 +53,23 @@ export function isComputer(screen) {
  * @returns {string[]}
  */
 export function unfitness(refresh, screen, [slowest_hz, fastest_hz]) {
-  const hz = Math.round(refresh.refresh_hz);
   return [
     ...(!isComputer(screen) ? [text("display.needs_computer")] : []),
+    ...unevenness(refresh, slowest_hz, fastest_hz),
+  ];
+}
+
+/**
+ * Return why the refresh is not fit. Where the clock or a busy computer hides it, its rate is not told.
+ * @param {Refresh} refresh
+ * @param {number} slowest_hz
+ * @param {number} fastest_hz
+ */
+function unevenness(refresh, slowest_hz, fastest_hz) {
+  if (refresh.is_clock_coarse) return [text("display.clock")];
+  if (refresh.is_busy) return [text("display.busy")];
+  const hz = Math.round(refresh.refresh_hz);
+  return [
     ...(refresh.refresh_hz < slowest_hz ? [text("display.too_slow", { hz, needed: slowest_hz })] : []),
     ...(refresh.refresh_hz > fastest_hz ? [text("display.too_fast", { hz, needed: fastest_hz })] : []),
     ...(refresh.is_variable ? [text("display.varies")] : []),

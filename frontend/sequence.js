@@ -7,6 +7,7 @@ import { phaseAt, planPhases, refreshOfCallback } from "./planner.js";
 const GATE_FRAMES = 6;
 const GATE_LIMIT = 120;
 const FEWEST_FRAMES = 20; // enough to measure the refresh interval to within a few percent
+const FRAMES_AT_MOST = 8; // for each planned refresh: a clock that stands still ends no phase
 
 /**
  * @typedef {import("./planner.js").Drawn} Drawn
@@ -37,7 +38,10 @@ export async function runSequence(durations_ms, anchor, frame_ms, everyFrame, dr
   await everyFrame((at, now) => {
     if (current < 0) began = at;
     times.push(at);
-    const phase = phaseAt(edges, refreshOfCallback({ at, now }, began, frame_ms));
+    const isStuck = !(times.length <= FRAMES_AT_MOST * edges[durations_ms.length]);
+    const phase = isStuck
+      ? durations_ms.length
+      : phaseAt(edges, refreshOfCallback({ at, now }, began, frame_ms));
     if (phase === current) return false;
     current = phase;
     drawn[phase] = { at, now: draw(phase, at) ?? now };

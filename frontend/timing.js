@@ -53,20 +53,24 @@ async function measuredDisplay() {
 
 /** @param {Awaited<ReturnType<typeof measuredDisplay>>} measured */
 function result({ refresh, gaps_ms }) {
-  const { refresh_hz, frame_ms, jitter_ms, dropped_frames, is_variable } = refresh;
+  const { refresh_hz, frame_ms, jitter_ms, dropped_frames, is_variable, is_clock_coarse } = refresh;
   const browser = browserAtHand();
+  const rate = is_variable ? "varies" : `${refresh_hz.toFixed(2)} Hz`;
   return [
     el(
       "p",
       {},
-      is_variable
-        ? "This display keeps to no fixed refresh rate; flashes cannot be planned on it. Switching off " +
+      is_clock_coarse
+        ? "This browser rounds its clock too coarsely to measure the display. A protection against " +
+            "tracking usually does this."
+        : is_variable
+          ? "This display keeps to no fixed refresh rate; flashes cannot be planned on it. Switching off " +
             "“variable refresh rate” in its settings may help."
-        : `This display shows a new picture every ${frame_ms.toFixed(2)} ms. That is the shortest ` +
+          : `This display shows a new picture every ${frame_ms.toFixed(2)} ms. That is the shortest ` +
             "exposure it can give, and exposures are multiples of it.",
     ),
     facts([
-      ["Refresh rate", is_variable ? "varies" : `${refresh_hz.toFixed(2)} Hz`],
+      ["Refresh rate", is_clock_coarse ? "unknown" : rate],
       ["One refresh", `${frame_ms.toFixed(3)} ms`],
       ["Scatter", `${jitter_ms.toFixed(3)} ms (median distance from the grid of refreshes)`],
       ["Missed", `${dropped_frames} of ${gaps_ms.length + dropped_frames} refreshes had no frame`],

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { unfitness } from "../../frontend/display.js";
 import { refreshOf } from "../../frontend/frames.js";
 import { isAsPlanned, testimony, timingOfCallbacks, timingOfPresentations } from "../../frontend/planner.js";
 import { runSequence } from "../../frontend/sequence.js";
@@ -139,5 +140,54 @@ test("a display without a grid of refreshes is told from a busy page", () => {
     const times = Array.from({ length: 121 }, () => (at += 7 * (1 + stretch * random())));
 
     assert.equal(refreshOf(times).is_variable, true, `stretched by up to ${stretch}`);
+  }
+});
+
+test("a clock in steps that hide the refreshes is called one, whatever its step, and never gives NaN", () => {
+  for (const rate of RATES) {
+    for (const step of [10, 20, 50, 100]) {
+      const frame = 1000 / rate;
+      const times = regular(121, frame).map((at) => Math.floor((at + 3.1) / step) * step);
+      const refresh = refreshOf(times);
+
+      assert.ok(Number.isFinite(refresh.frame_ms), `${rate} Hz in ${step} ms`);
+      assert.equal(refresh.is_clock_coarse, true, `${rate} Hz in ${step} ms`);
+    }
+  }
+});
+
+test("an exact clock, one of 1 ms and a variable display are no coarse clock", () => {
+  const random = randomFrom(7);
+  let at = 0;
+  const variable = Array.from({ length: 121 }, () => (at += 7 + 13 * random()));
+  for (const times of [...RATES.map((rate) => regular(121, 1000 / rate)), variable]) {
+    assert.equal(refreshOf(times).is_clock_coarse, false);
+    assert.equal(refreshOf(times).is_busy, false);
+  }
+  assert.equal(refreshOf(regular(121).map(Math.floor)).is_clock_coarse, false);
+  assert.equal(refreshOf(variable).is_variable, true);
+});
+
+test("frames that come unevenly and later than any display shows them are a busy computer's", () => {
+  const random = randomFrom(8);
+  let at = 0;
+  const refresh = refreshOf(Array.from({ length: 121 }, () => (at += 20 + 60 * random())));
+
+  assert.equal(refresh.is_variable, true);
+  assert.equal(refresh.is_busy, true);
+});
+
+test("of a clock that hides the refreshes, the clock alone is told", () => {
+  const refresh = refreshOf(regular(121).map((at) => Math.floor(at / 100) * 100));
+  const screen = { width: 1280, height: 800, has_pointer_or_keys: true };
+
+  assert.equal(unfitness(refresh, screen, [50, 240]).length, 1);
+});
+
+test("a sequence ends also where the clock stands still or the refresh is unknown", async () => {
+  const still = regular(2000).map(() => 100);
+  for (const frame of [HZ_60, NaN]) {
+    const { drawn } = await shown([100, 100], frame, display(still));
+    assert.equal(drawn.at(-1), 2);
   }
 });
