@@ -147,10 +147,25 @@
   function knownLanguage() {
     var preferred = /** @type {Partial<Navigator>} */ (navigator).languages || [navigator.language || "en"];
     for (var i = 0; i < preferred.length; i += 1) {
-      var name = String(preferred[i]).toLowerCase().split("-")[0];
+      var name = catalogueOf(String(preferred[i]).toLowerCase());
       if (Object.prototype.hasOwnProperty.call(TEXTS, name)) return name;
     }
     return "en";
+  }
+
+  /**
+   * Return the language of the texts for a tag, as in languages.js; "" if they are in another script.
+   * @param {string} tag
+   */
+  function catalogueOf(tag) {
+    var parts = /^([a-z]+)(?:[-_]([a-z]{3})(?![a-z]))?(.*?)(?:[-_][a-z0-9](?:[-_].*)?)?$/.exec(tag);
+    if (!parts) return "";
+    var name = parts[1] === "cmn" ? "zh" : parts[1] === "arb" ? "ar" : parts[1];
+    if (parts[2] && name + parts[2] !== "zhcmn" && name + parts[2] !== "ararb") return "";
+    var script = /[-_]([a-z]{4})(?![a-z0-9])/.exec(parts[3]);
+    var isTraditional = name === "zh" && /[-_](tw|hk|mo)(?![a-z0-9])/.test(parts[3]);
+    var own = name === "ja" ? "jpan" : name === "zh" ? "hans" : name === "ar" ? "arab" : "latn";
+    return (script ? script[1] !== own : isTraditional) ? "" : name;
   }
 
   /** Show until the study is known that the page is loading. */

@@ -26,14 +26,35 @@ export function direction(language) {
 }
 
 /**
+ * The script in which each catalogue is written, where it is not Latin, and other codes of the same language.
+ */
+const SCRIPTS = /** @type {Record<string, string>} */ ({ ja: "jpan", zh: "hans", ar: "arab" });
+const ALIASES = /** @type {Record<string, string>} */ ({ cmn: "zh", arb: "ar" });
+const TRADITIONAL = ["tw", "hk", "mo"]; // regions that write Chinese in its traditional characters
+
+/**
+ * Return the language of the catalogue that a reader of `tag` reads, which is the same language in the same
+ * script; null if there is none.
+ * @param {string} tag such as `pt-BR`, `zh-Hant-TW` or `sr-Latn`
+ */
+function catalogueOf(tag) {
+  const parts = tag.toLowerCase().split(/[-_]/);
+  const language = Object.hasOwn(ALIASES, parts[0]) ? ALIASES[parts[0]] : parts[0];
+  if (!Object.hasOwn(LANGUAGES, language)) return null;
+  const end = parts.findIndex((part) => part.length === 1);
+  const rest = parts.slice(1, end < 0 ? undefined : end);
+  const isOther = rest[0]?.length === 3 && /[a-z]{3}/.test(rest[0]) && ALIASES[rest[0]] !== language;
+  const isTraditional = language === "zh" && rest.some((part) => TRADITIONAL.includes(part));
+  const script = rest.find((part) => /^[a-z]{4}$/.test(part)) ?? (isTraditional ? "hant" : null);
+  return isOther || (script && script !== (SCRIPTS[language] ?? "latn")) ? null : language;
+}
+
+/**
  * Return the first of a browser's languages that has a catalogue; English if none has.
  * @param {readonly string[]} preferred language tags, such as `pt-BR`
  */
 export function preferredOf(preferred) {
-  const found = preferred
-    .map((tag) => tag.toLowerCase().split("-")[0])
-    .find((language) => Object.hasOwn(LANGUAGES, language));
-  return found ?? FALLBACK;
+  return preferred.map(catalogueOf).find((language) => language !== null) ?? FALLBACK;
 }
 
 /** Return the language of this browser's user. */

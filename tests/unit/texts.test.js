@@ -243,6 +243,47 @@ test("a browser's first known language is taken", () => {
   assert.equal(preferredOf([]), "en");
 });
 
+/** What readers of a language read: BCP 47 tags, with the region or script that decides. */
+const READERS = [
+  [["zh-TW", "en"], "en"],
+  [["zh-Hant", "de"], "de"],
+  [["zh-HK", "fr-CA"], "fr"],
+  [["zh-MO"], "en"],
+  [["zh-Hans-TW"], "zh"],
+  [["zh-Hant-CN", "pt-PT"], "pt"],
+  [["zh", "en"], "zh"],
+  [["zh-SG"], "zh"],
+  [["zh-cmn-Hans-CN"], "zh"],
+  [["cmn-Hans"], "zh"],
+  [["zh-yue-HK", "ja-JP"], "ja"],
+  [["yue", "es-419"], "es"],
+  [["sr-Latn-RS", "sr-Cyrl", "de-CH-1996"], "de"],
+  [["ja-Latn", "es"], "es"],
+  [["ar-Latn-EG", "fr"], "fr"],
+  [["ar-EG"], "ar"],
+  [["en-Shaw", "de-AT"], "de"],
+  [["de-Latn-DE"], "de"],
+  [["en-GB-oed", "de"], "en"],
+  [["en-u-ca-gregory", "de"], "en"],
+  [["de-u-co-phonebk-x-tw"], "de"],
+  [["pt_BR"], "pt"],
+  [["PT-br"], "pt"],
+  [["", "x-private", "nl", "ja"], "ja"],
+];
+const early = readFileSync(new URL("first.js", FRONTEND), "utf-8");
+const earlyRule = /function catalogueOf\(tag\) \{.*?\n {2}\}\n/s.exec(early)?.[0] ?? "";
+/** @type {(tag: string) => string} */
+const earlyCatalogueOf = new Function(`${earlyRule} return catalogueOf;`)();
+
+for (const [preferred, language] of READERS) {
+  test(`a browser of ${preferred.join(", ")} gets ${language}, from the first line on`, () => {
+    const first = preferred.map((tag) => earlyCatalogueOf(tag.toLowerCase()));
+
+    assert.equal(preferredOf(preferred), language);
+    assert.equal(first.find((name) => Object.hasOwn(LANGUAGES, name)) ?? "en", language);
+  });
+}
+
 for (const language of Object.keys(LANGUAGES)) {
   test(`f means fake, j and r mean real in ${language}, beside the language's own keys`, async () => {
     await useLanguage(language);
