@@ -56,7 +56,7 @@ from backend.web import (
 from backend.web.application import Application
 from backend.web.context import Context
 from backend.web.evaluator_routes import Evaluators, PictureUrl
-from backend.web.proxies import PROXY, SignInHeader, behind_one_proxy
+from backend.web.proxies import PROXY, SignInHeader, behind_one_proxy, below
 from backend.web.routing import JSON
 from backend.web.session_limits import Openings
 
@@ -104,6 +104,7 @@ def create_app(
     knows_host: bool = True,
     openings: Openings | None = None,
     behind_proxy: bool = False,
+    base_path: str = "",
     read: Callable[[str, str], bytes | None] | None = None,
     uploads: "Uploads | None" = None,
     base_url: str | None = None,
@@ -123,6 +124,7 @@ def create_app(
             function's.
         openings: limits the sessions that an address opens; None if requests do not show the address.
         behind_proxy: whether there is one proxy in front, whose X-Forwarded headers are trusted.
+        base_path: the path below which browsers reach the pages, as returned by `proxies.parse_base_path`.
         read: reads a stimulus by study and name for the results pages; by default from the data directory.
         uploads: what receives uploads; by default the data directory, if this server serves files.
         base_url, publish, proxy: as in `Context`.
@@ -180,8 +182,9 @@ def create_app(
     app.register_error_handler(Exception, _fault)
     app.after_request(authorise.record)
     app.after_request(_with_headers)
+    # Flask's documented way to wrap an application.
+    app.wsgi_app = below(app.wsgi_app, base_path)  # type: ignore[assignment, method-assign]
     if behind_proxy:
-        # Flask's documented way to wrap an application.
         app.wsgi_app = behind_one_proxy(app.wsgi_app)  # type: ignore[assignment, method-assign]
     return app
 
@@ -195,8 +198,8 @@ def _urls(names: PictureNames | None) -> PictureUrl:
 
     def url(session: Session, name: str) -> str:
         if names is None or session.is_simulated:  # simulated evaluators know stimuli by their stored names
-            return f"/i/{session.study}/{name}"
-        return f"/i/{session.study}/{session.id}/{names.sealed(session.id, name)}"
+            return f"{request.script_root}/i/{session.study}/{name}"
+        return f"{request.script_root}/i/{session.study}/{session.id}/{names.sealed(session.id, name)}"
 
     return url
 
@@ -280,7 +283,10 @@ def _asset(name: str) -> Response:
         abort(404)
     is_page = path.suffix == ".html"
     is_small = not is_page and request.accept_encodings["gzip"] > 0
-    body = assets.page(name) if is_page else assets.compressed(path) if is_small else assets.served(path)
+    if is_page:
+        body = assets.page(name, request.script_root)
+    else:
+        body = assets.compressed(path) if is_small else assets.served(path)
     reply = Response(body, content_type=headers.content_type(name))
     reply.headers["Cache-Control"] = headers.REVALIDATE
     reply.headers["Vary"] = "Accept-Encoding"

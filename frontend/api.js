@@ -5,6 +5,8 @@
  * the evaluator is asked before the next attempt: no request is dropped, and its data are retained.
  */
 
+import { addressOf } from "./base_path.js";
+
 /**
  * Why there is no valid reply.
  *
@@ -69,7 +71,7 @@ export function makeApi({
   onTrouble,
   onStuck,
   random,
-  send = (path, init) => fetch(path, init),
+  send = (path, init) => fetch(addressOf(path), init),
   pause = untilOnline,
   isOffline = hasNoNetwork,
   reload,

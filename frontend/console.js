@@ -4,6 +4,7 @@
  * first shown, that exports `title(parameters)` and `show(main, parameters, context)`.
  */
 
+import { addressOf, serverPath } from "./base_path.js";
 import { SIGN_IN_CODES, makeConsoleApi } from "./console_api.js";
 import {
   actionButton,
@@ -99,13 +100,13 @@ async function showPath(isFirst) {
     /** @type {HTMLDialogElement} */ (dialog).close(); // it asked about the screen that is left
   }
   try {
-    const place = found(SCREENS, location.pathname);
+    const place = found(SCREENS, serverPath());
     const loading = place?.entry(); // while it is asked who is signed in
     loading?.catch(() => {});
     me ??= await signedIn();
     if (me.role !== "submitter") await loadMethods(api);
     if (signal.aborted) return;
-    if (RESULTS.test(location.pathname)) return showResults(isFirst);
+    if (RESULTS.test(serverPath())) return showResults(isFirst);
     showBar(me);
     if (!place || !loading)
       return fill(isFirst, "There is no such page", [
@@ -162,7 +163,7 @@ async function askForToken(reason) {
   await signIn(reason, async (token) => (now = await api.post("/api/sign-in", { token }, { again: true })));
   hasAsked = true;
   if (!me || me.member === /** @type {Me | null} */ (/** @type {unknown} */ (now))?.member) return;
-  location.assign("/console");
+  location.assign(addressOf("/console"));
   await new Promise(() => {}); // what waited for the sign-in is not sent in the other's name
 }
 
@@ -191,8 +192,8 @@ function fill(isFirst, title, content) {
  * @param {{replace?: boolean}} [options] `replace`: in place of the present entry of the history
  */
 function go(path, { replace = false } = {}) {
-  if (replace) history.replaceState(null, "", path);
-  else history.pushState(null, "", path);
+  if (replace) history.replaceState(null, "", addressOf(path));
+  else history.pushState(null, "", addressOf(path));
   void showPath(false);
 }
 
@@ -212,7 +213,7 @@ function follow(event) {
     event.altKey
   )
     return;
-  const isConsole = target.origin === location.origin && /^\/console(\/|$)/.test(target.pathname);
+  const isConsole = target.origin === location.origin && /^\/console(\/|$)/.test(serverPath(target));
   if (
     !isConsole ||
     target.target ||
@@ -231,7 +232,7 @@ function showBar(signedIn) {
       role === signedIn.role || (!isOnly && ROLES.indexOf(signedIn.role) > ROLES.indexOf(role)),
   );
   const items = pages.map(({ path, label }) => {
-    const isHere = location.pathname === path;
+    const isHere = serverPath() === path;
     return el("li", {}, link(path, label, isHere ? { "aria-current": "page" } : {}));
   });
   const who = el(
@@ -252,5 +253,5 @@ function showBar(signedIn) {
 
 async function signOut() {
   await api.post("/api/sign-out", {}, { again: true });
-  location.assign("/console");
+  location.assign(addressOf("/console"));
 }

@@ -7,6 +7,7 @@
  */
 
 import { Refused, digestHeader } from "./api.js";
+import { addressOf } from "./base_path.js";
 
 export { Refused };
 
@@ -57,7 +58,7 @@ const FINAL = ["done", "failed", "cancelled"];
  */
 export function makeConsoleApi({
   signIn,
-  send = (path, init) => fetch(path, init),
+  send = (path, init) => fetch(addressOf(path), init),
   pause = waited,
   random = Math.random,
 }) {

@@ -1,6 +1,7 @@
 // @ts-check
 /** A button that downloads a file which the server may have to make first, with how far it is. */
 
+import { addressOf } from "./base_path.js";
 import { Refused, SIGN_IN_CODES, waited } from "./console_api.js";
 import { actionButton, el, progress, showJob } from "./console_elements.js";
 import { pathTo } from "./console_paths.js";
@@ -28,7 +29,7 @@ export function downloadButton(label, pathNow, context) {
       place.replaceChildren();
     }
     const anchor = document.createElement("a");
-    anchor.href = path;
+    anchor.href = addressOf(path);
     anchor.download = "";
     anchor.click();
   });
@@ -60,7 +61,7 @@ async function made(path, showProgress, { api, signal }) {
  */
 async function refusal(path, signal) {
   const headers = { Prefer: `wait=${WAIT_S}` };
-  const reply = await fetch(path, { signal, headers, cache: "no-store" }).catch(() => null);
+  const reply = await fetch(addressOf(path), { signal, headers, cache: "no-store" }).catch(() => null);
   signal.throwIfAborted();
   if (reply?.ok) {
     await reply.body?.cancel();

@@ -2,6 +2,7 @@
 /** Elements that the console's screens are made of: buttons that wait, fields, tables, progress, dialogs. */
 
 import { Refused } from "./api.js";
+import { addressOf } from "./base_path.js";
 import { sentence } from "./console_format.js";
 import { el } from "./screens.js";
 
@@ -14,7 +15,7 @@ export { el };
  * @param {Record<string, string>} [attributes]
  */
 export function link(href, words, attributes = {}) {
-  return el("a", { href, ...attributes }, words);
+  return el("a", { href: addressOf(href), ...attributes }, words);
 }
 
 /**

@@ -1,6 +1,7 @@
 // @ts-check
 /** The first step to a new study: its name and its method. */
 
+import { addressOf } from "./base_path.js";
 import { deleteDraft, keepDraft, newDraftName, openDraft, steps } from "./console_draft.js";
 import { actionButton, actionRow, details, el, field, textInput } from "./console_elements.js";
 import { isConfirmed } from "./console_forms.js";
@@ -49,7 +50,8 @@ export async function show(main, parameters, { api, go, signal }) {
     stored.change({ name: input.value, ...ordered(method.value()) });
     await stored.flush();
     // going back leads to it, not to a second one
-    if (!draft && !signal.aborted) history.replaceState(null, "", pathTo`/console/new/${stored.id}`);
+    if (!draft && !signal.aborted)
+      history.replaceState(null, "", addressOf(pathTo`/console/new/${stored.id}`));
     go(pathTo`/console/new/${stored.id}/pictures`);
   };
   const form = el("form", { class: "questions" }, name.element, method.element);

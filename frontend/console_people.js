@@ -5,6 +5,7 @@ import {
   actionButton,
   details,
   el,
+  link,
   paragraph,
   quiet,
   section,
@@ -67,9 +68,7 @@ export async function show(main, _parameters, context) {
   const intro = quiet(
     "Everybody here has a name, a role and tokens of their own. A token signs in to this console and " +
       "to programs, and can be revoked at any time. ",
-    ...(me.role === "owner"
-      ? ["What was done is in the ", el("a", { href: "/console/audit" }, "audit log"), "."]
-      : []),
+    ...(me.role === "owner" ? ["What was done is in the ", link("/console/audit", "audit log"), "."] : []),
   );
   main.append(intro, addForm(context, refresh), told, section("Members", list), past);
   await refresh();

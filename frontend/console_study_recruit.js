@@ -1,6 +1,7 @@
 // @ts-check
 /** Recruiting evaluators at a panel: what it costs, confirmed twice, and how it stands. */
 
+import { BASE } from "./base_path.js";
 import {
   actionButton,
   details,
@@ -182,7 +183,7 @@ function wishes({ study, currency, sessions_wanted }, { recruited, plan }, { api
         "They can only grow.",
       )
     : numberField("For how many people", { min: "1", value: hasSlots ? `${plan.slots}` : "" });
-  const base = recruited?.url.slice(0, -`/s/${study}`.length) ?? location.origin;
+  const base = recruited?.url.slice(0, -`/s/${study}`.length) ?? `${location.origin}${BASE}`;
   const untilPublished = {
     url: textField("Address of this server, as evaluators reach it", { type: "url", value: base }),
     screen_out_usd_cents: centsField(
@@ -314,7 +315,7 @@ function walletWords({ workspace_title, available_usd_cents, currency }) {
  * @param {(words: string) => Promise<void>} refresh
  */
 function webhooks({ study }, { api }, refresh) {
-  const value = location.protocol === "https:" ? location.origin : "";
+  const value = location.protocol === "https:" ? `${location.origin}${BASE}` : "";
   const url = textField("Address of this server, with https", { type: "url", required: "", value });
   const path = pathTo`/api/studies/${study}/recruitment/webhooks`;
   const form = commandForm(

@@ -1,6 +1,7 @@
 // @ts-check
 /** The end of a session: thanks, earnings, completion code, and the link back to the panel. */
 
+import { addressOf } from "./base_path.js";
 import { copier } from "./copy_button.js";
 import { keepToken } from "./held_token.js";
 import { backLink } from "./panel_exit.js";
@@ -37,7 +38,7 @@ export async function showDone(study, visit) {
   const { done } = visit;
   const isTold = study.debrief && done.complete;
   const told = isTold && !isAwaited(visit) ? await showDebrief(study, visit) : null;
-  if (told === "start") return location.assign("/");
+  if (told === "start") return location.assign(addressOf("/"));
   if (told) return begin(study, told);
   const title = done.complete ? text("end.complete") : text("end.early");
   const isPaid = study.pay.base_usd_cents + study.pay.bonus_usd_cents > 0;

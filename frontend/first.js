@@ -205,10 +205,12 @@
   if (!isKnown) return sayTooOld();
   if (language !== "en") preload("text_" + language + ".js");
 
-  var study = /^\/s\/([^/]+)\/?$/.exec(location.pathname);
+  var files = here.replace(/^[a-z]+:\/\/[^/]*/, "");
+  var base = files.slice(0, Math.max(files.lastIndexOf("/assets/"), 0)); // as in base_path.js
+  var study = /^\/s\/([^/]+)\/?$/.exec(location.pathname.slice(base.length));
   if (!study || body.getAttribute("data-demo")) return;
   var path = "/api/studies/" + encodeURIComponent(decoded(study[1]));
-  var reply = page.fetch(path, { credentials: "omit" });
+  var reply = page.fetch(base + path, { credentials: "omit" });
   page.openhypeEarly = { path: path, reply: reply };
   reply
     .then(function (/** @type {Response} */ found) {

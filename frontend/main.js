@@ -3,6 +3,7 @@
 
 import { nameInPath } from "./address.js";
 import { Refused, makeApi } from "./api.js";
+import { addressOf } from "./base_path.js";
 import { enter } from "./entry.js";
 import { keepToken, tokenOf } from "./held_token.js";
 import { listenToInteractions } from "./interactions.js";
@@ -36,7 +37,7 @@ const about = { contact: "", session: "", panel: null, giveUp: null, nextPerson:
 /** @type {import("./visit.js").Api} */
 let api = makeApi({
   random: Math.random,
-  send: (path, init) => requestedEarly(path, init) ?? fetch(path, init),
+  send: (path, init) => requestedEarly(path, init) ?? fetch(addressOf(path), init),
   onTrouble: (trouble) => tellTrouble(trouble, safe()),
   onStuck: makeStuck(about, safe, (isStuck) => (isStuck ? stopGuarding() : guardAgain())),
   reload,

@@ -1,6 +1,8 @@
 // @ts-check
 /** Polls an address: unchanged data are not sent again, and a hidden page sends no requests. */
 
+import { addressOf } from "./base_path.js";
+
 const EVERY_MS = 3000;
 const LONGEST_PAUSE_MS = 30000;
 
@@ -21,7 +23,7 @@ export async function lookOn(
     onData,
     onTrouble,
     onKeyNeeded,
-    send = (at, init) => fetch(at, init),
+    send = (at, init) => fetch(addressOf(at), init),
     pause = untilSeen,
     goesOn = () => true,
   },

@@ -4,6 +4,7 @@
  * created while the page is open, so it polls their progress until all are ready.
  */
 
+import { addressOf } from "./base_path.js";
 import { isComputer, screenAtHand } from "./display.js";
 import { el } from "./screens.js";
 
@@ -47,7 +48,7 @@ async function look() {
 /** @returns {Promise<DemoStatus | null>} null while the server cannot be reached */
 async function asked() {
   try {
-    const reply = await fetch("/api/demo", { cache: "no-store" });
+    const reply = await fetch(addressOf("/api/demo"), { cache: "no-store" });
     return reply.ok ? await reply.json() : null;
   } catch {
     return null;
@@ -62,7 +63,7 @@ function showExamples(examples) {
   const places = byId("examples").children;
   examples.forEach(({ url, shows, is_real }, i) => {
     if (places[i].childElementCount) return;
-    const image = el("img", { src: url, alt: shows, width: "256", height: "256" });
+    const image = el("img", { src: addressOf(url), alt: shows, width: "256", height: "256" });
     places[i].append(
       el(
         "figure",
@@ -85,7 +86,7 @@ function reveal() {
 /** @param {Sample[]} studies */
 function showPlays(studies) {
   for (const sample of studies) {
-    if (sample.is_ready && sample.study === wanted) location.replace(addressOf(sample.study));
+    if (sample.is_ready && sample.study === wanted) location.replace(playOf(sample.study));
     const id = `play-${sample.study}`;
     const before = document.getElementById(id);
     const state = !isPlayable(sample) ? "elsewhere" : sample.is_ready ? "ready" : "making";
@@ -113,8 +114,7 @@ function card({ study, method, images, minutes, share }, id, state) {
   const label = LABELS[method];
   const facts = el("span", {}, `${images} pictures, about ${minutes} minutes`);
   const shared = { class: "play", id, "data-state": state };
-  if (state === "ready")
-    return el("a", { ...shared, href: addressOf(study) }, el("strong", {}, label), facts);
+  if (state === "ready") return el("a", { ...shared, href: playOf(study) }, el("strong", {}, label), facts);
   if (state === "elsewhere")
     return el(
       "div",
@@ -151,8 +151,8 @@ function showStatus({ studies, problem }) {
 }
 
 /** @param {string} study name; the fragment `#demo` makes its last page link back here */
-function addressOf(study) {
-  return `/s/${study}#demo`;
+function playOf(study) {
+  return addressOf(`/s/${study}#demo`);
 }
 
 /** @param {string} id */

@@ -3,6 +3,7 @@
 
 import { nameInPath } from "./address.js";
 import { Refused, makeApi } from "./api.js";
+import { addressOf } from "./base_path.js";
 import { tokenOf } from "./held_token.js";
 import { listenToKeys } from "./keys.js";
 import { languagePicker } from "./language_picker.js";
@@ -20,7 +21,7 @@ import { makeStuck, questions, quotes, tellTrouble } from "./trouble.js";
 
 const STUDY = nameInPath();
 const PATH = /** @type {const} */ (`/api/studies/${encodeURIComponent(STUDY)}`);
-const TASK = `/s/${encodeURIComponent(STUDY)}${location.search}`;
+const TASK = addressOf(`/s/${encodeURIComponent(STUDY)}${location.search}`);
 
 const safe = () => text("wait.safe");
 

@@ -1,6 +1,7 @@
 // @ts-check
 /** The task page's note on withdrawing: a link that works now and later, for its owner only. */
 
+import { addressOf } from "./base_path.js";
 import { copier } from "./copy_button.js";
 import { el } from "./screens.js";
 import { text } from "./texts.js";
@@ -11,8 +12,8 @@ import { text } from "./texts.js";
  * @param {boolean} [isOpen]
  */
 export function withdrawalNote(path, isOpen = false) {
-  const url = new URL(path, location.href).href;
-  const link = el("a", { href: path, target: "_blank", rel: "noopener", dir: "ltr" }, url);
+  const url = new URL(addressOf(path), location.href).href;
+  const link = el("a", { href: url, target: "_blank", rel: "noopener", dir: "ltr" }, url);
   const { button, told } = copier(url, link, {
     label: text("withdraw.copy_link"),
     copied: text("withdraw.link_copied"),

@@ -81,7 +81,8 @@ class Connection:
         Args:
             headers: those that the server named for this address.
         """
-        target = f"{self.url}{url}" if url.startswith("/") else url
+        is_below = url.startswith(f"{urlsplit(self.url).path}/")  # a path from the top, as browsers take it
+        target = urljoin(self.url, url) if is_below or not url.startswith("/") else f"{self.url}{url}"
         sent = {"Content-Type": "application/octet-stream", **headers}
         if self._is_ours(target):
             sent |= self._credentials()

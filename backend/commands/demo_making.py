@@ -51,10 +51,10 @@ class Making:
         """Return whether a study may be opened; always True unless it is a sample study."""
         return self._shares.get(name, 1.0) >= 1
 
-    def status(self) -> dict[str, Any]:
+    def status(self, root: str = "") -> dict[str, Any]:
         """Return each study's progress, the existing examples, and the problem, if any."""
         examples = [
-            {"url": f"/demo/{number}.png", "shows": subject, "is_real": model is None}
+            {"url": f"{root}/demo/{number}.png", "shows": subject, "is_real": model is None}
             for number, (subject, model) in enumerate(demo.EXAMPLES)
             if demo.example(self._data, number).exists()
         ]

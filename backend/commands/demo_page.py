@@ -20,7 +20,7 @@ def add_pages(app: Flask, data: DataDir, making: Making) -> None:
 
     @app.get("/api/demo")
     def demo_status() -> dict:
-        return making.status()
+        return making.status(request.script_root)
 
     @app.get("/demo/<int:number>.png")
     def example(number: int) -> Response:
@@ -32,4 +32,5 @@ def add_pages(app: Flask, data: DataDir, making: Making) -> None:
     @app.before_request
     def wait_for_study() -> Redirect | None:
         folder, _, name = request.path.strip("/").partition("/")
-        return redirect(f"/#{name}") if folder == "s" and not making.is_ready(name) else None
+        is_made = folder != "s" or making.is_ready(name)
+        return None if is_made else redirect(f"{request.script_root}/#{name}")

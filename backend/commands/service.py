@@ -39,9 +39,18 @@ def _upload_limit(name: str, default: int, text: str) -> Callable:
 @option("--port", "", click.IntRange(0, 65535), default=8000)
 @option(
     "--behind-proxy",
-    "Trust X-Forwarded-For, -Proto and -Host of one proxy in front.",
+    "Trust X-Forwarded-For, -Proto, -Host and -Prefix of one proxy in front.",
     bool,
     envvar="OPENHYPE_BEHIND_PROXY",
+    show_envvar=True,
+)
+@option(
+    "--base-path",
+    "The path below which browsers reach the pages, as /hype for https://lab.example/hype/; the proxy "
+    "may take it off or leave it.",
+    default="",
+    metavar="PATH",
+    envvar="OPENHYPE_BASE_PATH",
     show_envvar=True,
 )
 @option(
@@ -71,6 +80,7 @@ def serve(
     host: str,
     port: int,
     behind_proxy: bool,
+    base_path: str,
     sign_in_header: str | None,
     origins: tuple[str, ...],
     per_minute: int,
@@ -83,6 +93,7 @@ def serve(
     """Serve the task page and the API on this machine."""
     from backend.uploads.local_uploads import LocalUploads
     from backend.web.origins import parse_origin
+    from backend.web.proxies import parse_base_path
     from backend.web.proxies import sign_in_header as make_header
     from backend.web.server import listen
     from backend.web.session_limits import Openings
@@ -91,6 +102,10 @@ def serve(
         allowed = frozenset(map(parse_origin, origins))
     except InvalidInput as error:
         raise click.BadParameter(str(error), param_hint="'--origin'") from None
+    try:
+        base_path = parse_base_path(base_path)
+    except InvalidInput as error:
+        raise click.BadParameter(str(error), param_hint="'--base-path'") from None
     try:
         proxy = make_header(sign_in_header, behind_proxy, world.data, os.environ)
     except InvalidInput as error:
@@ -101,6 +116,7 @@ def serve(
     uploads = LocalUploads(world.data, quota)
     openings = Openings(per_minute, per_hour)
     options = {"allowed": allowed, "openings": openings, "uploads": uploads, "proxy": proxy}
+    options["base_path"] = base_path
     with listen(host, port) as listening:
         _serve(world, listening, behind_proxy=behind_proxy, has_worker=not no_worker, **options)
 
@@ -132,7 +148,7 @@ def _serve(
         world.store, world.data, world.data.keys(), watch=watch, behind_proxy=behind_proxy, **options
     )
     server = make_server(app, listening, behind_proxy=behind_proxy)
-    base = base_url(listening)
+    base = base_url(listening) + options.get("base_path", "")
     _print_addresses(world, listening, base, is_demo=start_page is not None)
     if proxy := options.get("proxy"):
         click.echo(

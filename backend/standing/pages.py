@@ -28,17 +28,19 @@ _TERMS = {
 }
 
 
-def competition_page(data: Mapping[str, Any], now: datetime, url: str) -> str:
+def competition_page(data: Mapping[str, Any], now: datetime, url: str, root: str = "") -> str:
     """Return the page of a competition.
 
     Args:
         data: what is published of it (`Competitions.of`).
         url: the server's address.
+        root: the path below which browsers reach it.
     """
     limit, is_relative = data["limit"], not data["unit"]  # log-odds are
     return _render(
         "competition.html",
         title=data["title"],
+        root=root,
         data=data,
         paragraphs=[text.strip() for text in data["about"].split("\n\n") if text.strip()],
         open=opening(data["opens_at"], data["closes_at"], now),
@@ -63,7 +65,7 @@ def competition_page(data: Mapping[str, Any], now: datetime, url: str) -> str:
     )
 
 
-def competitions_page(found: Sequence[tuple[Study, Standing]], now: datetime) -> str:
+def competitions_page(found: Sequence[tuple[Study, Standing]], now: datetime, root: str = "") -> str:
     """Return the page that lists the competitions anyone may see."""
     rows = [
         {
@@ -74,12 +76,12 @@ def competitions_page(found: Sequence[tuple[Study, Standing]], now: datetime) ->
         }
         for study, record in found
     ]
-    return _render("competitions.html", title="Competitions", competitions=rows)
+    return _render("competitions.html", title="Competitions", competitions=rows, root=root)
 
 
-def nothing(message: str) -> str:
+def nothing(message: str, root: str = "") -> str:
     """Return the page that says why there is nothing to see."""
-    return _render("nothing.html", title="There is no such page", message=message)
+    return _render("nothing.html", title="There is no such page", message=message, root=root)
 
 
 def opening(opens_at: str | None, closes_at: str | None, now: datetime) -> str:

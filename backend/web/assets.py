@@ -7,13 +7,14 @@ revalidate only the page itself.
 
 import gzip
 import hashlib
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
 FRONTEND = Path(__file__).resolve().parents[2] / "frontend"
 _KINDS = (".js", ".css", ".svg")
-_PREFIX = '"/assets/'
+_ADDRESS = re.compile(r'\b(href|src)="/(assets/)?')
 _VERSION_DIGITS = 12
 _STRIPPING = Path(__file__).with_name("comments.py")
 
@@ -31,10 +32,14 @@ def version(folder: Path = FRONTEND) -> str:
     return _version(tuple((path, *_stamp(path)) for path in (_STRIPPING, *files(folder))))
 
 
-def page(name: str) -> bytes:
-    """Return an HTML file of the page with links to the current version."""
+def page(name: str, root: str = "") -> bytes:
+    """Return an HTML file of the page with links to the current version, below the path `root`."""
     text = (FRONTEND / name).read_text("utf-8")
-    return text.replace(_PREFIX, f"{_PREFIX}{version()}/").encode()
+
+    def address(link: re.Match[str]) -> str:
+        return f'{link[1]}="{root}/{link[2]}{version()}/' if link[2] else f'{link[1]}="{root}/'
+
+    return _ADDRESS.sub(address, text).encode()
 
 
 def served(path: Path) -> bytes:

@@ -48,7 +48,7 @@ def add_pages(app: Flask, context: Context) -> None:
     def competitions_page() -> Response:
         from backend.standing import pages
 
-        return _page(pages.competitions_page(competitions.published(), context.clock()))
+        return _page(pages.competitions_page(competitions.published(), context.clock(), request.script_root))
 
     @app.get("/competitions/<study>")
     def competition_page(study: str) -> Response:
@@ -57,9 +57,9 @@ def add_pages(app: Flask, context: Context) -> None:
         try:
             data = competitions.of(*competitions.find(study))
         except NotFound as error:
-            return _page(pages.nothing(str(error)), 404)
+            return _page(pages.nothing(str(error), request.script_root), 404)
         url = (context.base_url or request.url_root).rstrip("/")
-        return _page(pages.competition_page(data, context.clock(), url))
+        return _page(pages.competition_page(data, context.clock(), url, request.script_root))
 
     @app.get("/competitions/<study>/badge.svg")
     def competition_badge(study: str) -> Response:

@@ -7,7 +7,7 @@ request themselves; so anybody may load the page.
 from collections.abc import Callable, Iterable
 from urllib.parse import quote
 
-from flask import Flask, Response, redirect
+from flask import Flask, Response, redirect, request
 from werkzeug.wrappers import Response as Redirect
 
 from backend.web import headers
@@ -42,7 +42,7 @@ def add_pages(app: Flask, page: Callable[[], Response], upload_origins: Iterable
     @app.get(f"{_FORMER_PATH}/<study>")
     def dashboard(study: str | None = None) -> Redirect:
         # whether there is such a study is told to who has signed in
-        return redirect(PATH if study is None else path_of_study(study), 301)
+        return redirect(request.script_root + (PATH if study is None else path_of_study(study)), 301)
 
 
 def page_headers(upload_origins: Iterable[str] = ()) -> dict[str, str]:

@@ -19,11 +19,13 @@ from backend.task.reply_types import (
     Resumed,
     ReturnLink,
     SessionProgress,
+    State,
     Wait,
     Withdrawal,
 )
 from backend.task.service import TaskService
 from backend.web.authorisation import token
+from backend.web.proxies import address_of
 from backend.web.routing import Routes
 from backend.web.session_limits import Openings
 
@@ -94,7 +96,9 @@ def open_session(
             reply = at.task.opening.open(study, opening)
             if reply["stage"] != "session":
                 forget()
-    return reply, 201 if reply["stage"] == "session" else 200
+    if reply["stage"] != "session":
+        return reply, 200
+    return {**reply, "state": _reached(reply["state"])}, 201
 
 
 @route("POST /api/studies/{study}/exit", "403 409 429")
@@ -134,7 +138,7 @@ def resume(at: Evaluators, session: str) -> Resumed:
     Returns:
         Its state.
     """
-    return at.task.answering.resume(session, token())
+    return {"state": _reached(at.task.answering.resume(session, token())["state"])}
 
 
 @route("POST /api/sessions/{session}/blocks", "403 409 503", who=_OF_SESSION)
@@ -209,3 +213,8 @@ def withdraw(at: Evaluators, session: str) -> Withdrawal:
     done = at.task.withdrawing.withdraw(session, token())
     at.remove_downloads(done["study"])
     return done
+
+
+def _reached(state: State) -> State:
+    """Return a session's state with the address of its withdrawal as browsers reach it."""
+    return {**state, "withdrawal_url": address_of(state["withdrawal_url"])}

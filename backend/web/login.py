@@ -24,6 +24,7 @@ from backend.members.roles import Member
 from backend.stores.datadir import Keys
 from backend.web import headers
 from backend.web.context import Context
+from backend.web.proxies import address_of
 from backend.web.routing import path_of
 
 PATH = "/results"
@@ -85,7 +86,7 @@ def log_in(context: Context, found: Member) -> Member:
 
     @after_this_request
     def set_cookie(reply: Response) -> Response:
-        for path in _PATHS:
+        for path in map(address_of, _PATHS):
             reply.set_cookie(
                 COOKIE, value, seconds, path=path, secure=is_secure, httponly=True, samesite="Strict"
             )
@@ -99,7 +100,7 @@ def log_out() -> None:
 
     @after_this_request
     def delete_cookie(reply: Response) -> Response:
-        for path in _PATHS:
+        for path in map(address_of, _PATHS):
             reply.delete_cookie(COOKIE, path=path, httponly=True, samesite="Strict")
         return reply
 

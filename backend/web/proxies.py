@@ -1,6 +1,7 @@
 """Support for one proxy in front of the server, which terminates TLS and identifies visitors.
 
-A proxy reports the visitor's address, scheme and host in the headers X-Forwarded-For, -Proto and -Host.
+A proxy reports the visitor's address, scheme and host in the headers X-Forwarded-For, -Proto and -Host, and
+the path below which it has put this server in X-Forwarded-Prefix.
 Anybody can send them, so they are trusted only if the researcher states that there is a proxy, and only
 the last value of each: the one added by this proxy.
 
@@ -15,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from ipaddress import ip_address
 from typing import Any
 
+from flask import request
 from werkzeug.datastructures import Headers
 from werkzeug.middleware.proxy_fix import ProxyFix
 
@@ -33,6 +35,12 @@ PROXY = "openhype_proxy"
 SIGN_IN_VARIABLE = "OPENHYPE_SIGN_IN_HEADER"
 SECRET_VARIABLE = "OPENHYPE_PROXY_SECRET"
 _SECRET_FILE = "proxy"
+_BASE_PATH = re.compile(r"(/(?!\.{1,2}(/|$))[A-Za-z0-9._~-]{1,64}){1,8}")
+_OWN = frozenset(
+    {"/api", "/assets", "/competitions", "/console", "/dashboard", "/demo", "/i", "/results", "/s", "/w"}
+    | {"/timing.html", "/wait"}
+)
+"""Where this server has pages of its own."""
 _HEADER = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,63}")
 
 Application = Callable[[dict[str, Any], Callable], Iterable[bytes]]
@@ -89,7 +97,7 @@ def secret_place(data: DataDir, environment: Mapping[str, str]) -> str:
 
 
 def behind_one_proxy(app: Application) -> Application:
-    """Return a WSGI application that sees the addresses of visitors behind one proxy."""
+    """Return a WSGI application that sees the addresses of visitors behind one proxy, and its prefix."""
 
     def checked(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
         original = environ["werkzeug.proxy_fix.orig"]
@@ -98,7 +106,56 @@ def behind_one_proxy(app: Application) -> Application:
             environ["wsgi.url_scheme"] = original["wsgi.url_scheme"]
         return app(environ, start_response)
 
-    return ProxyFix(checked, x_for=1, x_proto=1, x_host=1)
+    return ProxyFix(checked, x_for=1, x_proto=1, x_host=1, x_prefix=1)
+
+
+def parse_base_path(text: str) -> str:
+    """Return the path below which browsers reach this server, without a slash at its end; "" for the top.
+
+    Raises:
+        InvalidInput: it is no path, or a page of this server has its first part.
+    """
+    path = text.rstrip("/")
+    if path and not _BASE_PATH.fullmatch(path):
+        raise InvalidInput(
+            "a base path must be parts of letters, digits, '-', '_', '~' and '.', each after a slash, as in "
+            f"/hype, not {brief(text)}"
+        )
+    if path and _first(path) in _OWN:
+        raise InvalidInput(
+            f"a base path cannot begin with {_first(path)}, where this server has its own pages"
+        )
+    return path
+
+
+def below(app: Application, base_path: str) -> Application:
+    """Return a WSGI application below a path, whether or not a proxy takes that off the addresses.
+
+    The path is `base_path`, or else what `behind_one_proxy` took from X-Forwarded-Prefix.
+    """
+
+    def based(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
+        root, path = base_path or _valid(environ.get("SCRIPT_NAME", "")), environ["PATH_INFO"]
+        if root and _first(root) not in _OWN and f"{path}/".startswith(f"{root}/"):
+            path = path[len(root) :] or "/"
+        return app({**environ, "SCRIPT_NAME": root, "PATH_INFO": path}, start_response)
+
+    return based
+
+
+def address_of(path: str) -> str:
+    """Return a path of this server as the browser of the request reaches it; other URLs as they are."""
+    return f"{request.script_root}{path}" if path.startswith("/") else path
+
+
+def _valid(prefix: str) -> str:
+    prefix = prefix.rstrip("/")
+    return prefix if _BASE_PATH.fullmatch(prefix) else ""
+
+
+def _first(path: str) -> str:
+    """Return the first part of a path, with its slash."""
+    return f"/{path.split('/')[1]}"
 
 
 def asks_for_proxy(environment: Mapping[str, str]) -> bool:

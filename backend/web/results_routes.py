@@ -119,7 +119,7 @@ def add_pages(app: Flask, context: Context, read: Callable[[str, str], bytes | N
         if reply is None:
             top = _console_link(study) + (_other_page(simulated) if others else "")
             page = context.shared(_results)(
-                ("page", study, simulated, tag),
+                ("page", study, simulated, tag, request.script_root),
                 lambda: study_page(store, read, found, now, top, data, simulated).encode(),
             )
             reply = _compressed(Response(page, mimetype="text/html"))
@@ -139,7 +139,7 @@ def _sign_in_first(context: Context) -> Response | None:
         if refusal.code not in login.SIGN_IN_CODES:
             raise
         sent = {**console_routes.page_headers(), "Cache-Control": "no-store"}
-        return Response(assets.page("console.html"), 403, sent, mimetype="text/html")
+        return Response(assets.page("console.html", request.script_root), 403, sent, mimetype="text/html")
     return None
 
 
@@ -170,7 +170,7 @@ def _json(data: Any) -> bytes:
 def _page(title: str, status: int = 200, console: str = "", **values: Any) -> Response:
     from backend.report.page import plain
 
-    text = plain("notice.html", title=title, console=Markup(console), **values)
+    text = plain("notice.html", root=request.script_root, title=title, console=Markup(console), **values)
     return Response(text, status, mimetype="text/html")
 
 
@@ -208,5 +208,6 @@ def _console_link(study: str = "") -> str:
         path, words = console_routes.path_of_study(study), "Back to the study in the console"
     else:
         path, words = console_routes.PATH, "All studies in the console"
-    leave = f'<a class="leave" href="{console_routes.PATH}/sign-out">Sign out</a>'
-    return f'<nav class="small back" aria-label="Console">{leave}<a href="{path}">{words}</a></nav>'
+    root = request.script_root
+    leave = f'<a class="leave" href="{root}{console_routes.PATH}/sign-out">Sign out</a>'
+    return f'<nav class="small back" aria-label="Console">{leave}<a href="{root}{path}">{words}</a></nav>'

@@ -20,7 +20,7 @@ route = Routes(RESEARCHER)
 
 def base_url(context: Context) -> str:
     """Return the address of this server, without a slash at its end, as evaluators reach it."""
-    return (context.base_url or request.host_url).rstrip("/")
+    return (context.base_url or request.url_root).rstrip("/")
 
 
 @route("GET /api/studies", is_polled=True)

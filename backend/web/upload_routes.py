@@ -15,6 +15,7 @@ from backend.uploads.uploads import MOST_PARTS, MOST_URLS, Upload, Uploads
 from backend.web.authorisation import caller
 from backend.web.body_limits import MAX_LIST_BYTES
 from backend.web.context import Context
+from backend.web.proxies import address_of
 from backend.web.routing import BYTES, Routes, as_declared
 
 _LONGEST_NUMBER = 5
@@ -112,7 +113,7 @@ def part_urls(context: Context, upload: str, wanted: PartsWanted) -> PartAddress
     """
     _own(context, upload)
     found = _received(context).urls(upload, wanted.parts)
-    return {"urls": [cast(PartAddress, asdict(each)) for each in found]}
+    return {"urls": [cast(PartAddress, {**asdict(each), "url": address_of(each.url)}) for each in found]}
 
 
 @route("PUT /api/uploads/{upload}/parts/{part}", "400 413 415 503", is_audited=False, media=BYTES)
