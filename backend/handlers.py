@@ -364,7 +364,7 @@ def _http_error(error: HTTPException) -> tuple[dict, int] | Response:
     reply = _error(error.name.lower().replace(" ", "_"), error.description or error.name)
     _log_refusal(reply, error.code or 500)
     if error.code in (404, 405) and _is_of_person():
-        page = assets.page("index.html")  # it says so in the person's language
+        page = assets.page("index.html", request.script_root)  # it says so in the person's language
         return Response(page, error.code, content_type=headers.content_type("index.html"))
     return reply, error.code or 500
 

@@ -107,7 +107,7 @@ export function answersWithConfidence({ choices }, points) {
     const group = el(
       "div",
       { role: "group", "aria-label": label, class: "side" },
-      el("p", {}, label, el("kbd", { class: "with-keys" }, keys[0].toUpperCase())),
+      el("p", {}, label, el("kbd", { class: "with-keys", translate: "no" }, keys[0].toUpperCase())),
       el("div", { class: "points" }, ...buttons.map(({ button }) => button)),
       ends(order[isMirrored ? 1 : 0], order[isMirrored ? 0 : 1]),
     );

@@ -38,14 +38,15 @@ export async function showDone(study, visit) {
   const { done } = visit;
   const isTold = study.debrief && done.complete;
   const told = isTold && !isAwaited(visit) ? await showDebrief(study, visit) : null;
-  if (told === "start") return location.assign(addressOf("/"));
   if (told) return begin(study, told);
   const title = done.complete ? text("end.complete") : text("end.early");
   const isPaid = study.pay.base_usd_cents + study.pay.bonus_usd_cents > 0;
-  const early = whyEarly(done, isPaid).map((words) => el("p", {}, words));
+  const advice = study.repeat_visits ? [text("flash.wrong_help")] : [];
+  const early = [...whyEarly(done, isPaid), ...advice].map((words) => el("p", {}, words));
   // Not primary: an Enter key press left over from the last picture must not remove the completion code.
   const actions = [
     ...(study.repeat_visits ? [{ label: text("end.again"), value: "again" }] : []),
+    ...(location.hash === DEMO ? [{ label: text("end.start_page"), value: "start" }] : []),
     ...nextPersonActions(study),
   ];
   const below = isTold && isAwaited(visit) ? [debriefBelow(visit)] : [];
@@ -88,15 +89,13 @@ async function showDebrief(study, visit) {
     ...(location.hash === DEMO ? [{ label: text("end.start_page"), value: "start" }] : []),
     ...nextPersonActions(study),
   ];
-  const code = el(
-    "details",
-    {},
-    el("summary", {}, text("end.code_and_withdrawing")),
-    ...ending(visit, study),
-  );
+  const code = el("summary", {}, text("end.code_and_withdrawing"));
+  const below = visit.done.needs_code
+    ? el("details", {}, code, ...ending(visit, study))
+    : el("section", {}, ...ending(visit, study));
   return ask("done", headline(debrief), result(debrief, study.repeat_visits), actions, [
     gallery(debrief),
-    code,
+    below,
   ]);
 }
 
@@ -144,11 +143,12 @@ async function debriefOf(visit) {
 }
 
 /**
- * Begin another session, if the last page was answered so.
+ * Go on from the last page as it was answered: to another session, or the demo's start page.
  * @param {PublicStudy} study
  * @param {string} answer
  */
 function begin(study, answer) {
+  if (answer === "start") return location.assign(addressOf("/"));
   if (answer === "next") return beginNextPerson(study);
   if (answer !== "again") return;
   keepToken(study.study, null);
@@ -185,7 +185,7 @@ export function showResult(visit, study, leadsOn = false) {
  * @param {boolean} [isPrimary] whether the link back is the primary action
  */
 function ending({ done, earned, state }, study, rows = [], isPrimary = true) {
-  const code = el("output", { class: "code", id: "code", dir: "ltr" }, done.completion_code);
+  const code = el("output", { class: "code", id: "code", dir: "ltr", translate: "no" }, done.completion_code);
   const { button, told } = copier(done.completion_code, code, {
     label: text("end.copy_code"),
     copied: text("end.code_copied"),
@@ -201,12 +201,13 @@ function ending({ done, earned, state }, study, rows = [], isPrimary = true) {
     ...(done.not_sure ? [[text("end.not_sure"), number(done.not_sure)]] : []),
     ...(earned === null ? [] : [[text("end.earned"), money(done.earned_usd_cents, state.currency)]]),
   ];
+  const stored = text(done.reported ? "end.stored_reported" : "end.stored_code");
+  const shown = done.needs_code
+    ? [el("p", {}, stored), code, el("div", { class: "actions" }, button, ...back), told]
+    : [el("p", {}, text("end.stored"))];
   return [
     ...(known.length ? [facts(known)] : []),
-    el("p", {}, text(done.reported ? "end.stored_reported" : "end.stored_code")),
-    code,
-    el("div", { class: "actions" }, button, ...back),
-    told,
+    ...shown,
     ...questions({ contact: study.contact }, ""),
     withdrawalNote(state.withdrawal_url),
   ];

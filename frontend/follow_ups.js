@@ -284,5 +284,7 @@ function continueButton(onPressed) {
 
 /** @param {number} number */
 function digitHint(number) {
-  return number > 9 ? [] : [el("kbd", { class: "with-keys", "aria-hidden": "true" }, `${number}`)];
+  return number > 9
+    ? []
+    : [el("kbd", { class: "with-keys", "aria-hidden": "true", translate: "no" }, `${number}`)];
 }

@@ -45,5 +45,5 @@ export const judgment = {
 
 /** @param {string} key of a text that is the name of a key */
 function keyHint(key) {
-  return el("kbd", {}, text(key));
+  return el("kbd", { translate: "no" }, text(key));
 }

@@ -295,6 +295,6 @@ function choice(label, key) {
     "button",
     { type: "button", "aria-keyshortcuts": key },
     label,
-    el("kbd", { class: "with-keys" }, key.toUpperCase()),
+    el("kbd", { class: "with-keys", translate: "no" }, key.toUpperCase()),
   );
 }

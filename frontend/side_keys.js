@@ -7,5 +7,5 @@ export const SIDES = { left: ["f", "arrowleft"], right: ["j", "arrowright"] };
 
 /** @param {string[]} keys of an answer, the first of which is shown */
 export function keyHint([key]) {
-  return el("kbd", {}, key.toUpperCase());
+  return el("kbd", { translate: "no" }, key.toUpperCase());
 }

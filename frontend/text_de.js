@@ -281,6 +281,7 @@ export const texts = {
   "end.earned": "Verdient",
   "end.stored_reported": "Ihre Antworten sind gespeichert, und wir teilen dem Panel mit, dass Sie fertig sind: Sie brauchen dort keinen Code. Wenn Sie uns schreiben, geben Sie bitte an:",
   "end.stored_code": "Ihre Antworten sind gespeichert. Ihr Abschlusscode:",
+  "end.stored": "Ihre Antworten sind gespeichert. Sie brauchen keinen Code.",
   "end.copy_code": "Code kopieren",
   "end.code_copied": "Der Code ist kopiert.",
   "end.code_selected": "Der Code ist markiert; bitte kopieren Sie ihn mit der Tastatur oder über das Menü.",

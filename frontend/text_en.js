@@ -281,6 +281,7 @@ export const texts = {
   "end.earned": "You earned",
   "end.stored_reported": "Your answers are stored, and we tell the panel that you are done: you need no code there. If you write to us, please quote:",
   "end.stored_code": "Your answers are stored. Your completion code:",
+  "end.stored": "Your answers are stored. You need no code.",
   "end.copy_code": "Copy the code",
   "end.code_copied": "The code is copied.",
   "end.code_selected": "The code is selected; please copy it with your keyboard or menu.",

@@ -281,6 +281,7 @@ export const texts = {
   "end.earned": "Ha ganado",
   "end.stored_reported": "Sus respuestas están guardadas, y comunicamos al panel que ha terminado: allí no necesita ningún código. Si nos escribe, indique, por favor:",
   "end.stored_code": "Sus respuestas están guardadas. Su código de finalización:",
+  "end.stored": "Sus respuestas están guardadas. No necesita ningún código.",
   "end.copy_code": "Copiar el código",
   "end.code_copied": "El código está copiado.",
   "end.code_selected": "El código está seleccionado; cópielo con el teclado o el menú, por favor.",

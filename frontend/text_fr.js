@@ -281,6 +281,7 @@ export const texts = {
   "end.earned": "Vous avez gagné",
   "end.stored_reported": "Vos réponses sont enregistrées, et nous informons le panel que vous avez terminé : vous n’y avez besoin d’aucun code. Si vous nous écrivez, veuillez indiquer :",
   "end.stored_code": "Vos réponses sont enregistrées. Votre code de fin :",
+  "end.stored": "Vos réponses sont enregistrées. Vous n’avez besoin d’aucun code.",
   "end.copy_code": "Copier le code",
   "end.code_copied": "Le code est copié.",
   "end.code_selected": "Le code est sélectionné ; veuillez le copier avec votre clavier ou votre menu.",

@@ -281,6 +281,7 @@ export const texts = {
   "end.earned": "Você ganhou",
   "end.stored_reported": "As suas respostas estão guardadas, e avisamos ao painel que você terminou: lá não é preciso nenhum código. Se nos escrever, por favor informe:",
   "end.stored_code": "As suas respostas estão guardadas. O seu código de conclusão:",
+  "end.stored": "As suas respostas estão guardadas. Você não precisa de nenhum código.",
   "end.copy_code": "Copiar o código",
   "end.code_copied": "O código foi copiado.",
   "end.code_selected": "O código está selecionado; por favor, copie-o com o teclado ou o menu.",

@@ -281,6 +281,7 @@ export const texts = {
   "end.earned": "您的所得",
   "end.stored_reported": "您的回答已保存，我们会通知平台您已完成：您不需要在那里填写代码。如果您写信给我们，请注明：",
   "end.stored_code": "您的回答已保存。您的完成代码：",
+  "end.stored": "您的回答已保存。您不需要任何代码。",
   "end.copy_code": "复制代码",
   "end.code_copied": "代码已复制。",
   "end.code_selected": "代码已选中；请用键盘或菜单复制。",

@@ -340,7 +340,7 @@ def _instructions(page: questionnaire.Page) -> InstructionPage:
 def _done(study: Study, session: Session, cursor: Cursor, config: PanelConfig) -> Done:
     record, own_code = study.protocol.admission.panel, session.completion_code
     judgment = judgment_of(study.protocol.method)
-    is_whole = cursor.state in sessions.CLOSED
+    is_whole, is_paid = cursor.state in sessions.CLOSED, study.protocol.pay.is_paid
     outcome = "done" if is_whole else "fault"
     known = None if config.by_server and is_whole else code_for(record, session.panel, outcome, config)
     link = return_link(record, session.panel, outcome, config, own_code)
@@ -348,15 +348,18 @@ def _done(study: Study, session: Session, cursor: Cursor, config: PanelConfig) -
         "complete": cursor.state == "finished",
         "paid_in_part": not is_whole,
         "completion_code": known or own_code,
+        "needs_code": bool(is_paid or known or record.parameters or link["redirect_url"] or link["form"]),
         "redirect_url": link["redirect_url"],
         "form": link["form"],
         "reported": config.by_server and is_whole and bool(session.panel.get(record.evaluator)),
         "earned_usd_cents": sessions.owed_usd_cents(study.protocol, sessions.total_trials(session), cursor),
-        "right": sessions.right_answers(cursor, is_closed=True)
+        "right": sessions.right_answers(cursor, is_closed=is_paid)
         if sessions.has_right_answers(session)
         else None,
-        "not_sure": sessions.not_sure_answers(cursor, is_closed=True),
-        "answered": max(cursor.trial_index - sessions.practice_trials(session), 0) + cursor.voided_answers,
+        "not_sure": sessions.not_sure_answers(cursor, is_closed=is_paid),
+        # Flashes that failed are replaced; the answers to them are counted only because they are paid.
+        "answered": max(cursor.trial_index - sessions.practice_trials(session), 0)
+        + (cursor.voided_answers if is_paid else 0),
         "qualification": cast(
             QualificationResult, judgment.qualification_result(session, study.protocol, cursor)
         )

@@ -226,6 +226,8 @@ class Done(TypedDict):
     paid_in_part: bool
     """Closed early without enough flashes that the browser failed to show; the place is to be returned."""
     completion_code: str
+    needs_code: bool
+    """Whether anybody asks for the code: a panel, or who pays by hand."""
     redirect_url: str | None
     form: Form | None
     """To be posted by the page on completion, for panels that ask for it."""
