@@ -14,6 +14,7 @@ second order; without that, fits look better than they are.
 """
 
 import math
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -456,15 +457,16 @@ def interval_over_evaluators(
 ) -> tuple[float, float] | None:
     """Return the interval (ms) of the threshold of a fit to all answers of two evaluators or more.
 
-    None if the threshold is not reached, or the answers do not determine its variance.
+    None if the threshold is not reached, or the answers do not determine its variance, as where an end is
+    beyond what a float holds.
     """
     if found.threshold_ms is None or len(by_evaluator) < 2:
         return None
     found_influence = _influence(found, by_evaluator)
     if found_influence is None:
         return None
-    low, high = Estimate(0.0, clustered(found_influence[0])).interval(level)
-    return found.threshold_ms * math.exp(low), found.threshold_ms * math.exp(high)
+    low, high = Estimate(math.log(found.threshold_ms), clustered(found_influence[0])).interval(level)
+    return (math.exp(low), math.exp(high)) if high < math.log(sys.float_info.max) else None
 
 
 def _influence(found: Fit, by_evaluator: Sequence[Trials]) -> tuple[np.ndarray, float] | None:

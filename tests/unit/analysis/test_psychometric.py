@@ -116,6 +116,16 @@ def test_alike_people_have_the_interval_of_their_answers():
     assert interval_over_evaluators(found, people[:1], 0.95) is None
 
 
+def test_a_threshold_with_an_end_beyond_all_numbers_has_no_interval_over_evaluators():
+    ms, totals = np.array([100.0, 200, 400, 800]), np.full(4, 20)
+    people = [Trials(ms, np.array(right), totals) for right in ([20.0, 20, 20, 20], [10.0, 10, 10, 11])]
+
+    found = fit(Trials(ms, people[0].right + people[1].right, 2 * totals))
+
+    assert interval_over_evaluators(found, people, 0.95)[1] > 1e100
+    assert interval_over_evaluators(found, people, 0.99) is None  # t of 63.7 in place of 12.7
+
+
 def test_an_accuracy_that_is_never_reached_has_no_threshold():
     totals = np.full(8, 200)
     found = fit(Trials(EXPOSURES, np.round(totals * accuracy(EXPOSURES, lapse=0.35)), totals))
