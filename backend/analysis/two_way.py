@@ -127,16 +127,31 @@ def two_way_of_pairs(
     agreeing = (k * (k - 1) + (n - k) * (n - k - 1)) / 2
     items = w * (agreeing - pairs_of_item * c)
     squares = w**2 * (agreeing * (1 - c) ** 2 + (pairs_of_item - agreeing) * c**2)
-    # two people who meet on several items are one pair, which the sum over people counts twice
-    twice = _squares_of_pairs(sign, person, place, w, c) / 2
-    count = len(who)
-    over_people = float((people**2).sum()) - twice
-    by_people = Component(max(0.0, over_people) * count / (count - 1), count - 1.0) if count > 1 else None
+    by_people = _of_people(people, _squares_of_pairs(sign, person, place, w, c) / 2)
     within = np.bincount(place, own**2, len(what)) - squares  # of pairs on one item that share an evaluator
     found = _combined(by_people, items, within)
-    single = float((own**2).sum())
-    is_unknown = single > 0 and over_people <= _ROUNDING * single
-    return replace(found, by_evaluators=None) if is_unknown else found
+    is_known = by_people is not None and by_people.variance > _ROUNDING * float((own**2).sum())
+    return found if is_known else replace(found, by_evaluators=None)
+
+
+def _of_people(sums: np.ndarray, squares: float) -> Component | None:
+    """Return what people add to a mean over pairs of them; None for a single one.
+
+    With S_j the summed influences of the pairs of person j, of n, and q the sum over pairs of their squared
+    influences, which sum_j S_j^2 contains twice, the variance is n (n - 1) / ((n - 2) (n - 3)) times
+    sum_j S_j^2 - q: influences are distances from the mean of the same pairs, which makes them too small.
+    This is exact where all people meet equally often. Pairs vary no less than if each were of people of its
+    own, n / (n - 2) q. Of two or three people it is not known. The skewness is that of the sums.
+    """
+    count = len(sums)
+    if count < 2:
+        return None
+    if count < 4:
+        return Component(0.0, count - 1.0)
+    known = count * (count - 1) / ((count - 2) * (count - 3)) * (float((sums**2).sum()) - squares)
+    variance, plain = max(known, count / (count - 2) * squares), clustered(sums)
+    third = plain.third * (variance / plain.variance) ** 1.5 if plain.variance else 0.0
+    return Component(variance, plain.df, third)
 
 
 def _squares_of_pairs(

@@ -300,16 +300,51 @@ def test_variances_of_agreement_are_sums_over_related_pairs_of_votes():
         if item[a] == item[b]
     ]
     people = items = both = 0.0
+    squares = {}
     for i, who, r in dyads:
+        squares[frozenset(who)] = squares.get(frozenset(who), 0.0) + r
         for j, others, s in dyads:
             people += r * s * bool(who & others)
             items += r * s * (i == j)
             both += r * s * (i == j and bool(who & others))
+    of_people = max(people * 6 * 5 / (4 * 3), sum(r**2 for r in squares.values()) * 6 / 4)
     assert found.by_items.variance == pytest.approx(items * 5 / 4)
-    assert found.by_evaluators.variance == pytest.approx(max(0, people) * 6 / 5)
-    assert found.by_both.variance == pytest.approx(
-        max(max(0, people) * 6 / 5, both) + max(0, (items - both) * 5 / 4)
-    )
+    assert found.by_evaluators.variance == pytest.approx(of_people)
+    assert found.by_both.variance == pytest.approx(max(of_people, both) + max(0, (items - both) * 5 / 4))
+
+
+@pytest.mark.parametrize("of_person", [0.0, 1.0])
+def test_the_variance_of_agreement_over_evaluators_is_right_on_average_for_five_people(of_person):
+    """The mean agreement of 5 people on 60 items, over 4,000 panels, has the variance that is estimated."""
+    rng = np.random.default_rng(6)
+    item, evaluator = np.repeat(np.arange(60), 5), np.tile(np.arange(5), 60)
+    means, variances = [], []
+    for _ in range(4000):
+        likely = expit(1.5 + of_person * rng.standard_normal(5))
+        vote = (rng.random((60, 5)) < likely).astype(float)
+        k = vote.sum(axis=1)
+        means.append(((k * (k - 1) + (5 - k) * (4 - k)) / 20).mean())
+        weight, centre = np.full(60, 1 / 600), np.full(60, means[-1])
+        found = two_way_of_pairs(vote.ravel(), item, evaluator, weight, centre).by_evaluators
+        variances.append(found.variance if found else 0.0)
+
+    assert np.mean(variances) == pytest.approx(np.var(means), rel=0.1)
+
+
+def test_agreement_has_the_longer_tail_of_the_people_who_disagree_with_most():
+    # eight people vote alike, the ninth differs on half of the items: who disagrees more pulls the mean down
+    vote = np.ones((40, 9))
+    vote[:20, 8] = 0.0
+    item, evaluator = np.repeat(np.arange(40), 9), np.tile(np.arange(9), 40)
+    mean = (28 + 8 / 2) / 36
+
+    found = two_way_of_pairs(vote.ravel(), item, evaluator, np.full(40, 1 / 36 / 40), np.full(40, mean))
+
+    sums = np.array([8 * (1 - mean) - 0.5] * 8 + [8 * (0.5 - mean)])  # of each person's pairs, times 36
+    skewness = (sums**3).sum() / (sums**2).sum() ** 1.5 * (9 / 8) ** -0.5
+    people = found.by_evaluators
+    assert people.third / people.variance**1.5 == pytest.approx(skewness)
+    assert people.lean < 0
 
 
 def test_a_second_metric_of_the_same_distances_is_no_better():
