@@ -396,7 +396,7 @@ def votes_study(cell: Cell, people: int, rng: np.random.Generator, same: str) ->
     items, kind = cell.pool or 300, {"2AFC": "2afc", "JND": "jnd"}[cell.judgment]
     votes = min(people, 5)
     if people >= MANY:  # for what is true
-        items, votes = (min(items, 1000), 100) if same == "items" else (5000, min(cell.people, 5))
+        items, votes = (items, 100) if same == "items" else (5000, min(cell.people, 5))
         people = cell.people if same == "people" else MANY
     item_sd = 2 * cell.pictures_sd
     judges = Judges(
@@ -410,7 +410,7 @@ def votes_study(cell: Cell, people: int, rng: np.random.Generator, same: str) ->
 def votes_numbers(which: str) -> Callable[[Any, Cell], Named]:
     def numbers(data: Any, _cell: Cell) -> Named:
         found = agreement(*data)
-        (metric, *_), (pair,) = found["metrics"], found["pairs"]
+        (metric, *_), pair = found["metrics"], next(iter(found["pairs"]), None)  # none if nobody said `same`
         rows = {"metrics": metric, "metrics.average_precision": metric["average_precision"], "pairs": pair}
         for name, row in {**rows, "human": (found["human"] or [None])[0]}.items():
             if row and row.get(which):
