@@ -53,8 +53,50 @@ def two_way(
     if evaluator is None:
         by_items = _clustered(items)
         return TwoWay(None, by_items, by_items)
-    people = _sums(influence, evaluator[is_used])
-    return _combined(_clustered(people), items, _sums(influence**2, item))
+    who = evaluator[is_used]
+    found = _combined(_clustered(_sums(influence, who)), items, _sums(influence**2, item))
+    return replace(found, by_evaluators=_people_alone(influence, item, who))
+
+
+def _people_alone(influence: np.ndarray, item: np.ndarray, evaluator: np.ndarray) -> Component | None:
+    """Return the component of evaluators where items stay the same; None for a single evaluator.
+
+    From residuals d about the mean of each item, of k votes: single votes add sum d^2 k / (k - 1), and what
+    evaluators differ adds the products of an evaluator's residuals on different items if they are above 0,
+    over the part that residuals retain of them. Where no item has two votes, items cannot be told from
+    evaluators, and the sums of influences count.
+    """
+    person, place = (np.unique(codes, return_inverse=True)[1] for codes in (evaluator, item))
+    k = np.bincount(place)[place]
+    if person.max() < 1 or k.max() < 2:
+        return _clustered(_sums(influence, person))
+    residual = influence - np.bincount(place, influence)[place] / k
+    lone = np.where(k > 1, residual**2 * k / np.maximum(k - 1, 1), influence**2)
+    single = Component(float(lone.sum()), max(1.0, len(k) - place.max() - 1.0))
+    people = clustered(_sums(residual, person))
+    products = float((np.bincount(person, residual) ** 2).sum() - (residual**2).sum())
+    retained = _retained(person, place, k)
+    of_people = products / retained if retained > 0 else 0.0
+    if not of_people > 0:
+        return single if single.variance else people
+    whole = single.variance + of_people  # as imprecise as a variance of so many people
+    third = people.third * (whole / people.variance) ** 1.5
+    return single + Component(of_people, people.df * (of_people / whole) ** 2, third)
+
+
+def _retained(person: np.ndarray, place: np.ndarray, k: np.ndarray) -> float:
+    """Return which part of the products of `_people_alone` residuals retain, if effects are alike on items.
+
+    With m votes of a person, and b_jl the sum of 1 / k over the items of both j and l, the residuals of j sum
+    to m_j a_j - sum_l b_jl a_l where a are the people's effects.
+    """
+    votes = np.bincount(person)
+    shape = (len(votes), int(place.max()) + 1)
+    there, parts = (coo_array((each, (person, place)), shape).tocsr() for each in (np.ones(len(k)), 1 / k))
+    common = parts @ there.T
+    whole = float((votes**2).sum())
+    residual = whole - 2 * float(votes @ common.diagonal()) + float(common.multiply(common).sum())
+    return max(0.0, residual - float((1 - 1 / k).sum())) / (whole - len(k)) if whole > len(k) else 0.0
 
 
 def _combined(by_people: Component | None, items: np.ndarray, common: np.ndarray) -> TwoWay:
@@ -94,7 +136,7 @@ def two_way_apart(
     influence, item, evaluator = influence[is_used], item[is_used], evaluator[is_used]
     single = Component(float((influence**2).sum()), len(influence) - 1)
     of_items = _of_items(_sums(influence, item), _sums(influence**2, item))
-    both, by_people = single + of_items, found.by_evaluators
+    both, by_people = single + of_items, clustered(_sums(influence, evaluator))
     inflation = (by_people.df + 1) / by_people.df
     of_people = by_people.variance - single.variance * inflation
     if of_people > 0:  # as imprecise as what it is the difference of

@@ -245,7 +245,6 @@ def test_variances_are_sums_over_pairs_of_related_votes():
     same_item, same_person = item[:, None] == item, evaluator[:, None] == evaluator
     products = np.outer(influence, influence)
     assert found.by_items.variance == pytest.approx(products[same_item].sum() * 6 / 5)
-    assert found.by_evaluators.variance == pytest.approx(products[same_person].sum() * 5 / 4)
     own = (influence**2).sum()
     people = max(products[same_person].sum() * 5 / 4, own)
     assert found.by_both.variance == pytest.approx(people + max(0, (products[same_item].sum() - own) * 6 / 5))
@@ -329,6 +328,39 @@ def test_the_variance_of_agreement_over_evaluators_is_right_on_average_for_five_
         variances.append(found.variance if found else 0.0)
 
     assert np.mean(variances) == pytest.approx(np.var(means), rel=0.1)
+
+
+@pytest.mark.parametrize(("of_person", "votes", "least", "most"), [
+    (0.0, 4, 1.0, 1.35), (0.0, 12, 1.0, 1.25), (1.0, 4, 0.9, 1.1), (1.0, 12, 0.9, 1.1),
+])  # fmt: skip
+def test_the_variance_over_evaluators_alone_is_that_of_the_same_items(of_person, votes, least, most):
+    """The mean of panels of 12 people on the same 60 items, over 1,500 panels; items differ greatly.
+
+    If people do not differ, an estimate of what they do is above 0 by chance in half of the panels.
+    """
+    rng = np.random.default_rng(9)
+    easy, item = rng.normal(0, 2, 60), np.repeat(np.arange(60), votes)
+    means, variances = [], []
+    for _ in range(1500):
+        evaluator = np.concatenate([rng.permutation(12)[:votes] for _ in range(60)])
+        likely = expit(easy[item] + of_person * rng.standard_normal(12)[evaluator])
+        vote = (rng.random(len(item)) < likely).astype(float)
+        means.append(vote.mean())
+        found = two_way((vote - vote.mean()) / len(vote), item, evaluator, np.ones(len(vote), bool))
+        variances.append(found.by_evaluators.variance)
+
+    assert least < np.mean(variances) / np.var(means) < most
+
+
+def test_evaluators_of_all_items_vary_as_their_means():
+    rng = np.random.default_rng(10)
+    votes = rng.normal(size=(8, 5)) + np.array([3, 1, 0, -1, -3])  # items by people
+    item, evaluator = np.repeat(np.arange(8), 5), np.tile(np.arange(5), 8)
+
+    found = two_way((votes.ravel() - votes.mean()) / 40, item, evaluator, np.ones(40, bool))
+
+    assert found.by_evaluators.variance == pytest.approx(votes.mean(axis=0).var(ddof=1) / 5)
+    assert found.by_evaluators.df == pytest.approx(4, rel=0.05)
 
 
 def test_agreement_has_the_longer_tail_of_the_people_who_disagree_with_most():
