@@ -190,7 +190,7 @@ async function playTrials(scene, block, pictures) {
       frame_ms: scene.display.frame_ms,
       ...seen,
       ...scene.fit.facts(),
-      surround: alterations(screen.stage).join(" "),
+      surround: alterations(screen.stage).join(" ") || null,
       flags: [...new Set([...seen.flags, ...scene.fit.flags(), ...carried, ...flags])],
     };
     scene.fit.release();

@@ -19,7 +19,7 @@ from backend.foundation.errors import InvalidInput
 
 NAMES = (
     "session", "stimulus", "class", "flags", "browser", "evidence", "draw", "reasons", "comment", "mark",
-    "item", "left", "right",
+    "item", "left", "right", "surround",
 )  # fmt: skip
 """Optional columns of texts."""
 WORDS = ("truth", "response")

@@ -10,6 +10,7 @@ from typing import Any
 from backend.analysis.judgment_scores import scores_of
 from backend.analysis.response_table import Answers
 from backend.analysis.scores import Options
+from backend.analysis.surround import altered
 from backend.experiment.judgments import judgment_of
 from backend.foundation.column_rows import ColumnRows
 from backend.report.judgment_report import FindingsOptions, report_of
@@ -45,7 +46,7 @@ def findings(
         found = {name: [*part] if isinstance(part, ColumnRows) else part for name, part in found.items()}
     if not judgment_of(answers.method).has_items:
         found = {**found, "metrics": metric_rows(answers, scores, chosen.metrics, Options(**options))}
-    return {**scores, "findings": found}
+    return {**scores, "findings": {**found, "surround": altered(answers)}}
 
 
 def score_findings(answers: Answers, exposures: str = "nominal", **options: Any) -> dict[str, Any]:

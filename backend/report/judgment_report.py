@@ -36,6 +36,7 @@ from backend.report import (
     metrics,
     plain_scores,
     questions,
+    surround,
 )
 from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Section
@@ -116,6 +117,7 @@ class JudgmentReport:
             evaluators.section(found),
             attention_section.section(found),
             browsers.section(found),
+            surround.section(found),
             questions.section(found, info),
             attrition.section(found),
             methods.section(found, info),

@@ -4,6 +4,9 @@ import pytest
 
 from backend.experiment.session import is_mistimed
 
+from .conftest import Player
+from .test_engines import skip_without
+
 SEEN = """(() => {
   const { left, top, right, bottom } = document.querySelector(".stage canvas").getBoundingClientRect();
   const { offsetLeft: x, offsetTop: y, width, height, scale } = visualViewport;
@@ -91,6 +94,37 @@ def test_a_flash_during_which_the_window_changed_is_replaced_and_not_the_browser
     assert "resized" not in stored[1].flags
     assert stored[1].facts["page_scale"] == (1 if change == "resize" else 1.5)
     assert stored[1].attempt == 1
+
+
+@pytest.mark.slow("starts Firefox, and flashes in real time")
+def test_in_firefox_flashes_and_standing_pictures_fit_a_display_with_other_pixels(site):
+    skip_without("Firefox")
+    from tests.engines.firefox import firefox
+
+    site.create("flash", "exposures", images=4, spare_images=20, exposures_ms="500,unlimited", mask_count=1,
+                countdown_ms=300, feedback_ms=20, full_screen=False, size_px=512)  # fmt: skip
+    with firefox(1100, 800) as browser, browser.fresh() as open_page:
+        player = Player(open_page(), site)
+        resize(player.page, 1000, 760, 1)
+        player.begin("flash")
+        player.start_flashes()
+        player.wait("question")
+        player.answer("f")
+        player.wait("question")
+        resize(player.page, 900, 700, 2)
+        player.play_flashes("done")
+
+        assert player.faults == []
+    _, _, stored = site.stored("flash")
+    assert [(each.facts["shown_px"], each.facts["pixel_ratio"]) for each in (stored[0], stored[-1])] == [
+        (512, 1), (1024, 2),
+    ]  # fmt: skip
+    assert all(each.facts.get("surround", "") == "" for each in stored)
+
+
+def resize(page, width, height, pixel_ratio):
+    size = {"width": width, "height": height}
+    page._call("browsingContext.setViewport", viewport=size, devicePixelRatio=pixel_ratio)
 
 
 def test_the_surround_is_ours_and_what_is_altered_all_the_same_is_stored(player, site):

@@ -44,12 +44,13 @@ class MoreRealReport(JudgmentReport):
 
     def sections(self, found: FindingsView, info: SourceInfo) -> Iterable[Section | None]:
         from backend.report import attention as attention_section
-        from backend.report import attrition, questions
+        from backend.report import attrition, questions, surround
 
         return (
             *self.score_sections(found),
             metrics.section(found),
             attention_section.section(found),
+            surround.section(found),
             questions.section(found, info),
             attrition.section(found),
             methods.section(found, info),
