@@ -56,6 +56,7 @@ def triplets(site, tmp_path):
             "images": count,
             "picture_checks": 3,
             "judgments_per_item": 1,
+            "shortest_answer_ms": 0,
             "panel": site.record,
         } | settings
         order = StudySpec(name, "study", "2afc", None, (), settings, items=(("", folder),))

@@ -19,7 +19,8 @@ def made(site, folder, name, **settings):
         of = folder / MODELS[place % 2]
         of.mkdir(exist_ok=True)
         shutil.copy(picture, of)
-    settings = {"size_px": SIZE, "masks": "phase", "panel": PAID_BY_LINK, "models_per_session": 2, **settings}
+    quick = {"size_px": SIZE, "masks": "phase", "shortest_answer_ms": 0}
+    settings = {**quick, "panel": PAID_BY_LINK, "models_per_session": 2, **settings}
     models = tuple((model, folder / model) for model in MODELS)
     method = settings.pop("method", "infinity")
     order = StudySpec(name, "study", method, site.folders / "real", models, settings)

@@ -28,7 +28,7 @@ def with_checks(site, tmp_path):
                 for i in range(4):
                     pixels = (rng.integers(0, 90, (64, 64, 3)) + tint).clip(0, 255).astype("uint8")
                     Image.fromarray(pixels).save(folder / f"{i}.png")
-        counts = {"practice_images": 2, "instructed_checks": 2}
+        counts = {"practice_images": 2, "instructed_checks": 2, "shortest_answer_ms": 0}
         settings = {"size_px": 64, "masks": "phase", "panel": site.record, **counts, **settings}
         order = StudySpec(
             name,

@@ -22,7 +22,14 @@ MARK_MS, PICTURE_MS, GAP_MS = 100, 1000, 250
 FIRST, GAP, SECOND, END = 1, 2, 3, 4
 """Phases after the mark that shows where to look."""
 TIMES = {"countdown_ms": MARK_MS, "feedback_ms": 20}
-SHORT = {"images": 8, "picture_checks": 4, "practice_images": 2, "spare_images": 20, **TIMES}
+SHORT = {
+    "shortest_answer_ms": 0,
+    "images": 8,
+    "picture_checks": 4,
+    "practice_images": 2,
+    "spare_images": 20,
+    **TIMES,
+}
 QUICK = {"exposures_ms": "100", "gap_ms": 50, **SHORT}
 LEAVES_DURING = """(() => {
   let left = 1;

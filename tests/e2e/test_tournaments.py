@@ -20,7 +20,8 @@ def made(site, folder, name, **settings):
         of = folder / MODELS[place % 3]
         of.mkdir(exist_ok=True)
         shutil.copy(picture, of)
-    settings = {"size_px": SIZE, "panel": PAID_BY_LINK, "bonus_usd_cents": 0, "images": 6, **settings}
+    quick = {"size_px": SIZE, "shortest_answer_ms": 0}
+    settings = {**quick, "panel": PAID_BY_LINK, "bonus_usd_cents": 0, "images": 6, **settings}
     models = tuple((model, folder / model) for model in MODELS)
     order = StudySpec(name, "study", "tournament", site.folders / "real", models, settings)
     return create(site.store, site.data, order, datetime.now(UTC))
