@@ -312,6 +312,7 @@ def test_variances_of_agreement_are_sums_over_related_pairs_of_votes():
     assert found.by_both.variance == pytest.approx(max(of_people, both) + max(0, (items - both) * 5 / 4))
 
 
+@pytest.mark.slow("draws many panels to know the variance between them")
 @pytest.mark.parametrize("of_person", [0.0, 1.0])
 def test_the_variance_of_agreement_over_evaluators_is_right_on_average_for_five_people(of_person):
     """The mean agreement of 5 people on 60 items, over 4,000 panels, has the variance that is estimated."""
@@ -330,6 +331,7 @@ def test_the_variance_of_agreement_over_evaluators_is_right_on_average_for_five_
     assert np.mean(variances) == pytest.approx(np.var(means), rel=0.1)
 
 
+@pytest.mark.slow("draws many panels to know the variance between them")
 @pytest.mark.parametrize(("of_person", "votes", "least", "most"), [
     (0.0, 4, 1.0, 1.35), (0.0, 12, 1.0, 1.25), (1.0, 4, 0.9, 1.1), (1.0, 12, 0.9, 1.1),
 ])  # fmt: skip
