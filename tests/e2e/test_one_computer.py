@@ -93,6 +93,7 @@ def test_two_people_use_their_own_links_in_two_tabs_at_once(two, site):
         player.press("consent")
         player.press("instructions")
     for player in (ada, bea):
+        player.page.bring_to_front()
         answer(player, 2)
         player.wait("done")
 
@@ -127,7 +128,7 @@ def test_at_a_shared_computer_the_next_person_begins_from_the_last_page(two, sit
     player.begin(study)
     answer(player, 2)
     player.wait("done")
-    code = player.page.inner_text("#code")
+    link_of_first = player.page.get_attribute(".withdrawal a", "href")
 
     player.page.click("text=Someone else takes part")
     player.press("consent")
@@ -141,7 +142,7 @@ def test_at_a_shared_computer_the_next_person_begins_from_the_last_page(two, sit
     answer(player, 2)
     player.wait("done")
 
-    assert player.page.inner_text("#code") != code
+    assert player.page.get_attribute(".withdrawal a", "href") != link_of_first
     people = [
         (session.device["person_at_computer"], cursor.trial_index)
         for session, cursor in site.store.sessions(study)
