@@ -104,7 +104,7 @@
   var texts = TEXTS[language];
 
   /** Modules that check the display before consent, for studies with flashes. */
-  var NEEDED_FOR_FLASHES = ["fitness.js", "display.js", "frames.js", "full_screen.js"];
+  var NEEDED_FOR_FLASHES = ["fitness.js", "display.js", "frames.js", "full_screen.js", "window_fit.js"];
 
   /**
    * @param {string} title

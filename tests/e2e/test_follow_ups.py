@@ -30,7 +30,8 @@ def shown(player):
 
 def asked_of(response):
     """Return what an evaluator was asked besides the judgment."""
-    return {name: value for name, value in response.facts.items() if name != "handler_delay_ms"}
+    asked = {*COLUMNS} & {*response.facts}
+    return {name: response.facts[name] for name in asked}
 
 
 def facts(player, site, count=1):

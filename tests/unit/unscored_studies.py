@@ -25,11 +25,12 @@ def add(world, study, **options):
     return study
 
 
-def play(player, right=lambda kind: True):
+def play(player, right=lambda kind: True, **facts):
     """Answer all of a session; return the replies.
 
     Args:
         right: whether to answer a trial of a kind right.
+        facts: what is posted with each answer.
     """
     roles = {}
     for stimulus in player.world.pools[player.state["study"]]:
@@ -42,5 +43,5 @@ def play(player, right=lambda kind: True):
             kind = "instructed" if instruction else roles[name] or "test"
             truth = instruction or player.truths[name]
             wrong = {"real": "fake", "fake": "real"}[truth]
-            replies.append({**player.answer(response=truth if right(kind) else wrong), "kind": kind})
+            replies.append({**player.answer(response=truth if right(kind) else wrong, **facts), "kind": kind})
     return replies

@@ -35,6 +35,8 @@ NAMES = {
     "et",
     "al",
     "HYPE",
+    "Ctrl",
+    "Mac",
 }
 """Latin words that every language writes as they are."""
 

@@ -164,7 +164,9 @@ def of_study(world):
             continue
         turns = count(i)
         unscored_studies.play(
-            player, lambda kind, i=i, turns=turns: next(turns) % 4 != i % 3 if kind == "test" else i != 2
+            player,
+            lambda kind, i=i, turns=turns: next(turns) % 4 != i % 3 if kind == "test" else i != 2,
+            **({"surround": "forced_colors filter"} if i == 0 else {}),
         )
         post(player, "after", AFTER)
     found = study_findings(world.store, study, world.clock.now)
