@@ -138,7 +138,8 @@ def below(app: Application, base_path: str) -> Application:
         root, path = base_path or _valid(environ.get("SCRIPT_NAME", "")), environ["PATH_INFO"]
         if root and _first(root) not in _OWN and f"{path}/".startswith(f"{root}/"):
             path = path[len(root) :] or "/"
-        return app({**environ, "SCRIPT_NAME": root, "PATH_INFO": path}, start_response)
+        environ |= {"SCRIPT_NAME": root, "PATH_INFO": path}  # the same object: the server reads it afterwards
+        return app(environ, start_response)
 
     return based
 

@@ -2,6 +2,8 @@
 
 import pytest
 
+from backend.experiment.follow_ups import COLUMNS
+
 from .test_accessibility import look, violations, violations_in_looks
 
 REASONS = "Hands|Text in the picture|Light and shadow"
@@ -30,8 +32,7 @@ def shown(player):
 
 def asked_of(response):
     """Return what an evaluator was asked besides the judgment."""
-    asked = {*COLUMNS} & {*response.facts}
-    return {name: response.facts[name] for name in asked}
+    return {name: fact for name, fact in response.facts.items() if name in COLUMNS}
 
 
 def facts(player, site, count=1):
