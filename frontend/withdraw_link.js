@@ -12,8 +12,9 @@ import { text } from "./texts.js";
  * @param {boolean} [isOpen]
  */
 export function withdrawalNote(path, isOpen = false) {
-  const url = new URL(addressOf(path), location.href).href;
-  const link = el("a", { href: url, target: "_blank", rel: "noopener", dir: "ltr" }, url);
+  const href = addressOf(path);
+  const url = new URL(href, location.href).href;
+  const link = el("a", { href, target: "_blank", rel: "noopener", dir: "ltr" }, url);
   const { button, told } = copier(url, link, {
     label: text("withdraw.copy_link"),
     copied: text("withdraw.link_copied"),

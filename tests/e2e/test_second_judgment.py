@@ -16,13 +16,13 @@ AT_LEAST = 100
 """Of 255: how bright the colour of a picture is on average, and how much brighter than the others."""
 PLACES = ("first", "second", "third")
 
+QUICK = ("images=4", "feedback_ms=50", "bonus_usd_cents=2", "shortest_answer_ms=0")
+
 
 @pytest.fixture
 def product(tmp_path):
     product = second_judgment.Product(tmp_path)
-    product.create(
-        "rows", ["gan"], "--set", "images=4", "--set", "feedback_ms=50", "--set", "bonus_usd_cents=2"
-    )
+    product.create("rows", ["gan"], *(word for each in QUICK for word in ("--set", each)))
     return product
 
 
