@@ -180,8 +180,9 @@ def test_answers_go_by_the_keys_of_the_language_and_by_f_j_and_r(player, site):
     pressed += [("ب", "KeyF"), ("ت", "KeyJ"), ("ق", "KeyR")]
     for key, code in pressed:
         player.wait("question")
+        typed = f'{{key: "{key}", code: "{code}", bubbles: true}}'
         press = f"""for (const name of ["keydown", "keyup"])
-          document.body.dispatchEvent(new KeyboardEvent(name, {{key: "{key}", code: "{code}", bubbles: true}}))"""
+          document.body.dispatchEvent(new KeyboardEvent(name, {typed}))"""
         player.act_and_move_on(lambda press=press: player.page.evaluate(press))
     player.wait("done")
 
