@@ -169,9 +169,12 @@ def test_agreement_with_people_is_of_real_sessions_and_printed_by_the_command(im
     made(*FOLDERS, "--model", "net=images/net")
     data = DataDir(Path("openhype-data"))
     world = World(open_store("sqlite:///openhype.db", data.root), data)
-    for wrong in [3, 0, 1] * 3:
-        fakes = iter([False] * wrong + [True] * 4)
-        world.player().play(lambda truth, fakes=fakes: truth == "real" or next(fakes))
+    wrong = dict(zip(world.store.study("faces").models, [3, 0, 1], strict=True))
+    for _ in range(9):
+        player = world.player()
+        (model,) = world.store.session(player.state["session"]).models
+        fakes = iter([False] * wrong[model] + [True] * 4)
+        player.play(lambda truth, fakes=fakes: truth == "real" or next(fakes))
     done("simulate", "faces", "--evaluators", 3, "--seed", 1)  # nobody's, so that nothing changes
 
     text, found = done("metrics", "faces"), json.loads(done("metrics", "faces", "--json").stdout)
