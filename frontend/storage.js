@@ -116,16 +116,13 @@ export function readNumber(study) {
 }
 
 /**
- * Forget a person at a shared computer, and count the next one.
+ * Forget what a person at a shared computer chose and did not send, and count the next one.
  * @param {string[]} studies the study, and its qualification if any
  */
 export function forgetPerson(studies) {
   const number = readNumber(studies[0]);
   try {
-    for (const study of studies) {
-      localStorage.removeItem(key(study));
-      localStorage.removeItem(languageKey(study));
-    }
+    for (const study of studies) localStorage.removeItem(languageKey(study));
     const drafts = Object.keys(sessionStorage).filter((name) => name.startsWith(DRAFT));
     for (const name of drafts) sessionStorage.removeItem(name);
     localStorage.setItem(numberKey(studies[0]), `${number + 1}`);
