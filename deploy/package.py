@@ -65,6 +65,9 @@ _MODULES: Mapping[str, tuple[str, ...]] = {
 }
 """Modules of `deploy/` that only some functions need."""
 
+_FRONTEND: Mapping[str, str] = {"api": "*.html", "panel": "*.html", "score": "*"}
+"""Files of the page that a stage reads: HTML that it serves, and the texts that studies are made with."""
+
 UNPACKED_LIMIT = 250 * 2**20
 """Lambda's limit for a function with its layers (bytes)."""
 
@@ -129,6 +132,7 @@ def build(stage: str, out: Path) -> Package:
 def _key(stage: str) -> str:
     """Return a hash of everything that a zip is built from, except the exact versions that pip chooses."""
     parts = hashlib.sha256(f"{runtime()} {requirements(stage)} {settings(stage)}".encode())
+    parts.update(assets.version().encode())
     for path in (*sources(stage), Path(__file__)):
         parts.update(f"{path.name}\n".encode() + path.read_bytes())
     return parts.hexdigest()[:16]
@@ -162,7 +166,7 @@ def sources(stage: str) -> list[Path]:
         and not any(path.is_relative_to(backend / part) for part in _LEFT_OUT[stage])
     ]
     modules = ["__init__.py", "api.py", "entry_point.py", *_MODULES[stage]]
-    frontend = [path for path in assets.FRONTEND.iterdir() if path.is_file()]
+    frontend = [path for path in assets.FRONTEND.glob(_FRONTEND[stage]) if path.is_file()]
     return sorted([*ours, *frontend, *(HERE / name for name in modules)])
 
 
@@ -173,6 +177,7 @@ def _lay_out(stage: str, folder: Path) -> None:
         target = project / source.relative_to(ROOT)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, target)
+    (project / assets.FRONTEND.name / assets.VERSION).write_text(assets.version(), "utf-8")
     ours = {**settings(stage), "runtime": runtime()}
     for name in ("extends", "callbacks"):  # the folder holds only what is packed
         ours.pop(name)

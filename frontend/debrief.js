@@ -1,8 +1,11 @@
 // @ts-check
 /** The debrief of a study: the evaluator's score beside other scores, and the pictures with their truth. */
 
+import { texts } from "./more_en.js";
 import { el } from "./screens.js";
-import { number, percent, sentences, text } from "./texts.js";
+import { addTexts, number, percent, sentences, text } from "./texts.js";
+
+addTexts(texts);
 
 /**
  * @typedef {{

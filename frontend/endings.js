@@ -7,7 +7,7 @@ import { keepToken } from "./held_token.js";
 import { backLink } from "./panel_exit.js";
 import { beginNextPerson, nextPersonActions } from "./person.js";
 import { ask, el, facts, showWaiting } from "./screens.js";
-import { money, number, percent, text } from "./texts.js";
+import { loadTexts, money, number, percent, text } from "./texts.js";
 import { questions } from "./trouble.js";
 import { withdrawalNote } from "./withdraw_link.js";
 
@@ -135,6 +135,7 @@ async function debriefOf(visit) {
         () => false,
       ),
     ]);
+    await loadTexts(() => false);
     return debrief && { debrief, ...showing };
   } catch (error) {
     console.warn("no debrief:", error);

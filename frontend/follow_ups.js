@@ -8,10 +8,13 @@
 import { confidenceStep } from "./confidence.js";
 import { lastPress, onTrialKeys } from "./keys.js";
 import { MARK_UNITS, markOn } from "./mark.js";
+import { texts } from "./more_en.js";
 import { el, enterScreen } from "./screens.js";
-import { percent, text } from "./texts.js";
+import { addTexts, percent, text } from "./texts.js";
 
 export { answersWithConfidence } from "./confidence.js";
+
+addTexts(texts);
 
 const LEAST_TOP_CSS = 4;
 const BESIDE_CSS = { least: 272, most: 400, gap: 24 };

@@ -8,7 +8,7 @@ import { mediumOf } from "./medium.js";
 import { instructions } from "./offer.js";
 import { afterPractice, beforePractice } from "./practice.js";
 import { ask, el, hideProgress, paragraphs } from "./screens.js";
-import { text } from "./texts.js";
+import { loadTexts, text } from "./texts.js";
 import { playBlock } from "./trials.js";
 import { withdrawalNote } from "./withdraw_link.js";
 
@@ -31,6 +31,7 @@ export async function prepare({ load }, study, isAwaited) {
     study.flashes ? load(() => import("./flash.js"), isAwaited) : null,
     study.debrief ? load(() => import("./debrief.js"), isAwaited) : null,
   ]);
+  await loadTexts(isAwaited);
   return { judgment, medium, flash };
 }
 
@@ -48,6 +49,7 @@ export async function playBlocks(api, study, visit) {
     prepare(api, study),
     asked && api.load(() => import("./follow_ups.js")),
   ]);
+  await loadTexts();
   const { judgment, flash } = prepared;
   const isBack = (visit.next?.trial_index ?? 0) > 0;
   await askQuestions(visit);
@@ -117,6 +119,7 @@ export async function playBlocks(api, study, visit) {
 export async function askQuestions(visit) {
   if (!visit.questions) return;
   const { askOpenQuestions } = await visit.load(() => import("./questions.js"));
+  await loadTexts();
   await askOpenQuestions(visit);
 }
 

@@ -4,10 +4,13 @@
  * server.
  */
 
+import { texts } from "./more_en.js";
 import { problemOf, shownQuestions, storable, twoReadings, typedNumber } from "./question_rules.js";
 import { actionRow, el, show } from "./screens.js";
 import { readDraft, writeDraft } from "./storage.js";
-import { exactly, text } from "./texts.js";
+import { addTexts, exactly, text } from "./texts.js";
+
+addTexts(texts);
 
 /**
  * @typedef {import("./visit.js").Visit} Visit

@@ -5,16 +5,23 @@
  */
 
 import { FALLBACK, direction } from "./languages.js";
-import { texts as english } from "./text_en.js";
+import { texts } from "./text_en.js";
 
 /** Unicode's first strong isolate and its end: the value's own direction orders its characters. */
 const ISOLATE = ["\u2068", "\u2069"];
 /** Arabic with the digits of codes and ids. */
 const LOCALES = /** @type {Record<string, string>} */ ({ ar: "ar-u-nu-latn" });
 
+const english = { ...texts };
+/** Beginnings of the names of the catalogues in use. */
+const parts = new Set(["text"]);
 let current = FALLBACK;
 let catalogue = english;
-let wanted = FALLBACK;
+/** @typedef {{language: string, own: Record<string, string>}} Wanted */
+/** @type {Wanted} */
+let wanted = { language: FALLBACK, own: {} };
+/** @type {Promise<void>} */
+let change = Promise.resolve();
 /** @type {import("./visit.js").Api["load"]} */
 let load = (imported) => imported();
 
@@ -27,25 +34,56 @@ export function loadTextsBy(loadOfPage) {
 }
 
 /**
+ * Have the texts of `more_LANGUAGE.js` too, here in English; `loadTexts` loads them in the language in use.
+ * Each module that shows them calls this when it is loaded.
+ * @param {Record<string, string>} more
+ */
+export function addTexts(more) {
+  parts.add("more");
+  Object.assign(english, more);
+}
+
+/**
  * Load a language, and show all further texts in it.
- * If another call follows before it is loaded, only the last call has an effect.
+ * If another call follows before it is loaded, only the last call has an effect, and both wait for it.
  * @param {string} language
  * @param {Record<string, string>} [own] the researcher's texts, by key
  * @param {() => boolean} [isAwaited] whether somebody waits for it
  */
-export async function useLanguage(language, own = {}, isAwaited = () => true) {
-  wanted = language;
-  const isHere = language === FALLBACK;
-  const { texts } = isHere
-    ? { texts: english }
-    : await load(() => import(`./text_${language}.js`), isAwaited);
-  if (wanted !== language) return;
+export function useLanguage(language, own = {}, isAwaited = () => true) {
+  wanted = { language, own };
+  change = changeTo(wanted, isAwaited);
+  return change;
+}
+
+/**
+ * @param {Wanted} asked
+ * @param {() => boolean} isAwaited
+ * @returns {Promise<void>}
+ */
+async function changeTo(asked, isAwaited) {
+  const { language, own } = asked;
+  const loaded = language === FALLBACK ? [english] : await Promise.all([...parts].map(inLanguage));
+  if (asked !== wanted) return change;
   current = language;
-  catalogue = { ...texts, ...own };
+  catalogue = Object.assign({}, ...loaded, own);
   const page = globalThis.document?.documentElement; // none in the tests of Node
   if (!page) return;
   page.lang = language;
   page.dir = direction(language);
+
+  /** @param {string} part */
+  async function inLanguage(part) {
+    return (await load(() => import(`./${part}_${language}.js`), isAwaited)).texts;
+  }
+}
+
+/**
+ * Load, in the language in use, the texts that modules added.
+ * @param {() => boolean} [isAwaited]
+ */
+export function loadTexts(isAwaited) {
+  return useLanguage(wanted.language, wanted.own, isAwaited);
 }
 
 /** Return the language in use. */
@@ -55,7 +93,7 @@ export function currentLanguage() {
 
 /**
  * Return a text with its values filled in.
- * @param {string} key as in `text_en.js`
+ * @param {string} key as in `text_en.js` or `more_en.js`
  * @param {Record<string, string | number>} [values] by the names that stand in braces
  */
 export function text(key, values = {}) {
@@ -131,7 +169,7 @@ export function counted(count, unit) {
  */
 function pieces(key) {
   const found = catalogue[key] ?? english[key];
-  if (found === undefined) throw new Error(`text_en.js has no text ${key}`);
+  if (found === undefined) throw new Error(`there is no text ${key}`);
   return found.split(/\{(\w+)\}/);
 }
 

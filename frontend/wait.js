@@ -8,14 +8,17 @@ import { tokenOf } from "./held_token.js";
 import { listenToKeys } from "./keys.js";
 import { languagePicker } from "./language_picker.js";
 import { browserLanguage } from "./languages.js";
+import { texts } from "./more_en.js";
 import { panelOf, wayBack } from "./panel_exit.js";
 import { recognise } from "./person.js";
 import { PLAIN } from "./refusals.js";
 import { ask, el, facts, show } from "./screens.js";
 import { mayReload } from "./storage.js";
 import { speak, titleOf } from "./study_texts.js";
-import { counted, loadTextsBy, money, text, useLanguage } from "./texts.js";
+import { addTexts, counted, loadTextsBy, money, text, useLanguage } from "./texts.js";
 import { makeStuck, questions, quotes, tellTrouble } from "./trouble.js";
+
+addTexts(texts);
 
 /** @typedef {import("../types/api.js").PublicStudy} PublicStudy */
 

@@ -7,11 +7,14 @@
 import { nameInPath } from "./address.js";
 import { Refused, makeApi } from "./api.js";
 import { browserLanguage } from "./languages.js";
+import { texts } from "./more_en.js";
 import { ask, el, show } from "./screens.js";
 import { mayReload } from "./storage.js";
 import { speak, titleOf } from "./study_texts.js";
-import { loadTextsBy, text, useLanguage } from "./texts.js";
+import { addTexts, loadTextsBy, text, useLanguage } from "./texts.js";
 import { makeStuck, questions, quotes, tellTrouble } from "./trouble.js";
+
+addTexts(texts);
 
 const SESSION = nameInPath();
 const PATH = /** @type {const} */ (`/api/sessions/${encodeURIComponent(SESSION)}/withdrawal`);

@@ -1,4 +1,6 @@
-"""The catalogues of the texts that evaluators see, `frontend/text_LANGUAGE.js`: for checks and defaults.
+"""The catalogues of the texts that evaluators see, for checks and defaults.
+
+`frontend/text_LANGUAGE.js` has those of every visit, `frontend/more_LANGUAGE.js` those that few need.
 
 A study in one language is stored with its title and consent text in this language, so that the store has
 what evaluators agreed to. Where evaluators choose, the page shows both in their language instead.
@@ -28,7 +30,11 @@ _ANSWER_KEYS = {"answer.fake_key": "jr", "answer.real_key": "f"}
 @cache
 def catalogue(language: str) -> dict[str, str]:
     """Return all texts of a language by key."""
-    source = (_FOLDER / f"text_{language}.js").read_text("utf-8")
+    return _of_file(f"text_{language}.js") | _of_file(f"more_{language}.js")
+
+
+def _of_file(name: str) -> dict[str, str]:
+    source = (_FOLDER / name).read_text("utf-8")
     start, end = source.index("texts = ") + len("texts = "), source.rindex("}")
     return json.loads(source[start:end].rstrip().removesuffix(",") + "}")
 
@@ -95,7 +101,7 @@ def _check_texts(protocol: Protocol) -> None:
         where = f"texts.{language}" if language else "texts"
         with under("settings", "texts", *filter(None, [language]), key):
             if key not in english:
-                hint = did_you_mean(key, english, f"; {_FOLDER.name}/text_en.js has them all")
+                hint = did_you_mean(key, english, f"; {_FOLDER.name}/text_en.js and more_en.js have them all")
                 raise InvalidInput(f"{where}: no text is called {key!r}{hint}")
             _check_placeholders(where, key, text, placeholders(english[key]))
             if key in _ANSWER_KEYS:

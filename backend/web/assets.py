@@ -13,6 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 
 FRONTEND = Path(__file__).resolve().parents[2] / "frontend"
+VERSION = "version.txt"
+"""In a package for Lambda: the version of the page's files, which stand in a bucket and not beside it."""
 _KINDS = (".js", ".css", ".svg")
 _ADDRESS = re.compile(r'\b(href|src)="/(assets/)?')
 _VERSION_DIGITS = 12
@@ -29,15 +31,17 @@ def version(folder: Path = FRONTEND) -> str:
 
     What is served follows from the sources and from `comments.py`, so that these are what it digests.
     """
+    if (written := folder / VERSION).is_file():
+        return written.read_text("utf-8")
     return _version(tuple((path, *_stamp(path)) for path in (_STRIPPING, *files(folder))))
 
 
 def page(name: str, root: str = "") -> bytes:
     """Return an HTML file of the page with links to the current version, below the path `root`."""
-    text = (FRONTEND / name).read_text("utf-8")
+    text, current = (FRONTEND / name).read_text("utf-8"), version()
 
     def address(link: re.Match[str]) -> str:
-        return f'{link[1]}="{root}/{link[2]}{version()}/' if link[2] else f'{link[1]}="{root}/'
+        return f'{link[1]}="{root}/{link[2]}{current}/' if link[2] else f'{link[1]}="{root}/'
 
     return _ADDRESS.sub(address, text).encode()
 

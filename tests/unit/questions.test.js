@@ -10,7 +10,7 @@ import {
   twoReadings,
   typedNumber,
 } from "../../frontend/question_rules.js";
-import { texts } from "../../frontend/text_en.js";
+import { texts } from "../../frontend/more_en.js";
 
 const vectors = JSON.parse(readFileSync(new URL("question_vectors.json", import.meta.url), "utf-8"));
 const questions = vectors.questions.map((/** @type {any} */ { if: shown_if = null, ...own }) => ({

@@ -6,9 +6,12 @@ import ts from "typescript";
 
 import { answerKeys } from "../../frontend/answer_keys.js";
 import { LANGUAGES, preferredOf } from "../../frontend/languages.js";
+import { texts as more } from "../../frontend/more_en.js";
 import {
+  addTexts,
   counted,
   currentLanguage,
+  loadTexts,
   money,
   number,
   percent,
@@ -142,7 +145,7 @@ test("the search for texts in code finds phrases, labels and parts of templates"
 });
 
 const modules = readdirSync(FRONTEND).filter(
-  (name) => name.endsWith(".js") && !name.startsWith("text_") && !isResearchers(name),
+  (name) => name.endsWith(".js") && !/^(text|more)_[a-z]{2}\.js$/.test(name) && !isResearchers(name),
 );
 
 for (const name of modules) {
@@ -187,6 +190,18 @@ test("of two languages asked for at once the last one stays, whichever is loaded
 
   await Promise.all([useLanguage("ja"), useLanguage("fr")]);
   assert.equal(currentLanguage(), "fr");
+});
+
+test("texts that a module adds are there in English at once, and then in the language in use", async () => {
+  await useLanguage("de", { "wait.pay": "Lohn: {money}" });
+  addTexts(more);
+  assert.equal(text("wait.title"), "Wait to be called");
+
+  await loadTexts();
+  assert.deepEqual(
+    [text("wait.title"), text("wait.pay", { money: 1 })],
+    ["Warten, bis es losgeht", "Lohn: 1"],
+  );
 });
 
 test("in Arabic, a value keeps its own direction", async () => {

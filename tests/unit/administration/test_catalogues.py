@@ -22,6 +22,8 @@ PAGES = {"index.html": "page.needs_script_help", "wait.html": "page.needs_script
 PAGES["withdraw.html"] = PAGES["wait.html"]
 BESIDE_SCRIPTS = ("page.needs_script", "page.needs_script_help", "page.needs_script_here")
 """Keys of the texts that HTML files contain."""
+PARTS = ("text", "more")
+CATALOGUE = re.compile(r"(text|more)_[a-z]{2}\.js")
 LATIN = re.compile(r"[A-Za-zÀ-ÿ]{2,}")
 NAMES = {
     "JavaScript",
@@ -49,8 +51,25 @@ def in_language(**settings):
     return in_its_language(protocol(**settings), settings)
 
 
-def test_a_file_is_there_for_each_language_and_for_no_other():
-    assert {path.stem.removeprefix("text_") for path in FRONTEND.glob("text_*.js")} == set(LANGUAGES)
+@pytest.mark.parametrize("part", PARTS)
+def test_a_file_is_there_for_each_language_and_for_no_other(part):
+    assert {path.stem.removeprefix(f"{part}_") for path in FRONTEND.glob(f"{part}_*.js")} == set(LANGUAGES)
+
+
+@pytest.mark.parametrize("language", OTHERS)
+@pytest.mark.parametrize("part", PARTS)
+def test_a_text_is_in_the_same_file_in_every_language(part, language):
+    assert keys_of_file(part, language) == keys_of_file(part, "en")
+
+
+def test_texts_that_few_visits_need_are_shown_only_by_modules_that_have_them_loaded():
+    loaded_with_them = ("confidence", "mark", "question_rules")  # by `follow_ups.js` and `questions.js`
+    having = {path for path in FRONTEND.glob("*.js") if 'from "./more_en.js"' in path.read_text("utf-8")}
+    having |= {FRONTEND / f"{name}.js" for name in loaded_with_them}
+    others = {path for path in FRONTEND.glob("*.js") if not CATALOGUE.fullmatch(path.name)} - having
+
+    assert used_keys(others, keys_of_file("more", "en")) == set()
+    assert used_keys(having, keys_of_file("more", "en")) == set(keys_of_file("more", "en"))
 
 
 def test_the_page_and_the_server_have_the_same_languages():
@@ -66,8 +85,7 @@ def test_every_text_is_there_in_every_language(language):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_key_stands_twice_and_no_text_is_empty(language):
-    source = (FRONTEND / f"text_{language}.js").read_text("utf-8")
-    keys = re.findall(r'^  "([^"]+)": ', source, re.M)
+    keys = [key for part in PARTS for key in keys_of_file(part, language)]
 
     assert len(keys) == len(set(keys)) == len(catalogue(language))
     assert [key for key, text in catalogue(language).items() if not text and key != "between.sentences"] == []
@@ -113,18 +131,9 @@ def test_no_group_of_texts_is_called_like_a_language():
 
 
 def test_every_key_is_used_and_every_key_used_is_there():
-    code = "".join(
-        path.read_text("utf-8")
-        for path in FRONTEND.glob("*.js")
-        if not path.name.startswith("text_") and path.name != "first.js"
-    )
-    quoted = set(re.findall(r'"([a-z_]+(?:\.[a-z_]+)+)"', code))
-    patterns = [
-        re.escape(found).replace(re.escape("${"), "${").replace(re.escape("}"), "}")
-        for found in re.findall(r"`([a-z_]+\.[^`]*\$\{[^`]*)`", code)
-    ]
-    built = [re.compile(re.sub(r"\$\{[^}]*\}", r"\\w+", pattern)) for pattern in patterns]
-    used = {key for key in ENGLISH if key in quoted or any(each.fullmatch(key) for each in built)}
+    modules = {path for path in FRONTEND.glob("*.js") if not CATALOGUE.fullmatch(path.name)}
+    modules.remove(FRONTEND / "first.js")
+    quoted, used = quoted_keys(modules), used_keys(modules, ENGLISH)
 
     groups = {key.partition(".")[0] for key in ENGLISH}
     missing = {key for key in quoted if key.partition(".")[0] in groups and not key.endswith(".js")}
@@ -133,6 +142,30 @@ def test_every_key_is_used_and_every_key_used_is_there():
     }  # `study_texts.js` finds them
     assert set(ENGLISH) - used - {*BESIDE_SCRIPTS, *first_keys(), *stored} == set()
     assert missing - set(ENGLISH) == set()
+
+
+def quoted_keys(modules):
+    return set(re.findall(r'"([a-z_]+(?:\.[a-z_]+)+)"', code_of(modules)))
+
+
+def used_keys(modules, keys):
+    """Return those of `keys` that modules have as they are, or build by a template."""
+    quoted = quoted_keys(modules)
+    patterns = [
+        re.escape(found).replace(re.escape("${"), "${").replace(re.escape("}"), "}")
+        for found in re.findall(r"`([a-z_]+\.[^`]*\$\{[^`]*)`", code_of(modules))
+    ]
+    built = [re.compile(re.sub(r"\$\{[^}]*\}", r"\\w+", pattern)) for pattern in patterns]
+    return {key for key in keys if key in quoted or any(each.fullmatch(key) for each in built)}
+
+
+def code_of(modules):
+    return "".join(path.read_text("utf-8") for path in modules)
+
+
+def keys_of_file(part, language):
+    source = (FRONTEND / f"{part}_{language}.js").read_text("utf-8")
+    return re.findall(r'^  "([^"]+)": ', source, re.M)
 
 
 def first_texts():

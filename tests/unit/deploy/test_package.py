@@ -14,6 +14,7 @@ from backend.foundation.errors import InvalidInput
 from backend.responses.study_data import study_scores
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
+from backend.web import assets
 from deploy import package
 from tests import function
 
@@ -242,6 +243,15 @@ def test_the_packages_fit_into_lambda(stage):
 
     assert built.unpacked <= 250 * 2**20
     assert built.size < {"api": 7, "panel": 13.5, "score": 75}[stage] * 2**20
+
+
+@pytest.mark.parametrize("stage", list(package.STAGES))
+def test_the_pages_of_a_package_link_to_the_files_that_stand_in_the_bucket(stage):
+    program = "from backend.web import assets; print(assets.page('index.html').decode())"
+    command = [sys.executable, "-S", "-c", program]
+    page = subprocess.run(command, cwd=function.unpacked(stage), capture_output=True, text=True).stdout
+
+    assert f'src="/assets/{assets.version()}/main.js"' in page
 
 
 KINDS_OF_JOBS = """
