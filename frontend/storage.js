@@ -132,7 +132,7 @@ export function forgetPerson(studies) {
 }
 
 const RELOADS = "openhype:reloads";
-const RELOADS_AT_MOST = 5;
+const RELOADS_AT_MOST = 10;
 const RELOADS_WITHIN_MS = 30000;
 
 /** Return whether this page may load itself again, which it must not do without end; count it if so. */
