@@ -11,6 +11,7 @@ import { ask, el, show } from "./screens.js";
 import { readNumber, readPass, writePass } from "./storage.js";
 import { titleOf } from "./study_texts.js";
 import { currentLanguage, text } from "./texts.js";
+import { translatedTo } from "./translation.js";
 
 /** @typedef {import("../types/api.js").PublicStudy} PublicStudy */
 /** @typedef {import("../types/api.js").Opened} Opened */
@@ -155,6 +156,7 @@ function open({ api }, study, qualificationToken) {
       pixel_ratio: devicePixelRatio,
       language: navigator.language,
       shown_language: currentLanguage(),
+      translated: translatedTo(),
       ...(study.shared_computer ? { person_at_computer: readNumber(study.study) } : {}),
     },
     qualification_token: qualificationToken,

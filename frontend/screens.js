@@ -36,8 +36,16 @@ export function duration(minutes) {
 }
 
 /**
+ * Return a code or an id, which no translator of pages may alter.
+ * @param {string} value
+ */
+export function verbatim(value) {
+  return el("bdi", { translate: "no" }, value);
+}
+
+/**
  * Return a list of names and values, side by side.
- * @param {string[][]} rows
+ * @param {(Node | string)[][]} rows
  */
 export function facts(rows) {
   return el(
@@ -53,9 +61,13 @@ export function facts(rows) {
  */
 export function contactLink(contact) {
   if (/^https?:\/\//.test(contact))
-    return el("a", { href: contact, target: "_blank", rel: "noopener noreferrer", dir: "ltr" }, contact);
+    return el(
+      "a",
+      { href: contact, target: "_blank", rel: "noopener noreferrer", dir: "ltr", translate: "no" },
+      contact,
+    );
   if (/^[^\s@:/?]+@[^\s@:/?]+\.[^\s@:/?]+$/.test(contact))
-    return el("a", { href: `mailto:${contact}`, dir: "ltr" }, contact);
+    return el("a", { href: `mailto:${contact}`, dir: "ltr", translate: "no" }, contact);
   return el("bdi", {}, contact);
 }
 

@@ -22,6 +22,8 @@ let catalogue = english;
 let wanted = { language: FALLBACK, own: {} };
 /** @type {Promise<void>} */
 let change = Promise.resolve();
+/** The page's `lang` as we wrote it; another one is a translator's, which knows what is shown. */
+let written = globalThis.document?.documentElement.lang;
 /** @type {import("./visit.js").Api["load"]} */
 let load = (imported) => imported();
 
@@ -69,7 +71,7 @@ async function changeTo(asked, isAwaited) {
   catalogue = Object.assign({}, ...loaded, own);
   const page = globalThis.document?.documentElement; // none in the tests of Node
   if (!page) return;
-  page.lang = language;
+  if (page.lang === written) page.lang = written = language;
   page.dir = direction(language);
 
   /** @param {string} part */

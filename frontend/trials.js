@@ -16,6 +16,7 @@ import { text } from "./texts.js";
 import { ask, el, enterScreen, isGone, showProgress, showWaiting, trialScreen } from "./screens.js";
 import { stageSize, styleRow } from "./stage.js";
 import { alterations } from "./surround.js";
+import { translatedTo } from "./translation.js";
 import { makeStill, showStill } from "./still.js";
 import { followWindow, windowAtHand } from "./window_fit.js";
 
@@ -191,6 +192,7 @@ async function playTrials(scene, block, pictures) {
       ...seen,
       ...scene.fit.facts(),
       surround: alterations(screen.stage).join(" ") || null,
+      translated: translatedTo(),
       flags: [...new Set([...seen.flags, ...scene.fit.flags(), ...carried, ...flags])],
     };
     scene.fit.release();

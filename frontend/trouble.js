@@ -2,7 +2,7 @@
 /** Messages for when the server cannot be reached, and how the evaluator continues: no response is lost. */
 
 import { interrupt } from "./interruption.js";
-import { contactLink, el, facts, notice } from "./screens.js";
+import { contactLink, el, facts, notice, verbatim } from "./screens.js";
 import { counted, sentences, text, textNodes } from "./texts.js";
 
 /** @typedef {import("./api.js").Trouble} Trouble */
@@ -103,11 +103,11 @@ export function questions({ contact }, id) {
         { class: "quiet" },
         ...textNodes(id ? "contact.questions_quote" : "contact.questions", {
           contact: contactLink(contact),
-          id,
+          id: verbatim(id),
         }),
       ),
     ];
-  return id ? [el("p", { class: "quiet" }, text("contact.quote", { id }))] : [];
+  return id ? [el("p", { class: "quiet" }, ...textNodes("contact.quote", { id: verbatim(id) }))] : [];
 }
 
 /**
@@ -117,8 +117,8 @@ export function questions({ contact }, id) {
  */
 export function quotes({ contact, session }, id) {
   const rows = [
-    ...(id ? [[text("contact.error"), id]] : []),
-    ...(session ? [[text("contact.session"), session]] : []),
+    ...(id ? [[text("contact.error"), verbatim(id)]] : []),
+    ...(session ? [[text("contact.session"), verbatim(session)]] : []),
     [text("contact.time"), `${new Date().toISOString().slice(0, 16).replace("T", " ")} UTC`],
   ];
   const whom = contact

@@ -14,7 +14,7 @@ import { text } from "./texts.js";
 export function withdrawalNote(path, isOpen = false) {
   const href = addressOf(path);
   const url = new URL(href, location.href).href;
-  const link = el("a", { href, target: "_blank", rel: "noopener", dir: "ltr" }, url);
+  const link = el("a", { href, target: "_blank", rel: "noopener", dir: "ltr", translate: "no" }, url);
   const { button, told } = copier(url, link, {
     label: text("withdraw.copy_link"),
     copied: text("withdraw.link_copied"),

@@ -19,7 +19,7 @@ from backend.foundation.errors import InvalidInput
 
 NAMES = (
     "session", "stimulus", "class", "flags", "browser", "evidence", "draw", "reasons", "comment", "mark",
-    "item", "left", "right", "surround",
+    "item", "left", "right", "surround", "translated",
 )  # fmt: skip
 """Optional columns of texts."""
 WORDS = ("truth", "response")

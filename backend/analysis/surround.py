@@ -1,6 +1,6 @@
-"""In how many responses pictures or their surround were not as the protocol says, by what differed.
+"""In how many responses pictures, their surround or the texts were not as the protocol says, and how.
 
-The task page stores it with each response: the column `surround`, and two flags of `flags`.
+The task page stores it with each response: the columns `surround` and `translated`, and two flags of `flags`.
 """
 
 from typing import Any
@@ -15,6 +15,9 @@ _FLAGS = ("resized", "not_whole")
 def altered(answers: Answers) -> list[dict[str, Any]]:
     """Return `altered` (a word), `responses`, and `share` of all (0 to 1), the most frequent first."""
     counts = {**_counts(answers, "surround"), **_counts(answers, "flags", _FLAGS)}
+    translated = sum(_counts(answers, "translated").values())
+    if translated:
+        counts["translated"] = translated
     order = sorted(counts, key=lambda word: (-counts[word], word))
     total = len(answers.model.codes)
     return [{"altered": word, "responses": counts[word], "share": counts[word] / total} for word in order]

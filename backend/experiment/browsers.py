@@ -3,6 +3,7 @@
 Every browser on an iPhone or iPad uses Apple's engine, whatever its name.
 """
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -22,6 +23,7 @@ _MARKS = (
 )
 """Substrings of the user agent, each with the engine it indicates; the first match counts."""
 _MOST_PEOPLE = 100000
+_LANGUAGE_TAG = re.compile(r"unknown|[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}")
 
 
 def engine_of(device: Mapping[str, Any]) -> str:
@@ -42,6 +44,12 @@ def language_of(device: Mapping[str, Any]) -> str:
     return language if language in LANGUAGES else ""
 
 
+def translated_to(device: Mapping[str, Any]) -> str:
+    """Return what a machine had translated the page to when consent was given: BCP 47, `unknown`, or ''."""
+    language = device.get("translated")
+    return language if isinstance(language, str) and _LANGUAGE_TAG.fullmatch(language) else ""
+
+
 def person_at_computer(device: Mapping[str, Any]) -> int | None:
     """Return which person this was at a shared computer, from 1; None in other studies."""
     number = device.get("person_at_computer")
@@ -52,12 +60,13 @@ def retained(device: Mapping[str, Any]) -> dict[str, Any]:
     """Return what remains of a device's data after its deletion, if known.
 
     That is the engine, and conditions of the experiment, of which there are few: the language of the page,
-    and which person it was at a shared computer.
+    what it was translated to, and which person it was at a shared computer.
     """
     found = {
         "engine": engine_of(device),
         "shown_language": language_of(device),
         "person_at_computer": person_at_computer(device),
+        "translated": translated_to(device),
     }
     return {name: value for name, value in found.items() if value}
 

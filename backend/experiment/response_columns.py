@@ -138,6 +138,12 @@ COLUMNS = {
         "blend, transform, separated by spaces",
         is_fact=True,
     ),
+    "translated": Column(
+        "What the browser or an extension translated the page's texts to; empty if it did not, as far as the "
+        "page could see",
+        "language (BCP 47), or unknown",
+        is_fact=True,
+    ),
     "confidence": Column(
         "How sure the evaluator was of the response; empty where it was not asked",
         "1 to confidence_points, or 0 to 100 on a slider",

@@ -18,6 +18,7 @@ _MEANINGS = {
     "opacity": "the picture was translucent",
     "blend": "the picture was blended with what was behind it",
     "transform": "the picture was transformed",
+    "translated": "the texts of the page were translated by the browser or an extension",
 }
 
 
@@ -27,8 +28,8 @@ def section(found: FindingsView) -> Section | None:
     if not rows:
         return None
     text = (
-        "Some pictures, or the gray around them, were not shown as the protocol says, as far as the page "
-        "could see. These responses are in the scores."
+        "Some pictures, the gray around them or the texts of the page were not shown as the protocol says, "
+        "as far as the page could see. These responses are in the scores."
     )
     columns = (
         Column("what differed", lambda row: _meaning(row["altered"]), is_number=False),

@@ -13,7 +13,8 @@ from backend.experiment.response_columns import Column
 EVALUATORS = (
     "study", "method", "session", "model", "evaluator", "simulated", "responses", "value", "accuracy",
     "fakes_error", "reals_error", "said_fake", "not_sure", "guessing_p", "rt_median_ms", "rt_total_ms",
-    "fast", "same_answer_notices", "language", "person_at_computer", "checks", "checks_right", "excluded",
+    "fast", "same_answer_notices", "language", "person_at_computer",
+    "translated_before", "checks", "checks_right", "excluded",
 )  # fmt: skip
 """Columns of the table of evaluators; comparisons with other evaluators are in the report only."""
 IMAGES = (
@@ -56,6 +57,10 @@ COLUMNS = {
     ),
     "person_at_computer": Column(
         "Which person it was at a computer where several take part (`shared_computer=true`), from 1", "count"
+    ),
+    "translated_before": Column(
+        "What a machine had translated the page to when consent was given; empty if nothing was seen of it",
+        "language (BCP 47), or unknown",
     ),
     "checks": Column("Attention checks that the evaluator answered", "count"),
     "checks_right": Column("Attention checks that were answered right", "count"),

@@ -219,6 +219,11 @@ def _write_questions(store: Store, study: Study, simulated: bool, path: Path) ->
             write(row)
 
 
+_OF_SESSION = (
+    "study", "method", "session", "simulated", "language", "person_at_computer", "translated_before",
+)  # fmt: skip
+
+
 def _evaluator(study: Study, rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the row of an evaluator from the rows of one session."""
     from backend.analysis.judgment_scores import scores_of
@@ -227,8 +232,7 @@ def _evaluator(study: Study, rows: list[dict[str, Any]]) -> dict[str, Any]:
 
     method = study.protocol.method
     how = scores_of(method)
-    of_session = ("study", "method", "session", "simulated", "language", "person_at_computer")
-    same = {name: rows[0][name] for name in of_session}
+    same = {name: rows[0][name] for name in _OF_SESSION}
     models = {row["model"] for row in rows}
     model = models.pop() if len(models) == 1 else _ANY_MODEL  # such as in a qualification
     unmarked = ({**row, "model": model, "excluded": None} for row in rows)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from backend import __version__
-from backend.experiment.browsers import engine_of, language_of, person_at_computer
+from backend.experiment.browsers import engine_of, language_of, person_at_computer, translated_to
 from backend.experiment.exclusion import Answered, is_excluded
 from backend.experiment.judgment import item_key
 from backend.experiment.judgments import judgment_of
@@ -61,6 +61,7 @@ def study_rows(
             "browser": engine_of(session.device),
             "language": language_of(session.device),
             "person_at_computer": person_at_computer(session.device),
+            "translated_before": translated_to(session.device),
             "excluded": _is_excluded(rule, session, cursor, responses) if rule.is_declared else None,
         }
         for response in responses:

@@ -125,3 +125,7 @@ def test_the_language_of_each_evaluator_is_exported_where_evaluators_choose(worl
 def test_the_language_stays_when_the_facts_of_a_device_are_deleted():
     assert retained({"shown_language": "ja", "language": "de-AT"}) == {"shown_language": "ja"}
     assert retained({"shown_language": "de-AT"}) == {}
+    for tag in ("pt-BR", "zh-Hant", "unknown"):
+        assert retained({"translated": tag}) == {"translated": tag}
+    for other in (None, 7, "a<b", "Polish, please"):
+        assert retained({"translated": other}) == {}

@@ -10,6 +10,7 @@ from backend.responses.readers import read_answers, write_responses
 EXPECTED = [
     {"altered": "forced_colors", "responses": 10, "share": 0.25},
     {"altered": "filter", "responses": 4, "share": 0.1},
+    {"altered": "translated", "responses": 2, "share": 0.05},
     {"altered": "not_whole", "responses": 1, "share": 0.025},
 ]
 """Counted by hand from the rows of `written`."""
@@ -36,7 +37,12 @@ def written(tmp_path, alter):
 def test_altered_surrounds_and_cut_pictures_are_counted_by_what_differed(tmp_path):
     def alter(i):
         words = [*(["forced_colors"] if i < 10 else []), *(["filter"] if i < 4 else [])]
-        return {"surround": " ".join(words), "flags": ("not_whole", "interrupted") if i == 30 else ()}
+        translated = {38: "pt-BR", 39: "unknown"}.get(i, "")
+        return {
+            "surround": " ".join(words),
+            "translated": translated,
+            "flags": ("not_whole", "interrupted") if i == 30 else (),
+        }
 
     found = findings(written(tmp_path, alter), in_columns=False)
 

@@ -386,7 +386,9 @@ def test_the_size_of_pictures_and_notices_of_equal_answers_are_exported(world, e
     player.begin(shown_css_px=409.6, shown_px=512)
     for flags in ([], ["same_answer_notice"], ["interrupted"]):
         player.answer(flags=flags)
-    player.answer(shown_css_px=300, shown_px=600, pixel_ratio=2, page_scale=1.5, surround="filter")
+    player.answer(
+        shown_css_px=300, shown_px=600, pixel_ratio=2, page_scale=1.5, surround="filter", translated="pl"
+    )
 
     paths = exported(world.store.study("faces"))
 
@@ -394,6 +396,7 @@ def test_the_size_of_pictures_and_notices_of_equal_answers_are_exported(world, e
     assert [(row["shown_css_px"], row["shown_px"]) for row in scored] == [
         *[("409.6", "512")] * 3, ("300", "600"),  # of the block, unless the trial says otherwise
     ]  # fmt: skip
+    assert [row["translated"] for row in scored] == ["", "", "", "pl"]
     assert [scored[3][name] for name in ("pixel_ratio", "page_scale", "surround")] == ["2", "1.5", "filter"]
     assert evaluator["same_answer_notices"] == "1"
     events = [(row["event"], row["trial"]) for row in table(file_of(paths, "events"))]
