@@ -107,19 +107,23 @@ async function firstLook(api) {
 async function admitted(world, study) {
   const opened = await open(world, study, null);
   if (opened.stage === "session") return world.begun(study, opened);
-  return afterQualification(world, study, opened.qualification);
+  return afterQualification(world, study, opened);
 }
 
 /**
  * @param {World} world
  * @param {PublicStudy} study
- * @param {PublicStudy} qualification
+ * @param {import("../types/api.js").QualificationFirst} first `token`: of a test that was begun elsewhere
  * @returns {Promise<Visit | null>}
  */
-async function afterQualification(world, study, qualification) {
+async function afterQualification(world, study, { qualification, token }) {
   const { api } = world;
   const { askQuestions, playBlocks, showResult } = await world.playing();
   let visit = await world.resumed(qualification.study);
+  if (!visit && token) {
+    keepToken(qualification.study, token);
+    visit = await world.resumed(qualification.study, token);
+  }
   if (!visit) {
     if (!(await consented(world, qualification, titleOf(study))))
       return sayGoodbye(await exitLink(api, study, "no_consent"));
@@ -137,7 +141,7 @@ async function afterQualification(world, study, qualification) {
   const opened = await open(world, study, visit.token);
   if (opened.stage === "session") return world.begun(study, opened);
   keepToken(qualification.study, null); // the test may be taken again: not passed, or the pass expired
-  return afterQualification(world, study, opened.qualification);
+  return afterQualification(world, study, opened);
 }
 
 /**

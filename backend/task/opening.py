@@ -159,12 +159,14 @@ class Opening:
                 code="consent_changed",
             )
         proof, token = opening.signature, opening.qualification_token
-        key, _ = self._visitors.vouched(study, opening.panel, proof, token)
+        key, checked = self._visitors.vouched(study, opening.panel, proof, token)
         self._visitors.admission.check(study, key)
         qualification = self._visitors.qualification_of(study)
         is_rehearsal = self._visitors.places.is_rehearsal(study, opening.panel)
         if qualification and not self._visitors.has_passed(qualification, key, token, simulated=is_rehearsal):
-            return self._comes_first(qualification)
+            is_vouched = bool(checked or opening.panel.get(PRIVATE_LINK))
+            begun = self._visitors.begun_test(qualification, key, opening.panel) if is_vouched else None
+            return self._comes_first(qualification, begun)
         opening = replace(opening, simulated=is_rehearsal)
         return self._with_own_place(
             study,
@@ -248,8 +250,12 @@ class Opening:
 
         return retried(add, "many are let in at once")
 
-    def _comes_first(self, qualification: Study) -> QualificationFirst:
-        return {"stage": "qualification", "qualification": self._public(qualification, None)}
+    def _comes_first(self, qualification: Study, begun: str | None = None) -> QualificationFirst:
+        first: QualificationFirst = {
+            "stage": "qualification",
+            "qualification": self._public(qualification, None),
+        }
+        return {**first, "token": begun} if begun else first
 
     def _public(self, study: Study, qualification: Study | None) -> PublicStudy:
         signature = self._visitors.places.signature(study)

@@ -332,6 +332,9 @@ class Resumed(TypedDict):
 class QualificationFirst(TypedDict):
     stage: Literal["qualification"]
     qualification: PublicStudy
+    token: NotRequired[
+        Annotated[str, Meta(description="Of the person's own test, which was begun elsewhere and is resumed")]
+    ]
 
 
 class Opened(TypedDict):

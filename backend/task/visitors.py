@@ -55,6 +55,11 @@ class Visitors:
             return None
         return f"{session.id}.{handover_secret(self._access.hash_key, session.id)}"
 
+    def begun_test(self, qualification: Study, key: str | None, panel: Mapping[str, str]) -> str | None:
+        """Return a token of the person's test that is not finished, as `own_session`."""
+        token = self.own_session(qualification, key, panel)
+        return token if token and self._access.cursor(token.partition(".")[0]).state == "active" else None
+
     def _has_signed_test(self, study: Study, key: str | None, token: str | None) -> bool:
         qualification, signature = self.qualification_of(study), study.protocol.admission.panel.signature
         if key is None or qualification is None or signature is None:

@@ -361,6 +361,33 @@ def test_a_signed_test_counts_where_the_signature_ran_out_meanwhile(site):
     assert unsigned == (403, "unsigned")
 
 
+def test_a_half_done_test_goes_on_in_another_browser_for_who_is_vouched_for(site):
+    sign_up(site, "test", kind="qualification", retakes=True)
+    sign_up(site, qualification="test")
+    test = site.player("test", panel=LINK, signature=token())
+    test.begin()
+    test.answer()
+
+    there = post(site, "faces/sessions", token())[1]
+    from_another_place = post(
+        site,
+        "faces/sessions",
+        token(panel={"person": "p1", "place": "s2"}),
+        {**LINK, "SESSION_ID": "s2"},
+    )[1]
+    head = {"Authorization": f"Bearer {there['token']}"}
+    resumed = site.http.post(f"/api/sessions/{test.state['session']}/resume", json={}, headers=head)
+    test.lease = resumed.json["state"]["lease"]
+    test.play(lambda truth: False)
+    failed = post(site, "faces/sessions", token())[1]
+
+    assert there["stage"] == "qualification"
+    assert resumed.json["state"]["progress"]["answered"] == 1
+    assert "token" not in from_another_place
+    assert failed["stage"] == "qualification"
+    assert "token" not in failed  # it is taken again from its beginning
+
+
 def test_a_signed_link_goes_on_in_another_browser_from_the_same_place_alone(site):
     sign_up(site)
     opened = post(site, "faces/sessions", token())[1]
