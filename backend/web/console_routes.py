@@ -7,13 +7,11 @@ request themselves; so anybody may load the page.
 from collections.abc import Callable, Iterable
 from urllib.parse import quote
 
-from flask import Flask, Response, redirect, request
-from werkzeug.wrappers import Response as Redirect
+from flask import Flask, Response
 
 from backend.web import headers
 
 PATH = "/console"
-_FORMER_PATH = "/dashboard"
 
 
 def path_of_study(study: str) -> str:
@@ -22,7 +20,7 @@ def path_of_study(study: str) -> str:
 
 
 def add_pages(app: Flask, page: Callable[[], Response], upload_origins: Iterable[str] = ()) -> None:
-    """Add `/console` and all paths under it, and the way there from `/dashboard`, which they replaced.
+    """Add `/console` and all paths under it.
 
     Args:
         page: returns the empty page.
@@ -37,12 +35,6 @@ def add_pages(app: Flask, page: Callable[[], Response], upload_origins: Iterable
         reply = page()
         reply.headers.update(sent)
         return reply
-
-    @app.get(_FORMER_PATH)
-    @app.get(f"{_FORMER_PATH}/<study>")
-    def dashboard(study: str | None = None) -> Redirect:
-        # whether there is such a study is told to who has signed in
-        return redirect(request.script_root + (PATH if study is None else path_of_study(study)), 301)
 
 
 def page_headers(upload_origins: Iterable[str] = ()) -> dict[str, str]:

@@ -176,7 +176,7 @@ def test_a_qualification_is_shown_without_scores_and_results(desk, site):
 
 
 def test_a_study_that_is_not_there_is_told_to_who_has_signed_in(desk, site):
-    sign_in(desk.page, site, "/dashboard/nobody")
+    sign_in(desk.page, site, "/console/studies/nobody")
 
     desk.page.wait_for_selector(".error:has-text('nobody')")
 
@@ -205,9 +205,9 @@ def test_when_the_visit_is_over_the_key_is_asked_for_again(desk, site):
     desk.page.wait_for_selector("#token", timeout=20000)
 
 
-def test_an_address_of_the_dashboard_leads_to_the_study_its_results_and_back(desk, site):
+def test_a_studys_page_leads_to_its_results_and_back(desk, site):
     run(site, 3)
-    sign_in(desk.page, site, "/dashboard/faces")
+    sign_in(desk.page, site, "/console/studies/faces")
     desk.page.wait_for_selector(".tiles")
     addresses = [desk.page.url]
 
@@ -217,7 +217,7 @@ def test_an_address_of_the_dashboard_leads_to_the_study_its_results_and_back(des
     desk.page.click("text=Back to the study in the console")
     desk.page.wait_for_selector(".tiles")
     addresses.append(desk.page.url)
-    desk.page.goto(f"{site.url}/dashboard")
+    desk.page.goto(f"{site.url}/console")
     desk.page.wait_for_selector(".studies li")
     addresses.append(desk.page.url)
 

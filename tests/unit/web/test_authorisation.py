@@ -140,8 +140,6 @@ PAGES = {
     "GET /console": ALL,
     "GET /console/": ALL,
     "GET /console/{path}": ALL,
-    "GET /dashboard": ALL,
-    "GET /dashboard/{study}": ALL,
     "GET /results": RESEARCHER,
     "GET /results/{study}": RESEARCHER,
 }

@@ -115,10 +115,6 @@ def test_addresses_of_an_uploads_parts_stand_below_the_path(proxy):
     assert [each["url"] for each in urls] == [f"{BASE}/api/uploads/{upload}/parts/0"]
 
 
-def test_the_former_dashboard_leads_below_the_path(proxy):
-    assert proxy.ask(f"{BASE}/dashboard/faces").headers["Location"] == f"{BASE}/console/studies/faces"
-
-
 @pytest.mark.parametrize(
     "sent", ["", "/", "//evil.example", "https://evil.example", "/a b", "/a/../b", '/"x']
 )

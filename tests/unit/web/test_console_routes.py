@@ -7,11 +7,9 @@ from flask import Flask, Response
 
 from backend.experiment.judgments import METHODS
 from backend.stimuli import images
-from backend.studies.pausing import is_paused
 from backend.web import assets, console_routes
 
-from .. import sample_studies as studies
-from .members import as_member, signed_in, token
+from .members import as_member, token
 
 
 @pytest.mark.parametrize("path", ["/console", "/console/", "/console/studies/faces", "/console/a/b/c/<x>"])
@@ -21,38 +19,6 @@ def test_every_path_of_the_console_is_its_page_without_a_sign_in(world, path):
     assert reply.status_code == 200
     assert reply.data == world.http.get("/console").data
     assert "Set-Cookie" not in reply.headers
-
-
-@pytest.mark.parametrize(
-    ("address", "target"),
-    [
-        ("/dashboard", "/console"),
-        ("/dashboard/faces", "/console/studies/faces"),
-        ("/dashboard/nobody", "/console/studies/nobody"),
-        ("/dashboard/faces?as=json", "/console/studies/faces"),
-        ("/dashboard/a%3Fb%20%C3%A9%22", "/console/studies/a%3Fb%20%C3%A9%22"),
-    ],
-)
-def test_the_dashboards_addresses_lead_to_the_console_whether_or_not_there_is_such_a_study(
-    world, address, target
-):
-    world.add(studies.study(images=8))
-
-    reply = world.http.get(address)
-
-    assert (reply.status_code, reply.headers["Location"]) == (301, target)
-    assert world.http.get(target).status_code == 200
-
-
-def test_nothing_is_changed_by_way_of_the_dashboard(world):
-    world.add(studies.study(images=8))
-    http = signed_in(world, world.data.keys().researcher)
-
-    replies = [http.post(f"/dashboard{path}") for path in ("", "/faces", "/faces/pause", "/faces/leave")]
-
-    assert [reply.status_code for reply in replies] == [405, 405, 404, 404]
-    assert not is_paused(world.store, "faces")
-    assert http.get("/api/me").status_code == 200
 
 
 def test_other_sites_can_neither_frame_it_nor_be_reached_from_it(world):
