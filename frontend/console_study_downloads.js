@@ -63,7 +63,7 @@ export function downloads(record, isSimulated, context) {
  * @param {Study} record
  * @returns {Options}
  */
-function reportOptions({ method }) {
+function reportOptions({ settings }) {
   const percent = numberField("Intervals (%)", { min: "50", max: "99.9", step: "any", placeholder: "95" });
   const asked = {
     title: textField("Title of the page"),
@@ -79,14 +79,14 @@ function reportOptions({ method }) {
     ]),
   };
   const { exposures, ...others } = asked;
-  return options("Options of the report", method === "time" ? asked : others);
+  return options("Options of the report", settings.staircase ? asked : others);
 }
 
 /**
  * @param {Study} record
  * @returns {Options}
  */
-function exportOptions({ method }) {
+function exportOptions({ has_items }) {
   const names = el("textarea", { rows: "2", spellcheck: "false" });
   const asked = {
     creator: {
@@ -100,7 +100,7 @@ function exportOptions({ method }) {
     bapps: tickField("With pictures and votes in the layout of BAPPS"),
   };
   const { bapps, ...others } = asked;
-  return options("Options of the data set", method === "2afc" || method === "jnd" ? asked : others);
+  return options("Options of the data set", has_items ? asked : others);
 }
 
 /**

@@ -30,7 +30,7 @@ export function modelsSection(record, context) {
   const adding = join_problem
     ? quiet(sentence(`no model can be added: the study ${join_problem}`))
     : details("Add a model", joinForm(study, context));
-  const what = record.method === "2afc" || record.method === "jnd" ? "Sets" : "Models";
+  const what = record.has_items ? "Sets" : "Models";
   return section(what, names, adding, jobList(study, context, { kinds: ["join_model"], onEnd: renew }));
 }
 

@@ -188,13 +188,13 @@ function privateLinks(study, { api }) {
  * @param {Study} record
  * @param {Context} context
  */
-function simulation({ study, models, method }, { api }) {
+function simulation({ study, models, redraws }, { api }) {
   const evaluators = numberField(
     "How many",
     { min: "1", max: `${MOST_SIMULATED}`, value: "10", required: "" },
     "Of all models together. They answer through the same routes as people do.",
   );
-  const { what, words, limits } = method === "tournament" ? STRENGTH : ACCURACY;
+  const { what, words, limits } = redraws === "count" ? STRENGTH : ACCURACY;
   const of = Object.fromEntries(
     models.map((model) => [model, numberField(`${what} of ${model}`, { step: "any", ...limits })]),
   );

@@ -42,9 +42,6 @@ const PAIRS = /** @type {{[method: string]: string}} */ ({ tukey: "Tukey’s tes
 /** Pairs of models above which their differences are folded. */
 const MANY_PAIRS = 15;
 
-/** Methods whose evaluators vote on distances. */
-const OF_VOTES = ["2afc", "jnd"];
-
 /**
  * @param {HTMLElement} main
  * @param {Study} record
@@ -63,7 +60,7 @@ export async function showScores(main, record, context) {
   if (typeof found === "string")
     main.append(el("section", {}, paragraph(found), el("p", { class: "no-print" }, other)));
   else main.append(...scoresView(study, found), el("div", { class: "row no-print" }, printing, full, other));
-  const compared = OF_VOTES.includes(record.method)
+  const compared = record.has_items
     ? agreementSection(record, isSimulated, context)
     : metricsSection(record, context);
   main.append(downloads(record, isSimulated, context), ...(record.kind === "study" ? [compared] : []));

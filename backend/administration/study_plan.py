@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from backend.administration.setting_list import PROTOCOLS
 from backend.experiment.judgment import Planning
 from backend.experiment.judgments import judgment_of, method_named
-from backend.experiment.judgments.more_real import settings_of
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import Study
 from backend.experiment.settings import new_protocol
@@ -117,14 +116,7 @@ def default_spreads(study: Study) -> "list[Spread]":
     """Return the spreads from which a study is planned without a pilot."""
     from backend.analysis.spreads import without_pilot
 
-    protocol, contest = study.protocol, settings_of(study.protocol)
-    return without_pilot(
-        protocol.method,
-        len(study.models),
-        protocol.stimuli.trials,
-        contest.real_contestant,
-        contest.ties,
-    )
+    return without_pilot(study.protocol, len(study.models))
 
 
 def tells(study: Study, aim: Aim, spreads: "Sequence[Spread] | None" = None) -> dict[str, Any] | None:

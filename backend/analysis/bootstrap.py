@@ -179,12 +179,13 @@ def percentile_coverage(evaluators: int, level: float) -> float:
     return 1 - float(two_sided_p(reach, evaluators - 1))
 
 
-def doubts(values: np.ndarray, responses: int, method: str, level: float) -> list[str]:
+def doubts(values: np.ndarray, responses: int, are_shares: bool, level: float) -> list[str]:
     """Return reasons why the percentile interval would be too narrow, in words.
 
     Args:
         values: values of two evaluators or more; percent, or ms.
         responses: their total number of responses.
+        are_shares: whether values are percent.
     """
     found, covers = [], percentile_coverage(len(values), level)
     if covers < COVERS_WELL - 0.95 + level:
@@ -193,7 +194,7 @@ def doubts(values: np.ndarray, responses: int, method: str, level: float) -> lis
             f"{100 * level:g}%"
         )
     rarer = min(values.mean(), 100 - values.mean()) / 100 * responses
-    if method != "time" and round(rarer, 6) < FEW_ANSWERS:
+    if are_shares and round(rarer, 6) < FEW_ANSWERS:
         kind = "wrong" if values.mean() < 50 else "right"
         found.append(f"{rarer:.0f} {kind} answers in all are too few for the percentile method")
     return found

@@ -26,7 +26,7 @@ def caveats(
         beside: the result of `score_intervals.score_details`.
     """
     found = [*_people(answers), *_unlike_others(answers, groups)]
-    if answers.method == "time":
+    if not answers.has_shares:
         found += [*_bounds(beside or {}), *_displays(answers)]
     return found
 

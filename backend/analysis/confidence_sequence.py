@@ -26,8 +26,7 @@ from backend.analysis.values import Values, values_by_model
 
 FEWEST = 5
 """Minimum number of evaluators; fewer give hardly any information on how people differ."""
-_POINTS = 16
-POINTS = {"infinity": _POINTS, "time": 8, "exposures": _POINTS}
+POINTS, _POINTS_OF_TIMES = 16, 8
 """Numbers of evaluators at which intervals are computed; those of HYPE-time take longer."""
 _WEIGHT = 3.0
 
@@ -49,7 +48,7 @@ def score_by_evaluators(
     mine = filter_rows(answers, answers.model.codes == answers.model.names.index(model))
     place = {name: i for i, name in enumerate(order)}
     places = np.array([place.get(name, count) for name in mine.evaluator.names])[mine.evaluator.codes]
-    steps = np.linspace(FEWEST, count, points or POINTS.get(answers.method, _POINTS))
+    steps = np.linspace(FEWEST, count, points or (POINTS if answers.has_shares else _POINTS_OF_TIMES))
     rows = []
     for first in sorted({round(n) for n in steps}):
         some = filter_rows(mine, places < first)
@@ -60,23 +59,27 @@ def score_by_evaluators(
                 "evaluators": first,
                 "score": float(values[model].numbers.mean()),
                 "ci": interval["ci"],
-                "any_look": any_look(values[model], interval, answers.method, level),
+                "any_look": any_look(values[model], interval, answers.has_shares, level),
             }
         )
     return rows
 
 
-def any_look(values: Values, interval: dict[str, Any], method: str, level: float) -> list[float | None]:
-    """Return the interval that is valid at all looks together; an unbounded end is None."""
+def any_look(values: Values, interval: dict[str, Any], are_shares: bool, level: float) -> list[float | None]:
+    """Return the interval that is valid at all looks together; an unbounded end is None.
+
+    Args:
+        are_shares: whether values are percent, so that none is above 100.
+    """
     numbers, (low, high) = values.numbers, interval["ci"]
     count, alpha = len(numbers), 1 - level
     ratio = ((count + _WEIGHT) / _WEIGHT) ** (1 / count) * alpha ** (-2 / count)
     rest = count + _WEIGHT - ratio * _WEIGHT
     if rest <= 0:
-        return [0.0, None] if method == "time" else [0.0, 100.0]
+        return [0.0, 100.0] if are_shares else [0.0, None]
     mean, shared = mean_of(numbers), interval["share_of_pictures"] or 0.0
     total = replace(mean.people, variance=mean.people.variance / (1 - shared))
     t = math.sqrt((count - 1) * (count + _WEIGHT) * (ratio - 1) / rest)
     below, above = (reach * math.sqrt(total.variance) for reach in reaches(t, total.variance, total.third))
     ends = min(low, mean.value - below), max(high, mean.value + above)
-    return [max(0.0, ends[0]), ends[1] if method == "time" else min(100.0, ends[1])]
+    return [max(0.0, ends[0]), min(100.0, ends[1]) if are_shares else ends[1]]

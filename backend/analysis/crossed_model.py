@@ -75,7 +75,7 @@ def crossed_model_note(answers: Answers) -> str | None:
 
 def _applies(answers: Answers) -> bool:
     return bool(
-        answers.method == "infinity"
+        not answers.has_exposures
         and answers.has_image.any()
         and len(np.unique(answers.evaluator.codes)) >= 2
         and answers.is_fake.any()

@@ -60,7 +60,7 @@ def drift(answers: Answers, level: float) -> dict[str, Any] | None:
     ordered = _ordered(answers)
     if ordered is None:
         return None
-    is_timed = answers.method == "time"
+    is_timed = not answers.has_shares
     change = _by_model(answers, ordered, _change(answers, ordered, level), level, is_timed)
     return {
         "change": change and {"of": "threshold" if is_timed else "error", **change},
@@ -90,7 +90,7 @@ def _ordered(answers: Answers) -> _Ordered | None:
 
 def _change(answers: Answers, ordered: _Ordered, level: float) -> Terms:
     cell, y, weight = [answers.judges.of_response], answers.error, np.ones(len(answers))
-    if answers.method == "time":
+    if not answers.has_shares:
         y, weight = _of_functions(answers, level)
     else:
         cell.append(answers.is_fake)

@@ -20,8 +20,11 @@ from backend.analysis.rank_ranges import rank_ranges
 from backend.analysis.response_table import Answers
 from backend.analysis.score_resamples import ITERATIONS, ScoreResamples, resampled_scores
 from backend.analysis.scores import Options, scores_of_values
+from backend.analysis.share_spreads import spreads_of_shares
+from backend.analysis.spread import Spread
 from backend.analysis.values import Values
 from backend.experiment.judgments import judgment_of, method_named
+from backend.experiment.protocol import Protocol
 from backend.foundation.errors import InvalidInput
 
 _MODULES = "backend.analysis.judgments"
@@ -107,6 +110,25 @@ class JudgmentScores:
             options.iterations or ITERATIONS,
             options.evaluators_drawn,
         )
+
+    def spreads(self, answers: Answers) -> list[Spread]:
+        """Return the spread of each model of a pilot that has two evaluators or more.
+
+        Raises:
+            InvalidInput: an evaluator judged one image.
+        """
+        return spreads_of_shares(answers, self.values(answers))
+
+    def expected_spreads(self, protocol: Protocol, models: int, images: int | None = None) -> list[Spread]:
+        """Return the spreads from which a study of `models` models is planned without a pilot.
+
+        Args:
+            images: that an evaluator judges, where spreads depend on it; default, those of `protocol`.
+
+        Returns:
+            [] where nothing is known; methods of which something is say so (`Planning.without_pilot`).
+        """
+        return []
 
     def narrowing(self, answers: Answers, model: str, ended: Mapping[Any, str]) -> list[dict[str, Any]]:
         """Return score and intervals of a model after its first 5, ..., n evaluators; [] if not computed.

@@ -1,5 +1,6 @@
 """Answers to pairs of contestants (models, and the reals where they take part), as arrays."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -8,6 +9,9 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from backend.analysis.bradley_terry import LEFT_WINS, RIGHT_WINS, TIE, Games
+from backend.analysis.response_table import Answers, Coded, Coder
+from backend.experiment.judgment import pictures_of
+from backend.foundation.errors import InvalidInput
 
 OUTCOMES = {"left": LEFT_WINS, "tie": TIE, "right": RIGHT_WINS}
 """Codes of the answers."""
@@ -94,6 +98,68 @@ class PairedAnswers:
         cells = 3 * pair + outcome
         shape = (len(self.evaluators), 3 * len(keys))
         return csr_matrix((np.ones(len(self)), (self.evaluator, cells)), shape=shape)
+
+
+def paired_of(answers: Answers) -> PairedAnswers:
+    """Return the responses as answers to pairs of contestants.
+
+    Raises:
+        InvalidInput: the responses do not say who stood where, or a contestant stood beside itself.
+    """
+    missing = [name for name in ("left", "right", "response") if name not in answers.texts]
+    if missing:
+        raise InvalidInput(
+            f"responses of a tournament need the columns left, right and response; {missing[0]} is missing"
+        )
+    left, right = (answers.texts[name] for name in ("left", "right"))
+    contestants = sorted({*_used(left), *_used(right)})
+    if "" in contestants or None in contestants:
+        raise InvalidInput("left and right must name a contestant in every response of a tournament")
+    place = {name: i for i, name in enumerate(contestants)}
+    lefts, rights = (_recoded(column, place) for column in (left, right))
+    if (lefts == rights).any():
+        whom = contestants[int(lefts[(lefts == rights).argmax()])]
+        raise InvalidInput(f"left and right must be two contestants, not both {whom}")
+    used = np.unique(answers.evaluator.codes, return_inverse=True)
+    return PairedAnswers(
+        tuple(contestants),
+        tuple(str(answers.evaluator.names[code]) for code in used[0]),
+        lefts,
+        rights,
+        _recoded(answers.texts["response"], OUTCOMES),
+        used[1],
+        _pictures(answers.texts.get("stimulus")),
+    )
+
+
+def _pictures(column: Coded | None) -> np.ndarray | None:
+    """Return codes of the left and of the right picture of each response, -1 where it does not name two."""
+    if column is None:
+        return None
+    codes = Coder()
+    pairs = [pictures_of(str(name or "")) for name in column.names]
+    codes.add([name for pair in pairs if len(pair) == 2 for name in pair])
+    named = iter(codes.coded().codes.reshape(-1, 2).tolist())
+    of_name = np.array([next(named) if len(pair) == 2 else (-1, -1) for pair in pairs], np.int64)
+    result: np.ndarray = of_name.reshape(-1, 2)[column.codes]
+    return result
+
+
+def _used(column: Coded) -> list[str]:
+    return [column.names[code] for code in np.unique(column.codes)]
+
+
+def _recoded(column: Coded, codes: Mapping[str, int]) -> np.ndarray:
+    """Return a column's texts as codes.
+
+    Raises:
+        InvalidInput: a text has none.
+    """
+    unknown = [name for name in _used(column) if name not in codes]
+    if unknown:
+        raise InvalidInput(f"response must be {', '.join(codes)}, not {unknown[0]!r}")
+    result: np.ndarray = np.array([codes.get(name, -1) for name in column.names])[column.codes]
+    return result
 
 
 def _shaped(flat: Any) -> np.ndarray:

@@ -308,7 +308,7 @@ def _check(
     models_per_session: int | None,
 ) -> None:
     own = planning_of(method)
-    if method == "time" and (images is not None or (models_per_session or 1) > 1):
+    if method_named(method).unit == "ms" and (images is not None or (models_per_session or 1) > 1):
         raise InvalidInput(
             "images go with shares; the spread of HYPE-time is known only for sessions as long as those in "
             "which it was seen, of one model"
@@ -355,7 +355,7 @@ def _assumptions(
         f"hours: {costs.at_once} evaluators at a time, each with {costs.base_seconds:g} s of consent and "
         "instructions besides the images"
     )
-    if method == "time":
+    if method_named(method).unit == "ms":
         yield (
             "a HYPE-time score is not a mean over images, so there is no best number of images; sessions "
             "are assumed to be as long as those of the SDs"

@@ -17,7 +17,7 @@ from backend.analysis.response_table import (
     truth_value,
 )
 from backend.analysis.unscored_rows import excluded_of, scored_only, selected
-from backend.experiment.judgments import either, judgment_of
+from backend.experiment.judgments import either, judgment_of, method_named
 from backend.experiment.not_sure import NOT_SURE
 from backend.experiment.records import REAL, TEST, TRIAL_KINDS, TRUTHS
 from backend.experiment.response_columns import compared_exposure_of, exposure_of, word_of
@@ -34,12 +34,13 @@ def answers_of(rows: Iterable[Mapping[str, Any]], method: str, simulated: bool =
         InvalidInput: an invalid row; no row of a simulated session although these are requested.
     """
     nameless: list[InvalidInput] = []
+    own = method_named(method)
     words, possible = judgment_of(method).answers, judgment_of(method).possible_answers(method)
     texts = {name: Coder() for name in ("model", "evaluator", "block", *NAMES, *WORDS)}
     columns: dict[str, list[Any]] = {
         name: [] for name in ("is_fake", "said_fake", NOT_SURE, "simulated", "exposure_ms", *NUMBERS)
     }
-    kept = ["model", "evaluator", *NAMES, *(["block"] if method == "time" else [])]
+    kept = ["model", "evaluator", *NAMES, *(["block"] if own.has("staircase") else [])]
     kinds, excluded = Coder(), Coder()
     for some in _batches(_checked(rows, method, nameless)):
         for name in kept:
@@ -57,7 +58,7 @@ def answers_of(rows: Iterable[Mapping[str, Any]], method: str, simulated: bool =
         columns["simulated"] += [bool(truth_value(row.get("simulated"))) for row in some]
         for name in NUMBERS:
             columns[name] += [_finite(row.get(name)) for row in some]
-        if method in ("time", "exposures"):
+        if own.has_exposures:
             columns["exposure_ms"] += [compared_exposure_of(row.get("exposure_ms")) for row in some]
     coded = {name: texts[name].coded() for name in kept}
     numbers = {name: np.asarray(columns[name]) for name in NUMBERS}
@@ -67,7 +68,7 @@ def answers_of(rows: Iterable[Mapping[str, Any]], method: str, simulated: bool =
         coded["evaluator"],
         np.asarray(columns["is_fake"], bool),
         np.asarray(columns["said_fake"], bool),
-        coded["block"].codes if method == "time" else None,
+        coded["block"].codes if "block" in coded else None,
         np.asarray(columns["exposure_ms"]) if columns["exposure_ms"] else None,
         {name: coded[name] for name in NAMES if any(coded[name].names)}
         | ({} if words == TRUTHS else {name: texts[name].coded() for name in WORDS}),
@@ -101,7 +102,7 @@ def _checked(
     Args:
         nameless: receives the error for each real without a model, to be raised if there are no fakes.
     """
-    judgment = judgment_of(method)
+    judgment, own = judgment_of(method), method_named(method)
     truths = judgment.answers if judgment.has_truth else (*judgment.answers, "")
     possible = judgment.possible_answers(method)
     for number, row in enumerate(rows, start=1):
@@ -128,9 +129,9 @@ def _checked(
             )
         if truth_value(row.get("excluded")) is None:
             raise InvalidInput(f"row {number}: excluded must be true or false, not {row['excluded']!r}")
-        if method == "time":
+        if own.has("staircase"):
             _check_shown(number, row)
-        elif method == "exposures" and not exposure_of(row.get("exposure_ms")) > 0:
+        elif own.has("exposures_ms") and not exposure_of(row.get("exposure_ms")) > 0:
             raise InvalidInput(
                 f"row {number}: exposure_ms must be a number above 0, or empty or 'unlimited' without time "
                 f"limit, not {row.get('exposure_ms')!r}"

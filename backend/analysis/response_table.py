@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from backend.experiment.judgments import judgment_of
+from backend.experiment.judgments import judgment_of, method_named
 from backend.experiment.records import TRUTHS
 from backend.foundation.errors import InvalidInput
 
@@ -107,7 +107,17 @@ class Answers:
     @property
     def has_shares(self) -> bool:
         """Whether values of evaluators are shares of wrong answers (percent), rather than exposures (ms)."""
-        return self.method != "time"
+        return method_named(self.method).unit != "ms"
+
+    @property
+    def has_exposures(self) -> bool:
+        """Whether exposures follow from a staircase, or are fixed beforehand."""
+        return method_named(self.method).has_exposures
+
+    @property
+    def has_fixed_exposures(self) -> bool:
+        """Whether exposures are those of constant stimuli."""
+        return method_named(self.method).has("exposures_ms")
 
     @property
     def is_real_or_fake(self) -> bool:

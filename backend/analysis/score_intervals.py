@@ -28,7 +28,7 @@ def score_details(answers: Answers, values: Mapping[str, Values], level: float) 
     no stimuli), `percentile_covers`, the coverage of the percentile interval with this number of evaluators,
     and `why` that interval is too narrow (None if there is no reason).
     """
-    if answers.method == "time":
+    if not answers.has_shares:
         found = times_of(answers, values, level)
     else:
         found = {
@@ -64,7 +64,7 @@ def between_models(
     codes = {model: answers.model.names.index(model) for model in groups}
     if any(beside[model]["interval"]["pictures"] is None for model in groups):
         return None
-    if answers.method == "time":
+    if not answers.has_shares:
         sampled = {model: _sampled_times(numbers, beside[model]) for model, numbers in groups.items()}
     else:
         common = shared_reals(answers, [*codes.values()])
@@ -146,7 +146,7 @@ def _percentile(
 ) -> dict[str, Any]:
     """Return the coverage of the percentile interval, and why it is too narrow."""
     responses = int(answers.judges.seen[answers.judges.model == code].sum())
-    reasons = doubts(values.numbers, responses, answers.method, level)
+    reasons = doubts(values.numbers, responses, answers.has_shares, level)
     interval = found["interval"]
     share = interval["share_of_pictures"]
     if share is not None and share >= NEGLIGIBLE:

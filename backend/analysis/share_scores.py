@@ -16,6 +16,8 @@ from backend.analysis.confidence_sequence import score_by_evaluators
 from backend.analysis.judgment_scores import JudgmentScores
 from backend.analysis.response_table import Answers, Coded, Coder
 from backend.analysis.scores import Options, overall_scores, score_models
+from backend.analysis.share_spreads import spreads_of_shares
+from backend.analysis.spread import Spread
 from backend.analysis.values import Values, values_by_model
 from backend.experiment.judgment import item_key
 
@@ -34,6 +36,9 @@ class ShareScores(JudgmentScores):
 
     def values(self, answers: Answers) -> dict[str, Values]:
         return values_by_model(self.counted(answers))
+
+    def spreads(self, answers: Answers) -> list[Spread]:
+        return spreads_of_shares(self.counted(answers), self.values(answers))
 
     def overall(self, answers: Answers, options: Options) -> dict[str, Any]:
         scores = overall_scores(self.counted(answers), **asdict(options))

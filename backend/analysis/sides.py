@@ -35,7 +35,7 @@ def sides(answers: Answers, level: float, order: Sequence[str] | None = None) ->
         `are_reals_shared`: whether several models share reals. A row has `model`, `error` (or `accuracy`),
         `ci`, `of` (what the interval is over), `pooled`, `evaluators` and `responses`.
     """
-    if answers.method != "infinity":
+    if answers.has_exposures:
         return None
     names = order or list(answers.model.names)
     once = _once(answers)

@@ -16,9 +16,7 @@ from scipy.special import expit
 from backend.analysis.bradley_terry import Fit, centred, covariance, fit
 from backend.analysis.crossing import shared_weight
 from backend.analysis.inference import Seen
-from backend.analysis.judgments.more_real import paired_of
 from backend.analysis.paired_answers import PairedAnswers
-from backend.analysis.response_table import Answers
 from backend.analysis.spread import PRIOR_DF, Spread
 from backend.analysis.tournament import check_comparable
 from backend.analysis.tournament_pictures import influences, picture_covariance
@@ -71,12 +69,11 @@ def as_answered(people_sd: float, picture_sd: float) -> tuple[float, float]:
     return variance(people_sd), variance(picture_sd)
 
 
-def spreads_of_strengths(answers: Answers) -> list[Spread]:
+def spreads_of_strengths(paired: PairedAnswers) -> list[Spread]:
     """Return the spread of each model of a pilot; [] with one evaluator.
 
     What evaluators and pictures add is pooled over models.
     """
-    paired = paired_of(answers)
     people, size = len(paired.evaluators), len(paired.contestants)
     is_model = np.array([name != REAL for name in paired.contestants])
     models = int(is_model.sum())

@@ -37,7 +37,7 @@ class Values:
 def values_by_model(answers: Answers) -> dict[str, Values]:
     """Return the values of each model's evaluators, models in order of first appearance."""
     judges = answers.judges
-    modes = modal_ms(answers) if answers.method == "time" else None
+    modes = None if answers.has_shares else modal_ms(answers)
     return {
         model: one_model(answers, np.flatnonzero(judges.model == code), modes)
         for code, model in enumerate(answers.model.names)

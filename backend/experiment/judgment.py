@@ -99,6 +99,10 @@ class Method:
     """Whether the console offers it first, since most studies choose among it and its like."""
     takes: tuple[str, ...] = ()
     """The settings that it has of those which only some methods have (`Declared.by_method`)."""
+    needs_columns: tuple[str, ...] = ()
+    """Columns that its responses files need besides `response_columns.NEEDED`."""
+    numbers_scored: tuple[str, ...] = ()
+    """Columns of numbers that its scores use."""
     planning: Planning | None = None
     """None if its studies are not planned by precision and power."""
 
@@ -109,6 +113,11 @@ class Method:
     def has(self, name: str) -> bool:
         """Return whether a setting that only some methods have is one of this method."""
         return name in self.takes or name in vars(self.protocol.judgment)
+
+    @property
+    def has_exposures(self) -> bool:
+        """Whether exposures follow from a staircase, or are fixed beforehand."""
+        return self.has("staircase") or self.has("exposures_ms")
 
 
 class Judgment(ABC):
@@ -215,6 +224,10 @@ class Judgment(ABC):
         """Return the answers that a study with these settings allows."""
         return (*self.answers, NOT_SURE) if protocol.page.not_sure else self.answers
 
+    def judges_reals(self, protocol: Protocol) -> bool:
+        """Return whether evaluators see the reals of a study."""
+        return True
+
     def possible_answers(self, method: str) -> tuple[str, ...]:
         """Return the answers that a method's responses can have, whatever the settings."""
         return (*self.answers, NOT_SURE) if self.methods[method].has("not_sure") else self.answers
@@ -275,6 +288,20 @@ class Judgment(ABC):
             item: the item that was shown, for a judgment that `has_items`.
         """
         return {}
+
+    def contestants(self, study: Study) -> tuple[str, ...]:
+        """Return the contestants of a study, its models first; only for a judgment that `counts_pairs`."""
+        raise NotImplementedError(f"{self.name} counts no pairs")
+
+    def outcome(self, model: str, answer: str) -> tuple[tuple[str, str], int]:
+        """Return two contestants in alphabetical order, and for which an answer is: 0, 2, or 1 for neither.
+
+        Only for a judgment that `counts_pairs`.
+
+        Args:
+            model: of the trial, in the plan.
+        """
+        raise NotImplementedError(f"{self.name} counts no pairs")
 
     def simulated_choice(self, strengths: Sequence[float], protocol: Protocol, rng: "Random") -> str:
         """Return a simulated evaluator's answer to a trial of which no answer is right.

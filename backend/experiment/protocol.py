@@ -721,6 +721,11 @@ class Protocol:
         return self.timing.staircase is not None
 
     @property
+    def has_exposures(self) -> bool:
+        """Whether exposures follow from a staircase, or are fixed beforehand, if only as unlimited."""
+        return self.has_staircase or bool(self.timing.exposures_ms)
+
+    @property
     def shortest_exposure_ms(self) -> float | None:
         """Shortest exposure (ms) with a time limit; None if every stimulus is shown until it is answered."""
         rule = self.timing.staircase

@@ -204,7 +204,6 @@ COLUMNS = {
 """In the order of the file. To record another fact of a response, declare it here and post it in the page."""
 FACTS = {name: column for name, column in COLUMNS.items() if column.is_fact}
 NEEDED = ("model", "evaluator", "truth", "response")
-NEEDED_BY_METHOD = {"time": ("block", "trial_index", "exposure_ms"), "exposures": ("exposure_ms",)}
 
 
 def of_kind(kind: Kind) -> tuple[str, ...]:

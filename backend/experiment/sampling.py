@@ -188,8 +188,11 @@ def draw_session(
     return blocks, tuple(spares)
 
 
-def lack(study: Study, pool: Pool) -> str:
+def lack(study: Study, pool: Pool, title: str) -> str:
     """Return which parts of a pool are too small for a session, and the largest session that they allow.
+
+    Args:
+        title: of the method.
 
     Returns:
         "" if the pool is sufficient.
@@ -202,12 +205,9 @@ def lack(study: Study, pool: Pool) -> str:
     if not short:
         return ""
     protocol = study.protocol
-    kind = {"infinity": "HYPE-infinity", "time": "HYPE-time", "exposures": "constant-stimuli"}[
-        protocol.method
-    ]
     blocks = f" in {protocol.stimuli.blocks} blocks" if len(_block_sizes(protocol, ())) > 1 else ""
     return Problem(
-        f"study {study.name} lacks pictures for a {kind} session of {protocol.stimuli.trials}{blocks}, half "
+        f"study {study.name} lacks pictures for a {title} session of {protocol.stimuli.trials}{blocks}, half "
         f"of them real: it has {short}; {_advice(study, pool)}",
         short.keys,
     )
@@ -349,7 +349,7 @@ def _draw_problem(study: Study) -> str:
         return problem_of(
             f"draw={shown.draw} is for studies: a qualification draws its pictures at random", "draw"
         )
-    if study.protocol.method != "infinity":
+    if study.protocol.has_exposures:
         return problem_of(
             f"draw={shown.draw} goes with HYPE-infinity (--method infinity): with other methods leave "
             "draw=random",
@@ -403,7 +403,7 @@ def _advice(study: Study, pool: Pool) -> str:
     """Return what to do about a pool that is too small."""
     protocol = study.protocol
     ways = [f"--set images={most}"] if (most := most_images(study, pool)) else []
-    if protocol.method != "infinity" and protocol.stimuli.blocks > 1:
+    if protocol.has_exposures and protocol.stimuli.blocks > 1:
         single = replace(study, protocol=protocol.changed(blocks=1))
         if most := most_images(single, pool):
             ways.append(f"--set blocks=1 --set images={most}")

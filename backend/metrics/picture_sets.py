@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backend.experiment.judgments import judgment_of, method_named
-from backend.experiment.judgments.more_real import TOURNAMENT, settings_of
 from backend.experiment.records import REAL, Stimulus, Study
 from backend.foundation.counts import counted
 from backend.foundation.errors import Conflict, InvalidInput
@@ -57,11 +56,6 @@ def study_sets(store: Store, data: DataDir, study: Study) -> list[PictureSet]:
         *((model, [each for each in pool if each.model == model]) for model in study.models),
     ]
     return [_set_of(study, data, model, stimuli) for model, stimuli in sides]
-
-
-def are_reals_judged(study: Study) -> bool:
-    """Return whether evaluators see the reals; those of a tournament may be there without taking part."""
-    return study.protocol.method != TOURNAMENT.method or settings_of(study.protocol).real_contestant
 
 
 def folder_sets(folders: Mapping[str | None, Path]) -> list[PictureSet]:

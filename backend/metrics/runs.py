@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from backend.experiment.judgments import judgment_of
 from backend.experiment.records import Study
 from backend.foundation.errors import InvalidInput
 from backend.metrics.extractors import DEFAULT, extractor_named
@@ -13,7 +14,7 @@ from backend.metrics.extractors.feature_extractor import FeatureExtractor
 from backend.metrics.feature_files import read_features, write_features
 from backend.metrics.features import Extractor, Features
 from backend.metrics.picture_features import features_of
-from backend.metrics.picture_sets import PictureSet, are_reals_judged, folder_sets, study_sets
+from backend.metrics.picture_sets import PictureSet, folder_sets, study_sets
 from backend.metrics.set_distances import Options
 from backend.metrics.set_metrics import measured, picture_notes, sizes_of
 from backend.stimuli.refusals import left_out_notes
@@ -56,9 +57,8 @@ def study_runs(
     """
     extractors = _opened(plan)
     sets = study_sets(store, data, study)
-    notes = (
-        () if are_reals_judged(study) else ("the reals took no part in this tournament: nobody judged them",)
-    )
+    are_reals_judged = judgment_of(study.protocol.method).judges_reals(study.protocol)
+    notes = () if are_reals_judged else ("the reals took no part in this tournament: nobody judged them",)
     return [_run(plan, extractor, sets, {}, notes) for extractor in extractors], sets
 
 

@@ -155,7 +155,7 @@ def file_info(path: Path, method: str, now: datetime, options: ReportOptions) ->
 
 
 def _exposures(method: str, options: ReportOptions) -> list[tuple[str, str]]:
-    return [("exposures scored", options.exposures)] if method == "time" else []
+    return [("exposures scored", options.exposures)] if method_named(method).has("staircase") else []
 
 
 def study_info(store: Store, study: Study, now: datetime, options: ReportOptions) -> SourceInfo:

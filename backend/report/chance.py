@@ -45,11 +45,7 @@ def section(found: FindingsView) -> Section | None:
         notes.append(
             f"d′ and c are means over evaluators, with intervals over {found.sampled}; counts are corrected "
             "by the log-linear rule, so that evaluators without a single error have a value too."
-            + (
-                ""
-                if found.data["method"] == "infinity"
-                else f" In {found.method} they mix answers at all exposures."
-            )
+            + (f" In {found.method} they mix answers at all exposures." if found.has_exposures else "")
         )
     if crossed := found.findings["crossed_model"]:
         spreads = (

@@ -51,6 +51,15 @@ class FindingsView:
         """Name of the method for display, such as `HYPE-infinity`."""
         return method_named(self.data["method"]).title
 
+    def has(self, name: str) -> bool:
+        """Return whether a setting that only some methods have is one of the method."""
+        return method_named(self.data["method"]).has(name)
+
+    @property
+    def has_exposures(self) -> bool:
+        """Whether exposures follow from a staircase, or are fixed beforehand."""
+        return method_named(self.data["method"]).has_exposures
+
     @property
     def noun(self) -> str:
         """What is scored: `model`, or `set` of items."""

@@ -44,7 +44,7 @@ def _changed(found: FindingsView, change: Row) -> str:
 
 
 def _depends(found: FindingsView, previous: Row) -> str:
-    alike = "truth" if found.data["method"] == "infinity" else "truth and exposure"
+    alike = "truth and exposure" if found.has_exposures else "truth"
     what = "The answer was not shown to depend on the previous one"
     if previous["p"] < found.alpha:
         habit = "repeat" if previous["estimate"] > 0 else "alternate"

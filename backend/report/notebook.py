@@ -13,6 +13,8 @@ from backend.analysis import psychometric
 from backend.analysis.chance import MARGIN
 from backend.analysis.response_rows import answers_of
 from backend.analysis.response_table import Answers
+from backend.experiment.judgments import PLANNED_WITHOUT_PILOT, either, method_named
+from backend.experiment.protocol import Protocol
 from backend.foundation.errors import InvalidInput
 from backend.report.findings import FindingsOptions, findings
 from backend.responses.readers import read_answers
@@ -126,7 +128,7 @@ def fit_psychometric(
 
 def plan(
     pilot: str | PathLike | Iterable[Mapping[str, Any]] | Answers | None = None,
-    method: str | None = None,
+    method: str | Protocol | None = None,
     *,
     width: float | None = None,
     difference: float | None = None,
@@ -149,7 +151,7 @@ def plan(
         pilot: responses, as for `score`, from which SDs between evaluators are estimated; default, the SDs of
             the papers' six models (HYPE, tables 1 to 3; workshop paper, tables 6 and 7).
         method: 'infinity' (default) or 'time', for published SDs or rows; or 'tournament', for those of
-            simulated evaluators.
+            simulated evaluators. Or a study's settings.
         width: width of the interval to reach, in percentage points, ms, or log-odds (tournaments); default,
             if `difference` is not given either, 5 points, 100 ms, or 0.5.
         difference: difference between two models to detect as significant, in the same unit.
@@ -184,27 +186,40 @@ def plan(
     from backend.analysis.spreads import spreads_of, without_pilot
 
     if pilot is None:
-        method = method or "infinity"
-        spreads = without_pilot(method, max(models or 2, 2), images, real_contestant, ties)
-        is_simulated = False
+        asked = {"ties": ties, "real_contestant": real_contestant}
+        protocol = method if isinstance(method, Protocol) else _protocol(method or "infinity", asked)
+        spreads = without_pilot(protocol, max(models or 2, 2), images)
+        name, is_simulated = protocol.method, False
     else:
-        answers = _answers(pilot, method, details=False)
-        method, is_simulated = answers.method, answers.is_simulated
-        planning.planning_of(method)
+        stated = method.method if isinstance(method, Protocol) else method
+        answers = _answers(pilot, stated, details=False)
+        name, is_simulated = answers.method, answers.is_simulated
+        planning.planning_of(name)
         spreads = spreads_of(answers)
     given: dict[str, Any] = {"fee_percent": fee, **costs}
-    usual = planning.panel_costs(method)
+    usual = planning.panel_costs(name)
     try:
         priced = replace(usual, **given)
     except TypeError:
         raise InvalidInput(f"costs are {', '.join(vars(usual))}, not {', '.join(costs)}") from None
     aim = planning.Aim(width, assurance, difference, power, level, models)
-    made = planning.plan(spreads, method, aim, priced, images, most_images, pictures, models_per_session)
-    if pilot is None and planning.planning_of(method).without_pilot == "papers":
+    made = planning.plan(spreads, name, aim, priced, images, most_images, pictures, models_per_session)
+    if pilot is None and planning.planning_of(name).without_pilot == "papers":
         made["assumptions"].append(_PAPERS)
     if is_simulated:
         made["assumptions"].insert(0, _REHEARSED)
     return made
+
+
+def _protocol(method: str, asked: Mapping[str, Any]) -> Protocol:
+    """Return the settings of a method that is planned without a pilot, with those of `asked` that it has."""
+    if method not in PLANNED_WITHOUT_PILOT:
+        raise InvalidInput(
+            f"without a pilot, method must be {either(PLANNED_WITHOUT_PILOT)}, not {method!r}; --pilot plans "
+            "all methods"
+        )
+    own = method_named(method)
+    return own.protocol.changed(**{name: value for name, value in asked.items() if own.has(name)})
 
 
 def _answers(responses: Any, method: str | None, details: bool, simulated: bool = False) -> Answers:

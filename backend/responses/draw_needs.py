@@ -56,7 +56,7 @@ def recounted(store: Store, study: Study, simulated: bool = False) -> int:
         if cursor.state != "finished":
             continue
         sessions += 1
-        for pair, counts in tournament_counts.counted(session, responses).items():
+        for pair, counts in tournament_counts.counted(study, session, responses).items():
             pairs[pair] = [a + b for a, b in zip(pairs.get(pair, (0, 0, 0)), counts, strict=True)]
     tournament_counts.write(store, study, simulated, tournament_counts.PairCounts(sessions, pairs))
     return sessions

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from backend.experiment.judgments import judgment_of
-from backend.experiment.judgments.more_real import LEFT, RIGHT, contestants_of, sides_of
 from backend.experiment.pair_design import Pair, Standing, Tally, standing
 from backend.experiment.records import Response, Session, Study
 from backend.experiment.session import picture_of
@@ -50,7 +49,7 @@ def read(store: Store, study: Study, simulated: bool) -> PairCounts:
 
 def add(store: Store, study: Study, session: Session, responses: Iterable[Response]) -> None:
     """Add the answers of a session that has just finished."""
-    own = counted(session, responses)
+    own = counted(study, session, responses)
 
     def rule(now: Mapping[str, Any] | None) -> Mapping[str, Any]:
         is_of_study = now and now["created_at"] == study.created_at
@@ -69,21 +68,19 @@ def write(store: Store, study: Study, simulated: bool, found: PairCounts) -> Non
     update(store, BOOK, key_of(study, simulated), lambda _: data)
 
 
-def counted(session: Session, responses: Iterable[Response]) -> Counts:
+def counted(study: Study, session: Session, responses: Iterable[Response]) -> Counts:
     """Return the counts of the answers of one session."""
-    found: Counts = {}
+    judgment, found = judgment_of(study.protocol.method), Counts()
     for response in responses:
-        left, right = sides_of(picture_of(session, response.stimulus).model or "")
-        pair = (left, right) if left < right else (right, left)
-        counts = found.setdefault(pair, [0, 0, 0])
-        winner = {LEFT: left, RIGHT: right}.get(response.response)
-        counts[1 if winner is None else 0 if winner == pair[0] else 2] += 1
+        model = picture_of(session, response.stimulus).model or ""
+        pair, outcome = judgment.outcome(model, response.response)
+        found.setdefault(pair, [0, 0, 0])[outcome] += 1
     return found
 
 
 def standing_of(study: Study, found: PairCounts) -> Standing:
-    """Return what the counts say of the contestants of a study, in the order of `contestants_of`."""
-    contestants = contestants_of(study.models, study.protocol)
+    """Return what the counts say of the contestants of a study, in the order of `Judgment.contestants`."""
+    contestants = judgment_of(study.protocol.method).contestants(study)
     place = {name: i for i, name in enumerate(contestants)}
     tallies: dict[Pair, Tally] = {}
     for (a, b), (first, ties, second) in found.pairs.items():

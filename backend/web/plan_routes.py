@@ -10,7 +10,6 @@ import msgspec
 from backend.administration.setting_forms import fields, posted
 from backend.experiment.judgment import Planning
 from backend.experiment.judgments import METHODS, method_named
-from backend.experiment.judgments.more_real import settings_of
 from backend.experiment.records import Study
 from backend.foundation.errors import InvalidInput
 from backend.members.roles import RESEARCHER
@@ -225,7 +224,7 @@ def _aim(study: Study, wanted: PlanWish, pilot: Any) -> dict[str, Any]:
     )
     return plan(
         pilot,
-        None if pilot is not None else protocol.method,
+        protocol,
         width=wanted.width,
         difference=wanted.difference if own.difference else None,
         power=wanted.power,
@@ -236,8 +235,6 @@ def _aim(study: Study, wanted: PlanWish, pilot: Any) -> dict[str, Any]:
         images=trials if is_even else None,
         most_images=wanted.most_images,
         models_per_session=protocol.stimuli.models_per_session,
-        ties=settings_of(protocol).ties,
-        real_contestant=settings_of(protocol).real_contestant,
         fee=float(wanted.fee_percent or (FEE_PERCENT if protocol.admission.panel.pays else 0)),
         **{name: value for name, value in costs.items() if value is not None},
     )

@@ -51,6 +51,7 @@ def record(store: Store, study: Study, progress: StudyProgress, base: str, now: 
         "method": study.protocol.method,
         "title": method_named(study.protocol.method).title,
         "models": list(study.models),
+        "has_items": judgment_of(study.protocol.method).has_items,
         "classes": list(study.classes),
         "created_at": study.created_at,
         "begun_at": study.begun_at,

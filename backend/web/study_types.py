@@ -131,6 +131,8 @@ class StudyRecord(TypedDict):
     title: str
     """The method's name for display."""
     models: list[str]
+    has_items: bool
+    """Whether these are sets of pairs or triplets, on which evaluators vote."""
     classes: list[str]
     created_at: At
     begun_at: At

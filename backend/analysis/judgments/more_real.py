@@ -12,15 +12,17 @@ import numpy as np
 
 from backend.analysis import tournament_bootstrap as bootstrap
 from backend.analysis.judgment_scores import JudgmentScores
-from backend.analysis.paired_answers import OUTCOMES, PairedAnswers
+from backend.analysis.paired_answers import PairedAnswers, paired_of
 from backend.analysis.rank_ranges import rank_ranges
-from backend.analysis.response_table import Answers, Coded, Coder
+from backend.analysis.response_table import Answers
 from backend.analysis.score_resamples import ScoreResamples, widened
 from backend.analysis.scores import Options
+from backend.analysis.spread import Spread
 from backend.analysis.tournament import Strengths, checks, fit_strengths, strengths
-from backend.experiment.judgment import pictures_of
+from backend.analysis.tournament_spreads import assumed, spreads_of_strengths
 from backend.experiment.judgments import method_named
-from backend.foundation.errors import InvalidInput
+from backend.experiment.judgments.more_real import SIMULATED_TIES, settings_of
+from backend.experiment.protocol import Protocol
 
 _ITERATIONS_WHILE_RUNNING = 400
 
@@ -55,6 +57,15 @@ class MoreRealScores(JudgmentScores):
             "tournament": checks(paired, found.fitted, options.level),
         }
 
+    def spreads(self, answers: Answers) -> list[Spread]:
+        return spreads_of_strengths(paired_of(answers))
+
+    def expected_spreads(self, protocol: Protocol, models: int, images: int | None = None) -> list[Spread]:
+        """Return the spread of equal models, as simulated evaluators judge them."""
+        own = settings_of(protocol)
+        ties = SIMULATED_TIES if own.ties else 0.0
+        return [assumed(models, images or protocol.stimuli.trials, own.real_contestant, ties)]
+
     def resampled(self, answers: Answers, options: Options) -> ScoreResamples | None:
         paired = paired_of(answers)
         found = _fitted(paired, options, options.iterations or bootstrap.ITERATIONS)
@@ -74,68 +85,6 @@ def _wider(row: Mapping[str, Any], factor: float) -> dict[str, Any]:
     """Return a row with its interval alone, which is `factor` times as far from the score."""
     ci, score = row.get("ci"), row["score"]
     return {**row, "interval": None, "ci": ci and [score + factor * (end - score) for end in ci]}
-
-
-def paired_of(answers: Answers) -> PairedAnswers:
-    """Return the responses as answers to pairs of contestants.
-
-    Raises:
-        InvalidInput: the responses do not say who stood where, or a contestant stood beside itself.
-    """
-    missing = [name for name in ("left", "right", "response") if name not in answers.texts]
-    if missing:
-        raise InvalidInput(
-            f"responses of a tournament need the columns left, right and response; {missing[0]} is missing"
-        )
-    left, right = (answers.texts[name] for name in ("left", "right"))
-    contestants = sorted({*_used(left), *_used(right)})
-    if "" in contestants or None in contestants:
-        raise InvalidInput("left and right must name a contestant in every response of a tournament")
-    place = {name: i for i, name in enumerate(contestants)}
-    lefts, rights = (_recoded(column, place) for column in (left, right))
-    if (lefts == rights).any():
-        whom = contestants[int(lefts[(lefts == rights).argmax()])]
-        raise InvalidInput(f"left and right must be two contestants, not both {whom}")
-    used = np.unique(answers.evaluator.codes, return_inverse=True)
-    return PairedAnswers(
-        tuple(contestants),
-        tuple(str(answers.evaluator.names[code]) for code in used[0]),
-        lefts,
-        rights,
-        _recoded(answers.texts["response"], OUTCOMES),
-        used[1],
-        _pictures(answers.texts.get("stimulus")),
-    )
-
-
-def _pictures(column: Coded | None) -> np.ndarray | None:
-    """Return codes of the left and of the right picture of each response, -1 where it does not name two."""
-    if column is None:
-        return None
-    codes = Coder()
-    pairs = [pictures_of(str(name or "")) for name in column.names]
-    codes.add([name for pair in pairs if len(pair) == 2 for name in pair])
-    named = iter(codes.coded().codes.reshape(-1, 2).tolist())
-    of_name = np.array([next(named) if len(pair) == 2 else (-1, -1) for pair in pairs], np.int64)
-    result: np.ndarray = of_name.reshape(-1, 2)[column.codes]
-    return result
-
-
-def _used(column: Coded) -> list[str]:
-    return [column.names[code] for code in np.unique(column.codes)]
-
-
-def _recoded(column: Coded, codes: Mapping[str, int]) -> np.ndarray:
-    """Return a column's texts as codes.
-
-    Raises:
-        InvalidInput: a text has none.
-    """
-    unknown = [name for name in _used(column) if name not in codes]
-    if unknown:
-        raise InvalidInput(f"response must be {', '.join(codes)}, not {unknown[0]!r}")
-    result: np.ndarray = np.array([codes.get(name, -1) for name in column.names])[column.codes]
-    return result
 
 
 def _as_scores(

@@ -11,8 +11,13 @@ from backend.analysis.judgment_scores import JudgmentScores
 from backend.analysis.psychometric import THRESHOLD_AT
 from backend.analysis.response_table import Answers
 from backend.analysis.scores import Options, overall_scores, score_models
+from backend.analysis.share_spreads import published_shares, spreads_of_exposures
 from backend.analysis.shown_exposures import as_exposed
+from backend.analysis.spread import Spread
+from backend.analysis.time_spreads import published_times, spreads_of_times
 from backend.analysis.values import Values, values_by_model
+from backend.experiment.protocol import Protocol
+from backend.experiment.published import IMAGES
 
 
 class RealOrFakeScores(JudgmentScores):
@@ -27,6 +32,16 @@ class RealOrFakeScores(JudgmentScores):
     def values(self, answers: Answers) -> dict[str, Values]:
         return values_by_model(answers)
 
+    def spreads(self, answers: Answers) -> list[Spread]:
+        if not answers.has_shares:
+            return [*spreads_of_times(answers, self.values(answers))]
+        found = super().spreads(answers)
+        return [*found, *spreads_of_exposures(answers)] if answers.has_fixed_exposures else found
+
+    def expected_spreads(self, protocol: Protocol, models: int, images: int | None = None) -> list[Spread]:
+        published = published_times if protocol.has_staircase else published_shares
+        return published(IMAGES[protocol.method])
+
     def overall(self, answers: Answers, options: Options) -> dict[str, Any]:
         return overall_scores(answers, **asdict(options))
 
@@ -36,7 +51,7 @@ class RealOrFakeScores(JudgmentScores):
     def scores(self, answers: Answers, options: Options) -> dict[str, Any]:
         """Return scores, with the results of each exposure if exposures are fixed."""
         scores = self.overall(answers, options)
-        if answers.method != "exposures":
+        if not answers.has_fixed_exposures:
             return scores
         found = by_exposure(answers, lambda some: self.overall(some, options), options.level, THRESHOLD_AT)
         of_model = found.pop("of_model")

@@ -108,6 +108,18 @@ class MoreReal(Judgment):
     def answers_of(self, protocol: Protocol) -> tuple[str, ...]:
         return self.answers if settings_of(protocol).ties else (LEFT, RIGHT)
 
+    def judges_reals(self, protocol: Protocol) -> bool:
+        return settings_of(protocol).real_contestant
+
+    def contestants(self, study: Study) -> tuple[str, ...]:
+        return _contestants(study.models, study.protocol)
+
+    def outcome(self, model: str, answer: str) -> tuple[tuple[str, str], int]:
+        left, right = _sides(model)
+        first, second = sorted((left, right))
+        winner = {LEFT: left, RIGHT: right}.get(answer)
+        return (first, second), 1 if winner is None else 0 if winner == first else 2
+
     def check(self, protocol: Protocol, kind: str) -> None:
         """Check that the settings fit this judgment, of which no answer is right.
 
@@ -124,7 +136,7 @@ class MoreReal(Judgment):
                 "(--method pair)",
                 "models",
             )
-        contestants = contestants_of(study.models, study.protocol)
+        contestants = self.contestants(study)
         if len(contestants) > MOST_CONTESTANTS:
             return problem_of(
                 f"a tournament has at most {MOST_CONTESTANTS} contestants, not {len(contestants)}", "models"
@@ -160,7 +172,7 @@ class MoreReal(Judgment):
     def draw(self, study: Study, pool: Pool, turn: Turn) -> Plan:
         """Return the blocks of a session, one for each class if there are several; none has spares."""
         condition, rng = turn.condition, turn.rng
-        contestants = contestants_of(condition.models if condition else study.models, study.protocol)
+        contestants = _contestants(condition.models if condition else study.models, study.protocol)
         classes = (condition.class_,) if condition and condition.class_ else study.classes or ("",)
         now = pool.standing
         if now is None or now.size != len(contestants):
@@ -199,7 +211,7 @@ class MoreReal(Judgment):
 
     def row(self, picture: Picture, item: Stimulus | None) -> dict[str, Any]:
         """Return who stood where, and both in alphabetical order as the model."""
-        left, right = sides_of(picture.model or "")
+        left, right = _sides(picture.model or "")
         return {"left": left, "right": right, "model": _BETWEEN_MODELS.join(sorted((left, right)))}
 
     def simulated_choice(self, strengths: Sequence[float], protocol: Protocol, rng: "Random") -> str:
@@ -222,12 +234,12 @@ def settings_of(protocol: Protocol) -> TournamentSettings:
     return own if isinstance(own, TournamentSettings) else TournamentSettings()
 
 
-def contestants_of(models: Sequence[str], protocol: Protocol) -> tuple[str, ...]:
+def _contestants(models: Sequence[str], protocol: Protocol) -> tuple[str, ...]:
     """Return the contestants of a tournament: its models, and last the reals if they take part."""
     return (*models, REAL) if settings_of(protocol).real_contestant else tuple(models)
 
 
-def sides_of(model: str) -> tuple[str, str]:
+def _sides(model: str) -> tuple[str, str]:
     """Return who stood left and right, from what a plan has as the model of a trial."""
     left, _, right = model.partition(_BETWEEN_MODELS)
     return left, right

@@ -69,6 +69,8 @@ class RealOrFake(Judgment):
             "that people need to tell real from fake. Evaluators need a computer.",
             is_common=True,
             takes=("staircase",),
+            needs_columns=("block", "trial_index", "exposure_ms"),
+            numbers_scored=("trial_index", "frame_ms"),
             planning=Planning(150, "papers", image_seconds=8),
         ),
         "exposures": Method(
@@ -81,6 +83,8 @@ class RealOrFake(Judgment):
             "Pictures are shown for several fixed times, the same for everyone. The result is a curve: how "
             "often people are right after each time. Evaluators need a computer.",
             takes=("exposures_ms", "not_sure"),
+            needs_columns=("exposure_ms",),
+            numbers_scored=("frames", "frame_ms"),
             planning=Planning(10, is_halved=True),
         ),
     }
@@ -98,7 +102,12 @@ class RealOrFake(Judgment):
         unscored.check(protocol, kind)
 
     def lack(self, study: Study, pool: Pool) -> str:
-        return together([sampling.lack(study, pool), unscored.lack(study, pool)])
+        return together(
+            [
+                sampling.lack(study, pool, self.methods[study.protocol.method].title),
+                unscored.lack(study, pool),
+            ]
+        )
 
     def notes(self, study: Study, pool: Pool) -> list[str]:
         """Return the effects of a small pool on scores and on the replacement of mistimed flashes."""

@@ -97,7 +97,7 @@ class RealOrFakeReport(JudgmentReport):
             "evaluators": evaluator_table(answers, values),
             "attention": attention(answers, level),
             "images": image_table(everything, level) if "stimulus" in everything.texts else [],
-            "staircases": staircases(answers) if answers.method == "time" else [],
+            "staircases": [] if answers.has_shares else staircases(answers),
             "browsers": by_browser(answers, values, level),
             "attrition": None,  # responses do not show dropouts; a store does (`study_findings.py`)
             "mistimed": None,  # nor which flashes were replaced
@@ -197,9 +197,9 @@ def _model(
     rng = np.random.default_rng(chosen.seed)
     if answers.has_shares:
         row["chance"] = against_chance(share_of(answers, code, values), level, chosen.margin)
-    if answers.method == "time":
+    if not answers.has_shares:
         row["exposures"] = exposures_of(answers, code, level, chosen.threshold_at, rng)
-    if answers.method == "exposures":
+    if answers.has_fixed_exposures:
         row["function"] = function_of(answers, code, level, chosen.threshold_at, rng)
     if "stimulus" in answers.texts:
         row["image_reliability"] = reliability.of_images(answers, code, rng)

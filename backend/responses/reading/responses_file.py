@@ -23,11 +23,11 @@ from backend.analysis.response_table import (
 )
 from backend.analysis.unscored_rows import excluded_of, scored_only
 from backend.experiment import follow_ups
+from backend.experiment.judgment import Method
 from backend.experiment.judgments import METHODS, either, judgment_of, method_named
 from backend.experiment.not_sure import NOT_SURE
 from backend.experiment.records import REAL, TEST, TRIAL_KINDS, TRUTHS
 from backend.experiment.response_columns import (
-    NEEDED_BY_METHOD,
     compared_exposure_of,
     exposure_of,
     number,
@@ -39,10 +39,8 @@ from backend.foundation.errors import InvalidInput
 from backend.foundation.names import clean
 from backend.responses.reading.chunks import Chunk, chunks_of, line_of
 
-_NUMBERS_SCORED = {"time": ("trial_index", "frame_ms"), "exposures": ("frames", "frame_ms")}
-"""Columns of numbers that the scores use, by method."""
-_NO_EXPOSURES = "infinity"
-"""The method of files that state none and have no exposures."""
+_NO_EXPOSURES, _EXPOSURES = "infinity", "time"
+"""The methods of files that state none, without and with exposures."""
 
 
 def read_columns(path: Path, details: bool) -> Answers:
@@ -64,7 +62,7 @@ def read_columns(path: Path, details: bool) -> Answers:
     for chunk in file.chunks():
         for name in texts.keys() & chunk.columns.keys():
             texts[name].add(chunk.columns[name])
-        if file.method == "time":
+        if file.has_blocks:
             blocks.add([file.integers["block"][cell] for cell in chunk.columns["block"]])
         for name, coder in (("trial_kind", kinds), ("excluded", excluded)):
             coder.add(chunk.columns.get(name) or [""] * len(chunk))
@@ -82,7 +80,7 @@ def read_columns(path: Path, details: bool) -> Answers:
         coded["evaluator"],
         columns["truth"],
         columns["response"],
-        blocks.coded().codes if file.method == "time" else None,
+        blocks.coded().codes if file.has_blocks else None,
         columns.get("exposure_ms"),
         {name: coded[name] for name in NAMES if name in coded and any(coded[name].names)}
         | ({} if file.answers == TRUTHS else {name: coder.coded() for name, coder in words.items()}),
@@ -104,11 +102,10 @@ def _arrays(file: "ResponsesFile", chunk: Chunk, details: bool) -> Iterator[tupl
     yield NOT_SURE, _translated(chunk.columns["response"], lambda cell: bool(word_of(cell, [NOT_SURE])), bool)
     if "simulated" in chunk.columns:
         yield "simulated", _translated(chunk.columns["simulated"], truth_value, bool)
-    numbers = _NUMBERS_SCORED.get(file.method or "", ())
-    if file.method in NEEDED_BY_METHOD:
+    if file.own.has_exposures:
         yield "exposure_ms", _translated(chunk.columns["exposure_ms"], compared_exposure_of, float)
     for name in NUMBERS:
-        if name in chunk.columns and (details or name in numbers):
+        if name in chunk.columns and (details or name in file.own.numbers_scored):
             yield name, _numbers(chunk, name)
 
 
@@ -151,6 +148,16 @@ class ResponsesFile:
         self._is_stated = False
         self._trials: list[np.ndarray] = []
 
+    @property
+    def own(self) -> Method:
+        """The method; only once a chunk was read."""
+        return method_named(self.method or "")
+
+    @property
+    def has_blocks(self) -> bool:
+        """Whether rows must name their blocks."""
+        return "block" in self.own.needs_columns
+
     def chunks(self) -> Iterator[Chunk]:
         """Yield the file's rows, checked, about two thousand at a time.
 
@@ -162,7 +169,7 @@ class ResponsesFile:
             self._check_method(chunk)
             for column in self.integers.keys() & chunk.columns.keys():
                 self._check_integers(chunk, column)
-            if self.method in NEEDED_BY_METHOD:
+            if self.own.has_exposures:
                 self._check_exposures(chunk)
             _check_follow_ups(chunk)
             for column in ("model", "session"):
@@ -204,7 +211,7 @@ class ResponsesFile:
     def _method_of(self, chunk: Chunk) -> str:
         """Return the method of a chunk's first row, by its exposure if it states none."""
         shown = chunk.columns["exposure_ms"][0] if "exposure_ms" in chunk.columns else ""
-        return self._stated(chunk) or ("time" if shown else _NO_EXPOSURES)
+        return self._stated(chunk) or (_EXPOSURES if shown else _NO_EXPOSURES)
 
     def _check_unnamed(self, chunk: Chunk) -> None:
         """Raise InvalidInput for a fake without a model; a real may belong to no model."""
@@ -234,24 +241,24 @@ class ResponsesFile:
         if stated != {expected}:
             what = f"{expected!r} as in the rows before (score the methods separately)"
             chunk.refuse("method", what, lambda cell: cell != expected)
-        is_inferred = not self._is_stated and has_exposures and self.method == "infinity"
+        is_inferred = not self._is_stated and has_exposures and self.method == _NO_EXPOSURES
         if is_inferred and any(set(chunk.columns["exposure_ms"])):
             what = "empty as in the rows before (or let a column `method` say what the rows are)"
             chunk.refuse("exposure_ms", what, lambda cell: cell != "")
 
     def _check_columns(self, chunk: Chunk) -> None:
-        needed = NEEDED_BY_METHOD.get(self.method or "", ())
+        needed = self.own.needs_columns
         missing = [column for column in needed if column not in chunk.columns]
         if missing:
             raise InvalidInput(
-                f"{self.path} line 1: {method_named(self.method or '').title} needs the columns "
+                f"{self.path} line 1: {self.own.title} needs the columns "
                 f"{', '.join(needed)} too; {', '.join(missing)} missing"
             )
 
     def _check_integers(self, chunk: Chunk, column: str) -> None:
         known = self.integers[column]
         new = {text: whole(text) for text in set(chunk.columns[column]).difference(known)}
-        if self.method != "time" and "" in new:
+        if not self.has_blocks and "" in new:
             new[""] = -1
         bad = {text for text, number in new.items() if number is None}
         if bad:
@@ -261,7 +268,7 @@ class ResponsesFile:
     def _check_exposures(self, chunk: Chunk) -> None:
         exposures = {text: exposure_of(text) for text in set(chunk.columns["exposure_ms"])}
         longest, what = math.inf, "a number above 0, or empty or 'unlimited' without time limit"
-        if self.method == "time":
+        if self.has_blocks:
             longest, what = sys.float_info.max, "a number above 0 in every row of HYPE-time"
         bad = {text for text, ms in exposures.items() if not 0 < ms <= longest}
         if bad:

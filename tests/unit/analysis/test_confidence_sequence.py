@@ -16,16 +16,16 @@ def test_any_look_is_the_mixture_of_t_statistics_by_hand():
     twenty = np.tile(four, 5)
     interval = {"ci": [29, 31], "share_of_pictures": None}
 
-    assert any_look(Values([], four, None), interval, "infinity", 0.95) == [0, 100]
-    assert any_look(Values([], four, None), interval, "time", 0.95) == [0, None]
-    found = any_look(Values([], twenty, None), interval, "time", 0.95)
+    assert any_look(Values([], four, None), interval, True, 0.95) == [0, 100]
+    assert any_look(Values([], four, None), interval, False, 0.95) == [0, None]
+    found = any_look(Values([], twenty, None), interval, False, 0.95)
     assert found == pytest.approx([30 - 5.537, 30 + 5.537], abs=0.01)
 
 
 def test_it_is_never_narrower_than_the_interval_of_one_look():
     interval = {"ci": [100, 130], "share_of_pictures": None}
 
-    assert any_look(Values([], np.full(20, 100.0), None), interval, "time", 0.95) == [100, 130]
+    assert any_look(Values([], np.full(20, 100.0), None), interval, False, 0.95) == [100, 130]
 
 
 @pytest.mark.parametrize("population", [InfinityPopulation(0.3, pool=30), TimePopulation(200)])

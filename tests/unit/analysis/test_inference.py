@@ -240,9 +240,9 @@ def test_what_the_percentile_interval_covers_is_what_simulated_normal_evaluators
 def test_the_percentile_interval_is_doubted_where_it_is_too_narrow():
     rng = np.random.default_rng(1)
 
-    few = doubts(rng.binomial(100, 0.3, 30).astype(float), 3000, "infinity", 0.95)
-    many = doubts(rng.binomial(100, 0.3, 60).astype(float), 6000, "infinity", 0.95)
-    rare = doubts(np.array([1.0] * 6 + [0.0] * 54), 6000, "infinity", 0.95)
+    few = doubts(rng.binomial(100, 0.3, 30).astype(float), 3000, True, 0.95)
+    many = doubts(rng.binomial(100, 0.3, 60).astype(float), 6000, True, 0.95)
+    rare = doubts(np.array([1.0] * 6 + [0.0] * 54), 6000, True, 0.95)
 
     assert few == ["the percentile interval of 30 evaluators covers about 93.6%, not 95%"]
     assert many == []

@@ -19,9 +19,10 @@ from backend.analysis.inference import Component, Share, mean_of
 from backend.analysis.power import at_score, critical, evaluators_for, other_score, power, width
 from backend.analysis.response_rows import answers_of
 from backend.analysis.spread import Spread
-from backend.analysis.spreads import published, spreads_of
+from backend.analysis.spreads import spreads_of, without_pilot
 from backend.analysis.tournament_spreads import as_answered, assumed
 from backend.cli import main
+from backend.experiment.judgments.real_or_fake import INFINITY, TIME
 from backend.foundation.errors import InvalidInput
 from backend.responses.export import export
 from backend.scoring import score_answers
@@ -29,7 +30,7 @@ from validate.plans import CELLS, outcome
 
 from .. import sample_studies as studies
 
-PUBLISHED = {spread.model.removesuffix(" CelebA-64"): spread for spread in published("infinity")}
+PUBLISHED = {spread.model.removesuffix(" CelebA-64"): spread for spread in without_pilot(INFINITY)}
 KNOWN = 1e9
 """Degrees of freedom of a variance that is known."""
 
@@ -220,7 +221,7 @@ def test_the_other_model_has_the_score_at_which_evaluators_vary_more():
     assert other_score(known(60, 50, 100), 15) == 45
     assert other_score(known(3, 1, 100), 90) == 93
     assert other_score(known(45, 50, 100), 60) is None
-    time = published("time")[0]
+    time = without_pilot(TIME)[0]
     assert other_score(time, 100) == pytest.approx(539.4)
     assert other_score(time, 700) is None
 
@@ -230,7 +231,7 @@ def test_variances_of_another_score_are_in_proportion():
 
     assert other.within == pytest.approx(2400)
     assert other.between == pytest.approx(60 * 2400 / 900)
-    time = published("time")[0]
+    time = without_pilot(TIME)[0]
     assert at_score(time, 2 * time.score).observed == pytest.approx(4 * time.observed)
 
 
@@ -573,7 +574,7 @@ def test_studies_of_other_methods_have_the_planned_widths_and_power(place):
 
 def test_the_published_sds_give_the_bootstrap_sds_of_the_papers():
     # HYPE, tables 2 and 3: 1.3, 0.9, 1.6, 0.6, 2.4, 1.8 with 30 evaluators
-    assert [round(math.sqrt(spread.observed / 30 * 29 / 30), 1) for spread in published("infinity")] == [
+    assert [round(math.sqrt(spread.observed / 30 * 29 / 30), 1) for spread in without_pilot(INFINITY)] == [
         1.3, 0.9, 1.5, 0.5, 2.4, 1.8,
     ]  # fmt: skip
 

@@ -9,8 +9,7 @@ import pytest
 from backend.analysis import first_place
 from backend.analysis.bradley_terry import fit
 from backend.analysis.judgment_scores import JudgmentScores, scores_of
-from backend.analysis.judgments.more_real import paired_of
-from backend.analysis.paired_answers import PairedAnswers
+from backend.analysis.paired_answers import PairedAnswers, paired_of
 from backend.analysis.response_rows import answers_of
 from backend.analysis.tournament import checks, fit_strengths, strengths
 from backend.foundation.errors import InvalidInput

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from backend.analysis.spreads import published
+from backend.analysis.spreads import without_pilot
+from backend.experiment.judgments.real_or_fake import INFINITY, TIME
 from backend.experiment.published import (
     CELEBA,
     CIFAR,
@@ -92,14 +93,14 @@ def test_the_main_paper_prints_the_same_scores(main_paper):
 
 
 def test_sds_between_evaluators_are_read_off_beside_the_score_they_belong_to():
-    sds = {spread.model: math.sqrt(spread.observed) for spread in published("time")}
+    sds = {spread.model: math.sqrt(spread.observed) for spread in without_pilot(TIME)}
 
     # W, tables 1 and 2: 35.7, 8.7 and 32.1 ms of 30 evaluators; a bootstrap has n for n - 1
     assert sds["StyleGAN CelebA-64"] == pytest.approx(35.7 * 30 / math.sqrt(29))
     assert sds["BEGAN CelebA-64"] == pytest.approx(48.47, abs=0.01)
     assert sds["StyleGAN trunc FFHQ"] == pytest.approx(178.82, abs=0.01)
     assert [one.percent_sd for one in MODELS] == [6.9, 4.8, 8.4, 2.7, 13.4, 9.7]
-    assert [spread.observed * 29 / 30 for spread in published("infinity")] == pytest.approx(
+    assert [spread.observed * 29 / 30 for spread in without_pilot(INFINITY)] == pytest.approx(
         [one.percent_sd**2 for one in MODELS]
     )
 
