@@ -13,7 +13,6 @@ from dataclasses import field, fields
 from typing import Any
 from urllib.parse import quote
 
-from backend.experiment.unfilled import is_unfilled
 from backend.foundation.errors import InvalidInput, Keys, under
 from backend.foundation.frozen import dataclass
 
@@ -191,11 +190,6 @@ class PanelRecord:
             re.match(_ORIGIN.pattern, one, re.IGNORECASE) for one in (self.redirect, self.early_redirect)
         )
         return self.back or next((f"{found[0]}/" for found in addresses if found), None)
-
-    def unfilled(self, parameters: Mapping[str, str]) -> tuple[str, ...]:
-        """Return the names of the parameters which the panel left as a placeholder."""
-        names = (*self.parameters, PRIVATE_LINK)
-        return tuple(name for name in names if is_unfilled(parameters.get(name, ""), names))
 
     def is_preview(self, parameters: Mapping[str, str]) -> bool:
         """Return whether a visit is a preview."""

@@ -1,8 +1,11 @@
 """Whether a value of a link is one, or what a panel should have replaced by one: `{{%PROLIFIC_PID%}}`."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from functools import cache
 from urllib.parse import unquote
+
+from backend.experiment.panel import BUILT_IN, PRIVATE_LINK, PanelRecord
 
 _DECODED_TIMES = 3
 _EMBEDDED = re.compile(r"\$\{.*|\{\{.*|\{%.*|<%.*|\*\|.*\|\*|%%.+%%|@@.+@@|##.+##")
@@ -18,12 +21,17 @@ _ID = re.compile(
 )
 """Ids that stay ids in brackets: digits, hexadecimal ones, UUIDs, e-mail addresses."""
 _NOTHING = {"undefined", "null", "none", "nil", "objectobject"}
-_NAMES = {
-    "id", "pid", "uid", "userid", "personid", "participant", "participantid", "subjectid", "respondentid",
-    "respondent", "prolificid", "prolificpid", "sessionid", "studyid", "assignmentid", "projectid", "sonaid",
-    "surveycode", "workerid", "hitid", "turksubmitto", "submissionid", "panelid", "externalid",
+_WORDS = {
+    "id", "pid", "uid", "userid", "personid", "participant", "subjectid", "respondentid", "respondent",
+    "prolificid", "surveycode", "submissionid", "panelid", "externalid",
 }  # fmt: skip
-"""Names of panels' parameters, in lower case without marks."""
+"""What links call ids besides the parameters of `BUILT_IN`, in lower case without marks."""
+
+
+def unfilled(record: PanelRecord, parameters: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the names of the parameters which the panel left as a placeholder."""
+    names = (*record.parameters, PRIVATE_LINK)
+    return tuple(name for name in names if is_unfilled(parameters.get(name, ""), names))
 
 
 def is_unfilled(value: str, names: Collection[str] = ()) -> bool:
@@ -35,12 +43,17 @@ def is_unfilled(value: str, names: Collection[str] = ()) -> bool:
         names: of the panel's own parameters, which are no values either.
     """
     seen = value.strip()
-    known = _NAMES | {_plain(name) for name in names}
+    known = _names_of_panels() | {_plain(name) for name in names}
     for _ in range(_DECODED_TIMES):
         if seen and _is_placeholder(seen, known):
             return True
         seen = unquote(seen).strip()
     return False
+
+
+@cache
+def _names_of_panels() -> set[str]:
+    return _WORDS | {_plain(name) for record in BUILT_IN.values() for name in record.parameters}
 
 
 def _is_placeholder(value: str, names: Collection[str]) -> bool:

@@ -9,15 +9,19 @@ from backend.foundation.timestamps import readable
 from backend.stores.store import Store
 from backend.stores.updates import update
 
+MOST = 1000
+"""Visits that are counted: more tell nothing, and would cost writes for whoever sends them."""
 BOOK = "unfilled links"
 """The book of such visits, by study: `visits` by parameter, and the time of the last one, `at`."""
 
 
 def note(store: Store, study: str, parameters: Sequence[str], at: str) -> None:
-    """Count a visit whose `parameters` were not filled in; `at` is UTC, ISO 8601."""
+    """Count a visit whose `parameters` were not filled in, up to `MOST`; `at` is UTC, ISO 8601."""
 
-    def counted(now: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    def counted(now: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
         visits = now["visits"] if now else {}
+        if max(visits.values(), default=0) >= MOST:
+            return None
         return {"visits": visits | {name: visits.get(name, 0) + 1 for name in parameters}, "at": at}
 
     update(store, BOOK, study, counted, "many people come by such links at once")
@@ -28,7 +32,8 @@ def warning(store: Store, study: Study) -> str:
     entry = store.entry(BOOK, study.name)
     if entry is None:
         return ""
-    counts = ", ".join(f"{name} {count}" for name, count in entry.data["visits"].items())
+    visits = entry.data["visits"].items()
+    counts = ", ".join(f"{name} {count}{' or more' if count >= MOST else ''}" for name, count in visits)
     return (
         f"links came in which the panel had filled in no value ({counts}; the last at "
         f"{readable(entry.data['at'])}), and those people were not let in; {_advice(study)}"

@@ -19,6 +19,7 @@ from backend.experiment.panel import PRIVATE_LINK, PanelRecord
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import Session, Study
 from backend.experiment.session import Cursor
+from backend.experiment.unfilled import unfilled
 from backend.foundation.errors import Conflict, NotAllowed, NotFound, TooMany
 from backend.foundation.timestamps import stamp
 from backend.stores.store import Store
@@ -50,10 +51,10 @@ class Admission:
         record = study.protocol.admission.panel
         if record.is_preview(panel):
             raise NotAllowed("this visit is a preview; accept the task at the panel first", code="preview")
-        if unfilled := record.unfilled(panel):
-            unfilled_links.note(self._store, study.name, unfilled, stamp(self._clock()))
+        if missing := unfilled(record, panel):
+            unfilled_links.note(self._store, study.name, missing, stamp(self._clock()))
             raise NotAllowed(
-                f"the panel put no value for {', '.join(unfilled)} into the link", code="unfilled_link"
+                f"the panel put no value for {', '.join(missing)} into the link", code="unfilled_link"
             )
         token = panel.get(PRIVATE_LINK)
         if token:
@@ -271,8 +272,8 @@ def issue_links(store: Store, hash_key: bytes, study: str, count: int) -> list[s
 
 def stored_parameters(record: PanelRecord, panel: Mapping[str, str]) -> dict[str, str]:
     """Return the link parameters that are stored with the session."""
-    unfilled = record.unfilled(panel)
-    return {name: panel[name] for name in record.parameters if panel.get(name) and name not in unfilled}
+    missing = unfilled(record, panel)
+    return {name: panel[name] for name in record.parameters if panel.get(name) and name not in missing}
 
 
 def links_of(study: str) -> str:
