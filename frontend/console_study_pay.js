@@ -31,17 +31,6 @@ import { facts, money } from "./screens.js";
  * @typedef {import("./console_study.js").Context} Context
  */
 
-const STATES = /** @type {{[state: string]: string}} */ ({
-  owed: "owed",
-  undecided: "the panel may pay the reward",
-  intended: "about to be paid",
-  handed_in: "handed in",
-  paying: "asked for, without an answer",
-  sent: "on its way",
-  confirmed: "paid",
-  closed: "closed",
-  none: "–",
-});
 const HEADINGS = /** @type {{[about: string]: string}} */ ({
   who: "Who",
   did: "What was done",
@@ -142,7 +131,7 @@ function dueView(record, payments, context, refresh) {
       how,
     ),
     ...(isMixed ? [section("To pay by hand", payingByHand(record, payments, context, refresh))] : []),
-    ...(unpaid.length ? [section("Not paid in full", ...accounts(unpaid, currency))] : []),
+    ...(unpaid.length ? [section("Not paid in full", ...accounts(unpaid, payments))] : []),
     ...(payments.unmatched.length ? [unmatchedSection(record, payments, context, refresh)] : []),
   ];
 }
@@ -297,16 +286,16 @@ function people(number) {
 
 /**
  * @param {Account[]} rows
- * @param {string} currency
+ * @param {Payments} payments
  */
-function accounts(rows, currency) {
+function accounts(rows, { currency, states }) {
   const cells = rows.slice(0, MOST_SHOWN).map((row) => [
     row.evaluator,
     row.reason,
     money(row.base_usd_cents, currency),
-    stateOf(row.reward === "none" && row.base_usd_cents ? row.bonus : row.reward), // paid with the bonus
+    states[row.reward === "none" && row.base_usd_cents ? row.bonus : row.reward], // paid with the bonus
     money(row.bonus_usd_cents, currency),
-    stateOf(row.bonus),
+    states[row.bonus],
   ]);
   return [
     table(
@@ -316,11 +305,6 @@ function accounts(rows, currency) {
     ),
     ...cutAt(rows.length),
   ];
-}
-
-/** @param {string} state */
-function stateOf(state) {
-  return STATES[state] ?? state;
 }
 
 /**
@@ -371,7 +355,7 @@ function isPaymentConfirmed(
  * @param {Context} context
  * @param {(words: string) => Promise<unknown>} refresh
  */
-function unmatchedSection({ study }, { unmatched }, { api, signal }, refresh) {
+function unmatchedSection({ study }, { unmatched, states }, { api, signal }, refresh) {
   const shown = unmatched.slice(0, MOST_SHOWN);
   const choices = shown.map(({ evaluator, asked_to_return_at }) => {
     const options = [
@@ -384,7 +368,7 @@ function unmatchedSection({ study }, { unmatched }, { api, signal }, refresh) {
   const rows = shown.map(({ evaluator, why, reward, completed_at, asked_to_return_at }, i) => [
     evaluator,
     why.replaceAll("_", " "),
-    asked_to_return_at ? `asked to return on ${moment(asked_to_return_at)}` : stateOf(reward),
+    asked_to_return_at ? `asked to return on ${moment(asked_to_return_at)}` : states[reward],
     completed_at ? moment(completed_at) : "–",
     reward === "undecided" ? choices[i] : "",
   ]);

@@ -15,7 +15,7 @@ import { panelOf, showGivenUp } from "./panel_exit.js";
 import { askWhetherTheSame, beginNextPerson, nextPersonActions, recognise } from "./person.js";
 import { showElsewhere, showRefusal } from "./refusals.js";
 import { ask, el } from "./screens.js";
-import { holdTab, mayReload } from "./storage.js";
+import { holdTab, reloadPage } from "./storage.js";
 import { speak, titleOf } from "./study_texts.js";
 import { loadTextsBy, text, useLanguage } from "./texts.js";
 import { makeStuck, tellTrouble } from "./trouble.js";
@@ -40,7 +40,7 @@ let api = makeApi({
   send: (path, init) => requestedEarly(path, init) ?? fetch(addressOf(path), init),
   onTrouble: (trouble) => tellTrouble(trouble, safe()),
   onStuck: makeStuck(about, safe, (isStuck) => (isStuck ? stopGuarding() : guardAgain())),
-  reload,
+  reload: () => reloadPage(stopGuarding), // the session goes on where it was
 });
 /** @type {((study: PublicStudy, visit: import("./visit.js").Ended) => Promise<void>) | null} */
 let showDemoEnd = null;
@@ -61,13 +61,6 @@ listenToInteractions(window, document);
 addEventListener("pageshow", (event) => event.persisted && location.reload());
 if (!document.body.dataset.unfit) visitStudy(STUDY).catch(showError);
 
-/** Load the page again: the session goes on where it was. */
-function reload() {
-  if (!mayReload()) return;
-  stopGuarding();
-  location.reload();
-}
-
 /** @param {string} name */
 async function visitStudy(name) {
   if (document.body.dataset.demo) await playWithoutServer(document.body.dataset.demo);
@@ -80,7 +73,7 @@ async function visitStudy(name) {
   about.contact = study.contact;
   about.panel = panelOf(study);
   about.giveUp = () => showGivenUp(api, study, about);
-  if (nextPersonActions(study).length) about.nextPerson = () => beginNextPerson(study);
+  about.nextPerson = { actions: nextPersonActions(study), begin: () => beginNextPerson(study) };
   if (isPreview(study)) {
     const { judgmentOf } = await api.load(() => import("./judgment.js"));
     return showPreview(study, await api.load(() => judgmentOf(study)));

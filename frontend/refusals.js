@@ -74,15 +74,14 @@ export function showRefusal(error, about, back = null) {
   const { code, id } = error instanceof Refused ? error : { code: "", id: "" };
   if (PLAIN.includes(code)) {
     const next = back && EXITS[code] === "no_consent" ? [el("p", {}, text("panel.give_place"))] : [];
-    const isOfPerson = about.nextPerson && OF_PERSON.includes(code);
     const content = [
       el("p", {}, text(`refused.${code}_help`)),
       ...next,
       ...(code === "lapsed" ? quotes(about, id) : questions(about, CLEAR.includes(code) ? "" : id)),
       ...wayBack(back, about.panel),
     ];
-    const actions = isOfPerson ? [{ label: text("shared.someone_else"), value: "next" }] : [];
-    ask("error", text(`refused.${code}`), content, actions).then(() => about.nextPerson?.());
+    const actions = (OF_PERSON.includes(code) && about.nextPerson?.actions) || [];
+    ask("error", text(`refused.${code}`), content, actions).then(() => about.nextPerson?.begin());
     return;
   }
   const isChanged = code === "consent_changed";

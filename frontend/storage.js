@@ -135,8 +135,18 @@ const RELOADS = "openhype:reloads";
 const RELOADS_AT_MOST = 10;
 const RELOADS_WITHIN_MS = 30000;
 
-/** Return whether this page may load itself again, which it must not do without end; count it if so. */
-export function mayReload() {
+/**
+ * Load the page again, which it must not do without end.
+ * @param {() => void} [before] what to do first, if it may
+ */
+export function reloadPage(before) {
+  if (!mayReload()) return;
+  before?.();
+  location.reload();
+}
+
+/** Return whether this page may load itself again; count it if so. */
+function mayReload() {
   try {
     const since = Date.now() - RELOADS_WITHIN_MS;
     const stored = /** @type {number[]} */ (JSON.parse(sessionStorage.getItem(RELOADS) ?? "[]"));

@@ -17,7 +17,8 @@ import { counted, sentences, text, textNodes } from "./texts.js";
  * @property {Panel | null} panel that the evaluator came from; null if from none, or until it is known
  * @property {(() => Promise<void>) | null} giveUp ends a visit that cannot continue; null if the page offers
  *   no such end
- * @property {(() => Promise<void>) | null} [nextPerson] begins afresh for the next one at a shared computer
+ * @property {{actions: {label: string, value: string}[], begin: () => Promise<void>} | null} [nextPerson]
+ *   begins afresh for the next one; its actions ask for it at a shared computer, and are none elsewhere
  */
 
 /**

@@ -13,7 +13,7 @@ import { panelOf, wayBack } from "./panel_exit.js";
 import { recognise } from "./person.js";
 import { PLAIN } from "./refusals.js";
 import { ask, el, facts, show } from "./screens.js";
-import { mayReload } from "./storage.js";
+import { reloadPage } from "./storage.js";
 import { speak, titleOf } from "./study_texts.js";
 import { addTexts, counted, loadTextsBy, money, text, useLanguage } from "./texts.js";
 import { makeStuck, questions, quotes, tellTrouble } from "./trouble.js";
@@ -34,7 +34,7 @@ const api = makeApi({
   random: Math.random,
   onTrouble: (trouble) => tellTrouble(trouble, safe()),
   onStuck: makeStuck(about, safe),
-  reload: () => mayReload() && location.reload(),
+  reload: reloadPage,
 });
 
 listenToKeys(document);

@@ -9,7 +9,7 @@ import { Refused, makeApi } from "./api.js";
 import { browserLanguage } from "./languages.js";
 import { texts } from "./more_en.js";
 import { ask, el, paragraphs, show } from "./screens.js";
-import { mayReload } from "./storage.js";
+import { reloadPage } from "./storage.js";
 import { consentOf, speak, titleOf } from "./study_texts.js";
 import { addTexts, loadTextsBy, text, useLanguage } from "./texts.js";
 import { makeStuck, questions, quotes, tellTrouble } from "./trouble.js";
@@ -26,7 +26,7 @@ const api = makeApi({
   random: Math.random,
   onTrouble: (trouble) => tellTrouble(trouble, ""),
   onStuck: makeStuck(about, () => ""),
-  reload: () => mayReload() && location.reload(),
+  reload: reloadPage,
 });
 
 loadTextsBy(api.load);

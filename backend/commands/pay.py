@@ -12,17 +12,6 @@ from backend.commands.world import FEE_TYPE, FILE, Number, World, amount, comman
 from backend.experiment.money import format_money
 from backend.experiment.records import Study
 
-_STATE_LABELS = {
-    "owed": "owed",
-    "undecided": "the panel may pay the reward",
-    "intended": "about to be paid",
-    "handed_in": "handed in",
-    "paying": "asked for, without an answer",
-    "sent": "on its way",
-    "confirmed": "paid",
-    "closed": "closed",
-}
-
 
 @command()
 @click.argument("name")
@@ -256,9 +245,11 @@ def _is_closed(row: dict[str, Any]) -> bool:
 
 
 def _line(row: dict[str, Any], money: Any) -> str:
+    from backend.payment.study_payments import STATE_WORDS
+
     why = "" if row["why"] == "finished" else f" ({row['reason']})"
     states = {row["reward"], row["bonus"]} - {"none"}
-    status = " and ".join(sorted(_STATE_LABELS[state] for state in states))
+    status = " and ".join(sorted(STATE_WORDS[state] for state in states))
     if "closed" in states:
         status += f" ({row['closed_why']})"
     owed = f"base {money(row['base_usd_cents'])}, bonus {money(row['bonus_usd_cents'])}"
@@ -273,6 +264,8 @@ def _line(row: dict[str, Any], money: Any) -> str:
 
 
 def _unmatched(row: dict[str, Any]) -> str:
+    from backend.payment.study_payments import STATE_WORDS
+
     asked = ", asked to return" if row["asked_to_return_at"] else ""
     at = f", done {row['completed_at'][:10]}" if row["completed_at"] else ""
-    return f"{row['evaluator']} ({row['why'].replace('_', ' ')}{at}{asked}): {_STATE_LABELS[row['reward']]}"
+    return f"{row['evaluator']} ({row['why'].replace('_', ' ')}{at}{asked}): {STATE_WORDS[row['reward']]}"

@@ -24,6 +24,18 @@ from backend.studies.confirmations import Offer
 LINK = "link"
 _MOST_NAMED = 200
 _HOUR = timedelta(hours=1)
+STATE_WORDS = {
+    "owed": "owed",
+    "undecided": "the panel may pay the reward",
+    "intended": "about to be paid",
+    "handed_in": "handed in",
+    "paying": "asked for, without an answer",
+    "sent": "on its way",
+    "confirmed": "paid",
+    "closed": "closed",
+    "none": "–",
+}
+"""The states of a reward or a bonus in words."""
 
 
 @dataclass(frozen=True)

@@ -269,6 +269,8 @@ class PaymentState(PaymentTotals):
     by_hand: DueByHand
     """What no panel pays: what `payments.csv` lists."""
     automatic: AutomaticApproval | None
+    states: dict[str, str]
+    """Every state of a reward or a bonus, in words."""
     early_ends_exceeded: str | None
     """That the study has paused itself, as too many sessions were closed early."""
     now_usd_cents: int
