@@ -9,10 +9,11 @@ addTexts(texts);
 
 /**
  * @typedef {{
- *   unit: "percent" | "ms", score: number, fakes_error: number | null, reals_error: number | null, model:
- *   string | null, others: {evaluators: number, mean: number | null, values: number[]} | null, published:
- *   {model: string, data: string, score: number}[], pictures: {url: string, truth: "real" | "fake", response:
- *   "real" | "fake" | "not_sure"}[], }} Debrief
+ *   unit: "percent" | "ms", score: number | null, fakes_error: number | null, reals_error: number | null,
+ *   model: string | null, others: {evaluators: number, mean: number | null, values: number[]} | null,
+ *   published: {model: string, data: string, score: number}[], pictures: {url: string, truth: "real" | "fake",
+ *   response: "real" | "fake" | "not_sure"}[], }} Debrief `score`: null for a part, which `demonstration.js` tells
+ * @typedef {Debrief & {score: number}} Whole
  */
 
 /**
@@ -26,7 +27,7 @@ export function scoreText(score, unit) {
 
 /**
  * Return the result in one line.
- * @param {Debrief} debrief
+ * @param {Whole} debrief
  */
 export function headline({ unit, score, fakes_error }) {
   if (unit === "ms") return text("debrief.threshold", { ms: milliseconds(score) });
@@ -37,7 +38,7 @@ export function headline({ unit, score, fakes_error }) {
 
 /**
  * Return the result in words, and a table that compares it with other scores.
- * @param {Debrief} debrief
+ * @param {Whole} debrief
  * @param {boolean} [mayRepeat]
  */
 export function result(debrief, mayRepeat = false) {
@@ -79,7 +80,7 @@ export function gallery({ pictures }) {
   return el(
     "section",
     { class: "gallery" },
-    ...(wrong.length || !unsure.length
+    ...(wrong.length || (right.length && !unsure.length)
       ? [el("h2", {}, text(wrong.length ? "debrief.wrong_ones" : "debrief.all_right"))]
       : []),
     ...(wrong.length ? [grid(wrong)] : []),
@@ -100,7 +101,7 @@ function wholePercent(percent_wrong) {
 
 /**
  * Return the result in sentences, some of which may be empty.
- * @param {Debrief} debrief
+ * @param {Whole} debrief
  */
 function inWords({ unit, score, fakes_error, reals_error, model, others }) {
   return [
@@ -130,7 +131,7 @@ function beside({ evaluators: n, mean }, unit, score, areSeveral) {
   return text(areSeveral ? "debrief.others_share_models" : "debrief.others_share", { n, ...shares });
 }
 
-/** @param {Debrief} debrief */
+/** @param {Whole} debrief */
 function table({ unit, score, others, published }) {
   const rows = [
     ...published.map((entry) => ({ ...entry, model: publishedName(entry.model), kind: "" })),

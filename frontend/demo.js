@@ -6,12 +6,15 @@
  */
 
 import { Refused } from "./api.js";
-import { gallery, headline, result, scoreText } from "./debrief.js";
-import { ask, el, facts } from "./screens.js";
+import { WITHOUT_FLASHES } from "./demonstration.js";
 import { modalExposure, start, step } from "./staircase.js";
 
 /** Flags of a flash that was not shown as planned, as in backend/experiment/session.py. */
 const MISTIMED = ["mistimed", "hidden", "left_full_screen", "resized", "not_whole", "display_changed"];
+/** Those of them that the browser is to blame for. */
+const FAILED = ["mistimed", "display_changed"];
+/** Mistimed flashes in a row after which the visitor is asked whether to go on. */
+const MISTIMED_BEFORE_ASKING = 5;
 
 /**
  * @typedef {{url: string, truth: "real" | "fake", model: string | null}} Picture
@@ -20,15 +23,22 @@ const MISTIMED = ["mistimed", "hidden", "left_full_screen", "resized", "not_whol
  *   study: import("../types/api.js").PublicStudy, protocol: Omit<import("../types/api.js").PageProtocol,
  *   "block_images" | "time_limits">, unit: "percent" | "ms", blocks: number, images: number, staircase:
  *   import("./staircase.js").StaircaseRule | null, mask_count: number, masks: string[], models: string[],
- *   pictures: Picture[], published: Published[], }} Site
+ *   pictures: Picture[], published: Published[], published_without_flashes: Published[], }} Site
  */
 
 /**
- * @param {Site} site
- * @param {Pick<import("./visit.js").Api, "picture" | "load"> & {random: () => number}} world
+ * @param {Site} described
+ * @param {Pick<import("./visit.js").Api, "picture" | "load"> & {random: () => number, hash: string}} world
+ *   `hash` of the page's address
  */
-export function makeDemo(site, { picture, load, random }) {
+export function makeDemo(described, { picture, load, random, hash }) {
+  const site = hash === WITHOUT_FLASHES ? withoutFlashes(described) : described;
   let session = drawSession(site, random);
+
+  /** @param {string} path */
+  async function get(path) {
+    return path.endsWith("/debrief") ? debriefOf(site, session) : site.study;
+  }
 
   /**
    * @param {string} path
@@ -45,17 +55,40 @@ export function makeDemo(site, { picture, load, random }) {
     if (path.endsWith("/blocks")) return blockOf(site, session, random);
     if (path.endsWith("/answers"))
       return answered(site, session, /** @type {import("../types/api.js").Answer} */ (body));
+    if (path.endsWith("/end")) {
+      session.isEnded = true;
+      return standing(site, session);
+    }
     throw new Refused("unknown_session", "a demo keeps no session", "");
   }
 
-  return { get: async (/** @type {string} */ _path) => site.study, post, picture, load, showEnd };
+  return { get, post, picture, load };
+}
+
+/**
+ * Return the same demo without time limit: HYPE-infinity's trials in place of HYPE-time's.
+ * @param {Site} site
+ * @returns {Site}
+ */
+function withoutFlashes(site) {
+  const method = "infinity";
+  return {
+    ...site,
+    study: { ...site.study, method, flashes: false, flash_warning: false },
+    protocol: { ...site.protocol, method },
+    unit: "percent",
+    staircase: null,
+    masks: [],
+    published: site.published_without_flashes,
+  };
 }
 
 /**
  * @typedef {{
- *   model: string, blocks: Picture[][], spares: Picture[], trial: number, replaced: number, right: number,
- *   responses: ("real" | "fake")[], stair: import("./staircase.js").StaircaseState | null, exposures:
- *   number[][], }} Session
+ *   model: string, blocks: Picture[][], spares: Picture[], trial: number, mistimed: number, in_a_row: number,
+ *   failed: number, isEnded: boolean, right: number, responses: ("real" | "fake")[], stair:
+ *   import("./staircase.js").StaircaseState | null, exposures: number[][], }} Session `mistimed` flashes in
+ *   all, those `in_a_row` just now, and those that `failed` through the browser
  */
 
 /**
@@ -83,7 +116,10 @@ function drawSession(site, random) {
     blocks,
     spares: [...reals, ...fakes],
     trial: 0,
-    replaced: 0,
+    mistimed: 0,
+    in_a_row: 0,
+    failed: 0,
+    isEnded: false,
     right: 0,
     responses: [],
     stair: site.staircase && start(site.staircase),
@@ -149,19 +185,8 @@ function answered(site, session, body) {
   const offset = session.trial % site.images;
   const shown = session.blocks[block][offset];
   const wasCorrect = body.response === shown.truth;
-  const spare = isMistimed(site, body) ? session.spares.findIndex(({ truth }) => truth === shown.truth) : -1;
-  if (spare >= 0) {
-    session.blocks[block][offset] = session.spares.splice(spare, 1)[0];
-    session.replaced += 1;
-    return {
-      trial_index: session.trial,
-      was_correct: null,
-      replaced_by: session.blocks[block][offset].url,
-      may_end: false,
-      block_finished: false,
-      ...standing(site, session),
-    };
-  }
+  if (isMistimed(site, body)) return replaced(site, session, body);
+  session.in_a_row = 0;
   if (site.staircase && session.stair) {
     session.exposures[block].push(session.stair.exposure_ms);
     session.stair =
@@ -176,6 +201,31 @@ function answered(site, session, body) {
     replaced_by: null,
     may_end: false,
     block_finished: offset + 1 === site.images,
+    ...standing(site, session),
+  };
+}
+
+/**
+ * Replace the picture of a mistimed flash by a spare one; without any, the session ends early.
+ * @param {Site} site
+ * @param {Session} session
+ * @param {import("../types/api.js").Answer} body
+ */
+function replaced(site, session, { flags }) {
+  const shown = session.blocks[Math.floor(session.trial / site.images)];
+  const offset = session.trial % site.images;
+  const spare = session.spares.findIndex(({ truth }) => truth === shown[offset].truth);
+  session.mistimed += 1;
+  session.in_a_row += 1;
+  if (flags.every((flag) => !MISTIMED.includes(flag) || FAILED.includes(flag))) session.failed += 1;
+  if (spare >= 0) shown[offset] = session.spares.splice(spare, 1)[0];
+  else session.isEnded = true;
+  return {
+    trial_index: session.trial,
+    was_correct: null,
+    replaced_by: session.isEnded ? null : shown[offset].url,
+    may_end: !session.isEnded && session.in_a_row % MISTIMED_BEFORE_ASKING === 0,
+    block_finished: session.isEnded,
     ...standing(site, session),
   };
 }
@@ -200,14 +250,33 @@ function isMistimed({ mask_count }, { timing, flags }) {
  */
 function standing(site, session) {
   const total = site.blocks * site.images;
-  const isDone = session.trial === total;
+  const isDone = session.isEnded || session.trial === total;
   return {
     next: isDone ? null : nextOf(site, session),
-    progress: { answered: session.trial, total, replaced: session.replaced },
+    progress: { answered: session.trial, total, replaced: session.mistimed },
     earned_usd_cents: null,
-    done: isDone
-      ? { complete: true, right: session.right, answered: total, debrief: debriefOf(site, session) }
-      : null,
+    done: isDone ? doneOf(session) : null,
+  };
+}
+
+/**
+ * @param {Session} session
+ * @returns {import("./visit.js").Done}
+ */
+function doneOf(session) {
+  return {
+    complete: !session.isEnded,
+    paid_in_part: session.failed < Math.min(session.mistimed, MISTIMED_BEFORE_ASKING),
+    completion_code: "",
+    needs_code: false,
+    redirect_url: null,
+    form: null,
+    reported: false,
+    earned_usd_cents: 0,
+    right: session.right,
+    not_sure: 0,
+    answered: session.trial,
+    qualification: null,
   };
 }
 
@@ -231,15 +300,16 @@ function nextOf(site, session) {
  * @param {Session} session
  */
 function debriefOf(site, session) {
-  const shown = session.blocks.flat();
+  const shown = session.blocks.flat().slice(0, session.trial);
   const pictures = shown.map(({ url, truth }, i) => ({ url, truth, response: session.responses[i] }));
   const percentWrong = (/** @type {string} */ wanted) => {
     const side = pictures.filter(({ truth }) => truth === wanted);
-    return (100 * side.filter(({ response }) => response !== wanted).length) / side.length;
+    const wrong = side.filter(({ response }) => response !== wanted);
+    return side.length ? (100 * wrong.length) / side.length : null;
   };
   return {
     unit: site.unit,
-    score: scoreOf(site, session),
+    score: session.isEnded ? null : scoreOf(site, session),
     fakes_error: percentWrong("fake"),
     reals_error: percentWrong("real"),
     model: session.model,
@@ -258,41 +328,6 @@ function scoreOf(site, session) {
   if (site.unit === "percent") return 100 * (1 - session.right / session.trial);
   const modes = session.exposures.map(modalExposure);
   return modes.reduce((sum, mode) => sum + mode, 0) / modes.length;
-}
-
-/**
- * Show the visitor's score among the published ones, and the pictures; then reload to play again.
- * @param {import("../types/api.js").PublicStudy} _study
- * @param {import("./visit.js").Ended} visit
- */
-async function showEnd(_study, { done }) {
-  const {
-    right,
-    answered: count,
-    debrief,
-  } = /** @type {{right: number, answered: number, debrief: import("./debrief.js").Debrief}} */ (
-    /** @type {unknown} */ (done)
-  );
-  await ask(
-    "done",
-    headline(debrief),
-    [
-      facts([
-        ["Right answers", `${right} of ${count}`],
-        ["Your score", scoreText(debrief.score, debrief.unit)],
-      ]),
-      ...result(debrief),
-      el(
-        "p",
-        { class: "quiet" },
-        "That was the demo. Nothing was recorded or sent, and one person's score on a few pictures " +
-          "says little.",
-      ),
-    ],
-    [{ label: "Play again", value: "again", primary: true }],
-    [gallery(debrief)],
-  );
-  location.reload();
 }
 
 /**

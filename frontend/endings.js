@@ -36,7 +36,7 @@ export async function showDone(study, visit) {
     return begin(study, await showResult(/** @type {import("./visit.js").Tested} */ (visit), study));
   }
   const { done } = visit;
-  const isTold = study.debrief && done.complete;
+  const isTold = study.debrief && (done.complete || study.demonstration);
   const told = isTold && !isAwaited(visit) ? await showDebrief(study, visit) : null;
   if (told) return begin(study, told);
   const title = done.complete ? text("end.complete") : text("end.early");
@@ -46,7 +46,7 @@ export async function showDone(study, visit) {
   // Not primary: an Enter key press left over from the last picture must not remove the completion code.
   const actions = [
     ...(study.repeat_visits ? [{ label: text("end.again"), value: "again" }] : []),
-    ...(location.hash === DEMO ? [{ label: text("end.start_page"), value: "start" }] : []),
+    ...startPage(),
     ...nextPersonActions(study),
   ];
   const below = isTold && isAwaited(visit) ? [debriefBelow(visit)] : [];
@@ -83,20 +83,38 @@ async function showDebrief(study, visit) {
   showWaiting(text("block.loading"), text("end.result_coming"));
   const shown = await debriefOf(visit);
   if (!shown) return null;
-  const { debrief, headline, result, gallery } = shown;
+  const { debrief, headline, result, gallery, otherPlays } = shown;
+  const others = otherPlays && (await otherPlays(visit, study, debrief));
+  const primary = !others?.actions.some((action) => action.primary);
   const actions = [
-    ...(study.repeat_visits ? [{ label: text("end.again"), value: "again", primary: true }] : []),
-    ...(location.hash === DEMO ? [{ label: text("end.start_page"), value: "start" }] : []),
+    ...(study.repeat_visits ? [{ label: text("end.again"), value: "again", primary }] : []),
+    ...(others?.actions ?? startPage()),
     ...nextPersonActions(study),
   ];
   const code = el("summary", {}, text("end.code_and_withdrawing"));
-  const below = visit.done.needs_code
-    ? el("details", {}, code, ...ending(visit, study))
-    : el("section", {}, ...ending(visit, study));
-  return ask("done", headline(debrief), result(debrief, study.repeat_visits), actions, [
-    gallery(debrief),
-    below,
-  ]);
+  const rest = ending({ ...visit, done: { ...visit.done, ...countsOf(debrief) } }, study);
+  const below = visit.done.needs_code ? el("details", {}, code, ...rest) : el("section", {}, ...rest);
+  const words = [...result(debrief, study.repeat_visits, visit), ...(others?.words ?? [])];
+  const answer = await ask("done", headline(debrief), words, actions, [gallery(debrief), below]);
+  await others?.open(answer);
+  return answer;
+}
+
+/** Return the action that leads back to the demo's start page; none if the visit did not come from there. */
+function startPage() {
+  return location.hash === DEMO ? [{ label: text("end.start_page"), value: "start" }] : [];
+}
+
+/**
+ * Return how many of the pictures that a debrief shows were judged right, so that the page says one number of
+ * them; nothing where the result itself says it.
+ * @param {import("./debrief.js").Debrief} debrief
+ */
+function countsOf({ score, pictures }) {
+  if (score === null) return { right: null, not_sure: 0 };
+  const right = pictures.filter(({ truth, response }) => truth === response).length;
+  const not_sure = pictures.filter(({ response }) => response === "not_sure").length;
+  return { right, not_sure, answered: pictures.length };
 }
 
 /**
@@ -116,27 +134,27 @@ function debriefBelow(visit) {
   debriefOf(visit).then((shown) => {
     if (!shown) return;
     const { debrief, headline, result, gallery } = shown;
-    place.append(el("h2", {}, headline(debrief)), ...result(debrief), gallery(debrief));
+    place.append(el("h2", {}, headline(debrief)), ...result(debrief, false, visit), gallery(debrief));
   });
   return place;
 }
 
 /**
- * Return the debrief with the functions that show it; null if either cannot be had soon, which must not hide
- * the completion code.
+ * Return the debrief with the functions that show it, those of a part if the session ended early; null if any
+ * cannot be had soon, which must not hide the completion code.
  * @param {import("./visit.js").Ended} visit
  */
 async function debriefOf(visit) {
   try {
-    const [debrief, showing] = await Promise.all([
+    const unawaited = () => false;
+    const [debrief, showing, part] = await Promise.all([
       visit.debrief(),
-      visit.load(
-        () => import("./debrief.js"),
-        () => false,
-      ),
+      visit.load(() => import("./debrief.js"), unawaited),
+      visit.done.complete ? null : visit.load(() => import("./demonstration.js"), unawaited),
     ]);
-    await loadTexts(() => false);
-    return debrief && { debrief, ...showing };
+    await loadTexts(unawaited);
+    const whole = /** @type {import("./debrief.js").Whole} */ (debrief); // of a part, nobody reads the score
+    return whole && { debrief: whole, otherPlays: null, ...showing, ...part };
   } catch (error) {
     console.warn("no debrief:", error);
     return null;
@@ -203,14 +221,15 @@ function ending({ done, earned, state }, study, rows = [], isPrimary = true) {
     ...(earned === null ? [] : [[text("end.earned"), money(done.earned_usd_cents, state.currency)]]),
   ];
   const stored = text(done.reported ? "end.stored_reported" : "end.stored_code");
+  const noCode = text(state.withdrawal_url ? "end.stored" : "demo.nothing_sent");
   const shown = done.needs_code
     ? [el("p", {}, stored), code, el("div", { class: "actions" }, button, ...back), told]
-    : [el("p", {}, text("end.stored"))];
+    : [el("p", {}, noCode)];
   return [
     ...(known.length ? [facts(known)] : []),
     ...shown,
     ...questions({ contact: study.contact }, ""),
-    withdrawalNote(state.withdrawal_url),
+    ...(state.withdrawal_url ? [withdrawalNote(state.withdrawal_url)] : []),
   ];
 }
 

@@ -4,40 +4,64 @@
 import { measureDisplay, screenAtHand, unfitness } from "./display.js";
 import { exitLink, sayGoodbye } from "./panel_exit.js";
 import { ask, el, show } from "./screens.js";
-import { text } from "./texts.js";
+import { loadTexts, text } from "./texts.js";
 
 /** @typedef {import("../types/api.js").PublicStudy} PublicStudy */
 
 /**
  * Return the measured display once it is fit for flashes; otherwise explain why, and check again on request.
- * Return null if the evaluator leaves, after the final page was shown.
+ * Return null if the evaluator leaves, after the final page was shown, or has ended a demonstration.
  * @param {import("./visit.js").Api} api
  * @param {PublicStudy} study
  * @param {string} safe that it is not the evaluator's fault, and what happens to the responses so far
  * @param {import("./frames.js").Refresh | null} [glance] an earlier brief measurement; sufficient if it is
  *   fit
+ * @param {import("./visit.js").Visit | null} [visit] whose session is under way
  */
-export async function fitDisplay(api, study, safe, glance = null) {
+export async function fitDisplay(api, study, safe, glance = null, visit = null) {
   if (glance && unfitness(glance, screenAtHand(), study.refresh_hz).length === 0) return glance;
   for (;;) {
     const display = await look();
     const reasons = unfitness(display, screenAtHand(), study.refresh_hz);
     if (reasons.length === 0) return display;
     const back = await exitLink(api, study, "unfit_device");
+    const others = study.demonstration && !visit ? await otherPlays(api, study) : null;
+    const maySeeResult = study.demonstration && visit;
     const answer = await ask(
       "check",
       text("display.unfit"),
-      [...reasons.map((reason) => el("p", {}, reason)), el("p", { class: "quiet" }, safe)],
+      [
+        ...reasons.map((reason) => el("p", {}, reason)),
+        el("p", { class: "quiet" }, safe),
+        ...(others?.words ?? []),
+      ],
       [
         { label: text("display.check_again"), value: "again", primary: true },
+        ...(maySeeResult ? [{ label: text("flash.stop"), value: "stop" }] : []),
+        ...(others?.actions ?? []),
         ...(back ? [{ label: text("display.leave"), value: "leave" }] : []),
       ],
     );
+    await others?.open(answer);
+    if (answer === "stop") {
+      await visit?.end();
+      return null;
+    }
     if (answer === "leave") {
       sayGoodbye(back);
       return null;
     }
   }
+}
+
+/**
+ * @param {import("./visit.js").Api} api
+ * @param {PublicStudy} study
+ */
+async function otherPlays(api, study) {
+  const demonstration = await api.load(() => import("./demonstration.js"));
+  await loadTexts();
+  return demonstration.otherPlays(api, study);
 }
 
 function look() {

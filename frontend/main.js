@@ -42,8 +42,6 @@ let api = makeApi({
   onStuck: makeStuck(about, safe, (isStuck) => (isStuck ? stopGuarding() : guardAgain())),
   reload: () => reloadPage(stopGuarding), // the session goes on where it was
 });
-/** @type {((study: PublicStudy, visit: import("./visit.js").Ended) => Promise<void>) | null} */
-let showDemoEnd = null;
 
 loadTextsBy(api.load);
 const EARLY_MS = 3000;
@@ -118,9 +116,9 @@ async function playWithoutServer(file) {
     picture: api.picture,
     load: api.load,
     random: Math.random,
+    hash: location.hash,
   });
-  api = /** @type {import("./visit.js").Api} */ (demo);
-  showDemoEnd = demo.showEnd;
+  api = /** @type {import("./visit.js").Api} */ (/** @type {unknown} */ (demo));
 }
 
 /**
@@ -188,7 +186,7 @@ async function playToEnd(study, visit) {
   const { askQuestions, playBlocks, showDone } = await playing();
   if (visit.state.stage === "block") await playBlocks(api, study, visit);
   if (visit.done) await askQuestions(visit);
-  if (visit.done) await (showDemoEnd ?? showDone)(study, /** @type {import("./visit.js").Ended} */ (visit));
+  if (visit.done) await showDone(study, /** @type {import("./visit.js").Ended} */ (visit));
 }
 
 /**

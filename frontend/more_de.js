@@ -148,4 +148,11 @@ export const texts = {
   "followup.note_with": "Mit jeder Antwort sagen Sie, wie sicher Sie sind: Wählen Sie auf ihrer Seite eine Zahl, von unsicher bis sicher.",
   "followup.note_with_keys": "Mit der Tastatur drücken Sie erst die Taste Ihrer Antwort, dann die Zahl.",
   "followup.note_more": "Nach manchen Antworten werden Sie auch gefragt, was Sie dazu gebracht hat. Die Antwort ändert sich dadurch nicht.",
+
+  "demo.part": "{right} von {n} richtig: {share}",
+  "demo.part_of": "Diese Demo endete vorzeitig. Wie geplant gezeigt und beurteilt: {n} von {total} Bildern. Ihr Ergebnis gilt nur für diese; für einen Wert braucht es alle.",
+  "demo.none": "Diesmal kein Ergebnis",
+  "demo.none_of": "Diese Demo endete, bevor eines ihrer {total} Bilder wie geplant gezeigt war. Es gibt also nichts zu zählen.",
+  "demo.without_flashes_help": "Ohne Aufblitzen kommt es nicht auf die genaue Zeit an: Das geht auf jedem Computer und auch auf einem Handy.",
+  "demo.without_flashes": "Ohne Aufblitzen spielen",
 };

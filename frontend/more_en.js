@@ -148,4 +148,11 @@ export const texts = {
   "followup.note_with": "With each answer you say how sure you are: choose a number on its side, from unsure to sure.",
   "followup.note_with_keys": "By keyboard, press the key of your answer, then the number.",
   "followup.note_more": "After some answers you are also asked what made you think so. That does not change the answer.",
+
+  "demo.part": "You got {right} of {n} right: {share}",
+  "demo.part_of": "This demo ended early. Shown as planned and judged: {n} of {total} pictures. Your result is for these only; a score needs all of them.",
+  "demo.none": "No result this time",
+  "demo.none_of": "This demo ended before any of its {total} pictures was shown as planned, so there is nothing to count.",
+  "demo.without_flashes_help": "Without flashes, nothing has to be timed: that works on every computer, and on a phone too.",
+  "demo.without_flashes": "Play without flashes",
 };

@@ -148,4 +148,11 @@ export const texts = {
   "followup.note_with": "Con cada respuesta indica qué seguridad tiene: elija un número de su lado, de menos a más seguridad.",
   "followup.note_with_keys": "Con el teclado, pulse la tecla de su respuesta y después el número.",
   "followup.note_more": "Después de algunas respuestas se le pregunta también qué le hizo pensarlo. Eso no cambia la respuesta.",
+
+  "demo.part": "{right} de {n} respuestas correctas: {share}",
+  "demo.part_of": "Esta demostración terminó antes de tiempo. Imágenes mostradas como estaba previsto y juzgadas: {n} de {total}. Su resultado vale solo para estas; para una puntuación hacen falta todas.",
+  "demo.none": "Esta vez no hay resultado",
+  "demo.none_of": "Esta demostración terminó antes de que alguna de sus {total} imágenes se mostrara como estaba previsto, así que no hay nada que contar.",
+  "demo.without_flashes_help": "Sin destellos no importa el tiempo exacto: funciona en cualquier ordenador y también en un teléfono.",
+  "demo.without_flashes": "Jugar sin destellos",
 };

@@ -148,4 +148,11 @@ export const texts = {
   "followup.note_with": "Avec chaque réponse, vous dites à quel point vous en êtes sûr : choisissez un nombre de son côté, de pas sûr à sûr.",
   "followup.note_with_keys": "Au clavier, appuyez sur la touche de votre réponse, puis sur le chiffre.",
   "followup.note_more": "Après certaines réponses, on vous demande aussi ce qui vous a fait penser cela. La réponse n’en est pas changée.",
+
+  "demo.part": "{right} bonnes réponses sur {n} : {share}",
+  "demo.part_of": "Cette démonstration s’est terminée plus tôt que prévu. Images affichées comme prévu et jugées : {n} sur {total}. Votre résultat ne vaut que pour celles-ci ; un score les demande toutes.",
+  "demo.none": "Pas de résultat cette fois",
+  "demo.none_of": "Cette démonstration s’est terminée avant que l’une de ses {total} images soit affichée comme prévu : il n’y a donc rien à compter.",
+  "demo.without_flashes_help": "Sans images éclair, le temps exact ne compte pas : cela marche sur tout ordinateur, et aussi sur un téléphone.",
+  "demo.without_flashes": "Jouer sans images éclair",
 };

@@ -148,4 +148,11 @@ export const texts = {
   "followup.note_with": "Com cada resposta, você diz quanta certeza tem: escolha um número do lado dela, de sem certeza a com certeza.",
   "followup.note_with_keys": "Pelo teclado, pressione a tecla da sua resposta e depois o número.",
   "followup.note_more": "Depois de algumas respostas, perguntamos também o que levou você a pensar assim. Isso não muda a resposta.",
+
+  "demo.part": "{right} de {n} respostas certas: {share}",
+  "demo.part_of": "Esta demonstração terminou antes da hora. Imagens exibidas como planejado e avaliadas: {n} de {total}. O seu resultado vale só para estas; uma pontuação precisa de todas.",
+  "demo.none": "Desta vez, sem resultado",
+  "demo.none_of": "Esta demonstração terminou antes que uma das suas {total} imagens fosse exibida como planejado; por isso não há nada para contar.",
+  "demo.without_flashes_help": "Sem imagens piscando, o tempo exato não importa: isso funciona em qualquer computador e também no celular.",
+  "demo.without_flashes": "Jogar sem imagens piscando",
 };

@@ -148,4 +148,11 @@ export const texts = {
   "followup.note_with": "每次回答时，请同时表明您有多大把握：在该回答的一侧选择一个数字，从没把握到有把握。",
   "followup.note_with_keys": "使用键盘时，先按回答的键，再按数字。",
   "followup.note_more": "在某些回答之后，还会询问您这样认为的原因。这不会改变您的回答。",
+
+  "demo.part": "答对 {right} 个，共 {n} 个：{share}",
+  "demo.part_of": "本演示提前结束。按计划显示并已判断的图片：{n} 张，共 {total} 张。您的结果只针对这些图片；要得出分数，需要全部图片。",
+  "demo.none": "这次没有结果",
+  "demo.none_of": "本演示的 {total} 张图片还没有一张按计划显示就结束了，因此没有可统计的内容。",
+  "demo.without_flashes_help": "不闪现图片就不需要精确计时：在任何电脑上都可以，在手机上也可以。",
+  "demo.without_flashes": "不闪现图片，再玩一次",
 };

@@ -30,6 +30,7 @@ export async function prepare({ load }, study, isAwaited) {
     load(() => mediumOf(study), isAwaited),
     study.flashes ? load(() => import("./flash.js"), isAwaited) : null,
     study.debrief ? load(() => import("./debrief.js"), isAwaited) : null,
+    study.demonstration && study.flashes ? load(() => import("./demonstration.js"), isAwaited) : null,
   ]);
   await loadTexts(isAwaited);
   return { judgment, medium, flash };
@@ -80,7 +81,9 @@ export async function playBlocks(api, study, visit) {
     if (block > before && !isBegun) await showPages(visit, block - before);
     isBegun = false;
     if (study.flashes && visit.state.protocol.full_screen) await enterFullScreen();
-    const display = flash && (await flash.fitDisplay(api, study, text("display.no_fault_stored")));
+    const display =
+      flash && (await flash.fitDisplay(api, study, text("display.no_fault_stored"), null, visit));
+    if (visit.done) break;
     if (flash && !display) return stopGuarding();
     const isPaid = study.pay.base_usd_cents + study.pay.bonus_usd_cents > 0;
     await playBlock(visit, { ...prepared, followUps }, display, isPaid);

@@ -263,8 +263,8 @@ export function isGone(screen) {
 }
 
 /**
- * Show the progress. A picture that replaces one that was not shown properly counts as an additional one.
- * @param {{answered: number, total: number, replaced?: number}} progress
+ * Show the progress. A picture that replaces one that was not shown properly has the number of that one.
+ * @param {{answered: number, total: number}} progress
  * @param {number | null} earned
  * @param {string} currency
  * @param {import("./judgment.js").Judgment} judgment
@@ -272,13 +272,12 @@ export function isGone(screen) {
  */
 export function showProgress(progress, earned, currency, judgment, isPractice = false) {
   byId("bar").hidden = false;
-  const shown = progress.answered + (progress.replaced ?? 0);
-  const total = progress.total + (progress.replaced ?? 0);
-  const n = Math.min(shown + 1, total);
+  const { answered, total } = progress;
+  const n = Math.min(answered + 1, total);
   byId("progress").textContent = isPractice
     ? text("practice.progress", { n, total })
     : judgment.progress(n, total);
-  /** @type {HTMLProgressElement} */ (byId("meter")).value = shown / total;
+  /** @type {HTMLProgressElement} */ (byId("meter")).value = answered / total;
   byId("earned").textContent =
     earned === null ? "" : text("block.earned", { money: money(earned, currency) });
 }

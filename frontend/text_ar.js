@@ -299,6 +299,8 @@ export const texts = {
   "test.pairs": "الأزواج",
   "test.share_right": "نسبة الصواب: {share}",
 
+  "demo.nothing_sent": "كان هذا العرض التجريبي. لم يُسجَّل أو يُرسَل أي شيء، ونتيجة شخص واحد في بضع صور لا تدل على الكثير.",
+
   "refused.unknown_study": "لا توجد دراسة بهذا الاسم",
   "refused.unknown_study_help": "يُرجى التحقق من الرابط الذي حصلت عليه.",
   "refused.study_paused": "الدراسة متوقفة مؤقتًا",

@@ -299,6 +299,8 @@ export const texts = {
   "test.pairs": "Paare",
   "test.share_right": "{share} richtig",
 
+  "demo.nothing_sent": "Das war die Demo. Nichts wurde gespeichert oder gesendet, und das Ergebnis einer Person bei wenigen Bildern sagt wenig aus.",
+
   "refused.unknown_study": "Diese Studie gibt es nicht",
   "refused.unknown_study_help": "Bitte prüfen Sie den Link, den Sie erhalten haben.",
   "refused.study_paused": "Die Studie pausiert",

@@ -299,6 +299,8 @@ export const texts = {
   "test.pairs": "Pairs",
   "test.share_right": "{share} right",
 
+  "demo.nothing_sent": "That was the demo. Nothing was recorded or sent, and one person’s result on a few pictures says little.",
+
   "refused.unknown_study": "There is no such study",
   "refused.unknown_study_help": "Please check the link that you were given.",
   "refused.study_paused": "The study is paused",

@@ -299,6 +299,8 @@ export const texts = {
   "test.pairs": "Pares",
   "test.share_right": "{share} de aciertos",
 
+  "demo.nothing_sent": "Esta fue la demostración. No se ha guardado ni enviado nada, y el resultado de una persona con unas pocas imágenes dice poco.",
+
   "refused.unknown_study": "Este estudio no existe",
   "refused.unknown_study_help": "Compruebe, por favor, el enlace que recibió.",
   "refused.study_paused": "El estudio está en pausa",

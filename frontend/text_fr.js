@@ -299,6 +299,8 @@ export const texts = {
   "test.pairs": "Paires",
   "test.share_right": "{share} de bonnes réponses",
 
+  "demo.nothing_sent": "C’était la démonstration. Rien n’a été enregistré ni envoyé, et le résultat d’une personne sur quelques images ne dit pas grand-chose.",
+
   "refused.unknown_study": "Cette étude n’existe pas",
   "refused.unknown_study_help": "Veuillez vérifier le lien que vous avez reçu.",
   "refused.study_paused": "L’étude est en pause",

@@ -299,6 +299,8 @@ export const texts = {
   "test.pairs": "組",
   "test.share_right": "正解率{share}",
 
+  "demo.nothing_sent": "これでデモは終わりです。何も記録も送信もされていません。少数の画像に対する1人の結果から言えることは、わずかです。",
+
   "refused.unknown_study": "この研究は見つかりません",
   "refused.unknown_study_help": "受け取ったリンクをご確認ください。",
   "refused.study_paused": "研究は一時停止中です",

@@ -299,6 +299,8 @@ export const texts = {
   "test.pairs": "Pares",
   "test.share_right": "{share} de acertos",
 
+  "demo.nothing_sent": "Esta foi a demonstração. Nada foi guardado nem enviado, e o resultado de uma pessoa com poucas imagens diz pouco.",
+
   "refused.unknown_study": "Este estudo não existe",
   "refused.unknown_study_help": "Por favor, confira o link que você recebeu.",
   "refused.study_paused": "O estudo está em pausa",

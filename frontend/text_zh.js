@@ -299,6 +299,8 @@ export const texts = {
   "test.pairs": "图片对",
   "test.share_right": "答对 {share}",
 
+  "demo.nothing_sent": "演示到此结束。没有记录或发送任何内容；一个人对少量图片的结果说明不了什么。",
+
   "refused.unknown_study": "没有这项研究",
   "refused.unknown_study_help": "请检查您收到的链接。",
   "refused.study_paused": "研究已暂停",

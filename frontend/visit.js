@@ -34,6 +34,7 @@ export function makeVisit(api, token, state) {
     questions: state.questions ?? null,
     fetchPicture: api.picture,
     load: api.load,
+    get: api.get,
     /** @param {object} display */
     beginBlock: (display) =>
       api.post(

@@ -716,6 +716,13 @@ class Protocol:
             )
 
     @property
+    def is_demonstration(self) -> bool:
+        """Whether a study shows what the task is like, rather than measures: nobody is paid, and who comes
+        again knows the truth of the pictures judged before.
+        """
+        return self.page.debrief and self.admission.repeat_visits and not self.pay.is_paid
+
+    @property
     def has_staircase(self) -> bool:
         """Whether answers determine the exposures of later stimuli."""
         return self.timing.staircase is not None

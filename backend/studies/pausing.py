@@ -78,8 +78,8 @@ def note_early_end(store: Store, study: Study, session_id: str, at: str) -> None
     Args:
         at: UTC, ISO 8601.
     """
-    if study.kind != "study":
-        return
+    if study.kind != "study" or study.protocol.is_demonstration:
+        return  # nothing is owed
 
     def rule(now: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
         known = now or _NEVER_PAUSED

@@ -84,13 +84,17 @@ class Answering:
         return replies.questions_answered(study, session, cursor, config)
 
     def end(self, session_id: str, token: str, lease: int) -> SessionProgress:
-        """End a session at its evaluator's request, after repeated mistimed flashes; idempotent.
+        """End a session at its evaluator's request, as `session.end` permits; idempotent.
 
         Raises:
             Conflict: as `session.end`.
         """
         session, study = self._access.authorized(session_id, token)
-        cursor = self._access.change(study, session, lambda now: sessions.end(now, lease, self._access.now()))
+        cursor = self._access.change(
+            study,
+            session,
+            lambda now: sessions.end(now, lease, self._access.now(), study.protocol.is_demonstration),
+        )
         return replies.end(study, session, cursor, self._access.panel_config(study, session, cursor))
 
     def answer(
@@ -193,8 +197,7 @@ class Answering:
         """Return the evaluator's own result beside others', and the truth, for a finished session.
 
         Raises:
-            NotAllowed: `no_debrief`, the study has no debrief.
-            Conflict: `not_finished`; `withdrawn`.
+            NotAllowed, Conflict: as `Debriefing.debrief`; `withdrawn`.
         """
         session, study = self._access.authorized(session_id, token)
         cursor = self._access.cursor(session_id)

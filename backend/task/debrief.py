@@ -12,7 +12,7 @@ from typing import cast
 from backend.experiment.judgments import judgment_of, method_named
 from backend.experiment.not_sure import error_of
 from backend.experiment.records import FAKE, REAL, TEST, Response, Session, Study
-from backend.experiment.session import Cursor, Picture, is_scored, picture_of
+from backend.experiment.session import CLOSED_EARLY, Cursor, Picture, is_scored, picture_of
 from backend.foundation.errors import Conflict, NotAllowed, NotFound
 from backend.foundation.recent import Recent
 from backend.stores.store import Store
@@ -35,6 +35,9 @@ class Debriefing:
     def debrief(self, study: Study, session: Session, cursor: Cursor, url: Callable[[str], str]) -> Debrief:
         """Return the debrief of a finished session; values are percent, or ms.
 
+        A demonstration also tells those whose session ended early of the pictures that they judged, without a
+        score, which needs all of them.
+
         Args:
             url: function from a public file name to its URL.
 
@@ -44,7 +47,8 @@ class Debriefing:
         """
         if not study.protocol.page.debrief:
             raise NotAllowed(f"study {study.name} has no debriefing", code="no_debrief")
-        if cursor.state != "finished":
+        is_whole = cursor.state == "finished"
+        if not is_whole and not (study.protocol.is_demonstration and cursor.state in CLOSED_EARLY):
             raise Conflict("the truth is shown once every picture is answered", code="not_finished")
         from backend.experiment.published import published_scores
 
@@ -54,7 +58,7 @@ class Debriefing:
         return {
             "method": method,
             "unit": method_named(method).unit,
-            "score": _value(method, scored),
+            "score": _value(method, scored) if is_whole else None,
             "fakes_error": percent_wrong(scored, FAKE),
             "reals_error": percent_wrong(scored, REAL),
             "model": ", ".join(session.models) or None,

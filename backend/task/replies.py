@@ -78,6 +78,7 @@ def public_study(
         "refresh_hz": [protocol.slowest_refresh_hz, protocol.timing.max_refresh_hz],
         "repeat_visits": protocol.admission.repeat_visits,
         "debrief": protocol.page.debrief,
+        "demonstration": protocol.is_demonstration,
         "shared_computer": protocol.admission.shared_computer,
         "panel_parameters": list(protocol.admission.panel.parameters_read),
         "person_parameters": list(protocol.admission.panel.parameters_of_person),

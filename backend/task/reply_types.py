@@ -120,6 +120,8 @@ class PublicStudy(Effort):
     refresh_hz: list[float]
     repeat_visits: bool
     debrief: bool
+    demonstration: bool
+    """Whether it shows what the task is like, rather than measures."""
     """Whether a finished session is shown its result and the truth of its pictures."""
     shared_computer: bool
     panel_parameters: list[str]
@@ -465,8 +467,8 @@ class Debrief(TypedDict):
 
     method: Method
     unit: Unit
-    score: float
-    """The evaluator's value."""
+    score: float | None
+    """The evaluator's value; null if a demonstration ended early."""
     fakes_error: float | None
     """Percent of the fakes judged wrong."""
     reals_error: float | None

@@ -175,7 +175,7 @@ def answer_questions(at: Evaluators, session: str, given: requests.QuestionAnswe
 
 @route("POST /api/sessions/{session}/end", "403 409 503", who=_OF_SESSION)
 def end(at: Evaluators, session: str, asked: requests.End) -> SessionProgress:
-    """End a session whose flashes keep failing, on request of its evaluator; idempotent.
+    """End a session whose flashes keep failing, or a demonstration, on request of its evaluator; idempotent.
 
     Returns:
         It is closed, and paid for what was done.

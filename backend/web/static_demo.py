@@ -101,6 +101,7 @@ def _described(study: Study, pictures: Sequence[Stimulus]) -> dict[str, Any]:
     public["consent"]["text"] = _NOTICE
     public["pay"] = {"base_usd_cents": 0, "bonus_usd_cents": 0}
     public |= {"images": protocol.stimuli.trials, "practice": 0}  # a demo has neither practice nor checks
+    public |= {"debrief": True, "repeat_visits": True, "demonstration": True}
     public["answers"] = list(JUDGMENT.answers)  # a third one is not scored there
     public |= {"panel_parameters": [], "person_parameters": [], "signature_parameter": None, "preview": None}
     return {
@@ -122,6 +123,7 @@ def _described(study: Study, pictures: Sequence[Stimulus]) -> dict[str, Any]:
             for picture in pictures
         ],
         "published": published_scores(protocol.method),
+        "published_without_flashes": published_scores("infinity"),
     }
 
 

@@ -98,6 +98,7 @@ def test_a_time_demo_flashes_and_tells_a_threshold(player, demo):
     player.page.goto(url)
     player.play_two_blocks()
 
-    assert "ms" in player.page.inner_text("dl")
+    assert "ms" in player.page.inner_text("tr.yours")
     assert player.heading().startswith("Your threshold: ")
+    assert "of 8" in player.page.inner_text("dl")
     assert "That was the demo" in player.page.inner_text("main")

@@ -71,6 +71,72 @@ def test_a_session_that_ended_early_is_told_nothing(world):
     assert asked(player).json["error"]["code"] == "not_finished"
 
 
+DEMONSTRATION = {"panel": "link", "repeat_visits": "true", "base_usd_cents": 0, "bonus_usd_cents": 0}
+
+
+def ended(player):
+    return player.post("end", {"lease": player.state["lease"]})
+
+
+@pytest.mark.parametrize("judged", [0, 1, 3])
+def test_a_demonstration_that_ended_early_tells_of_what_was_shown_and_takes_no_more_answers(world, judged):
+    study = studies.study(method="time", images=8, blocks=1, spare_images=4, **ONE_MODEL, **DEMONSTRATION)
+    world.add(study)
+    player = world.player()
+    player.begin()
+    for _ in range(judged):
+        player.answer()
+    before = asked(player)
+    shown = [player.images[trial] for trial in range(judged)]
+
+    reply = ended(player)
+
+    told = asked(player).json
+    done = reply.json["done"]
+    assert before.json["error"]["code"] == "not_finished"
+    assert [urlsplit(row["url"]).path.rpartition("/")[2] for row in told["pictures"]] == shown
+    assert (told["score"], done["complete"], done["needs_code"]) == (None, False, False)
+    assert (done["right"], done["answered"], reply.json["progress"]["total"]) == (judged, judged, 8)
+    with pytest.raises(AssertionError, match="closed"):
+        player.answer()
+    assert len(world.store.responses(player.state["session"])) == judged
+
+
+def test_who_has_no_spare_left_in_a_demonstration_is_told_of_what_was_shown(world):
+    world.add(studies.study(method="time", images=4, blocks=1, spare_images=0, **ONE_MODEL, **DEMONSTRATION))
+    player = world.player()
+    player.begin()
+    player.answer(right=False)
+
+    player.answer(flags=["mistimed"])
+
+    assert (player.done["complete"], player.done["right"], player.done["answered"]) == (False, 0, 1)
+    assert len(asked(player).json["pictures"]) == 1
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"repeat_visits": "false"}, {"debrief": "false"}, {"base_usd_cents": 10},
+     {"repeat_visits": "false", "bonus_usd_cents": 1}],
+)  # fmt: skip
+def test_only_a_demonstration_ends_at_will_and_tells_before_its_end(world, changes):
+    numbers = {"images": 4, "blocks": 1, "spare_images": 16, **ONE_MODEL, **DEMONSTRATION, **changes}
+    world.add(studies.study(method="time", **numbers))
+    player = world.player()
+    player.begin()
+    player.answer()
+
+    refused = ended(player)
+    for _ in range(5):
+        player.images[1] = player.answer(flags=["mistimed"])["replaced_by"].rpartition("/")[2]
+    closed = ended(player)
+
+    assert refused.json["error"]["code"] == "not_mistimed"
+    assert closed.json["done"]["complete"] is False
+    assert asked(player).json["error"]["code"] in ("not_finished", "no_debrief")
+    assert world.http.get("/api/studies/faces").json["demonstration"] is False
+
+
 def test_the_result_is_what_was_judged_wrong_on_either_side(world):
     """8 pictures: all 4 fakes taken for real, 1 of 4 reals taken for fake."""
     world.add(studies.study(images=8, **ONE_MODEL))
