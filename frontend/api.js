@@ -6,6 +6,7 @@
  */
 
 import { addressOf } from "./base_path.js";
+import { NeverCame, within } from "./patience.js";
 
 /**
  * Why there is no valid reply.
@@ -16,8 +17,9 @@ import { addressOf } from "./base_path.js";
  * - `silent`: no reply in time, by this page's timer or a gateway's;
  * - `busy`: the server asks the client to retry later;
  * - `fault`: the server failed, does not have a picture, or sent a reply that cannot be read;
- * - `portal`: an unrelated page, such as the sign-in page of a hotel's network.
- * @typedef {"offline" | "unreached" | "slow" | "silent" | "busy" | "fault" | "portal"} Kind
+ * - `portal`: an unrelated page, such as the sign-in page of a hotel's network;
+ * - `undecoded`: a picture that arrived, and that the browser does not decode.
+ * @typedef {"offline" | "unreached" | "slow" | "silent" | "busy" | "fault" | "portal" | "undecoded"} Kind
  * @typedef {{kind: Kind, path: string, id: string, pause_ms: number}} Trouble `id` as in the server's log, or
  *   ""
  */
@@ -42,6 +44,7 @@ export class Refused extends Error {
 export class Unreached extends Error {}
 
 const IDLE_MS = 20000; // longest time without receiving data
+const LOADED_MS = 60000; // for a module, of which nothing is known until it has come
 const SLOW_MS = 4000;
 const SHORTEST_PAUSE_MS = 300;
 const LONGEST_PAUSE_MS = 8000;
@@ -155,9 +158,11 @@ export function makeApi({
         timer = setTimeout(giveUp, IDLE_MS);
       });
       const found = await judged(reply, body, wanted);
-      const isGood =
-        "kind" in found || !found.ok || !wanted.accept || (await wanted.accept(body).then(always, never));
-      return isGood ? found : failure("fault");
+      if (isFailure(found) || !found.ok || !wanted.accept) return found;
+      return await wanted.accept(body).then(
+        () => found,
+        (error) => failure(error instanceof NeverCame ? "undecoded" : "fault"),
+      );
     } catch {
       return failure(isIdle ? "silent" : isOffline() ? "offline" : "unreached");
     } finally {
@@ -173,8 +178,9 @@ export function makeApi({
    */
   async function importOnce(imported) {
     try {
-      return await imported();
+      return await within(LOADED_MS, imported());
     } catch (error) {
+      if (error instanceof NeverCame) return failure("silent");
       if (!(error instanceof TypeError)) throw error; // not the network's: what was loaded is at fault
       return failure(isOffline() ? "offline" : "unreached");
     }
@@ -185,7 +191,7 @@ export function makeApi({
    * be imported, and a new version of the service has other files.
    */
   async function reloadIfReached() {
-    const reply = await send(import.meta.url, { cache: "no-store" }).catch(() => null);
+    const reply = await within(IDLE_MS, send(import.meta.url, { cache: "no-store" })).catch(() => null);
     if (reply?.ok) reload?.();
   }
 
@@ -417,6 +423,7 @@ function failure(kind, id = "", retry_after_s = 0) {
  * @param {boolean} isAwaited
  */
 function isHopeless(kind, tries, waited_ms, isAwaited) {
+  if (kind === "undecoded") return true; // it was tried before, and will hardly go faster
   if (kind === "offline" && isAwaited) return false;
   if ((kind === "busy" || kind === "unreached") && isAwaited) return waited_ms > PATIENT_MS;
   return tries >= TRIES;
@@ -446,10 +453,6 @@ async function wholeBody(reply, onPart) {
 
 function always() {
   return true;
-}
-
-function never() {
-  return false;
 }
 
 /**

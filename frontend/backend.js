@@ -14,7 +14,8 @@ import { rowOf } from "./stage.js";
  * @property {boolean} isPageLate whether the page or its frame did the drawing, and was late
  * @property {boolean} isContradicted whether the page observed that the display did not show what the worker
  *   drew in time
- * @typedef {{element: HTMLElement, show: Show, end: () => void}} Backend `element` is the visible one
+ * @typedef {{element: HTMLElement, show: Show, end: () => void, isLost?: () => boolean}} Backend `element` is
+ *   the visible one; `isLost`: whether it no longer answers
  * @typedef {{settled: Promise<Shown>, wasDrawn: boolean[]}} Sequence `wasDrawn` by phase: false where it was
  *   skipped
  * @typedef {(serial: number, phases: Phase[], frame_ms: number, onPhase: (phase: Phase | null) => void) =>

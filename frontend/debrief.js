@@ -11,8 +11,9 @@ addTexts(texts);
  * @typedef {{
  *   unit: "percent" | "ms", score: number | null, fakes_error: number | null, reals_error: number | null,
  *   model: string | null, others: {evaluators: number, mean: number | null, values: number[]} | null,
- *   published: {model: string, data: string, score: number}[], pictures: {url: string, truth: "real" | "fake",
- *   response: "real" | "fake" | "not_sure"}[], }} Debrief `score`: null for a part, which `demonstration.js` tells
+ *   published: {model: string, data: string, score: number}[], pictures: {url: string,
+ *   truth: "real" | "fake", response: "real" | "fake" | "not_sure"}[], }} Debrief
+ *   its `score` is null for a part, which `demonstration.js` tells
  * @typedef {Debrief & {score: number}} Whole
  */
 

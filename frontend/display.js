@@ -14,7 +14,8 @@ const FRAMES_MEASURED = 120;
 
 /**
  * @typedef {import("./frames.js").Refresh} Refresh
- * @typedef {{width: number, height: number, has_pointer_or_keys: boolean}} Screen
+ * @typedef {{width: number, height: number, has_pointer_or_keys: boolean, is_large: boolean, is_hidden:
+ *   boolean}} Screen `width`, `height`: of the window; `is_large`: whether the screen exceeds a phone's
  */
 
 /** Measure the display's refresh roughly, over one second at 60 Hz. */
@@ -34,6 +35,8 @@ export function screenAtHand() {
     height: innerHeight,
     has_pointer_or_keys:
       matchMedia("(any-pointer: fine)").matches || matchMedia("(any-hover: hover)").matches,
+    is_large: Math.min(screen.width, screen.height) >= SMALLEST_SIDE_CSS,
+    is_hidden: document.hidden,
   };
 }
 
@@ -53,14 +56,18 @@ export function isComputer(screen) {
  * @returns {string[]}
  */
 export function unfitness(refresh, screen, [slowest_hz, fastest_hz]) {
+  const isWindow = screen.is_large && screen.has_pointer_or_keys;
   return [
-    ...(!isComputer(screen) ? [text("display.needs_computer")] : []),
-    ...unevenness(refresh, slowest_hz, fastest_hz),
+    ...(!isComputer(screen) ? [text(isWindow ? "display.small_window" : "display.needs_computer")] : []),
+    ...(!refresh.has_frames
+      ? [text(screen.is_hidden ? "display.hidden" : "refused.no_frames_help")]
+      : unevenness(refresh, slowest_hz, fastest_hz)),
   ];
 }
 
 /**
- * Return why the refresh is not fit. Where the clock or a busy computer hides it, its rate is not told.
+ * Return why the refresh is not fit. Where the clock or a busy computer hides it, its rate is not told; one
+ * that is just outside the limits is not rounded to them.
  * @param {Refresh} refresh
  * @param {number} slowest_hz
  * @param {number} fastest_hz
@@ -68,15 +75,15 @@ export function unfitness(refresh, screen, [slowest_hz, fastest_hz]) {
 function unevenness(refresh, slowest_hz, fastest_hz) {
   if (refresh.is_clock_coarse) return [text("display.clock")];
   if (refresh.is_busy) return [text("display.busy")];
-  const hz = Math.round(refresh.refresh_hz);
-  return [
-    ...(refresh.refresh_hz < slowest_hz ? [text("display.too_slow", { hz, needed: slowest_hz })] : []),
-    ...(refresh.refresh_hz > fastest_hz ? [text("display.too_fast", { hz, needed: fastest_hz })] : []),
-    ...(refresh.is_variable ? [text("display.varies")] : []),
-    ...(!refresh.is_variable && refresh.jitter_ms > LARGEST_JITTER * refresh.frame_ms
-      ? [text("display.busy")]
-      : []),
-  ];
+  const { refresh_hz, is_variable, jitter_ms, frame_ms } = refresh;
+  if (is_variable) return [text("display.varies")];
+  if (jitter_ms > LARGEST_JITTER * frame_ms) return [text("display.busy")];
+  const hz = Math.round(refresh_hz);
+  if (refresh_hz < slowest_hz)
+    return [text("display.too_slow", { hz: Math.min(hz, Math.ceil(slowest_hz) - 1), needed: slowest_hz })];
+  if (refresh_hz > fastest_hz)
+    return [text("display.too_fast", { hz: Math.max(hz, Math.floor(fastest_hz) + 1), needed: fastest_hz })];
+  return [];
 }
 
 /**

@@ -6,10 +6,12 @@
  */
 
 import { everyFrame } from "./frames.js";
+import { within } from "./patience.js";
 
 /** One pixel in the gray of the stage. */
 const PIXEL = "data:image/gif;base64,R0lGODlhAQABAIAAAICAgAAAACH5BAAAAAAALAAAAAABAAEAAAICRAEAOw==";
 const FRAMES_TO_WAIT = 30;
+const DECODED_MS = 2000;
 
 /** @typedef {PerformanceEntry & {identifier: string, renderTime: number}} ElementEntry */
 
@@ -47,7 +49,8 @@ export async function makeProbes(stage, count) {
     image.style.visibility = "hidden";
     return image;
   });
-  await Promise.all(images.map((image) => image.decode()));
+  // Undecoded ones are told of late, if at all: the flash is then repeated, or unverified.
+  await within(DECODED_MS, Promise.all(images.map((image) => image.decode()))).catch(() => {});
   box.append(...images);
   stage.append(box);
   /** @type {Map<string, number>} */

@@ -2,11 +2,14 @@
 /** Checks whether the evaluator's display can show flashes; if not, explains why and what helps. */
 
 import { measureDisplay, screenAtHand, unfitness } from "./display.js";
-import { exitLink, sayGoodbye } from "./panel_exit.js";
+import { exitLink, panelOf, sayGoodbye, wayBack } from "./panel_exit.js";
+import { within } from "./patience.js";
 import { ask, el, show } from "./screens.js";
 import { loadTexts, text } from "./texts.js";
 
 /** @typedef {import("../types/api.js").PublicStudy} PublicStudy */
+
+const LINK_MS = 4000;
 
 /**
  * Return the measured display once it is fit for flashes; otherwise explain why, and check again on request.
@@ -24,16 +27,17 @@ export async function fitDisplay(api, study, safe, glance = null, visit = null) 
     const display = await look();
     const reasons = unfitness(display, screenAtHand(), study.refresh_hz);
     if (reasons.length === 0) return display;
-    const back = await exitLink(api, study, "unfit_device");
+    const back = await within(LINK_MS, exitLink(api, study, "unfit_device")).catch(() => study.panel_home);
     const others = study.demonstration && !visit ? await otherPlays(api, study) : null;
     const maySeeResult = study.demonstration && visit;
-    const answer = await ask(
+    const asked = ask(
       "check",
-      text("display.unfit"),
+      text(display.has_frames ? "display.unfit" : "display.unchecked"),
       [
         ...reasons.map((reason) => el("p", {}, reason)),
         el("p", { class: "quiet" }, safe),
         ...(others?.words ?? []),
+        ...(back || study.demonstration ? [] : wayBack(null, panelOf(study))),
       ],
       [
         { label: text("display.check_again"), value: "again", primary: true },
@@ -42,7 +46,8 @@ export async function fitDisplay(api, study, safe, glance = null, visit = null) 
         ...(back ? [{ label: text("display.leave"), value: "leave" }] : []),
       ],
     );
-    await others?.open(answer);
+    const answer = await Promise.race([asked, seenAgain()]);
+    if (answer) await others?.open(answer);
     if (answer === "stop") {
       await visit?.end();
       return null;
@@ -62,6 +67,16 @@ async function otherPlays(api, study) {
   const demonstration = await api.load(() => import("./demonstration.js"));
   await loadTexts();
   return demonstration.otherPlays(api, study);
+}
+
+/**
+ * Wait until a hidden page is seen; a page that is seen is not waited for.
+ * @returns {Promise<void>}
+ */
+function seenAgain() {
+  return new Promise((resolve) => {
+    if (document.hidden) document.addEventListener("visibilitychange", () => resolve(), { once: true });
+  });
 }
 
 function look() {

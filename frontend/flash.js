@@ -54,9 +54,25 @@ export async function readyToFlash(scene, next) {
  * After a flash, measure the display again if it changed.
  * @param {Scene} scene
  * @param {string[]} flags
+ * @returns {Promise<boolean>} whether the evaluator stays: a display that is no longer fit may be left
  */
 export async function settleIn(scene, flags) {
-  if (DISPLAY_FLAGS.some((flag) => flags.includes(flag))) scene.display = await measureDisplay();
+  if (!DISPLAY_FLAGS.some((flag) => flags.includes(flag))) return true;
+  const glance = await measureDisplay();
+  return isGone(scene.screen) || fitAgain(scene, glance);
+}
+
+/**
+ * Measure the display again until it is fit for flashes; return false if the evaluator leaves.
+ * @param {Scene} scene
+ * @param {import("./frames.js").Refresh | null} glance
+ */
+async function fitAgain(scene, glance) {
+  const display = await scene.fitDisplay?.(glance);
+  if (!display) return false;
+  scene.display = display;
+  if (isGone(scene.screen)) scene.screen.enter();
+  return true;
 }
 
 /**
@@ -80,14 +96,11 @@ export async function goesOn(scene, isByWindow) {
       { label: text("flash.stop"), value: "stop" },
     ],
   );
-  if (answer === "stop") {
+  if (answer === "stop" || !(await fitAgain(scene, null))) {
     showWaiting(text("flash.ending"), text("flash.ending_wait"));
     return false;
   }
-  showWaiting(text("display.checking"), text("display.checking_wait"));
-  scene.display = await measureDisplay();
   scene.presenter.change();
-  scene.screen.enter();
   return true;
 }
 

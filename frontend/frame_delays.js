@@ -14,6 +14,7 @@ const FRAMES_TO_WAIT = 30;
 const FRAMES_TO_START = 90;
 const STARTED_AFTER = 5; // frames reported by the browser
 const QUIET_FRAMES = 10;
+const FRAMES_TO_QUIET = 120;
 
 /**
  * Firefox's properties of a video, and methods of a canvas's stream or its track.
@@ -94,10 +95,12 @@ async function tellsSoon(video, feed) {
   });
   let told = NaN;
   let quiet = 0;
+  count = 0;
   await everyFrame(() => {
     quiet = video.mozPaintedFrames === told ? quiet + 1 : 0;
     told = video.mozPaintedFrames;
-    return quiet > QUIET_FRAMES;
+    count += 1;
+    return quiet > QUIET_FRAMES || count > FRAMES_TO_QUIET;
   });
   return tells();
 }
@@ -126,7 +129,7 @@ function makeFrameProbes(video, feed) {
   everyFrame(() => {
     note();
     return isOver;
-  });
+  }).catch(() => {}); // `presentations` says so
   return {
     reveal(i) {
       order.push(i);

@@ -5,15 +5,12 @@
  * as it does for the page's own canvas.
  */
 
-import { anchorOf } from "./backend.js";
 import { everyFrame } from "./frames.js";
-import { planPhases, timingOfCallbacks } from "./planner.js";
 import { hasElementTiming } from "./element_timing.js";
+import { PATIENCE_MS, longestOf, unknown } from "./lost.js";
+import { afterSeen } from "./patience.js";
 import { rowOf } from "./stage.js";
 import { currentLanguage } from "./texts.js";
-
-const PATIENCE_MS = 3000;
-const STEP_MS = 500; // between two checks that the frame still responds
 
 /**
  * @param {HTMLElement} stage
@@ -51,8 +48,10 @@ export async function startFrame(stage, size, label) {
   };
   const isConnected = () => line !== null && line.to === frame.contentWindow;
   async function connection() {
-    const until = performance.now() + PATIENCE_MS;
-    await everyFrame((_, now) => isConnected() || now > until);
+    let isOver = false;
+    const patience = afterSeen(PATIENCE_MS, () => (isOver = true));
+    await everyFrame(() => isConnected() || isOver).catch(() => {}); // no frames at all
+    patience.stop();
     return isConnected() && line ? line.port : null;
   }
   stage.append(frame);
@@ -65,13 +64,17 @@ export async function startFrame(stage, size, label) {
   async function show(serial, phases, frame_ms, onPhase) {
     const port = await connection();
     const wasDrawn = phases.map(() => false);
-    const longest_ms = phases.reduce((sum, { ms }) => sum + ms, 0) + PATIENCE_MS;
     return new Promise((resolve) => {
       /** @type {(shown: import("./backend.js").Shown) => void} */
       let settle;
       /** @type {Promise<import("./backend.js").Shown>} */
       const settled = new Promise((done) => (settle = done));
-      let isTold = false;
+      // No animation frames of the page are requested: the display would wait for a busy page.
+      const patience = afterSeen(port ? longestOf(phases) : 0, () => {
+        isLost = true;
+        settle(unknown(phases, frame_ms));
+        resolve({ settled, wasDrawn });
+      });
       if (port) {
         port.onmessage = ({ data }) => {
           if (data.serial !== serial) return;
@@ -81,50 +84,15 @@ export async function startFrame(stage, size, label) {
           }
           if ("wasDrawn" in data) resolve({ settled, wasDrawn: data.wasDrawn });
           if ("shown" in data) {
-            isTold = true;
+            patience.stop();
             settle(data.shown);
           }
         };
         port.postMessage({ serial, phases, frame_ms });
       }
-      // Request no animation frames of the page: the display would wait for a busy page. In a hidden tab,
-      // the frame is paused.
-      let left_ms = port ? longest_ms : 0;
-      const wait = () => {
-        if (isTold) return;
-        if (left_ms > 0) {
-          if (!document.hidden) left_ms -= STEP_MS;
-          setTimeout(wait, STEP_MS);
-          return;
-        }
-        isLost = true;
-        settle(unknown(phases, frame_ms));
-        resolve({ settled, wasDrawn });
-      };
-      wait();
     });
   }
   return { element: frame, show, end, isLost: () => isLost };
-}
-
-/**
- * Return the result for a sequence whose frame died: all times unknown, so it counts as mistimed.
- * @param {import("./backend.js").Phase[]} phases
- * @param {number} frame_ms
- */
-function unknown(phases, frame_ms) {
-  const edges = planPhases(
-    phases.map((phase) => phase.ms),
-    frame_ms,
-    anchorOf(phases),
-  );
-  const timing = timingOfCallbacks(
-    edges,
-    edges.map(() => null),
-    frame_ms,
-    "callback",
-  );
-  return { timing, frame_ms, isPageLate: false, isContradicted: false };
 }
 
 /** @param {string} words to be shown by HTML as they are */

@@ -4,42 +4,63 @@
  * Times are the timestamps of the frames, in ms.
  */
 
+import { NeverCame, afterSeen } from "./patience.js";
+
 const OFF_GRID = 0.1; // of a refresh: a larger median distance from the grid means that there is no grid
 const COARSE = 4 * OFF_GRID; // rounded in steps of this many refreshes, times are as far from the grid
 const SAME_MS = 0.1; // two multiples of a clock's step differ by less from whole steps
 const WHOLE_MS = 0.02; // a rounded clock's times are nearer to whole steps
 const SLOWEST_VARIABLE_MS = 1000 / 40; // displays of variable rate go no lower; a longer gap is the page's
+const PATIENCE_MS = 10000; // for a frame, while the page is seen
+const SLOWEST_FRAME_MS = 50; // a measurement waits no longer for each of its frames
+const FEWEST_OF_COUNT = 1 / 6; // of these frames; fewer tell nothing of the display
 
 /**
  * Call `onFrame` on every frame until it returns true, with the frame's timestamp and the current time.
+ * Reject with NeverCame (`no_frames`) if none comes although the page is seen. A worker does not know whether
+ * it is, and waits: the page that uses it has a deadline of its own.
  * @param {(at: number, now: number) => boolean} onFrame
  * @returns {Promise<void>}
  */
 export function everyFrame(onFrame) {
   return new Promise((resolve, reject) => {
+    const stalled = () => end(new NeverCame("no_frames"));
+    const patience = globalThis.document ? afterSeen(PATIENCE_MS, stalled) : null;
+    let isOver = false;
+    /** @param {unknown} [error] */
+    function end(error) {
+      isOver = true;
+      patience?.stop();
+      if (error) reject(error);
+      else resolve();
+    }
     /** @param {number} at */
-    const tick = (at) => {
+    function tick(at) {
+      if (isOver) return;
+      patience?.again();
       try {
-        if (onFrame(at, performance.now())) resolve();
+        if (onFrame(at, performance.now())) end();
         else requestAnimationFrame(tick);
       } catch (error) {
-        reject(error);
+        end(error);
       }
-    };
+    }
     requestAnimationFrame(tick);
   });
 }
 
 /**
- * Wait, frame by frame, until at least `ms` have passed.
+ * Wait, frame by frame, until at least `ms` have passed, also where the clock stands still.
  * @param {number} ms
  */
 export function waitFrames(ms) {
   /** @type {number | null} */
   let first = null;
+  let count = 0;
   return everyFrame((at) => {
     first ??= at;
-    return at - first >= ms;
+    count += 1;
+    return at - first >= ms || count > ms;
   });
 }
 
@@ -51,12 +72,19 @@ export function waitFrames(ms) {
  * @property {number} jitter_ms median distance of a frame from the grid of refreshes
  * @property {number} dropped_frames refreshes without a frame
  * @property {boolean} is_variable whether frames follow no grid at all
- * @property {boolean} is_clock_coarse whether that may be due to the browser's clock, which rounds coarsely
- * @property {boolean} is_busy whether many frames came later than any display shows them
+ * @property {boolean} is_clock_coarse whether the browser's clock rounds too coarsely to tell refreshes apart
+ * @property {boolean} is_busy whether many frames came later than any display shows them, or not at all
+ * @property {boolean} has_frames whether enough frames came; nothing else is known if not
  */
 
+/** @type {Refresh} of a page that the browser hardly draws, or not at all */
+const UNKNOWN = {
+  ...{ frame_ms: NaN, refresh_hz: NaN, jitter_ms: NaN, dropped_frames: 0 },
+  ...{ is_variable: false, is_clock_coarse: false, is_busy: false, has_frames: false },
+};
+
 /**
- * Measure the display's refresh over `count` frames.
+ * Measure the display's refresh over `count` frames, or as many as come soon.
  * @param {number} count
  * @param {(at: number) => void} [onFrame]
  * @returns {Promise<Refresh>}
@@ -64,21 +92,29 @@ export function waitFrames(ms) {
 export async function measureRefresh(count, onFrame = () => {}) {
   /** @type {number[]} */
   const times = [];
-  await everyFrame((at) => {
+  /** @type {number[]} */
+  const clock = [];
+  let isOver = false;
+  const frames = everyFrame((at, now) => {
     onFrame(at);
-    return times.push(at) > count;
+    clock.push(now);
+    return times.push(at) > count || isOver;
   });
-  return refreshOf(times);
+  // Ends in a hidden page too, which gets no frames: what it then shows says so.
+  await Promise.race([frames, new Promise((resolve) => setTimeout(resolve, SLOWEST_FRAME_MS * count))]);
+  isOver = true;
+  return times.length > FEWEST_OF_COUNT * count ? refreshOf(times, clock) : UNKNOWN;
 }
 
 /**
  * Estimate the refresh interval of which the frame times are multiples; pure. Refreshes without a frame are
  * counted, so that a busy page does not make the display seem slower than it is.
  * @param {number[]} times of frames, in ms
+ * @param {number[]} [clock] the clock at each frame; some browsers round it, and not the times of frames
  * @returns {Refresh}
  */
-export function refreshOf(times) {
-  const gaps = times.slice(1).map((time, i) => time - times[i]);
+export function refreshOf(times, clock = []) {
+  const gaps = gapsOf(times);
   // A busy page misses refreshes, so one refresh is estimated from the shorter gaps (their lower quartile).
   const sorted = [...gaps].sort((a, b) => a - b);
   // A clock with steps longer than a refresh gives frames the same time: then every frame is one refresh.
@@ -91,7 +127,7 @@ export function refreshOf(times) {
   const is_variable = median(distancesFrom(places, times, frame_ms)) > OFF_GRID * frame_ms;
   const dropped_frames = places[places.length - 1] - gaps.length;
   const step = stepOf(gaps);
-  const isGapByClock = dropped_frames > 0 && areWhole(times, Math.round(step));
+  const isByClock = step > COARSE * frame_ms && areWhole(times, Math.round(step));
   const off = gaps.map((gap, i) => Math.abs(gap - (places[i + 1] - places[i]) * frame_ms));
   return {
     frame_ms,
@@ -99,9 +135,29 @@ export function refreshOf(times) {
     jitter_ms: median(off),
     dropped_frames,
     is_variable,
-    is_clock_coarse: haveSameTimes || (step > COARSE * frame_ms && (is_variable || isGapByClock)),
-    is_busy: is_variable && sorted[Math.floor(0.75 * gaps.length)] > SLOWEST_VARIABLE_MS,
+    is_clock_coarse:
+      haveSameTimes ||
+      (isByClock && (is_variable || dropped_frames > 0)) ||
+      isCoarse(gapsOf(clock), frame_ms),
+    is_busy:
+      dropped_frames >= gaps.length ||
+      (is_variable && sorted[Math.floor(0.75 * gaps.length)] > SLOWEST_VARIABLE_MS),
+    has_frames: true,
   };
+}
+
+/** @param {number[]} times */
+function gapsOf(times) {
+  return times.slice(1).map((time, i) => time - times[i]);
+}
+
+/**
+ * Return whether a clock, read while refreshes went by, stood still or went in steps that hide them.
+ * @param {number[]} gaps
+ * @param {number} frame_ms
+ */
+function isCoarse(gaps, frame_ms) {
+  return gaps.length > 0 && (Math.max(...gaps) <= 0 || stepOf(gaps) > COARSE * frame_ms);
 }
 
 /**

@@ -2,8 +2,10 @@
 /** Full screen, for flashes: entered if the browser permits it, and left at the end. */
 
 import { waitFrames } from "./frames.js";
+import { within } from "./patience.js";
 
 const SETTLING_MS = 300;
+const PATIENCE_MS = 3000;
 /**
  * WebKitGTK, as in GNOME Web: the key F leaves full screen there and never reaches the page, where it means
  * “fake”.
@@ -19,10 +21,10 @@ export async function enterFullScreen() {
   )
     return;
   try {
-    await document.documentElement.requestFullscreen({ navigationUI: "hide" });
+    await within(PATIENCE_MS, document.documentElement.requestFullscreen({ navigationUI: "hide" }));
     await waitFrames(SETTLING_MS);
   } catch {
-    // An embedding page may forbid it; the task continues in the window.
+    // An embedding page may forbid it, or a browser not answer; the task continues in the window.
   }
 }
 
@@ -31,5 +33,5 @@ export function isFullScreen() {
 }
 
 export async function leaveFullScreen() {
-  if (isFullScreen()) await document.exitFullscreen().catch(() => {});
+  if (isFullScreen()) await within(PATIENCE_MS, document.exitFullscreen()).catch(() => {});
 }

@@ -4,7 +4,10 @@
  * Decoding during the first paint would cost a frame and so distort the exposure.
  */
 
+import { within } from "./patience.js";
+
 const FETCHES_AT_ONCE = 6;
+const DECODED_MS = 10000;
 
 /**
  * @typedef {ReturnType<import("./api.js").makeApi>["picture"]} FetchPicture
@@ -51,8 +54,10 @@ export function loadPictures(urls, fetchPicture, size, { areAllNeeded = false, o
   }
 
   /** @param {Blob} blob */
-  const decoded = (blob) =>
-    createImageBitmap(blob, { resizeWidth: size.px, resizeHeight: size.px, resizeQuality: size.quality });
+  const decoded = (blob) => {
+    const wanted = { resizeWidth: size.px, resizeHeight: size.px, resizeQuality: size.quality };
+    return within(DECODED_MS, createImageBitmap(blob, wanted), "undecoded");
+  };
 
   /**
    * @param {string} url

@@ -52,6 +52,10 @@ export async function playBlocks(api, study, visit) {
   ]);
   await loadTexts();
   const { judgment, flash } = prepared;
+  const fitDisplay =
+    flash &&
+    ((/** @type {import("./frames.js").Refresh | null} */ glance) =>
+      flash.fitDisplay(api, study, text("display.no_fault_stored"), glance, visit));
   const isBack = (visit.next?.trial_index ?? 0) > 0;
   await askQuestions(visit);
   const areOwn = !isBack && (await showPages(visit, 0));
@@ -81,12 +85,12 @@ export async function playBlocks(api, study, visit) {
     if (block > before && !isBegun) await showPages(visit, block - before);
     isBegun = false;
     if (study.flashes && visit.state.protocol.full_screen) await enterFullScreen();
-    const display =
-      flash && (await flash.fitDisplay(api, study, text("display.no_fault_stored"), null, visit));
+    const display = (await fitDisplay?.(null)) ?? null;
     if (visit.done) break;
-    if (flash && !display) return stopGuarding();
+    if (flash && !display) return leave();
     const isPaid = study.pay.base_usd_cents + study.pay.bonus_usd_cents > 0;
-    await playBlock(visit, { ...prepared, followUps }, display, isPaid);
+    const wentOn = await playBlock(visit, { ...prepared, followUps, fitDisplay }, display, isPaid);
+    if (!wentOn && !visit.done) return leave();
     if (!visit.done && practice) await afterPractice(study, withdrawing(visit));
     if (!visit.done && !practice) {
       await ask(
@@ -110,6 +114,11 @@ export async function playBlocks(api, study, visit) {
       );
     }
   }
+  await leave();
+}
+
+/** Give back what the trials had: the guarded page, full screen, the progress. */
+async function leave() {
   stopGuarding();
   await leaveFullScreen();
   hideProgress();

@@ -4,6 +4,7 @@
 import { addressOf } from "./base_path.js";
 
 const EVERY_MS = 3000;
+const PATIENCE_MS = 60000; // for a reply, which may take some computing
 const LONGEST_PAUSE_MS = 30000;
 
 /**
@@ -23,7 +24,7 @@ export async function lookOn(
     onData,
     onTrouble,
     onKeyNeeded,
-    send = (at, init) => fetch(addressOf(at), init),
+    send = (at, init) => fetch(addressOf(at), { ...init, signal: AbortSignal.timeout(PATIENCE_MS) }),
     pause = untilSeen,
     goesOn = () => true,
   },

@@ -43,6 +43,7 @@ export async function makePresenter(stage, size) {
   /** @type {boolean[]} */
   let lates = [];
   goOnIn(first);
+  const workerAtHand = () => (worker?.isLost?.() ? null : worker);
   /** @param {Backend} backend */
   function goOnIn(backend) {
     current = backend;
@@ -64,20 +65,21 @@ export async function makePresenter(stage, size) {
     async show(phases, frame_ms, onPhase = () => {}) {
       if (behind) goOnIn(behind);
       behind = null;
-      if (current === frame && frame.isLost()) goOnIn(page);
+      if (current.isLost?.()) goOnIn(page);
       sequences += 1;
       return current.show(sequences, phases, frame_ms, onPhase);
     },
     /** Continue in the worker, if there is one. */
     leavePage() {
-      if (worker && current !== worker) goOnIn(worker);
+      goOnIn(workerAtHand() ?? current);
     },
     /**
      * Switch from the page to the worker or back, if there are both. A frame is not replaced, since nothing
      * is better; nor is a worker in Firefox, where flashes drawn by the page could not be verified.
      */
     change() {
-      if (worker && current !== frame && !hasFrameDelays()) goOnIn(current === page ? worker : page);
+      const other = current === page ? workerAtHand() : page;
+      if (worker && other && current !== frame && !hasFrameDelays()) goOnIn(other);
     },
     /**
      * Record whether the page was late in drawing a flash. A single late flash may be chance; after more, the
@@ -86,7 +88,7 @@ export async function makePresenter(stage, size) {
      */
     note(isPageLate) {
       lates = [...lates, isPageLate].slice(-OF_THE_LAST);
-      if (worker && current === page && lates.filter(Boolean).length > LATE_AT_MOST) goOnIn(worker);
+      if (current === page && lates.filter(Boolean).length > LATE_AT_MOST) goOnIn(workerAtHand() ?? page);
     },
     /**
      * Draw one phase and leave it until the next flash (a picture without time limit); null clears the stage.

@@ -3,9 +3,10 @@
 
 import { Refused } from "./api.js";
 import { wayBack } from "./panel_exit.js";
+import { NeverCame } from "./patience.js";
 import { ask, el, hideProgress, notice } from "./screens.js";
 import { holdTab } from "./storage.js";
-import { text } from "./texts.js";
+import { sentences, text } from "./texts.js";
 import { questions, quotes } from "./trouble.js";
 
 /** Refusals with texts of their own, `refused.CODE` and `refused.CODE_help`. */
@@ -71,7 +72,8 @@ export function showRefusal(error, about, back = null) {
   console.error(error);
   hideProgress();
   notice("");
-  const { code, id } = error instanceof Refused ? error : { code: "", id: "" };
+  const isKnown = error instanceof Refused || error instanceof NeverCame;
+  const { code, id } = isKnown ? error : { code: "", id: "" };
   if (PLAIN.includes(code)) {
     const next = back && EXITS[code] === "no_consent" ? [el("p", {}, text("panel.give_place"))] : [];
     const content = [
@@ -84,16 +86,17 @@ export function showRefusal(error, about, back = null) {
     ask("error", text(`refused.${code}`), content, actions).then(() => about.nextPerson?.begin());
     return;
   }
-  const isChanged = code === "consent_changed";
+  const hasWords = code === "consent_changed" || code === "no_frames";
+  const safe = code === "no_frames" && about.session ? text("trouble.answers_safe") : "";
   const actions = [
     { label: text("page.load_again"), value: "again", primary: true },
     ...(about.giveUp ? [{ label: text("trouble.cannot_go_on"), value: "leave" }] : []),
   ];
   ask(
     "error",
-    text(isChanged ? "refused.consent_changed" : "trouble.our_side"),
-    isChanged
-      ? [el("p", {}, text("refused.consent_changed_help"))]
+    text(hasWords ? `refused.${code}` : "trouble.our_side"),
+    hasWords
+      ? [el("p", {}, sentences(text(`refused.${code}_help`), safe))]
       : [el("p", {}, text("trouble.our_side_help")), ...quotes(about, id)],
     actions,
   ).then((answer) => (answer === "leave" ? about.giveUp?.() : location.reload()));

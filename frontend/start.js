@@ -9,6 +9,7 @@ import { isComputer, screenAtHand } from "./display.js";
 import { el } from "./screens.js";
 
 const EVERY_MS = 600;
+const PATIENCE_MS = 20000;
 const LABELS = /** @type {Record<string, string>} */ ({
   infinity: "Play without time limit",
   time: "Play with flashes",
@@ -48,7 +49,8 @@ async function look() {
 /** @returns {Promise<DemoStatus | null>} null while the server cannot be reached */
 async function asked() {
   try {
-    const reply = await fetch(addressOf("/api/demo"), { cache: "no-store" });
+    const signal = AbortSignal.timeout(PATIENCE_MS);
+    const reply = await fetch(addressOf("/api/demo"), { cache: "no-store", signal });
     return reply.ok ? await reply.json() : null;
   } catch {
     return null;

@@ -4,6 +4,10 @@
  * If storage throws (blocked, full), the task runs without it: a reload then starts again.
  */
 
+import { within } from "./patience.js";
+
+const LOCK_MS = 5000;
+
 let person = "";
 
 /**
@@ -195,7 +199,8 @@ export function writeDraft(session, when, draft) {
 
 /**
  * Acquire the study's lock for this tab, until the tab is closed.
- * If the browser has no locks, the task runs anyway: the server's lease also restricts a session to one tab.
+ * If the browser has no locks, or does not answer, the task runs anyway: the server's lease also restricts a
+ * session to one tab.
  * @param {string} study
  * @param {boolean} steal whether to take the lock from another tab
  * @param {() => void} onLost called when another tab took it
@@ -204,7 +209,8 @@ export function writeDraft(session, when, draft) {
 export function holdTab(study, steal, onLost) {
   if (!navigator.locks) return Promise.resolve(true);
   let isHeld = false;
-  return new Promise((resolve) => {
+  /** @type {Promise<boolean>} */
+  const taken = new Promise((resolve) => {
     const options = steal ? { steal: true } : { ifAvailable: true };
     navigator.locks
       .request(key(study), options, (lock) => {
@@ -214,4 +220,5 @@ export function holdTab(study, steal, onLost) {
       })
       .catch(() => (isHeld ? onLost() : resolve(true)));
   });
+  return within(LOCK_MS, taken).catch(() => true);
 }

@@ -21,6 +21,7 @@ const LEAD_MS = 100;
 const STAGE_GRAY = 128;
 const PICTURE_GRAY = 136;
 const MASK_GRAYS = [132, 124, 132, 124];
+const MEASURE_AGAIN = { label: "Measure again", value: "again", primary: true };
 
 listenToKeys(document);
 run();
@@ -35,12 +36,21 @@ async function run() {
   await ask("check", "How evenly your display shows pictures", content, choices);
   for (;;) {
     const measured = await measuredDisplay();
+    if (!measured.refresh.has_frames) {
+      await tellNoFrames();
+      continue;
+    }
     const chosen = await ask("check", "Your display", result(measured), [
       { label: "Try faint flashes", value: "flashes", primary: true },
-      { label: "Measure again", value: "again" },
+      { ...MEASURE_AGAIN, primary: false },
     ]);
-    if (chosen === "flashes") await tryFlashes(measured.refresh.frame_ms);
+    if (chosen === "flashes") await tryFlashes(measured.refresh.frame_ms).catch(tellNoFrames);
   }
+}
+
+function tellNoFrames() {
+  const why = "This browser draws this page very rarely, or not at all. Is it in view?";
+  return ask("check", "Your display could not be measured", [el("p", {}, why)], [MEASURE_AGAIN]);
 }
 
 async function measuredDisplay() {

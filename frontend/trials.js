@@ -42,6 +42,8 @@ const WINDOW_FLAGS = ["hidden", "left_full_screen", "resized", "not_whole"];
  * @property {import("./medium.js").Medium} medium
  * @property {typeof import("./flash.js") | null} flash
  * @property {typeof import("./follow_ups.js") | null} followUps
+ * @property {((glance: Refresh | null) => Promise<Refresh | null>) | null} fitDisplay measures the display
+ *   again, for flashes; null if the evaluator left
  *
  * @typedef {Parts & {visit: Visit, screen: Screen, presenter: Presenter, masks: Pictures, display: Refresh,
  *   isFull: boolean, isPaid: boolean, fit: ReturnType<typeof followWindow>, standing: number | null}} Scene
@@ -55,6 +57,7 @@ const WINDOW_FLAGS = ["hidden", "left_full_screen", "resized", "not_whole"];
  * @param {Parts} parts
  * @param {Refresh | null} display measured just before the block, for flashes
  * @param {boolean} isPaid whether the task is paid
+ * @returns {Promise<boolean>} false if the evaluator left, after the final page was shown
  */
 export async function playBlock(visit, parts, display, isPaid) {
   const { protocol } = visit.state;
@@ -124,12 +127,13 @@ export async function playBlock(visit, parts, display, isPaid) {
       styleRow(main, next);
     }),
   };
-  await playTrials(scene, block, pictures);
+  const isStaying = await playTrials(scene, block, pictures);
   await scene.fit.end();
   scene.presenter.end();
   pictures.dropAll();
   masks.dropOthers([]);
   onTrialKeys(null);
+  return isStaying;
 }
 
 /**
@@ -148,6 +152,7 @@ function decodeMasks(masks, { trial_masks }, i) {
  * @param {Scene} scene
  * @param {import("../types/api.js").Block} block
  * @param {Stimuli} pictures
+ * @returns {Promise<boolean>} false if the evaluator left
  */
 async function playTrials(scene, block, pictures) {
   const { visit, judgment, screen, flash, followUps } = scene;
@@ -224,11 +229,11 @@ async function playTrials(scene, block, pictures) {
       visit.state.protocol.feedback_ms,
       scene.isPaid,
     );
-    if (!reply.block_finished) await flash?.settleIn(flashing, seen.flags);
+    if (flash && !reply.block_finished && !(await flash.settleIn(flashing, seen.flags))) return false;
     isByWindow ||= seen.flags.some((flag) => WINDOW_FLAGS.includes(flag));
     if (flash && reply.may_end && !(await flash.goesOn(flashing, isByWindow))) {
       await visit.end();
-      return;
+      return true;
     }
     for (const each of spare ?? []) each.close();
     spare = null;
@@ -256,9 +261,10 @@ async function playTrials(scene, block, pictures) {
       stimulus = reply.replaced_by;
       spare = await coming;
     }
-    if (reply.block_finished) return;
+    if (reply.block_finished) return true;
     next = /** @type {import("./visit.js").Next} */ (reply.next);
   }
+  return true;
 }
 
 /**

@@ -32,6 +32,7 @@ const TITLES = {
   busy: "trouble.busy",
   fault: "trouble.our_side",
   portal: "trouble.portal",
+  undecoded: "trouble.undecoded",
 };
 
 /**

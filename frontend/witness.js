@@ -10,6 +10,7 @@ import { everyFrame } from "./frames.js";
 import { planPhases } from "./planner.js";
 
 const LATEST = 0.5; // of a refresh: a callback that runs later may miss it
+const FRAMES_AT_MOST = 8; // for each planned refresh, where the clock stands still
 
 /**
  * Probes revealed with each phase, and when the browser reports that each was shown (ms): null if it was not
@@ -40,6 +41,7 @@ export async function makeWitness(makeProbes, durations_ms, anchor, frame_ms) {
     follow(at) {
       if (watched) return;
       let began = NaN;
+      let count = 0;
       watched = everyFrame((frameAt, now) => {
         // The clocks of page and worker may differ slightly; refreshes are counted by the page's own frames.
         if (Number.isNaN(began)) began = frameAt - Math.round((frameAt - at) / frame_ms) * frame_ms;
@@ -49,8 +51,10 @@ export async function makeWitness(makeProbes, durations_ms, anchor, frame_ms) {
           probes.reveal(i);
           wasRevealed[i] = true;
         }
-        return refresh >= edges[edges.length - 1];
+        count += 1;
+        return refresh >= edges[edges.length - 1] || count > FRAMES_AT_MOST * edges[edges.length - 1];
       });
+      watched.catch(() => {}); // `presentations` says so
     },
     /**
      * Return when each phase and the end were presented (ms), null if the page did not see it.

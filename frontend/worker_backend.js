@@ -7,9 +7,13 @@
 
 import { addCanvas, anchorOf } from "./backend.js";
 import { hasFrameDelays, startFrameDelays } from "./frame_delays.js";
+import { longestOf, unknown } from "./lost.js";
 import { planPhases, testimony } from "./planner.js";
 import { hasElementTiming, makeProbes } from "./element_timing.js";
+import { afterSeen, within } from "./patience.js";
 import { makeWitness } from "./witness.js";
+
+const STARTED_MS = 10000; // it may come over a slow network
 
 /**
  * @typedef {import("./backend.js").Backend} Backend
@@ -78,27 +82,41 @@ export async function startWorker(stage, size, label) {
     canvas.remove();
     delays?.end();
   };
-  if (!(await ready)) {
+  if (!(await within(STARTED_MS, ready).catch(() => false))) {
     end();
     return null;
   }
+  let isLost = false;
   /** @type {import("./backend.js").Show} */
   async function show(serial, phases, frame_ms, onPhase) {
     const anchor = anchorOf(phases);
     const durations_ms = phases.map((phase) => phase.ms);
     const witness = witnesses && (await makeWitness(witnesses.makeProbes, durations_ms, anchor, frame_ms));
-    /** @type {{timing: Timing, frame_ms: number}} */
-    const known = await new Promise((resolve, reject) => {
+    const reached = phases.map(() => false);
+    /** @type {{timing: Timing, frame_ms: number} | null} null from a worker that does not answer */
+    const known = await new Promise((resolve) => {
+      const patience = afterSeen(longestOf(phases), () => resolve(null));
       worker.onmessage = ({ data }) => {
         if ("phase" in data) {
+          reached[data.phase] = true;
           witness?.follow(data.at_ms - performance.timeOrigin);
           onPhase(phases[data.phase] ?? null);
         }
-        if ("timing" in data) resolve(data);
+        if (!("timing" in data)) return;
+        patience.stop();
+        resolve(data);
       };
-      worker.onerror = (event) => reject(new Error(event.message));
+      worker.onerror = () => resolve(null);
       worker.postMessage({ serial, phases, anchor, frame_ms });
     });
+    if (!known) {
+      isLost = true;
+      witness?.presentations().catch(() => {}); // ends its watch
+      return {
+        settled: Promise.resolve(unknown(phases, frame_ms)),
+        wasDrawn: reached.slice(0, phases.length),
+      };
+    }
     const wasDrawn = known.timing.achieved_frames.map((frames) => frames > 0);
     const edges = planPhases(durations_ms, frame_ms, anchor);
     const unseen = async () => edges.map(() => null);
@@ -114,5 +132,5 @@ export async function startWorker(stage, size, label) {
       wasDrawn,
     };
   }
-  return { element: canvas, show, end };
+  return { element: canvas, show, end, isLost: () => isLost };
 }

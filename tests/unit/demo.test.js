@@ -159,7 +159,7 @@ test("a demo whose spares are used up ends with the result of what was shown", a
   assert.equal(last.progress.replaced, replies.length - 3);
 });
 
-test("five late flashes in a row ask whether to go on, and who stops has a result, though of nothing", async () => {
+test("five late flashes in a row ask whether to go on, and who stops has a result of nothing", async () => {
   const demo = makeDemo(site({ staircase: RULE, unit: "ms" }), { ...WORLD, random: dice() });
   await demo.post("/api/studies/s/sessions", {});
   const replies = [];

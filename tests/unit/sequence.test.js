@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { unfitness } from "../../frontend/display.js";
 import { refreshOf } from "../../frontend/frames.js";
 import { isAsPlanned, testimony, timingOfCallbacks, timingOfPresentations } from "../../frontend/planner.js";
 import { runSequence } from "../../frontend/sequence.js";
@@ -175,13 +174,6 @@ test("frames that come unevenly and later than any display shows them are a busy
 
   assert.equal(refresh.is_variable, true);
   assert.equal(refresh.is_busy, true);
-});
-
-test("of a clock that hides the refreshes, the clock alone is told", () => {
-  const refresh = refreshOf(regular(121).map((at) => Math.floor(at / 100) * 100));
-  const screen = { width: 1280, height: 800, has_pointer_or_keys: true };
-
-  assert.equal(unfitness(refresh, screen, [50, 240]).length, 1);
 });
 
 test("a sequence ends also where the clock stands still or the refresh is unknown", async () => {
