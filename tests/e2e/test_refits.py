@@ -1,4 +1,4 @@
-"""The window is turned while a picture, or a row of them, is judged: it fits again, and so does what lies on it."""
+"""The window is turned while pictures are judged: they fit again, and so does what lies on them."""
 
 import pytest
 

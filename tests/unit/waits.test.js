@@ -31,6 +31,7 @@ const WAITS = [
 /** How often each file of an evaluator waits so, and what ends it. */
 const ENDS = {
   "api.js": [1, "the idle timer of `sendOnce` aborts it"],
+  "demonstration.js": [1, "another page is loaded"],
   "element_timing.js": [2, "`within`, and a number of frames"],
   "first.js": [1, "the signal of `sendOnce`, which takes it over"],
   "follow_ups.js": [1, "another screen is shown, for good"],
