@@ -3,8 +3,11 @@
 
 import { measureRefresh } from "./frames.js";
 import { isFullScreen } from "./full_screen.js";
-import { text } from "./texts.js";
+import { texts } from "./more_en.js";
+import { addTexts, text } from "./texts.js";
 import { watchWindow, windowAtHand } from "./window_fit.js";
+
+addTexts(texts);
 
 const SMALLEST_SIDE_CSS = 480;
 const LARGEST_JITTER = 0.25; // of a refresh: a larger median deviation means an unsteady display

@@ -10,7 +10,7 @@ import { EXITS } from "./refusals.js";
 import { ask, el, show } from "./screens.js";
 import { readNumber, readPass, writePass } from "./storage.js";
 import { titleOf } from "./study_texts.js";
-import { currentLanguage, text } from "./texts.js";
+import { currentLanguage, loadTexts, text } from "./texts.js";
 import { translatedTo } from "./translation.js";
 
 /** @typedef {import("../types/api.js").PublicStudy} PublicStudy */
@@ -47,6 +47,7 @@ export async function enter(world, study) {
   }
   if (looked) {
     const { fitDisplay } = await api.load(() => import("./fitness.js"));
+    await loadTexts();
     if (!(await fitDisplay(api, study, text("display.no_fault_nothing"), await looked))) return null;
   }
   if (!(await consented(world, study))) return sayGoodbye(await exitLink(api, study, "no_consent"));

@@ -104,7 +104,14 @@
   var texts = TEXTS[language];
 
   /** Modules that check the display before consent, for studies with flashes. */
-  var NEEDED_FOR_FLASHES = ["fitness.js", "display.js", "frames.js", "full_screen.js", "window_fit.js"];
+  var NEEDED_FOR_FLASHES = [
+    "fitness.js",
+    "display.js",
+    "frames.js",
+    "full_screen.js",
+    "window_fit.js",
+    "more_en.js",
+  ];
 
   /**
    * @param {string} title

@@ -2,10 +2,13 @@
 /** Checks whether the evaluator's display can show flashes; if not, explains why and what helps. */
 
 import { measureDisplay, screenAtHand, unfitness } from "./display.js";
+import { texts } from "./more_en.js";
 import { exitLink, panelOf, sayGoodbye, wayBack } from "./panel_exit.js";
 import { within } from "./patience.js";
 import { ask, el, show } from "./screens.js";
-import { loadTexts, text } from "./texts.js";
+import { addTexts, loadTexts, text } from "./texts.js";
+
+addTexts(texts);
 
 /** @typedef {import("../types/api.js").PublicStudy} PublicStudy */
 

@@ -4,6 +4,7 @@
  * it imports are loaded before the first trial of studies with flashes, and of no other.
  */
 
+import { texts } from "./more_en.js";
 import * as staircase from "./staircase.js";
 import { hasChanged, measureDisplay, watchFlash } from "./display.js";
 import { waitFrames } from "./frames.js";
@@ -11,11 +12,13 @@ import { enterFullScreen, isFullScreen } from "./full_screen.js";
 import { isAsPlanned } from "./planner.js";
 import { ask, el, enterScreen, isGone, showWaiting } from "./screens.js";
 import { showStill } from "./still.js";
-import { text } from "./texts.js";
+import { addTexts, text } from "./texts.js";
 import { isWhole } from "./window_fit.js";
 
 export { fitDisplay } from "./fitness.js";
 export { makePresenter } from "./presenter.js";
+
+addTexts(texts);
 
 const SHOWINGS_AT_MOST = 5;
 /** Between a flash and the question, whose layout would otherwise delay the end of the last mask. */

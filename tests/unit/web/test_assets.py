@@ -43,7 +43,7 @@ def test_a_page_preloads_what_its_module_imports_and_nothing_else(page):
 
 
 def test_what_flashes_need_before_consent_is_preloaded_once_a_study_is_known_to_have_them():
-    (named,) = re.findall(r"NEEDED_FOR_FLASHES = \[(.*)\]", source("first.js"))
+    (named,) = re.findall(r"NEEDED_FOR_FLASHES = \[(.*?)\]", source("first.js"), re.S)
     in_passing = re.findall(r'=> import\("\./(\w+\.js)"\)', source("entry.js"))
 
     assert set(re.findall(r'"([a-z_]+\.js)"', named)) == graph(*in_passing) - graph("main.js")
