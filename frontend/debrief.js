@@ -22,7 +22,7 @@ addTexts(texts);
  * @param {number} score
  * @param {"percent" | "ms"} unit
  */
-export function scoreText(score, unit) {
+function scoreText(score, unit) {
   return unit === "ms" ? milliseconds(score) : percent(score / 100, 1);
 }
 

@@ -7,7 +7,7 @@ import { keepToken } from "./held_token.js";
 import { backLink } from "./panel_exit.js";
 import { beginNextPerson, nextPersonActions } from "./person.js";
 import { ask, el, facts, showWaiting } from "./screens.js";
-import { loadTexts, money, number, percent, text } from "./texts.js";
+import { money, number, percent, text } from "./texts.js";
 import { questions } from "./trouble.js";
 import { withdrawalNote } from "./withdraw_link.js";
 
@@ -37,8 +37,11 @@ export async function showDone(study, visit) {
   }
   const { done } = visit;
   const isTold = study.debrief && (done.complete || study.demonstration);
-  const told = isTold && !isAwaited(visit) ? await showDebrief(study, visit) : null;
-  if (told) return begin(study, told);
+  if (isTold && !isAwaited(visit)) {
+    showWaiting(text("block.loading"), text("end.result_coming"));
+    const answer = await (await debriefing(visit))?.showDebrief(study, visit);
+    if (answer) return begin(study, answer);
+  }
   const title = done.complete ? text("end.complete") : text("end.early");
   const isPaid = study.pay.base_usd_cents + study.pay.bonus_usd_cents > 0;
   const advice = study.repeat_visits ? [text("flash.wrong_help")] : [];
@@ -49,13 +52,14 @@ export async function showDone(study, visit) {
     ...startPage(),
     ...nextPersonActions(study),
   ];
-  const below = isTold && isAwaited(visit) ? [debriefBelow(visit)] : [];
+  const below = el("section", {});
+  if (isTold && isAwaited(visit)) debriefing(visit).then((module) => module?.addDebrief(below, visit));
   const answer = await ask(
     "done",
     title,
     [...(done.complete ? [] : early), ...ending(visit, study)],
     actions,
-    below,
+    [below],
   );
   begin(study, answer);
 }
@@ -75,46 +79,24 @@ function whyEarly({ paid_in_part, redirect_url, earned_usd_cents }, isPaid) {
 }
 
 /**
- * Show the debrief first, if no panel waits for the completion code. Return null if there is no debrief.
- * @param {PublicStudy} study
+ * Load what shows the debrief; null if it cannot be had soon, which must not hide the completion code.
  * @param {import("./visit.js").Ended} visit
  */
-async function showDebrief(study, visit) {
-  showWaiting(text("block.loading"), text("end.result_coming"));
-  const shown = await debriefOf(visit);
-  if (!shown) return null;
-  const { debrief, headline, result, gallery, otherPlays } = shown;
-  const others = otherPlays && (await otherPlays(visit, study, debrief));
-  const primary = !others?.actions.some((action) => action.primary);
-  const actions = [
-    ...(study.repeat_visits ? [{ label: text("end.again"), value: "again", primary }] : []),
-    ...(others?.actions ?? startPage()),
-    ...nextPersonActions(study),
-  ];
-  const code = el("summary", {}, text("end.code_and_withdrawing"));
-  const rest = ending({ ...visit, done: { ...visit.done, ...countsOf(debrief) } }, study);
-  const below = visit.done.needs_code ? el("details", {}, code, ...rest) : el("section", {}, ...rest);
-  const words = [...result(debrief, study.repeat_visits, visit), ...(others?.words ?? [])];
-  const answer = await ask("done", headline(debrief), words, actions, [gallery(debrief), below]);
-  await others?.open(answer);
-  return answer;
+async function debriefing({ load }) {
+  try {
+    return await load(
+      () => import("./debrief_end.js"),
+      () => false,
+    );
+  } catch (error) {
+    console.warn("no debrief:", error);
+    return null;
+  }
 }
 
 /** Return the action that leads back to the demo's start page; none if the visit did not come from there. */
-function startPage() {
+export function startPage() {
   return location.hash === DEMO ? [{ label: text("end.start_page"), value: "start" }] : [];
-}
-
-/**
- * Return how many of the pictures that a debrief shows were judged right, so that the page says one number of
- * them; nothing where the result itself says it.
- * @param {import("./debrief.js").Debrief} debrief
- */
-function countsOf({ score, pictures }) {
-  if (score === null) return { right: null, not_sure: 0 };
-  const right = pictures.filter(({ truth, response }) => truth === response).length;
-  const not_sure = pictures.filter(({ response }) => response === "not_sure").length;
-  return { right, not_sure, answered: pictures.length };
 }
 
 /**
@@ -123,42 +105,6 @@ function countsOf({ score, pictures }) {
  */
 function isAwaited({ done, earned }) {
   return Boolean(done.redirect_url || done.form || done.reported) || earned !== null;
-}
-
-/**
- * Return a section for the debrief, filled once it arrives; the link back to the panel does not wait for it.
- * @param {import("./visit.js").Ended} visit
- */
-function debriefBelow(visit) {
-  const place = el("section", {});
-  debriefOf(visit).then((shown) => {
-    if (!shown) return;
-    const { debrief, headline, result, gallery } = shown;
-    place.append(el("h2", {}, headline(debrief)), ...result(debrief, false, visit), gallery(debrief));
-  });
-  return place;
-}
-
-/**
- * Return the debrief with the functions that show it, those of a part if the session ended early; null if any
- * cannot be had soon, which must not hide the completion code.
- * @param {import("./visit.js").Ended} visit
- */
-async function debriefOf(visit) {
-  try {
-    const unawaited = () => false;
-    const [debrief, showing, part] = await Promise.all([
-      visit.debrief(),
-      visit.load(() => import("./debrief.js"), unawaited),
-      visit.done.complete ? null : visit.load(() => import("./demonstration.js"), unawaited),
-    ]);
-    await loadTexts(unawaited);
-    const whole = /** @type {import("./debrief.js").Whole} */ (debrief); // of a part, nobody reads the score
-    return whole && { debrief: whole, otherPlays: null, ...showing, ...part };
-  } catch (error) {
-    console.warn("no debrief:", error);
-    return null;
-  }
 }
 
 /**
@@ -203,7 +149,7 @@ export function showResult(visit, study, leadsOn = false) {
  * @param {string[][]} [rows] further facts, placed first
  * @param {boolean} [isPrimary] whether the link back is the primary action
  */
-function ending({ done, earned, state }, study, rows = [], isPrimary = true) {
+export function ending({ done, earned, state }, study, rows = [], isPrimary = true) {
   const code = el("output", { class: "code", id: "code", dir: "ltr", translate: "no" }, done.completion_code);
   const { button, told } = copier(done.completion_code, code, {
     label: text("end.copy_code"),

@@ -180,4 +180,6 @@ export const texts = {
   "display.hidden": "لم تكن هذه الصفحة ظاهرة أثناء فحص شاشتك. يُرجى إبقاؤها ظاهرة، ثم إعادة الفحص.",
   "display.check_again": "إعادة الفحص",
   "display.leave": "لا يمكنني المشاركة",
+
+  "end.code_and_withdrawing": "رمز الإتمام، وطريقة سحب المشاركة",
 };

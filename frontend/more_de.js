@@ -180,4 +180,6 @@ export const texts = {
   "display.hidden": "Diese Seite war nicht zu sehen, während Ihr Bildschirm geprüft wurde. Bitte lassen Sie sie im Blick und prüfen Sie dann noch einmal.",
   "display.check_again": "Noch einmal prüfen",
   "display.leave": "Ich kann nicht teilnehmen",
+
+  "end.code_and_withdrawing": "Ihr Abschlusscode, und wie Sie Ihre Teilnahme zurückziehen",
 };

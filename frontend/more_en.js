@@ -180,4 +180,6 @@ export const texts = {
   "display.hidden": "This page was not in view while your screen was being checked. Please keep it in view, then check again.",
   "display.check_again": "Check again",
   "display.leave": "I cannot take part",
+
+  "end.code_and_withdrawing": "Your completion code, and how to withdraw",
 };

@@ -180,4 +180,6 @@ export const texts = {
   "display.hidden": "Esta página no estaba a la vista mientras se comprobaba su pantalla. Manténgala a la vista, por favor, y compruebe de nuevo.",
   "display.check_again": "Comprobar de nuevo",
   "display.leave": "No puedo participar",
+
+  "end.code_and_withdrawing": "Su código de finalización, y cómo retirarse",
 };

@@ -180,4 +180,6 @@ export const texts = {
   "display.hidden": "Cette page n’était pas visible pendant la vérification de votre écran. Veuillez la garder sous les yeux, puis vérifier de nouveau.",
   "display.check_again": "Vérifier de nouveau",
   "display.leave": "Je ne peux pas participer",
+
+  "end.code_and_withdrawing": "Votre code de fin, et comment vous retirer",
 };

@@ -180,4 +180,6 @@ export const texts = {
   "display.hidden": "画面の確認中、このページが表示されていませんでした。ページを表示したまま、もう一度確認してください。",
   "display.check_again": "もう一度確認する",
   "display.leave": "参加できません",
+
+  "end.code_and_withdrawing": "完了コードと、参加の取り消し方",
 };

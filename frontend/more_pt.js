@@ -180,4 +180,6 @@ export const texts = {
   "display.hidden": "Esta página não estava à vista enquanto a sua tela era verificada. Por favor, mantenha-a à vista e verifique de novo.",
   "display.check_again": "Verificar de novo",
   "display.leave": "Não posso participar",
+
+  "end.code_and_withdrawing": "O seu código de conclusão, e como cancelar a participação",
 };

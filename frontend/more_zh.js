@@ -180,4 +180,6 @@ export const texts = {
   "display.hidden": "检查屏幕时，此页面不在视线之内。请让它保持可见，然后再检查一次。",
   "display.check_again": "再检查一次",
   "display.leave": "我无法参加",
+
+  "end.code_and_withdrawing": "您的完成代码，以及如何撤回参加",
 };

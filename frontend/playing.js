@@ -29,7 +29,7 @@ export async function prepare({ load }, study, isAwaited) {
     load(() => judgmentOf(study), isAwaited),
     load(() => mediumOf(study), isAwaited),
     study.flashes ? load(() => import("./flash.js"), isAwaited) : null,
-    study.debrief ? load(() => import("./debrief.js"), isAwaited) : null,
+    study.debrief ? load(() => import("./debrief_end.js"), isAwaited) : null,
     study.demonstration && study.flashes ? load(() => import("./demonstration.js"), isAwaited) : null,
   ]);
   await loadTexts(isAwaited);

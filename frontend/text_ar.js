@@ -254,7 +254,6 @@ export const texts = {
   "end.again": "المشاركة مرة أخرى",
   "end.start_page": "العودة إلى صفحة البداية",
   "end.result_coming": "نتيجتك في الطريق.",
-  "end.code_and_withdrawing": "رمز الإتمام، وطريقة سحب المشاركة",
   "end.right": "الإجابات الصحيحة",
   "end.right_of": "{right} من {answered}",
   "end.not_sure": "الإجابات «لست متأكدًا»",

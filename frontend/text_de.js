@@ -254,7 +254,6 @@ export const texts = {
   "end.again": "Noch einmal teilnehmen",
   "end.start_page": "Zurück zur Startseite",
   "end.result_coming": "Ihr Ergebnis ist unterwegs.",
-  "end.code_and_withdrawing": "Ihr Abschlusscode, und wie Sie Ihre Teilnahme zurückziehen",
   "end.right": "Richtige Antworten",
   "end.right_of": "{right} von {answered}",
   "end.not_sure": "Antworten „nicht sicher“",

@@ -254,7 +254,6 @@ export const texts = {
   "end.again": "Take part again",
   "end.start_page": "Back to the start page",
   "end.result_coming": "Your result is on its way.",
-  "end.code_and_withdrawing": "Your completion code, and how to withdraw",
   "end.right": "Right answers",
   "end.right_of": "{right} of {answered}",
   "end.not_sure": "Answers “not sure”",

@@ -254,7 +254,6 @@ export const texts = {
   "end.again": "Participar otra vez",
   "end.start_page": "Volver a la página de inicio",
   "end.result_coming": "Su resultado está en camino.",
-  "end.code_and_withdrawing": "Su código de finalización, y cómo retirarse",
   "end.right": "Respuestas correctas",
   "end.right_of": "{right} de {answered}",
   "end.not_sure": "Respuestas «no lo sé»",

@@ -254,7 +254,6 @@ export const texts = {
   "end.again": "Participer de nouveau",
   "end.start_page": "Retour à la page de départ",
   "end.result_coming": "Votre résultat arrive.",
-  "end.code_and_withdrawing": "Votre code de fin, et comment vous retirer",
   "end.right": "Bonnes réponses",
   "end.right_of": "{right} sur {answered}",
   "end.not_sure": "Réponses « pas sûr »",

@@ -254,7 +254,6 @@ export const texts = {
   "end.again": "もう一度参加する",
   "end.start_page": "スタートページに戻る",
   "end.result_coming": "結果を読み込んでいます。",
-  "end.code_and_withdrawing": "完了コードと、参加の取り消し方",
   "end.right": "正解数",
   "end.right_of": "{answered}問中{right}問",
   "end.not_sure": "「わからない」の回答数",

@@ -254,7 +254,6 @@ export const texts = {
   "end.again": "Participar de novo",
   "end.start_page": "Voltar à página inicial",
   "end.result_coming": "O seu resultado está a caminho.",
-  "end.code_and_withdrawing": "O seu código de conclusão, e como cancelar a participação",
   "end.right": "Respostas certas",
   "end.right_of": "{right} de {answered}",
   "end.not_sure": "Respostas “não sei”",

@@ -254,7 +254,6 @@ export const texts = {
   "end.again": "再次参加",
   "end.start_page": "回到起始页",
   "end.result_coming": "正在获取您的结果。",
-  "end.code_and_withdrawing": "您的完成代码，以及如何撤回参加",
   "end.right": "正确回答",
   "end.right_of": "答对 {right} 个，共 {answered} 个",
   "end.not_sure": "“不确定”的回答",

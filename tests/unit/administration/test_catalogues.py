@@ -63,7 +63,7 @@ def test_a_text_is_in_the_same_file_in_every_language(part, language):
 
 
 def test_texts_that_few_visits_need_are_shown_only_by_modules_that_have_them_loaded():
-    loaded_with_them = ("confidence", "mark", "question_rules")  # by `follow_ups.js` and `questions.js`
+    loaded_with_them = ("confidence", "debrief_end", "mark", "question_rules")
     having = {path for path in FRONTEND.glob("*.js") if 'from "./more_en.js"' in path.read_text("utf-8")}
     having |= {FRONTEND / f"{name}.js" for name in loaded_with_them}
     others = {path for path in FRONTEND.glob("*.js") if not CATALOGUE.fullmatch(path.name)} - having

@@ -75,7 +75,8 @@ def test_what_only_plays_is_not_loaded_before_consent():
 
 def test_what_only_some_studies_have_is_not_loaded_by_others():
     of_some = {"flash.js", "presenter.js", "planner.js", "fitness.js", "display.js", "staircase.js"}
-    of_others = {"follow_ups.js", "confidence.js", "mark.js", "debrief.js", "questions.js", "more_en.js"}
+    of_others = {"follow_ups.js", "confidence.js", "mark.js", "debrief.js", "debrief_end.js", "questions.js"}
+    of_others |= {"demonstration.js", "more_en.js"}
 
     assert graph("main.js", "playing.js") & (of_some | of_others) == set()
     assert graph("flash.js") >= of_some
