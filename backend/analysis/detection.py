@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from scipy.special import bdtr, ndtri
 
-from backend.analysis.inference import Estimate, Seen, mean_of_groups, shared_pictures
-from backend.analysis.response_table import Answers, Coded
+from backend.analysis.inference import Estimate, Seen, mean_of, shared_pictures
+from backend.analysis.response_table import Answers
 
 
 def sensitivity(
@@ -28,11 +28,7 @@ def sensitivity(
 
 
 def detection(
-    answers: Answers,
-    model: int,
-    level: float,
-    pictures: Sequence[np.ndarray] = (),
-    of_models: Coded | None = None,
+    answers: Answers, model: int, level: float, pictures: Sequence[np.ndarray] = ()
 ) -> dict[str, Any] | None:
     """Return mean d' and c over a model's evaluators who saw both sides, with their intervals.
 
@@ -43,8 +39,6 @@ def detection(
     Args:
         model: code of `answers.model`.
         pictures: codes of what each response showed, -1 if that is not known; default, its stimulus.
-        of_models: the model of each response, if these are of several taken as one. Models are no sample, so
-            what they differ is no variance, of pictures or of evaluators who judged one of them each.
     """
     judges = answers.judges
     is_used = (judges.model == model) & (judges.fakes > 0) & (judges.reals > 0)
@@ -53,16 +47,14 @@ def detection(
     own = np.flatnonzero(is_used[judges.of_response])
     is_fake, wrong, judge = answers.is_fake[own], answers.error[own], judges.of_response[own]
     hits = judges.fakes - judges.wrong_fakes
-    group = np.zeros(len(own), int) if of_models is None else of_models.codes[own]
     slope, influences, by_chance = np.empty(len(own)), np.empty(len(own)), 0.0
     for side, said, seen in ((True, hits, judges.fakes), (False, judges.wrong_reals, judges.reals)):
         here, z = is_fake == side, ndtri((said + 0.5) / (seen + 1))
         slope[here] = (math.sqrt(2 * math.pi) * np.exp(z**2 / 2) / (seen + 1))[judge[here]]
-        influences[here] = wrong[here] - _means_of(wrong[here], group[here])
+        influences[here] = wrong[here] - wrong[here].mean()
         by_chance += _by_chance(said[is_used], seen[is_used])
     influences *= slope
     _, person = np.unique(judge, return_inverse=True)
-    groups = _groups_of(person, group)
     shown = [(np.ones(len(own), bool), each[own]) for each in pictures]
     shown = shown or [(is_fake == side, answers.image_ranks[own]) for side in (False, True)]
     d_prime, criterion = (
@@ -79,24 +71,10 @@ def detection(
                 Seen(person[here], person[here], picture[here], turned[here], slope[here], len(values))
                 for here, picture in shown
             ]
-            people = mean_of_groups(values, groups).people.at_least(least, level)
+            people = mean_of(values).people.at_least(least, level)
             ci = Estimate(float(values.mean()), people, shared_pictures(sides)).interval(level)
         found |= {name: float(values.mean()), f"{name}_ci": ci}
     return {**found, "evaluators": int(is_used.sum())}
-
-
-def _means_of(values: np.ndarray, group: np.ndarray) -> np.ndarray:
-    """Return for each value the mean of its group."""
-    sums, sizes = np.bincount(group, values), np.bincount(group)
-    result: np.ndarray = (sums / np.maximum(sizes, 1))[group]
-    return result
-
-
-def _groups_of(person: np.ndarray, group: np.ndarray) -> np.ndarray:
-    """Return the group of each person's answers; a single group if somebody has answers of several."""
-    first, last = np.full((2, int(person.max()) + 1), -1)
-    last[person], first[person[::-1]] = group, group[::-1]
-    return first if (first[person] == group).all() else np.zeros_like(last)
 
 
 def _by_chance(said: np.ndarray, seen: np.ndarray) -> float:

@@ -17,10 +17,8 @@ that the component would be too small by 1 / stimuli. If all evaluators saw diff
 Intervals and tests are Student's. Those of shares are Wilson's (1927), with Student's quantile instead of the
 normal one and with the effective sample size: that of a simple random sample with the variance that
 evaluators and stimuli show (Korn and Graubard, 1998; Dean and Pagano, 2015). They are asymmetric near 0 and
-100%, and remain within them. Evaluators cannot vary less than answers do by chance. Few of them often seem
-to, but Student's quantile allows for that: the wider of this interval and that of independent answers covers
-96 to 99% with 6 to 12 evaluators of 6 to 12 answers. So the floor is two thirds of the standard error of
-independent answers, lest those who are alike by chance have hardly an interval. `make validate` tests it.
+100%, and remain within them. Evaluators cannot vary less than answers do by chance, so the wider of this
+interval and the one that treats all answers as independent is used. `make validate` tests its coverage.
 
 A few evaluators who err far more often than the others make the mean of others like them too low more often
 than too high, and its variance too small with it. So on the side of the longer tail an end is farther out, by
@@ -38,7 +36,6 @@ random in it; `tests/unit/analysis/test_inference.py` lists the modules that cal
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -49,8 +46,6 @@ from backend.analysis import studentized_range
 NEGLIGIBLE = 0.1
 """Share of the variance below which stimuli may be ignored: a test at 5% that uses only 90% of the variance
 has a true error rate of 6.3%, P(|z| > 1.96 sqrt(0.9))."""
-LEAST_OF_CHANCE = 4 / 9
-"""Part of independent answers' variance below which evaluators who differ at all are not taken to vary."""
 _ROUNDING = 1e-18
 """Variance of an area up to which it is rounding error."""
 
@@ -78,17 +73,13 @@ class Component:
         """A part of the skewness, above 0 if the longer tail is the upper one."""
         return _plain(_lean(self.variance, self.third))
 
-    def scaled(self, factor: float) -> "Component":
-        """Return the component of the estimate times a factor."""
-        return Component(self.variance * factor**2, self.df, self.third * factor**3)
-
     def reaches(self, level: float) -> tuple[Any, Any]:
         """Return how many standard errors an interval reaches below and above the estimate."""
         return reaches(t_quantile(self.df, level), self.variance, self.third)
 
-    def at_least(self, chance: float, level: float) -> "Component":
-        """Return this component, or that of the part of a variance by chance that counts, if it is wider."""
-        known = Component(chance * (LEAST_OF_CHANCE if self.variance else 1.0), math.inf)
+    def at_least(self, variance: float, level: float) -> "Component":
+        """Return this component, or that of a known variance if its interval is wider."""
+        known = Component(variance, math.inf)
         widths = (t_quantile(each.df, level) * math.sqrt(each.variance) for each in (self, known))
         return self if next(widths) >= next(widths) else known
 
@@ -179,8 +170,8 @@ class Estimate:
 class Share(Estimate):
     """A share of answers (0 to 1), whose evaluators cannot vary less than independent answers do.
 
-    So the variance over evaluators and the least one (`share_variances`) are used, and of intervals the wider
-    one, of p-values the larger one. The skewness of independent answers is that of Wilson's interval itself.
+    So both variances are used, and of intervals the wider one, of p-values the larger one. The skewness of
+    independent answers is that of Wilson's interval itself.
     """
 
     answers: float = field(kw_only=True)
@@ -248,21 +239,6 @@ def mean_of(values: np.ndarray) -> Estimate:
         return Estimate(mean, Component(0.0, count - 1))
     squares, cubes = (math.fsum((values - mean) ** power) / (count - 1) for power in (2, 3))
     return Estimate(mean, Component(squares / count, count - 1, cubes / count**2))
-
-
-def mean_of_groups(values: np.ndarray, group: np.ndarray) -> Estimate:
-    """Return the mean over evaluators of groups whose parts of them are fixed (Cochran, 1977, chapter 5).
-
-    Differences between groups are no part of its variance, if each has two evaluators or more.
-
-    Args:
-        group: code of each evaluator's group.
-    """
-    parts = [values[group == code] for code in np.unique(group)]
-    if len(parts) == 1 or min(map(len, parts)) < 2:
-        return mean_of(values)
-    of_parts = [mean_of(part).people.scaled(len(part) / len(values)) for part in parts]
-    return Estimate(math.fsum(values) / len(values), reduce(Component.__add__, of_parts))
 
 
 def clustered(sums: np.ndarray, units: int | None = None) -> Component:
@@ -346,12 +322,11 @@ def share_variances(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return variances of shares and their degrees of freedom, each of shape (2, ...).
 
-    First as evaluators show it, then the part of that of single answers which they cannot fall below; stimuli
+    First as evaluators show it, then as single answers have it, which evaluators cannot fall below; stimuli
     are part of both. Arguments are numbers, or arrays of one shape.
     """
     # evaluators who do not differ at all give no information on the variance: then their number counts
-    least = share * (1 - share) / responses * np.where(people, LEAST_OF_CHANCE, 1.0)
-    variances = np.stack(np.broadcast_arrays(people, least))
+    variances = np.stack(np.broadcast_arrays(people, share * (1 - share) / responses))
     dfs = np.stack(np.broadcast_arrays(df, np.where(people, np.inf, df)))
     both = Component(variances, dfs) + Component(of_images, images_df)
     return both.variance, both.df

@@ -51,7 +51,7 @@ def sides(answers: Answers, level: float, order: Sequence[str] | None = None) ->
         else [{"model": name, **of_reals[name]} for name in names if name in of_reals],
         "are_reals_shared": are_shared,
         "accuracy": _right(overall),
-        "detection": _detection(once, level),
+        "detection": _detection(_as_one(once), level),
     }
 
 
@@ -96,8 +96,8 @@ def _right(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _detection(answers: Answers, level: float) -> dict[str, Any] | None:
-    together = _as_one(answers)
-    judges, found = together.judges, detection(together, 0, level, of_models=answers.model)
+    judges = answers.judges
+    found = detection(answers, 0, level)
     if found is None:
         return None
     fakes, reals = judges.fakes.sum(), judges.reals.sum()

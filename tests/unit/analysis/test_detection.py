@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom, norm, t
+from scipy.stats import binom, norm
 
 from backend.analysis.detection import detection, sensitivity
 from backend.analysis.response_rows import answers_of
-from backend.analysis.response_table import Coded
 
 from ..shared_pictures import shared_answers
 
@@ -103,19 +102,3 @@ def test_intervals_cover_where_everybody_saw_the_same_pictures(people, pictures,
         low, high = np.array([one[f"{name}_ci"] for one in found]).T
         middle = np.mean([one[name] for one in found])
         assert 0.91 < np.mean((low <= middle) & (middle <= high)) < 0.985
-
-
-def test_models_taken_as_one_are_no_part_of_the_variance():
-    # two models' evaluators, alike within each: 40 and 20 of 50 fakes called fake, 10 of 50 reals
-    people = [("m", name, 40 if name in "abc" else 20, 50, 10, 50) for name in "abcdef"]
-    answers = answers_of([row for one in people for row in rows(*one)], "infinity")
-    codes = np.array([name in "def" for name in answers.evaluator.names])[answers.evaluator.codes]
-    models = Coded(codes.astype(np.int32), ["m1", "m2"])
-
-    low, high = detection(answers, 0, 0.95)["d_prime_ci"]
-    least, most = detection(answers, 0, 0.95, of_models=models)["d_prime_ci"]
-
-    # Student's with 5 df of z(40.5 / 51) and z(20.5 / 51), each three times; nothing but chance within
-    apart = norm.ppf(40.5 / 51) - norm.ppf(20.5 / 51)
-    assert (high - low) / 2 == pytest.approx(t.ppf(0.975, 5) * apart / 2 / np.sqrt(5), rel=0.01)
-    assert most - least < (high - low) / 2

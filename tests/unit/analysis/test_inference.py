@@ -60,11 +60,10 @@ def test_nobody_wrong_still_leaves_room_above():
 
 
 def test_evaluators_cannot_differ_less_than_answers_by_chance():
-    # 39, 40, 41 of 100: SD 1, t(2) = 4.30: 4.30 * 0.577 = 2.5 points; by chance two thirds of the error of
-    # 300 answers, which is that of 9/4 * 300 = 675: z = 1.96, Wilson's
-    theirs = stats.binomtest(270, 675).proportion_ci(0.95, method="wilson")
+    # 29, 30, 31 of 100: SD 1, t(2) = 4.30: 4.30 * 0.577 = 2.5 points; 90 of 300 by chance: z = 1.96, Wilson's
+    theirs = stats.binomtest(90, 300).proportion_ci(0.95, method="wilson")
 
-    assert interval([39, 40, 41]) == pytest.approx([100 * theirs.low, 100 * theirs.high], abs=1e-9)
+    assert interval([29, 30, 31]) == pytest.approx([100 * theirs.low, 100 * theirs.high], abs=1e-9)
 
 
 def test_pictures_widen_the_interval_by_their_variance_and_degrees_of_freedom():
