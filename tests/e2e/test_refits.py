@@ -1,4 +1,4 @@
-"""The window is turned while pictures are judged: they fit again, and so does what lies on them."""
+"""A phone is turned while a picture, or a row of them, is judged: it fits again, with what lies on it."""
 
 import pytest
 
