@@ -82,7 +82,6 @@ def takes(study: Study, fee_percent: str | None = None, vat_percent: str = "0") 
         "sessions": sessions,
         "evaluators_a_model": 0 if study.kind == QUALIFICATION else protocol.admission.evaluators,
         "trials_a_session": protocol.stimuli.trials,
-        "minutes_a_session": minutes,
         "hours": sessions * minutes / 60,
         "base_usd_cents": base,
         "largest_bonus_usd_cents": bonus,

@@ -269,7 +269,6 @@ def offer(store: Store, study: Study, panel: Panel | None, wish: Wish) -> tuple[
         "reward_usd_cents": made.reward_cents,
         "minutes": made.minutes,
         "wage_usd_cents_an_hour": made.wage_cents_an_hour,
-        "least_wage_usd_cents_an_hour": made.least_wage_cents,
         "largest_bonus_usd_cents": made.largest_bonus_cents,
         "screen_out_usd_cents": made.screen_out.reward_cents if made.screen_out else None,
         "slots": made.screen_out.slots if made.screen_out else None,
@@ -328,7 +327,6 @@ def _wallet(panel: Panel, wish: Wish) -> dict[str, Any]:
         "workspace": found.workspace,
         "workspace_title": found.workspace_title,
         "project": found.project,
-        "project_title": found.project_title,
         "available_usd_cents": found.balance.available_cents,
         "currency": found.balance.currency,
     }

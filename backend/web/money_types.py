@@ -83,7 +83,6 @@ class Wallet(TypedDict):
     workspace: str
     workspace_title: str
     project: str
-    project_title: str
     available_usd_cents: int
     currency: str
 
@@ -93,7 +92,6 @@ class RecruitPlan(TypedDict):
     reward_usd_cents: int
     minutes: float
     wage_usd_cents_an_hour: float
-    least_wage_usd_cents_an_hour: int
     largest_bonus_usd_cents: int
     screen_out_usd_cents: int | None
     slots: int | None

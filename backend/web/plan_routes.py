@@ -81,9 +81,7 @@ def make_plan(context: Context, wanted: PlanWish) -> PlanMade:
     from backend.administration import study_plan
 
     study = study_plan.planned_study(wanted.method, wanted.models, posted(wanted.settings))
-    pilot = (
-        None if wanted.pilot is None else _pilot(context, context.store.study(wanted.pilot), study, wanted)
-    )
+    pilot = None if wanted.pilot is None else _pilot(context, context.store.study(wanted.pilot), study)
     taken = cast(StudyTakes, study_plan.takes(study, wanted.fee_percent, wanted.vat_percent))
     aim = study_plan.Aim(wanted.difference, wanted.level, wanted.assurance, wanted.pictures)
     spreads = None if pilot is None else _spreads(pilot)
@@ -186,7 +184,7 @@ def _choice(name: str) -> MethodChoice:
     }
 
 
-def _pilot(context: Context, pilot: Study, study: Study, wanted: PlanWish) -> Any:
+def _pilot(context: Context, pilot: Study, study: Study) -> Any:
     """Return the answers of a pilot, which must be of the study's method."""
     from backend.responses.study_data import study_answers
 
@@ -195,7 +193,7 @@ def _pilot(context: Context, pilot: Study, study: Study, wanted: PlanWish) -> An
             f"the pilot must be of the method {study.protocol.method}, and {pilot.name} is of "
             f"{pilot.protocol.method}"
         )
-    return study_answers(context.store, pilot, wanted.pilot_simulated)
+    return study_answers(context.store, pilot)
 
 
 def _spreads(pilot: Any) -> Any:
@@ -210,14 +208,6 @@ def _aim(study: Study, wanted: PlanWish, pilot: Any) -> dict[str, Any]:
     from backend.report.notebook import plan
 
     protocol = study.protocol
-    costs: dict[str, Any] = {
-        "base_usd_cents": protocol.pay.base_usd_cents,
-        "right_usd_cents": protocol.pay.bonus_usd_cents,
-        "hourly_usd_cents": wanted.hourly_usd_cents or 0,
-        "image_seconds": wanted.image_seconds,
-        "base_seconds": wanted.base_seconds,
-        "at_once": wanted.at_once,
-    }
     trials, own = protocol.stimuli.trials, planning_of(protocol.method)
     is_even = (
         method_named(protocol.method).unit != "ms" and trials >= 2 and not (own.is_halved and trials % 2)
@@ -233,8 +223,9 @@ def _aim(study: Study, wanted: PlanWish, pilot: Any) -> dict[str, Any]:
         level=wanted.level,
         models=max(len(study.models), 2) if wanted.difference is not None else len(study.models),
         images=trials if is_even else None,
-        most_images=wanted.most_images,
         models_per_session=protocol.stimuli.models_per_session,
         fee=float(wanted.fee_percent or (FEE_PERCENT if protocol.admission.panel.pays else 0)),
-        **{name: value for name, value in costs.items() if value is not None},
+        base_usd_cents=protocol.pay.base_usd_cents,
+        right_usd_cents=protocol.pay.bonus_usd_cents,
+        hourly_usd_cents=0,
     )

@@ -10,8 +10,6 @@ from backend.web.money_types import Percent
 
 Positive = Annotated[float, Meta(gt=0, le=1e6, extra={"expected": "a number above 0"})]
 Share = Annotated[float, Meta(ge=1e-6, le=1 - 1e-6, extra={"expected": "a number between 0 and 1"})]
-Cents = Annotated[float, Meta(ge=0, le=1e8)]
-Many = Annotated[int, Meta(ge=1, le=1_000_000)]
 Images = Annotated[int, Meta(ge=2, le=1_000_000)]
 
 
@@ -35,17 +33,9 @@ class PlanWish(Struct):
     """Of each model and of reals, to draw from; null: the papers', or the pilot's."""
     pilot: Annotated[str, Meta(max_length=128)] | None = None
     """A study to take SDs from."""
-    pilot_simulated: bool = False
-    most_images: Images = 200
-    """Pictures that an evaluator may be asked to judge, for the cheapest number."""
     fee_percent: Percent | None = None
     """The panel's fee; null: its higher one if it pays, else none."""
     vat_percent: Percent = "0"
-    hourly_usd_cents: Cents | None = None
-    """For the aim: pay for the time that pictures take."""
-    image_seconds: Positive | None = None
-    base_seconds: Annotated[float, Meta(ge=0, le=1e6)] | None = None
-    at_once: Many | None = None
 
 
 class StudyTakes(TypedDict):
@@ -55,7 +45,6 @@ class StudyTakes(TypedDict):
     """0 for a qualification, which has no number."""
     evaluators_a_model: int
     trials_a_session: int
-    minutes_a_session: float
     hours: float
     """Of all evaluators."""
     base_usd_cents: int

@@ -82,9 +82,6 @@ def record(store: Store, study: Study, progress: StudyProgress, base: str, now: 
         else judgment_of(study.protocol.method).join_problem(study),
         "redraws": _redraws(study),
         "paid_from": purse(store, study.name)[1].paid_from,
-        "qualification_of": [
-            other.name for other in store.studies() if other.protocol.admission.qualification == study.name
-        ],
         "downloads": _downloads(study),
     }
 

@@ -172,8 +172,6 @@ class StudyRecord(TypedDict):
     """Why no model can join it, as a clause; empty if one can."""
     redraws: Literal["draw", "count"] | None
     """What `POST …/draw` does: find pictures to draw, or count a tournament."""
-    qualification_of: list[str]
-    """Studies that ask for this qualification."""
     downloads: list[str]
     """Names of the files that this study has."""
 
