@@ -81,7 +81,9 @@ def make_plan(context: Context, wanted: PlanWish) -> PlanMade:
     from backend.administration import study_plan
 
     study = study_plan.planned_study(wanted.method, wanted.models, posted(wanted.settings))
-    pilot = None if wanted.pilot is None else _pilot(context, context.store.study(wanted.pilot), study)
+    pilot = (
+        None if wanted.pilot is None else _pilot(context, context.store.study(wanted.pilot), study, wanted)
+    )
     taken = cast(StudyTakes, study_plan.takes(study, wanted.fee_percent, wanted.vat_percent))
     aim = study_plan.Aim(wanted.difference, wanted.level, wanted.assurance, wanted.pictures)
     spreads = None if pilot is None else _spreads(pilot)
@@ -184,7 +186,7 @@ def _choice(name: str) -> MethodChoice:
     }
 
 
-def _pilot(context: Context, pilot: Study, study: Study) -> Any:
+def _pilot(context: Context, pilot: Study, study: Study, wanted: PlanWish) -> Any:
     """Return the answers of a pilot, which must be of the study's method."""
     from backend.responses.study_data import study_answers
 
@@ -193,7 +195,7 @@ def _pilot(context: Context, pilot: Study, study: Study) -> Any:
             f"the pilot must be of the method {study.protocol.method}, and {pilot.name} is of "
             f"{pilot.protocol.method}"
         )
-    return study_answers(context.store, pilot)
+    return study_answers(context.store, pilot, wanted.pilot_simulated)
 
 
 def _spreads(pilot: Any) -> Any:

@@ -33,6 +33,7 @@ class PlanWish(Struct):
     """Of each model and of reals, to draw from; null: the papers', or the pilot's."""
     pilot: Annotated[str, Meta(max_length=128)] | None = None
     """A study to take SDs from."""
+    pilot_simulated: bool = False
     fee_percent: Percent | None = None
     """The panel's fee; null: its higher one if it pays, else none."""
     vat_percent: Percent = "0"
