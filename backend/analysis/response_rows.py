@@ -131,7 +131,7 @@ def _checked(
             raise InvalidInput(f"row {number}: excluded must be true or false, not {row['excluded']!r}")
         if own.has("staircase"):
             _check_shown(number, row)
-        elif own.has("exposures_ms") and not exposure_of(row.get("exposure_ms")) > 0:
+        elif own.has_fixed_exposures and not exposure_of(row.get("exposure_ms")) > 0:
             raise InvalidInput(
                 f"row {number}: exposure_ms must be a number above 0, or empty or 'unlimited' without time "
                 f"limit, not {row.get('exposure_ms')!r}"

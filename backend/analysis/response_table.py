@@ -117,7 +117,7 @@ class Answers:
     @property
     def has_fixed_exposures(self) -> bool:
         """Whether exposures are those of constant stimuli."""
-        return method_named(self.method).has("exposures_ms")
+        return method_named(self.method).has_fixed_exposures
 
     @property
     def is_real_or_fake(self) -> bool:

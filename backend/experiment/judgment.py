@@ -116,8 +116,13 @@ class Method:
 
     @property
     def has_exposures(self) -> bool:
-        """Whether exposures follow from a staircase, or are fixed beforehand."""
-        return self.has("staircase") or self.has("exposures_ms")
+        """Whether responses are scored by their exposures: of a staircase, or fixed beforehand."""
+        return "exposure_ms" in self.needs_columns
+
+    @property
+    def has_fixed_exposures(self) -> bool:
+        """Whether responses are scored by exposures that are fixed beforehand."""
+        return self.has_exposures and not self.has("staircase")
 
 
 class Judgment(ABC):

@@ -188,7 +188,7 @@ def draw_session(
     return blocks, tuple(spares)
 
 
-def lack(study: Study, pool: Pool, title: str) -> str:
+def lack(study: Study, pool: Pool, title: str = "HYPE-infinity") -> str:
     """Return which parts of a pool are too small for a session, and the largest session that they allow.
 
     Args:

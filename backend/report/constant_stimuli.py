@@ -16,7 +16,7 @@ _SHOWN_MODELS = 9
 
 def section(found: FindingsView) -> Section | None:
     """Return the section on fixed exposures; None for other methods."""
-    if not found.has("exposures_ms"):
+    if not found.has_fixed_exposures:
         return None
     models = found.models
     threshold = next((row["threshold"] for row in models if row["threshold"]), None)

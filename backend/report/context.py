@@ -51,9 +51,10 @@ class FindingsView:
         """Name of the method for display, such as `HYPE-infinity`."""
         return method_named(self.data["method"]).title
 
-    def has(self, name: str) -> bool:
-        """Return whether a setting that only some methods have is one of the method."""
-        return method_named(self.data["method"]).has(name)
+    @property
+    def has_fixed_exposures(self) -> bool:
+        """Whether exposures are those of constant stimuli."""
+        return method_named(self.data["method"]).has_fixed_exposures
 
     @property
     def has_exposures(self) -> bool:

@@ -162,7 +162,7 @@ def remaining_note(count: int) -> tuple[str, ...]:
 
 
 def _meaning(found: FindingsView) -> str:
-    is_fixed = found.has("exposures_ms")
+    is_fixed = found.has_fixed_exposures
     limit = "at all exposures together" if is_fixed else "without any time limit"
     if found.is_balanced:
         return (

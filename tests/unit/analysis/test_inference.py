@@ -278,7 +278,7 @@ OF_OTHER_IDEAS = {
     "analysis/psychometric.py": "profile likelihood of one person's function",
     "analysis/population.py": "shares of a normal population",
     "analysis/power.py": "draws of studies that are planned",
-    "analysis/spreads.py": "variance between pictures that a plan assumes",
+    "analysis/share_spreads.py": "variance between pictures that a plan assumes",
     "analysis/detection.py": "z of signal detection",
     "analysis/pairs.py": "z of signal detection",
     "analysis/item_votes.py": "z of signal detection",
