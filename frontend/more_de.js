@@ -54,8 +54,6 @@ export const texts = {
   "withdraw.stays": "Erhalten bleibt, was Ihnen zusteht, mit der Angabe, die für die Zahlung nötig ist, und ein anonymisierter Code aus Ihrer Kennung, damit Sie nicht zweimal eingeladen werden.",
   "withdraw.for_good": "Das Löschen kann nicht rückgängig gemacht werden. Was Sie verdient haben, wird trotzdem bezahlt.",
   "withdraw.open": "Ihre Sitzung ist noch offen. Sie endet damit.",
-  "withdraw.agreed": "Worin Sie eingewilligt haben",
-  "withdraw.print": "Drucken oder speichern",
   "withdraw.delete": "Meine Antworten löschen",
   "withdraw.keep": "Behalten",
   "withdraw.kept": "Es wurde nichts gelöscht",

@@ -54,8 +54,6 @@ export const texts = {
   "withdraw.stays": "This stays: what you are owed, with the reference that is needed to pay it, and an anonymised code made from your id, so that you are not invited twice.",
   "withdraw.for_good": "Deleting cannot be undone. What you earned is paid all the same.",
   "withdraw.open": "Your session is still open. It ends with this.",
-  "withdraw.agreed": "What you agreed to",
-  "withdraw.print": "Print or save",
   "withdraw.delete": "Delete my answers",
   "withdraw.keep": "Keep them",
   "withdraw.kept": "Nothing was deleted",

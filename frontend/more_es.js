@@ -54,8 +54,6 @@ export const texts = {
   "withdraw.stays": "Se conserva lo siguiente: lo que se le debe, con la referencia necesaria para pagarlo, y un código anónimo creado a partir de su identificador, para no invitarle dos veces.",
   "withdraw.for_good": "El borrado no se puede deshacer. Lo que ha ganado se le paga de todos modos.",
   "withdraw.open": "Su sesión sigue abierta. Termina con esto.",
-  "withdraw.agreed": "Lo que usted aceptó",
-  "withdraw.print": "Imprimir o guardar",
   "withdraw.delete": "Borrar mis respuestas",
   "withdraw.keep": "Conservarlas",
   "withdraw.kept": "No se ha borrado nada",

@@ -54,8 +54,6 @@ export const texts = {
   "withdraw.stays": "Restent conservés : ce qui vous est dû, avec la référence nécessaire au paiement, et un code anonyme créé à partir de votre identifiant, afin de ne pas vous inviter deux fois.",
   "withdraw.for_good": "La suppression est définitive. Ce que vous avez gagné vous est payé malgré tout.",
   "withdraw.open": "Votre session est encore ouverte. Elle prend fin avec ceci.",
-  "withdraw.agreed": "Ce que vous avez accepté",
-  "withdraw.print": "Imprimer ou enregistrer",
   "withdraw.delete": "Supprimer mes réponses",
   "withdraw.keep": "Les garder",
   "withdraw.kept": "Rien n’a été supprimé",

@@ -54,8 +54,6 @@ export const texts = {
   "withdraw.stays": "次のものは残ります：支払うべき報酬と支払いに必要な情報、および、重ねてご招待しないためにあなたの識別番号から作られた匿名のコード。",
   "withdraw.for_good": "削除は元に戻せません。それまでに得た報酬は支払われます。",
   "withdraw.open": "セッションはまだ続いていますが、これで終了します。",
-  "withdraw.agreed": "同意された内容",
-  "withdraw.print": "印刷または保存",
   "withdraw.delete": "回答を削除する",
   "withdraw.keep": "削除しない",
   "withdraw.kept": "何も削除されませんでした",

@@ -54,8 +54,6 @@ export const texts = {
   "withdraw.stays": "Permanece o seguinte: o que é devido a você, com a referência necessária para pagar, e um código anônimo criado a partir do seu identificador, para que você não receba dois convites.",
   "withdraw.for_good": "Não é possível desfazer. O que você ganhou é pago mesmo assim.",
   "withdraw.open": "A sua sessão ainda está aberta. Ela termina com isso.",
-  "withdraw.agreed": "O que você aceitou",
-  "withdraw.print": "Imprimir ou salvar",
   "withdraw.delete": "Apagar as minhas respostas",
   "withdraw.keep": "Manter",
   "withdraw.kept": "Nada foi apagado",

@@ -54,8 +54,6 @@ export const texts = {
   "withdraw.stays": "以下内容会保留：应付给您的报酬和支付所需的编号，以及由您的编号生成的匿名代码，以免重复邀请您。",
   "withdraw.for_good": "删除后无法恢复。您已得的报酬仍会照常支付。",
   "withdraw.open": "您的会话仍在进行中，它会随之结束。",
-  "withdraw.agreed": "您同意的内容",
-  "withdraw.print": "打印或保存",
   "withdraw.delete": "删除我的回答",
   "withdraw.keep": "保留",
   "withdraw.kept": "没有删除任何内容",

@@ -8,9 +8,9 @@ import { nameInPath } from "./address.js";
 import { Refused, makeApi } from "./api.js";
 import { browserLanguage } from "./languages.js";
 import { texts } from "./more_en.js";
-import { ask, el, paragraphs, show } from "./screens.js";
+import { ask, el, show } from "./screens.js";
 import { reloadPage } from "./storage.js";
-import { consentOf, speak, titleOf } from "./study_texts.js";
+import { speak, titleOf } from "./study_texts.js";
 import { addTexts, loadTextsBy, text, useLanguage } from "./texts.js";
 import { makeStuck, questions, quotes, tellTrouble } from "./trouble.js";
 
@@ -47,7 +47,7 @@ async function withdraw() {
     { label: text("withdraw.keep"), value: "keep" },
   ]);
   if (answer === "keep")
-    return show("done", text("withdraw.kept"), [el("p", {}, text("withdraw.kept_help")), ...agreedTo(found)]);
+    return show("done", text("withdraw.kept"), [el("p", {}, text("withdraw.kept_help"))]);
   showDone(await api.post(PATH, {}, secret));
 }
 
@@ -65,20 +65,7 @@ function told(found) {
     el("p", {}, text("withdraw.for_good")),
     ...(is_open ? [el("p", {}, text("withdraw.open"))] : []),
     ...questions(about, ""),
-    ...agreedTo(found),
   ];
-}
-
-/**
- * Return the text that the evaluator agreed to, to be kept.
- * @param {import("../types/api.js").Withdrawal} found
- */
-function agreedTo({ consent, ...found }) {
-  if (!consent) return [];
-  const keep = el("button", { type: "button" }, text("withdraw.print"));
-  keep.addEventListener("click", () => print());
-  const agreed = consentOf({ ...found, consent });
-  return [el("details", {}, el("summary", {}, text("withdraw.agreed")), ...paragraphs(agreed), keep)];
 }
 
 /** @param {import("../types/api.js").Withdrawal} found */

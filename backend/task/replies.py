@@ -20,7 +20,6 @@ from backend.experiment.session import Cursor
 from backend.task.reply_types import (
     Block,
     Confirmation,
-    Consent,
     Done,
     Effort,
     FollowUps,
@@ -59,7 +58,7 @@ def public_study(
         "judgment": judgment.name,
         "answers": list(judgment.answers_of(protocol)),
         "medium": judgment.medium,
-        "consent": _consent(protocol),
+        "consent": {"version": protocol.consent.consent_version, "text": protocol.consent.consent_text},
         "contact": protocol.consent.contact,
         "keep_days": protocol.consent.keep_days,
         "currency": protocol.pay.currency,
@@ -242,20 +241,14 @@ def end(
     return _progress(study, session, cursor, config)
 
 
-def _consent(protocol: Protocol) -> Consent:
-    return {"version": protocol.consent.consent_version, "text": protocol.consent.consent_text}
-
-
 def withdrawal(study: Study, session: Session, cursor: Cursor) -> Withdrawal:
     """Return what an evaluator is shown before withdrawing."""
-    consent = _consent(study.protocol)
     return {
         "study": study.name,
         "title": study.protocol.consent.title,
         **_language(study.protocol),
         "shown_language": language_of(session.device) or None,
         "contact": study.protocol.consent.contact,
-        "consent": consent if consent["version"] == session.consent_version else None,
         "is_withdrawn": False,
         "answers": cursor.trial_index + cursor.voided_answers,
         "is_open": cursor.state == "active",
@@ -275,7 +268,6 @@ def withdrawn(protocol: Protocol | None, kept: Mapping[str, Any]) -> Withdrawal:
         **spoken,
         "shown_language": None,
         "contact": protocol.consent.contact if protocol else "",
-        "consent": None,
         "is_withdrawn": True,
         "answers": kept["answered"],
         "is_open": kept["state"] == "active",

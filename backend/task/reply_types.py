@@ -416,8 +416,6 @@ class Withdrawal(TypedDict):
     shown_language: str | None
     """Language that the session was shown in, if known."""
     contact: Contact
-    consent: Consent | None
-    """What was agreed to; null after withdrawing, or where the study says something else by now."""
     is_withdrawn: bool
     answers: int
     """Answers that are there, or were."""

@@ -1,6 +1,5 @@
 """Withdrawing deletes the answers and leaves what is owed, whenever the process dies."""
 
-import dataclasses
 import json
 from urllib.parse import urlsplit
 
@@ -13,7 +12,7 @@ from backend.payment import accounts
 from backend.responses.export import export
 from backend.responses.study_data import study_rows, study_scores, version
 from backend.studies import withdrawals
-from backend.task import replies, withdrawal
+from backend.task import withdrawal
 from backend.web.monitor import Watch
 from backend.web.progress import progress
 
@@ -46,17 +45,6 @@ def test_the_link_tells_first_what_would_be_deleted(world, done):
 
     assert (reply["is_withdrawn"], reply["answers"], reply["study"]) == (False, 8, "faces")
     assert len(world.store.responses(done.state["session"])) == 8
-
-
-def test_the_link_shows_what_was_agreed_to_and_nothing_that_was_not(world, done):
-    study, (session, cursor) = world.store.study("faces"), next(iter(world.store.sessions("faces")))
-    earlier = dataclasses.replace(session, consent_version="0")
-
-    shown = ask(world, done, "get").json["consent"]
-
-    assert shown == {"version": "1", "text": study.protocol.consent.consent_text}
-    assert replies.withdrawal(study, earlier, cursor)["consent"] is None
-    assert ask(world, done).json["consent"] is None
 
 
 def test_after_withdrawal_no_answer_is_left_anywhere(world, done, tmp_path):
