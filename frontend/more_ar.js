@@ -180,4 +180,7 @@ export const texts = {
   "display.leave": "لا يمكنني المشاركة",
 
   "end.code_and_withdrawing": "رمز الإتمام، وطريقة سحب المشاركة",
+
+  "withdraw.agreed": "ما وافقت عليه",
+  "withdraw.print": "طباعة أو حفظ",
 };

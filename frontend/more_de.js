@@ -180,4 +180,7 @@ export const texts = {
   "display.leave": "Ich kann nicht teilnehmen",
 
   "end.code_and_withdrawing": "Ihr Abschlusscode, und wie Sie Ihre Teilnahme zurückziehen",
+
+  "withdraw.agreed": "Wozu Sie Ihre Einwilligung gegeben haben",
+  "withdraw.print": "Drucken oder speichern",
 };

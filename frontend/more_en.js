@@ -180,4 +180,7 @@ export const texts = {
   "display.leave": "I cannot take part",
 
   "end.code_and_withdrawing": "Your completion code, and how to withdraw",
+
+  "withdraw.agreed": "What you agreed to",
+  "withdraw.print": "Print or save",
 };

@@ -180,4 +180,7 @@ export const texts = {
   "display.leave": "No puedo participar",
 
   "end.code_and_withdrawing": "Su código de finalización, y cómo retirarse",
+
+  "withdraw.agreed": "Lo que usted aceptó",
+  "withdraw.print": "Imprimir o guardar",
 };

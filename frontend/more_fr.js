@@ -180,4 +180,7 @@ export const texts = {
   "display.leave": "Je ne peux pas participer",
 
   "end.code_and_withdrawing": "Votre code de fin, et comment vous retirer",
+
+  "withdraw.agreed": "Ce que vous avez accepté",
+  "withdraw.print": "Imprimer ou enregistrer",
 };

@@ -180,4 +180,7 @@ export const texts = {
   "display.leave": "参加できません",
 
   "end.code_and_withdrawing": "完了コードと、参加の取り消し方",
+
+  "withdraw.agreed": "同意した内容",
+  "withdraw.print": "印刷または保存する",
 };

@@ -180,4 +180,7 @@ export const texts = {
   "display.leave": "Não posso participar",
 
   "end.code_and_withdrawing": "O seu código de conclusão, e como cancelar a participação",
+
+  "withdraw.agreed": "Aquilo com que você concordou",
+  "withdraw.print": "Imprimir ou salvar",
 };

@@ -180,4 +180,7 @@ export const texts = {
   "display.leave": "我无法参加",
 
   "end.code_and_withdrawing": "您的完成代码，以及如何撤回参加",
+
+  "withdraw.agreed": "您同意的内容",
+  "withdraw.print": "打印或保存",
 };

@@ -373,6 +373,7 @@ export const texts = {
   "withdraw.copy_link": "نسخ الرابط",
   "withdraw.link_copied": "نُسخ الرابط.",
   "withdraw.link_selected": "حُدّد الرابط؛ يُرجى نسخه بلوحة المفاتيح أو من القائمة.",
+  "withdraw.agreed_there": "تعرض الصفحة نفسها ما وافقت عليه، لطباعته أو الاحتفاظ به.",
 
   "pages.continue": "متابعة",
 };

@@ -373,6 +373,7 @@ export const texts = {
   "withdraw.copy_link": "Link kopieren",
   "withdraw.link_copied": "Der Link ist kopiert.",
   "withdraw.link_selected": "Der Link ist markiert; bitte kopieren Sie ihn mit der Tastatur oder über das Menü.",
+  "withdraw.agreed_there": "Dieselbe Seite zeigt, wozu Sie Ihre Einwilligung gegeben haben, zum Drucken oder Aufbewahren.",
 
   "pages.continue": "Weiter",
 };

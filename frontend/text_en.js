@@ -373,6 +373,7 @@ export const texts = {
   "withdraw.copy_link": "Copy the link",
   "withdraw.link_copied": "The link is copied.",
   "withdraw.link_selected": "The link is selected; please copy it with your keyboard or menu.",
+  "withdraw.agreed_there": "The same page shows what you agreed to, to print or keep.",
 
   "pages.continue": "Continue",
 };

@@ -373,6 +373,7 @@ export const texts = {
   "withdraw.copy_link": "Copiar el enlace",
   "withdraw.link_copied": "El enlace está copiado.",
   "withdraw.link_selected": "El enlace está seleccionado; cópielo con el teclado o el menú, por favor.",
+  "withdraw.agreed_there": "La misma página muestra lo que usted aceptó, para imprimirlo o conservarlo.",
 
   "pages.continue": "Continuar",
 };

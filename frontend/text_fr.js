@@ -373,6 +373,7 @@ export const texts = {
   "withdraw.copy_link": "Copier le lien",
   "withdraw.link_copied": "Le lien est copié.",
   "withdraw.link_selected": "Le lien est sélectionné ; veuillez le copier avec votre clavier ou votre menu.",
+  "withdraw.agreed_there": "La même page montre ce que vous avez accepté, pour l’imprimer ou le conserver.",
 
   "pages.continue": "Continuer",
 };

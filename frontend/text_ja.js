@@ -373,6 +373,7 @@ export const texts = {
   "withdraw.copy_link": "リンクをコピーする",
   "withdraw.link_copied": "リンクをコピーしました。",
   "withdraw.link_selected": "リンクを選択しました。キーボードまたはメニューでコピーしてください。",
+  "withdraw.agreed_there": "同じページで、同意した内容を確認し、印刷または保存できます。",
 
   "pages.continue": "続ける",
 };

@@ -373,6 +373,7 @@ export const texts = {
   "withdraw.copy_link": "Copiar o link",
   "withdraw.link_copied": "O link foi copiado.",
   "withdraw.link_selected": "O link está selecionado; por favor, copie-o com o teclado ou o menu.",
+  "withdraw.agreed_there": "A mesma página mostra aquilo com que você concordou, para imprimir ou guardar.",
 
   "pages.continue": "Continuar",
 };

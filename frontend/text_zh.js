@@ -373,6 +373,7 @@ export const texts = {
   "withdraw.copy_link": "复制链接",
   "withdraw.link_copied": "链接已复制。",
   "withdraw.link_selected": "链接已选中；请用键盘或菜单复制。",
+  "withdraw.agreed_there": "同一页面还会显示您同意的内容，可打印或保存。",
 
   "pages.continue": "继续",
 };

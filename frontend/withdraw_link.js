@@ -26,6 +26,7 @@ export function withdrawalNote(path, isOpen = false) {
     el("summary", {}, text("withdraw.note")),
     el("p", {}, text("withdraw.keep_link")),
     el("p", { class: "link" }, link),
+    el("p", {}, text("withdraw.agreed_there")),
     button,
     told,
   );

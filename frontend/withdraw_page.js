@@ -8,6 +8,7 @@ import { nameInPath } from "./address.js";
 import { Refused, makeApi } from "./api.js";
 import { browserLanguage } from "./languages.js";
 import { texts } from "./more_en.js";
+import { goBack } from "./panel_exit.js";
 import { ask, el, show } from "./screens.js";
 import { reloadPage } from "./storage.js";
 import { speak, titleOf } from "./study_texts.js";
@@ -42,12 +43,18 @@ async function withdraw() {
   about.contact = found.contact;
   document.title = text("withdraw.page_of", { study: titleOf(found) });
   if (found.is_withdrawn) return showDone(found);
-  const answer = await ask("withdraw", text("withdraw.ask"), told(found), [
+  const copy = await agreed(found);
+  const actions = [
     { label: text("withdraw.delete"), value: "delete" },
     { label: text("withdraw.keep"), value: "keep" },
-  ]);
+  ];
+  const answer = await ask("withdraw", text("withdraw.ask"), told(found), actions, copy);
   if (answer === "keep")
-    return show("done", text("withdraw.kept"), [el("p", {}, text("withdraw.kept_help"))]);
+    return show("done", text("withdraw.kept"), [
+      el("p", {}, text("withdraw.kept_help")),
+      ...goBack(found.panel_home),
+      ...copy,
+    ]);
   showDone(await api.post(PATH, {}, secret));
 }
 
@@ -68,11 +75,26 @@ function told(found) {
   ];
 }
 
+/**
+ * Return what the evaluator agreed to, to unfold, and to print without the rest of the page.
+ * @param {import("../types/api.js").Withdrawal} found
+ */
+async function agreed({ agreed: study }) {
+  if (!study) return [];
+  const { offer } = await api.load(() => import("./offer.js"));
+  const button = el("button", { type: "button" }, text("withdraw.print"));
+  button.addEventListener("click", () => print());
+  const title = el("h2", {}, titleOf(study));
+  const summary = el("summary", {}, text("withdraw.agreed"));
+  return [el("details", { class: "agreed" }, summary, title, ...offer(study), button)];
+}
+
 /** @param {import("../types/api.js").Withdrawal} found */
-function showDone({ is_open }) {
+function showDone({ is_open, panel_home }) {
   show("done", text("withdraw.done"), [
     el("p", {}, text("withdraw.done_help")),
     el("p", {}, text(is_open ? "withdraw.close_both" : "withdraw.close")),
+    ...goBack(panel_home),
   ]);
 }
 

@@ -252,6 +252,10 @@ def withdrawal(study: Study, session: Session, cursor: Cursor) -> Withdrawal:
         "is_withdrawn": False,
         "answers": cursor.trial_index + cursor.voided_answers,
         "is_open": cursor.state == "active",
+        "panel_home": study.protocol.admission.panel.home if session.panel else None,
+        "agreed": public_study(study, None)
+        if session.consent_version == study.protocol.consent.consent_version
+        else None,
     }
 
 
@@ -271,6 +275,8 @@ def withdrawn(protocol: Protocol | None, kept: Mapping[str, Any]) -> Withdrawal:
         "is_withdrawn": True,
         "answers": kept["answered"],
         "is_open": kept["state"] == "active",
+        "panel_home": protocol.admission.panel.home if protocol and kept["panel"] else None,
+        "agreed": None,
     }
 
 

@@ -421,6 +421,10 @@ class Withdrawal(TypedDict):
     """Answers that are there, or were."""
     is_open: bool
     """Whether the session was in progress."""
+    panel_home: str | None
+    """The panel's own page for its people; null if they came from none, or it has none."""
+    agreed: PublicStudy | None
+    """The study with the consent text that the evaluator agreed to; null once withdrawn."""
 
 
 class Wait(TypedDict):

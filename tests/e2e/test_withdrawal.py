@@ -168,3 +168,26 @@ def test_withdrawing_is_accessible(player, site):
 
     assert found == {"note": {}, "asked": {}, "done": {}}
     assert wider == {0}
+
+
+def test_what_was_agreed_to_is_shown_behind_the_link_in_the_language_of_the_session_and_is_all_that_prints(
+    player, site
+):
+    words = "Ihre Antworten bleiben hier.\n\nFragen beantwortet das Labor."
+    play(player, site, consent_text=words, language="de")
+    href = link(player)
+
+    player.page.goto(f"{site.url}{href}")
+    player.wait("withdraw")
+    player.page.evaluate("window.print = () => (window.printed = true)")
+    player.page.click("details.agreed summary")
+    shown = player.page.inner_text("details.agreed")
+    assert "Ihre Antworten bleiben hier." in shown
+    assert "Fragen beantwortet das Labor." in shown
+    player.page.click("details.agreed button")
+    assert player.page.evaluate("window.printed")
+    assert violations(player.page) == []
+    player.page.emulate_media(media="print")
+    printed = player.page.inner_text("body")
+    assert "Fragen beantwortet das Labor." in printed
+    assert "löschen" not in printed

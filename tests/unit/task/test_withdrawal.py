@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from backend.experiment import panel as records
 from backend.experiment.session import mark_returned
 from backend.foundation.errors import InvalidInput
 from backend.handlers import create_app
@@ -45,6 +46,20 @@ def test_the_link_tells_first_what_would_be_deleted(world, done):
 
     assert (reply["is_withdrawn"], reply["answers"], reply["study"]) == (False, 8, "faces")
     assert len(world.store.responses(done.state["session"])) == 8
+
+
+def test_the_link_tells_what_was_agreed_to_until_it_is_withdrawn_and_the_way_to_the_panel(world):
+    panel = records.BUILT_IN["prolific"]
+    world.add(studies.study(images=2, models=("gan",), consent_text="We keep answers.", panel=panel))
+    player = world.player(panel=PANEL)
+    player.play()
+
+    reply, after = (ask(world, player, verb).json for verb in ("get", "post"))
+
+    assert reply["agreed"]["consent"]["text"] == "We keep answers."
+    assert after["agreed"] is None
+    assert (reply["panel_home"], after["panel_home"]) == (panel.home, panel.home)
+    assert panel.home == "https://app.prolific.com/submissions"
 
 
 def test_after_withdrawal_no_answer_is_left_anywhere(world, done, tmp_path):
