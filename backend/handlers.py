@@ -371,6 +371,8 @@ def _http_error(error: HTTPException) -> tuple[dict, int] | Response:
 
 def _is_of_person() -> bool:
     """Return whether a person opened an address in a browser, and no page's script or tag asked for it."""
+    if request.path.startswith("/s/"):  # the cache before functions sends no Accept
+        return True
     is_page = "text/html" in request.headers.get("Accept", "")
     return is_page and not request.path.startswith(("/api/", "/assets/", "/i/"))
 

@@ -77,7 +77,7 @@ def _page(site: Site, study: str) -> Iterator[tuple[str, bool, str]]:
         fine = status == 200 and not missing and bool(_header(sent, _HSTS))
         yield f"page {path}", fine, f"{status}, missing {missing}"
     status, _, _, _ = site.ask("GET", "/packages/")
-    yield "packages are not served", status in (403, 404), str(status)
+    yield "packages are not served", status in (302, 403, 404), str(status)
 
 
 def _session(site: Site, study: str) -> Iterator[tuple[str, bool, str]]:

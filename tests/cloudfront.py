@@ -74,7 +74,11 @@ class Cloudfront:
             return 403, {"Content-Type": "text/html"}, b"not allowed here"
         origin = behaviour["TargetOriginId"]
         if origin == "files":
-            file = self._routed(path) if behaviour.get("FunctionAssociations") else path
+            routed = self._routed(path) if behaviour.get("FunctionAssociations") else {"uri": path}
+            if "statusCode" in routed:
+                made = {name: value["value"] for name, value in routed["headers"].items()}
+                return routed["statusCode"], made, b""
+            file = routed["uri"]
             status, headers, data = self._file(self._origins[origin]["OriginPath"] + file)
         else:
             if "OriginAccessControlId" in self._origins[origin]:
@@ -95,9 +99,10 @@ class Cloudfront:
                 return behaviour
         return self._config["DefaultCacheBehavior"]
 
-    def _route(self, path: str) -> str:
+    def _route(self, path: str) -> dict[str, Any]:
+        """Return the request with the path of a file, or a response that needs no file."""
         code = self._resources["Route"]["Properties"]["FunctionCode"]
-        return node.evaluate(f"{code}; handler({{request: {{uri: {path!r}}}}}).uri")
+        return node.evaluate(f"{code}; handler({{request: {{uri: {path!r}}}}})")
 
     def _file(self, path: str) -> tuple[int, dict[str, str], bytes]:
         try:

@@ -148,6 +148,7 @@ def test_what_is_not_public_is_not_served(site):
         status, _, body = get(site.url + path)
 
         assert (status in (403, 404), b"zip" in body) == (True, False)
+        assert b"main.js" in body or path == "/i/"
 
 
 def test_scores_come_from_the_function_that_computes_them(site):

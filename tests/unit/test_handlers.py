@@ -625,7 +625,7 @@ def test_the_api_describes_itself_and_every_route_is_in_it(world):
     assert described == served
 
 
-@pytest.mark.parametrize("path", ["/nothing", "/x/faces", "/s", "/s/", "/s/faces/more", "/s/a%00b"])
+@pytest.mark.parametrize("path", ["/nothing", "/x/faces", "/s", "/w/a/b"])
 def test_an_unknown_address_shows_a_page_to_people_and_data_to_programs(world, path):
     browser = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 
@@ -634,6 +634,14 @@ def test_an_unknown_address_shows_a_page_to_people_and_data_to_programs(world, p
     assert (page.status_code, page.mimetype) == (404, "text/html")
     assert b"main.js" in page.data
     assert data.json["error"]["code"] == "not_found"
+
+
+@pytest.mark.parametrize("path", ["/s/", "/s/faces/more", "/s/a%00b"])
+def test_below_the_pages_of_studies_everything_is_a_page_whatever_a_cache_sends_of_accept(world, path):
+    for sent in ({}, {"Accept": "*/*"}, {"Accept": "text/html"}):
+        page = world.http.get(path, headers=sent)
+
+        assert (page.status_code, page.mimetype) == (404, "text/html")
 
 
 @pytest.mark.parametrize("path", ["/s/faces/", "/wait/faces/", "/w/abc/"])

@@ -322,15 +322,25 @@ def test_the_bucket_is_private_and_packages_lie_outside_of_what_is_served():
     [
         ("/", "/root.html"),
         ("/w/0123", "/withdraw.html"),
-        ("/w/0123/", "/w/0123/"),
+        ("/w/0123/", "/withdraw.html"),
         ("/wait/faces", "/wait.html"),
         ("/timing.html", "/timing.html"),
         ("/assets/0123456789ab/main.js", "/assets/0123456789ab/main.js"),
         ("/i/faces/00.png", "/i/faces/00.png"),
-        ("/s/a/../../packages/api.zip", "/s/a/../../packages/api.zip"),
     ],
 )
 def test_addresses_of_the_page_lead_to_its_files(uri, file):
     code = RESOURCES["Route"]["Properties"]["FunctionCode"]
 
     assert node.evaluate(f"{code}; handler({json.dumps({'request': {'uri': uri}})}).uri") == file
+
+
+@pytest.mark.parametrize(
+    "uri", ["/nothing", "/w/", "/w/a/b", "/studies/faces", "/packages/api.zip", "/root.html"]
+)
+def test_unknown_addresses_lead_to_the_page_that_says_so(uri):
+    code = RESOURCES["Route"]["Properties"]["FunctionCode"]
+
+    reply = node.evaluate(f"{code}; handler({json.dumps({'request': {'uri': uri}})})")
+
+    assert (reply["statusCode"], reply["headers"]["location"]["value"]) == (302, "/s/")
