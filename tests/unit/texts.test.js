@@ -7,6 +7,7 @@ import ts from "typescript";
 import { answerKeys } from "../../frontend/answer_keys.js";
 import { LANGUAGES, preferredOf } from "../../frontend/languages.js";
 import { texts as more } from "../../frontend/more_en.js";
+import { texts as catalogue } from "../../frontend/text_en.js";
 import {
   addTexts,
   counted,
@@ -329,3 +330,25 @@ for (const name of readdirSync(FRONTEND).filter((file) => /^judgment_\w+\.js$/.t
     for (const [i, words] of japanese.entries()) assert.notEqual(words, english[i]);
   });
 }
+
+test("no translator of pages may alter a key or a code", () => {
+  const written = modules.flatMap(
+    (name) => readFileSync(new URL(name, FRONTEND), "utf8").match(/el\(\s*"(kbd|output|code)"[^}]*/g) ?? [],
+  );
+
+  assert.ok(written.length >= 6);
+  assert.deepEqual(
+    written.filter((each) => !each.includes('translate: "no"')),
+    [],
+  );
+});
+
+test("keys and ids stand in texts as elements, which may be protected, and not as words", () => {
+  const spelled = modules.flatMap((name) => {
+    const source = readFileSync(new URL(name, FRONTEND), "utf8");
+    return [...source.matchAll(/\btext\(\s*(?:[^()]*\?\s*)?"([\w.]+)"/g)].map(([, key]) => key);
+  });
+  const isOfKeys = (key) => /\{(?:\w+_)?(?:key|id|code)\}/.test(catalogue[key] ?? "");
+
+  assert.deepEqual(spelled.filter(isOfKeys), []);
+});
