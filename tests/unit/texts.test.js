@@ -348,7 +348,7 @@ test("keys and ids stand in texts as elements, which may be protected, and not a
     const source = readFileSync(new URL(name, FRONTEND), "utf8");
     return [...source.matchAll(/\btext\(\s*(?:[^()]*\?\s*)?"([\w.]+)"/g)].map(([, key]) => key);
   });
-  const isOfKeys = (key) => /\{(?:\w+_)?(?:key|id|code)\}/.test(catalogue[key] ?? "");
+  const isOfKeys = (key) => /\{(?:\w+_)?(?:key|id|code)\}/.test({ ...catalogue, ...more }[key] ?? "");
 
   assert.deepEqual(spelled.filter(isOfKeys), []);
 });
