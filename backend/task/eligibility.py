@@ -59,13 +59,21 @@ class Admission:
         token = panel.get(PRIVATE_LINK)
         if token:
             key = _keyed(self._hash_key, PRIVATE_LINK, token)
-            if self._store.entry(links_of(study.name), key) is None:
+            if not self._is_given_out(study, key):
                 raise NotAllowed("no such link was given out for this study", code="unknown_link")
             return key
         if record.private_links:
             raise NotAllowed("this study is open to private links only", code="unknown_link")
         panel_id = panel.get(record.evaluator, "").strip() if record.evaluator else ""
         return _keyed(self._hash_key, record.evaluator, panel_id) if panel_id else None
+
+    def _is_given_out(self, study: Study, link: str) -> bool:
+        """Return whether a private link (its hash) is one of the study, or of one that it qualifies for."""
+        if self._store.entry(links_of(study.name), link):
+            return True
+        others = self._store.studies() if study.kind == "qualification" else []
+        names = [each.name for each in others if each.protocol.admission.qualification == study.name]
+        return any(self._store.entry(links_of(name), link) for name in names)
 
     def check(self, study: Study, key: str | None) -> None:
         """Refuse a person who cannot take part in any case; nothing is claimed yet.

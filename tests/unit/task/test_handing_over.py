@@ -50,6 +50,23 @@ def test_a_private_link_goes_on_in_another_browser_which_takes_the_session_over(
     assert len(list(world.store.sessions("faces"))) == 1
 
 
+@pytest.mark.parametrize("panel", ["private", "link"])
+def test_a_private_link_leads_through_the_qualification_of_its_study(world, panel):
+    world.add(studies.study("gate", kind="qualification", images=4, panel=panel))
+    world.add(studies.study("faces", images=8, panel="private", qualification="gate"))
+    world.add(studies.study("cars", images=8, panel="private"))
+    (link,) = issue_links(world.store, world.data.keys().hashing, "faces", 1)
+    (other,) = issue_links(world.store, world.data.keys().hashing, "cars", 1)
+
+    test = world.player("gate", panel={PRIVATE_LINK: link})
+    test.play()
+    opened = world.open("faces", panel={PRIVATE_LINK: link}, qualification_token=test.token).json
+    stranger = world.open("gate", panel={PRIVATE_LINK: other}).json
+
+    assert opened["stage"] == "session"
+    assert refused(stranger) == "unknown_link"
+
+
 def test_a_private_link_shows_the_code_again(private):
     world, link, _ = private
     player = world.player(panel=link)
