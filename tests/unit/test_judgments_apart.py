@@ -18,6 +18,7 @@ OF_HYPE = {
     "backend/experiment/published.py": "has the papers' tables",
     "backend/web/study_record.py": "offers HYPE's demo for downloading",
     "frontend/start.js": "lists the samples of the demo",
+    "frontend/demonstration.js": "leads to the sample without flashes",
     "frontend/trials.js": "has texts of flashes",
 }
 """Files that name HYPE's own methods, and why."""
