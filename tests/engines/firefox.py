@@ -163,8 +163,10 @@ class FirefoxPage(Page):
 
 
 @contextmanager
-def firefox(width_px: int, height_px: int) -> Iterator[Firefox]:
+def firefox(width_px: int, height_px: int, settings: dict[str, Any] | None = None) -> Iterator[Firefox]:
     """Run Firefox on a display that nobody sees, in a profile of its own that goes with it.
+
+    `settings` are preferences by name, beside those of every test.
 
     Not headless: there it has no pointer, and the task refuses flashes to devices without one.
     """
@@ -173,7 +175,8 @@ def firefox(width_px: int, height_px: int) -> Iterator[Firefox]:
         TemporaryDirectory(prefix="firefox-", ignore_cleanup_errors=True) as profile,
         display(width_px, height_px) as screen,
     ):
-        lines = [f'user_pref("{name}", {json.dumps(value)});\n' for name, value in _SETTINGS.items()]
+        preferences = {**_SETTINGS, **(settings or {})}
+        lines = [f'user_pref("{name}", {json.dumps(value)});\n' for name, value in preferences.items()]
         Path(profile, "user.js").write_text("".join(lines))
         command = [program("Firefox", "firefox-esr"), "--no-remote", "--profile", profile]
         size = ["--width", str(width_px), "--height", str(height_px)]

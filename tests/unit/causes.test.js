@@ -55,7 +55,7 @@ const CASES = [
     [16.667, 20, 50, 100].flatMap((step) => [
       // Firefox 153: privacy.resistFingerprinting rounds both, in steps of 16.667 ms where not set otherwise
       [`${hz} Hz, both in ${step} ms`, refreshOf(down(even(hz), step), down(read(even(hz)), step))],
-      // and privacy.reduceTimerPrecision in steps of 100 ms rounds the clock alone
+      // and privacy.reduceTimerPrecision, set to 100 ms, the clock alone (on pages without https)
       [`${hz} Hz, clock in ${step} ms`, refreshOf(even(hz), down(read(even(hz)), step))],
     ]),
   ).map(([name, refresh]) => [name, refresh, ["display.clock"]]),
