@@ -177,7 +177,6 @@ def _lay_out(stage: str, folder: Path) -> None:
         target = project / source.relative_to(ROOT)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, target)
-    (project / assets.FRONTEND.name / assets.VERSION).write_text(assets.version(), "utf-8")
     ours = {**settings(stage), "runtime": runtime()}
     for name in ("extends", "callbacks"):  # the folder holds only what is packed
         ours.pop(name)
@@ -232,6 +231,8 @@ def _run(command: list[str], where: Path, environment: Mapping[str, str]) -> Non
 def repack(made: Path, done: Path, folder: Path) -> None:
     """Write the package `made` by Zappa to `done`, with byte code and the same bytes for the same code.
 
+    The page's version is added, since most of the files that it follows from are not packed.
+
     Args:
         folder: where the files are unpacked; it must not exist.
     """
@@ -239,6 +240,8 @@ def repack(made: Path, done: Path, folder: Path) -> None:
         archive.extractall(folder)
     (folder / _BUILT_NOTE).unlink(missing_ok=True)
     (folder / SETTINGS).unlink(missing_ok=True)
+    if (frontend := folder / assets.FRONTEND.name).is_dir():
+        (frontend / assets.VERSION).write_text(assets.version(), "utf-8")
     for cache in list(folder.rglob("__pycache__")):
         shutil.rmtree(cache)
     compiling = [sys.executable, "-m", "compileall", "-qq", "--invalidation-mode", "unchecked-hash"]
