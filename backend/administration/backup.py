@@ -1,14 +1,16 @@
 """Backups of a data directory: a snapshot of the database, the keys, stimulus files and kept metrics.
 
 A backup is a folder. Its `backup.json` lists every file with size and SHA-256; it is replaced last and
-atomically, so that an interrupted backup leaves the previous one intact. Stimulus files never change
-once a study is created: the next backup into the same folder copies only new ones.
+atomically, so that an interrupted backup leaves the previous one intact. No file that it lists is written
+again: what has changed is stored beside it under another name. Stimulus files never change once a study is
+created: the next backup into the same folder copies only new ones.
 """
 
 import fcntl
 import hashlib
 import json
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from backend import __version__
-from backend.foundation.atomic_files import sync_folder
+from backend.foundation.atomic_files import is_live, sync, temporary_folder
 from backend.foundation.errors import Conflict, InvalidInput, NotFound
 from backend.foundation.timestamps import stamp
 from backend.stores import sqlite
@@ -29,6 +31,8 @@ from backend.stores.store import RESTORES, Store
 MANIFEST = "backup.json"
 _FORM = 1
 _CHUNK_BYTES = 2**20
+_UNLISTED = re.compile(r"openhype-.*|.*\.[0-9a-f]{8}|\..*\.partial")
+"""Names of files that an earlier or an interrupted backup may leave."""
 
 Progress = Callable[..., Iterable]
 
@@ -79,8 +83,9 @@ def _write(
     wanted = [(data.root / "keys.json", "keys.json"), *_pictures(folder / name, data)]
     for source, place in progress(wanted, len(wanted), "files") if progress else wanted:
         known = before["files"].get(place)
-        if known is None or not _looks_same(folder / place, known, source):
-            known = _copied(source, folder / place)
+        if known is None or not _looks_same(folder / _stored(place, known), known, source):
+            other = {"stored": f"{place}.{secrets.token_hex(4)}"} if known else {}
+            known = {**_copied(source, folder / _stored(place, other)), **other}
             copied += 1
         files[place] = known
     taken_at = stamp(now)
@@ -93,9 +98,14 @@ def _write(
         "counts": counts,
         "files": files,
     }
+    stored = {folder / _stored(place, known) for place, known in files.items()}
+    for parent in {path.parent for path in stored}:
+        sync(parent)
     _replace(folder / MANIFEST, json.dumps(manifest, indent=1))
-    for old in {*before["files"], *(path.name for path in folder.glob("openhype-*"))} - set(files):
-        (folder / old).unlink(missing_ok=True)
+    outdated = {folder / _stored(place, known) for place, known in before["files"].items()}
+    outdated |= {path for path in folder.rglob("*") if path.is_file() and _UNLISTED.fullmatch(path.name)}
+    for path in outdated - stored:
+        path.unlink(missing_ok=True)
     return Backup(taken_at, counts, len(files), copied)
 
 
@@ -123,24 +133,23 @@ def restore(
     if root.exists() and (not root.is_dir() or any(root.iterdir())):
         raise Conflict(f"{root} is not empty; restore into a new folder, or move what is there away first")
     root.parent.mkdir(parents=True, exist_ok=True)
-    fresh = root.with_name(f".{root.name}-{secrets.token_hex(8)}")
+    for left in root.parent.glob(f".{root.name}-*"):
+        is_live(left)  # one whose process was killed is removed
     files = manifest["files"]
-    try:
-        fresh.mkdir(mode=0o700)
+    with temporary_folder(root.with_name(f".{root.name}-{secrets.token_hex(8)}")) as fresh:
         for place in progress(sorted(files), len(files), "files") if progress else sorted(files):
             target = fresh / ("openhype.db" if place == manifest["database"] else place)
-            if not (folder / place).is_file():
-                raise NotFound(f"{folder / place} is missing from the backup; take another backup")
-            if _copied(folder / place, target) != files[place]:
-                raise InvalidInput(f"{folder / place} is damaged: its SHA-256 differs; take another backup")
+            source = folder / _stored(place, files[place])
+            if not source.is_file():
+                raise NotFound(f"{source} is missing from the backup; take another backup")
+            if _copied(source, target)["sha256"] != files[place]["sha256"]:
+                raise InvalidInput(f"{source} is damaged: its SHA-256 differs; take another backup")
         with closing(sqlite.SqliteStore(fresh / "openhype.db")) as store:
             store.write_entry(RESTORES, stamp(now), 0, {"taken_at": manifest["taken_at"]})
             prepare(store)
         if root.exists():
             root.rmdir()
         fresh.rename(root)
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
     return Backup(manifest["taken_at"], manifest["counts"], len(files), len(files))
 
 
@@ -159,10 +168,16 @@ def _manifest(folder: Path, owner: str) -> dict[str, Any]:
     return manifest
 
 
+def _stored(place: str, known: Mapping[str, Any]) -> str:
+    """Return the path within the backup at which a file of the data directory is stored."""
+    stored: str = known.get("stored", place)
+    return stored
+
+
 def _is_remnant(folder: Path) -> bool:
     """Return whether a folder holds only the remnants of an interrupted first backup."""
     return all(
-        path.name in ("keys.json", "images", "metrics")
+        path.name in ("keys.json", "images", "metrics", ".keys.json.partial")
         or (path.name.startswith("openhype-") and ".db" in path.name)
         for path in folder.iterdir()
     )
@@ -181,7 +196,9 @@ def _read(folder: Path) -> dict[str, Any]:
         raise InvalidInput(
             f"{folder} was written by another openhype (form {form}, this one reads {_FORM}); update openhype"
         )
-    if not whole or any(not _is_inside(place) for place in files):
+    if not whole or any(
+        not _is_inside(path) for place, known in files.items() for path in (place, _stored(place, known))
+    ):
         raise InvalidInput(f"{folder / MANIFEST} names files outside of the backup")
     return manifest
 
@@ -248,7 +265,7 @@ def _replace(path: Path, text: str) -> None:
         file.flush()
         os.fsync(file.fileno())
     partial.replace(path)
-    sync_folder(path.parent)
+    sync(path.parent)
 
 
 def _private(path: str, flags: int) -> int:

@@ -31,6 +31,7 @@ from backend.experiment.judgments import judgment_of
 from backend.experiment.records import CHECK, PRACTICE, Stimulus, Study
 from backend.experiment.setting_errors import invalid_setting
 from backend.experiment.settings import new_protocol
+from backend.foundation.atomic_files import sync, sync_all, write_whole
 from backend.foundation.errors import Conflict, InvalidInput, NotFound, StoreFailed, under
 from backend.foundation.names import clean
 from backend.foundation.permissions import private, share
@@ -471,7 +472,8 @@ def _publish(
 ) -> None:
     """Move the images into place and store the study, one process at a time.
 
-    What belongs to a study is stored before it: a creation that is killed in between is made again.
+    What belongs to a study is stored before it: a creation that is killed in between is made again. Images
+    are synced to the disk before, so that a power failure leaves no study without them.
     """
     place, mark = data.images(study.name), data.unpublished(study.name)
     with data.locked("publish"):
@@ -479,16 +481,18 @@ def _publish(
         if study.protocol.admission.qualification:  # it may have been deleted in the meantime
             check_qualification(store, study.kind, study.protocol.admission.qualification)
         if place.exists():
-            if not mark.exists():
+            if not (store.url and mark.exists() and mark.read_text("utf-8") == store.url):
                 raise Conflict(
                     f"{place} holds the pictures of a study {study.name} that is not in this store; choose "
                     "another name or data directory, or remove the folder if no store needs it"
                 )
-            shutil.rmtree(place)  # left by a creation that crashed here
-        mark.touch()
+            shutil.rmtree(place)  # left by a creation with this store that crashed here
+        write_whole({mark: (store.url or "").encode()})
         try:
+            sync_all([pictures, *pictures.iterdir()])
             pictures.rename(place)
             share(place)
+            sync(place.parent)
             if publish is not None:
                 publish(study.name, place)
             store_facts()

@@ -18,6 +18,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from backend.administration import intake_facts, retention
+from backend.experiment.judgment import pictures_of
 from backend.experiment.money import format_money
 from backend.experiment.records import Study
 from backend.foundation.counts import counted
@@ -111,14 +112,21 @@ def delete(
         ]
         for session in progress(sessions, len(sessions), "sessions") if progress else sessions:
             store.erase_session(session)
-        if data.images(study.name).exists():
-            shutil.rmtree(data.images(study.name))
+        _remove_pictures(store, data, study)
         data.joining(study.name).unlink(missing_ok=True)
         stored.remove(data, study.name)
         data.remove_downloads(study.name)
         if remove_uploaded is not None:
             remove_uploaded(study.name)
         _remove_record(store, study)
+
+
+def _remove_pictures(store: Store, data: DataDir, study: Study) -> None:
+    """Remove a study's folder, unless it is that of a study of the same name in another store."""
+    folder = data.images(study.name)
+    names = (name for stimulus in store.stimuli(study.name) for name in pictures_of(stimulus.name))
+    if any((folder / name).exists() for name in (*study.masks, *names)):
+        shutil.rmtree(folder)
 
 
 def mark(store: Store, study: Study, now: datetime) -> Study:

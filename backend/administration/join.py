@@ -27,7 +27,7 @@ from backend.administration.study_spec import check_models
 from backend.experiment.judgments import judgment_of
 from backend.experiment.records import FAKE, Stimulus, Study
 from backend.experiment.sampling import pool_of
-from backend.foundation.atomic_files import write_whole
+from backend.foundation.atomic_files import sync, sync_all, write_whole
 from backend.foundation.errors import Conflict, InvalidInput, NotFound
 from backend.foundation.names import clean
 from backend.foundation.printable import printable
@@ -123,8 +123,10 @@ def _in_place(
     mark = data.joining(study.name)
     write_whole({mark: json.dumps({"model": model, "names": names}).encode()})
     try:
+        sync_all(new / name for name in names)
         for name in names:
             os.replace(new / name, data.images(study.name) / name)
+        sync(data.images(study.name))
         yield
     except BaseException:
         _remove_left(store, data, study)

@@ -1,9 +1,17 @@
 """Files that are there as a whole or not at all."""
 
+import fcntl
 import os
 import secrets
-from collections.abc import Mapping
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
+
+from backend.foundation.permissions import make_folder
+
+_SYNCED_AT_ONCE = 16
 
 
 def write_whole(contents: Mapping[Path, bytes]) -> None:
@@ -28,10 +36,47 @@ def write_whole(contents: Mapping[Path, bytes]) -> None:
             partial.unlink(missing_ok=True)
 
 
-def sync_folder(folder: Path) -> None:
-    """Sync a folder to the disk, so that the names in it survive a power failure."""
-    descriptor = os.open(folder, os.O_RDONLY)
+def sync(path: Path) -> None:
+    """Sync a file to the disk, or a folder, so that the names in it survive a power failure."""
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sync_all(paths: Iterable[Path]) -> None:
+    """Sync many files to the disk, of which it writes some together."""
+    with ThreadPoolExecutor(_SYNCED_AT_ONCE) as pool:
+        for _ in pool.map(sync, paths):
+            pass
+
+
+@contextmanager
+def temporary_folder(folder: Path) -> Iterator[Path]:
+    """Make a folder and lock it; it is removed with its contents at the end, unless it was moved away."""
+    make_folder(folder)
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(descriptor)
+
+
+def is_live(folder: Path) -> bool:
+    """Return whether a process uses a `temporary_folder`; one that a killed process left is removed."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:  # removed in the meantime
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    else:
+        shutil.rmtree(folder, ignore_errors=True)
+        return False
     finally:
         os.close(descriptor)

@@ -12,9 +12,10 @@ import secrets
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+from backend.foundation.atomic_files import is_live, temporary_folder
 from backend.foundation.errors import Conflict, InvalidInput
 from backend.foundation.frozen import dataclass
 from backend.foundation.permissions import make_folder, private
@@ -59,7 +60,10 @@ class DataDir:
             return None
 
     def unpublished(self, study: str) -> Path:
-        """Return the marker file of a study whose images are in place but which is not stored yet."""
+        """Return the marker file of a study whose images are in place but which is not stored yet.
+
+        It names the store, since several may use this data directory.
+        """
         return self.root / "images" / f".unpublished-{study}"
 
     def joining(self, study: str) -> Path:
@@ -75,30 +79,21 @@ class DataDir:
         Raises:
             Conflict: another process is creating a study of this name.
         """
-        images = self.root / "images"
-        folder = images / f".partial-{study}-{secrets.token_hex(8)}"
-        with self.locked("making"):
-            make_folder(folder)
-            descriptor = os.open(folder, os.O_RDONLY)
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            try:
-                live = [other for other in self._making() if other != folder and _is_live(other)]
+        folder = self.root / "images" / f".partial-{study}-{secrets.token_hex(8)}"
+        with ExitStack() as stack:
+            with self.locked("making"):
+                stack.enter_context(temporary_folder(folder))
+                live = [other for other in self._making() if other != folder and is_live(other)]
                 if any(other.name.rpartition("-")[0] == f".partial-{study}" for other in live):
                     raise Conflict(f"another process is making a study {study} at this moment")
-            except BaseException:
-                _remove(folder, descriptor)
-                raise
-        try:
             yield folder
-        finally:
-            _remove(folder, descriptor)
 
     def clear_making(self) -> None:
         """Remove the folders left by creations that crashed."""
         if left := self._making():
             with self.locked("making"):
                 for folder in left:
-                    _is_live(folder)
+                    is_live(folder)
 
     def _making(self) -> list[Path]:
         return [*(self.root / "images").glob(".partial-*")]
@@ -188,28 +183,6 @@ class DataDir:
     def secret_file(self, name: str) -> Path:
         """Return the file of the secret stored under a name."""
         return self.root / f"{name}.secret"
-
-
-def _is_live(folder: Path) -> bool:
-    """Return whether a process is creating a study in `folder`; remove the folder if not."""
-    try:
-        descriptor = os.open(folder, os.O_RDONLY)
-    except OSError:  # removed in the meantime
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    else:
-        shutil.rmtree(folder, ignore_errors=True)
-        return False
-    finally:
-        os.close(descriptor)
-
-
-def _remove(folder: Path, descriptor: int) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
-    os.close(descriptor)
 
 
 def parse_keys(text: str, where: str) -> Keys:

@@ -10,6 +10,7 @@ import os
 import queue
 import sqlite3
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
@@ -38,6 +39,7 @@ _HOLDS_A_PLACE = """(state = 'finished' OR (state = 'active' AND last_at >= ? AN
 _TAKEN_OF_CONDITION = f"""SELECT count(*) FROM cursors
     WHERE study = ? AND is_simulated = ? AND model IS ? AND {_HOLDS_A_PLACE}"""
 _ADD_STIMULUS = "INSERT INTO stimuli VALUES (?, ?, ?, ?, ?, ?, ?)"
+_CREATING = threading.Lock()
 
 
 class _Job:
@@ -69,6 +71,16 @@ class _Job:
         return result
 
 
+class _Reader:
+    """A thread's connection for reading, which is closed when the thread ends."""
+
+    def __init__(self, db: sqlite3.Connection):
+        self.db = db
+
+    def __del__(self) -> None:
+        self.db.close()
+
+
 class SqliteStore:
     """`Store` on one file, created if missing. Safe to use from many threads and processes."""
 
@@ -77,11 +89,12 @@ class SqliteStore:
         self._path = path
         self.url: str | None = f"sqlite:///{path.absolute()}"
         self._local = threading.local()
-        self._readers: list[sqlite3.Connection] = []
+        self._readers: weakref.WeakSet[_Reader] = weakref.WeakSet()
         self._readers_lock = threading.Lock()
         self._queue: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         try:
-            _make_private(path)
+            with _CREATING:
+                _make_private(path)
             _check_ours(path)
             writer = _connect(path)
             _prepare(writer, path)
@@ -111,7 +124,7 @@ class SqliteStore:
         return found_study(json_codec.load_study(record), even_deleted)
 
     def studies(self, even_deleted: bool = False) -> list[Study]:
-        rows = self._db().execute("SELECT record FROM studies ORDER BY name")
+        rows = self._rows("SELECT record FROM studies ORDER BY name")
         found = [json_codec.load_study(record) for (record,) in rows]
         return [study for study in found if even_deleted or not study.deleted_at]
 
@@ -164,8 +177,8 @@ class SqliteStore:
 
     def claimed(self, study: str, evaluator_key: str) -> str | None:
         sql = "SELECT session FROM claims WHERE study = ? AND evaluator_key = ?"
-        row = self._db().execute(sql, (study, evaluator_key)).fetchone()
-        return str(row[0]) if row else None
+        rows = self._rows(sql, study, evaluator_key)
+        return str(rows[0][0]) if rows else None
 
     def add_session(self, session: Session, cursor: Cursor, capacity: Capacity | None = None) -> None:
         record, row = json_codec.dump(session), _cursor_row(session, cursor)
@@ -214,12 +227,12 @@ class SqliteStore:
         sql = f"""SELECT model, count(*) FROM cursors
                   WHERE study = ? AND is_simulated = ? AND model IS NOT NULL AND {_HOLDS_A_PLACE}
                   GROUP BY model"""
-        return dict(self._db().execute(sql, (study, simulated, active_since, unanswered_since)))
+        return dict(self._rows(sql, study, simulated, active_since, unanswered_since))
 
     def finished(self, study: str, simulated: bool = False) -> tuple[int, str]:
         sql = """SELECT count(*), coalesce(max(last_at), '') FROM cursors
                  WHERE study = ? AND is_simulated = ? AND state = 'finished'"""
-        count, latest = self._db().execute(sql, (study, simulated)).fetchone()
+        ((count, latest),) = self._rows(sql, study, simulated)
         return count, latest
 
     def move(self, session_id: str, expected_version: int, cursor: Cursor) -> None:
@@ -249,7 +262,7 @@ class SqliteStore:
 
     def responses(self, session_id: str) -> list[Response]:
         sql = "SELECT record FROM responses WHERE session = ? ORDER BY trial_index, attempt"
-        return [json_codec.load_response(record) for (record,) in self._db().execute(sql, (session_id,))]
+        return [json_codec.load_response(record) for (record,) in self._rows(sql, session_id)]
 
     def restore(self, session: Session, cursor: Cursor, responses: Sequence[Response]) -> None:
         row = _cursor_row(session, cursor)
@@ -284,8 +297,8 @@ class SqliteStore:
 
     def entry(self, book: str, key: str) -> Entry | None:
         sql = "SELECT key, version, data FROM entries WHERE book = ? AND key = ?"
-        row = self._db().execute(sql, (book, key)).fetchone()
-        return _entry(row) if row else None
+        rows = self._rows(sql, book, key)
+        return _entry(rows[0]) if rows else None
 
     def entries(self, book: str) -> Iterator[Entry]:
         sql = "SELECT key, version, data FROM entries WHERE book = ? AND key > ? ORDER BY key LIMIT ?"
@@ -294,7 +307,7 @@ class SqliteStore:
     def latest_entries(self, book: str, limit: int, before: str | None = None) -> list[Entry]:
         bound, values = ("", ()) if before is None else ("AND key < ?", (before,))
         sql = f"SELECT key, version, data FROM entries WHERE book = ? {bound} ORDER BY key DESC LIMIT ?"
-        return list(map(_entry, self._db().execute(sql, (book, *values, limit))))
+        return list(map(_entry, self._rows(sql, book, *values, limit)))
 
     def erase_entry(self, book: str, key: str) -> None:
         sql = "DELETE FROM entries WHERE book = ? AND key = ?"
@@ -324,8 +337,7 @@ class SqliteStore:
         self._thread.join()
         with self._readers_lock:
             for reader in self._readers:
-                reader.close()
-            self._readers.clear()
+                reader.db.close()
 
     def _paged(self, sql: str, *within: Any, rows_at_once: int = _PAGE_ROWS) -> Iterator[tuple[Any, ...]]:
         """Yield rows in the order of their first column, a page at a time.
@@ -334,27 +346,38 @@ class SqliteStore:
         that writes between two rows would not see its own writes.
         """
         last = ""
-        while rows := self._db().execute(sql, (*within, last, rows_at_once)).fetchall():
+        while rows := self._rows(sql, *within, last, rows_at_once):
             yield from rows
             last = rows[-1][0]
 
     def _exists(self, session_id: str) -> bool:
-        return self._db().execute("SELECT 1 FROM sessions WHERE id = ?", (session_id,)).fetchone() is not None
+        return bool(self._rows("SELECT 1 FROM sessions WHERE id = ?", session_id))
 
     def _one(self, sql: str, key: str, what: str) -> str:
-        row = self._db().execute(sql, (key,)).fetchone()
-        if row is None:
+        rows = self._rows(sql, key)
+        if not rows:
             raise NotFound(f"there is no {what} {key!r}", code=f"unknown_{what}")
-        return str(row[0])
+        return str(rows[0][0])
+
+    def _rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Return what a query finds.
+
+        Raises:
+            StoreFailed: the database cannot be read, for example since the disk is full.
+        """
+        try:
+            return self._db().execute(sql, values).fetchall()
+        except sqlite3.Error as error:
+            raise StoreFailed(f"{self._path} could not be read ({error}); try again") from None
 
     def _db(self) -> sqlite3.Connection:
         """Return this thread's connection for reading."""
-        db = getattr(self._local, "db", None)
-        if db is None:
-            db = self._local.db = _connect(self._path)
+        reader: _Reader | None = getattr(self._local, "reader", None)
+        if reader is None:
+            reader = self._local.reader = _Reader(_connect(self._path))
             with self._readers_lock:
-                self._readers.append(db)
-        return db
+                self._readers.add(reader)
+        return reader.db
 
     def _write(self, work: Callable[[sqlite3.Connection], Any], checks_first: bool = False) -> Any:
         """Run `work` in the writer thread, commit it, and return or raise its outcome.
@@ -597,9 +620,13 @@ def _connect(path: Path, busy_seconds: float = _BUSY_SECONDS) -> sqlite3.Connect
 
 
 def _make_private(path: Path) -> None:
-    """Create an empty database that others cannot read; SQLite gives its side files the same mode."""
-    with suppress(OSError):  # SQLite reports what is wrong
-        os.close(private(str(path), os.O_RDWR | os.O_CREAT))
+    """Create an empty database that others cannot read; SQLite gives its side files the same mode.
+
+    One that exists is not opened: to close a file drops all locks that this process holds on it (POSIX),
+    those of other connections too, after which another process may remove the log into which they write.
+    """
+    with suppress(OSError):  # it exists, or SQLite reports what is wrong
+        os.close(private(str(path), os.O_RDWR | os.O_CREAT | os.O_EXCL))
 
 
 def _check_ours(path: Path) -> None:

@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
-from backend.foundation.atomic_files import sync_folder
+from backend.foundation.atomic_files import sync
 from backend.foundation.errors import Conflict, NotFound, StoreFailed, Unavailable, reason
 from backend.foundation.permissions import make_folder, private
 from backend.stores.datadir import DataDir
@@ -85,7 +85,7 @@ class LocalUploads:
             with _admitted(), open(partial, "xb", opener=private) as file:
                 _copy_checked(stream, file, part, length, upload.parts[part])
             os.replace(partial, folder / str(part))
-            sync_folder(folder)
+            sync(folder)
             self._use(id, now)
         except FileNotFoundError:  # the upload was deleted in the meantime
             raise uploads.unknown(id) from None
@@ -103,7 +103,7 @@ class LocalUploads:
         with _stored("the upload could not be completed"):
             try:
                 (self._folder(id) / "complete").touch(mode=0o600)
-                sync_folder(self._folder(id))
+                sync(self._folder(id))
                 self._use(id, now)
             except FileNotFoundError:
                 raise uploads.unknown(id) from None
@@ -183,7 +183,7 @@ class LocalUploads:
                     file.flush()
                     os.fsync(file.fileno())
             os.rename(partial, self._root / id)
-            sync_folder(self._root)
+            sync(self._root)
         except OSError:
             shutil.rmtree(partial, ignore_errors=True)
             raise

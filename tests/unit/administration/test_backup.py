@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from backend.administration import backup
 from backend.administration.backup import back_up, restore
 from backend.experiment import session as sessions
 from backend.foundation.errors import Conflict, InvalidInput, NotFound, StoreFailed
@@ -168,6 +169,72 @@ def test_a_backup_that_is_killed_leaves_the_one_before(place, tmp_path, after_ms
     assert answers_in(tmp_path / "new") >= {("s1", 0), ("s1", 1), ("s1", 2)}
     assert again.counts["responses"] == 6
     assert [path.name for path in place.folder.glob("openhype-*")] == [place.manifest()["database"]]
+
+
+def changed(place):
+    """Change all that a backup can find changed: keys, metrics, a lost copy, a new study."""
+    place.data.metrics("faces").write_text("new metrics")
+    text = (place.data.root / "keys.json").read_text()
+    (place.data.root / "keys.json").write_text(f"{text} ")
+    (place.folder / "images/faces" / place.pool[0].name).write_bytes(b"shorter")
+    study = replace(place.study, name="hands")
+    place.store.add_study(study, studies.pool(study, each=6))
+
+
+@pytest.mark.parametrize("files", range(7))
+def test_a_backup_that_ends_early_leaves_all_files_of_the_one_before(place, tmp_path, monkeypatch, files):
+    place.data.metrics("faces").parent.mkdir()
+    place.data.metrics("faces").write_text("metrics")
+    place.back_up()
+    changed(place)
+    damaged = place.folder / "images/faces" / place.pool[0].name
+    left, copy = [files], backup._copied
+
+    def copied(source, target):
+        if not left[0]:
+            raise KeyboardInterrupt
+        left[0] -= 1
+        return copy(source, target)
+
+    monkeypatch.setattr(backup, "_copied", copied)
+    with pytest.raises((KeyboardInterrupt, NotFound)):  # the pictures of the new study are missing
+        place.back_up()
+    monkeypatch.undo()
+    damaged.write_bytes(place.pool[0].name.encode())  # the copy that the test had damaged
+    restore(place.folder, DataDir(tmp_path / "new"), NOW)
+
+    assert DataDir(tmp_path / "new").metrics("faces").read_text() == "metrics"
+    assert len([*DataDir(tmp_path / "new").images("faces").iterdir()]) == len(place.pool)
+
+
+def test_what_changed_is_in_the_next_backup_and_what_it_replaced_is_not(place, tmp_path):
+    place.data.metrics("faces").parent.mkdir()
+    for text in ("first", "the second", "the third one"):
+        place.data.metrics("faces").write_text(text)
+        place.back_up()
+        (place.folder / "metrics" / ".faces.json.partial").write_text("left by a killed backup")
+
+    place.back_up()
+    restore(place.folder, DataDir(tmp_path / "new"), NOW)
+
+    assert DataDir(tmp_path / "new").metrics("faces").read_text() == "the third one"
+    assert len([*(place.folder / "metrics").iterdir()]) == 1
+
+
+def test_what_a_killed_restore_left_goes_with_the_next(place, tmp_path):
+    place.back_up()
+    program = (
+        "import os, signal, sys; from pathlib import Path; from datetime import datetime, UTC\n"
+        "from backend.administration.backup import restore; from backend.stores.datadir import DataDir\n"
+        "die = lambda store: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "restore(Path(sys.argv[1]), DataDir(Path(sys.argv[2])), datetime.now(UTC), prepare=die)"
+    )
+    subprocess.run([sys.executable, "-c", program, place.folder, tmp_path / "new"], check=False)
+    left = [path.name for path in tmp_path.glob(".new-*")]
+
+    restore(place.folder, DataDir(tmp_path / "new"), NOW)
+
+    assert (len(left), [*tmp_path.glob(".new-*")]) == (1, [])
 
 
 def test_two_backups_into_one_folder_do_not_mix(place):

@@ -309,6 +309,41 @@ def test_what_a_killed_creation_left_is_no_obstacle_to_the_next_and_goes_with_it
     store.close()
 
 
+def test_a_marker_of_another_store_lets_nobody_remove_its_pictures(folders, tmp_path):
+    data = DataDir(tmp_path / "data")
+    store, other = (open_store(f"sqlite:///{name}.db", data.root) for name in ("openhype", "other"))
+    subprocess.run([sys.executable, "-c", DIES, str(tmp_path), "published"], check=False)
+    mark = data.unpublished("faces").read_bytes()
+    create(store, data, order_of(folders), datetime.now(UTC))
+    data.unpublished("faces").write_bytes(mark)  # as one that was killed after the study was stored leaves it
+
+    with pytest.raises(Conflict, match="holds the pictures of a study faces that is not in this store"):
+        create(other, data, order_of(folders), datetime.now(UTC))
+
+    assert {path.name for path in data.images("faces").iterdir()} == {s.name for s in store.stimuli("faces")}
+    store.close()
+    other.close()
+
+
+def test_pictures_are_on_the_disk_before_their_study_is_stored(folders, tmp_path, monkeypatch):
+    data = DataDir(tmp_path / "data")
+    store = open_store("sqlite:///openhype.db", data.root)
+    synced, add = set(), store.add_study
+    monkeypatch.setattr("os.fsync", lambda descriptor: synced.add(os.fstat(descriptor).st_ino))
+
+    def stores(study, stimuli):
+        place = data.images("faces")
+        missing.extend(p for p in (place.parent, place, *place.iterdir()) if p.stat().st_ino not in synced)
+        add(study, stimuli)
+
+    missing = []
+    monkeypatch.setattr(store, "add_study", stores)
+    create(store, data, order_of(folders), datetime.now(UTC))
+    store.close()
+
+    assert missing == []
+
+
 def test_a_live_creation_keeps_its_folder_and_its_name(folders, tmp_path):
     data = DataDir(tmp_path / "data")
     program = [sys.executable, "-c", DIES, str(tmp_path), "live"]

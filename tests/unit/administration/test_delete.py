@@ -2,6 +2,7 @@
 
 import os
 import pty
+import shutil
 import subprocess
 import sys
 import threading
@@ -272,12 +273,24 @@ def test_killed_among_the_pictures_the_next_call_finishes(world, study):
     with pytest.raises(OSError, match="burns"):
         removed(world, remove_uploaded=broken)
     folder.mkdir()
-    (folder / "left.png").write_bytes(b"a picture")
+    for name in (world.pools["faces"][5].name, "left.png"):
+        (folder / name).write_bytes(b"a picture")
     asked = []
     removed(world, remove_uploaded=asked.append)
 
     assert asked == ["faces"]
     assert_gone(world)
+
+
+def test_pictures_of_a_study_of_the_same_name_in_another_store_stay(world, study):
+    folder = world.data.images("faces")
+    shutil.rmtree(folder)
+    folder.mkdir()
+    (folder / f"{1:032x}.png").write_bytes(b"a picture of the other study")
+
+    removed(world)
+
+    assert [path.read_bytes() for path in folder.iterdir()] == [b"a picture of the other study"]
 
 
 def test_two_who_delete_at_once_leave_nothing_and_forget_nobody(world, study):

@@ -2,10 +2,12 @@
 
 import os
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 
 import pytest
@@ -243,3 +245,71 @@ def test_a_database_that_cannot_be_written_is_said(tmp_path):
             SqliteStore(tmp_path / "a.db")
     finally:
         os.chmod(tmp_path, unlocked)
+
+
+def in_another_process(program, path):
+    """Run a program over `store`, the database at `path`, and return what it prints."""
+    head = "import sys; from pathlib import Path; from backend.stores.sqlite import SqliteStore\n"
+    code = f"{head}store = SqliteStore(Path(sys.argv[1]))\n{program}\nstore.close()"
+    return subprocess.run(
+        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True
+    ).stdout
+
+
+def test_a_second_store_on_one_file_leaves_the_locks_of_the_first(tmp_path):
+    path = tmp_path / "a.db"
+    with closing(SqliteStore(path)) as first, closing(SqliteStore(path)):
+        in_another_process(
+            "store.claim('s', 'theirs', '1')", path
+        )  # it ends as the last user, if no lock is held
+
+        first.claim("s", "ours", "2")
+        seen = in_another_process("print(store.claimed('s', 'ours'), store.claimed('s', 'theirs'))", path)
+
+    assert seen == "2 1\n"
+
+
+def test_a_thread_that_ends_leaves_no_open_file(tmp_path):
+    def open_after(threads):
+        for _ in range(threads):
+            thread = threading.Thread(target=store.entry, args=("book", "key"))
+            thread.start()
+            thread.join()
+        return len(os.listdir("/proc/self/fd"))
+
+    with closing(SqliteStore(tmp_path / "a.db")) as store:
+        store.entry("book", "key")
+
+        assert open_after(1) == open_after(30)  # SQLite keeps one for the next connection
+
+
+READS = [
+    lambda store: store.study("faces"),
+    lambda store: store.studies(),
+    lambda store: [*store.stimuli("faces")],
+    lambda store: store.pool("faces"),
+    lambda store: store.claimed("faces", "k"),
+    lambda store: store.session("s1"),
+    lambda store: store.cursor("s1"),
+    lambda store: [*store.sessions("faces")],
+    lambda store: [*store.cursors("faces")],
+    lambda store: store.taken("faces", ""),
+    lambda store: store.finished("faces"),
+    lambda store: store.responses("s1"),
+    lambda store: store.entry("book", "key"),
+    lambda store: [*store.entries("book")],
+    lambda store: store.latest_entries("book", 1),
+]
+
+
+@pytest.mark.parametrize("read", READS)
+def test_a_read_that_fails_says_so_as_the_store(tmp_path, monkeypatch, read):
+    with closing(SqliteStore(tmp_path / "a.db")) as store:
+        monkeypatch.setattr("backend.stores.sqlite._connect", failing_connection)
+
+        with pytest.raises(StoreFailed, match=r"a\.db could not be read \(disk I/O error\); try again"):
+            read(store)
+
+
+def failing_connection(path):
+    raise sqlite3.OperationalError("disk I/O error")
