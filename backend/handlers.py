@@ -19,6 +19,7 @@ from werkzeug.exceptions import HTTPException
 
 from backend.experiment.records import Session
 from backend.foundation.errors import (
+    FULL,
     Conflict,
     InvalidInput,
     Key,
@@ -30,6 +31,7 @@ from backend.foundation.errors import (
     StoreFailed,
     TooMany,
     Unavailable,
+    reason,
 )
 from backend.foundation.printable import escaped
 from backend.foundation.timestamps import utc_now
@@ -179,6 +181,7 @@ def create_app(
     app.before_request(authorise.check)
     app.register_error_handler(OpenhypeError, _refused)
     app.register_error_handler(HTTPException, _http_error)
+    app.register_error_handler(OSError, _disk_failed)
     app.register_error_handler(Exception, _fault)
     app.after_request(authorise.record)
     app.after_request(_with_headers)
@@ -375,6 +378,14 @@ def _is_of_person() -> bool:
         return True
     is_page = "text/html" in request.headers.get("Accept", "")
     return is_page and not request.path.startswith(("/api/", "/assets/", "/i/"))
+
+
+def _disk_failed(error: OSError) -> Any:
+    """Say that a disk is full, which its operator can mend, unlike other faults."""
+    if error.errno not in FULL:
+        return _fault(error)
+    log.error("%s: %s", _requested(), error)
+    return _refused(StoreFailed(f"{reason(error)} on the server; try again later", code="disk_full"))
 
 
 def _fault(error: Exception) -> tuple[dict, int]:

@@ -5,7 +5,6 @@ that a stored study always has its images.
 """
 
 import dataclasses
-import errno
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -32,7 +31,7 @@ from backend.experiment.records import CHECK, PRACTICE, Stimulus, Study
 from backend.experiment.setting_errors import invalid_setting
 from backend.experiment.settings import new_protocol
 from backend.foundation.atomic_files import sync, sync_all, write_whole
-from backend.foundation.errors import Conflict, InvalidInput, NotFound, StoreFailed, under
+from backend.foundation.errors import FULL, Conflict, InvalidInput, NotFound, StoreFailed, under
 from backend.foundation.names import clean
 from backend.foundation.permissions import private, share
 from backend.foundation.printable import printable
@@ -89,7 +88,7 @@ def create(
                 say,
             )
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if error.errno not in FULL:
             raise
         raise StoreFailed(
             f"the disk of {data.root} is full; nothing of the study {spec.name} was left there; free some "

@@ -48,6 +48,10 @@ def reason(error: OSError) -> str:
     return _REASONS.get(error.errno or 0) or error.strerror or type(error).__name__
 
 
+FULL = (errno.ENOSPC, errno.EDQUOT)
+"""Numbers of system errors that say that a disk is full."""
+
+
 class OpenhypeError(Exception):
     """Base class of errors that report a problem to the caller, as opposed to faults in the code."""
 

@@ -1,5 +1,6 @@
 """The HTTP door: bad input is told so, truth stays here, an answer counts once."""
 
+import errno
 import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -537,6 +538,12 @@ class Failing:
     def session(self, session_id):
         raise self._error
 
+    def studies(self):
+        raise self._error
+
+    def entry(self, book, key):
+        return None
+
 
 def over(store, world):
     return create_app(store, world.data, world.data.keys(), world.clock).test_client()
@@ -556,6 +563,20 @@ def test_what_fails_for_now_says_when_to_come_back(world):
 
     assert (reply.status_code, reply.json["error"]["code"]) == (503, "store_failed")
     assert 0 < int(reply.headers["Retry-After"]) <= 30
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/studies/faces", "/api/studies/faces/export.zip", "/results/faces", "/api/studies"]
+)
+def test_a_full_disk_is_no_fault_and_names_no_file_of_the_server(world, path):
+    full = OSError(errno.ENOSPC, "No space left on device", str(world.data.root / "cache" / "a"))
+    key = {"Authorization": f"Bearer {world.data.keys().researcher}"}
+
+    reply = over(Failing(full), world).get(path, headers=key)
+
+    assert reply.status_code == 503
+    assert "the disk is full" in reply.text
+    assert str(world.data.root) not in reply.text
 
 
 def test_pictures_come_from_a_data_directory_named_relative_to_the_working_directory(tmp_path, monkeypatch):
