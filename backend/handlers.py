@@ -36,6 +36,7 @@ from backend.foundation.errors import (
 from backend.foundation.printable import escaped
 from backend.foundation.timestamps import utc_now
 from backend.members.roles import RESEARCHER
+from backend.members.sign_in_links import SignInLinks
 from backend.members.tokens import without_secrets
 from backend.panels.api import PanelRefused, PanelUnreached, PanelUnsure
 from backend.stores.datadir import DataDir, Keys
@@ -112,6 +113,7 @@ def create_app(
     base_url: str | None = None,
     publish: Callable[[str, Path], Any] | None = None,
     proxy: SignInHeader | None = None,
+    sign_in_links: SignInLinks | None = None,
 ) -> Flask:
     """Return the WSGI application over a store and a data directory.
 
@@ -130,6 +132,7 @@ def create_app(
         read: reads a stimulus by study and name for the results pages; by default from the data directory.
         uploads: what receives uploads; by default the data directory, if this server serves files.
         base_url, publish, proxy: as in `Context`.
+        sign_in_links: those of the server that this application is run by.
     """
     app = Application(__name__, static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = requests.MAX_BODY_BYTES
@@ -142,7 +145,15 @@ def create_app(
 
         uploads = LocalUploads(data)
     context = Context(
-        store, data, keys, clock, uploads=uploads, base_url=base_url, publish=publish, proxy=proxy
+        store,
+        data,
+        keys,
+        clock,
+        uploads=uploads,
+        base_url=base_url,
+        publish=publish,
+        proxy=proxy,
+        sign_in_links=sign_in_links or SignInLinks(),
     )
     authorise = authorisation.Authorisation(app, context)
     task = TaskService.over(store, keys.hashing, clock, dice, watch)

@@ -5,7 +5,7 @@
  */
 
 import { addressOf, serverPath } from "./base_path.js";
-import { SIGN_IN_CODES, makeConsoleApi } from "./console_api.js";
+import { Refused, SIGN_IN_CODES, makeConsoleApi } from "./console_api.js";
 import {
   actionButton,
   actionRow,
@@ -18,7 +18,7 @@ import {
 } from "./console_elements.js";
 import { loadMethods } from "./console_methods.js";
 import { found } from "./console_paths.js";
-import { signIn } from "./console_sign_in.js";
+import { isLink, linkCode, signIn } from "./console_sign_in.js";
 import { notice } from "./screens.js";
 
 /**
@@ -81,7 +81,7 @@ let leaving = new AbortController();
 let me = null;
 let hasAsked = false; // for a token, on this page
 
-addEventListener("popstate", () => void showPath(false));
+addEventListener("popstate", () => void (isLink() ? location.reload() : showPath(false))); // one pasted here
 document.addEventListener("click", follow);
 void showPath(true);
 
@@ -103,7 +103,8 @@ async function showPath(isFirst) {
     const place = found(SCREENS, serverPath());
     const loading = place?.entry(); // while it is asked who is signed in
     loading?.catch(() => {});
-    me ??= await signedIn();
+    const code = linkCode();
+    me = code ? await signedInBy(code) : (me ?? (await signedIn()));
     if (me.role !== "submitter") await loadMethods(api);
     if (signal.aborted) return;
     if (RESULTS.test(serverPath())) return showResults(isFirst);
@@ -151,6 +152,21 @@ async function signedIn() {
   const { me: found, reason } = await api.get("/api/sign-in");
   if (!found && SIGN_IN_CODES.includes(reason)) await askForToken(reason);
   return found ?? api.get("/api/me");
+}
+
+/**
+ * Return who is signed in by a one-time link: also who was before, if the link is no longer valid.
+ * @param {string} code
+ * @returns {Promise<Me>}
+ */
+async function signedInBy(code) {
+  try {
+    return await api.post("/api/sign-in", { token: code }, { again: true });
+  } catch (error) {
+    const { me: found } = await api.get("/api/sign-in");
+    if (!found) await askForToken(error instanceof Refused ? error.code : "");
+    return found ?? api.get("/api/me");
+  }
 }
 
 /**

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The sign-in: a dialog over whatever is there. The token goes to the server once, which sets a cookie that
- * no script can read; the page stores nothing.
+ * The sign-in: by a one-time link, or a dialog over whatever is there. The token, or the link's code, goes to
+ * the server once, which sets a cookie that no script can read; the page stores nothing.
  */
 
 import { actionRow, alertLine, el, explained, field } from "./console_elements.js";
@@ -10,7 +10,29 @@ const REASONS = /** @type {Record<string, string>} */ ({
   expired_token: "Your token has expired. Ask whoever gave it to you for a new one.",
   revoked_token: "Your token was revoked. Ask whoever gave it to you for a new one.",
   wrong_token: "Your sign-in is no longer valid. Please sign in again.",
+  used_link:
+    "This link has been used: it works once. If it was not you, whoever runs the server should know. " +
+    "Sign in here instead.",
+  expired_link:
+    "This link has expired: it works for ten minutes, until the server is stopped. Sign in here instead.",
 });
+const CODE = /^#sign-in=(.+)$/;
+
+/** Return whether the page's address is a one-time link. */
+export function isLink() {
+  return CODE.test(location.hash);
+}
+
+/**
+ * Return the code of the one-time link that opened this page, "" if none did. It leaves the address, and so
+ * the history. It is in the fragment, which only this page reads: programs that load links in advance do not
+ * use it up.
+ */
+export function linkCode() {
+  const code = CODE.exec(location.hash)?.[1] ?? "";
+  if (code) history.replaceState(history.state, "", location.pathname + location.search);
+  return code;
+}
 
 /**
  * Ask for a token until the server accepts one.
@@ -33,8 +55,8 @@ export function signIn(reason, send) {
     const token = field(
       "Your token",
       input,
-      "It looks like oh_… and was shown once, when it was made for you. On a server of your own, the " +
-        "researcher’s key works too: the terminal says which file it is in.",
+      "It looks like oh_… and was shown once, when it was made for you. On a server of your own, its " +
+        "terminal shows a link that signs you in, and the file with the researcher’s key, which works too.",
     );
     const failure = alertLine();
     const button = el("button", { class: "primary" }, "Sign in");

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from backend.commands.browser import has_screen, shown
 from backend.commands.jobs import worker_beside
 from backend.commands.world import SEED, Number, World, command, option, progress_bar, server_url
 from backend.experiment.observer import PICTURE_SD
@@ -74,6 +75,8 @@ def _upload_limit(name: str, default: int, text: str) -> Callable:
 @_upload_limit("upload-gb", EACH_GB, "What one member's uploads may have in all, and one archive unpacked.")
 @_upload_limit("uploads-gb", ALL_GB, "What all members' uploads may have.")
 @_upload_limit("free-gb", FREE_GB, "Disk space that uploads leave free.")
+@option("--no-browser", "Do not open the console in a browser, where there is a screen.", bool)
+@option("--no-sign-in-link", "Print no link that signs in; for a server whose output others read.", bool)
 @option("--no-worker", "Start no worker; `openhype work` does jobs, on this or another machine.", bool)
 def serve(
     world: World,
@@ -88,9 +91,12 @@ def serve(
     upload_gb: int,
     uploads_gb: int,
     free_gb: int,
+    no_browser: bool,
+    no_sign_in_link: bool,
     no_worker: bool,
 ) -> None:
     """Serve the task page and the API on this machine."""
+    from backend.members.sign_in_links import SignInLinks
     from backend.uploads.local_uploads import LocalUploads
     from backend.web.origins import parse_origin
     from backend.web.proxies import parse_base_path
@@ -117,8 +123,16 @@ def serve(
     openings = Openings(per_minute, per_hour)
     options = {"allowed": allowed, "openings": openings, "uploads": uploads, "proxy": proxy}
     options["base_path"] = base_path
+    options["sign_in_links"] = None if no_sign_in_link else SignInLinks()
     with listen(host, port) as listening:
-        _serve(world, listening, behind_proxy=behind_proxy, has_worker=not no_worker, **options)
+        _serve(
+            world,
+            listening,
+            behind_proxy=behind_proxy,
+            has_worker=not no_worker,
+            is_opened=not no_browser,
+            **options,
+        )
 
 
 def _serve(
@@ -127,6 +141,7 @@ def _serve(
     start_page: Any = None,
     behind_proxy: bool = False,
     has_worker: bool = True,
+    is_opened: bool = False,
     **options: Any,
 ) -> None:
     """Serve on a socket that already listens, so that a port in use is reported before any work."""
@@ -149,7 +164,8 @@ def _serve(
     )
     server = make_server(app, listening, behind_proxy=behind_proxy)
     base = base_url(listening) + options.get("base_path", "")
-    _print_addresses(world, listening, base, is_demo=start_page is not None)
+    link = _sign_in_link(base, options.get("sign_in_links"))
+    _print_addresses(world, listening, base, link, is_demo=start_page is not None)
     if proxy := options.get("proxy"):
         click.echo(
             f"members are signed in by the proxy's header {proxy.name}; it counts only beside {SECRET}, with "
@@ -173,10 +189,19 @@ def _serve(
             worker = worker_beside(world, base)
             stack.callback(worker.stop)
             worker.start()
+        if link and is_opened and has_screen(os.environ):
+            stack.enter_context(shown(link, world.data))
         run(server)
 
 
-def _print_addresses(world: World, listening: Any, base: str, is_demo: bool) -> None:
+def _sign_in_link(base: str, links: Any) -> str:
+    """Return a new one-time link to the console, "" where none is wanted."""
+    from backend.foundation.timestamps import utc_now
+
+    return links.issue(base, utc_now()) if links else ""
+
+
+def _print_addresses(world: World, listening: Any, base: str, link: str, is_demo: bool) -> None:
     from backend.web.server import is_everywhere
 
     studies = world.store.studies()
@@ -190,6 +215,8 @@ def _print_addresses(world: World, listening: Any, base: str, is_demo: bool) -> 
     if is_everywhere(listening):
         click.echo("other machines reach these pages by this machine's name in the place of the address")
     click.echo(f"console: {base}/console; results: {base}/results")
+    if link:
+        click.echo(f"sign in to the console by this link, once, within ten minutes:\n  {link}")
     click.echo(f"researcher's key: {world.data.root / 'keys.json'}; stop with Ctrl-C")
 
 
@@ -329,7 +356,8 @@ def simulate(world: World, name: str, observers: tuple, strengths: tuple, **opti
 def demo(world: World, port: int, no_browser: bool) -> None:
     """Serve the sample studies, which are made meanwhile if they are missing."""
     from backend.commands.demonstration import StartPage
+    from backend.members.sign_in_links import SignInLinks
     from backend.web.server import listen
 
     with listen("127.0.0.1", port) as listening:
-        _serve(world, listening, StartPage(world, is_opened=not no_browser))
+        _serve(world, listening, StartPage(world, is_opened=not no_browser), sign_in_links=SignInLinks())

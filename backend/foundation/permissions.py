@@ -20,6 +20,7 @@ _GROUP = 0o070
 _OTHERS = 0o007
 _OURS = re.compile(
     r"images|cache|metrics|jobs|uploads|keys\.json|.+\.secret|openhype\.db(-wal|-shm|-journal)?|.+-files\.txt|\..+\.lock|\.keys\.json-.+"
+    r"|sign-in\.html"
 )
 """Names that openhype creates in a data directory."""
 

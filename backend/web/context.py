@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from backend.foundation.frozen import dataclass
 from backend.foundation.timestamps import utc_now
+from backend.members.sign_in_links import SignInLinks
 from backend.stores.datadir import DataDir, Keys
 from backend.stores.store import Store
 from backend.web.proxies import SignInHeader
@@ -37,6 +38,8 @@ class Context:
     """The header in which a proxy names the member whom it has authenticated; None if there is none."""
     publish: Callable[[str, Path], Any] | None = None
     """Uploads a study's images to where browsers get them, if that is elsewhere."""
+    sign_in_links: SignInLinks = field(default_factory=SignInLinks)
+    """The one-time links of this server."""
     _shared: dict[Callable[..., Any], Any] = field(default_factory=dict, init=False, repr=False)
     _lock: Any = field(default_factory=threading.RLock, init=False, repr=False)
 

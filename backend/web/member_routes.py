@@ -48,16 +48,19 @@ class AuditQuery(Struct, frozen=True):
 def sign_in(context: Context, given: SignIn) -> Me:
     """Set the cookie that stands for a token, or for the researcher's key, for twelve hours.
 
+    The code of a one-time link is taken as well, and stands for the key.
+
     Returns:
         Who is signed in.
     """
-    found = access.member_of(context.store, context.keys, given.token.strip(), context.clock())
     if context.proxy and (named := context.proxy.member_in(request.headers)):
         raise Conflict(
             f"the sign-in in front of this server names {brief(named)} already; sign out there first",
             code="signed_in_by_proxy",
         )
-    return _me(login.log_in(context, found))
+    text, now = given.token.strip(), context.clock()
+    found = context.sign_in_links.member(text, now)
+    return _me(login.log_in(context, found or access.member_of(context.store, context.keys, text, now)))
 
 
 @route("GET /api/sign-in", role=None)
