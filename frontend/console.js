@@ -75,11 +75,14 @@ const PAGES = [
 const ROLES = ["submitter", "researcher", "owner"];
 
 let main = /** @type {HTMLElement} */ (document.getElementById("main"));
-const api = makeConsoleApi({ signIn: askForToken });
+const api = makeConsoleApi({ signIn: askForToken, member: () => me?.member ?? null, startAfresh });
 let leaving = new AbortController();
 /** @type {Me | null} */
 let me = null;
 let hasAsked = false; // for a token, on this page
+/** Whose this tab was before it started afresh; "" if it did not, or a link was followed since. */
+let before = history.state?.before ?? "";
+if (before) history.replaceState(null, "");
 
 addEventListener("popstate", () => void (isLink() ? location.reload() : showPath(false))); // one pasted here
 document.addEventListener("click", follow);
@@ -179,8 +182,26 @@ async function askForToken(reason) {
   await signIn(reason, async (token) => (now = await api.post("/api/sign-in", { token }, { again: true })));
   hasAsked = true;
   if (!me || me.member === /** @type {Me | null} */ (/** @type {unknown} */ (now))?.member) return;
-  location.assign(addressOf("/console"));
-  await new Promise(() => {}); // what waited for the sign-in is not sent in the other's name
+  await startAfresh();
+}
+
+/**
+ * Load the console for whoever is signed in now: what waits here is not sent in another's name.
+ * @returns {Promise<never>}
+ */
+function startAfresh() {
+  history.replaceState({ before: me?.member }, "", addressOf("/console"));
+  location.reload();
+  return new Promise(() => {});
+}
+
+/** Return the line that says why this tab has started afresh, if it has. */
+function afreshLine() {
+  if (!me || !before || before === me.member) return [];
+  const words =
+    `This browser is now signed in as ${me.member}. This tab was that of ${before}, and has started ` +
+    `afresh: nothing that was begun here was done in the name of ${me.member}.`;
+  return [el("p", { class: "warning", role: "status" }, words)];
 }
 
 /**
@@ -193,10 +214,10 @@ function fill(isFirst, title, content) {
   const heading = el("h1", { tabindex: "-1" }, title);
   document.title = `${title} · openhype`;
   notice("");
-  const before = main;
-  main = /** @type {HTMLElement} */ (before.cloneNode(false));
-  main.append(heading, ...content);
-  before.replaceWith(main);
+  const last = main;
+  main = /** @type {HTMLElement} */ (last.cloneNode(false));
+  main.append(heading, ...afreshLine(), ...content);
+  last.replaceWith(main);
   if (isFirst) return;
   scrollTo(0, 0);
   heading.focus(); // as a browser does with a page that it loads
@@ -238,6 +259,7 @@ function follow(event) {
   )
     return;
   event.preventDefault();
+  before = "";
   go(target.pathname + target.search);
 }
 

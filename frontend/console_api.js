@@ -16,6 +16,8 @@ export class Unreached extends Error {}
 
 /** Codes of refusals for which a token is asked for. */
 export const SIGN_IN_CODES = ["no_token", "wrong_token", "expired_token", "revoked_token", "wrong_key"];
+/** Code of the refusal of a page that was loaded for another member than the one signed in now. */
+export const OTHER_MEMBER = "other_member";
 const TRIES = 6;
 const SHORTEST_PAUSE_MS = 300;
 const LONGEST_PAUSE_MS = 8000;
@@ -52,19 +54,34 @@ const FINAL = ["done", "failed", "cancelled"];
  * @param {object} world
  * @param {(reason: string) => Promise<unknown>} world.signIn asks for a token, and resolves once the cookie
  *   is set; `reason` is the code of the refusal
+ * @param {() => string | null} [world.member] for whom the page was loaded, once that is known
+ * @param {() => Promise<never>} [world.startAfresh] somebody else has signed in, in another tab
  * @param {(path: string, init: RequestInit) => Promise<Response>} [world.send]
  * @param {(ms: number, signal?: AbortSignal) => Promise<unknown>} [world.pause]
  * @param {() => number} [world.random]
  */
 export function makeConsoleApi({
   signIn,
-  send = (path, init) => fetch(addressOf(path), init),
+  member = () => null,
+  startAfresh = () => new Promise(() => {}),
+  send: sendAs = (path, init) => fetch(addressOf(path), init),
   pause = waited,
   random = Math.random,
 }) {
   /** @type {Promise<unknown> | null} one dialog for all requests that wait for it */
   let signingIn = null;
   let signIns = 0;
+
+  /**
+   * Send a request that says for whom this page was loaded, once, and return the reply.
+   * @param {string} path
+   * @param {RequestInit} init
+   */
+  function send(path, init) {
+    const name = member();
+    const headers = { ...init.headers, ...(name ? { "X-Openhype-Member": name } : {}) };
+    return sendAs(path, { ...init, headers });
+  }
 
   /**
    * @param {string} path
@@ -85,6 +102,7 @@ export function makeConsoleApi({
         tries = 0;
         continue;
       }
+      if (reply.refusal?.code === OTHER_MEMBER) await startAfresh();
       if (reply.refusal && !reply.isTemporary) throw reply.refusal;
       const maySendAgain = again || reply.isUndone;
       if (!maySendAgain || tries >= TRIES) throw reply.refusal ?? unreached(again);
@@ -165,7 +183,7 @@ export function makeConsoleApi({
     }
   }
 
-  return { get, post, job };
+  return { get, post, job, send };
 }
 
 /**

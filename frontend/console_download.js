@@ -2,7 +2,7 @@
 /** A button that downloads a file which the server may have to make first, with how far it is. */
 
 import { addressOf } from "./base_path.js";
-import { Refused, SIGN_IN_CODES, waited } from "./console_api.js";
+import { OTHER_MEMBER, Refused, SIGN_IN_CODES, waited } from "./console_api.js";
 import { actionButton, el, progress, showJob } from "./console_elements.js";
 import { pathTo } from "./console_paths.js";
 
@@ -10,6 +10,8 @@ const BUSY = 503;
 const WAIT_S = 2; // how often the server says how far it is
 const PAUSE_MS = 300;
 const UNREACHED = "unreached";
+/** What another request sees to: it asks for a token, waits for the server, or has the tab start afresh. */
+const OF_ALL = [UNREACHED, OTHER_MEMBER, ...SIGN_IN_CODES];
 
 /** @typedef {Pick<import("./console.js").Context, "api" | "signal">} Context */
 
@@ -44,10 +46,9 @@ export function downloadButton(label, pathNow, context) {
  */
 async function made(path, showProgress, { api, signal }) {
   for (;;) {
-    const error = await refusal(path, signal);
+    const error = await refusal(path, { api, signal });
     if (!error) return;
-    if (error.code === UNREACHED || SIGN_IN_CODES.includes(error.code))
-      await api.get("/api/me", { signal }); // asks for a token, or waits until the server is reached
+    if (OF_ALL.includes(error.code)) await api.get("/api/me", { signal });
     else if (error.status !== BUSY) throw new Refused(error.code, error.message, error.id);
     else if (error.keys) await showProgress(error.keys[0]);
     await waited(Math.max(PAUSE_MS, error.keys ? 0 : 1000 * error.retry_after_s), signal);
@@ -57,11 +58,11 @@ async function made(path, showProgress, { api, signal }) {
 /**
  * Return why a file is not there, or null if it is.
  * @param {string} path
- * @param {AbortSignal} signal
+ * @param {Context} context
  */
-async function refusal(path, signal) {
+async function refusal(path, { api, signal }) {
   const headers = { Prefer: `wait=${WAIT_S}` };
-  const reply = await fetch(addressOf(path), { signal, headers, cache: "no-store" }).catch(() => null);
+  const reply = await api.send(path, { signal, headers, cache: "no-store" }).catch(() => null);
   signal.throwIfAborted();
   if (reply?.ok) {
     await reply.body?.cancel();

@@ -1,7 +1,6 @@
 // @ts-check
 /** Keeps a part of a screen up to date for as long as the screen is shown. */
 
-import { addressOf } from "./base_path.js";
 import { waited, waitedOrOnline } from "./console_api.js";
 import { lookOn, untilSeen } from "./poll.js";
 import { notice } from "./screens.js";
@@ -29,7 +28,7 @@ export async function watch(path, onData, { api, signal }, least_ms = 0) {
       onData: (/** @type {Data} */ data) => isShown() && onData(data),
       onTrouble: (isLost) => isShown() && notice(isLost ? LOST : ""),
       onKeyNeeded: () => {},
-      send: (at, init) => fetch(addressOf(at), { ...init, signal }),
+      send: (at, init) => api.send(at, { ...init, signal }),
       pause: (ms) =>
         waitedOrOnline(Math.max(ms, least_ms), signal).then(
           () => untilSeen(0),

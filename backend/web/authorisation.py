@@ -9,7 +9,7 @@ from typing import Any
 
 from flask import Flask, Response, g, request
 
-from backend.foundation.errors import NotAllowed, OpenhypeError
+from backend.foundation.errors import NotAllowed, OpenhypeError, brief
 from backend.members import audit_log
 from backend.members.roles import Member
 from backend.stores.store import Store
@@ -41,15 +41,33 @@ def require(context: Context, role: str) -> Member:
     """Have the current request be that of a member with `role`, and return the member.
 
     Raises:
-        NotAllowed: it carries no valid token, or one of a member without the role.
+        NotAllowed: it carries no valid token, or one of a member without the role; `other_member`.
     """
-    g.member = member = login.member(context)
+    member = login.member(context)
+    _check_page(member)
+    g.member = member
     request.environ[MEMBER] = member.name
     if not member.may(role):
         raise NotAllowed(
             f"this needs the role {role}, and {member.name} is a {member.role}", code="not_permitted"
         )
     return member
+
+
+def _check_page(member: Member) -> None:
+    """Refuse a request of a page that was loaded for another member, and a signed-in change without its page.
+
+    A sign-in is the whole browser's: one in another tab would turn what this tab sends into another's act.
+    """
+    named = request.headers.get(headers.MEMBER)
+    is_needed = member.by == "cookie" and request.method in origins.CHANGING
+    if member.by == "token" or named == member.name or (named is None and not is_needed):
+        return
+    page = f"was loaded for {brief(named)}" if named else f"sends no header {headers.MEMBER}"
+    raise NotAllowed(
+        f"this page {page}, and {member.name} is signed in here now: nothing was done; load the page again",
+        code="other_member",
+    )
 
 
 def concerns(target: str) -> None:

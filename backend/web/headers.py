@@ -65,6 +65,8 @@ PAGE_FOR_ALL = {
 """Headers of published pages, which have no script."""
 
 TOKEN = requests.TOKEN
+MEMBER = "X-Openhype-Member"
+"""The member for whom the sending page was loaded: another tab may have signed in as somebody else since."""
 IMMUTABLE = "public, max-age=31536000, immutable"
 """For stimuli, and files that pages load (`assets.py`): different content has a different URL."""
 

@@ -1,6 +1,5 @@
 """Routes by which members send archives in parts."""
 
-from dataclasses import asdict
 from typing import Annotated, BinaryIO, Literal, TypedDict, cast
 
 from flask import abort, request
@@ -11,7 +10,8 @@ from backend.foundation.errors import NotFound
 from backend.members.roles import SUBMITTER
 from backend.task.requests import Whole
 from backend.uploads import uploads
-from backend.uploads.uploads import MOST_PARTS, MOST_URLS, Upload, Uploads
+from backend.uploads.uploads import MOST_PARTS, MOST_URLS, PartUrl, Upload, Uploads
+from backend.web import headers
 from backend.web.authorisation import caller
 from backend.web.body_limits import MAX_LIST_BYTES
 from backend.web.context import Context
@@ -112,8 +112,7 @@ def part_urls(context: Context, upload: str, wanted: PartsWanted) -> PartAddress
         An address for each.
     """
     _own(context, upload)
-    found = _received(context).urls(upload, wanted.parts)
-    return {"urls": [cast(PartAddress, {**asdict(each), "url": address_of(each.url)}) for each in found]}
+    return {"urls": [_address(each) for each in _received(context).urls(upload, wanted.parts)]}
 
 
 @route("PUT /api/uploads/{upload}/parts/{part}", "400 413 415 503", is_audited=False, media=BYTES)
@@ -152,6 +151,12 @@ def delete_upload(context: Context, upload: str) -> dict[str, str]:
     _own(context, upload)
     _received(context).delete(upload)
     return {"upload": upload}
+
+
+def _address(part: PartUrl) -> PartAddress:
+    """Return where to send a part; to a path of this server with the member who may."""
+    more = {headers.MEMBER: caller().name} if part.url.startswith("/") else {}
+    return {"part": part.part, "url": address_of(part.url), "headers": {**part.headers, **more}}
 
 
 def _received(context: Context) -> Uploads:

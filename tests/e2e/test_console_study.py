@@ -509,6 +509,28 @@ def test_a_dialog_leaves_with_its_screen_and_the_sign_in_stays(desk, site):
     assert site.store.study("faces")
 
 
+@pytest.mark.core
+def test_a_tab_of_whom_another_has_signed_in_beside_does_nothing_and_starts_afresh(desk, site):
+    """Two tabs of one browser, whose cookie is that of who signed in last."""
+    page = desk.page
+    sign_in(page, site, "/console/people")
+    beside = page.context.new_page()
+    sign_in_again = {"token": other_submitter(site)}
+    assert beside.request.post(f"{site.url}/api/sign-in", data=sign_in_again).ok
+    page.fill("input[maxlength='64']", "eve")
+    page.click("button:text-is('Add')")
+    page.wait_for_url(f"{site.url}/console/submissions")
+    line = page.inner_text(".warning")
+    page.wait_for_selector(".submissions", state="attached")
+    wide = (violations(page), page.evaluate(OVERFLOW))
+    page.set_viewport_size({"width": 375, "height": 800})
+    narrow = (violations(page), page.evaluate(OVERFLOW))
+
+    assert line.startswith("This browser is now signed in as bob. This tab was that of owner")
+    assert (wide, narrow) == (([], 0), ([], 0))
+    assert memberships.past_or_present(site.store, "eve") is None
+
+
 def test_another_member_who_signs_in_starts_afresh(desk, site, browser):
     page = desk.page
     bob = other_submitter(site)

@@ -157,6 +157,33 @@ test("a wrong token at the sign-in, and what a role may not do, are refusals wit
   assert.deepEqual(seen.signIns, []);
 });
 
+test("requests say for whom the page was loaded, which starts afresh if that is another now", async () => {
+  const sent = [];
+  const replies = [good({}), good({}), refusal(403, "other_member")];
+  let starts = 0;
+  const api = makeConsoleApi({
+    signIn: async () => {},
+    member: () => "ada",
+    startAfresh: () => new Promise(() => (starts += 1)),
+    send: async (path, { headers }) => {
+      sent.push([path, headers["X-Openhype-Member"], "Content-Type" in headers]);
+      return replies.shift();
+    },
+  });
+
+  await api.get("/api/studies");
+  await api.send("/api/studies/faces/report.zip", {});
+  void api.post("/api/studies/faces/pause");
+  await new Promise((resolve) => setTimeout(resolve, 20));
+
+  assert.deepEqual(sent, [
+    ["/api/studies", "ada", false],
+    ["/api/studies/faces/report.zip", "ada", false],
+    ["/api/studies/faces/pause", "ada", true],
+  ]);
+  assert.equal(starts, 1);
+});
+
 test("a job is followed to its end", async () => {
   const job = (state) => good({ job: "j1", state, progress: null });
   const { api, seen } = served([job("queued"), job("running"), job("done")]);

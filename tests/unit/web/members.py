@@ -42,10 +42,11 @@ def as_member(text):
 
 
 def signed_in(world, text, app=None):
-    """Return a browser that has signed in with a token."""
+    """Return a browser that has signed in with a token, and whose pages say for whom they were loaded."""
     http = (app or world.app).test_client()
     reply = http.post("/api/sign-in", json={"token": text})
     assert reply.status_code == 200, reply.json
+    http.environ_base["HTTP_X_OPENHYPE_MEMBER"] = reply.json["member"]
     return http
 
 

@@ -245,6 +245,33 @@ def test_every_route_is_open_to_the_same_roles_by_the_cookie(world, who):
     assert found == {name: wanted(name, who) for name in names}
 
 
+def test_a_page_of_another_member_changes_nothing_and_reads_nothing(world):
+    """What each route is sent by a tab that was loaded before another one signed in as somebody else."""
+    http = signed_in(world, world.data.keys().researcher)
+    names = [name for name, (least, _) in TABLE.items() if least != ALL]
+    page = {"X-Openhype-Member": "ada"}
+
+    found = {name: outcome(call(http, name, page)) for name in names}
+
+    assert found == dict.fromkeys(names, "other_member")
+    assert http.get("/api/audit").json["entries"][0]["action"] == "POST /api/sign-in"
+
+
+def test_a_change_by_a_sign_in_says_whose_page_sends_it_and_a_programs_token_need_not(world):
+    http = signed_in(world, world.data.keys().researcher)
+    program = {**as_member(token(world, "ada", "owner"))}
+    del http.environ_base["HTTP_X_OPENHYPE_MEMBER"]
+    names = [name for name, (least, _) in TABLE.items() if least != ALL]
+
+    signed = {name: outcome(call(http, name)) for name in names}
+    by_token = {name: outcome(call(http, name, program)) for name in names}
+
+    assert {name for name, each in signed.items() if each == "other_member"} == {
+        name for name in names if not name.startswith("GET ")
+    }
+    assert "other_member" not in by_token.values()
+
+
 def test_no_member_is_let_into_a_session_by_a_members_token(world):
     world.add(studies.study())
     session = world.player().state["session"]

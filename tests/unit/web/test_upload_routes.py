@@ -76,7 +76,8 @@ def test_an_archive_is_sent_in_parts(api, world, tmp_path):
 
     assert (begun.status_code, begun.json["state"], begun.json["missing"]) == (201, "receiving", [0, 1, 2])
     assert (begun.json["part_bytes"], begun.json["digest"]) == (PART_BYTES, digest_of(BEGUN["parts"]))
-    assert all(each["headers"] == {"Content-Type": OCTETS} for each in urls)
+    member = {"X-Openhype-Member": "owner"}
+    assert all(each["headers"] == {"Content-Type": OCTETS, **member} for each in urls)
     assert (early.status_code, early.json["error"]["code"]) == (409, "parts_missing")
     assert [each.json["missing"] for each in states] == [[0, 1], [0], []]
     assert [each.json["state"] for each in done] == ["complete"] * 2
