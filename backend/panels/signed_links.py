@@ -13,12 +13,12 @@ from datetime import datetime
 from http.client import HTTPException
 from typing import Any
 from urllib.parse import urlsplit
-from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from backend.experiment.panel import Signature
 from backend.foundation.errors import NotAllowed, Unavailable
 from backend.foundation.frozen import dataclass
 from backend.foundation.optional_packages import check
+from backend.foundation.public_fetch import fetched
 
 _ALGORITHMS = {"RSA": "RS256", "EC": "ES256"}
 """The algorithm that each type of key may verify."""
@@ -29,7 +29,8 @@ _ASKED_AGAIN_S = 60
 """Minimum time before the panel is asked again for a key that its set lacked."""
 _TRIED_AGAIN_S = 10
 """Minimum time after a failed fetch: otherwise a panel that is down would delay every request."""
-_TIMEOUT_S = 5
+_FETCH_S = 5
+"""Within which the whole set of keys has to be there."""
 _MAX_BYTES = 256 * 1024
 
 Fetch = Callable[[str], bytes]
@@ -47,13 +48,22 @@ class _Asked:
 
 
 class Signatures:
-    """Verifies panels' signatures, with keys cached for an hour. Safe to use from many threads."""
+    """Verifies panels' signatures, with keys cached for an hour. Safe to use from many threads.
 
-    def __init__(self, clock: Callable[[], datetime], fetch: Fetch | None = None):
+    One request at a time asks a panel; what others need meanwhile they do not wait for: a panel that does not
+    reply would hold all threads of the server.
+    """
+
+    def __init__(self, clock: Callable[[], datetime], fetch: Fetch | None = None, own: str = ""):
+        """
+        Args:
+            own: the address of keys that the operator of this server chose, which need not be public.
+        """
         self._clock = clock
-        self._fetch = fetch or _fetched
+        self._fetch = fetch or (lambda source: _fetched(source, own))
         self._asked: dict[str, _Asked] = {}
-        self._asking = threading.Lock()
+        self._asking: set[str] = set()
+        self._lock = threading.Lock()
 
     def check(self, signature: Signature, panel: Mapping[str, str], token: str | None) -> None:
         """Raise unless the panel vouches for a visitor.
@@ -112,8 +122,14 @@ class Signatures:
             raise _unsigned("the panel's signature names no key")
         found = self._kept(source, kid)
         if found is None:
-            with self._asking:
+            with self._lock:
+                if source in self._asking:
+                    raise Unavailable("the panel's keys are being fetched; try again in a moment")
+                self._asking.add(source)
+            try:
                 found = self._kept(source, kid) or self._asked_for(source, kid)
+            finally:
+                self._asking.discard(source)
         if found is None:
             raise _unsigned("the panel's signature is by a key that the panel does not publish")
         return found
@@ -180,23 +196,10 @@ def _is_usable(entry: Mapping[str, Any]) -> bool:
     )
 
 
-class _NoRedirects(HTTPRedirectHandler):
-    """Rejects redirects: keys come from the address named by the study, and a redirect could leave HTTPS."""
-
-    def redirect_request(self, *_: Any) -> None:
-        return None
-
-
-def _fetched(source: str) -> bytes:
+def _fetched(source: str, own: str) -> bytes:
     if source.startswith("{"):
         return source.encode()
-    asking = Request(source, headers={"Accept": "application/json"})
-    with build_opener(_NoRedirects).open(asking, timeout=_TIMEOUT_S) as reply:
-        document = reply.read(_MAX_BYTES)
-        promised = reply.headers.get("Content-Length", "")
-    if promised.isdecimal() and int(promised) != len(document):
-        raise ValueError(f"the set of keys is truncated: received {len(document)} of {promised} bytes")
-    return document
+    return fetched(source, _FETCH_S, _MAX_BYTES, is_trusted=source == own)
 
 
 def _is_for(claimed: Any, audience: str) -> bool:

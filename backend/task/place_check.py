@@ -76,7 +76,8 @@ class PlaceCheck:
             panel: that is asked; None where this server has no token for one.
         """
         self._store, self._hash_key, self._clock, self._panel = store, hash_key, clock, panel
-        self._signatures, self._sleep = Signatures(clock), sleep
+        self._own_keys = getattr(panel, "keys_url", PROLIFIC_SIGNATURE.keys)
+        self._signatures, self._sleep = Signatures(clock, own=self._own_keys), sleep
         self._asking = threading.BoundedSemaphore(_ASKING_AT_ONCE)
         self._patience = threading.BoundedSemaphore(_PATIENT_AT_ONCE)
 
@@ -91,8 +92,7 @@ class PlaceCheck:
             return study.protocol.admission.panel.signature
         if recruitment is None or not recruitment["is_signed"]:
             return None
-        keys = getattr(self._panel, "keys_url", PROLIFIC_SIGNATURE.keys)
-        return PROLIFIC_SIGNATURE.for_link(keys, recruitment["url"])
+        return PROLIFIC_SIGNATURE.for_link(self._own_keys, recruitment["url"])
 
     def check(self, study: Study, link: Mapping[str, str], proof: str | None) -> str:
         """Return a pass for the place that a link names; '' if the study requires none.

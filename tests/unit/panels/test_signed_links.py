@@ -5,6 +5,7 @@ import hashlib
 import hmac
 import json
 import sys
+import threading
 from datetime import UTC, datetime, timedelta
 
 import jwt
@@ -278,10 +279,34 @@ def test_a_signature_comes_back_from_the_store(world):
     assert world.store.study("faces").protocol.admission.panel == study.protocol.admission.panel
 
 
+def test_a_panel_that_does_not_reply_holds_one_request_and_not_the_others(panel):
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slow(source):
+        begun.set()
+        go_on.wait(10)
+        return BOTH
+
+    signatures, proof = Signatures(lambda: NOW, slow), Signature("proof", SOURCE, CLAIMS)
+    other = Signature("proof", BOTH.decode(), CLAIMS)
+    first = threading.Thread(target=signatures.check, args=(proof, LINK, token()))
+    first.start()
+    begun.wait(10)
+
+    with pytest.raises(Unavailable, match="being fetched; try again in a moment"):
+        signatures.check(proof, LINK, token())
+    Signatures(lambda: NOW).check(other, LINK, token())
+    go_on.set()
+    first.join()
+
+    signatures.check(proof, LINK, token())
+
+
 @pytest.fixture
-def site(world):
+def site(world, monkeypatch):
     """A world whose studies ask for a signature by keys that a server on loopback publishes."""
     panel = Panel()
+    monkeypatch.setenv("OPENHYPE_PRIVATE_HOSTS", "127.0.0.1")
     app = Flask("panel")
     app.add_url_rule("/keys", "keys", lambda: Response(panel.keys or "", 200 if panel.keys else 500))
     app.add_url_rule("/moved", "moved", lambda: Response(status=302, headers={"Location": "/keys"}))

@@ -1,0 +1,118 @@
+"""Fetching what somebody else names: not from inside the server's network, and not for ever."""
+
+import socket
+import threading
+import time
+from contextlib import contextmanager
+from http.client import HTTPException
+
+import pytest
+
+from backend.foundation.public_fetch import fetched
+
+
+def resolving(*addresses):
+    return lambda host, port, **_: [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (a, port)) for a in addresses]
+
+
+@contextmanager
+def server(speak):
+    """Serve one connection after another on loopback by `speak(connection)`, and yield the URL."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def run():
+            while True:
+                try:
+                    connection, _ = listening.accept()
+                except OSError:
+                    return
+                with connection:
+                    connection.recv(65536)
+                    try:
+                        speak(connection)
+                    except OSError:
+                        continue
+
+        threading.Thread(target=run, daemon=True).start()
+        yield f"http://localhost:{listening.getsockname()[1]}/keys?a=b"
+        listening.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "127.0.0.1", "127.8.8.8", "0.0.0.0", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254",
+        "100.64.0.1", "224.0.0.1", "255.255.255.255", "::1", "::", "fe80::1%eth0", "fd00:ec2::254", "ff02::1",
+        "::ffff:127.0.0.1", "::ffff:169.254.169.254",
+    ],
+)  # fmt: skip
+def test_no_address_inside_is_asked_whichever_name_leads_there(address):
+    for addresses in [(address,), ("93.184.215.14", address)]:
+        with pytest.raises(
+            ValueError, match="which is not public; if it is yours, name it in OPENHYPE_PRIVATE_HOSTS"
+        ):
+            fetched("https://keys.example/jwks.json", 1, 100, resolving(*addresses))
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "2130706433", "0x7f.1", "0177.0.0.1"])
+def test_no_way_to_write_loopback_leads_there(host):
+    with pytest.raises(
+        (ValueError, OSError), match=r"not public|Name or service|resolution|unreachable|refused"
+    ):
+        fetched(f"http://{host}:1/keys", 1, 100)
+
+
+def test_the_address_that_was_checked_is_the_one_that_is_asked(monkeypatch):
+    asked = []
+    monkeypatch.setattr(socket, "create_connection", lambda address, *_: asked.append(address) or 1 / 0)
+
+    with pytest.raises(ZeroDivisionError):
+        fetched("https://keys.example/jwks.json", 1, 100, resolving("93.184.215.14"))
+
+    assert asked == [("93.184.215.14", 443)]
+
+
+def test_what_the_operator_trusts_is_fetched(monkeypatch):
+    with server(lambda c: c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nkeys")) as url:
+        assert fetched(url, 5, 100, is_trusted=True) == b"keys"
+        monkeypatch.setenv("OPENHYPE_PRIVATE_HOSTS", "other.example, localhost")
+        assert fetched(url, 5, 100) == b"keys"
+
+
+def drip(text):
+    def speak(connection):
+        for letter in text:
+            connection.sendall(bytes([letter]))
+            time.sleep(0.2)
+
+    return speak
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"HTTP/1.1 200 OK\r\nX: " + b"x" * 200, b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 200, b""],
+    ids=["header", "body", "silence"],
+)
+def test_one_deadline_holds_for_the_whole(text):
+    begun = time.monotonic()
+
+    with (
+        server(drip(text) if text else lambda _: time.sleep(3)) as url,
+        pytest.raises((OSError, HTTPException)),
+    ):
+        fetched(url, 0.5, 1000, is_trusted=True)
+
+    assert time.monotonic() - begun < 2.5
+
+
+@pytest.mark.parametrize(
+    ("sent", "why"),
+    [
+        (b"HTTP/1.1 302 Found\r\nLocation: /other\r\n\r\n", "status 302"),
+        (b"HTTP/1.1 500 No\r\n\r\n", "status 500"),
+        (b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 101, "more than 100 bytes"),
+    ],
+)
+def test_a_redirect_and_a_reply_without_end_are_refused(sent, why):
+    with server(lambda connection: connection.sendall(sent)) as url, pytest.raises(ValueError, match=why):
+        fetched(url, 5, 100, is_trusted=True)
