@@ -1,6 +1,8 @@
 // @ts-check
 /** How the console writes numbers, sizes, times, messages, and what jobs do; pure. */
 
+import { inPlainNames } from "./console_setting_names.js";
+
 const BYTE_UNITS = ["bytes", "kB", "MB", "GB", "TB"];
 const JOBS = /** @type {Record<string, string>} */ ({
   create: "Make the study from its pictures",
@@ -78,11 +80,12 @@ export function moment(iso, timeZone) {
 
 /**
  * Return a message of the server as a sentence: messages are written in lower case, without a full stop. What
- * stands in parentheses for the command line is left out: its options and commands.
+ * stands in parentheses for the command line is left out: its options and commands. Settings are called as in
+ * the console.
  * @param {string} message
  */
 export function sentence(message) {
-  const text = message.replace(FOR_COMMANDS, "").trim();
+  const text = inPlainNames(message.replace(FOR_COMMANDS, "")).trim();
   if (!text) return "";
   return `${text[0].toUpperCase()}${text.slice(1)}${/[.!?…:]$/.test(text) ? "" : "."}`;
 }

@@ -1,6 +1,8 @@
 // @ts-check
 /** What a study can be, as a person chooses: one of the methods, or a qualification. */
 
+import { callSettings } from "./console_setting_names.js";
+
 /** @typedef {import("../types/api.js").MethodChoice} Method */
 
 const QUALIFICATION = "qualification";
@@ -9,11 +11,14 @@ const QUALIFICATION = "qualification";
 export const METHODS = [];
 
 /**
- * Fill `METHODS` with those of the server, once; screens that make studies need them.
+ * Fill `METHODS` with those of the server, and learn what settings are called, once.
  * @param {Pick<import("./console_api.js").Api, "get">} api
  */
 export async function loadMethods(api) {
-  if (!METHODS.length) METHODS.push(...(await api.get("/api/methods")).methods);
+  if (METHODS.length) return;
+  const { methods, settings } = await api.get("/api/methods");
+  METHODS.push(...methods);
+  callSettings(settings);
 }
 
 /** @typedef {{kind?: string, method?: string}} Order what of an order says what the study is */

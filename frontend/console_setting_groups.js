@@ -16,6 +16,7 @@ import { sentence } from "./console_format.js";
  * @property {number | null} low
  * @property {number | null} high
  * @property {string[]} choices
+ * @property {string[]} choice_labels what each of them is called
  * @property {boolean} is_open whether other values than the choices are taken
  * @property {boolean} applies whether studies of the method use it
  * @property {string} label
@@ -37,6 +38,10 @@ const GROUPS = /** @type {Record<string, string>} */ ({
   admission: "Who may take part",
 });
 
+const TRUTH = [
+  ["true", "yes"],
+  ["false", "no"],
+];
 const BESIDE = ["panel", "texts"];
 
 /**
@@ -109,13 +114,41 @@ function asTable(text) {
  * Return what a field says of its values: the default, and the limits of numbers.
  * @param {Setting} setting
  */
-export function inShort({ kind, written, low, high }) {
-  const usual = kind === "truth_value" ? ({ true: "yes", false: "no" }[written] ?? "") : written;
+export function inShort(setting) {
+  const { kind, written, low, high } = setting;
+  const usual = valueWords(setting, written);
   const limits =
     low !== null && high !== null && ["whole", "number"].includes(kind) ? `From ${low} to ${high}.` : "";
   return [usual && kind !== "long_text" ? sentence(`Default: ${usual}`) : "", limits]
     .filter(Boolean)
     .join(" ");
+}
+
+/**
+ * Return values and words to choose from; none where anything can be typed.
+ * @param {Setting} setting
+ * @param {string} [present] the value at present, which may be none of the choices
+ * @returns {string[][]}
+ */
+export function optionsOf({ kind, choices, choice_labels }, present = "") {
+  if (kind === "truth_value") return TRUTH;
+  const options = choices.map((choice, i) => [choice, choice_labels[i]]);
+  const isOther = options.length && present && !choices.includes(present);
+  return isOther ? [...options, [present, ownWords(present)]] : options;
+}
+
+/**
+ * Return a setting's value in words.
+ * @param {Setting} setting
+ * @param {string} value as it is typed
+ */
+export function valueWords(setting, value) {
+  return optionsOf(setting, value).find(([each]) => each === value)?.[1] ?? value.trim();
+}
+
+/** @param {string} value that is none of the choices: a rule spelled out, a panel's record */
+function ownWords(value) {
+  return value.startsWith("{") ? `${JSON.parse(value).name} (a panel of its own)` : value;
 }
 
 /**

@@ -30,14 +30,15 @@ import {
   inShort,
   panelOf,
   problemOf,
+  optionsOf,
   settingAt,
+  valueWords,
 } from "./console_setting_groups.js";
 
 /** @typedef {import("./console_setting_groups.js").Setting} Setting */
 /** @typedef {ReturnType<typeof field>} Field */
 
 const PLAN_AFTER_MS = 400;
-const TYPED_AS_RECORD = "panel"; // takes records beside its choices, which are not typed here
 
 /** @type {Map<string, string>} the job that makes the study of a draft */
 const making = new Map();
@@ -267,18 +268,11 @@ function without({ ...settings }, name) {
  * @param {(text: string) => void} onChange
  */
 function settingField(setting, value, onChange) {
-  const { name, label } = setting;
-  const input = inputOf(setting);
+  const input = inputOf(setting, value);
   input.value = value;
   input.addEventListener("input", () => onChange(input.value));
-  const hint = el(
-    "span",
-    {},
-    ...withCode(sentence(setting.doc)),
-    ` ${inShort(setting)}`,
-    ...(label === name ? [] : [" ", el("code", { class: "quiet" }, name)]),
-  );
-  return field(label, input, hint);
+  const hint = el("span", {}, ...withCode(sentence(setting.doc)), ` ${inShort(setting)}`);
+  return field(setting.label, input, hint);
 }
 
 /**
@@ -316,9 +310,11 @@ function ownPanel(draft) {
 
 /**
  * @param {Setting} setting
+ * @param {string} value at present
  * @returns {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement}
  */
-function inputOf({ name, kind, written, choices, is_open }) {
+function inputOf(setting, value) {
+  const { name, kind, written } = setting;
   const id = `setting-${name}`;
   if (kind === "long_text" || kind === "table") {
     return el("textarea", {
@@ -327,17 +323,9 @@ function inputOf({ name, kind, written, choices, is_open }) {
       placeholder: kind === "table" ? "key = text, one on each line" : "",
     });
   }
-  const options =
-    kind === "truth_value"
-      ? [
-          ["true", "yes"],
-          ["false", "no"],
-        ]
-      : is_open && name !== TYPED_AS_RECORD
-        ? []
-        : choices.map((choice) => [choice, choice]);
+  const options = optionsOf(setting, value);
   if (options.length) {
-    const usual = options.find(([value]) => value === written)?.[1] ?? written;
+    const usual = valueWords(setting, written);
     return el(
       "select",
       { id },

@@ -21,7 +21,8 @@ import {
 import { counted, sentence } from "./console_format.js";
 import { isConfirmed, isTyped } from "./console_forms.js";
 import { pathTo } from "./console_paths.js";
-import { arranged, inShort, panelOf } from "./console_setting_groups.js";
+import { arranged, inShort, optionsOf, panelOf, valueWords } from "./console_setting_groups.js";
+import { labelOf } from "./console_setting_names.js";
 
 /**
  * @typedef {import("./console_setting_groups.js").Setting} Setting
@@ -31,11 +32,6 @@ import { arranged, inShort, panelOf } from "./console_setting_groups.js";
 
 /** Letters of a value above which it takes lines of its own. */
 const LONG = 60;
-
-const TRUTH = [
-  ["true", "yes"],
-  ["false", "no"],
-];
 
 /**
  * @param {HTMLElement} main
@@ -77,10 +73,10 @@ function settingList(record, settings, { api }) {
       settings: { [name]: name === "panel" ? panelOf(value) : value },
     });
     const words = found.changed.map(
-      (/** @type {{setting: string}} */ { setting }) => `${setting} was changed.`,
+      (/** @type {{setting: string}} */ { setting }) => `${labelOf(setting)} was changed.`,
     );
     told.textContent = [
-      ...(words.length ? words : [`${name} has this value already.`]),
+      ...(words.length ? words : [`${labelOf(name)} has this value already.`]),
       ...found.notes.map(sentence),
     ].join(" ");
   }
@@ -145,28 +141,26 @@ function settingGroup(heading, settings, record, change) {
 function settingRow({ settings_typed, settings_changed, begun }, setting, change) {
   const { name, label } = setting;
   const meaning = sentence(setting.doc);
-  const heading =
-    label === name ? [el("code", {}, name)] : [label, " ", el("code", { class: "quiet" }, name)];
   const marked = settings_changed.includes(name)
     ? [" ", el("span", { class: "mark" }, "not the default")]
     : [];
   let value = settings_typed[name] ?? "";
-  const shown = el("span", { class: "setting-value" }, inWords(setting, value));
+  const shown = el("span", { class: "setting-value" }, valueWords(setting, value) || "–");
   const button = actionButton(
     "Change",
     async () => {
       const wanted = await askForValue(setting, value, change);
       if (wanted === null) return;
       value = wanted;
-      shown.textContent = inWords(setting, value);
+      shown.textContent = valueWords(setting, value) || "–";
     },
-    { className: "plain", name: `Change ${name}` },
+    { className: "plain", name: `Change: ${label}` },
   );
   const about = el("dd", { class: "quiet" }, ...withCode(meaning));
   const element = el(
     "div",
     {},
-    el("dt", {}, ...heading),
+    el("dt", {}, label),
     el(
       "dd",
       { class: value.length > LONG ? "long" : "short" },
@@ -195,7 +189,7 @@ async function askForValue(setting, value, change) {
   const save = el("button", { class: "primary" }, "Save");
   const cancel = el("button", { type: "button" }, "Cancel");
   const form = el("form", { method: "dialog" }, asked.element, actionRow(save, cancel));
-  const dialog = el("dialog", { class: "small", "aria-label": `Change ${setting.name}` }, form);
+  const dialog = el("dialog", { class: "small", "aria-label": `Change: ${setting.label}` }, form);
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     if (save.getAttribute("aria-disabled")) return;
@@ -270,21 +264,12 @@ function removal({ study, kind, settings }, { api, go }) {
  * @param {string} value
  * @returns {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement}
  */
-function inputOf({ kind, choices, is_open }, value) {
-  const options = kind === "truth_value" ? TRUTH : is_open ? [] : choices.map((choice) => [choice, choice]);
+function inputOf(setting, value) {
+  const { kind } = setting;
+  const options = optionsOf(setting, value);
   if (options.length) return select(options);
   const isLong = kind === "table" || kind === "long_text" || value.length > LONG || value.includes("\n");
   return /** @type {HTMLInputElement | HTMLTextAreaElement} */ (
     isLong ? el("textarea", { rows: "8", spellcheck: `${kind === "long_text"}` }) : textInput()
   );
-}
-
-/**
- * Return a setting's value as it is shown.
- * @param {Setting} setting
- * @param {string} value
- */
-function inWords({ name, kind }, value) {
-  if (name === "panel" && value.startsWith("{")) return `${JSON.parse(value).name} (a record of its own)`;
-  return (kind === "truth_value" && TRUTH.find(([name]) => name === value)?.[1]) || value.trim() || "–";
 }

@@ -1,17 +1,20 @@
 """Settings as forms and programs have them: what a field needs to be drawn, and values as they are posted."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from backend.administration.setting_list import PROTOCOLS, written
 from backend.experiment import panel as panels
+from backend.experiment.judgments import METHODS, method_named
 from backend.experiment.protocol import Protocol
 from backend.experiment.setting_groups import FLASHES, QUALIFICATIONS, Declared
 from backend.experiment.settings import declared, documented_settings, group_of, type_of, value_of
 from backend.foundation.errors import InvalidInput, brief, under
 from backend.panels.signed_links import check_installed
 
+_BETWEEN_BACKTICKS = re.compile(r"`([^`]+)`")
 Kind = Literal["whole", "number", "truth_value", "choice", "text", "long_text", "list", "table"]
 
 
@@ -30,6 +33,8 @@ class SettingField:
     low: float | None
     high: float | None
     choices: tuple[str, ...]
+    choice_labels: tuple[str, ...]
+    """What a form calls each of the choices."""
     is_open: bool
     """Whether other values than the choices are taken."""
     applies: bool
@@ -51,6 +56,29 @@ def fields(method: str) -> list[SettingField]:
         raise InvalidInput(f"method must be one of {', '.join(PROTOCOLS)}, not {brief(method)}")
     protocol = PROTOCOLS[method]
     return [_field(method, protocol, name) for name in documented_settings()]
+
+
+def names_in_words() -> dict[str, dict[str, Any]]:
+    """Return what forms call each setting (`label`) and its choices (`choices`), by the setting's name."""
+    found = {name: declared(name) for name in documented_settings()}
+    return {
+        name: {
+            "label": facts.label,
+            "choices": dict(zip(facts.choices, facts.choice_labels or facts.choices, strict=True)),
+        }
+        for name, facts in found.items()
+    }
+
+
+def in_words(doc: str) -> str:
+    """Return a description whose names between backticks are what forms call these settings and methods."""
+    return _BETWEEN_BACKTICKS.sub(lambda match: _called(match[1]) or match[0], doc)
+
+
+def _called(name: str) -> str:
+    if name in METHODS:
+        return method_named(name).title
+    return f"“{declared(name).label}”" if name in documented_settings() else ""
 
 
 def posted(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -98,11 +126,12 @@ def _field(method: str, protocol: Protocol, name: str) -> SettingField:
         facts.low,
         facts.high,
         facts.choices,
+        facts.choice_labels or facts.choices,
         facts.is_open,
         _applies(method, protocol, facts),
-        facts.label or name,
+        facts.label,
         facts.asked,
-        facts.meaning or facts.doc,
+        in_words(facts.meaning or facts.doc),
     )
 
 

@@ -111,7 +111,12 @@ class StimulusSettings(Group):
         ),
     )
     blocks: int = _setting(
-        1, "blocks a session; with `infinity` and classes, one block a class", 1, 50, fixes_evaluators=True
+        1,
+        "blocks a session; with `infinity` and classes, one block a class",
+        1,
+        50,
+        fixes_evaluators=True,
+        label="Blocks of a session",
     )
     class_design: str = _setting(
         WITHIN,
@@ -119,6 +124,13 @@ class StimulusSettings(Group):
         "in the workshop paper; `between`: each judges one, and `evaluators` are wanted for each class of "
         "each model, as in the main paper's study of ImageNet",
         choices=(WITHIN, BETWEEN),
+        label="Classes of one evaluator",
+        choice_labels=("all classes", "one class"),
+        meaning=(
+            "With classes of pictures: whether each evaluator judges all of them, in blocks of their "
+            "own, as in the workshop paper, or one, as in the main paper's study of ImageNet; "
+            "evaluators are then wanted for each class of each model."
+        ),
     )
     models_per_session: int = _setting(
         1,
@@ -127,6 +139,7 @@ class StimulusSettings(Group):
         "judge each model",
         1,
         MOST_MODELS,
+        label="Models that an evaluator judges",
     )
     balance: str = _setting(
         "session",
@@ -134,9 +147,24 @@ class StimulusSettings(Group):
         "fake by chance, so that counting does not help, and evaluators in pairs see half and half; with "
         "`pair`, the same of the side of the real picture",
         choices=(EXACT_BALANCE, CHANCE_BALANCE),
+        label="Real and fake in balance",
+        choice_labels=("exactly, in each block", "by chance, evaluators in pairs"),
+        meaning=(
+            "Exactly half of each block is real, as in the papers; or each picture is real or fake by "
+            "chance, so that counting does not help, and evaluators in pairs see half and half. With "
+            "pairs, the same of the side of the real picture."
+        ),
     )
     spare_images: int = _setting(
-        20, "spare pictures that replace voided ones, half of them real; with `pair`, pairs", 0, 1000
+        20,
+        "spare pictures that replace voided ones, half of them real; with `pair`, pairs",
+        0,
+        1000,
+        label="Spare pictures",
+        meaning=(
+            "Spare pictures that replace voided ones, half of them real; in pairs of real and fake, "
+            "spare pairs."
+        ),
     )
     draw: str = _setting(
         RANDOM_DRAW,
@@ -145,13 +173,22 @@ class StimulusSettings(Group):
         "these two, scores use the random share alone (`infinity`)",
         choices=(RANDOM_DRAW, *DRAWS_BY_NEED),
         meaning=(
-            "How the pictures of a session are drawn. `random`; `least-seen`: those with the fewest "
-            "answers; `uncertain`: those that need more evaluators, as the study’s page last found. With "
-            "the last two, scores use the random share alone (`infinity`)."
+            "How the pictures of a session are chosen: at random, or by need, as the study’s page last found "
+            "it. By need, scores of HYPE-infinity use the share chosen at random alone."
         ),
+        label="How pictures are chosen",
+        choice_labels=("at random", "those with the fewest answers", "those that need more evaluators"),
     )
     draw_random_share: float = _setting(
-        0.5, "with `draw` other than `random`, share of each session's pictures drawn at random", 0, 1
+        0.5,
+        "with `draw` other than `random`, share of each session's pictures drawn at random",
+        0,
+        1,
+        label="Share chosen at random",
+        meaning=(
+            "Where pictures are not all chosen at random: the share of each session's pictures that "
+            "is, 0 to 1."
+        ),
     )
     size_px: int = _setting(
         256,
@@ -168,6 +205,7 @@ class StimulusSettings(Group):
         "largest width (CSS px) at which pictures are shown; 0: 512, and 768 for pictures of over 512 px",
         0,
         2048,
+        label="Largest width on the screen (px)",
     )
     image_format: str = _setting(
         "auto",
@@ -175,6 +213,9 @@ class StimulusSettings(Group):
         choices=("auto", "webp", "png", "jpeg:95"),
         is_open=True,
         fixed="the pictures were written in this format",
+        label="File format of pictures",
+        choice_labels=("automatic", "WebP, lossless", "PNG", "JPEG, quality 95"),
+        meaning="Automatic: WebP (lossless) up to 256 px, above that JPEG of quality 95.",
     )
 
     def __post_init__(self) -> None:
@@ -227,6 +268,7 @@ class UnscoredSettings(Group):
             "neither scored nor paid by answer. They are the study’s practice pictures, or are set aside "
             "from its others."
         ),
+        label="Practice pictures",
     )
     picture_checks: int = _setting(
         0,
@@ -236,14 +278,16 @@ class UnscoredSettings(Group):
         200,
         meaning=(
             "Attention checks in a session by pictures whose truth is beyond doubt, half of them real. "
-            "They stand among the scored pictures and are not scored; not with `time`."
+            "They stand among the scored pictures and are not scored; HYPE-time has none."
         ),
+        label="Attention checks by pictures",
     )
     instructed_checks: int = _setting(
         0,
-        "attention checks a session by an instruction, which says which answer to give, half of them `real`",
+        "attention checks a session by an instruction, which says which answer to give, half of them real",
         0,
         200,
+        label="Attention checks by instructions",
     )
 
     @property
@@ -257,10 +301,18 @@ class ExclusionSettings(Group):
     """The rule by which evaluators are left out of the primary scores; scores without it stand beside."""
 
     exclude_checks_below: float = _setting(
-        0, "leave out of the primary scores who gets a smaller share of the attention checks right", 0, 1
+        0,
+        "leave out of the primary scores who gets a smaller share of the attention checks right",
+        0,
+        1,
+        label="Least share of attention checks answered right",
     )
     exclude_faster_ms: float = _setting(
-        0, "leave out of the primary scores whose median response time is shorter", 0, 10000
+        0,
+        "leave out of the primary scores whose median response time is shorter",
+        0,
+        10000,
+        label="Least median response time (ms)",
     )
 
     @property
@@ -281,6 +333,12 @@ class TimingSettings(Group):
         is_open=True,
         by_method=True,
         shapes_flashes=True,
+        label="Rule of the exposures",
+        choice_labels=("HYPE, 2019", "weighted steps, 75% right"),
+        meaning=(
+            "How exposures follow answers: that of HYPE (2019), or weighted steps that lead to 75% "
+            "right answers."
+        ),
     )
     exposures_ms: fixed_exposures.Exposures = _setting(
         (),
@@ -298,6 +356,12 @@ class TimingSettings(Group):
         "`between`: each sees one, and `evaluators` are wanted for each exposure of each model",
         choices=(WITHIN, BETWEEN),
         used_by=FLASHES,
+        label="Exposures of one evaluator",
+        choice_labels=("all of them", "one of them"),
+        meaning=(
+            "With fixed exposures: whether each evaluator sees all of them in random order, each "
+            "equally often, or one; evaluators are then wanted for each exposure of each model."
+        ),
     )
     exposure_steps: str = _setting(
         "ms",
@@ -305,15 +369,52 @@ class TimingSettings(Group):
         "depend on the display; `frames`: they move in whole refreshes of the display",
         choices=("ms", "frames"),
         used_by=FLASHES,
+        label="Unit of the steps",
+        choice_labels=("milliseconds", "refreshes of the display"),
+        meaning=(
+            "Milliseconds: exposures move by the rule's steps and the nearest refresh is shown, so "
+            "that scores do not depend on the display. Refreshes: they move in whole refreshes."
+        ),
     )
-    min_refresh_hz: float = _setting(50, "slowest display that may show flashes", 1, 1000, used_by=FLASHES)
-    max_refresh_hz: float = _setting(1000, "fastest display that may show flashes", 1, 1000, used_by=FLASHES)
-    full_screen: bool = _setting(True, "show flashes in full screen, where the browser can", used_by=FLASHES)
+    min_refresh_hz: float = _setting(
+        50,
+        "slowest display that may show flashes",
+        1,
+        1000,
+        used_by=FLASHES,
+        label="Slowest display (Hz)",
+    )
+    max_refresh_hz: float = _setting(
+        1000,
+        "fastest display that may show flashes",
+        1,
+        1000,
+        used_by=FLASHES,
+        label="Fastest display (Hz)",
+    )
+    full_screen: bool = _setting(
+        True,
+        "show flashes in full screen, where the browser can",
+        used_by=FLASHES,
+        label="Full screen",
+    )
     countdown_from: int = _setting(
-        3, "first number of the countdown before a flash", 0, 10, used_by=FLASHES, shapes_flashes=True
+        3,
+        "first number of the countdown before a flash",
+        0,
+        10,
+        used_by=FLASHES,
+        shapes_flashes=True,
+        label="First number of the countdown",
     )
     countdown_ms: float = _setting(
-        500, "how long each number of the countdown is shown", 50, 5000, used_by=FLASHES, shapes_flashes=True
+        500,
+        "how long each number of the countdown is shown",
+        50,
+        5000,
+        used_by=FLASHES,
+        shapes_flashes=True,
+        label="Time of each number (ms)",
     )
     masks: str = _setting(
         "texture",
@@ -324,13 +425,29 @@ class TimingSettings(Group):
         used_by=FLASHES,
         fixed="the masks were made like this",
         meaning=(
-            "How masks are made from the pictures: `texture` (Portilla and Simoncelli) or `phase` "
-            "(quick: scrambled phases); `own`: the masks given with the pictures."
+            "How masks are made from the pictures: as textures (Portilla and Simoncelli) or, quickly, by "
+            "scrambling phases. Masks that are given with the pictures take their place."
         ),
+        label="Kind of masks",
+        choice_labels=("textures", "scrambled phases"),
     )
-    mask_count: int = _setting(4, "masks after a flash", 0, 20, used_by=FLASHES, shapes_flashes=True)
+    mask_count: int = _setting(
+        4,
+        "masks after a flash",
+        0,
+        20,
+        used_by=FLASHES,
+        shapes_flashes=True,
+        label="Masks after a flash",
+    )
     mask_ms: float = _setting(
-        30, "how long each mask is shown", 4, 1000, used_by=FLASHES, shapes_flashes=True
+        30,
+        "how long each mask is shown",
+        4,
+        1000,
+        used_by=FLASHES,
+        shapes_flashes=True,
+        label="Time of each mask (ms)",
     )
 
     def __post_init__(self) -> None:
@@ -359,6 +476,7 @@ class PageSettings(Group):
         meaning=(
             "Show the built-in instructions, after the study’s own pages if there are any; no: only its own."
         ),
+        label="Built-in instructions",
     )
     not_sure: bool = _setting(
         False,
@@ -369,20 +487,30 @@ class PageSettings(Group):
             "Evaluators can also answer that they are not sure. That counts as half an error, is paid as "
             "half a right answer, and its share is reported beside the score; not with `confidence`."
         ),
+        label="“Not sure” as an answer",
     )
     feedback: bool = _setting(
         True,
         "show after each answer whether it was right; always true with a staircase, "
         "whose next exposure reveals it",
         shapes_flashes=True,
+        label="Feedback after each answer",
     )
-    feedback_ms: float = _setting(700, "how long the feedback is shown", 0, 10000, shapes_flashes=True)
+    feedback_ms: float = _setting(
+        700,
+        "how long the feedback is shown",
+        0,
+        10000,
+        shapes_flashes=True,
+        label="Time of the feedback (ms)",
+    )
     shortest_answer_ms: float = _setting(
         300,
         "a press that begins sooner after the onset of the picture (of two in turn, the last) is ignored, "
         "and the next one counts; 0 for none",
         0,
         5000,
+        label="Shortest answer (ms)",
     )
     same_answer_notice: int = _setting(
         20,
@@ -390,11 +518,13 @@ class PageSettings(Group):
         "picture; 0 for never",
         0,
         5000,
+        label="Equal answers before a reminder",
     )
     debrief: bool = _setting(
         False,
         "at the end, show evaluators their result beside others', and what each of their pictures was; "
         "a person who returns, or hears of it, then knows pictures",
+        label="Debriefing at the end",
     )
 
 
@@ -407,12 +537,30 @@ class FollowUpSettings(Group):
         "how sure evaluators are of each answer: `none` (not asked), a number of points from `2` to `7`, or "
         "`slider` (0 to 100)",
         choices=(NONE, *map(str, range(2, MOST_POINTS + 1)), SLIDER),
+        label="Confidence in each answer",
+        choice_labels=(
+            "not asked",
+            "2 points",
+            "3 points",
+            "4 points",
+            "5 points",
+            "6 points",
+            "7 points",
+            "slider, 0 to 100",
+        ),
+        meaning=("How sure evaluators are of each answer: by a number of points, or by a slider."),
     )
     confidence_when: str = _setting(
         "after",
         "`after`: asked once the answer is given; `with`: one press gives answer and confidence, by a row of "
         "points for each answer",
         choices=(AFTER, WITH),
+        label="When confidence is asked",
+        choice_labels=("after the answer", "with the answer"),
+        meaning=(
+            "After the answer is given; or with it: one press gives answer and confidence, by a row "
+            "of points for each answer."
+        ),
     )
     reasons: tuple[str, ...] = _setting(
         (),
@@ -420,29 +568,42 @@ class FollowUpSettings(Group):
         "bars (in a study.toml, a list); `none`: not asked",
         meaning=(
             "Reasons that evaluators can choose for an answer, several or none: 1 to 12, separated by "
-            "vertical bars; `none`: not asked."
+            "vertical bars. Empty: not asked."
         ),
+        label="Reasons to choose from",
     )
     reasons_for: str = _setting(
         "fake",
         "answers after which reasons and comment are asked: `fake`, `real` or `all`",
         choices=(*_ANSWERS_ASKED, ALL),
+        label="Answers after which reasons are asked",
+        choice_labels=("fake", "real", "every answer"),
+        meaning="Answers after which reasons and comment are asked.",
     )
     comment: str = _setting(
         "none",
         "a comment in the evaluator's own words: `none`, `optional` or `required`",
         choices=(NONE, OPTIONAL, REQUIRED),
+        label="Comment",
+        choice_labels=("not asked", "optional", "required"),
+        meaning="A comment in the evaluator's own words.",
     )
     mark: str = _setting(
         "none",
         "where a picture that was called fake looks so: `none` (not asked), `click` (a point) or `box`; only "
         "without a time limit",
         choices=(NONE, CLICK, BOX),
+        label="Marks where a picture looks fake",
+        choice_labels=("not asked", "a point", "a box"),
+        meaning="Where a picture that was called fake looks so; only without a time limit.",
     )
     mark_needed: str = _setting(
         "optional",
         "`optional`: evaluators may mark no particular place; `required`: each has to mark one",
         choices=(OPTIONAL, REQUIRED),
+        label="Whether a mark is needed",
+        choice_labels=("optional", "required"),
+        meaning="Whether evaluators may mark no particular place, or have to mark one.",
     )
 
     def __post_init__(self) -> None:
@@ -473,7 +634,12 @@ class PaySettings(Group):
     """What evaluators earn. Money in cents of the currency."""
 
     currency: str = _setting(
-        "USD", "currency of all pay: `USD`, or `GBP`, whose cents are pence", choices=tuple(money.CURRENCIES)
+        "USD",
+        "currency of all pay: `USD`, or `GBP`, whose cents are pence",
+        choices=tuple(money.CURRENCIES),
+        label="Currency",
+        choice_labels=("US dollars", "pounds sterling"),
+        meaning="Currency of all pay.",
     )
     base_usd_cents: int = _setting(
         0,
@@ -502,12 +668,30 @@ class PaySettings(Group):
         meaning=(
             "Wage an hour that the study aims at, in cents; the study’s page warns where the median is lower."
         ),
+        label="Wage aimed at (cents an hour)",
     )
     retainer_usd_cents: int = _setting(
-        0, "pay for each minute of waiting to be called (`/wait/NAME`); 0: nobody waits", 0, 1000
+        0,
+        "pay for each minute of waiting to be called (`/wait/NAME`); 0: nobody waits",
+        0,
+        1000,
+        label="Pay for waiting (cents a minute)",
+        meaning="Pay for each minute of waiting to be called; 0: nobody waits.",
     )
-    retainer_minutes: int = _setting(30, "minutes of waiting that one person is paid for at most", 1, 600)
-    retainer_budget_usd_cents: int = _setting(2000, "maximum total pay for waiting", 0, 1000000)
+    retainer_minutes: int = _setting(
+        30,
+        "minutes of waiting that one person is paid for at most",
+        1,
+        600,
+        label="Minutes of waiting that are paid",
+    )
+    retainer_budget_usd_cents: int = _setting(
+        2000,
+        "maximum total pay for waiting",
+        0,
+        1000000,
+        label="Pay for waiting in all (cents)",
+    )
 
     def __post_init__(self) -> None:
         with under("settings", "currency"):
@@ -531,13 +715,15 @@ class LanguageSettings(Group):
         choices=(*languages.LANGUAGES, languages.CHOOSE),
         label="Language",
         asked=11,
-        meaning="“choose” lets each evaluator choose one.",
+        meaning="All that evaluators read is in it.",
+        choice_labels=(*languages.LANGUAGES.values(), "each evaluator chooses"),
     )
     texts: tuple[languages.OwnText, ...] = _setting(
         (),
         "texts of the page in place of its own, by key: the table `[texts]` of a study.toml, or `@FILE` with "
         "such a table",
         meaning="Texts of the page in place of its own: on each line a key, =, and the text.",
+        label="Texts of your own",
     )
 
     def __post_init__(self) -> None:
@@ -562,8 +748,13 @@ class ConsentSettings(Group):
         "text evaluators agree to, paragraphs separated by empty lines; `@FILE` takes it from a file",
         is_long=True,
         meaning="The text that evaluators agree to; empty lines separate paragraphs.",
+        label="Consent text",
     )
-    consent_version: str = _setting("1", "version of the consent text, stored with each session")
+    consent_version: str = _setting(
+        "1",
+        "version of the consent text, stored with each session",
+        label="Version of the consent text",
+    )
     contact: str = _setting(
         "",
         "whom evaluators can write to, shown at consent, errors and end: an e-mail address, a URL or a text",
@@ -593,6 +784,7 @@ class ConsentSettings(Group):
             "Days after a session’s end for which the panel’s parameters and the facts of devices are "
             "stored; after that the study’s page can delete them. 0: as long as the study."
         ),
+        label="Days that personal data are stored",
     )
 
     def __post_init__(self) -> None:
@@ -612,9 +804,14 @@ class AdmissionSettings(Group):
         is_open=True,
         label="Where evaluators come from",
         asked=12,
-        meaning=(
-            "“link”: whoever has the link. “private”: a link for each person. The others are panels that "
-            "recruit."
+        meaning="You send links yourself, or a panel recruits people.",
+        choice_labels=(
+            "a link for everybody",
+            "a link for each person",
+            "Prolific",
+            "CloudResearch Connect",
+            "Sona Systems",
+            "Amazon Mechanical Turk",
         ),
     )
     evaluators: int = _setting(
@@ -627,7 +824,11 @@ class AdmissionSettings(Group):
         meaning="How many people are to finish for each model.",
     )
     abandon_after_minutes: float = _setting(
-        60, "a session without a further answer for so long no longer holds its place", 1, 100000
+        60,
+        "a session without a further answer for so long no longer holds its place",
+        1,
+        100000,
+        label="Minutes of silence that free a place",
     )
     begin_within_minutes: float = _setting(
         10,
@@ -635,6 +836,7 @@ class AdmissionSettings(Group):
         "unless the place was given to another",
         1,
         100000,
+        label="Minutes for the first answer",
     )
     early_ends: float = _setting(
         0.2,
@@ -642,28 +844,56 @@ class AdmissionSettings(Group):
         "of those wanted; at least one",
         0,
         100,
+        label="Early ends before the study pauses",
     )
-    repeat_visits: bool = _setting(False, "let the same browser take part again (demos, not studies)")
+    repeat_visits: bool = _setting(
+        False,
+        "let the same browser take part again (demos, not studies)",
+        label="Several visits from one browser",
+    )
     shared_computer: bool = _setting(
-        False, "several people take part at one computer, by a link that names nobody: let the next one begin"
+        False,
+        "several people take part at one computer, by a link that names nobody: let the next one begin",
+        label="Several people at one computer",
     )
-    qualification: str = _setting("", "name of the qualification that evaluators must have passed")
+    qualification: str = _setting(
+        "",
+        "name of the qualification that evaluators must have passed",
+        label="Qualification that is needed",
+    )
     pass_share: float = _setting(
         0.65,
         "share of the reals, and of the fakes, right to pass; of the pairs, in a test of pairs",
         0,
         1,
         used_by=QUALIFICATIONS,
+        label="Share right to pass",
     )
     valid_days: float = _setting(
-        365, "days for which a pass admits to studies", 0.01, 100000, used_by=QUALIFICATIONS
+        365,
+        "days for which a pass admits to studies",
+        0.01,
+        100000,
+        used_by=QUALIFICATIONS,
+        label="Days for which a pass is valid",
     )
     retakes: bool = _setting(
-        False, "let those who did not pass a qualification take it again", used_by=QUALIFICATIONS
+        False,
+        "let those who did not pass a qualification take it again",
+        used_by=QUALIFICATIONS,
+        label="Taking it again",
     )
-    exclusive: bool = _setting(True, "admit nobody who took part in another study of this data directory")
+    exclusive: bool = _setting(
+        True,
+        "admit nobody who took part in another study of this data directory",
+        label="Only people new to this server",
+        meaning="Admit nobody who took part in another study of this server.",
+    )
     also_admit: str = _setting(
-        "", "studies, separated by commas, whose evaluators an exclusive study admits nevertheless"
+        "",
+        "studies, separated by commas, whose evaluators an exclusive study admits nevertheless",
+        label="Studies whose evaluators may come",
+        meaning=("Studies, separated by commas, whose evaluators are admitted although only new people are."),
     )
 
 

@@ -18,6 +18,8 @@ class Declared:
     """Range of a number."""
     choices: tuple[str, ...] = ()
     """Values to choose from."""
+    choice_labels: tuple[str, ...] = ()
+    """What the console calls each of `choices`; () for the values themselves."""
     accepts: tuple[str, ...] | None = None
     """What is accepted, if that is not `choices`; () if the group checks it."""
     is_open: bool = False
@@ -31,7 +33,7 @@ class Declared:
     used_by: str = ""
     """`FLASHES` or `QUALIFICATIONS` if only those use it."""
     label: str = ""
-    """What the console calls it; '' for its name."""
+    """What the console calls it."""
     asked: int = 0
     """Its place among the settings that the console asks for first; 0 if it is not among them."""
     meaning: str = ""

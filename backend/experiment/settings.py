@@ -54,13 +54,44 @@ _PANEL_SHORTHANDS = {
 """Settings that change an entry of the panel's record."""
 _BOUND, _OF_PANEL = ", without spelling out `staircase`", ", in the panel's record"
 _SHORTHANDS = {
-    "start_exposure_ms": Declared(f"first exposure of a block{_BOUND}", by_method=True),
-    "min_exposure_ms": Declared(f"shortest exposure{_BOUND}", by_method=True),
-    "max_exposure_ms": Declared(f"longest exposure{_BOUND}", by_method=True),
-    "panel_parameters": Declared(f"parameters of the link that are stored, separated by commas{_OF_PANEL}"),
-    "evaluator_parameter": Declared(f"parameter of the link that names the person{_OF_PANEL}"),
-    "redirect_url": Declared(f"address to go back to{_OF_PANEL}; `{{code}}` is the completion code"),
-    "early_redirect_url": Declared(f"address of the panel for people who did not finish{_OF_PANEL}"),
+    "start_exposure_ms": Declared(
+        f"first exposure of a block{_BOUND}",
+        by_method=True,
+        label="First exposure (ms)",
+        meaning="First exposure of a block, in place of that of the rule.",
+    ),
+    "min_exposure_ms": Declared(
+        f"shortest exposure{_BOUND}",
+        by_method=True,
+        label="Shortest exposure (ms)",
+        meaning="In place of that of the rule.",
+    ),
+    "max_exposure_ms": Declared(
+        f"longest exposure{_BOUND}",
+        by_method=True,
+        label="Longest exposure (ms)",
+        meaning="In place of that of the rule.",
+    ),
+    "panel_parameters": Declared(
+        f"parameters of the link that are stored, separated by commas{_OF_PANEL}",
+        label="Parameters of the link that are stored",
+        meaning="Separated by commas; in place of those of the panel.",
+    ),
+    "evaluator_parameter": Declared(
+        f"parameter of the link that names the person{_OF_PANEL}",
+        label="Parameter of the link that names the person",
+        meaning="In place of that of the panel.",
+    ),
+    "redirect_url": Declared(
+        f"address to go back to{_OF_PANEL}; `{{code}}` is the completion code",
+        label="Address to go back to",
+        meaning="In place of that of the panel; `{code}` in it becomes the completion code.",
+    ),
+    "early_redirect_url": Declared(
+        f"address of the panel for people who did not finish{_OF_PANEL}",
+        label="Address to go back to without finishing",
+        meaning="In place of that of the panel.",
+    ),
 }
 
 

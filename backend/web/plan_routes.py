@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import msgspec
 
-from backend.administration.setting_forms import fields, posted
+from backend.administration.setting_forms import fields, names_in_words, posted
 from backend.experiment.judgment import Planning
 from backend.experiment.judgments import METHODS, method_named
 from backend.experiment.records import Study
@@ -27,6 +27,7 @@ from backend.web.plan_types import (
     PlanMade,
     PlanWish,
     SettingFields,
+    SettingNames,
     StoredMetrics,
     StudyCosts,
     StudyTakes,
@@ -39,7 +40,7 @@ _QUALIFICATION: MethodChoice = {
     "title": "Qualification",
     "about": (
         "A short test of real or fake that people have to pass before they may take part in studies, which "
-        "name it in the setting qualification. It has no score."
+        "ask for it in their settings. It has no score."
     ),
     "parts": [],
     "is_common": False,
@@ -57,7 +58,8 @@ def list_methods(context: Context) -> MethodChoices:
     Returns:
         Those of HYPE first, the qualification last.
     """
-    return {"methods": [*(_choice(name) for name in METHODS), _QUALIFICATION]}
+    methods = [*(_choice(name) for name in METHODS), _QUALIFICATION]
+    return {"methods": methods, "settings": cast(dict[str, SettingNames], names_in_words())}
 
 
 @route("GET /api/settings/{method}", "400", without="404")

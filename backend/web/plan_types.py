@@ -137,8 +137,17 @@ class MethodChoice(TypedDict):
     """Whose evaluators a plan takes as an example without a pilot; '' for nobody's."""
 
 
+class SettingNames(TypedDict):
+    """What forms call a setting and its choices."""
+
+    label: str
+    choices: dict[str, str]
+
+
 class MethodChoices(TypedDict):
     methods: list[MethodChoice]
+    settings: dict[str, SettingNames]
+    """By the setting's name; messages of refusals have these names."""
 
 
 class SettingFields(TypedDict):

@@ -15,9 +15,13 @@ import {
   asSettings,
   asTyped,
   inShort,
+  optionsOf,
   problemOf,
   settingAt,
+  valueWords,
 } from "../../frontend/console_setting_groups.js";
+
+import { callSettings } from "../../frontend/console_setting_names.js";
 
 const PARTS = { infinity: [], "2afc": ["ref", "p0", "p1"], time: [], qualification: [] };
 const server = {
@@ -29,7 +33,7 @@ const server = {
     is_common: false,
   })),
   async get() {
-    return { methods: this.methods };
+    return { methods: this.methods, settings: {} };
   },
 };
 await loadMethods(server);
@@ -206,6 +210,7 @@ const setting = (name, more = {}) => ({
   low: 0,
   high: 9,
   choices: [],
+  choice_labels: [],
   is_open: false,
   applies: true,
   label: name,
@@ -272,6 +277,34 @@ test("a field says its default and its limits", () => {
     "Default: no.",
   );
   assert.equal(inShort(setting("consent_text", { kind: "long_text", written: "(a text)", low: null })), "");
+});
+
+test("messages and values have the words of the console, never names of the API", () => {
+  const draw = { choices: ["random", "least-seen"], choice_labels: ["at random", "those seen least"] };
+  callSettings({
+    draw: { label: "How pictures are chosen", choices: { "least-seen": "those seen least" } },
+    draw_random_share: { label: "Share chosen at random", choices: {} },
+    images: { label: "Pictures", choices: {} },
+  });
+  const refusal = "with draw=least-seen, draw_random_share must be above 0, such as 0.5";
+
+  assert.equal(
+    sentence(refusal),
+    "With “How pictures are chosen” (those seen least), “Share chosen at random” must be above 0, " +
+      "such as 0.5.",
+  );
+  assert.equal(sentence("images must be from 2 to 5000"), "“Pictures” must be from 2 to 5000.");
+  assert.equal(
+    sentence("the images must be even; `images` stay"),
+    "The images must be even; “Pictures” stay.",
+  );
+  assert.equal(
+    sentence("this message has snake_case of another kind"),
+    "This message has snake_case of another kind.",
+  );
+  assert.equal(valueWords(setting("draw", { kind: "choice", ...draw }), "least-seen"), "those seen least");
+  assert.equal(valueWords(setting("panel", draw), '{"name": "campus"}'), "campus (a panel of its own)");
+  assert.deepEqual(optionsOf(setting("draw", draw), "other").at(-1), ["other", "other"]);
 });
 
 test("the server is asked for the aim only where it knows how much evaluators differ", () => {

@@ -48,10 +48,15 @@ SIMULATED_TIES = 0.5
 class TournamentSettings(JudgmentSettings):
     """What a tournament compares, and how it is answered."""
 
-    ties: bool = setting(False, "evaluators can also answer that two pictures look equally real")
+    ties: bool = setting(
+        False,
+        "evaluators can also answer that two pictures look equally real",
+        label="Ties",
+    )
     real_contestant: bool = setting(
         False,
         "the real pictures take part as one more contestant, in every session, as a fixed point of reference",
+        label="Real pictures as a contestant",
     )
 
 

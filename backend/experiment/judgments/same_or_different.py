@@ -62,7 +62,12 @@ class JndSettings(items.ItemSettings):
     """How often each pair is judged, and the time between its pictures."""
 
     gap_ms: float = setting(
-        250, "how long nothing is shown between the two pictures", SHORTEST_MS, 10000, shapes_flashes=True
+        250,
+        "how long nothing is shown between the two pictures",
+        SHORTEST_MS,
+        10000,
+        shapes_flashes=True,
+        label="Pause between the pictures (ms)",
     )
 
 

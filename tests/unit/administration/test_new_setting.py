@@ -90,6 +90,7 @@ def test_a_new_setting_takes_one_file(tmp_path, file, before, declare, method, d
         "Glow",
         13,
     )
-    assert (field["applies"], field["doc"], field["default"]) == (True, doc, "off")
+    in_the_console = doc.replace("`tournament`", "Tournament")
+    assert (field["applies"], field["doc"], field["default"]) == (True, in_the_console, "off")
     assert found["documented"]
     assert found["fixed"] == "it is baked in"
