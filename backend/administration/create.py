@@ -31,7 +31,7 @@ from backend.experiment.records import CHECK, PRACTICE, Stimulus, Study
 from backend.experiment.setting_errors import invalid_setting
 from backend.experiment.settings import new_protocol
 from backend.foundation.atomic_files import sync, sync_all, write_whole
-from backend.foundation.errors import FULL, Conflict, InvalidInput, NotFound, StoreFailed, under
+from backend.foundation.errors import FULL, Conflict, InvalidInput, NotFound, StoreFailed, together, under
 from backend.foundation.names import clean
 from backend.foundation.permissions import private, share
 from backend.foundation.printable import printable
@@ -75,6 +75,7 @@ def create(
             say(f"note: {note}")
     try:
         with data.making(spec.name) as partial:
+            _check_place(store, data, spec.name)
             return _made(
                 store,
                 data,
@@ -120,6 +121,7 @@ def _made(
         "say": say,
     }
     medium = MEDIA[judgment.medium]
+    _check_masks(spec, protocol)
     with spec.at():
         try:
             if judgment.has_items:
@@ -218,10 +220,11 @@ class _Draft:
         lack = self.judgment.lack(study, pool)
         taken = sum(after.role != before.role for before, after in zip(stimuli, marked, strict=True))
         if lack and taken:
-            lack += (
-                f"; {taken} pictures are set aside for practice and instructions, unless --practice DIR and "
+            aside = (
+                f"{taken} pictures are set aside for practice and instructions, unless --practice DIR and "
                 "--checks DIR have some"
             )
+            return together([lack, aside])
         return lack
 
 
@@ -373,11 +376,21 @@ def _protocol(spec: StudySpec) -> protocols.Protocol:
             "the answers",
             "debrief",
         )
+    _check_form(spec, protocol)
     if protocol.timing.masks == protocols.OWN_MASKS and spec.masks is None:
         raise invalid_setting("your own masks are read from a folder: --masks DIR", "masks")
     if spec.masks is not None:
         protocol = protocol.changed(masks=protocols.OWN_MASKS)
     return protocol
+
+
+def _check_form(spec: StudySpec, protocol: protocols.Protocol) -> None:
+    """Raise InvalidInput if pictures cannot be brought to the form that is asked for."""
+    from backend.stimuli.images import resolve_format
+    from backend.stimuli.ingest import checked_losses
+
+    resolve_format(protocol.stimuli.image_format, protocol.stimuli.size_px)
+    checked_losses(spec.equalise, protocol.stimuli.size_px)
 
 
 def _check_aside(spec: StudySpec, protocol: protocols.Protocol) -> None:
@@ -416,12 +429,25 @@ def check_qualification(store: Store, kind: str, name: str) -> None:
         )
 
 
+def _has_masks(protocol: protocols.Protocol) -> bool:
+    return protocol.has_flashes and protocol.timing.mask_count > 0
+
+
+def _check_masks(spec: StudySpec, protocol: protocols.Protocol) -> None:
+    """Read the researcher's own masks before all pictures, so that they are not refused after those."""
+    from backend.stimuli.masks import check_masks
+
+    if spec.masks is not None and _has_masks(protocol):
+        with spec.at("masks"):
+            check_masks(spec.masks)
+
+
 def _with_masks(
     study: Study, spec: StudySpec, data: DataDir, partial: Path, intake: Any, progress: Any, say: Any
 ) -> Study:
     from backend.stimuli import masks
 
-    if not study.protocol.has_flashes or study.protocol.timing.mask_count == 0:
+    if not _has_masks(study.protocol):
         return study
     if spec.masks is not None:
         form = {"size_px": study.protocol.stimuli.size_px, "image_format": intake.image_format}
@@ -460,6 +486,17 @@ def _with_flash_note(study: Study, spec: StudySpec, partial: Path, intake: Any) 
     )
 
 
+def _check_place(store: Store, data: DataDir, study: str) -> None:
+    """Raise Conflict if the folder of a study's pictures may be that of a study in another store."""
+    place, mark = data.images(study), data.unpublished(study)
+    is_left = store.url is not None and mark.exists() and mark.read_text("utf-8") == store.url
+    if place.exists() and not is_left:
+        raise Conflict(
+            f"{place} holds the pictures of a study {study} that is not in this store; choose another name "
+            "or data directory, or remove the folder if no store needs it"
+        )
+
+
 def _publish(
     store: Store,
     data: DataDir,
@@ -479,12 +516,8 @@ def _publish(
         lifecycle.check_name(store, study.name)
         if study.protocol.admission.qualification:  # it may have been deleted in the meantime
             check_qualification(store, study.kind, study.protocol.admission.qualification)
+        _check_place(store, data, study.name)
         if place.exists():
-            if not (store.url and mark.exists() and mark.read_text("utf-8") == store.url):
-                raise Conflict(
-                    f"{place} holds the pictures of a study {study.name} that is not in this store; choose "
-                    "another name or data directory, or remove the folder if no store needs it"
-                )
             shutil.rmtree(place)  # left by a creation with this store that crashed here
         write_whole({mark: (store.url or "").encode()})
         try:

@@ -159,6 +159,13 @@ class PostedStudy(StudyFile):
         where = self.where(*keys)
         return InvalidInput(f"{where}: {problem}" if where else problem, keys=keys)
 
+    def given(self, error: OpenhypeError) -> Keys:
+        """Return the keys of the entry that an error is about: a setting rather than pictures sent before."""
+        settings = [keys for keys in (error.keys, *error.also) if keys[:1] == ("settings",)]
+        if not settings or settings[0] == error.keys:
+            return super().given(error)
+        return next((keys for keys in settings if keys in self.lines), settings[0])
+
     @contextmanager
     def at(self, *keys: Key) -> Iterator[None]:
         """Leave the messages of errors as they are, and complete their keys."""

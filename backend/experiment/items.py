@@ -247,6 +247,8 @@ def lack(study: Study, pool: Pool, noun: str) -> str:
                 f"study {study.name} lacks {noun} for a session of {shown.trials}{blocks}: it has {count}; "
                 f"add some, or ask for fewer: --set images={count // shown.blocks}",
                 "items",
+                "images",
+                "blocks",
             )
         )
     wanted = {

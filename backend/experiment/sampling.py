@@ -24,7 +24,7 @@ from backend.experiment.pair_design import Standing
 from backend.experiment.protocol import BETWEEN, Protocol
 from backend.experiment.records import FAKE, REAL, Condition, PlannedBlock, Session, Stimulus, Study
 from backend.experiment.session import Cursor
-from backend.experiment.setting_errors import problem_of
+from backend.experiment.setting_errors import keys_of, problem_of
 from backend.foundation.errors import Conflict, InvalidInput, Keys, Problem
 from backend.foundation.frozen import dataclass
 
@@ -210,6 +210,7 @@ def lack(study: Study, pool: Pool, title: str = "HYPE-infinity") -> str:
         f"study {study.name} lacks pictures for a {title} session of {protocol.stimuli.trials}{blocks}, half "
         f"of them real: it has {short}; {_advice(study, pool)}",
         short.keys,
+        [keys_of("images"), keys_of("blocks")],
     )
 
 
@@ -356,7 +357,7 @@ def _draw_problem(study: Study) -> str:
             "draw",
         )
     if shown.blocks > 1:
-        return f"draw={shown.draw} goes with blocks=1, not {shown.blocks}"
+        return problem_of(f"draw={shown.draw} goes with blocks=1, not {shown.blocks}", "draw", "blocks")
     return ""
 
 

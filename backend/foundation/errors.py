@@ -91,10 +91,11 @@ class Problem(str):
 
 
 def together(problems: Iterable[str]) -> str:
-    """Return problems as one sentence, about the entry of the first that has keys; "" if there are none."""
-    found = [problem for problem in problems if problem]
-    about = next((each for each in found if isinstance(each, Problem) and each.keys), Problem(""))
-    return Problem("; ".join(found), about.keys, about.also)
+    """Return problems as one sentence, about the entries of all, the first's first; "" if there are none."""
+    sentences = [problem for problem in problems if problem]
+    about = [keys for each in sentences if isinstance(each, Problem) for keys in (each.keys, *each.also)]
+    keys, *also = [*filter(None, about)] or [()]
+    return Problem("; ".join(sentences), keys, also)
 
 
 class StoreFailed(OpenhypeError):

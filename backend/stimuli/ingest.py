@@ -22,7 +22,7 @@ from backend.stimuli import refusals
 from backend.stimuli.confounds import Difference, cropped, differences, treatments
 from backend.stimuli.estimates import announced, tracked
 from backend.stimuli.file_metadata import make_uniform
-from backend.stimuli.folders import Finding, Source, scan
+from backend.stimuli.folders import Finding, Scan, Source, scan
 from backend.stimuli.images import (
     BadPicture,
     Equalise,
@@ -84,10 +84,19 @@ def ingest(
         options: the others of `survey`.
 
     Raises:
-        Refused: names all folders and files that are not as expected, and what to do.
+        Refused: names all folders and files that are not as expected, and what to do; before any file is
+            opened, if their names tell.
     """
+
+    def check_names(scanned: Scan) -> None:
+        folders = [finding for finding in scanned.findings if finding.kind == "folder"]
+        files = [] if skip_bad else [finding for finding in scanned.findings if finding.kind != "folder"]
+        most = [_stimulus(_Made(source, str(i))) for i, source in enumerate(scanned.sources)]
+        lack = lacking(most, scanned.classes) if lacking and not folders else ""
+        refusals.check(folders, files, lack)
+
     try:
-        found = survey(real, models, out, progress=progress, **options)
+        found = survey(real, models, out, progress=progress, check_names=check_names, **options)
         refusals.check(
             found.folders,
             [*(() if skip_bad else found.files), *(found.duplicates if strict else ())],
@@ -180,6 +189,7 @@ def survey(
     workers: int | None = None,
     progress: Callable[..., Iterable] | None = None,
     say: Callable[[str], Any] | None = None,
+    check_names: Callable[[Scan], Any] = lambda scanned: None,
 ) -> Survey:
     """Process all images of the folders as `ingest` does, and return all that was found.
 
@@ -195,10 +205,12 @@ def survey(
         workers: number of processes; default, one a core.
         progress: wraps an iterable: `progress(items, total, label)`.
         say: called with an estimate of the time, if it is long.
+        check_names: called with what the names of files tell, before any is opened; it may raise.
     """
     chosen = resolve_format(image_format, size_px)
-    losses = _checked_losses(equalise, size_px)
+    losses = checked_losses(equalise, size_px)
     scanned = scan(real, models, aside=aside)
+    check_names(scanned)
     key = rng.randbytes(32) if rng else secrets.token_bytes(32)
     jobs = [_Job(source, out, size_px, chosen, losses, key) for source in scanned.sources]
     if out is not None:
@@ -262,7 +274,12 @@ def _finding(error: BadPicture, source: Source) -> Finding:
     return Finding(error.kind, printable(source.path), error.why, source.keys)
 
 
-def _checked_losses(equalise: Sequence[str], size_px: int) -> Equalise:
+def checked_losses(equalise: Sequence[str], size_px: int) -> Equalise:
+    """Return the losses that pictures go through that are shown at `size_px`.
+
+    Raises:
+        InvalidInput: a step is unknown, or loses nothing at this size.
+    """
     losses = parse_equalise(equalise)
     for size in losses.sizes_px:
         if size >= size_px:

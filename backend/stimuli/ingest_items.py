@@ -115,6 +115,10 @@ def ingest_items(
         Refused: names all folders and items that are not as expected, and what to do.
     """
     scanned = scan_items(sets, parts, aside, answers)
+    most = [_stimulus(_Made(source, (str(i),))) for i, source in enumerate(scanned.sources)]
+    most += [Stimulus("", kind.truth, "", role=kind.role) for kind in made for _ in range(kind.count)]
+    lack = lacking(most, ()) if lacking and not scanned.folders else ""
+    refusals.check(scanned.folders, [], lack)
     with in_parallel(_measured, scanned.sources, workers) as sizes_read:
         seen = list(tracked(sizes_read, len(scanned.sources), "sizes", progress))
     bad = [*scanned.items, *(found for found in seen if isinstance(found, Finding))]
@@ -123,7 +127,7 @@ def ingest_items(
         for source, size in zip(scanned.sources, seen, strict=True)
         if not isinstance(size, Finding)
     }
-    refusals.check(scanned.folders, [] if skip_bad else bad, "", refusals.ITEMS)
+    refusals.check([], [] if skip_bad else bad, "", refusals.ITEMS)
     chosen_px, notes = _size(sizes.values(), size_px)
     chosen = resolve_format(image_format, chosen_px)
     key = rng.randbytes(32) if rng else secrets.token_bytes(32)

@@ -52,9 +52,8 @@ def check(
     if lack:
         problems.append(lack)
     if problems:
-        about = [finding.keys for finding in (*folders, *files)] + [
-            lack.keys if isinstance(lack, Problem) else ()
-        ]
+        about = [finding.keys for finding in (*folders, *files)]
+        about += [lack.keys, *lack.also] if isinstance(lack, Problem) else []
         keys, *also = [*filter(None, about)] or [()]
         everything = [*(finding.what for finding in folders), *map(line, files), *filter(None, [lack])]
         raise Refused("; ".join(problems), everything if are_many((), files) else (), keys, also)

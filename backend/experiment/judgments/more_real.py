@@ -27,7 +27,7 @@ from backend.experiment.records import REAL, PlannedBlock, Stimulus, Study
 from backend.experiment.response_columns import Column, Kind
 from backend.experiment.sampling import Deck, Pool
 from backend.experiment.session import Picture
-from backend.experiment.setting_errors import problem_of
+from backend.experiment.setting_errors import keys_of, problem_of
 from backend.experiment.setting_groups import JudgmentSettings, setting
 from backend.foundation.errors import InvalidInput, Problem
 from backend.foundation.frozen import dataclass
@@ -169,6 +169,7 @@ class MoreReal(Judgment):
             f"study {study.name} lacks pictures for a session of {sum(trials)} pairs: it has "
             f"{', '.join(short[:_NAMED])}{more}; add pictures, or ask for fewer pairs (--set images=N)",
             short[0].keys,
+            [keys_of("images")],
         )
 
     def join_problem(self, study: Study) -> str:

@@ -29,7 +29,7 @@ from backend.experiment.records import REAL, TEST, PlannedBlock, Session, Stimul
 from backend.experiment.response_columns import Column, Kind
 from backend.experiment.sampling import Pool
 from backend.experiment.session import Cursor, Picture
-from backend.experiment.setting_errors import problem_of
+from backend.experiment.setting_errors import keys_of, problem_of
 from backend.foundation.errors import Problem
 
 if TYPE_CHECKING:
@@ -140,6 +140,7 @@ class WhichIsReal(Judgment):
             f"study {study.name} lacks pictures for a session of {shown.trials} pairs{blocks}, a real and a "
             f"fake each: it has {short}; add pictures{fewer}",
             short.keys,
+            [keys_of("images"), keys_of("blocks")],
         )
 
     def notes(self, study: Study, pool: Pool) -> list[str]:

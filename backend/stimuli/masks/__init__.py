@@ -96,6 +96,18 @@ def mask_of(picture: "np.ndarray", kind: str, seed: int, cache: Path | None = No
     return cached(cache, key_of(picture, kind, VERSION, seed), lambda: synthesise(picture, rng))
 
 
+def check_masks(folder: Path) -> None:
+    """Check that `ingest_masks` can process a folder.
+
+    Raises:
+        InvalidInput: the folder is missing or empty, or files cannot be read.
+    """
+    from backend.stimuli.images import MIN_SIDE_PX
+    from backend.stimuli.ingest import processed
+
+    processed(folder, "masks", MIN_SIDE_PX, "png")
+
+
 def ingest_masks(
     folder: Path, out: Path, *, size_px: int, image_format: str, rng: Random | None = None
 ) -> tuple[str, ...]:

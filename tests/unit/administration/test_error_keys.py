@@ -205,7 +205,7 @@ def test_each_setting_is_named_by_its_line_if_its_value_is_bad(folders, name, me
     lines = [*before.splitlines(), "[settings]", f"{name} = {'{}' if is_any_text else bad}", *kept]
     (folders / "study.toml").write_text("\n".join(lines), encoding="utf-8")
 
-    error = made(folders) if name == "image_format" else refused(folders)
+    error = refused(folders)
 
     place = lines.index("[settings]") + 2
     assert str(error).startswith(named(folders, place)), error
