@@ -191,6 +191,7 @@ export function field(label, input, hint = "") {
   return {
     element,
     input,
+    label,
     hint: hintLine,
     /** @param {string} words the error; "" for none */
     fail(words) {

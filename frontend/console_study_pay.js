@@ -1,6 +1,7 @@
 // @ts-check
 /** What evaluators of a study are owed, and paying it: shown first, then confirmed twice. */
 
+import { edited } from "./console_edits.js";
 import {
   actionButton,
   details,
@@ -40,6 +41,11 @@ const HEADINGS = /** @type {{[about: string]: string}} */ ({
   "at the panel": "At the panel",
   next: "What comes next",
   "you may": "By command",
+});
+const LIMITS = /** @type {Record<string, string>} */ ({
+  budget_usd_cents: "Budget",
+  fee_percent: "Fee of the panel, in percent",
+  vat_percent: "VAT on the fee, in percent",
 });
 const MOST_SHOWN = 200;
 const MARKED_AT_ONCE = 1000;
@@ -224,22 +230,33 @@ function budget(
   { api },
   refresh,
 ) {
+  const shown = { budget_usd_cents, fee_percent, vat_percent };
   const limit = centsField(
     `Budget (${currency})`,
     budget_usd_cents,
     "All that the study may cost, with fees. Nothing beyond it is ever paid.",
   );
   const percents = {
-    fee_percent: percentField("Fee of the panel, in percent", fee_percent),
-    vat_percent: percentField("VAT on the fee, in percent", vat_percent),
+    fee_percent: percentField(LIMITS.fee_percent, fee_percent),
+    vat_percent: percentField(LIMITS.vat_percent, vat_percent),
   };
   const form = commandForm(
     [limit.element, ...(paid_by === "prolific" ? elementsOf(percents) : [])],
     "Set the budget",
     async () => {
-      const wish = valuesOf({ budget_usd_cents: limit, ...percents });
-      await api.post(pathTo`/api/studies/${study}/payments/budget`, wish, { again: true });
-      await refresh("It is set.");
+      const path = pathTo`/api/studies/${study}/payments`;
+      const choice = await edited(shown, valuesOf({ budget_usd_cents: limit, ...percents }), {
+        label: (name) => LIMITS[name],
+        inWords: (name, value) =>
+          name === "budget_usd_cents" && value ? amount(value, currency) : `${value ?? "none"}`,
+        current: () => api.get(path),
+        send: (changes, replaced) => {
+          const replaces = Object.fromEntries(Object.keys(changes).map((name) => [name, replaced[name]]));
+          return api.post(`${path}/budget`, { ...changes, replaces }, { again: true });
+        },
+      });
+      if (choice)
+        await refresh(choice === "mine" ? "It is set." : "It stays as it was set by somebody else.");
     },
     { isPrimary: false },
   );

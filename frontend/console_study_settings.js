@@ -1,6 +1,7 @@
 // @ts-check
 /** A study's settings, which can be changed until somebody has begun, and what removes things for good. */
 
+import { edited } from "./console_edits.js";
 import {
   actionButton,
   actionRow,
@@ -28,6 +29,7 @@ import { labelOf } from "./console_setting_names.js";
  * @typedef {import("./console_setting_groups.js").Setting} Setting
  * @typedef {import("./console_study.js").Study} Study
  * @typedef {import("./console_study.js").Context} Context
+ * @typedef {(setting: Setting, value: string) => Promise<boolean>} Change false if nothing was decided
  */
 
 /** Letters of a value above which it takes lines of its own. */
@@ -52,7 +54,8 @@ export async function showSettings(main, record, context) {
  * @param {Context} context
  */
 function settingList(record, settings, { api }) {
-  const { study } = record;
+  const path = pathTo`/api/studies/${record.study}`;
+  let now = record;
   const filter = el("input", { type: "search", autocomplete: "off", spellcheck: "false" });
   const told = statusLine();
   const nothing = el("p", { class: "quiet", role: "status" });
@@ -64,21 +67,33 @@ function settingList(record, settings, { api }) {
       "one study."
     : "Nobody has begun: every setting can still be changed. Existing simulated sessions are then removed.";
 
-  /**
-   * @param {string} name
-   * @param {string} value
-   */
-  async function change(name, value) {
-    const found = await api.post(pathTo`/api/studies/${study}/set`, {
-      settings: { [name]: name === "panel" ? panelOf(value) : value },
-    });
-    const words = found.changed.map(
-      (/** @type {{setting: string}} */ { setting }) => `${labelOf(setting)} was changed.`,
+  /** @type {Change} */
+  async function change(setting, value) {
+    const { name, label } = setting;
+    /** @type {import("../types/api.js").SettingsChanged} */
+    let found = { changed: [], cleared: 0, notes: [] };
+    const choice = await edited(
+      { [name]: now.settings_typed[name] },
+      { [name]: value },
+      {
+        label: () => label,
+        inWords: (_, text) => valueWords(setting, text) || "–",
+        current: async () => (await api.get(`${path}/record`)).settings_typed,
+        async send(_, replaced) {
+          const settings = { [name]: name === "panel" ? panelOf(value) : value };
+          found = await api.post(`${path}/set`, { settings, replaces: { [name]: replaced[name] } });
+        },
+      },
     );
+    if (!choice) return false;
+    now = await api.get(`${path}/record`); // one setting can change others
+    for (const group of [first, ...others]) group.update(now);
+    const words = found.changed.map(({ setting: name }) => `${labelOf(name)} was changed.`);
     told.textContent = [
-      ...(words.length ? words : [`${labelOf(name)} has this value already.`]),
+      ...(words.length ? words : [choice === "mine" ? `${label} has this value already.` : "It stays."]),
       ...found.notes.map(sentence),
     ].join(" ");
+    return true;
   }
 
   filter.addEventListener("input", () => {
@@ -103,7 +118,7 @@ function settingList(record, settings, { api }) {
  * @param {string} heading
  * @param {Setting[]} settings
  * @param {Study} record
- * @param {(name: string, value: string) => Promise<void>} change
+ * @param {Change} change
  */
 function settingGroup(heading, settings, record, change) {
   const rows = settings.map((setting) => settingRow(record, setting, change));
@@ -119,6 +134,10 @@ function settingGroup(heading, settings, record, change) {
     : list;
   return {
     element,
+    /** @param {Study} record */
+    update(record) {
+      for (const row of rows) row.update(record);
+    },
     /**
      * Show only settings with a text in their name or description; return whether there are any.
      * @param {string} wanted
@@ -136,49 +155,37 @@ function settingGroup(heading, settings, record, change) {
 /**
  * @param {Study} record
  * @param {Setting} setting
- * @param {(name: string, value: string) => Promise<void>} change
+ * @param {Change} change
  */
-function settingRow({ settings_typed, settings_changed, begun }, setting, change) {
+function settingRow(record, setting, change) {
   const { name, label } = setting;
   const meaning = sentence(setting.doc);
-  const marked = settings_changed.includes(name)
-    ? [" ", el("span", { class: "mark" }, "not the default")]
-    : [];
-  let value = settings_typed[name] ?? "";
-  const shown = el("span", { class: "setting-value" }, valueWords(setting, value) || "–");
-  const button = actionButton(
-    "Change",
-    async () => {
-      const wanted = await askForValue(setting, value, change);
-      if (wanted === null) return;
-      value = wanted;
-      shown.textContent = valueWords(setting, value) || "–";
-    },
-    { className: "plain", name: `Change: ${label}` },
-  );
+  const mark = el("span", { class: "mark" }, "not the default");
+  let value = "";
+  const shown = el("span", { class: "setting-value" });
+  const button = actionButton("Change", () => askForValue(setting, value, change), {
+    className: "plain",
+    name: `Change: ${label}`,
+  });
+  const line = el("dd", {}, shown, " ", mark, ...(record.begun ? [] : [" ", button]));
   const about = el("dd", { class: "quiet" }, ...withCode(meaning));
-  const element = el(
-    "div",
-    {},
-    el("dt", {}, label),
-    el(
-      "dd",
-      { class: value.length > LONG ? "long" : "short" },
-      shown,
-      ...marked,
-      ...(begun ? [] : [" ", button]),
-    ),
-    about,
-  );
-  return { element, words: `${name} ${label} ${meaning}`.toLowerCase() };
+  const element = el("div", {}, el("dt", {}, label), line, about);
+  /** @param {Study} record */
+  function update({ settings_typed, settings_changed }) {
+    value = settings_typed[name] ?? "";
+    shown.textContent = valueWords(setting, value) || "–";
+    line.className = value.length > LONG ? "long" : "short";
+    mark.hidden = !settings_changed.includes(name);
+  }
+  update(record);
+  return { element, update, words: `${name} ${label} ${meaning}`.toLowerCase() };
 }
 
 /**
- * Ask for the value of a setting until the server takes it; null if nothing is to be changed.
+ * Ask for the value of a setting until the server takes it, or nothing is to be changed.
  * @param {Setting} setting
  * @param {string} value
- * @param {(name: string, value: string) => Promise<void>} change
- * @returns {Promise<string | null>}
+ * @param {Change} change
  */
 async function askForValue(setting, value, change) {
   const input = inputOf(setting, value);
@@ -196,8 +203,7 @@ async function askForValue(setting, value, change) {
     save.setAttribute("aria-disabled", "true");
     asked.fail("");
     try {
-      await change(setting.name, input.value);
-      dialog.close("saved");
+      if (await change(setting, input.value)) dialog.close();
     } catch (error) {
       asked.fail(explained(error));
       input.focus();
@@ -205,8 +211,8 @@ async function askForValue(setting, value, change) {
       save.removeAttribute("aria-disabled");
     }
   });
-  cancel.addEventListener("click", () => dialog.close(""));
-  return (await answered(dialog)) === "saved" ? input.value : null;
+  cancel.addEventListener("click", () => dialog.close());
+  await answered(dialog);
 }
 
 /**

@@ -4,8 +4,10 @@
  * was submitted.
  */
 
+import { edited } from "./console_edits.js";
 import { el, field, link, quiet, section } from "./console_elements.js";
 import { choiceField, elementsOf, numberField, textField, valuesOf } from "./console_fields.js";
+import { counted, moment } from "./console_format.js";
 import { commandForm } from "./console_forms.js";
 import { pathTo } from "./console_paths.js";
 import { modelsSection } from "./console_study_models.js";
@@ -54,7 +56,8 @@ export async function showSubmissions(main, record, context) {
  * @param {Context} context
  * @param {() => void} onStored
  */
-function standingForm({ study }, standing, { api }, onStored) {
+function standingForm({ study }, standing, { api, go }, onStored) {
+  let shown = standing && termsOf(standing);
   const time = (/** @type {string} */ label, /** @type {string | null | undefined} */ at, hint = "") => {
     const typed = textField(label, { type: "datetime-local", value: localTime(at) }, hint);
     return { ...typed, value: () => stored(typed.input.value, at) };
@@ -111,8 +114,20 @@ function standingForm({ study }, standing, { api }, onStored) {
     standing ? "Save" : "Let models join",
     async () => {
       const { most, days = 1, ...terms } = valuesOf(asked);
-      const wish = { ...terms, limit: most ? { count: most, days } : null };
-      await api.post(pathTo`/api/studies/${study}/standing`, wish, { again: true });
+      const path = pathTo`/api/studies/${study}/standing`;
+      const wanted = { ...terms, limit: most ? { count: most, days } : null };
+      const choice = await edited(shown ?? {}, wanted, {
+        label: (name) =>
+          asked[/** @type {keyof typeof asked} */ (name)]?.label ?? "Submissions of one member",
+        inWords: termInWords,
+        current: async () => (shown = termsOf(await api.get(path))),
+        async send(changes) {
+          const wish = { ...wanted, ...shown, ...changes, replaces: shown ?? "none" };
+          shown = termsOf(await api.post(path, wish, { again: true }));
+        },
+      });
+      if (choice === "theirs") return go(pathTo`/console/studies/${study}/submissions`, { replace: true });
+      if (!choice) return "Nothing was saved.";
       page.hidden = !asked.published.value();
       onStored();
       return "Saved.";
@@ -132,6 +147,26 @@ function standingForm({ study }, standing, { api }, onStored) {
     form,
   );
   return section(standing ? `Standing study: ${standing.title}` : "Standing study", intro, whole);
+}
+
+/**
+ * Return what a form sets of a standing study.
+ * @param {Standing} facts
+ */
+function termsOf({ title, about, opens_at, closes_at, embargo_until, limit, counts, submitters, published }) {
+  return { title, about, opens_at, closes_at, embargo_until, limit, counts, submitters, published };
+}
+
+/**
+ * @param {string} name of a term
+ * @param {any} value
+ */
+function termInWords(name, value) {
+  if (name === "limit")
+    return value ? `${value.count} in ${counted(value.days, "day")}` : "as many as they like";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (Array.isArray(value)) return value.join(", ");
+  return (/_(at|until)$/.test(name) && value ? moment(value) : value) || "–";
 }
 
 /**

@@ -12,6 +12,7 @@ from typing import Any
 from backend.administration import catalogues
 from backend.administration.clear import clear_outdated
 from backend.administration.create import check_qualification
+from backend.administration.setting_list import typed_settings
 from backend.experiment import protocol as protocols
 from backend.experiment.judgment import pictures_of
 from backend.experiment.judgments import judgment_of
@@ -24,6 +25,7 @@ from backend.stores.datadir import DataDir
 from backend.stores.store import Store
 from backend.stores.updates import retried
 from backend.studies import lifecycle
+from backend.studies.replaced_values import check_replaced
 from backend.task import replies
 
 _FIXED = {
@@ -52,15 +54,24 @@ class Change:
         return [note for note in self.study.notes if note not in self.before.notes]
 
 
-def change_settings(store: Store, data: DataDir, name: str, settings: Mapping[str, Any]) -> Change:
+def change_settings(
+    store: Store,
+    data: DataDir,
+    name: str,
+    settings: Mapping[str, Any],
+    replaces: Mapping[str, str] | None = None,
+) -> Change:
     """Change settings (name to text or value) of a study, and return the result.
 
     If interrupted, nothing has changed, or only simulated sessions remain that no score includes.
 
+    Args:
+        replaces: the values that are replaced, as `typed_settings` returns them; None for whichever.
+
     Raises:
         NotFound: there is no such study.
         InvalidInput: an unknown setting, one that determined the study's files, or an invalid value.
-        Conflict: a real evaluator has begun the study.
+        Conflict: a real evaluator has begun the study; `changed`: a value is another by now.
     """
 
     def change() -> tuple[Study, Study]:
@@ -68,6 +79,7 @@ def change_settings(store: Store, data: DataDir, name: str, settings: Mapping[st
         _check_not_begun(study)
         after = _revised(store, data, study, settings)
         if after is not study:
+            check_replaced(replaces or {}, typed_settings(study.protocol))
             store.change_study(after)
         return study, after
 

@@ -12,6 +12,7 @@ from backend.experiment.fixed_exposures import label
 from backend.experiment.judgments import METHODS, method_named
 from backend.experiment.judgments.real_or_fake import QUALIFICATION
 from backend.experiment.panel import BUILT_IN, PanelRecord
+from backend.experiment.protocol import Protocol
 from backend.experiment.settings import LISTS, documented_settings, value_of
 from backend.experiment.staircase import NAMED_RULES, StaircaseRule
 
@@ -97,6 +98,11 @@ def typed(name: str, value: Any) -> str:
             {part: each for part, each in asdict(value).items() if part == "name" or each != usual[part]}
         )
     return value if isinstance(value, str) else written(value)
+
+
+def typed_settings(protocol: Protocol) -> dict[str, str]:
+    """Return all documented settings of a protocol as `typed` returns their values."""
+    return {name: typed(name, value_of(protocol, name)) for name in documented_settings()}
 
 
 def _toml_texts(texts: Iterable[tuple[str, str, str]]) -> Iterator[str]:

@@ -39,6 +39,7 @@ from backend.payment.ledger import (
 from backend.stores.store import RESTORES, Stale, Store
 from backend.stores.updates import retried, update
 from backend.studies.lifecycle import DELETED, recruitment_book
+from backend.studies.replaced_values import check_replaced
 from backend.studies.retainer import Wait, is_waiting
 from backend.studies.waiting_room import waits
 
@@ -145,8 +146,16 @@ def set_budget(
     budget_usd_cents: int | None = None,
     fee_percent: str | None = None,
     vat_percent: str | None = None,
+    replaces: Mapping[str, Any] | None = None,
 ) -> Purse:
-    """Set the maximum total cost of a study, fees and VAT included; None leaves a value unchanged."""
+    """Set the maximum total cost of a study, fees and VAT included; None leaves a value unchanged.
+
+    Args:
+        replaces: the values that are replaced, by name; None for whichever.
+
+    Raises:
+        Conflict: `changed`: a value is another by now.
+    """
     wanted = {
         "budget_usd_cents": budget_usd_cents,
         "fee_percent": fee_percent,
@@ -154,7 +163,14 @@ def set_budget(
     }
     changes: dict[str, Any] = {name: value for name, value in wanted.items() if value is not None}
     check_paid_here(store, study)
-    return change_purse(store, study, lambda now: replace(now, **changes))
+
+    def rule(now: Purse) -> Purse:
+        after = replace(now, **changes)
+        if after != now:
+            check_replaced(replaces or {}, vars(in_force(store, study, now)))
+        return after
+
+    return change_purse(store, study, rule)
 
 
 def change_purse(store: Store, study: str, rule: Callable[[Purse], Purse]) -> Purse:

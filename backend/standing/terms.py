@@ -12,6 +12,7 @@ from backend.foundation.timestamps import readable, stamp, utc_now
 from backend.standing.protocol_hash import protocol_text
 from backend.stores.store import Store
 from backend.stores.updates import update
+from backend.studies.replaced_values import check_replaced
 from backend.studies.standing_books import STANDING
 
 ALL = "all"
@@ -76,11 +77,17 @@ class Standing:
         return submitters == ALL or member.lower() in {each.lower() for each in submitters}
 
 
-def stand(store: Store, study: Study, terms: Terms, now: datetime) -> Standing:
+def stand(
+    store: Store, study: Study, terms: Terms, now: datetime, replaces: Terms | Literal["none", ""] = ""
+) -> Standing:
     """Make a study a standing one, or change its terms; return the record.
+
+    Args:
+        replaces: the terms that are replaced, `none` if there were none; "" for whichever.
 
     Raises:
         InvalidInput: no model can join the study, or the terms are not valid.
+        Conflict: `changed`: the terms are others by now.
     """
     if problem := judgment_of(study.protocol.method).join_problem(study):
         raise InvalidInput(f"{study.name} cannot be a standing study: it {problem}")
@@ -90,6 +97,8 @@ def stand(store: Store, study: Study, terms: Terms, now: datetime) -> Standing:
 
     def rule(data: Mapping[str, Any] | None) -> Mapping[str, Any]:
         before = _standing(study.name, data) if data and data["created_at"] == study.created_at else None
+        if before is None or before.terms != checked:
+            _check_replaced(replaces, before)
         if before is None:
             return _data(Standing(study.name, study.created_at, checked, at, (), protocol, study.settings_id))
         if before.settings_id != study.settings_id:
@@ -100,6 +109,13 @@ def stand(store: Store, study: Study, terms: Terms, now: datetime) -> Standing:
 
     update(store, STANDING, study.name, rule)
     return standing(store, study)
+
+
+def _check_replaced(replaces: Terms | Literal["none", ""], before: Standing | None) -> None:
+    if replaces:
+        shown = {"terms": "none"} if isinstance(replaces, str) else plain_terms(_checked(replaces))
+        now = {"terms": before.terms.title, **plain_terms(before.terms)} if before else {"terms": "none"}
+        check_replaced(shown, now)
 
 
 def standing(store: Store, study: Study) -> Standing:

@@ -163,6 +163,8 @@ class BudgetWish(Struct):
     budget_usd_cents: Amount | None = None
     fee_percent: Percent | None = None
     vat_percent: Percent | None = None
+    replaces: Annotated[dict[str, int | str | None], Meta(max_length=3)] | None = None
+    """Values that are replaced, as a reply had them: refused if one is another by now."""
 
 
 class BrokeOff(Struct):

@@ -146,9 +146,8 @@ def set_budget(context: Context, study: Study, wanted: BudgetWish) -> BudgetSet:
     Returns:
         They are set.
     """
-    purse = accounts.set_budget(
-        context.store, study.name, wanted.budget_usd_cents, wanted.fee_percent, wanted.vat_percent
-    )
+    limits = wanted.budget_usd_cents, wanted.fee_percent, wanted.vat_percent
+    purse = accounts.set_budget(context.store, study.name, *limits, wanted.replaces)
     return as_declared(BudgetSet, purse)
 
 

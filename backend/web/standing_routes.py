@@ -2,15 +2,13 @@
 
 from typing import cast
 
-import msgspec
-
 from backend.experiment.records import Study
 from backend.members.roles import RESEARCHER
 from backend.standing.protocol_hash import hash_of
 from backend.standing.terms import Limit, Standing, Terms, plain_terms, stand, standing
 from backend.web.context import Context
 from backend.web.routing import Routes
-from backend.web.standing_types import MAX_TERMS_BYTES, StandingFacts, TermsGiven
+from backend.web.standing_types import MAX_TERMS_BYTES, StandingFacts, TermsGiven, TermsSeen
 
 route = Routes(RESEARCHER)
 
@@ -22,7 +20,8 @@ def make_standing(context: Context, study: Study, given: TermsGiven) -> Standing
     Returns:
         The terms.
     """
-    return _facts_of(stand(context.store, study, _terms(given), context.clock()))
+    replaces = _terms(given.replaces) if isinstance(given.replaces, TermsSeen) else given.replaces or ""
+    return _facts_of(stand(context.store, study, _terms(given), context.clock(), replaces))
 
 
 @route("GET /api/studies/{study}/standing")
@@ -35,10 +34,11 @@ def show_standing(context: Context, study: Study) -> StandingFacts:
     return _facts_of(standing(context.store, study))
 
 
-def _terms(given: TermsGiven) -> Terms:
+def _terms(given: TermsSeen) -> Terms:
     limit = given.limit and Limit(given.limit.count, given.limit.days)
     submitters = given.submitters if isinstance(given.submitters, str) else tuple(given.submitters)
-    return Terms(**{**msgspec.structs.asdict(given), "limit": limit, "submitters": submitters})
+    values = {name: getattr(given, name) for name in TermsSeen.__struct_fields__}
+    return Terms(**{**values, "limit": limit, "submitters": submitters})
 
 
 def _facts_of(record: Standing) -> StandingFacts:

@@ -24,8 +24,8 @@ class LimitGiven(Struct, frozen=True):
     days: Annotated[int, Meta(ge=1, le=3660)]
 
 
-class TermsGiven(Struct, frozen=True):
-    """Request to make a study a standing one, or to change its terms; what is left out is as by default."""
+class TermsSeen(Struct, frozen=True):
+    """The terms of a standing study; what is left out is as by default."""
 
     allows_lines: ClassVar[bool] = True
     title: Annotated[str, Meta(min_length=1, max_length=200)]
@@ -41,6 +41,13 @@ class TermsGiven(Struct, frozen=True):
     ) = "all"
     """`all`, or the names of the members who may submit."""
     published: bool = False
+
+
+class TermsGiven(TermsSeen, frozen=True):
+    """Request to make a study a standing one, or to change its terms; what is left out is as by default."""
+
+    replaces: TermsSeen | Literal["none"] | None = None
+    """The terms that are replaced, `none` if there were none: refused if they are others by now."""
 
 
 class SubmissionGiven(Struct, frozen=True):

@@ -83,7 +83,7 @@ def set_settings(context: Context, study: str, wanted: Settings) -> SettingsChan
     """
     from backend.administration.revise import change_settings
 
-    change = change_settings(context.store, context.data, study, posted(wanted.settings))
+    change = change_settings(context.store, context.data, study, posted(wanted.settings), wanted.replaces)
     before, after = to_json(change.before.protocol), to_json(change.study.protocol)
     return {
         "changed": [

@@ -4,13 +4,12 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal
 
-from backend.administration.setting_list import typed
+from backend.administration.setting_list import typed_settings
 from backend.administration.study_spec import base_protocol
 from backend.experiment.judgments import judgment_of, method_named
 from backend.experiment.panel import PROLIFIC
 from backend.experiment.protocol import to_json, values_of
 from backend.experiment.records import Study
-from backend.experiment.settings import documented_settings, value_of
 from backend.foundation.errors import NotFound
 from backend.panels.prolific import has_token
 from backend.payment.accounts import purse
@@ -67,9 +66,7 @@ def record(store: Store, study: Study, progress: StudyProgress, base: str, now: 
         "currency": study.protocol.pay.currency,
         "owed_usd_cents": progress["owed_usd_cents"],
         "settings": to_json(study.protocol),
-        "settings_typed": {
-            name: typed(name, value_of(study.protocol, name)) for name in documented_settings()
-        },
+        "settings_typed": typed_settings(study.protocol),
         "settings_changed": _changed(study),
         "notes": list(study.notes),
         "warnings": progress["warnings"],

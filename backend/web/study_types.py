@@ -35,6 +35,8 @@ class Settings(Struct):
 
     allows_lines: ClassVar[bool] = True
     settings: Annotated[dict[str, Any], Meta(max_length=_MOST_SETTINGS)]
+    replaces: Annotated[dict[str, str], Meta(max_length=_MOST_SETTINGS)] | None = None
+    """Values that are replaced, as in the record's `settings_typed`: refused if one is another by now."""
 
 
 class Deletion(Struct):

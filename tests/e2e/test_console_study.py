@@ -1,7 +1,9 @@
 """The console's pages of one study, of people and of submissions: with a real server, worker and browser."""
 
 import dataclasses
+import json
 import threading
+import urllib.request
 from contextlib import contextmanager
 from fractions import Fraction
 
@@ -16,6 +18,7 @@ from backend.jobs.worker import Worker
 from backend.members import memberships, tokens
 from backend.panels.prolific import ProlificPanel
 from backend.payment import accounts
+from backend.standing.terms import standing
 from backend.studies.pausing import is_paused
 from backend.uploads.local_uploads import LocalUploads
 from backend.web.downloads import Downloads
@@ -529,6 +532,78 @@ def test_a_tab_of_whom_another_has_signed_in_beside_does_nothing_and_starts_afre
     assert line.startswith("This browser is now signed in as bob. This tab was that of owner")
     assert (wide, narrow) == (([], 0), ([], 0))
     assert memberships.past_or_present(site.store, "eve") is None
+
+
+DISPUTE = "dialog:has(h2:text-is('Which one is to stay?'))"
+
+
+def as_colleague(site, path, body):
+    request = urllib.request.Request(
+        f"{site.url}/api/studies/faces/{path}",
+        json.dumps(body).encode(),
+        {"Content-Type": "application/json", "X-Openhype-Token": site.data.keys().researcher},
+    )
+    urllib.request.urlopen(request, timeout=20).close()
+
+
+@pytest.mark.core
+def test_a_colleagues_edit_of_a_setting_is_shown_beside_ones_own_and_one_stays(desk, site):
+    page = desk.page
+    page.set_viewport_size({"width": 375, "height": 800})
+    sign_in(page, site, "/console/studies/faces/settings")
+    page.click("button[aria-label='Change evaluators']")
+    as_colleague(site, "set", {"settings": {"evaluators": 6}})
+    page.fill("dialog input", "8")
+    page.click("dialog button:text-is('Save')")
+    page.wait_for_selector(DISPUTE)
+    values = page.locator(f"{DISPUTE} dd").all_inner_texts()
+    looks = (violations(page), page.evaluate(OVERFLOW))
+    page.keyboard.press("Escape")
+    page.wait_for_selector(DISPUTE, state="detached")
+    typed = page.input_value("dialog input")
+    page.click("dialog button:text-is('Save')")
+    page.click("button:text-is('Keep what is stored')")
+    page.wait_for_selector("dialog", state="detached")
+    theirs = site.store.study("faces").evaluators_wanted
+    shown = page.locator("div:has(> dd > button[aria-label='Change evaluators']) .setting-value").inner_text()
+    as_colleague(site, "set", {"settings": {"evaluators": 10}})
+    page.click("button[aria-label='Change evaluators']")
+    page.fill("dialog input", "12")
+    page.click("dialog button:text-is('Save')")
+    page.click("button:text-is('Replace it with mine')")
+    page.wait_for_selector("dialog", state="detached")
+
+    assert (values, looks, typed, shown) == (["6", "8"], ([], 0), "8", "6")
+    assert (theirs, site.store.study("faces").evaluators_wanted) == (6, 12)
+
+
+def test_a_colleagues_edit_of_budget_and_terms_is_shown_beside_ones_own(desk, site):
+    page = desk.page
+    sign_in(page, site, "/console/studies/faces/pay")
+    page.click("summary:text-is('Budget')")
+    as_colleague(site, "payments/budget", {"budget_usd_cents": 5000})
+    page.fill("details[open] input[type=number]", "70")
+    page.click("text=Set the budget")
+    page.wait_for_selector(DISPUTE)
+    amounts = page.locator(f"{DISPUTE} dd").all_inner_texts()
+    page.click("button:text-is('Replace it with mine')")
+    page.wait_for_selector("text=It is set.")
+    budget = accounts.purse(site.store, "faces")[1].budget_usd_cents
+    as_colleague(site, "standing", {"title": "One"})
+    page.goto(f"{site.url}/console/studies/faces/submissions")
+    page.click("summary:text-is('Change it')")
+    as_colleague(site, "standing", {"title": "Two", "about": "Theirs alone."})
+    page.fill(".standing input >> nth=0", "Three")
+    page.click("button:text-is('Save')")
+    page.wait_for_selector(DISPUTE)
+    titles = page.locator(f"{DISPUTE} dd").all_inner_texts()
+    page.click("button:text-is('Replace it with mine')")
+    page.wait_for_selector("text=Saved.")
+    terms = standing(site.store, site.store.study("faces")).terms
+
+    assert (amounts, budget) == (["$50.00 (USD)", "$70.00 (USD)"], 7000)
+    assert titles == ["Two", "Three"]
+    assert (terms.title, terms.about) == ("Three", "Theirs alone.")
 
 
 def test_another_member_who_signs_in_starts_afresh(desk, site, browser):

@@ -13,6 +13,7 @@ from backend.studies.pausing import is_paused
 from backend.studies.waiting_room import begin
 from backend.web import session_routes
 from backend.web.monitor import Watch
+from backend.web.openapi import operations
 from backend.web.server import in_background
 
 from .. import sample_studies as studies
@@ -509,3 +510,54 @@ def test_a_study_is_told_changed_and_deleted_in_every_store(each_world):
     job = me.job("studies/faces/delete", {"confirm": "faces"})
     assert job.state == "done", job.reason
     assert me.get("studies") == {"studies": []}
+
+
+EDITS = {
+    "set": (
+        lambda value: {"settings": {"evaluators": value}},
+        lambda value: {"evaluators": f"{value}"},
+        lambda reply: reply["settings_typed"]["evaluators"],
+        ("record", 2),
+    ),
+    "payments/budget": (
+        lambda value: {"budget_usd_cents": value},
+        lambda value: {"budget_usd_cents": value},
+        lambda reply: reply["budget_usd_cents"],
+        ("payments", None),
+    ),
+    "standing": (
+        lambda value: {"title": f"Faces {value}"},
+        lambda value: {"title": f"Faces {value}"} if value else "none",
+        lambda reply: reply["title"].removeprefix("Faces "),
+        ("standing", None),
+    ),
+}
+"""By route that replaces stored values: its body, what it replaces, what is stored, where that is read."""
+
+
+@pytest.mark.parametrize("route", EDITS)
+def test_an_edit_from_outdated_values_is_refused_and_names_the_new_ones(me, study, route):
+    """Two people edit what both have read; whoever comes second is told, whatever the edit is of."""
+    body, replaced, stored, (source, first) = EDITS[route]
+    path = f"studies/faces/{route}"
+
+    me.post(path, {**body(30), "replaces": replaced(first)})
+    message = me.refused(path, {**body(40), "replaces": replaced(first)}, 409, "changed")
+    after_refusal = stored(me.get(f"studies/faces/{source}"))
+    me.post(path, {**body(30), "replaces": replaced(first)})  # the same again, as after a lost reply
+    me.post(path, {**body(40), "replaces": replaced(30)})
+    me.post(path, body(50))  # a program that does not ask
+
+    assert "30" in message
+    assert str(after_refusal) == "30"
+    assert str(stored(me.get(f"studies/faces/{source}"))) == "50"
+
+
+def test_every_route_that_takes_values_to_replace_is_tried_with_outdated_ones():
+    taken = {
+        name
+        for name, each in operations().items()
+        if each.takes is not None and "replaces" in each.takes.__struct_fields__
+    }
+
+    assert taken == {f"POST /api/studies/{{study}}/{route}" for route in EDITS}
