@@ -74,6 +74,8 @@ def make_masks(
     text = (
         f"{count} {kind} masks will take {{}} on this machine; --set masks=phase makes quick ones in seconds"
     )
+    if kind == "texture":
+        workers = workers or cores()  # all at once: one texture takes longer than processes take to start
     with in_parallel(_make, jobs, workers, _CHUNKS[kind]) as working:
         made = announced(working, count, say, text, first=workers or cores(), long_s=_LONG_S)
         paths = list(progress(made, count, f"{kind} masks") if progress else made)
