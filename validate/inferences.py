@@ -213,7 +213,7 @@ INFERENCES = (
     ),
     Inference(
         "fit of a psychometric function", ANSWERS, GRID,
-        "findings.models.exposures.evaluators.psychometric.p *.pooled.p findings.models.function.p "
+        "findings.models.function.p "
         "functions/p", "simulated data sets of one function (Wichmann and Hill, 2001)",
     ),
     Inference(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, ndtr, ndtri
 
-from backend.analysis import browsers, exposures, model_tests
+from backend.analysis import browsers, exposures, model_tests, psychometric
 from backend.analysis.agreement import agreement
 from backend.analysis.confidence_sequence import score_by_evaluators
 from backend.analysis.constant_stimuli import between_exposures, function_of
@@ -374,21 +374,20 @@ def time_numbers(answers: Answers, _cell: Cell) -> Named:
 
 
 def staircases_numbers(answers: Answers, _cell: Cell) -> Named:
-    rng = np.random.default_rng(0)
-    found = exposures.exposures_of(answers, 0, LEVEL, 0.75, rng, is_each_with_ci=False)
+    found = exposures.exposures_of(answers, 0, LEVEL, 0.75, is_each_with_ci=False)
     pooled, median = found["pooled"], found["threshold_ms"]
     name = "findings.models.exposures"
-    if not pooled["censored"]:  # else it is printed without an interval
-        yield from intervals(f"{name}.pooled.ci", pooled["threshold_ms"], pooled["ci"])
+    limited = psychometric.limited(
+        pooled["threshold_ms"], pooled["ci"], pooled["shortest_ms"], pooled["longest_ms"]
+    )
+    if limited["ci"]:
+        low, high = limited["ci"]
+        yield f"{name}.pooled.ci", Interval(limited["ms"], low or 0.0, math.inf if high is None else high)
     yield from intervals(f"{name}.reversal_ms.ci", found["reversal_ms"]["mean"], found["reversal_ms"]["ci"])
     if median["median"] is not None and median["median_ci"]:
         low, high = median["median_ci"]
         ends = 0.0 if low is None else low, math.inf if high is None else high
         yield f"{name}.threshold_ms.median_ci", Interval(median["median"], *ends)
-    fits = [row["psychometric"]["p"] for row in found["evaluators"] if row["psychometric"]]
-    known = [p for p in fits if p is not None]
-    if known:
-        yield f"{name}.evaluators.psychometric.p", Null(known)
 
 
 # --- metrics and people -----------------------------------------------------------------------------------

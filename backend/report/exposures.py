@@ -20,14 +20,14 @@ def _fitted(key: str, form: Callable[[float], str]) -> Callable[[Row], str]:
     return lambda row: form(row[key]) + (" (bound)" if key in row["at_bound"] else "")
 
 
-FIT_COLUMNS = (
+_FIT_COLUMNS = (
     Column("midpoint (ms)", _fitted("midpoint_ms", formatting.amount)),
     Column("slope", _fitted("slope", lambda value: formatting.amount(value, "", 2))),
     Column("lapses", _fitted("lapse", lambda value: formatting.share(value, 1))),
     Column("deviance", lambda row: formatting.amount(row["deviance"])),
-    Column("p of fit", lambda row: formatting.bare_p(row["p"])),
 )
 """Columns of a fitted psychometric function besides its threshold."""
+_TEST = Column("p of fit", lambda row: formatting.bare_p(row["p"]))
 
 
 def section(found: FindingsView) -> Section | None:
@@ -47,11 +47,8 @@ def section(found: FindingsView) -> Section | None:
     if found.findings.get("staircases"):
         figures.insert(0, _staircases(found, models[:_SHOWN_MODELS]))
     notes = [
-        "The function rises from 50% (guessing) to 1 less the lapse rate, as a logistic of log exposure. "
-        "Goodness "
-        "of fit is the deviance against simulated data sets; a small p says that the function does not fit, "
-        "though p is too small where exposures depend on earlier answers: of staircases of one evaluator it "
-        "is below .05 for about one in ten functions that fit.",
+        "The function rises from 50% (guessing) to 1 less the lapse rate, as a logistic of log exposure. Its "
+        "fit is not tested, since the exposures of a staircase follow the answers.",
         "The threshold is the median of evaluators, those who did not reach it counting as longer; where "
         "half "
         "or more did not, it is that of all answers together, which mix people and so flatten the function.",
@@ -144,7 +141,8 @@ def functions_table(functions: Mapping[str, Row], trials: str) -> Table:
     columns = (
         Column("model", lambda row: row["model"], is_number=False),
         Column(f"{at} right at (ms)", written_threshold),
-        *FIT_COLUMNS,
+        *_FIT_COLUMNS,
+        *([_TEST] if any("p" in function for function in functions.values()) else []),
         Column(trials, lambda row: f"{row['trials']:,}"),
     )
     caption = "Psychometric functions of all evaluators together"

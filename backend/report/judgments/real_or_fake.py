@@ -198,7 +198,7 @@ def _model(
     if answers.has_shares:
         row["chance"] = against_chance(share_of(answers, code, values), level, chosen.margin)
     if not answers.has_shares:
-        row["exposures"] = exposures_of(answers, code, level, chosen.threshold_at, rng)
+        row["exposures"] = exposures_of(answers, code, level, chosen.threshold_at)
     if answers.has_fixed_exposures:
         row["function"] = function_of(answers, code, level, chosen.threshold_at, rng)
     if "stimulus" in answers.texts:

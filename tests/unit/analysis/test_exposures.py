@@ -22,7 +22,7 @@ def rows_of(shown, was_right, block=lambda trial: trial // 150, order=None):
 
 def found_of(shown, was_right, at=0.75, **options):
     answers = answers_of(rows_of(shown, was_right, **options), "time")
-    return exposures_of(answers, 0, 0.95, at, np.random.default_rng(0))
+    return exposures_of(answers, 0, 0.95, at)
 
 
 def test_reversals_by_hand():
