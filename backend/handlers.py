@@ -9,6 +9,7 @@ import logging
 import re
 import secrets
 from collections.abc import Callable, Collection
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -190,7 +191,7 @@ def create_app(
     app.before_request(_check_path)
     app.before_request(lambda: _check_sender(authorise, allowed, knows_host))
     app.before_request(authorise.check)
-    app.register_error_handler(OpenhypeError, _refused)
+    app.register_error_handler(OpenhypeError, partial(_refused, data))
     app.register_error_handler(HTTPException, _http_error)
     app.register_error_handler(OSError, _disk_failed)
     app.register_error_handler(Exception, _fault)
@@ -363,12 +364,15 @@ def _check_sender(authorise: authorisation.Authorisation, allowed: Collection[st
         )
 
 
-def _refused(error: OpenhypeError) -> tuple[dict, int] | tuple[dict, int, dict[str, str]] | Response:
+def _refused(
+    data: DataDir, error: OpenhypeError
+) -> tuple[dict, int] | tuple[dict, int, dict[str, str]] | Response:
     status = next(code for kind, code in _STATUS.items() if isinstance(error, kind))
-    reply = _error(error.code, str(error), error.keys)
+    message = data.named_within(str(error))
+    reply = _error(error.code, message, error.keys)
     _log_refusal(reply, status)
     if _is_results_page():
-        return results_routes.refused(str(error), status)
+        return results_routes.refused(message, status)
     if isinstance(error, TooMany):
         return reply, status, {"Retry-After": str(error.retry_after_s)}
     return (reply, status, {"Retry-After": _RETRY_AFTER_S}) if status == 503 else (reply, status)

@@ -222,6 +222,7 @@ def _taken_in(
             {},
             out,
             size_px=shown.size_px,
+            reals_name=model,
             image_format=resolve_format(shown.image_format, shown.size_px),
             equalise=equalise,
             skip_bad=newcomer.skip_bad,

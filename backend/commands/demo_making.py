@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from backend.commands import demo_studies as demo
-from backend.foundation.errors import OpenhypeError
+from backend.foundation.errors import OpenhypeError, reason
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
 from backend.stores.store import Store
@@ -137,7 +137,8 @@ def main(url: str, root: str) -> int:
         demo.make_missing(store, data, report)
         store.close()
     except (OpenhypeError, OSError) as error:
-        _write_message({"problem": str(error)})
+        why = reason(error) if isinstance(error, OSError) else str(error)
+        _write_message({"problem": data.named_within(why)})
         sys.stderr.write(f"openhype: the sample studies could not be made: {error}\n")
         return 1
     return 0

@@ -66,11 +66,11 @@ def _audit(work: Work, spec: StudySpec, root: Path) -> dict[str, Any]:
 
 def _of_sides(spec: StudySpec, examined: "Examined", root: Path) -> dict[str, Any]:
     from backend.stimuli.confounds import suggested
-    from backend.stimuli.refusals import left_out_notes
+    from backend.stimuli.refusals import handed_on_notes
 
     found: Survey = examined.survey
     unusable = [*found.files, *found.duplicates]
-    untold = () if spec.skip_bad else {*left_out_notes((), (), found.files)}  # they are not left out
+    untold = () if spec.skip_bad else {*handed_on_notes((), (), found.files)}  # they are not left out
     steps = suggested(found.differences)
     return {
         "sides": [*_sides(spec, found)],

@@ -29,7 +29,7 @@ def run(work: Work, mine: Job) -> dict[str, Any]:
         try:
             study = _join(work, study, mine)
         except InvalidInput as error:
-            raise Failed(in_words_of_order(str(error), work.folder)) from None
+            raise Failed(in_words_of_order(str(error), work.folder / "pictures")) from None
     prefix = f"{model}: "
     notes = [
         note.removeprefix(prefix) for note in study.notes if note.startswith((prefix, f"{model} joined"))

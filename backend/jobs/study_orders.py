@@ -97,10 +97,12 @@ def in_words_of_order(message: str, root: Path | None = None) -> str:
     """Return a message in which options of the command line are called as in an order.
 
     Args:
-        root: the folder of the pictures, which is left out of their paths.
+        root: the folder of the pictures, which is left out of their paths: they are named as in notes.
     """
     for folder in () if root is None else (str(root), printable(root)):
-        message = message.replace(f"{folder}/", "").replace(folder, "the upload")
+        message = re.sub(rf"{re.escape(folder)}/((models|items)/)?", "", message).replace(
+            folder, "the upload"
+        )
     for pattern, words in _WORDS:
         message = re.sub(pattern, words, message)
     return message

@@ -181,7 +181,7 @@ class Worker:
                 try:
                     return self._stored(write, job, *facts)
                 except Exception as error:  # noqa: BLE001 - a result that cannot be stored, such as not-a-number
-                    return self._stored(queue.fail, job, _why(job, error), None, False)
+                    return self._stored(queue.fail, job, self._why(job, error), None, False)
             except (KeyboardInterrupt, SystemExit):
                 shutil.rmtree(folder, ignore_errors=True)
                 self._stored(queue.give_back, job)
@@ -196,7 +196,10 @@ class Worker:
             return (queue.stop,)
         except Exception as error:  # noqa: BLE001 - the outermost level: whatever it is, the job failed
             details = error.details if isinstance(error, Failed) else None
-            return queue.fail, _why(job, error), details, _is_public(error)
+            return queue.fail, self._why(job, error), details, _is_public(error)
+
+    def _why(self, job: Job, error: Exception) -> str:
+        return self.data.named_within(_why(job, error))
 
     def _work(self, beat: "_Beat", folder: Path) -> Work:
         return Work(

@@ -5,7 +5,7 @@ Nothing is raised here: problems are collected, to be reported together with tho
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
@@ -13,6 +13,7 @@ from typing import Literal
 from backend.experiment.records import CHECK, PRACTICE, REAL, TRUTHS
 from backend.foundation.errors import Keys
 from backend.foundation.printable import printable
+from backend.stimuli.file_names import FileText, file_name, handed_on
 from backend.stimuli.images import OTHER_PICTURES, SUFFIXES, BadKind
 
 _IGNORED = {"thumbs.db", "desktop.ini", "__macosx"}
@@ -34,11 +35,18 @@ class Source:
     """Printable path, relative to the side's folder."""
     role: str = ""
     """`practice` or `check` for a picture that no scored trial shows; the model of its fakes is ''."""
+    side: str = REAL
+    """What notes call the side's folder."""
 
     @property
     def keys(self) -> Keys:
         """The entry of an order that names its folder."""
         return keys_of(self.model, self.role)
+
+    @property
+    def name(self) -> FileText:
+        """Its path as typed, and within its side."""
+        return file_name(self.path, f"{self.side}/{self.relative}")
 
 
 FindingKind = (
@@ -58,6 +66,11 @@ class Finding:
     why: str = ""
     keys: Keys = ()
     """The entry of an order that names the folder."""
+
+    @property
+    def handed_on(self) -> "Finding":
+        """The same, with files named as in notes."""
+        return replace(self, what=handed_on(self.what), why=handed_on(self.why))
 
 
 @dataclass(frozen=True)
@@ -79,10 +92,22 @@ class _Side:
     model: str | None
     folder: Path
     role: str = ""
+    reals: str = REAL
     plain: list[Source] = field(default_factory=list)
     grouped: list[Source] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     no_pictures: list[str] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """What notes call its folder."""
+        if self.role:
+            return f"{_ENTRIES.get(self.role, self.role)}/{self.folder.name}"
+        return self.model or self.reals
+
+    def file(self, path: Path) -> FileText:
+        """Return the name of a file or folder in it."""
+        return file_name(path, f"{self.name}/{path.relative_to(self.folder)}")
 
     @property
     def sources(self) -> list[Source]:
@@ -112,15 +137,17 @@ def scan(
     models: Mapping[str, Path],
     reals: str = "the reals",
     aside: Mapping[str, Path] = MappingProxyType({}),
+    reals_name: str = REAL,
 ) -> Scan:
     """Return the files to ingest, the classes, and the problems, from file names only.
 
     Args:
         reals: name of the images in `real`, for messages.
         aside: by role, folders with sub-folders `real` and `fake` of pictures that no scored trial shows.
+        reals_name: what notes call the folder of these images.
     """
     sides = [
-        _Side(reals, None, real),
+        _Side(reals, None, real, reals=reals_name),
         *(_Side(f"model {name}", name, path) for name, path in models.items()),
         *(
             _Side(f"{_ROLES.get(role, role)} {truth}s", None if truth == REAL else "", path / truth, role)
@@ -187,7 +214,7 @@ def _read(side: _Side) -> None:
         if not entry.is_dir():
             _sort_in(side, entry, "", side.plain)
         elif _is_hidden(entry):
-            side.no_pictures.append(printable(entry))
+            side.no_pictures.append(side.file(entry))
         elif _is_class(side, entry):
             _read_class(side, entry)
     if side.plain and side.grouped:
@@ -229,7 +256,7 @@ def _read_class(side: _Side, folder: Path) -> None:
         if not path.is_dir():
             _sort_in(side, path, folder.name, side.grouped)
         elif _is_hidden(path):
-            side.no_pictures.append(printable(path))
+            side.no_pictures.append(side.file(path))
         else:
             side.refuse(
                 f"{side.title} has a folder in a folder, {printable(path)}; sub-folders are classes and hold "
@@ -255,15 +282,15 @@ def _sort_in(side: _Side, path: Path, class_: str, pictures: list[Source]) -> No
     """Classify a file by its name; one without an extension may be an image."""
     suffix = path.suffix.lower()
     if path.is_symlink() and not path.exists() and not _is_hidden(path):
-        side.findings.append(Finding("dead link", printable(path), keys=keys_of(side.model, side.role)))
+        side.findings.append(Finding("dead link", side.file(path), keys=keys_of(side.model, side.role)))
     elif _is_hidden(path) or not path.is_file() or (suffix and suffix not in SUFFIXES | OTHER_PICTURES):
-        side.no_pictures.append(printable(path))
+        side.no_pictures.append(side.file(path))
     elif suffix in OTHER_PICTURES:
         why = f"has the ending {suffix}"
-        side.findings.append(Finding("format", printable(path), why, keys_of(side.model, side.role)))
+        side.findings.append(Finding("format", side.file(path), why, keys_of(side.model, side.role)))
     else:
         name = f"{class_}/{path.name}" if class_ else path.name
-        pictures.append(Source(path, side.model, class_, printable(name), side.role))
+        pictures.append(Source(path, side.model, class_, printable(name), side.role, side.name))
 
 
 def _compare_classes(sides: Sequence[_Side]) -> None:

@@ -17,11 +17,11 @@ from typing import Any
 
 from backend.experiment.records import CHECK, FAKE, REAL, Stimulus
 from backend.foundation.errors import InvalidInput
-from backend.foundation.printable import printable
 from backend.stimuli import refusals
 from backend.stimuli.confounds import Difference, cropped, differences, treatments
 from backend.stimuli.estimates import announced, tracked
 from backend.stimuli.file_metadata import make_uniform
+from backend.stimuli.file_names import joined
 from backend.stimuli.folders import Finding, Scan, Source, scan
 from backend.stimuli.images import (
     BadPicture,
@@ -39,6 +39,7 @@ _FIRST = 64
 """Number of images that are measured to estimate the time of all."""
 _KEPT_FACTS = 500
 """Reals whose facts are returned, to compare with what is added to the study later."""
+_SAME = "shows the same picture as "
 
 
 @dataclass(frozen=True)
@@ -172,7 +173,7 @@ class Survey:
             *treatments(self.sides),
             *cropped(self.sides),
             *_marked_checks(self.good, self.size_px, self.losses),
-            *refusals.left_out_notes(self.no_pictures, self.duplicates, self.files),
+            *refusals.handed_on_notes(self.no_pictures, self.duplicates, self.files),
         )
 
 
@@ -182,6 +183,7 @@ def survey(
     out: Path | None,
     *,
     size_px: int,
+    reals_name: str = REAL,
     aside: Mapping[str, Path] = MappingProxyType({}),
     image_format: str = "auto",
     equalise: Sequence[str] = (),
@@ -198,6 +200,7 @@ def survey(
         models: folder of each model's samples, by the model's name.
         out: a new folder for the results; None to write nothing.
         size_px: width and height of the results.
+        reals_name: what notes call the folder of the real images.
         aside: by role, folders of pictures that no scored trial shows, with sub-folders `real` and `fake`.
         equalise: losses that all images go through (`images.parse_equalise`).
         rng: source of the key for names, for a pool that can be recreated with the same names;
@@ -209,7 +212,7 @@ def survey(
     """
     chosen = resolve_format(image_format, size_px)
     losses = checked_losses(equalise, size_px)
-    scanned = scan(real, models, aside=aside)
+    scanned = scan(real, models, aside=aside, reals_name=reals_name)
     check_names(scanned)
     key = rng.randbytes(32) if rng else secrets.token_bytes(32)
     jobs = [_Job(source, out, size_px, chosen, losses, key) for source in scanned.sources]
@@ -247,7 +250,7 @@ def processed(folder: Path, what: str, size_px: int, image_format: str) -> list[
         try:
             made.append(process(source.path, size_px, image_format)[0])
         except BadPicture as error:
-            bad.append(Finding(error.kind, printable(source.path), error.why))
+            bad.append(Finding(error.kind, source.name, error.why))
     folders = [finding for finding in scanned.findings if finding.kind == "folder"]
     unnamed = [[replace(finding, keys=()) for finding in some] for some in (folders, bad)]
     refusals.check(unnamed[0], unnamed[1], "")
@@ -271,7 +274,7 @@ def _size_of(step: str) -> int:
 
 
 def _finding(error: BadPicture, source: Source) -> Finding:
-    return Finding(error.kind, printable(source.path), error.why, source.keys)
+    return Finding(error.kind, source.name, error.why, source.keys)
 
 
 def checked_losses(equalise: Sequence[str], size_px: int) -> Equalise:
@@ -314,22 +317,17 @@ def _sorted_out(made: Sequence[_Made]) -> tuple[list[_Made], list[Finding], list
         by_name[item.name].append(item)
     good, duplicates, torn = [], [], []
     for first, *others in by_name.values():
-        path = printable(first.source.path)
+        name = first.source.name
         if all(_side_of(other) == _side_of(first) for other in others):
             good.append(first)
             duplicates += [
-                Finding(
-                    "duplicate",
-                    printable(other.source.path),
-                    f"shows the same picture as {path}",
-                    other.source.keys,
-                )
+                Finding("duplicate", other.source.name, joined(_SAME, name), other.source.keys)
                 for other in others
             ]
         else:
-            there = ", ".join(printable(other.source.path) for other in others)
+            there = joined(*(other.source.name for other in others), by=", ")
             keys = others[-1].source.keys  # the reals are first
-            torn.append(Finding("both sides", path, f"shows the same picture as {there}", keys))
+            torn.append(Finding("both sides", name, joined(_SAME, there), keys))
     return good, duplicates, torn
 
 

@@ -20,10 +20,10 @@ from typing import Any
 from backend.experiment.made_items import MadeItems
 from backend.experiment.records import Stimulus
 from backend.foundation.errors import InvalidInput
-from backend.foundation.printable import printable
 from backend.stimuli import refusals
 from backend.stimuli.estimates import announced, tracked
 from backend.stimuli.file_metadata import make_uniform
+from backend.stimuli.file_names import FileText, joined
 from backend.stimuli.folders import Finding
 from backend.stimuli.images import (
     BadPicture,
@@ -34,7 +34,7 @@ from backend.stimuli.images import (
     suffix_of,
     upright_size,
 )
-from backend.stimuli.item_folders import ItemSource, scan_items
+from backend.stimuli.item_folders import ItemSource, scan_items, shown
 from backend.stimuli.medium import Intake, Refused
 from backend.stimuli.parallel import in_parallel
 
@@ -164,7 +164,7 @@ def ingest_items(
         stimuli,
         (),
         chosen,
-        (*notes, *refusals.left_out_notes(scanned.no_pictures, duplicates, bad, refusals.ITEMS)),
+        (*notes, *refusals.handed_on_notes(scanned.no_pictures, duplicates, bad, refusals.ITEMS)),
         left_out,
         left_out if refusals.are_many(scanned.no_pictures, [*duplicates, *bad]) else (),
         chosen_px,
@@ -179,14 +179,19 @@ def _measured(source: ItemSource) -> Size | Finding:
         try:
             sizes.append(upright_size(Path(path)))
         except BadPicture as error:
-            return Finding(error.kind, source.name, f"({error})", source.keys)
+            return _bad(error, path, source)
     if len(set(sizes)) > 1:
-        each = ", ".join(
-            f"{printable(path)} {width} x {height}"
+        each = (
+            joined(shown(path), f" {width} x {height}")
             for path, (width, height) in zip(source.files, sizes, strict=True)
         )
-        return Finding("sizes", source.name, f"({each})", source.keys)
+        return Finding("sizes", source.name, joined("(", joined(*each, by=", "), ")"), source.keys)
     return sizes[0]
+
+
+def _bad(error: BadPicture, path: FileText, source: ItemSource) -> Finding:
+    why = joined("(", shown(path), f" {error.why})")
+    return Finding(error.kind, source.name, why, source.keys)
 
 
 def _size(sizes: Iterable[Size], size_px: int) -> tuple[int, list[str]]:
@@ -234,10 +239,12 @@ def _size(sizes: Iterable[Size], size_px: int) -> tuple[int, list[str]]:
 def _make(job: _Job) -> _Made:
     """Process the pictures of one item; runs in a worker process."""
     source = job.source
-    try:
-        data = [_encoded(job, part, Path(path)) for part, path in enumerate(source.files)]
-    except BadPicture as error:
-        return _Made(source, finding=Finding(error.kind, source.name, f"({error})", source.keys))
+    data = []
+    for part, path in enumerate(source.files):
+        try:
+            data.append(_encoded(job, part, Path(path)))
+        except BadPicture as error:
+            return _Made(source, finding=_bad(error, path, source))
     identity = f"{source.role}/{source.truth}/{source.name}/{job.seed}"
     names = []
     for part, content in enumerate(data):

@@ -26,6 +26,7 @@ from backend.foundation.errors import InvalidInput, Keys
 from backend.foundation.names import clean
 from backend.foundation.printable import printable
 from backend.foundation.text_files import read_text
+from backend.stimuli.file_names import FileText, file_name, handed_on, joined
 from backend.stimuli.folders import Finding, keys_of
 from backend.stimuli.images import OTHER_PICTURES, SUFFIXES
 from backend.stimuli.medium import Refused
@@ -47,8 +48,8 @@ class ItemSource:
     set_: str
     stem: str
     """Printable name of the item within its set."""
-    files: tuple[str, ...]
-    """Path of each part."""
+    files: tuple[FileText, ...]
+    """Path of each part, and what notes call it."""
     role: str = ""
     """`practice` or `check` for an item that no scored trial shows; it is then in no set."""
     truth: str = ""
@@ -75,6 +76,12 @@ class ItemScan:
     no_pictures: list[str] = field(default_factory=list)
     entry: Keys = ()
     """The entry of an order that names the folder that is being read."""
+    root: Path = Path()
+    """The folder that is being read."""
+
+    def file(self, path: str) -> FileText:
+        """Return the path of a file in the folder that is being read, and what notes call it."""
+        return FileText(path, "/".join([*map(str, self.entry[-1:]), os.path.relpath(path, self.root)]))
 
     def refuse(self, problem: str) -> None:
         self.folders.append(Finding("folder", problem, keys=self.entry))
@@ -116,13 +123,13 @@ def scan_items(
     """
     found = ItemScan()
     for name, folder in sets.items():
-        found.entry = ("items", name)
+        found.entry, found.root = ("items", name), folder
         before = len(found.sources) + len(found.items)
         _read_set(found, ItemSource(name, "", ()), folder, parts)
         if len(found.sources) + len(found.items) == before and not found.folders:
             found.refuse(f"the set {name}, {printable(folder)}, has no items")
     for role, folder in aside.items():
-        found.entry = keys_of(None, role)
+        found.entry, found.root = keys_of(None, role), folder
         _read_known(found, role, folder, parts, answers)
     return found
 
@@ -200,7 +207,7 @@ def _read_nights(found: ItemScan, of: ItemSource, folder: Path) -> None:
         except InvalidInput as error:
             found.refuse(str(error))
         return
-    distorted: tuple[dict[str, list[str]], ...] = ({}, {})
+    distorted: tuple[dict[str, list[FileText]], ...] = ({}, {})
     for stem, paths in _files(found, folder / _DISTORT).items():
         named = _OF_DISTORT.fullmatch(stem)
         if named is None:
@@ -242,7 +249,9 @@ def _read_index(found: ItemScan, of: ItemSource, folder: Path) -> None:
         stem = printable(str(PurePosixPath(paths[0]).with_suffix("")).removeprefix(f"{_REF}/"))
         of_reference[stem] += 1
         own = stem if of_reference[stem] == 1 else f"{stem}_{of_reference[stem]}"
-        files = [(part, [str(folder / path)]) for part, path in zip(_INDEX_COLUMNS, paths, strict=True)]
+        files = [
+            (part, [found.file(str(folder / path))]) for part, path in zip(_INDEX_COLUMNS, paths, strict=True)
+        ]
         _add(found, of, own, files)
 
 
@@ -254,7 +263,7 @@ def _rows(rows: csv.DictReader, index: Path) -> Iterator[dict[str, str]]:
 
 
 def _pair(
-    found: ItemScan, of: ItemSource, parts: Sequence[str], files: Sequence[Mapping[str, list[str]]]
+    found: ItemScan, of: ItemSource, parts: Sequence[str], files: Sequence[Mapping[str, list[FileText]]]
 ) -> None:
     """Add an item for each file name, whose pictures are those of this name in the folders of all parts."""
     for stem in sorted({stem for of_part in files for stem in of_part}):
@@ -266,7 +275,7 @@ def _pair(
         )
 
 
-def _add(found: ItemScan, of: ItemSource, stem: str, files: Sequence[tuple[str, list[str]]]) -> None:
+def _add(found: ItemScan, of: ItemSource, stem: str, files: Sequence[tuple[str, list[FileText]]]) -> None:
     """Add an item, or what is wrong with it."""
     item = ItemSource(of.set_, stem, tuple(paths[0] for _, paths in files if paths), of.role, of.truth)
     missing = [part for part, paths in files if not paths]
@@ -275,33 +284,38 @@ def _add(found: ItemScan, of: ItemSource, stem: str, files: Sequence[tuple[str, 
         why = f"has {' and '.join(there)}, and no {' and no '.join(missing)}"
         found.items.append(Finding("unpaired", item.name, why, item.keys))
     elif twice := [paths for _, paths in files if len(paths) > 1]:
-        why = f"has {' and '.join(map(printable, twice[0]))}"
-        found.items.append(Finding("same stem", item.name, why, item.keys))
+        both = joined(*map(shown, twice[0]), by=" and ")
+        found.items.append(Finding("same stem", item.name, joined("has ", both), item.keys))
     elif problem := next(filter(None, (_problem(path) for path in item.files)), None):
         found.items.append(Finding(problem.kind, item.name, problem.why, item.keys))
     else:
         found.sources.append(item)
 
 
-def _problem(path: str) -> Finding | None:
+def shown(path: FileText) -> FileText:
+    """Return the printable name of a file."""
+    return file_name(path, handed_on(path))
+
+
+def _problem(path: FileText) -> Finding | None:
     """Return what is wrong with a file, as far as its name and place tell."""
     suffix = os.path.splitext(path)[1].lower()
     if suffix in OTHER_PICTURES:
-        return Finding("format", path, f"({printable(path)} has the ending {suffix})")
+        return Finding("format", path, joined("(", shown(path), f" has the ending {suffix})"))
     if os.path.islink(path) and not os.path.exists(path):
-        return Finding("dead link", path, f"({printable(path)} leads nowhere)")
+        return Finding("dead link", path, joined("(", shown(path), " leads nowhere)"))
     return None
 
 
-def _files(found: ItemScan, folder: Path) -> dict[str, list[str]]:
+def _files(found: ItemScan, folder: Path) -> dict[str, list[FileText]]:
     """Return the pictures in a folder and its sub-folders, by their paths in it without endings."""
-    files: dict[str, list[str]] = {}
+    files: dict[str, list[FileText]] = {}
     for inner, path in _walk(found, str(folder), "", (os.path.realpath(folder),)):
         stem, suffix = os.path.splitext(inner)
         if suffix and suffix.lower() not in SUFFIXES | OTHER_PICTURES:
-            found.no_pictures.append(printable(path))
+            found.no_pictures.append(shown(found.file(path)))
         else:
-            files.setdefault(stem, []).append(path)
+            files.setdefault(stem, []).append(found.file(path))
     return files
 
 

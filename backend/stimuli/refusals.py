@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from backend.foundation.errors import Problem
+from backend.stimuli.file_names import handed_on
 from backend.stimuli.folders import Finding
 from backend.stimuli.medium import Refused
 
@@ -94,6 +95,17 @@ def left_out_notes(
         which = f"1 {one} was" if len(group) == 1 else f"{len(group)} {several} were"
         what = _KINDS[kind][len(group) > 1]
         yield f"{which} left out that {what}: {_first(group)}"
+
+
+def handed_on_notes(
+    no_pictures: Sequence[str],
+    duplicates: Sequence[Finding],
+    files: Sequence[Finding],
+    noun: tuple[str, str] = FILES,
+) -> Iterator[str]:
+    """Yield the notes of `left_out_notes` as a study has them, which travel further than its folders."""
+    repeated, unusable = ([finding.handed_on for finding in group] for group in (duplicates, files))
+    yield from left_out_notes([*map(handed_on, no_pictures)], repeated, unusable, noun)
 
 
 def _summary(files: Sequence[Finding], noun: tuple[str, str]) -> str:

@@ -48,6 +48,10 @@ class DataDir:
     def __post_init__(self) -> None:
         object.__setattr__(self, "root", self.root.absolute())
 
+    def named_within(self, message: str) -> str:
+        """Return a message for others than this machine's user: files are named within the directory."""
+        return message.replace(f"{self.root}/", "").replace(str(self.root), "the data directory")
+
     def images(self, study: str) -> Path:
         """Return the folder of a study's stimulus and mask files."""
         return self.root / "images" / study

@@ -514,12 +514,12 @@ def _fail_all(jobs: list[_Job], error: Exception) -> None:
 
 
 def _not_written(path: Path, error: BaseException) -> StoreFailed:
-    return StoreFailed(f"{path} could not be written ({error}), so nothing of this is stored; try again")
+    return StoreFailed(f"{path.name} could not be written ({error}), so nothing of this is stored; try again")
 
 
 def _locked_out(path: Path) -> StoreFailed:
     return StoreFailed(
-        f"{path} is locked by another program, so nothing was stored; try again when it is done",
+        f"{path.name} is locked by another program, so nothing was stored; try again when it is done",
         code="store_locked",
     )
 

@@ -117,5 +117,5 @@ def test_what_went_wrong_is_told(store, data):
     making._process.wait(60)
     making._listener.join(10)
 
-    assert "Not a directory" in making.status()["problem"] or "File exists" in making.status()["problem"]
+    assert making.status()["problem"] == "a part of its path is a file, not a folder"
     making.stop()

@@ -58,7 +58,11 @@ class Orders:
     def call(self, verb, path, body=None):
         headers = {"X-Openhype-Token": self.world.data.keys().researcher}
         return self.world.http.open(
-            f"/api{path}", method=verb, headers=headers, **({"json": body} if body is not None else {})
+            f"/api{path}",
+            method=verb,
+            headers=headers,
+            buffered=True,
+            **({"json": body} if body is not None else {}),
         )
 
     def ordered(self, body, path="/studies"):

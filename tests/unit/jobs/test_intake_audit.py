@@ -89,7 +89,7 @@ def test_files_that_cannot_be_used_are_listed_and_shown_where_they_can_be(orders
     assert set(refused) == {"7.png", "again.png", "cut.png", "draw.svg"}
     assert {each["side"] for each in found["refused"]} == {"real", "gan"}
     assert refused["7.png"]["reason"] == (
-        "appears on more than one side: shows the same picture as models/gan/both <b>.png"
+        "appears on more than one side: shows the same picture as gan/both <b>.png"
     )
     assert refused["cut.png"]["thumbnail"] is refused["draw.svg"]["thumbnail"] is None
     kind, _, data = refused["again.png"]["thumbnail"].partition(",")
