@@ -193,7 +193,7 @@ def create_app(
     app.before_request(authorise.check)
     app.register_error_handler(OpenhypeError, partial(_refused, data))
     app.register_error_handler(HTTPException, _http_error)
-    app.register_error_handler(OSError, _disk_failed)
+    app.register_error_handler(OSError, partial(_disk_failed, data))
     app.register_error_handler(Exception, _fault)
     app.after_request(authorise.record)
     app.after_request(_with_headers)
@@ -395,12 +395,12 @@ def _is_of_person() -> bool:
     return is_page and not request.path.startswith(("/api/", "/assets/", "/i/"))
 
 
-def _disk_failed(error: OSError) -> Any:
+def _disk_failed(data: DataDir, error: OSError) -> Any:
     """Say that a disk is full, which its operator can mend, unlike other faults."""
     if error.errno not in FULL:
         return _fault(error)
     log.error("%s: %s", _requested(), error)
-    return _refused(StoreFailed(f"{reason(error)} on the server; try again later", code="disk_full"))
+    return _refused(data, StoreFailed(f"{reason(error)} on the server; try again later", code="disk_full"))
 
 
 def _fault(error: Exception) -> tuple[dict, int]:
