@@ -8,7 +8,7 @@ the id that its reply carries.
 import logging
 import re
 import secrets
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -112,6 +112,7 @@ def create_app(
     read: Callable[[str, str], bytes | None] | None = None,
     uploads: "Uploads | None" = None,
     base_url: str | None = None,
+    other_urls: Callable[[], Sequence[str]] = tuple,
     publish: Callable[[str, Path], Any] | None = None,
     proxy: SignInHeader | None = None,
     sign_in_links: SignInLinks | None = None,
@@ -132,7 +133,7 @@ def create_app(
         base_path: the path below which browsers reach the pages, as returned by `proxies.parse_base_path`.
         read: reads a stimulus by study and name for the results pages; by default from the data directory.
         uploads: what receives uploads; by default the data directory, if this server serves files.
-        base_url, publish, proxy: as in `Context`.
+        base_url, other_urls, publish, proxy: as in `Context`.
         sign_in_links: those of the server that this application is run by.
     """
     app = Application(__name__, static_folder=None)
@@ -152,6 +153,7 @@ def create_app(
         clock,
         uploads=uploads,
         base_url=base_url,
+        other_urls=other_urls,
         publish=publish,
         proxy=proxy,
         sign_in_links=sign_in_links or SignInLinks(),

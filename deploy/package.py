@@ -31,7 +31,7 @@ SETTINGS = "zappa_settings.json"
 """In the project's root; an installed openhype has a copy beside this module."""
 STAGES: Mapping[str, tuple[str, ...]] = {
     "api": ("flask", "msgspec", "boto3"),
-    "score": ("flask", "msgspec", "boto3", "cachetools", "numpy", "scipy", "pillow", "matplotlib"),
+    "score": ("flask", "msgspec", "boto3", "cachetools", "segno", "numpy", "scipy", "pillow", "matplotlib"),
     "panel": ("flask", "msgspec", "boto3", "requests", "pyjwt", "cryptography"),
 }
 """Dependencies of each stage; their versions are those that openhype requires."""

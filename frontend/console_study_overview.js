@@ -13,6 +13,7 @@ import {
   section,
   sideBySide,
   statusLine,
+  withCode,
 } from "./console_elements.js";
 import { elementsOf, numberField, valuesOf } from "./console_fields.js";
 import { counted } from "./console_format.js";
@@ -27,6 +28,11 @@ import { liveView } from "./study_live.js";
 /** @typedef {import("./console_study.js").Study} Study */
 /** @typedef {import("./console_study.js").Context} Context */
 
+const REACH = {
+  this_computer: "This link works on this computer only.",
+  network: "Whoever is in the same network as the server, and has this link, can take part.",
+  internet: "Whoever has this link can take part.",
+};
 const MOST_LINKS = 1000;
 const MOST_SIMULATED = 1000;
 const ACCURACY = {
@@ -116,8 +122,9 @@ function stateLine(record, { api }) {
 }
 
 /** @param {Study} record */
-function openLink({ links, panel }) {
-  if (links.private.required) return [quiet("This study has no open link: each person needs a private one.")];
+function openLink({ study, links, panel }) {
+  if (links.private.required)
+    return [quiet("This study has no open link: each person needs a private one."), ...reachOf(links)];
   const address = links.evaluators;
   const shown = el("code", { translate: "no" }, address);
   const { button, told } = copier(address, shown, {
@@ -125,10 +132,14 @@ function openLink({ links, panel }) {
     copied: "Copied.",
     selected: "Selected: copy it with your keyboard.",
   });
-  const play = link(address, "Try it yourself", { class: "button", target: "_blank", rel: "noopener" });
+  const play = link(pathTo`/s/${study}`, "Try it yourself", {
+    class: "button",
+    target: "_blank",
+    rel: "noopener",
+  });
   const words = panel.recruits
     ? "People come through the panel’s own link. You can look at the task by this one."
-    : "Whoever has this link can take part.";
+    : REACH[links.reach];
   return [
     el("p", { class: "address" }, shown),
     sideBySide(button, play),
@@ -136,7 +147,31 @@ function openLink({ links, panel }) {
     quiet(
       `${words} A try of your own counts like any other session: withdraw it at its end, or under Sessions.`,
     ),
+    ...reachOf(links),
   ];
+}
+
+/**
+ * Return the QR code of a link, or what lets others in where only this computer reaches it.
+ * @param {Study["links"]} links
+ */
+function reachOf({ evaluators, reach, qr, private: { required } }) {
+  const code = el("img", { class: "qr", src: qr ?? "", alt: `QR code of ${evaluators}` });
+  const shown = qr && !required ? [details("QR code, for the camera of a phone", code)] : [];
+  return reach === "internet" ? shown : [...shown, details("Let others in", lettingIn(reach))];
+}
+
+/** @param {Study["links"]["reach"]} reach */
+function lettingIn(reach) {
+  const network = ["In your own network: start the server with `openhype serve --host 0.0.0.0`."];
+  const ways = [
+    ...(reach === "this_computer" ? network : []),
+    "From anywhere: put a web server with a certificate in front, and start this one with `openhype serve " +
+      "--behind-proxy --url https://…`, the address by which people come.",
+    "Without a server of your own: `openhype deploy` puts the study on AWS.",
+    "The page `docs/let-others-in.md` has the steps.",
+  ];
+  return el("ul", {}, ...ways.map((words) => el("li", {}, ...withCode(words))));
 }
 
 /** @param {Study} record */

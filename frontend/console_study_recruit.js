@@ -1,7 +1,6 @@
 // @ts-check
 /** Recruiting evaluators at a panel: what it costs, confirmed twice, and how it stands. */
 
-import { BASE } from "./base_path.js";
 import {
   actionButton,
   details,
@@ -156,7 +155,7 @@ function standing({ study }, { recruited, at_panel, trouble, warnings }, { api }
  * @param {Context} context
  * @param {(words: string) => Promise<void>} refresh
  */
-function wishes({ study, currency, sessions_wanted }, { recruited, plan }, { api, signal }, refresh) {
+function wishes({ study, links, currency, sessions_wanted }, { recruited, plan }, { api, signal }, refresh) {
   const path = pathTo`/api/studies/${study}`;
   const isDraft = recruited?.state === "decided";
   const hints = recruited
@@ -183,7 +182,7 @@ function wishes({ study, currency, sessions_wanted }, { recruited, plan }, { api
         "They can only grow.",
       )
     : numberField("For how many people", { min: "1", value: hasSlots ? `${plan.slots}` : "" });
-  const base = recruited?.url.slice(0, -`/s/${study}`.length) ?? `${location.origin}${BASE}`;
+  const base = (recruited?.url ?? links.evaluators).slice(0, -`/s/${study}`.length);
   const untilPublished = {
     url: textField("Address of this server, as evaluators reach it", { type: "url", value: base }),
     screen_out_usd_cents: centsField(
@@ -314,8 +313,9 @@ function walletWords({ workspace_title, available_usd_cents, currency }) {
  * @param {Context} context
  * @param {(words: string) => Promise<void>} refresh
  */
-function webhooks({ study }, { api }, refresh) {
-  const value = location.protocol === "https:" ? `${location.origin}${BASE}` : "";
+function webhooks({ study, links }, { api }, refresh) {
+  const base = links.evaluators.slice(0, -`/s/${study}`.length);
+  const value = base.startsWith("https:") ? base : "";
   const url = textField("Address of this server, with https", { type: "url", required: "", value });
   const path = pathTo`/api/studies/${study}/recruitment/webhooks`;
   const form = commandForm(

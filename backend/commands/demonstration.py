@@ -9,6 +9,7 @@ import click
 from backend.commands.demo_making import Making
 from backend.commands.demo_page import FRONT, add_pages
 from backend.commands.world import World
+from backend.foundation.addresses import study_page
 from backend.stimuli.demo_photographs import check_installed
 
 
@@ -52,4 +53,4 @@ class StartPage:
         self._bar.update(100 * share - self._bar.n)
         if share >= 1:
             self._bar.close()
-            click.echo(f"study {study}: {self._base}/s/{study}")
+            click.echo(f"study {study}: {study_page(self._base, study)}")

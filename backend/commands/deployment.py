@@ -2,14 +2,17 @@
 
 import os
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
 from backend.commands.world import FOLDER, World, command, option, progress_bar
+from backend.foundation.addresses import study_page
 from backend.foundation.errors import StoreFailed
 from backend.foundation.optional_packages import not_installed
+from backend.stores.served_at import write_address
 
 _EVALUATORS, _PICTURES = 30, 2000
 
@@ -77,7 +80,7 @@ def deploy(
         for note in checked.notes:
             click.echo(f"note: {note}")
         if destroy:
-            _destroy(deployment, yes, with_data is not None)
+            _destroy(world, deployment, yes, with_data is not None)
         else:
             _deploy(world, deployment, yes)
     except (BotoCoreError, ClientError) as error:
@@ -121,8 +124,9 @@ def _deploy(world: World, deployment: Any, yes: bool) -> None:
     else:
         click.echo("nothing was changed; do it with --yes")
         return
-    click.echo(f"the page is at {made['Url']}/s/STUDY; from here on, on this machine:")
-    click.echo(f"  export OPENHYPE_STORE='dynamodb://{made['Table']}?region={made['Region']}'")
+    write_address(world.data, _store_url(made), made["Url"], None)
+    click.echo(f"the page is at {study_page(made['Url'], 'STUDY')}; from here on, on this machine:")
+    click.echo(f"  export OPENHYPE_STORE='{_store_url(made)}'")
     click.echo(f"  export OPENHYPE_IMAGES=s3://{made['Bucket']}/public")
     click.echo(f"the console is at {made['Url']}/console: sign in with the researcher's key in")
     click.echo(f"{world.data.root / 'keys.json'}, or with a token of `openhype members token NAME`")
@@ -150,7 +154,7 @@ def _cost_lines() -> list[str]:
     ]
 
 
-def _destroy(deployment: Any, yes: bool, with_data: bool) -> None:
+def _destroy(world: World, deployment: Any, yes: bool, with_data: bool) -> None:
     plan = deployment.planned_removal(with_data)
     _show(plan)
     if not any(change.verb == "remove" for change in plan):
@@ -158,7 +162,14 @@ def _destroy(deployment: Any, yes: bool, with_data: bool) -> None:
     elif not yes:
         click.echo("nothing was changed; do it with --yes")
     else:
+        if "Table" in (made := deployment.current()):
+            write_address(world.data, _store_url(made), None, None)
         deployment.remove(with_data, report=click.echo)
+
+
+def _store_url(made: Mapping[str, str]) -> str:
+    """Return the URL of a deployment's store."""
+    return f"dynamodb://{made['Table']}?region={made['Region']}"
 
 
 def _show(plan: list) -> None:

@@ -16,7 +16,7 @@ from backend.recruitment.plan import FEE_PERCENT
 @command()
 @click.argument("name")
 @option("--panel", "", click.Choice(["prolific"]), default="prolific")
-@option("--url", "Where evaluators reach the server: https://…")
+@option("--url", "Where evaluators reach the server: https://…; default: where it is served, if by https.")
 @option("--places", "Default: every session wanted. Can only grow.", click.IntRange(1, 1_000_000), "N")
 @option("--workspace", "The workspace that pays, if there are several.", metavar="ID", default="")
 @option("--project", "The project it is paid by, where there are several.", metavar="ID", default="")
@@ -114,16 +114,16 @@ def _recruit(
     from backend.recruitment import recruit as recruiting
     from backend.recruitment import study_recruitment as recruitment
 
+    recruiting.check_panel(study, panel)
+    state = recruiting.begun(world.store, study)
     wish = recruitment.Wish(
-        url=url or "",
+        url=url or ("" if state else _served_by_https(world)),
         fee_percent=fee,
         vat_percent=vat,
         budget_usd_cents=budget,
         screen_out_usd_cents=screen_out,
         **terms,
     )
-    recruiting.check_panel(study, panel)
-    state = recruiting.begun(world.store, study)
     if state is None and (screen_out is None) != (wish.slots is None):
         raise click.UsageError("--screen-out and --slots go together")
     plan, agreed = recruitment.wanted(study, state, wish), recruitment.terms(study, state, wish)
@@ -140,6 +140,12 @@ def _recruit(
         _publish(world, study, wish)
     else:
         click.echo("nothing was done; do it with --yes")
+
+
+def _served_by_https(world: World) -> str:
+    """Return where browsers reach the pages, "" if that is not known, or no address for a panel."""
+    address = world.address or ""
+    return address if address.startswith("https://") else ""
 
 
 def _show_wallet(workspace: str, project: str) -> None:

@@ -12,9 +12,11 @@ import click
 
 from backend.commands.browser import has_screen, shown
 from backend.commands.jobs import worker_beside
+from backend.commands.serving import Addresses, reach_lines, study_lines
 from backend.commands.world import SEED, Number, World, command, option, progress_bar, server_url
 from backend.experiment.observer import PICTURE_SD
 from backend.experiment.records import Study
+from backend.foundation.addresses import VARIABLE, origin_of, parse_public, study_page
 from backend.foundation.errors import InvalidInput
 from backend.uploads.limits import ALL_GB, EACH_GB, FREE_GB, GB, Quota
 from backend.web.session_limits import PER_HOUR, PER_MINUTE
@@ -38,6 +40,13 @@ def _upload_limit(name: str, default: int, text: str) -> Callable:
 @command()
 @option("--host", default="127.0.0.1")
 @option("--port", "", click.IntRange(0, 65535), default=8000)
+@option(
+    "--url public",
+    "Where everybody reaches the pages, as https://study.lab.edu: all links begin with it.",
+    metavar="URL",
+    envvar=VARIABLE,
+    show_envvar=True,
+)
 @option(
     "--behind-proxy",
     "Trust X-Forwarded-For, -Proto, -Host and -Prefix of one proxy in front.",
@@ -82,6 +91,7 @@ def serve(
     world: World,
     host: str,
     port: int,
+    public: str | None,
     behind_proxy: bool,
     base_path: str,
     sign_in_header: str | None,
@@ -99,7 +109,6 @@ def serve(
     from backend.members.sign_in_links import SignInLinks
     from backend.uploads.local_uploads import LocalUploads
     from backend.web.origins import parse_origin
-    from backend.web.proxies import parse_base_path
     from backend.web.proxies import sign_in_header as make_header
     from backend.web.server import listen
     from backend.web.session_limits import Openings
@@ -108,10 +117,9 @@ def serve(
         allowed = frozenset(map(parse_origin, origins))
     except InvalidInput as error:
         raise click.BadParameter(str(error), param_hint="'--origin'") from None
-    try:
-        base_path = parse_base_path(base_path)
-    except InvalidInput as error:
-        raise click.BadParameter(str(error), param_hint="'--base-path'") from None
+    base_path, public = _parse_base(base_path, public)
+    if public:
+        allowed |= {parse_origin(origin_of(public))}
     try:
         proxy = make_header(sign_in_header, behind_proxy, world.data, os.environ)
     except InvalidInput as error:
@@ -122,7 +130,7 @@ def serve(
     uploads = LocalUploads(world.data, quota)
     openings = Openings(per_minute, per_hour)
     options = {"allowed": allowed, "openings": openings, "uploads": uploads, "proxy": proxy}
-    options["base_path"] = base_path
+    options |= {"base_path": base_path, "base_url": public}
     options["sign_in_links"] = None if no_sign_in_link else SignInLinks()
     with listen(host, port) as listening:
         _serve(
@@ -133,6 +141,26 @@ def serve(
             is_opened=not no_browser,
             **options,
         )
+
+
+def _parse_base(base_path: str, public: str | None) -> tuple[str, str | None]:
+    """Return the base path, by default that of the public address, and the public address below it."""
+    from urllib.parse import urlsplit
+
+    from backend.web.proxies import parse_base_path
+
+    try:
+        public = parse_public(public) if public else None
+        path = urlsplit(public).path if public else ""
+    except InvalidInput as error:
+        raise click.BadParameter(str(error), param_hint="'--url'") from None
+    try:
+        base_path = parse_base_path(base_path or path)
+    except InvalidInput as error:
+        raise click.BadParameter(str(error), param_hint="'--base-path'" if base_path else "'--url'") from None
+    if path not in ("", base_path):
+        raise click.UsageError(f"--url ends in {path}, and --base-path is {base_path}")
+    return base_path, public if path or public is None else public + base_path
 
 
 def _serve(
@@ -148,9 +176,9 @@ def _serve(
     from backend.foundation.permissions import tighten
     from backend.handlers import create_app
     from backend.stores.opening import sqlite_path
+    from backend.stores.served_at import served
     from backend.task.withdrawal import finish
-    from backend.web.proxies import SECRET, secret_place
-    from backend.web.server import base_url, is_everywhere, make_server
+    from backend.web.server import is_everywhere, make_server, reached_at
     from backend.web.server import serve as run
 
     for note in tighten(world.data.root, sqlite_path(world.url, world.data.root)):
@@ -159,39 +187,44 @@ def _serve(
     watch = _open_panel_watch(world)
     if start_page:
         options["front"] = start_page.front
+    addresses = _addresses(listening, options.get("base_path", ""), options.get("base_url"))
     app = create_app(
-        world.store, world.data, world.data.keys(), watch=watch, behind_proxy=behind_proxy, **options
+        world.store,
+        world.data,
+        world.data.keys(),
+        watch=watch,
+        behind_proxy=behind_proxy,
+        other_urls=lambda: _addresses(listening, options.get("base_path", "")).others,
+        **options,
     )
     server = make_server(app, listening, behind_proxy=behind_proxy)
-    base = base_url(listening) + options.get("base_path", "")
-    link = _sign_in_link(base, options.get("sign_in_links"))
-    _print_addresses(world, listening, base, link, is_demo=start_page is not None)
-    if proxy := options.get("proxy"):
-        click.echo(
-            f"members are signed in by the proxy's header {proxy.name}; it counts only beside {SECRET}, with "
-            f"the secret in {secret_place(world.data, os.environ)}"
-        )
-    if behind_proxy and is_everywhere(listening):
-        click.echo(
-            "note: a client that reaches this port without the proxy can claim any address; allow "
-            "the proxy only (--host 127.0.0.1, or a firewall)",
-            err=True,
-        )
-    sys.stdout.flush()
     with ExitStack() as stack:
+        stack.enter_context(served(world.data, world.url, addresses.shown, reached_at(listening)))
+        link = _sign_in_link(addresses.shown, options.get("sign_in_links"))
+        _print_addresses(world, listening, addresses, link, is_demo=start_page is not None)
+        _print_proxy(world, options.get("proxy"), behind_proxy and is_everywhere(listening))
+        sys.stdout.flush()
         if start_page is not None:
             stack.callback(start_page.stop)
-            start_page.start(app, base)
+            start_page.start(app, addresses.local)
         if watch is not None:
             stack.callback(watch.stop)
             watch.start()
         if has_worker:
-            worker = worker_beside(world, base)
+            worker = worker_beside(world, addresses.local)
             stack.callback(worker.stop)
             worker.start()
         if link and is_opened and has_screen(os.environ):
             stack.enter_context(shown(link, world.data))
         run(server)
+
+
+def _addresses(listening: Any, base_path: str, public: str | None = None) -> Addresses:
+    """Return where a server is reached that listens on a socket, below a path."""
+    from backend.web.server import local_url, other_urls
+
+    others = [] if public else [url + base_path for url in other_urls(listening)]
+    return Addresses(local_url(listening) + base_path, others, public)
 
 
 def _sign_in_link(base: str, links: Any) -> str:
@@ -201,23 +234,38 @@ def _sign_in_link(base: str, links: Any) -> str:
     return links.issue(base, utc_now()) if links else ""
 
 
-def _print_addresses(world: World, listening: Any, base: str, link: str, is_demo: bool) -> None:
+def _print_addresses(world: World, listening: Any, addresses: Addresses, link: str, is_demo: bool) -> None:
     from backend.web.server import is_everywhere
 
     studies = world.store.studies()
-    for study in studies:
-        click.echo(f"{study.kind} {study.name}: {base}/s/{study.name}")
     if not studies and not is_demo:
         click.echo(
             f"no study yet in {world.data.root}: make one in the console or with `openhype create`, or try "
             "`openhype demo`; it is served as soon as it is made"
         )
-    if is_everywhere(listening):
-        click.echo("other machines reach these pages by this machine's name in the place of the address")
-    click.echo(f"console: {base}/console; results: {base}/results")
+    for line in [*study_lines(studies, addresses), *reach_lines(addresses, is_everywhere(listening))]:
+        click.echo(line)
+    click.echo(f"console: {addresses.shown}/console; results: {addresses.shown}/results")
     if link:
         click.echo(f"sign in to the console by this link, once, within ten minutes:\n  {link}")
     click.echo(f"researcher's key: {world.data.root / 'keys.json'}; stop with Ctrl-C")
+
+
+def _print_proxy(world: World, proxy: Any, is_open: bool) -> None:
+    """Print what the server believes of its proxy, and whether others can say the same."""
+    from backend.web.proxies import SECRET, secret_place
+
+    if proxy:
+        click.echo(
+            f"members are signed in by the proxy's header {proxy.name}; it counts only beside {SECRET}, with "
+            f"the secret in {secret_place(world.data, os.environ)}"
+        )
+    if is_open:
+        click.echo(
+            "note: a client that reaches this port without the proxy can claim any address; allow "
+            "the proxy only (--host 127.0.0.1, or a firewall)",
+            err=True,
+        )
 
 
 def _open_panel_watch(world: World) -> Any:
@@ -256,6 +304,8 @@ def status(world: World, name: str | None, as_json: bool, is_watched: bool) -> N
         found = [progress(world.store, study, utc_now()) for study in studies]
         text = "\n".join(as_text(data) for data in found)
         click.echo(json.dumps(found[0] if name else found, indent=2) if as_json else text)
+        if name and not as_json and (address := world.address):
+            click.echo(f"  link: {study_page(address, name)}")
 
 
 def _all_studies(world: World) -> list[Study]:

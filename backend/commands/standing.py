@@ -86,7 +86,8 @@ def _lines(world: World, study: "Study", record: "Standing") -> Iterator[str]:
     yield f"  opens: {terms.opens_at or 'at once'}; closes: {terms.closes_at or 'never'}"
     yield f"  embargo until: {terms.embargo_until or _NO}"
     yield f"  who may submit: {submitters}; limit of each: {limit}; in the table: the {terms.counts} of each"
-    where = f"/competitions/{study.name}" if terms.published else "not published (--publish)"
+    page = f"{world.address or ''}/competitions/{study.name}"
+    where = page if terms.published else "not published (--publish)"
     yield f"  page: {where}"
     yield f"  protocol: {_data(world, study, record)['protocol_sha256']}"
     for one in _submissions(world, study):

@@ -27,7 +27,6 @@ from backend.foundation.names import clean
 if TYPE_CHECKING:
     from backend.experiment.records import Study
 
-_ADDRESS = "http://127.0.0.1:8000"
 """Where `openhype serve` listens by default."""
 
 _places = images_option(
@@ -249,13 +248,18 @@ def _create(world: World, spec: Any, place: str | None) -> None:
         publish=publish,
         say=say,
     )
-    for line in _summary(study, _serve_options(world)):
+    for line in _summary(study, _serve_options(world), world.address):
         click.echo(line)
 
 
-def _summary(study: "Study", options: str) -> Iterator[str]:
-    """Yield lines on what was created, notes about it, and the next steps."""
+def _summary(study: "Study", options: str, address: str | None) -> Iterator[str]:
+    """Yield lines on what was created, notes about it, and the next steps.
+
+    Args:
+        address: where browsers reach the pages of the store, if that is known.
+    """
     from backend.experiment.protocol import BETWEEN
+    from backend.foundation.addresses import study_page
     from backend.recruitment.plan import asked_for
 
     protocol = study.protocol
@@ -288,11 +292,13 @@ def _summary(study: "Study", options: str) -> Iterator[str]:
         yield f"note: {protocol.admission.panel.caution}"
     for wish in asked_for(study):
         yield f"for recruiting: {wish}"
-    yield f"next: openhype serve{options}, then open {_ADDRESS}/s/{study.name}"
+    link = f"open {study_page(address, study.name)}" if address else None
+    yield f"next: {link or f'openhype serve{options}, which prints the link'}"
     if study.kind == "qualification":
         yield f"then: openhype create … --qualification {study.name}"
     elif protocol.admission.panel.private_links:
-        yield f"then: openhype links {study.name}{options} --count N --url https://…"
+        where = "" if address else " --url https://…"
+        yield f"then: openhype links {study.name}{options} --count N{where}"
 
 
 def _unscored(study: "Study") -> str:

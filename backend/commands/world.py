@@ -54,6 +54,17 @@ class World:
 
         return is_there(self.url, self.data.root)
 
+    @property
+    def address(self) -> str | None:
+        """Where browsers reach the pages of the store: as OPENHYPE_URL says, else where it is served now."""
+        import os
+
+        from backend.foundation.addresses import VARIABLE, parse_public
+        from backend.stores.served_at import address_of
+
+        stated = os.environ.get(VARIABLE)
+        return parse_public(stated) if stated else address_of(self.data, self.url)
+
     def study(self, name: str) -> "Study":
         """Return the study called `name`.
 

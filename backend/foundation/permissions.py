@@ -20,7 +20,7 @@ _GROUP = 0o070
 _OTHERS = 0o007
 _OURS = re.compile(
     r"images|cache|metrics|jobs|uploads|keys\.json|.+\.secret|openhype\.db(-wal|-shm|-journal)?|.+-files\.txt|\..+\.lock|\.keys\.json-.+"
-    r"|sign-in\.html"
+    r"|sign-in\.html|addresses\.json|\.addresses\.json-.+"
 )
 """Names that openhype creates in a data directory."""
 

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from backend.experiment.money import format_money
 from backend.experiment.panel import CODE_LETTERS, NO_PANEL_CONFIG, PanelConfig
 from backend.experiment.records import Study
+from backend.foundation.addresses import study_page
 from backend.foundation.errors import Conflict, InvalidInput, NotFound
 from backend.foundation.timestamps import readable, stamp, utc_now
 from backend.panels.api import (
@@ -571,7 +572,7 @@ def _decision(study: Study, wanted: Plan, url: str, wallet: panel_wallet.Wallet)
 
 def study_url(study: Study, url: str) -> str:
     """Return the address of a study's page on a server."""
-    return f"{url.rstrip('/')}/s/{study.name}"
+    return study_page(url, study.name)
 
 
 def _order(study: Study, state: Mapping[str, Any]) -> Recruitment:

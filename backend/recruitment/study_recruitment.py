@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from backend.experiment.records import Study
+from backend.foundation.addresses import reach_of
 from backend.foundation.errors import Conflict, InvalidInput, NotFound
 from backend.panels.api import Panel, ScreenOut
 from backend.panels.prolific import ProlificPanel
@@ -20,7 +21,6 @@ from backend.studies.confirmations import Offer
 
 BY_SERVER = "server"
 _FIXED = "that can no longer change"
-_LOOPBACK = ("http://127.0.0.1", "http://localhost")
 ACTIONS: dict[str, Literal["pause", "start", "stop"]] = {"pause": "pause", "resume": "start", "stop": "stop"}
 """What a researcher asks for, and what `recruit.change` calls it."""
 
@@ -138,7 +138,7 @@ def terms_lines(terms: Mapping[str, Any]) -> list[str]:
     """Return the terms in words."""
     if not terms["url"]:
         return ["address of the task page: not known yet (--url)"]
-    only_here = terms["url"].startswith(_LOOPBACK)
+    only_here = reach_of(terms["url"]) == "this_computer"
     return [
         f"address of the task page: {terms['url']}",
         *([f"warning: only this computer reaches {terms['url']}"] if only_here else []),
@@ -158,7 +158,7 @@ def check_url(url: str) -> None:
     """Raise InvalidInput unless evaluators can reach the address."""
     if not url:
         raise InvalidInput("say where evaluators reach the server: --url https://…")
-    if not url.startswith(("https://", *_LOOPBACK)):
+    if not url.startswith("https://") and reach_of(url) != "this_computer":
         raise InvalidInput(f"evaluators must reach the server by https, not at {url!r}")
 
 

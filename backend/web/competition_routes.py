@@ -15,6 +15,7 @@ from backend.web import headers
 from backend.web.context import Context
 from backend.web.routing import Routes
 from backend.web.standing_types import CompetitionFacts, CompetitionList
+from backend.web.study_routes import base_url
 
 route = Routes()
 
@@ -58,8 +59,7 @@ def add_pages(app: Flask, context: Context) -> None:
             data = competitions.of(*competitions.find(study))
         except NotFound as error:
             return _page(pages.nothing(str(error), request.script_root), 404)
-        url = (context.base_url or request.url_root).rstrip("/")
-        return _page(pages.competition_page(data, context.clock(), url, request.script_root))
+        return _page(pages.competition_page(data, context.clock(), base_url(context), request.script_root))
 
     @app.get("/competitions/<study>/badge.svg")
     def competition_badge(study: str) -> Response:

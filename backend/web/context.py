@@ -1,7 +1,7 @@
 """What the routes of members work with."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import field
 from datetime import datetime
 from functools import cached_property, partial
@@ -34,6 +34,8 @@ class Context:
     """Where uploads are received; None where they cannot be."""
     base_url: str | None = None
     """The address at which browsers reach this server, if it is known before a request."""
+    other_urls: Callable[[], Sequence[str]] = tuple
+    """Returns the addresses by which other machines reach this one, if it knows them."""
     proxy: SignInHeader | None = None
     """The header in which a proxy names the member whom it has authenticated; None if there is none."""
     publish: Callable[[str, Path], Any] | None = None

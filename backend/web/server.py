@@ -10,11 +10,13 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from ipaddress import ip_address
 from pathlib import Path
 
 from flask import Flask
 
 from backend.foundation.errors import InvalidInput, reason
+from backend.foundation.own_addresses import own_addresses
 from backend.task import requests
 from backend.web.proxies import PROXY
 
@@ -50,16 +52,35 @@ def listen(host: str, port: int) -> socket.socket:
     return listening
 
 
-def base_url(listening: socket.socket) -> str:
-    """Return the URL by which this machine reaches the server of a listening socket."""
+def reached_at(listening: socket.socket) -> tuple[str, int]:
+    """Return host and port by which this machine reaches the server of a listening socket."""
     host, port = listening.getsockname()[:2]
-    host = _EVERYWHERE.get(host, host)
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    return _EVERYWHERE.get(host, host), port
+
+
+def local_url(listening: socket.socket) -> str:
+    """Return the URL by which this machine reaches the server of a listening socket."""
+    return _url(*reached_at(listening))
+
+
+def other_urls(listening: socket.socket) -> list[str]:
+    """Return the URLs by which other machines reach the server of a listening socket, most usable first."""
+    host, port = listening.getsockname()[:2]
+    if host not in _EVERYWHERE:
+        return [] if ip_address(host.partition("%")[0]).is_loopback else [_url(host, port)]
+    versions = {6} if listening.family == socket.AF_INET6 else {4}
+    if 6 in versions and not listening.getsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY):
+        versions.add(4)
+    return [_url(str(one), port) for one in own_addresses() if one.version in versions]
 
 
 def is_everywhere(listening: socket.socket) -> bool:
-    """Return whether a socket listens on all interfaces, so that other machines can reach it."""
+    """Return whether a socket listens on all interfaces."""
     return listening.getsockname()[0] in _EVERYWHERE
+
+
+def _url(host: str, port: int) -> str:
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def make_server(

@@ -6,6 +6,7 @@ from backend.administration import clear, delete, retention, simulated_evaluator
 from backend.administration.setting_forms import posted
 from backend.experiment.protocol import to_json
 from backend.experiment.records import Study
+from backend.foundation.addresses import study_page
 from backend.foundation.errors import Conflict, InvalidInput
 from backend.foundation.timestamps import stamp
 from backend.members.roles import RESEARCHER
@@ -146,7 +147,7 @@ def private_links(context: Context, study: Study, wanted: LinksWanted) -> Links:
 
     tokens = issue_links(context.store, context.keys.hashing, study.name, wanted.count)
     base = base_url(context)
-    return {"links": [f"{base}/s/{study.name}?{PRIVATE_LINK}={token}" for token in tokens]}
+    return {"links": [f"{study_page(base, study.name)}?{PRIVATE_LINK}={token}" for token in tokens]}
 
 
 @route("POST /api/studies/{study}/simulate", "409 503", status=202)

@@ -10,6 +10,7 @@ from backend.experiment.judgments import judgment_of, method_named
 from backend.experiment.panel import PROLIFIC
 from backend.experiment.protocol import to_json, values_of
 from backend.experiment.records import Study
+from backend.foundation.addresses import reach_of, study_page
 from backend.foundation.errors import NotFound
 from backend.panels.prolific import has_token
 from backend.payment.accounts import purse
@@ -19,7 +20,7 @@ from backend.stores.store import Store
 from backend.studies import tournament_counts
 from backend.studies.waiting_room import waiting_now
 from backend.task.eligibility import links_of
-from backend.web import console_routes, login
+from backend.web import console_routes, login, qr_codes
 from backend.web.monitor import line_of
 from backend.web.progress_types import StudyProgress
 from backend.web.routing import as_declared
@@ -86,8 +87,11 @@ def record(store: Store, study: Study, progress: StudyProgress, base: str, now: 
 def links(store: Store, study: Study, base: str) -> StudyLinks:
     """Return the addresses of a study's pages."""
     is_paid_to_wait = study.protocol.pay.retainer_usd_cents > 0
+    page, reach = study_page(base, study.name), reach_of(base)
     return {
-        "evaluators": f"{base}/s/{study.name}",
+        "evaluators": page,
+        "reach": reach,
+        "qr": None if reach == "this_computer" else qr_codes.as_image(page),
         "wait": f"{base}/wait/{study.name}" if is_paid_to_wait else None,
         "results": f"{base}{login.PATH}/{study.name}",
         "console": f"{base}{console_routes.path_of_study(study.name)}",

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from flask import request
 
 from backend.experiment.records import Study
+from backend.foundation.addresses import reach_of
 from backend.members.roles import RESEARCHER
 from backend.web import study_record
 from backend.web.context import Context
@@ -19,8 +20,14 @@ route = Routes(RESEARCHER)
 
 
 def base_url(context: Context) -> str:
-    """Return the address of this server, without a slash at its end, as evaluators reach it."""
-    return (context.base_url or request.url_root).rstrip("/")
+    """Return the address of this server, without a slash at its end, as evaluators reach it.
+
+    To a researcher at this machine, whose own address others do not reach, it is one that they reach.
+    """
+    asked = (context.base_url or request.url_root).rstrip("/")
+    if context.base_url or reach_of(asked) != "this_computer":
+        return asked
+    return next(iter(context.other_urls()), asked)
 
 
 @route("GET /api/studies", is_polled=True)

@@ -5,6 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypedDict
 from msgspec import Meta, Struct
 
 from backend.experiment.observer import PICTURE_SD
+from backend.foundation.addresses import Reach
 from backend.task.reply_types import Currency, Method
 from backend.task.requests import Text, Whole
 from backend.web.progress_types import StudyLine
@@ -92,6 +93,10 @@ class PrivateLinks(TypedDict):
 class StudyLinks(TypedDict):
     evaluators: str
     """The open link to the task."""
+    reach: Reach
+    """From where it can be reached: this computer, its own network, or anywhere."""
+    qr: str | None
+    """Its QR code, a data URI; null if only this computer reaches it."""
     wait: str | None
     """Where people are paid to wait; null if nobody is."""
     results: str

@@ -248,7 +248,7 @@ def served(*arguments):
     while not lines or "stop with Ctrl-C" not in lines[-1]:
         lines.append(process.stdout.readline())
         assert lines[-1], process.stderr.read()
-    port = re.search(r"http://127\.0\.0\.1:(\d+)/", "".join(lines))[1]
+    port = re.search(r"console: http://.+:(\d+)/", "".join(lines))[1]
     urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=30).close()  # so that it runs
     process.send_signal(signal.SIGINT)
     _, faults = process.communicate(timeout=30)
@@ -262,8 +262,7 @@ def test_serve_tells_its_studies_or_how_to_make_one(images):
 
     assert "or with `openhype create`, or try `openhype demo`" in nothing
     assert (status, faults) == (0, "")
-    assert re.search(r"study faces: http://127\.0\.0\.1:\d+/s/faces\n", something)
-    assert "other machines reach these pages by this machine's name" in something
+    assert re.search(r"study faces: http://\S+:\d+/s/faces\n", something)
 
 
 # How it ends

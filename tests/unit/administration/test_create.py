@@ -401,17 +401,16 @@ def test_what_was_made_and_what_to_do_next_is_told(run, folders, tmp_path):
     private = run("create", "private", *one, "--panel", "private").output
 
     serve = f"openhype serve --data {tmp_path / 'data'}"
-    address = "http://127.0.0.1:8000/s"
     made, note, *following = plain.splitlines()
     assert made == "made the study one: 1 model, 20 pictures a session"
     assert note.startswith("note: the smallest side has 30 pictures, where the paper drew from 5,000")
-    assert following == [f"next: {serve}, then open {address}/one"]
+    assert following == [f"next: {serve}, which prints the link"]
     assert "made the study two: 2 models, 20 pictures a session\n" in two
     assert "made the study flashed: 1 model, 16 pictures a session\n" in flashed
     assert "made the study blocks: 1 model, 48 pictures a session (3 blocks of 16)\n" in blocks
     assert "leave 6 of 30 spare reals and fakes" in blocks
     assert test.endswith(
-        f"next: {serve}, then open {address}/test\nthen: openhype create … --qualification test\n"
+        f"next: {serve}, which prints the link\nthen: openhype create … --qualification test\n"
     )
     assert f"then: openhype links private --data {tmp_path / 'data'} --count N --url https://…" in private
 
