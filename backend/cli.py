@@ -24,6 +24,7 @@ _GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "settings": ("settings", "list the settings of a study, with their defaults"),
         "masks": ("studies", "show the masks of a study, or those of a folder"),
         "distort": ("distortion", "make pairs and triplets from photographs"),
+        "preview": ("preview", "show a study as its evaluators see it, recording nothing"),
         "simulate": ("service", "let simulated evaluators take part"),
         "set": ("changes", "change settings of a study without sessions"),
         "join": ("joining", "add a model to a running study"),

@@ -93,6 +93,7 @@ _LONGEST_LOGGED = 300
 EVERYTHING = frozenset({"sessions", "scores", "results", "files"})
 """The groups of routes: of evaluators and a study's progress; of scores in the API; of results pages,
 console and members; of the files of page and stimuli."""
+_OF_EVALUATORS = frozenset({"sessions", "files"})
 
 
 def create_app(
@@ -146,6 +147,13 @@ def create_app(
         from backend.uploads.local_uploads import LocalUploads
 
         uploads = LocalUploads(data)
+    previews = None
+    if {"results", "files"} <= serves:
+        from backend.web.previews import Previews
+
+        previews = Previews(
+            partial(evaluators_app, clock=clock, allowed=allowed, knows_host=knows_host), clock
+        )
     context = Context(
         store,
         data,
@@ -156,6 +164,7 @@ def create_app(
         other_urls=other_urls,
         publish=publish,
         proxy=proxy,
+        previews=previews,
         sign_in_links=sign_in_links or SignInLinks(),
     )
     authorise = authorisation.Authorisation(app, context)
@@ -199,11 +208,18 @@ def create_app(
     app.register_error_handler(Exception, _fault)
     app.after_request(authorise.record)
     app.after_request(_with_headers)
+    if previews:
+        app.wsgi_app = previews.beside(app.wsgi_app)  # type: ignore[assignment, method-assign]
     # Flask's documented way to wrap an application.
     app.wsgi_app = below(app.wsgi_app, base_path)  # type: ignore[assignment, method-assign]
     if behind_proxy:
         app.wsgi_app = behind_one_proxy(app.wsgi_app)  # type: ignore[assignment, method-assign]
     return app
+
+
+def evaluators_app(store: Store, data: DataDir, keys: Keys, **options: Any) -> Flask:
+    """Return the WSGI application that answers evaluators alone; the options are those of `create_app`."""
+    return create_app(store, data, keys, serves=_OF_EVALUATORS, **options)
 
 
 def _urls(names: PictureNames | None) -> PictureUrl:

@@ -4,6 +4,9 @@
 /** From this module's address, `BASE/assets/VERSION/base_path.js`; "" at the top, or without a server. */
 export const BASE = baseOf(new URL(import.meta.url).pathname);
 
+/** Whether the page stands in a preview of a study, which leaves nothing behind. */
+export const IS_PREVIEW = /\/preview\/[\w-]{32}$/.test(BASE);
+
 /**
  * Return what stands before the last `/assets/` of a file's path; "" if there is none.
  * @param {string} path

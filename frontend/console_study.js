@@ -3,6 +3,7 @@
 
 import { el, link, paragraph } from "./console_elements.js";
 import { pathTo } from "./console_paths.js";
+import { previewButton } from "./console_preview.js";
 import { showOverview } from "./console_study_overview.js";
 import { showPay } from "./console_study_pay.js";
 import { showRecruit } from "./console_study_recruit.js";
@@ -50,7 +51,11 @@ export async function show(main, { study, section = "" }, context) {
   }
   /** @type {Study} */
   const record = await context.api.get(pathTo`/api/studies/${study}/record`, { signal: context.signal });
-  main.append(el("p", { class: "quiet study-line" }, methodName(record)), navigation(record, section));
+  const preview = previewButton(context, pathTo`/api/studies/${study}/previews`);
+  main.append(
+    el("p", { class: "study-line" }, el("span", { class: "quiet" }, methodName(record)), preview),
+    navigation(record, section),
+  );
   await SECTIONS[section].show(main, record, context);
 }
 

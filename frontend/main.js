@@ -3,7 +3,7 @@
 
 import { nameInPath } from "./address.js";
 import { Refused, makeApi } from "./api.js";
-import { addressOf } from "./base_path.js";
+import { IS_PREVIEW, addressOf } from "./base_path.js";
 import { enter } from "./entry.js";
 import { keepToken, tokenOf } from "./held_token.js";
 import { listenToInteractions } from "./interactions.js";
@@ -61,6 +61,7 @@ if (!document.body.dataset.unfit) visitStudy(STUDY).catch(showError);
 
 /** @param {string} name */
 async function visitStudy(name) {
+  if (IS_PREVIEW) (await api.load(() => import("./preview.js"))).showBanner();
   if (document.body.dataset.demo) await playWithoutServer(document.body.dataset.demo);
   if (!name) throw new Refused("unknown_study", "", "");
   const study = await api.get(`/api/studies/${encodeURIComponent(name)}`);

@@ -4,6 +4,7 @@
  * If storage throws (blocked, full), the task runs without it: a reload then starts again.
  */
 
+import { BASE } from "./base_path.js";
 import { within } from "./patience.js";
 
 const LOCK_MS = 5000;
@@ -18,8 +19,11 @@ export function storeFor(id) {
   person = id;
 }
 
-/** @param {string} study */
-const key = (study) => `openhype:${study}${person && `:${person}`}`;
+/**
+ * The base tells a preview, or another server at the same address, from the study itself.
+ * @param {string} study
+ */
+const key = (study) => `openhype:${BASE}${study}${person && `:${person}`}`;
 
 /**
  * Return the token of this browser's session in a study.

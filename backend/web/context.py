@@ -18,6 +18,7 @@ from backend.web.proxies import SignInHeader
 if TYPE_CHECKING:
     from backend.standing.competition import Competitions
     from backend.uploads.uploads import Uploads
+    from backend.web.previews import Previews
 
 T = TypeVar("T")
 
@@ -42,6 +43,8 @@ class Context:
     """Uploads a study's images to where browsers get them, if that is elsewhere."""
     sign_in_links: SignInLinks = field(default_factory=SignInLinks)
     """The one-time links of this server."""
+    previews: "Previews | None" = None
+    """What has been opened to look at studies as evaluators; None where several processes answer."""
     _shared: dict[Callable[..., Any], Any] = field(default_factory=dict, init=False, repr=False)
     _lock: Any = field(default_factory=threading.RLock, init=False, repr=False)
 

@@ -37,7 +37,7 @@ SECRET_VARIABLE = "OPENHYPE_PROXY_SECRET"
 _SECRET_FILE = "proxy"
 _BASE_PATH = re.compile(r"(/(?!\.{1,2}(/|$))[A-Za-z0-9._~-]{1,64}){1,8}")
 _OWN = frozenset(
-    {"/api", "/assets", "/competitions", "/console", "/demo", "/i", "/results", "/s", "/w"}
+    {"/api", "/assets", "/competitions", "/console", "/demo", "/i", "/preview", "/results", "/s", "/w"}
     | {"/timing.html", "/wait"}
 )
 """Where this server has pages of its own."""

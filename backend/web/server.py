@@ -18,7 +18,7 @@ from flask import Flask
 from backend.foundation.errors import InvalidInput, reason
 from backend.foundation.own_addresses import own_addresses
 from backend.task import requests
-from backend.web.proxies import PROXY
+from backend.web.proxies import PROXY, Application
 
 _THREADS = 16
 _BACKLOG = 2048
@@ -84,7 +84,10 @@ def _url(host: str, port: int) -> str:
 
 
 def make_server(
-    app: Flask, listening: socket.socket, connections: int = _CONNECTIONS, behind_proxy: bool = False
+    app: Flask | Application,
+    listening: socket.socket,
+    connections: int = _CONNECTIONS,
+    behind_proxy: bool = False,
 ):
     """Return a waitress server on a listening socket; `effective_port` is its port.
 

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { BASE, addressOf, baseOf, serverPath } from "../../frontend/base_path.js";
+import { BASE, IS_PREVIEW, addressOf, baseOf, serverPath } from "../../frontend/base_path.js";
 
 test("the base is what stands before the files of the page, and nothing outside a server", () => {
-  assert.equal(BASE, "");
+  assert.deepEqual([BASE, IS_PREVIEW], ["", false]);
   assert.equal(baseOf("/assets/0123/base_path.js"), "");
   assert.equal(baseOf("/lab/hype/assets/0123/base_path.js"), "/lab/hype");
   assert.equal(baseOf("/assets/hype/assets/0123/base_path.js"), "/assets/hype");

@@ -38,6 +38,7 @@ const RESEARCHERS = [
   "tar_stream.js",
   "timing.js",
   "first.js",
+  "preview.js",
 ];
 const isResearchers = (name) => RESEARCHERS.includes(name) || /^console[_.]/.test(name);
 /** Calls whose texts go to programs or to the console. */

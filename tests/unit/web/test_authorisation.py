@@ -97,6 +97,7 @@ TABLE = {
     "GET /api/studies/{study}/metrics": (RESEARCHER, 404),
     "POST /api/studies/{study}/agree": (RESEARCHER, 404),
     "POST /api/studies/{study}/models": (RESEARCHER, 404),
+    "POST /api/studies/{study}/previews": (RESEARCHER, 404),
     # Standing studies
     # Jobs, drafts, standing studies
     "POST /api/studies": (RESEARCHER, 400),
@@ -151,6 +152,7 @@ NOT_AUDITED = {
     "POST /api/plan",
     "POST /api/costs",
     "POST /api/drafts/{draft}",
+    "POST /api/studies/{study}/previews",
 }
 """Calls of members that change nothing; drafts while they are typed; parts of an upload that is audited."""
 RANK = {"submitter": 1, "researcher": 2, "owner": 3, "key": 3}
