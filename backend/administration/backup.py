@@ -24,6 +24,7 @@ from backend import __version__
 from backend.foundation.atomic_files import is_live, sync, temporary_folder
 from backend.foundation.errors import Conflict, InvalidInput, NotFound
 from backend.foundation.timestamps import stamp
+from backend.stimuli.estimates import tracked
 from backend.stores import sqlite
 from backend.stores.datadir import DataDir
 from backend.stores.store import RESTORES, Store
@@ -77,11 +78,13 @@ def _write(
 ) -> Backup:
     before = _manifest(folder, owner)
     name = f"openhype-{secrets.token_hex(4)}.db"
-    counts = sqlite.snapshot(database, folder / name)
+    (counts,) = [
+        sqlite.snapshot(database, copy) for copy in tracked([folder / name], 1, "database", progress)
+    ]
     files = {name: _described(folder / name)}
     copied = 1
     wanted = [(data.root / "keys.json", "keys.json"), *_pictures(folder / name, data)]
-    for source, place in progress(wanted, len(wanted), "files") if progress else wanted:
+    for source, place in tracked(wanted, len(wanted), "files", progress):
         known = before["files"].get(place)
         if known is None or not _looks_same(folder / _stored(place, known), known, source):
             other = {"stored": f"{place}.{secrets.token_hex(4)}"} if known else {}
@@ -137,7 +140,7 @@ def restore(
         is_live(left)  # one whose process was killed is removed
     files = manifest["files"]
     with temporary_folder(root.with_name(f".{root.name}-{secrets.token_hex(8)}")) as fresh:
-        for place in progress(sorted(files), len(files), "files") if progress else sorted(files):
+        for place in tracked(sorted(files), len(files), "files", progress):
             target = fresh / ("openhype.db" if place == manifest["database"] else place)
             source = folder / _stored(place, files[place])
             if not source.is_file():

@@ -1,5 +1,6 @@
 """Progress of an upload: to the caller's own function, or to a bar of tqdm where that is installed."""
 
+import shutil
 from collections.abc import Callable
 from typing import Any
 
@@ -27,7 +28,10 @@ def _bar(label: str) -> Progress:
         from tqdm import tqdm
     except ImportError:
         return _nothing
-    bar = tqdm(desc=label, unit="B", unit_scale=True, disable=None, leave=False)
+    columns, lines = shutil.get_terminal_size()  # tqdm shows nothing on a terminal that does not say its size
+    bar = tqdm(
+        desc=label, unit="B", unit_scale=True, disable=None, leave=False, ncols=columns - 1, nrows=lines
+    )
 
     def show(done: int, total: int) -> None:
         bar.total = total

@@ -13,6 +13,7 @@ from backend.commands.world import (
     SIMULATED,
     World,
     command,
+    elapsed_time,
     named,
     option,
     progress_bar,
@@ -81,11 +82,13 @@ def agree(
     elif votes_per_item is not None:
         raise InvalidInput("--votes is for shares in the layout of BAPPS; a study has its single votes")
     else:
-        votes = study_votes(world.store, found, simulated)
+        with elapsed_time("votes"):
+            votes = study_votes(world.store, found, simulated)
     arrays = distances_of(_pictures(world, found, votes), chosen, progress_bar) if chosen else {}
     described = {each.name: each.description for each in chosen}
     files = {name: Path(path) for name, path in metrics}
-    made = agreement_of(votes, files, level, arrays, described)
+    with elapsed_time("agreement"):
+        made = agreement_of(votes, files, level, arrays, described)
     for remark in made.remarks:
         click.echo(f"note: {remark}", err=True)
     source, date = Path(what).name or what, f"{utc_now():%Y-%m-%d}"

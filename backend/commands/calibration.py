@@ -16,6 +16,7 @@ from backend.commands.world import (
     Number,
     World,
     command,
+    elapsed_time,
     named,
     option,
     progress_bar,
@@ -130,7 +131,8 @@ def calibrate(
     elif votes_per_item is not None:
         raise InvalidInput("--votes is for shares in the layout of BAPPS; a study has its single votes")
     else:
-        votes = study_votes(world.store, found, simulated)
+        with elapsed_time("votes"):
+            votes = study_votes(world.store, found, simulated)
         check_votes(votes)
         pictures = pictures_of_study(world.data, found, world.store.stimuli(found.name))
     optional_packages.check("a calibration", "torch", "matplotlib")

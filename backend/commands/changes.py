@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from backend.commands.world import World, command, images_option, option, pairs, progress_bar
+from backend.commands.world import World, command, elapsed_time, images_option, option, pairs, progress_bar
 from backend.experiment.records import Study
 
 _LONG = 60
@@ -18,7 +18,8 @@ def set_settings(world: World, name: str, settings: tuple) -> None:
     """Change settings of the study NAME, which no real evaluator has begun; pictures and masks stay."""
     from backend.administration.revise import change_settings
 
-    change = change_settings(world.store, world.data, name, _read(dict(settings)))
+    with elapsed_time("settings"):
+        change = change_settings(world.store, world.data, name, _read(dict(settings)))
     changed = change.changed()
     for setting, (before, after) in changed.items():
         click.echo(f"{setting}: {_format_setting(before)} -> {_format_setting(after)}")
@@ -78,7 +79,9 @@ def clear(world: World, name: str, simulated: bool, yes: bool) -> None:
     if not count:
         click.echo(f"{name} has no simulated sessions")
     elif yes or _confirm(f"Remove {_sessions(count, 'simulated ')} of {name}?", "--yes"):
-        click.echo(f"removed {_sessions(clear_simulated(world.store, name), 'simulated ')} of {name}")
+        with elapsed_time("sessions"):
+            removed = clear_simulated(world.store, name)
+        click.echo(f"removed {_sessions(removed, 'simulated ')} of {name}")
     gate = study.protocol.admission.qualification
     if gate and any(True for _ in world.store.sessions(gate, simulated=True)):
         click.echo(f"note: its qualification has some too: openhype clear {gate} --simulated", err=True)

@@ -8,7 +8,7 @@ import click
 
 from backend.commands.demo_making import Making
 from backend.commands.demo_page import FRONT, add_pages
-from backend.commands.world import World
+from backend.commands.world import World, terminal_bar
 from backend.foundation.addresses import study_page
 from backend.stimuli.demo_photographs import check_installed
 
@@ -44,11 +44,9 @@ class StartPage:
         self._making.stop()
 
     def _tell(self, study: str, share: float) -> None:
-        from tqdm import tqdm
-
         if self._bar is None or self._bar.desc != f"making {study}":
             form = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}"
-            self._bar = tqdm(total=100, bar_format=form, disable=None, leave=False)
+            self._bar = terminal_bar(total=100, bar_format=form)
             self._bar.set_description_str(f"making {study}")
         self._bar.update(100 * share - self._bar.n)
         if share >= 1:

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from backend.commands.world import SIMULATED, World, command, option
+from backend.commands.world import SIMULATED, World, command, elapsed_time, option
 
 _SECONDS = 60
 
@@ -31,13 +31,15 @@ def draw(world: World, name: str, every: int | None, simulated: bool, **_: Any) 
     while True:
         study = world.study(name)
         if is_counted(study):
-            sessions = recounted(world.store, study, simulated)
+            with elapsed_time("answers"):
+                sessions = recounted(world.store, study, simulated)
             click.echo(
                 f"{name}: the answers of {sessions:,} finished sessions were counted again; the next "
                 "sessions choose their pairs by them"
             )
             return
-        found = refresh(world.store, study, stamp(utc_now()), simulated)
+        with elapsed_time("answers"):
+            found = refresh(world.store, study, stamp(utc_now()), simulated)
         lists = sum(map(len, found.sides.values()))
         click.echo(
             f"{name}: {lists:,} pictures need evaluators most (draw={study.protocol.stimuli.draw}, from "

@@ -15,6 +15,7 @@ from backend.commands.world import (
     SEED,
     World,
     command,
+    elapsed_time,
     option,
     progress_bar,
     say,
@@ -112,7 +113,8 @@ def metrics(
         except OSError as error:  # a full disk: print what was computed all the same
             not_kept = error
         else:
-            scores = agreement.metric_findings(world.store, study, stored.metrics_of(kept), level)
+            with elapsed_time("agreement"):
+                scores = agreement.metric_findings(world.store, study, stored.metrics_of(kept), level)
     if as_json:
         rows = scores["findings"]["metrics"] if scores else []
         found = {"study": name, "runs": runs, "agreement": rows}

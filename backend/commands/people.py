@@ -2,7 +2,7 @@
 
 import click
 
-from backend.commands.world import Number, World, command, option
+from backend.commands.world import Number, World, command, elapsed_time, option
 
 
 @command()
@@ -51,7 +51,8 @@ def retention(world: World, name: str | None, keep_days: float | None, yes: bool
     from backend.foundation.timestamps import utc_now
 
     studies = [world.study(name)] if name else world.store.studies()
-    found = [due(world.store, study, utc_now(), keep_days) for study in studies]
+    with elapsed_time("sessions"):
+        found = [due(world.store, study, utc_now(), keep_days) for study in studies]
     for line in lines(found):
         click.echo(line)
     if not any(map(len, found)):
@@ -59,6 +60,7 @@ def retention(world: World, name: str | None, keep_days: float | None, yes: bool
     if not yes:
         click.echo("nothing is deleted yet; with --yes it is, for good")
         return
-    for what in found:
-        apply(world.store, what, utc_now())
+    with elapsed_time("deleting"):
+        for what in found:
+            apply(world.store, what, utc_now())
     click.echo("deleted")

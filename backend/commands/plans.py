@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from backend.commands.world import FEE_TYPE, FILE, Number, World, answers_named, command, option
+from backend.commands.world import FEE_TYPE, FILE, Number, World, answers_named, command, elapsed_time, option
 from backend.experiment.judgments import PLANNED_WITHOUT_PILOT
 from backend.foundation.errors import InvalidInput
 from backend.foundation.optional_packages import check
@@ -73,11 +73,12 @@ def plan(
         )
     if options["fee"] is not None:
         options["fee"] = float(options["fee"])
-    made = make(
-        None if pilot is None else answers_named(world, pilot, details=False),
-        method,
-        **{name: value for name, value in options.items() if value is not None},
-    )
+    with elapsed_time("plan"):
+        made = make(
+            None if pilot is None else answers_named(world, pilot, details=False),
+            method,
+            **{name: value for name, value in options.items() if value is not None},
+        )
     if out is not None:
         _draw(made, out)
     click.echo(json.dumps(made, indent=2, allow_nan=False) if as_json else as_table(made))

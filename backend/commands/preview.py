@@ -19,13 +19,13 @@ def preview(world: World, name: str, host: str, port: int, no_browser: bool) -> 
     from backend.foundation.timestamps import utc_now
     from backend.handlers import evaluators_app
     from backend.web.previews import Previews
-    from backend.web.server import base_url, listen, make_server, serve
+    from backend.web.server import listen, local_url, make_server, serve
 
     study, previews = world.study(name), Previews(evaluators_app, utc_now)
     path = previews.open(world.store, world.data, study, lasts=None)
     with listen(host, port) as listening:
         server = make_server(previews.alone, listening)
-        url = f"{base_url(listening)}{path}"
+        url = f"{local_url(listening)}{path}"
         click.echo(f"preview of {name}: {url}")
         click.echo("nothing is recorded; stop with Ctrl-C, which ends the preview")
         sys.stdout.flush()

@@ -11,6 +11,7 @@ from backend.commands.world import (
     SIMULATED,
     World,
     command,
+    elapsed_time,
     finding_options,
     named,
     option,
@@ -51,11 +52,12 @@ def report(
     )
     report_options = ReportOptions(title, exposures, findings_options, options, simulated)
     found = named(world, what)
-    if isinstance(found, Path):
-        made = file_report(found, utc_now(), report_options)
-    else:
-        report_options = with_kept(report_options, world.data, found)
-        made = study_report(world.store, world.data.picture, found, utc_now(), report_options)
+    with elapsed_time("findings"):
+        if isinstance(found, Path):
+            made = file_report(found, utc_now(), report_options)
+        else:
+            report_options = with_kept(report_options, world.data, found)
+            made = study_report(world.store, world.data.picture, found, utc_now(), report_options)
     click.echo(str(write(made, out, progress=progress_bar)[-1]))
 
 
@@ -78,7 +80,7 @@ def leaderboard(
         file_entry(found, level, simulated)
         if isinstance(found, Path)
         else study_entry(world.store, found, now, level, simulated)
-        for found in (named(world, one) for one in what)
+        for found in progress_bar([named(world, one) for one in what], len(what), "findings")
     ]
     made = leaderboard_of(entries, title, now)
     click.echo(str(write(made, out, progress=progress_bar)[-1]))

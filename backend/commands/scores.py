@@ -14,6 +14,7 @@ from backend.commands.world import (
     World,
     answers_named,
     command,
+    elapsed_time,
     finding_options,
     named,
     option,
@@ -61,7 +62,8 @@ def score(
         values = read_metrics(metrics) if metrics else {}
         chosen = FindingsOptions(values, margin=margin, threshold_at=threshold_at)
         report_options = ReportOptions("", exposures, chosen, options, simulated)
-        found, composed = _findings(world, what, report_options)
+        with elapsed_time("findings"):
+            found, composed = _findings(world, what, report_options)
         if not as_json:
             click.echo(as_text(composed(), screen_width()))
             return
@@ -69,11 +71,13 @@ def score(
             click.echo(part, nl=False)
         click.echo()
     elif as_json:
-        scores = scores_named(world, what, exposures, simulated, margin=margin, **options)
+        with elapsed_time("scores"):
+            scores = scores_named(world, what, exposures, simulated, margin=margin, **options)
         click.echo(json.dumps(scores, indent=2, allow_nan=False))
     else:
-        answers = answers_named(world, what, exposures == "shown", simulated)
-        found = score_findings(answers, exposures, margin=margin, **options)
+        with elapsed_time("scores"):
+            answers = answers_named(world, what, exposures == "shown", simulated)
+            found = score_findings(answers, exposures, margin=margin, **options)
         click.echo(as_brief_text(compose_scores(found), screen_width()))
 
 
@@ -132,7 +136,7 @@ def export(
     terms = _terms(**declared) if croissant else None
     study = world.study(name)
     votes = _votes(world, study, simulated) if bapps else None
-    for path in write(world.store, study, out, simulated):
+    for path in write(world.store, study, out, simulated, progress_bar):
         click.echo(str(path))
     if votes is not None:
         _write_bapps(world, study, votes, out)
@@ -155,7 +159,8 @@ def _publish(world: World, study: "Study", out: Path, terms: "Terms", simulated:
     """Write what publishing needs beside an export; say what is missing in it."""
     from backend.responses.publication.publish import publish_study
 
-    paths, is_scored = publish_study(world.store, study, out, terms, simulated)
+    with elapsed_time("descriptions"):
+        paths, is_scored = publish_study(world.store, study, out, terms, simulated)
     for path in paths:
         click.echo(str(path))
     if terms.missing:
@@ -169,7 +174,8 @@ def _publish(world: World, study: "Study", out: Path, terms: "Terms", simulated:
 def _votes(world: World, study: "Study", simulated: bool) -> "Votes":
     from backend.responses.agreement import study_votes
 
-    return study_votes(world.store, study, simulated)
+    with elapsed_time("votes"):
+        return study_votes(world.store, study, simulated)
 
 
 def _write_bapps(world: World, study: "Study", votes: "Votes", out: Path) -> None:
@@ -210,8 +216,12 @@ def settling(evaluators: int, seed: int, observer: str, bias: bool) -> None:
     from backend.experiment.staircase import NAMED_RULES
 
     rng = np.random.default_rng(seed)
-    if bias:
-        for name, rule in NAMED_RULES.items():
-            click.echo(f"{name}\n{bias_as_table(bias_table(rule, rng, evaluators))}")
-        return
-    click.echo(as_table(convergence_table(rng, evaluators=evaluators, observer=observer)))
+    with elapsed_time("staircases"):
+        if bias:
+            tables = [
+                f"{name}\n{bias_as_table(bias_table(rule, rng, evaluators))}"
+                for name, rule in NAMED_RULES.items()
+            ]
+        else:
+            tables = [as_table(convergence_table(rng, evaluators=evaluators, observer=observer))]
+    click.echo("\n".join(tables))

@@ -3,7 +3,9 @@
 import math
 import shutil
 import sys
-from collections.abc import Callable, Iterable
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 _DEFAULT_STORE = "sqlite:///openhype.db"
 _MOST_NAMED = 10
+_REDRAWN_S = 1.0
 
 
 class World:
@@ -295,11 +298,45 @@ def amount(ctx: click.Context, param: click.Parameter, value: str | None) -> int
         raise click.BadParameter(str(error), ctx, param) from None
 
 
-def progress_bar(items: Iterable, total: int | None = None, label: str = "") -> Iterable:
+def progress_bar(items: Iterable, total: int | None = None, label: str = "") -> Iterator:
     """Wrap an iterable in a progress bar, shown on a terminal but not in a pipe."""
+    with _bar(items, total=total, desc=label) as bar:
+        yield from bar
+
+
+@contextmanager
+def elapsed_time(label: str) -> Iterator[None]:
+    """Show on a terminal for how long the block, whose steps cannot be counted, has been running."""
+    with _bar(desc=label, bar_format="{desc}: {elapsed}"):
+        yield
+
+
+def terminal_bar(items: Iterable | None = None, **options: Any) -> Any:
+    """Return a bar of tqdm, which shows itself on a terminal only, and nothing of it after its end."""
     from tqdm import tqdm
 
-    return tqdm(items, total=total, desc=label, disable=None, leave=False)
+    columns, lines = shutil.get_terminal_size()  # tqdm shows nothing on a terminal that does not say its size
+    return tqdm(items, disable=None, leave=False, ncols=columns - 1, nrows=lines, **options)
+
+
+@contextmanager
+def _bar(items: Iterable | None = None, **options: Any) -> Iterator[Any]:
+    """Yield a bar, drawn anew every second and removed after the block."""
+    from backend.stimuli.parallel import OF_BARS
+
+    bar, is_over = terminal_bar(items, **options), threading.Event()
+
+    def redraw() -> None:
+        while not is_over.wait(_REDRAWN_S):
+            bar.refresh()
+
+    if not bar.disable:
+        threading.Thread(target=redraw, name=OF_BARS, daemon=True).start()
+    try:
+        yield bar
+    finally:
+        is_over.set()
+        bar.close()
 
 
 def say(text: str) -> None:

@@ -19,8 +19,8 @@ from backend.foundation.errors import OpenhypeError
 _CHUNK = 16
 _START_S = 0.4
 """How long a process takes to start and to import what makes pictures: 64 small pictures are done sooner."""
-_OF_BARS = "tqdm_monitor"
-"""A thread that only refreshes progress bars, which a forked process does not need."""
+OF_BARS = "tqdm_monitor"
+"""Name of threads that only refresh progress bars, which a forked process does not need."""
 
 
 @contextmanager
@@ -85,7 +85,7 @@ def in_forks(work: Callable[[Any], Any], jobs: Sequence[Any]) -> Iterator[Any]:
     Raises:
         OpenhypeError: a process was terminated from outside.
     """
-    others = {thread.name for thread in threading.enumerate()} - {threading.main_thread().name, _OF_BARS}
+    others = {thread.name for thread in threading.enumerate()} - {threading.main_thread().name, OF_BARS}
     can_fork = sys.platform.startswith("linux") and not others
     workers = min(cores(), len(jobs))
     if not can_fork or workers < 2:
