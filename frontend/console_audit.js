@@ -6,9 +6,23 @@ import { counted, moment } from "./console_format.js";
 
 /**
  * @typedef {import("../types/api.js").AuditEntry} Entry
+ * @typedef {Record<string, Record<string, {summary: string}>>} Paths what the API does, by path and verb
  */
 
 const PAGE = 100;
+const OUTCOMES = /** @type {Record<Entry["outcome"], string>} */ ({
+  done: "done",
+  refused: "refused",
+  failed: "failed, perhaps done in part",
+  unknown: "unknown: under way, or the server ended before it was known",
+});
+/** What the commands that are recorded do, as paths of the API. */
+const OF_COMMANDS = /** @type {Record<string, string>} */ ({
+  "openhype members add": "/api/members",
+  "openhype members remove": "/api/members/{member}/remove",
+  "openhype members token": "/api/members/{member}/tokens",
+  "openhype members revoke": "/api/tokens/{token}/revoke",
+});
 
 export function title() {
   return "Audit log";
@@ -20,13 +34,12 @@ export function title() {
  * @param {import("./console.js").Context} context
  */
 export async function show(main, _parameters, { api, signal }) {
-  const intro = quiet(
-    "Every request of a member that changed something, or was refused. Times are those of your time zone.",
-  );
-  const wide = table("Audit log", ["Time", "Who", "Token", "What", "Status"], []);
+  const intro = quiet("Whatever a member changed, or was refused. Times are those of your time zone.");
+  const wide = table("Audit log", ["Time", "Who", "Token", "What", "Outcome"], []);
   const body = /** @type {HTMLElement} */ (wide.querySelector("tbody"));
   const told = statusLine();
   let before = "";
+  const { paths } = /** @type {{paths: Paths}} */ (await api.get("/api/openapi.json", { signal }));
   const more = actionButton("Show older entries", load);
   main.append(intro, wide, told, actionRow(more));
 
@@ -37,7 +50,7 @@ export async function show(main, _parameters, { api, signal }) {
       { signal },
     );
     const wasFocused = document.activeElement === more;
-    body.append(...entries.map(row));
+    body.append(...entries.map((entry) => row(entry, paths)));
     before = next ?? "";
     more.hidden = !before;
     const shown = counted(body.childElementCount, "entry", "entries");
@@ -48,25 +61,32 @@ export async function show(main, _parameters, { api, signal }) {
   await load();
 }
 
-/** @param {Entry} entry */
-function row({ at, member, token, action, target, status, outcome }) {
+/**
+ * @param {Entry} entry
+ * @param {Paths} paths
+ */
+function row({ at, member, token, action, target, outcome }, paths) {
   const time = el("time", { datetime: at }, moment(at));
-  const state = el("span", { class: outcome === "done" ? "" : "wrong" }, outcomeText(status, outcome));
-  const what = target && !action.includes(target) ? `${action} (${target})` : action;
+  const state = el("span", { class: outcome === "done" ? "" : "wrong" }, OUTCOMES[outcome]);
+  const what = target ? `${wordsOf(action, paths)} (${target})` : wordsOf(action, paths);
   return el(
     "tr",
     {},
     el("th", { scope: "row" }, time),
-    ...[member, token ?? "–", el("code", {}, what), state].map((cell) => el("td", {}, cell)),
+    ...[member, token ?? "–", what, state].map((cell) => el("td", {}, cell)),
   );
 }
 
 /**
- * @param {Entry["status"]} status of the reply; null for a command
- * @param {Entry["outcome"]} outcome
+ * Return what was done: what the API's document says of it, without its remarks.
+ * @param {string} action such as `POST /api/members`, or a command
+ * @param {Paths} paths
  */
-function outcomeText(status, outcome) {
-  if (outcome === "unknown") return "unknown: under way, or the server ended before it was known";
-  const by = status === null ? "command" : `${status}`;
-  return outcome === "done" ? by : `${by} ${outcome}`;
+export function wordsOf(action, paths) {
+  const command = OF_COMMANDS[action];
+  const [verb, path] = command ? ["post", command] : action.split(" ");
+  const [words] = (
+    paths[path]?.[verb.toLowerCase()]?.summary ?? "Something that this version does not do"
+  ).split(/[;:]/);
+  return command ? `${words}, at the server itself` : words;
 }

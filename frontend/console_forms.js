@@ -22,7 +22,8 @@ import { money } from "./screens.js";
  * came of it stands below.
  * @param {Node[]} fields
  * @param {string} label of the button
- * @param {() => Promise<string | void>} run returns what is to be told, if anything
+ * @param {(told: HTMLElement) => Promise<string | void>} run returns what is to be told, if anything; it gets
+ *   the line that tells it, for what is known later
  * @param {{isPrimary?: boolean, isInline?: boolean}} [look]
  */
 export function commandForm(fields, label, run, { isPrimary = true, isInline = true } = {}) {
@@ -43,7 +44,7 @@ export function commandForm(fields, label, run, { isPrimary = true, isInline = t
     button.setAttribute("aria-disabled", "true");
     failure.textContent = told.textContent = "";
     try {
-      told.textContent = (await run()) ?? "";
+      told.textContent = (await run(told)) ?? "";
     } catch (error) {
       if (!isAbort(error)) failure.textContent = explained(error);
     } finally {

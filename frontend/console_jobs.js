@@ -15,6 +15,11 @@ const STATES = /** @type {Record<Job["state"], string>} */ ({
   failed: "failed",
   cancelled: "cancelled",
 });
+const ENDED = /** @type {Record<string, string>} */ ({
+  joined: "done: the model joined",
+  refused: "the submission was refused: see Models",
+  withdrawn: "the submission was withdrawn",
+});
 const OPEN = ["queued", "running"];
 const MOST_SHOWN = 8;
 
@@ -48,7 +53,9 @@ export function jobList(study, context, { kinds, onEnd = () => {} } = {}) {
         // a short one may have ended before it was seen
         const isNews = row.update(job) || (!before && !isFirst);
         if (isNews && !OPEN.includes(job.state)) {
-          told.textContent = `${jobName(job.kind)}: ${STATES[job.state]}`;
+          void outcomeOf(job, context.api).then((words) => {
+            told.textContent = `${jobName(job.kind)}: ${words}`;
+          });
           onEnd(job);
         }
       }
@@ -57,6 +64,35 @@ export function jobList(study, context, { kinds, onEnd = () => {} } = {}) {
     context,
   ).catch((error) => isAbort(error) || console.warn("jobs are no longer watched:", error));
   return el("div", {}, empty, list, told);
+}
+
+/**
+ * Say how a job ended, once it has, where it was said that it is under way.
+ * @param {string} id
+ * @param {HTMLElement} told the line that said so
+ * @param {string} done what is said if it is done
+ * @param {import("./console.js").Context} context
+ */
+export async function tellEnd(id, told, done, { api, signal }) {
+  try {
+    const { state } = await api.job(id, () => {}, signal);
+    const otherwise = `It ${state === "failed" ? "failed: see below" : "was cancelled"}.`;
+    told.textContent = state === "done" ? done : otherwise;
+  } catch (error) {
+    if (!isAbort(error)) throw error;
+  }
+}
+
+/**
+ * Return how a job ended: that of a submission is done when it is refused too.
+ * @param {Job} job
+ * @param {import("./console.js").Context["api"]} api
+ * @returns {Promise<string>}
+ */
+async function outcomeOf({ job, kind, state }, api) {
+  if (kind !== "join" || state !== "done") return STATES[state];
+  const { result } = await api.get(pathTo`/api/jobs/${job}`).catch(() => ({ result: null }));
+  return ENDED[result?.ended] ?? "ended";
 }
 
 /**
@@ -90,7 +126,11 @@ function jobRow(first, { api }) {
       const hasChanged = shown !== "" && shown !== job.state;
       const isOpen = OPEN.includes(job.state);
       shown = job.state;
-      state.textContent = `${STATES[job.state]} · ${moment(job.updated_at)} · ${job.member}`;
+      const about = ` · ${moment(job.updated_at)} · ${job.member}`;
+      if (hasChanged || isOpen || !state.textContent)
+        void outcomeOf(job, api).then((words) => {
+          if (shown === job.state) state.textContent = words + about;
+        });
       if (!isOpen && document.activeElement === cancel) focusOn(element);
       cancel.hidden = bar.element.hidden = !isOpen;
       if (isOpen) showJob(bar, job);

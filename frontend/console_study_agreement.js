@@ -1,10 +1,10 @@
 // @ts-check
 /** How well distances between pictures agree with people's votes on triplets or pairs. */
 
-import { el, quiet, sentences, sideBySide, table, withCode } from "./console_elements.js";
+import { el, quiet, sentences, sideBySide, table } from "./console_elements.js";
 import { count, counted } from "./console_format.js";
 import { commandForm } from "./console_forms.js";
-import { jobList } from "./console_jobs.js";
+import { jobList, tellEnd } from "./console_jobs.js";
 import { pathTo } from "./console_paths.js";
 
 /**
@@ -45,10 +45,12 @@ export function agreementSection({ study }, isSimulated, context) {
   const form = commandForm(
     [el("fieldset", {}, el("legend", {}, "Distances"), sideBySide(...boxes.map(({ element }) => element)))],
     "Score them against the votes",
-    async () => {
+    async (told) => {
       const distances = boxes.filter(({ box }) => box.checked).map(({ box }) => box.value);
       if (!distances.length) throw new Error("choose a distance");
-      await api.post(pathTo`/api/studies/${study}/agree`, { distances, simulated: isSimulated });
+      const wish = { distances, simulated: isSimulated };
+      const { job } = await api.post(pathTo`/api/studies/${study}/agree`, wish);
+      void tellEnd(job, told, "They are scored.", context);
       return "The server is at work: see below.";
     },
     { isPrimary: false, isInline: false },
@@ -65,12 +67,12 @@ export function agreementSection({ study }, isSimulated, context) {
   void showLast().catch(() => {}); // the list below says what is wrong
   const words =
     "How often a distance says what people said (2AFC), or how well it ranks the pairs that they saw " +
-    "as the same (JND). Networks such as LPIPS need files of weights: `openhype agree` scores these.";
+    "as the same (JND). Networks such as LPIPS need files of weights, and are scored on the command line.";
   return el(
     "section",
     { class: "no-print" },
     el("h2", {}, "Distances and people’s votes"),
-    quiet(...withCode(words)),
+    quiet(words),
     found,
     form,
     list,

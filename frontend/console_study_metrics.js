@@ -1,18 +1,18 @@
 // @ts-check
 /** Metrics of a study's pictures: those that are kept with it, and computing them. */
 
-import { details, el, quiet, table } from "./console_elements.js";
+import { details, el, quiet, sentences, table } from "./console_elements.js";
 import { elementsOf, tickField, valuesOf } from "./console_fields.js";
 import { count, moment } from "./console_format.js";
 import { commandForm } from "./console_forms.js";
-import { jobList } from "./console_jobs.js";
+import { jobList, tellEnd } from "./console_jobs.js";
 import { pathTo } from "./console_paths.js";
 
 /**
  * @typedef {{value: number | null, ci?: number[] | null}} Value
  * @typedef {{[metric: string]: Value} & {model: string, reals: number, fakes: number}} Row
  * @typedef {{extractor: {name: string}, names: {[metric: string]: string}, models: Row[], reals: number,
- *   picture_px: string, computed_at: string}} Run
+ *   picture_px: string, computed_at: string, notes: string[]}} Run
  * @typedef {import("./console_study.js").Study} Study
  * @typedef {import("./console_study.js").Context} Context
  */
@@ -37,8 +37,9 @@ export function metricsSection({ study }, context) {
   const form = commandForm(
     [details("Options", ...elementsOf(asked))],
     "Compute the metrics",
-    async () => {
-      await context.api.post(path, valuesOf(asked));
+    async (told) => {
+      const { job } = await context.api.post(path, valuesOf(asked));
+      void tellEnd(job, told, "They are computed.", context);
       return "The server is at work: see below.";
     },
     { isPrimary: false, isInline: false },
@@ -58,7 +59,7 @@ export function metricsSection({ study }, context) {
 }
 
 /** @param {Run} run */
-function runView({ extractor, names, models, reals, computed_at }) {
+function runView({ extractor, names, models, reals, computed_at, notes }) {
   const rows = models.map((row) => [
     row.model,
     ...METRICS.map((metric) => cell(row[metric])),
@@ -69,6 +70,7 @@ function runView({ extractor, names, models, reals, computed_at }) {
     el("h3", {}, name),
     table(name, ["Model", ...METRICS.map((metric) => names[metric]), "Pictures"], rows),
     quiet(`Against ${count(reals)} reals, computed ${moment(computed_at)}.`),
+    ...(notes.length ? [sentences("notes quiet", notes)] : []),
   ];
 }
 

@@ -7,6 +7,8 @@ import {
   actionButton,
   details,
   el,
+  explained,
+  isAbort,
   link,
   paragraph,
   quiet,
@@ -18,10 +20,11 @@ import {
 import { elementsOf, numberField, valuesOf } from "./console_fields.js";
 import { counted } from "./console_format.js";
 import { commandForm } from "./console_forms.js";
-import { jobList } from "./console_jobs.js";
+import { jobList, tellEnd } from "./console_jobs.js";
 import { pathTo } from "./console_paths.js";
 import { watch } from "./console_watch.js";
 import { copier } from "./copy_button.js";
+import { interval, scored } from "./study_format.js";
 import { liveView } from "./study_live.js";
 
 /** @typedef {import("../types/api.js").WatchedStudy} WatchedStudy */
@@ -55,6 +58,7 @@ export function showOverview(main, record, context) {
   const { study } = record;
   const state = stateLine(record, context);
   const live = el("div", { class: "live" });
+  const simulated = simulatedScores(record, context);
   const actions = [
     section("Invite evaluators", ...openLink(record), privateLinks(study, context), ...waitingLink(record)),
     section("Simulated evaluators", simulation(record, context)),
@@ -70,9 +74,10 @@ export function showOverview(main, record, context) {
     (/** @type {WatchedStudy} */ data) => {
       if (!view) {
         view = liveView(data);
-        live.append(...view.parts);
+        live.append(...view.parts, simulated.element);
       }
       view.update(data);
+      void simulated.update(data.simulated);
       state.update(data.paused);
     },
     context,
@@ -223,7 +228,7 @@ function privateLinks(study, { api }) {
  * @param {Study} record
  * @param {Context} context
  */
-function simulation({ study, models, redraws }, { api }) {
+function simulation({ study, models, redraws }, context) {
   const evaluators = numberField(
     "How many",
     { min: "1", max: `${MOST_SIMULATED}`, value: "10", required: "" },
@@ -242,9 +247,11 @@ function simulation({ study, models, redraws }, { api }) {
     seed: numberField("Seed", { min: "0", step: "1" }, "The same seed gives the same answers."),
   };
   const more = details(`${what} and seed`, quiet(words), ...elementsOf(of), ...elementsOf(others));
-  const form = commandForm([evaluators.element, more], "Simulate", async () => {
+  const form = commandForm([evaluators.element, more], "Simulate", async (told) => {
     const wish = { ...valuesOf({ evaluators, ...others }), [what.toLowerCase()]: valuesOf(of) };
-    await api.post(pathTo`/api/studies/${study}/simulate`, wish);
+    const { job } = await context.api.post(pathTo`/api/studies/${study}/simulate`, wish);
+    const who = counted(Number(evaluators.value()), "simulated evaluator");
+    void tellEnd(job, told, `Done: ${who} took part. Their score stands on this page.`, context);
     return "They are at work: see below.";
   });
   return el(
@@ -252,11 +259,62 @@ function simulation({ study, models, redraws }, { api }) {
     {},
     quiet(
       "Simulated evaluators try out a study and its scores. They are marked as simulated, count in no " +
-        "score of people and are never paid. ",
-      link(`${pathTo`/console/studies/${study}/scores`}?simulated`, "Their scores"),
-      " stand apart.",
+        "score of people and are never paid. Their scores stand apart.",
     ),
     form,
+  );
+}
+
+/**
+ * Return the scores of simulated evaluators, which are computed anew whenever there are more or less of them.
+ * @param {Study} record
+ * @param {Context} context
+ */
+function simulatedScores({ study, kind }, { api, signal }) {
+  const list = el("ul", { class: "scores" });
+  const element = section(
+    "Score of simulated evaluators",
+    el("p", { class: "warning simulated" }, el("strong", {}, "Simulated."), " No person gave these answers."),
+    list,
+    paragraph(link(`${pathTo`/console/studies/${study}/scores`}?simulated`, "Their scores, with tests")),
+  );
+  element.hidden = true;
+  let shown = 0;
+  return {
+    element,
+    /** @param {number} sessions finished ones */
+    async update(sessions) {
+      if (sessions === shown || kind !== "study") return;
+      shown = sessions;
+      element.hidden = !sessions;
+      if (!sessions) return list.replaceChildren();
+      const cards = await api
+        .get(`${pathTo`/api/studies/${study}/scores`}?simulated=true`, { signal })
+        .then(scoreCards, (/** @type {unknown} */ error) =>
+          isAbort(error) ? [] : [paragraph(explained(error))],
+        );
+      if (sessions === shown) list.replaceChildren(...cards);
+    },
+  };
+}
+
+/** @param {import("./console_study_scores.js").Scores} scores */
+function scoreCards({ unit, models }) {
+  return models.map((row) =>
+    el(
+      "li",
+      {},
+      el("h3", {}, row.model),
+      paragraph(
+        el("span", { class: "value" }, scored(row.score, unit)),
+        " ",
+        el(
+          "span",
+          { class: "quiet" },
+          `${interval(row.interval?.ci ?? row.ci, unit)}, ${counted(row.evaluators, "simulated evaluator")}`,
+        ),
+      ),
+    ),
   );
 }
 
@@ -266,13 +324,15 @@ function simulation({ study, models, redraws }, { api }) {
  * @param {Study} record
  * @param {Context} context
  */
-function drawing({ study, redraws }, { api }) {
+function drawing({ study, redraws }, context) {
   if (!redraws) return [];
   const told = statusLine();
   const of = (/** @type {string} */ label, /** @type {boolean} */ simulated) =>
     actionButton(label, async () => {
-      await api.post(pathTo`/api/studies/${study}/draw`, { simulated });
+      const { job } = await context.api.post(pathTo`/api/studies/${study}/draw`, { simulated });
       told.textContent = "The server is at work: see below.";
+      const done = isCounted ? "The answers are counted." : "They are found.";
+      void tellEnd(job, told, done, context);
     });
   const isCounted = redraws === "count";
   const heading = isCounted ? "Count of the tournament" : "Which pictures need evaluators";

@@ -5,6 +5,7 @@ import {
   actionButton,
   details,
   el,
+  link,
   paragraph,
   quiet,
   section,
@@ -25,6 +26,7 @@ import {
 import { count, counted } from "./console_format.js";
 import { amount, commandForm, isConfirmed, isConfirmedTwice, isDone } from "./console_forms.js";
 import { pathTo } from "./console_paths.js";
+import { labelOf } from "./console_setting_names.js";
 import { facts } from "./screens.js";
 
 /**
@@ -42,6 +44,28 @@ const STATES = /** @type {{[state: string]: string}} */ ({
   stopped: "stopped for good",
 });
 
+const NO_TOKEN =
+  "This server has no token for Prolific. Whoever runs it can give it one; then recruit from here.";
+const BY_LINK = "The people of this study come by its link, which you send them yourself: see Overview.";
+
+/**
+ * Return how a study gets another panel.
+ * @param {Study} record
+ */
+function panelLater({ study, begun }) {
+  const setting = `“${labelOf("panel")}”`;
+  if (begun)
+    return [
+      "Somebody has begun, so that this stays. To recruit at Prolific, duplicate the study on its " +
+        `Overview, and choose Prolific at ${setting}.`,
+    ];
+  return [
+    "Until somebody begins, that can be changed: to recruit at Prolific from here, choose it at ",
+    link(pathTo`/console/studies/${study}/settings`, setting),
+    " under Settings.",
+  ];
+}
+
 /**
  * @param {HTMLElement} main
  * @param {Study} record
@@ -50,11 +74,8 @@ const STATES = /** @type {{[state: string]: string}} */ ({
 export async function showRecruit(main, record, context) {
   const { study, panel } = record;
   if (!panel.recruits || !panel.has_token) {
-    const words = panel.recruits
-      ? "This server has no token for Prolific. Start it with PROLIFIC_TOKEN, then recruit from here."
-      : "The people of this study come by its link, which you send them yourself: see Overview. To " +
-        "recruit at Prolific from here, make a study with the setting panel at prolific.";
-    main.append(section(`Recruit at ${panel.recruits ? "Prolific" : "a panel"}`, paragraph(words)));
+    const words = panel.recruits ? [NO_TOKEN] : [BY_LINK, " ", ...panelLater(record)];
+    main.append(section(`Recruit at ${panel.recruits ? "Prolific" : "a panel"}`, paragraph(...words)));
     return;
   }
   const place = el("div");

@@ -64,6 +64,11 @@ def measured(
             )
     more = {} if progress is None else {"progress": progress}
     extractor, dimensions = reals.extractor, reals.values.shape[1]
+    names = names_of(extractor, dimensions)
+    rows = [
+        {"model": name, **compare(reals.values, fakes.values, options, **more)}
+        for name, fakes in models.items()
+    ]
     return {
         "extractor": {
             "name": extractor.name,
@@ -72,21 +77,32 @@ def measured(
             "size": extractor.size,
             "about": about,
         },
-        "names": names_of(extractor, dimensions),
+        "names": names,
         "dimensions": dimensions,
         "options": asdict(options),
         "reals": len(reals),
-        "models": [
-            {"model": name, **compare(reals.values, fakes.values, options, **more)}
-            for name, fakes in models.items()
-        ],
+        "models": rows,
         "classes": [
             {"class": class_, "models": rows}
             for class_ in _classes(reals, models)
             if (rows := _of_class(class_, reals, models, options, more))
         ],
-        "notes": [*_class_notes(reals, models)],
+        "notes": [*_class_notes(reals, models), *below_zero(rows, names["kid"])],
     }
+
+
+def below_zero(rows: Iterable[Mapping[str, Any]], name: str) -> Iterator[str]:
+    """Yield why an interval of the kernel distance begins at the estimate itself (`kernel_distance`).
+
+    Args:
+        name: what the kernel distance is called.
+    """
+    for row in rows:
+        if row["kid"]["ci"] and row["kid"]["ci"][0] == row["kid"]["value"] < 0:
+            yield (
+                f"{name} of {row['model']}: the estimate is below 0 by chance, which no distance is, so that "
+                "its interval begins at the estimate; its upper end says how large the distance may be"
+            )
 
 
 def picture_notes(shown: Mapping[str | None, Sequence[Shown]]) -> Iterator[str]:

@@ -97,8 +97,15 @@ def test_a_study_is_simulated_scored_printed_paused_and_deleted_by_keyboard(desk
         page.keyboard.type("3")
         page.keyboard.press("Enter")
         page.wait_for_selector(".jobs li:has-text('done')", timeout=30000)
+        page.wait_for_selector(
+            "text=Done: 3 simulated evaluators took part. Their score stands on this page."
+        )
         page.wait_for_selector("dt:text-is('Simulated')")
-        press(page, "Their scores")
+        page.wait_for_selector(
+            "section:has(h2:text-is('Score of simulated evaluators')) .value:has-text('%')"
+        )
+        on_overview = page.inner_text("section:has(h2:text-is('Score of simulated evaluators'))")
+        press(page, "Their scores, with tests")
         page.wait_for_selector(".score-table")
         told = page.inner_text(".score-table")
         page.evaluate("window.print = () => (window.printed = true)")
@@ -123,6 +130,8 @@ def test_a_study_is_simulated_scored_printed_paused_and_deleted_by_keyboard(desk
         page.keyboard.press("Enter")
         page.wait_for_url(f"{site.url}/console")
 
+    assert "Simulated. No person gave these answers." in on_overview
+    assert on_overview.count("3 simulated evaluators") == 1
     assert "Simulated. 3 simulated evaluators, 30 answers" in told
     assert "95% INTERVAL" in told.upper()
     assert (printed, on_paper) == (True, [True, False, False, False])
