@@ -88,7 +88,7 @@ export function showOverview(main, record, context) {
  * @param {Study} record
  * @param {Context} context
  */
-function stateLine(record, { api }) {
+function stateLine(record, { api, go }) {
   const { study } = record;
   const words = quiet();
   const done = statusLine();
@@ -108,6 +108,16 @@ function stateLine(record, { api }) {
     done.textContent = `${counted(called, "person", "people")} called; the study is open.`;
     update(false);
   });
+  const duplicate = actionButton("Duplicate study", async () => {
+    const { draft, lacks } = await api.post(pathTo`/api/studies/${study}/duplicate`);
+    const path = pathTo`/console/new/${draft}`;
+    if (!lacks.length) return go(path);
+    done.replaceChildren(
+      "The pictures are not here as they were sent: choose them again in ",
+      link(path, "the draft"),
+      ".",
+    );
+  });
   /** @param {boolean} isNowPaused */
   function update(isNowPaused) {
     isPaused = isNowPaused;
@@ -120,7 +130,7 @@ function stateLine(record, { api }) {
       "div",
       { class: "head" },
       words,
-      el("div", {}, sideBySide(pause, ...(isPaidToWait ? [call] : [])), done),
+      el("div", {}, sideBySide(pause, ...(isPaidToWait ? [call] : []), duplicate), done),
     ),
     update,
   };

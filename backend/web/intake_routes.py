@@ -1,6 +1,7 @@
 """Routes by which studies are made from uploads: orders, audits of pictures, drafts."""
 
 import re
+import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,16 @@ from backend.stores.updates import update
 from backend.uploads import uploads
 from backend.web.authorisation import caller, concerns
 from backend.web.context import Context
-from backend.web.job_types import DraftBody, DraftReply, Drafts, Enqueued, ModelGiven, StudyBody, plain
+from backend.web.job_types import (
+    DraftBody,
+    DraftReply,
+    Drafts,
+    Duplicate,
+    Enqueued,
+    ModelGiven,
+    StudyBody,
+    plain,
+)
 from backend.web.routing import Routes
 
 DRAFTS = "drafts"
@@ -119,12 +129,21 @@ def store_draft(context: Context, draft: str, given: DraftBody) -> DraftReply:
     """
     if not _DRAFT.fullmatch(draft):
         raise InvalidInput(f"a draft's id must be 1 to 64 letters, digits, _ and -, not {draft!r}")
-    store, key = context.store, _own(draft)
-    if store.entry(DRAFTS, key) is None and (mine := len(_own_drafts(context))) >= _MOST_DRAFTS:
-        raise Conflict(f"you have {mine} drafts, the most there can be; delete some", code="quota")
-    data = {"updated_at": stamp(context.clock()), "body": plain(given)}
-    update(store, DRAFTS, key, lambda _: data)
-    return _reply(key, data)
+    return _stored(context, draft, plain(given))
+
+
+@route("POST /api/studies/{study}/duplicate", "409 503")
+def duplicate_study(context: Context, study: Study) -> Duplicate:
+    """Make a draft with the settings of a study, and with the pictures that one sent for it.
+
+    Returns:
+        The draft, and which pictures it lacks.
+    """
+    from backend.jobs.duplicate import draft_of
+
+    body, lacks = draft_of(context.store, study, lambda upload: _is_usable(context, upload))
+    draft = _stored(context, secrets.token_hex(8), body)["draft"]
+    return {"draft": draft, "lacks": lacks}
 
 
 @route("POST /api/drafts/{draft}/delete")
@@ -183,6 +202,28 @@ def _check_uploads(context: Context, given: Mapping[str, str], member: Member) -
                 f"the upload of {folder} is not complete; send the parts that are missing first",
                 code="parts_missing",
             )
+
+
+def _is_usable(context: Context, upload: str) -> bool:
+    try:
+        _check_uploads(context, {"": upload}, caller())
+    except (Conflict, InvalidInput, NotFound):
+        return False
+    return True
+
+
+def _stored(context: Context, draft: str, body: Mapping[str, Any]) -> DraftReply:
+    """Store a draft of the caller's.
+
+    Raises:
+        Conflict: there are too many.
+    """
+    store, key = context.store, _own(draft)
+    if store.entry(DRAFTS, key) is None and (mine := len(_own_drafts(context))) >= _MOST_DRAFTS:
+        raise Conflict(f"you have {mine} drafts, the most there can be; delete some", code="quota")
+    data = {"updated_at": stamp(context.clock()), "body": body}
+    update(store, DRAFTS, key, lambda _: data)
+    return _reply(key, data)
 
 
 def _own_drafts(context: Context) -> list[Entry]:

@@ -117,6 +117,14 @@ class DraftReply(TypedDict):
     body: dict[str, Any]
 
 
+class Duplicate(TypedDict):
+    """A draft of a study like another one."""
+
+    draft: str
+    lacks: list[str]
+    """Pictures, such as `models/gan`, that are not here as they were sent, or that another member sent."""
+
+
 class Drafts(TypedDict):
     """A member's drafts, by their ids."""
 

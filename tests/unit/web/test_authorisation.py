@@ -98,6 +98,7 @@ TABLE = {
     "POST /api/studies/{study}/agree": (RESEARCHER, 404),
     "POST /api/studies/{study}/models": (RESEARCHER, 404),
     "POST /api/studies/{study}/previews": (RESEARCHER, 404),
+    "POST /api/studies/{study}/duplicate": (RESEARCHER, 404),
     # Standing studies
     # Jobs, drafts, standing studies
     "POST /api/studies": (RESEARCHER, 400),
