@@ -58,6 +58,7 @@ from backend.web import (
     results_routes,
 )
 from backend.web.application import Application
+from backend.web.compression import compressed
 from backend.web.context import Context
 from backend.web.evaluator_routes import Evaluators, PictureUrl
 from backend.web.proxies import PROXY, SignInHeader, behind_one_proxy, below
@@ -459,7 +460,8 @@ def _with_headers(reply: Response) -> Response:
         sent = headers.RESULTS
     for name, value in sent.items():
         reply.headers.setdefault(name, value)
-    return reply
+    is_read = sent is headers.API and request.method == "GET" and reply.mimetype == JSON
+    return compressed(reply) if is_read and not reply.content_encoding else reply
 
 
 def _is_results_page() -> bool:

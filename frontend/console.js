@@ -18,6 +18,7 @@ import {
 } from "./console_elements.js";
 import { loadMethods } from "./console_methods.js";
 import { found } from "./console_paths.js";
+import { noteScroll, noteScrolling, scrollBack } from "./console_place.js";
 import { isLink, linkCode, signIn } from "./console_sign_in.js";
 import { notice } from "./screens.js";
 
@@ -84,6 +85,7 @@ let hasAsked = false; // for a token, on this page
 let before = history.state?.before ?? "";
 if (before) history.replaceState(null, "");
 
+noteScrolling();
 addEventListener("popstate", () => void (isLink() ? location.reload() : showPath(false))); // one pasted here
 document.addEventListener("click", follow);
 void showPath(true);
@@ -96,6 +98,7 @@ async function showPath(isFirst) {
   leaving.abort();
   leaving = new AbortController();
   const { signal } = leaving;
+  const scroll = history.state?.scroll ?? 0;
   let isEntered = false;
   /** @type {() => unknown} */
   let again = () => showPath(false);
@@ -124,6 +127,7 @@ async function showPath(isFirst) {
     if (signal.aborted) return;
     fill(isFirst, screen.title(place.parameters), [el("p", { class: "loading-page" }, "Loading…")]);
     isEntered = true;
+    if (scroll) scrollBack(main, scroll, signal);
     await screen.show(main, place.parameters, {
       api,
       me,
@@ -220,7 +224,7 @@ function fill(isFirst, title, content) {
   last.replaceWith(main);
   if (isFirst) return;
   scrollTo(0, 0);
-  heading.focus(); // as a browser does with a page that it loads
+  heading.focus({ preventScroll: true }); // as a browser does with a page that it loads
 }
 
 /**
@@ -229,6 +233,7 @@ function fill(isFirst, title, content) {
  * @param {{replace?: boolean}} [options] `replace`: in place of the present entry of the history
  */
 function go(path, { replace = false } = {}) {
+  noteScroll();
   if (replace) history.replaceState(null, "", addressOf(path));
   else history.pushState(null, "", addressOf(path));
   void showPath(false);

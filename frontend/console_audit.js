@@ -3,6 +3,7 @@
 
 import { actionButton, actionRow, el, quiet, statusLine, table } from "./console_elements.js";
 import { counted, moment } from "./console_format.js";
+import { inAddress, putIntoAddress } from "./console_place.js";
 
 /**
  * @typedef {import("../types/api.js").AuditEntry} Entry
@@ -50,6 +51,7 @@ export async function show(main, _parameters, { api, signal }) {
       { signal },
     );
     const wasFocused = document.activeElement === more;
+    if (before) putIntoAddress({ entries: `${body.childElementCount + entries.length}` });
     body.append(...entries.map((entry) => row(entry, paths)));
     before = next ?? "";
     more.hidden = !before;
@@ -58,7 +60,9 @@ export async function show(main, _parameters, { api, signal }) {
     if (more.hidden && wasFocused) wide.focus();
   }
 
-  await load();
+  const wanted = Number(inAddress("entries"));
+  do await load();
+  while (before && body.childElementCount < wanted);
 }
 
 /**

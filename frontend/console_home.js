@@ -3,11 +3,12 @@
 
 import { sessionBar } from "./charts.js";
 import { deleteDraft } from "./console_draft.js";
-import { actionButton, el, field, link, progress, quiet, section, showJob } from "./console_elements.js";
+import { actionButton, el, link, progress, quiet, section, showJob } from "./console_elements.js";
 import { jobName, moment } from "./console_format.js";
 import { isConfirmed } from "./console_forms.js";
 import { methodOf } from "./console_methods.js";
 import { pathTo } from "./console_paths.js";
+import { findField } from "./console_place.js";
 import { watch } from "./console_watch.js";
 import { broken, inWords, methodName } from "./study_format.js";
 
@@ -34,11 +35,9 @@ export async function show(main, _parameters, context) {
     shown: "",
   }));
   const cards = { element: el("ul", { class: "studies" }), shown: "" };
-  const filter = el("input", { type: "search", autocomplete: "off", spellcheck: "false" });
-  const finding = field("Find a study", filter).element;
+  const { element: finding, wanted: wantedName } = findField("Find a study", find);
   const none = el("p", { class: "quiet", role: "status" });
   const all = section("All studies", finding, none, cards.element);
-  filter.addEventListener("input", find);
   /** @type {Partial<Shown>} */
   const known = {};
   await Promise.all(
@@ -70,13 +69,13 @@ export async function show(main, _parameters, context) {
     update(cards, studies, () => studies.map(studyCard));
     update(steps, isEmpty, () => (isEmpty ? [firstSteps()] : []));
     all.hidden = !studies.length;
-    finding.hidden = studies.length < MANY;
+    finding.hidden = studies.length < MANY && !wantedName();
     find();
   }
 
   /** Show only studies whose names have what is typed. */
   function find() {
-    const wanted = filter.value.trim().toLowerCase();
+    const wanted = wantedName();
     const each = /** @type {HTMLElement[]} */ ([...cards.element.children]);
     for (const card of each)
       card.hidden = !card.querySelector("h3")?.textContent?.toLowerCase().includes(wanted);

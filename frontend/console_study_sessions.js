@@ -1,10 +1,11 @@
 // @ts-check
 /** The sessions of a study, and the withdrawal of one for a person who asks for it. */
 
-import { actionButton, el, quiet, statusLine, table } from "./console_elements.js";
+import { actionButton, el, isAbort, link, quiet, statusLine, table } from "./console_elements.js";
 import { count, moment } from "./console_format.js";
 import { isConfirmed } from "./console_forms.js";
 import { pathTo } from "./console_paths.js";
+import { addressWith, findField, inAddress, putIntoAddress } from "./console_place.js";
 import { watch } from "./console_watch.js";
 
 /**
@@ -14,7 +15,7 @@ import { watch } from "./console_watch.js";
  */
 
 const COLUMNS = ["Session", "Evaluator", "Models", "State", "Answers", "Opened", "Last answer"];
-const MOST_SHOWN = 200;
+const ON_A_PAGE = 100;
 const EVERY_MS = 5000;
 
 /**
@@ -22,51 +23,54 @@ const EVERY_MS = 5000;
  * @param {Study} record
  * @param {Context} context
  */
-export function showSessions(main, record, context) {
+export async function showSessions(main, record, { api, signal }) {
   const { study } = record;
-  const filter = el("input", { type: "search", id: "filter", autocomplete: "off", spellcheck: "false" });
+  const path = pathTo`/api/studies/${study}/sessions`;
+  let asked = new AbortController();
+  const finding = findField("Find a session", () => {
+    putIntoAddress({ before: "" });
+    asked.abort();
+  });
   const told = statusLine();
   const sum = quiet();
   const withdrawal = el("span", { class: "unseen" }, "Withdraw");
   const wide = table(`Sessions of ${study}`, [...COLUMNS, withdrawal], []);
   const body = /** @type {HTMLElement} */ (wide.querySelector("tbody"));
+  const [latest, earlier] = ["Latest sessions", "Earlier sessions"].map((words) => link("", words));
+  const pages = el("nav", { class: "actions", "aria-label": "Pages of the list" }, latest, earlier);
   main.append(
     quiet(
       "A person can withdraw with the link that the task page gave them. For those who ask you " +
         "instead, find their session here by its id or pseudonym.",
     ),
-    el("div", { class: "field" }, el("label", { for: "filter" }, "Find a session"), filter),
+    finding.element,
     sum,
     told,
     wide,
+    pages,
   );
   /** @type {Map<string, ReturnType<typeof sessionRow>>} */
   const rows = new Map();
-  /** @type {Session[]} */
-  let sessions = [];
 
-  function update() {
-    const wanted = filter.value.trim().toLowerCase();
-    const found = sessions.filter(({ session, evaluator }) =>
-      `${session} ${evaluator}`.toLowerCase().includes(wanted),
-    );
-    const shown = found.slice(0, MOST_SHOWN);
-    const names = new Set(shown.map(({ session }) => session));
+  /** @param {import("../types/api.js").Sessions} page */
+  function show({ sessions, count: all, next }) {
+    const names = new Set(sessions.map(({ session }) => session));
     for (const [name, { element }] of rows) {
       if (names.has(name)) continue;
       element.remove();
       rows.delete(name);
     }
-    for (const [i, session] of shown.entries()) {
+    for (const [i, session] of sessions.entries()) {
       const row = rows.get(session.session) ?? sessionRow(session, () => withdraw(session));
       rows.set(session.session, row);
       row.update(session);
       if (body.children[i] !== row.element) body.insertBefore(row.element, body.children[i] ?? null);
     }
-    sum.textContent =
-      found.length > shown.length
-        ? `${count(shown.length)} of ${count(found.length)} sessions are shown: look for the others by id.`
-        : `Sessions: ${count(found.length)}`;
+    const isPart = sessions.length < all;
+    const onPage = isPart ? `; ${count(sessions.length)} are on this page` : "";
+    sum.textContent = `Sessions: ${count(all)}${onPage}`;
+    turnTo(latest, "", inAddress("before") !== "");
+    turnTo(earlier, next ?? "", next !== null);
   }
 
   /** @param {Session} session */
@@ -75,25 +79,32 @@ export function showSessions(main, record, context) {
       "Its answers are deleted for good; they leave every score, export and report. What the person is " +
       "owed stays in the books and is paid.";
     if (!(await isConfirmed(`Withdraw session ${session}?`, words, "Delete its answers"))) return;
-    await context.api.post(pathTo`/api/studies/${study}/sessions/${session}/withdraw`);
-    sessions = sessions.map((other) =>
-      other.session === session ? { ...other, state: "withdrawn", answers: 0 } : other,
-    );
-    update();
+    await api.post(`${path}/${encodeURIComponent(session)}/withdraw`);
+    asked.abort(); // shows it as withdrawn
     told.textContent = `The session of ${evaluator} was withdrawn.`;
-    filter.focus();
+    finding.input.focus();
   }
 
-  filter.addEventListener("input", update);
-  return watch(
-    pathTo`/api/studies/${study}/sessions`,
-    (/** @type {{sessions: Session[]}} */ data) => {
-      sessions = data.sessions;
-      update();
-    },
-    context,
-    EVERY_MS,
-  );
+  while (!signal.aborted) {
+    asked = new AbortController();
+    const query = new URLSearchParams({ find: inAddress("find"), limit: `${ON_A_PAGE}` });
+    if (inAddress("before")) query.set("before", inAddress("before"));
+    const until = AbortSignal.any([signal, asked.signal]);
+    await watch(`${path}?${query}`, show, { api, signal: until }, EVERY_MS).catch((error) => {
+      if (!isAbort(error)) throw error;
+    });
+  }
+}
+
+/**
+ * Have a link lead to another page of the list.
+ * @param {HTMLElement} link
+ * @param {string} before where the page begins; "" for the first
+ * @param {boolean} isThere
+ */
+function turnTo(link, before, isThere) {
+  link.hidden = !isThere;
+  link.setAttribute("href", addressWith({ before }));
 }
 
 /**

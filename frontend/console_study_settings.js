@@ -22,6 +22,7 @@ import {
 import { counted, sentence } from "./console_format.js";
 import { isConfirmed, isTyped } from "./console_forms.js";
 import { pathTo } from "./console_paths.js";
+import { findField } from "./console_place.js";
 import { arranged, inShort, optionsOf, panelOf, valueWords } from "./console_setting_groups.js";
 import { labelOf } from "./console_setting_names.js";
 
@@ -56,7 +57,7 @@ export async function showSettings(main, record, context) {
 function settingList(record, settings, { api }) {
   const path = pathTo`/api/studies/${record.study}`;
   let now = record;
-  const filter = el("input", { type: "search", autocomplete: "off", spellcheck: "false" });
+  const finding = findField("Find a setting", find);
   const told = statusLine();
   const nothing = el("p", { class: "quiet", role: "status" });
   const { common, groups } = arranged(settings);
@@ -96,15 +97,16 @@ function settingList(record, settings, { api }) {
     return true;
   }
 
-  filter.addEventListener("input", () => {
-    const wanted = filter.value.trim().toLowerCase();
+  function find() {
+    const wanted = finding.wanted();
     const isFound = [first, ...others].map((group) => group.find(wanted)).some(Boolean);
     nothing.textContent = isFound ? "" : "No setting of this method has that in its name or description.";
-  });
+  }
+  if (finding.wanted()) find();
   return section(
     "Settings",
     quiet(words),
-    field("Find a setting", filter).element,
+    finding.element,
     told,
     nothing,
     first.element,

@@ -1,6 +1,5 @@
 """Routes of the competitions that anyone may see: JSON, pages without script, and badges."""
 
-import gzip
 import json
 from collections.abc import Mapping
 from hashlib import sha256
@@ -12,6 +11,7 @@ from backend.experiment.records import Study
 from backend.foundation.errors import NotFound
 from backend.standing.terms import Standing
 from backend.web import headers
+from backend.web.compression import compressed
 from backend.web.context import Context
 from backend.web.routing import Routes
 from backend.web.standing_types import CompetitionFacts, CompetitionList
@@ -99,9 +99,5 @@ def _public(reply: Response, sent: Mapping[str, str] = headers.DATA_FOR_ALL) -> 
     """Return a reply that caches may keep for a minute, and that is sent only if it changed."""
     reply.headers.update(sent)
     reply.set_etag(sha256(reply.get_data()).hexdigest()[:24])
-    reply.headers["Vary"] = "Accept-Encoding"
-    if reply.status_code == 200 and request.accept_encodings["gzip"] > 0:
-        reply.set_data(gzip.compress(reply.get_data(), compresslevel=6, mtime=0))
-        reply.headers["Content-Encoding"] = "gzip"
-    reply.make_conditional(request)
+    compressed(reply).make_conditional(request)
     return reply

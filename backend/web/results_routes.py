@@ -3,7 +3,6 @@
 Scores and pages are computed on request, and recomputed only when a session was finished since.
 """
 
-import gzip
 import json
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +16,7 @@ from backend.foundation.errors import NotAllowed
 from backend.members.roles import RESEARCHER
 from backend.web import assets, console_routes, login, queries
 from backend.web.authorisation import require
+from backend.web.compression import compressed
 from backend.web.context import Context
 from backend.web.results_cache import results_cache
 from backend.web.routing import Routes
@@ -74,7 +74,7 @@ def show_scores(context: Context, study: Study, query: ScoresQuery) -> Response:
 
         key = "scores", study.name, query.full, simulated, tag
         body = context.shared(_results)(key, lambda: _json(make()))
-        reply = _compressed(Response(body, mimetype="application/json"))
+        reply = Response(body, mimetype="application/json")
         reply.set_etag(tag)
     reply.headers["Cache-Control"] = "private, no-cache"
     return reply
@@ -122,7 +122,7 @@ def add_pages(app: Flask, context: Context, read: Callable[[str, str], bytes | N
                 ("page", study, simulated, tag, request.script_root),
                 lambda: study_page(store, read, found, now, top, data, simulated).encode(),
             )
-            reply = _compressed(Response(page, mimetype="text/html"))
+            reply = compressed(Response(page, mimetype="text/html"))
             reply.set_etag(tag)
         return reply
 
@@ -172,15 +172,6 @@ def _page(title: str, status: int = 200, console: str = "", **values: Any) -> Re
 
     text = plain("notice.html", root=request.script_root, title=title, console=Markup(console), **values)
     return Response(text, status, mimetype="text/html")
-
-
-def _compressed(reply: Response) -> Response:
-    """Compress a long reply if the browser accepts it: a function's reply is limited to 6 MB."""
-    reply.headers["Vary"] = "Accept-Encoding"
-    if request.accept_encodings["gzip"] > 0:
-        reply.set_data(gzip.compress(reply.get_data(), compresslevel=6, mtime=0))
-        reply.headers["Content-Encoding"] = "gzip"
-    return reply
 
 
 def _nothing_yet(study: str, simulated: bool) -> Response:

@@ -3,6 +3,9 @@
 import threading
 import time
 from collections.abc import Callable
+from typing import Annotated
+
+from msgspec import Meta, Struct
 
 from backend.experiment.records import Study
 from backend.foundation.errors import InvalidInput, NotFound
@@ -14,8 +17,8 @@ from backend.web.context import Context
 from backend.web.monitor import RateLimited
 from backend.web.results_cache import results_cache
 from backend.web.routing import Routes
-from backend.web.session_lines import session_lines
-from backend.web.study_types import Sessions, WithdrawnSession
+from backend.web.session_lines import page_of, session_lines
+from backend.web.study_types import SessionLine, Sessions, WithdrawnSession
 
 _MOST_STUDIES = 16
 _FEW = 500
@@ -23,19 +26,30 @@ _FEW = 500
 route = Routes(RESEARCHER)
 
 
+class SessionsQuery(Struct, frozen=True):
+    """Which sessions are asked for."""
+
+    find: Annotated[str, Meta(max_length=200)] = ""
+    """A part of the session's id, or of the evaluator's pseudonym."""
+    before: Annotated[str, Meta(max_length=300)] | None = None
+    """`next` of the page before."""
+    limit: Annotated[int, Meta(ge=1, le=500)] = 100
+    """Sessions, at most."""
+
+
 class Lists:
     """The lists of sessions of a server's studies, which take a small share of its time."""
 
-    def __init__(self, make: Callable[[Study], Sessions], timer: Callable[[], float]):
+    def __init__(self, make: Callable[[Study], list[SessionLine]], timer: Callable[[], float]):
         self._make, self._timer = make, timer
         self._lists = results_cache(_MOST_STUDIES)
 
-    def get(self, study: Study) -> Sessions:
+    def get(self, study: Study) -> list[SessionLine]:
         """Return the list of a study, read anew if it is short or the last time is some seconds ago."""
         key = study.name, study.created_at, study.version
         kept, lock = self._lists(key, lambda: (RateLimited(self._timer), threading.Lock()))
         with lock:
-            if kept.value is not None and len(kept.value["sessions"]) > _FEW:
+            if kept.value is not None and len(kept.value) > _FEW:
                 return kept.get(None, lambda: self._make(study))
             kept.value = self._make(study)
             return kept.value
@@ -46,13 +60,13 @@ class Lists:
 
 
 @route("GET /api/studies/{study}/sessions", is_polled=True)
-def list_sessions(context: Context, study: Study) -> Sessions:
-    """The sessions of a study, without answers; of many, some seconds old at most.
+def list_sessions(context: Context, study: Study, query: SessionsQuery) -> Sessions:
+    """The sessions of a study in pages, without answers; of many, some seconds old at most.
 
     Returns:
         The latest first; withdrawn ones at the end.
     """
-    return context.shared(_lists).get(study)
+    return page_of(context.shared(_lists).get(study), query.find, query.before, query.limit)
 
 
 @route("POST /api/studies/{study}/sessions/{session}/withdraw", "409 503")
@@ -71,9 +85,7 @@ def withdraw_session(context: Context, study: Study, session: str) -> WithdrawnS
 
 
 def _lists(context: Context) -> Lists:
-    return Lists(
-        lambda study: {"sessions": session_lines(context.store, study, context.clock())}, time.monotonic
-    )
+    return Lists(lambda study: session_lines(context.store, study, context.clock()), time.monotonic)
 
 
 def _check_real(context: Context, study: Study, session: str) -> None:

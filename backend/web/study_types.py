@@ -242,7 +242,13 @@ class SessionLine(TypedDict):
 
 
 class Sessions(TypedDict):
+    """A page of a study's sessions."""
+
     sessions: list[SessionLine]
+    count: int
+    """How many sessions were found, on all pages."""
+    next: str | None
+    """The `before` of the next page; null if this is the last."""
 
 
 class WithdrawnSession(TypedDict):

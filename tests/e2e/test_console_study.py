@@ -5,6 +5,7 @@ import json
 import threading
 import urllib.request
 from contextlib import contextmanager
+from datetime import timedelta
 from fractions import Fraction
 
 import pytest
@@ -13,9 +14,9 @@ from PIL import Image, ImageOps
 from backend.administration.create import create
 from backend.administration.study_spec import StudySpec
 from backend.experiment.panel import PROLIFIC
-from backend.foundation.timestamps import utc_now
+from backend.foundation.timestamps import stamp, utc_now
 from backend.jobs.worker import Worker
-from backend.members import memberships, tokens
+from backend.members import audit_log, memberships, tokens
 from backend.panels.prolific import ProlificPanel
 from backend.payment import accounts
 from backend.standing.terms import standing
@@ -541,6 +542,83 @@ def test_a_tab_of_whom_another_has_signed_in_beside_does_nothing_and_starts_afre
     assert line.startswith("This browser is now signed in as bob. This tab was that of owner")
     assert (wide, narrow) == (([], 0), ([], 0))
     assert memberships.past_or_present(site.store, "eve") is None
+
+
+def multiplied(site, number):
+    """Have the one session of `faces` be one of so many more, opened a second apart."""
+    ((session, cursor),) = site.store.sessions("faces")
+    for i in range(number):
+        at = stamp(utc_now() + timedelta(seconds=i))
+        more = dataclasses.replace(session, id=f"{i:024}", evaluator=f"e{i:07}", opened_at=at)
+        site.store.restore(more, dataclasses.replace(cursor, last_at=at), [])
+
+
+def eventually(page, expression, value):
+    """Wait for the value of an expression; the page's policy permits no other way to wait for one."""
+    for _ in range(100):
+        if page.evaluate(expression) == value:
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(f"{expression} stays {page.evaluate(expression)}, not {value}")
+
+
+@pytest.mark.core
+def test_back_brings_back_the_page_the_filter_and_the_place_of_a_long_list(desk, site):
+    run(site, 1)
+    multiplied(site, 250)
+    page = desk.page
+    sign_in(page, site, "/console/studies/faces/sessions")
+    page.wait_for_selector("tbody tr >> nth=99")
+    told = page.inner_text(".researcher > .quiet:has-text('Sessions:')")
+    page.click("text=Earlier sessions")
+    page.wait_for_selector("tbody tr:has-text('e0000149')")
+    page.evaluate("scrollTo(0, 2000)")
+    eventually(page, "history.state?.scroll", 2000)
+    page.evaluate("document.querySelector('.parts a').click()")  # a press would scroll up to it
+    page.wait_for_selector(".tiles")
+    at_top = page.evaluate("scrollY")
+    page.go_back()
+    page.wait_for_selector("tbody tr:has-text('e0000149')")
+    eventually(page, "scrollY", 2000)
+    page.reload()
+    eventually(page, "scrollY", 2000)
+    page.fill("input[type=search]", "E0000007")
+    page.wait_for_selector("tbody:not(:has(tr + tr)) tr:has-text('e0000007')")
+    page.click(".parts a:text-is('Overview')")
+    page.wait_for_selector(".tiles")
+    page.go_back()
+    page.wait_for_selector("tbody:not(:has(tr + tr)) tr:has-text('e0000007')")
+    filtered = page.input_value("input[type=search]")
+    looks = [(violations(page), page.evaluate(OVERFLOW))]
+    page.goto(f"{site.url}/console/studies/faces/sessions")
+    page.wait_for_selector("tbody tr >> nth=99")
+    page.set_viewport_size({"width": 375, "height": 800})
+    looks.append((violations(page), page.evaluate(OVERFLOW)))
+
+    assert told == "Sessions: 251; 100 are on this page"
+    assert (at_top, filtered) == (0, "E0000007")
+    assert looks == [([], 0)] * 2
+
+
+def test_back_brings_back_what_was_looked_for_among_studies_and_settings_and_the_audit_log(desk, site):
+    page = desk.page
+    for i in range(250):
+        audit_log.write(site.store, utc_now(), "ada", None, "POST /api/studies/{study}/pause", f"s{i}", 404)
+    sign_in(page, site, "/console/studies/faces/settings")
+    page.fill("input[type=search]", "consent")
+    page.click("text=Audit log")
+    page.wait_for_selector("tbody tr >> nth=99")
+    page.click("text=Show older entries")
+    page.wait_for_selector("tbody tr >> nth=199")
+    page.click(".console-bar >> text=Studies")
+    page.wait_for_selector(".studies li")
+    page.go_back()
+    page.wait_for_selector("tbody tr >> nth=199")
+    page.go_back()
+    page.wait_for_selector(".setting-list")
+
+    assert page.input_value("input[type=search]") == "consent"
+    assert page.locator("dt code:text-is('images'):visible").count() == 0
 
 
 DISPUTE = "dialog:has(h2:text-is('Which one is to stay?'))"

@@ -1,6 +1,8 @@
 """A study as its researcher sees and changes it through the API."""
 
 import dataclasses
+import gzip
+import json
 import threading
 import time
 
@@ -115,6 +117,53 @@ def test_what_has_not_changed_is_not_sent_again(world, me, study):
     assert world.http.get("/api/studies/faces/sessions", headers=again).status_code == 304
     world.player()
     assert world.http.get("/api/studies/faces/sessions", headers=again).status_code == 200
+
+
+def test_sessions_come_in_pages_that_neither_lose_nor_repeat_one(world, me):
+    """Also while others are opened, and with withdrawn ones: a page begins after a line of the one before."""
+    world.add(studies.study(**{**SMALL, "evaluators": 9}))
+    ids = [world.player().state["session"] for _ in range(3)]
+    simulated = world.player(simulated=True).state["session"]
+    me.post(f"studies/faces/sessions/{ids[0]}/withdraw")
+    me.post(f"studies/faces/sessions/{ids[1]}/withdraw")
+    seen, before = [], ""
+
+    for _ in range(4):
+        page = me.get(f"studies/faces/sessions?limit=1{before}")
+        seen += [line["session"] for line in page["sessions"]]
+        before = f"&before={page['next']}"
+        world.clock.move(seconds=1)
+        world.player()
+
+    whole = me.get("studies/faces/sessions")
+    assert (sorted(seen), page["next"]) == (sorted([*ids, simulated]), None)
+    assert {*seen[2:]} == {ids[0], ids[1]}
+    assert (len(whole["sessions"]), whole["count"], whole["next"]) == (8, 8, None)
+
+
+def test_a_session_is_found_by_a_part_of_its_id_or_pseudonym_on_whatever_page(world, me, study):
+    first, *_ = (world.player().state["session"] for _ in range(3))
+    (line,) = (each for each in me.get("studies/faces/sessions")["sessions"] if each["session"] == first)
+
+    for part in (first, first[3:9].upper(), line["evaluator"]):
+        found = me.get(f"studies/faces/sessions?limit=1&find={part}")
+        assert (found["sessions"], found["count"], found["next"]) == ([line], 1, None)
+    assert me.get("studies/faces/sessions?find=nobody!")["sessions"] == []
+    for query in ("limit=0", "limit=501", "before=x", "before=", "find=" + "x" * 201):
+        assert me.get(f"studies/faces/sessions?{query}", 400)["error"]["code"] == "invalid"
+
+
+def test_what_is_read_is_compressed_if_that_saves_anything(world, me, study):
+    def got(path, **headers):
+        return world.http.get(f"/api/{path}", headers={**me.headers, **headers})
+
+    plain, small = got("studies/faces/record"), got("me", **{"Accept-Encoding": "gzip"})
+    packed = got("studies/faces/record", **{"Accept-Encoding": "gzip, br"})
+
+    assert (plain.content_encoding, small.content_encoding, packed.content_encoding) == (None, None, "gzip")
+    assert json.loads(gzip.decompress(packed.data)) == plain.json
+    assert {"Accept-Encoding"} <= {each.headers["Vary"] for each in (plain, small, packed)}
+    assert len(packed.data) < len(plain.data) / 2
 
 
 def test_a_paused_study_admits_nobody_until_it_is_resumed(world, me, study):
@@ -476,7 +525,7 @@ def test_a_long_list_of_sessions_is_read_seldom_and_anew_after_a_withdrawal():
     def make(study):
         made.append(study)
         now[0] += 1.0  # a second to read it
-        return {"sessions": [{}] * 501}
+        return [{}] * 501
 
     lists, study = session_routes.Lists(make, lambda: now[0]), studies.study()
 
