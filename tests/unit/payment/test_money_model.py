@@ -63,7 +63,7 @@ def test_the_page_has_every_state_reason_and_status_and_no_other():
     assert sorted(first("state of a payment")) == sorted(get_args(PaymentState))
     assert sorted(first("reason")) == sorted(WHYS)
     assert {*CLOSED, *CLOSED_EARLY, *UNMATCHED, WAITED, REST, WITHDRAWN} == set(WHYS)
-    assert sorted(first("status of a place")) == sorted(get_args(Status))
+    assert sorted(first("status of a submission")) == sorted(get_args(Status))
 
 
 def test_every_move_of_the_page_happens_and_no_other_does():
