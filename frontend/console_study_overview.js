@@ -173,7 +173,7 @@ function openLink({ study, links, panel }) {
 function reachOf({ evaluators, reach, qr, private: { required } }) {
   const code = el("img", { class: "qr", src: qr ?? "", alt: `QR code of ${evaluators}` });
   const shown = qr && !required ? [details("QR code, for the camera of a phone", code)] : [];
-  return reach === "internet" ? shown : [...shown, details("Let others in", lettingIn(reach))];
+  return reach === "internet" ? shown : [...shown, details("Let others in", ...lettingIn(reach))];
 }
 
 /** @param {Study["links"]["reach"]} reach */
@@ -186,7 +186,7 @@ function lettingIn(reach) {
     "Without a server of your own: `openhype deploy` puts the study on AWS.",
     "The page `docs/let-others-in.md` has the steps.",
   ];
-  return el("ul", {}, ...ways.map((words) => el("li", {}, ...withCode(words))));
+  return ways.map((words) => quiet(...withCode(words)));
 }
 
 /** @param {Study} record */
