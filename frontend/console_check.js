@@ -4,7 +4,6 @@
  * besides the pictures themselves, evaluators could tell them apart.
  */
 
-import { Unreached } from "./console_api.js";
 import { openDraft, steps } from "./console_draft.js";
 import {
   actionButton,
@@ -22,9 +21,10 @@ import {
   showJob,
   table,
 } from "./console_elements.js";
+import { tickField } from "./console_fields.js";
 import { count, counted, sentence } from "./console_format.js";
 import { methodOf } from "./console_methods.js";
-import { checkedOf, orderOf, picturesOf } from "./console_order.js";
+import { checkedOf, orderOf } from "./console_order.js";
 import { pathTo } from "./console_paths.js";
 
 /**
@@ -42,10 +42,7 @@ import { pathTo } from "./console_paths.js";
  * @property {{equalise: string[]}} suggested
  */
 
-/** @type {Map<string, {of: string, audit: Audit}>} the last audit of each draft, and of what it was */
-const found = new Map();
-/** @type {Map<string, {of: string, job: string}>} the audit of each draft that was last asked for */
-const asked = new Map();
+/** @typedef {import("./console_draft.js").StudyDraft} Remedy what it changes in the draft */
 
 export function title() {
   return "Check of the pictures";
@@ -62,46 +59,31 @@ export async function show(main, parameters, { api, go, signal }) {
   const place = el("div", { class: "audit" });
   main.append(steps(2, draft), place);
 
-  /** @param {boolean} isForced whether to check again what has not changed */
-  async function check(isForced) {
+  /** Show what was found; the server checks nothing again that it has checked. */
+  async function check() {
     const wanted = checkedOf(orderOf(draft.body, settings));
-    const of = JSON.stringify(wanted);
-    const known = found.get(draft.id);
-    if (!isForced && known?.of === of) return fill(known.audit);
     const bar = progress("Check of the pictures");
     const failure = alertLine();
-    let isOver = true;
     const words =
       "The server reads every picture and compares the sides. For thousands of pictures that takes a " +
       "few minutes.";
     place.replaceChildren(el("p", { role: "status" }, words), bar.element, failure);
     try {
       await draft.flush();
-      if (isForced || asked.get(draft.id)?.of !== of) {
-        const { job } = await api.post("/api/audits", wanted, { again: true, signal });
-        asked.set(draft.id, { of, job });
-      }
-      const done = await api.job(asked.get(draft.id)?.job ?? "", (now) => showJob(bar, now), signal);
-      if (done.state === "done") {
-        found.set(draft.id, { of, audit: done.result });
-        const pictures = Math.min(
-          ...done.result.sides.map((/** @type {Audit["sides"][0]} */ each) => each.pictures),
-        );
-        draft.change({ checked: { of: picturesOf(wanted), pictures } });
-        return fill(done.result);
-      }
+      const { job } = await api.post("/api/audits", wanted, { again: true, signal });
+      const done = await api.job(job, (now) => showJob(bar, now), signal);
+      if (done.state === "done") return fill(done.result);
       failure.textContent =
         done.state === "cancelled" ? "The check was cancelled." : sentence(done.reason ?? "the check failed");
     } catch (error) {
       if (isAbort(error)) throw error;
       failure.textContent = explained(error);
-      isOver = !(error instanceof Unreached);
     }
     bar.element.remove();
     place.append(
       actionRow(
         link(pathTo`/console/new/${draft.id}/pictures`, "Change the pictures", { class: "button" }),
-        actionButton("Check again", () => check(isOver)),
+        actionButton("Check again", check),
       ),
     );
   }
@@ -110,11 +92,12 @@ export async function show(main, parameters, { api, go, signal }) {
   function fill(audit) {
     const equalised = draft.body.equalise ?? [];
     const skips = Boolean(draft.body.skip_bad);
-    const change = (/** @type {import("./console_draft.js").StudyDraft} */ to) => async () => {
+    /** @param {Remedy} to */
+    async function take(to) {
       draft.change(to);
-      await check(true);
+      await check();
       /** @type {HTMLElement | null} */ (main.querySelector("h1"))?.focus();
-    };
+    }
     const isReady = !audit.problems.length && !audit.stopping_count && !audit.suggested.equalise.length;
     const problems = audit.problems.length
       ? [section("What has to change first", sentences("warning", audit.problems))]
@@ -122,8 +105,9 @@ export async function show(main, parameters, { api, go, signal }) {
     place.replaceChildren(
       ...problems,
       section("What is there", sidesTable(audit), ...audit.notes.map((note) => quiet(sentence(note)))),
-      differences(audit, equalised, change),
-      ...refusals(audit, skips, change),
+      differences(audit, equalised, take),
+      ...refusals(audit, skips, take),
+      ...offers(remedies(audit, equalised), take),
       actionRow(
         actionButton("Continue to the settings", () => go(pathTo`/console/new/${draft.id}/settings`), {
           primary: isReady,
@@ -134,7 +118,7 @@ export async function show(main, parameters, { api, go, signal }) {
     );
   }
 
-  await check(false);
+  await check();
 }
 
 /** @param {Audit} audit */
@@ -171,27 +155,13 @@ function sidesTable({ sides }) {
 /**
  * @param {Audit} audit
  * @param {string[]} equalised steps that the draft has
- * @param {(to: import("./console_draft.js").StudyDraft) => () => Promise<void>} change
+ * @param {(to: Remedy) => Promise<void>} take
  */
-function differences({ differences: all, suggested }, equalised, change) {
+function differences({ differences: all }, equalised, take) {
   const done = equalised.length
     ? [
         paragraph(`Both sides go through the same steps: ${equalised.map(inWords).join(", then ")}.`),
-        actionRow(actionButton("Do without these steps", change({ equalise: [] }))),
-      ]
-    : [];
-  const isNew = suggested.equalise.join() !== equalised.join() && suggested.equalise.length > 0;
-  const offer = isNew
-    ? [
-        paragraph(
-          `What can be made equal: ${suggested.equalise.map(inWords).join(", then ")}. Reals and fakes ` +
-            "go through the same, so that neither can be told by it.",
-        ),
-        actionRow(
-          actionButton("Make both sides equal and check again", change({ equalise: suggested.equalise }), {
-            primary: true,
-          }),
-        ),
+        actionRow(actionButton("Do without these steps", () => take({ equalise: [] }))),
       ]
     : [];
   const told = all.length
@@ -214,7 +184,41 @@ function differences({ differences: all, suggested }, equalised, change) {
                 "Blur and noise count as what the pictures show.",
         ),
       ];
-  return section("What differs between the sides", ...told, ...offer, ...done);
+  return section("What differs between the sides", ...told, ...done);
+}
+
+/**
+ * Return what can be done about all that was found, with what it changes in the draft.
+ * @param {Audit} audit
+ * @param {string[]} equalised
+ */
+function remedies({ suggested: { equalise }, stopping_count }, equalised) {
+  /** @type {{words: string, to: Remedy}[]} */
+  const all = [];
+  if (equalise.length && equalise.join() !== equalised.join()) {
+    const steps = equalise.map(inWords).join(", then ");
+    const words = `Make both sides equal: ${steps}. Reals and fakes go through the same.`;
+    all.push({ words, to: { equalise } });
+  }
+  if (stopping_count) {
+    const words = `Leave out ${counted(stopping_count, "file")} that cannot be used.`;
+    all.push({ words, to: { skip_bad: true } });
+  }
+  return all;
+}
+
+/**
+ * Return the choice of all that can be done, so that one more check is enough.
+ * @param {{words: string, to: Remedy}[]} all
+ * @param {(to: Remedy) => Promise<void>} take
+ */
+function offers(all, take) {
+  if (!all.length) return [];
+  const fields = all.map(({ words, to }) => tickField(words, to));
+  for (const { input } of fields) input.checked = true;
+  const chosen = () => Object.assign({}, ...fields.map(({ value }) => value()));
+  const again = actionButton("Do this and check again", () => take(chosen()), { primary: true });
+  return [section("What can be done", ...fields.map(({ element }) => element), actionRow(again))];
 }
 
 /** @param {string} step such as `jpeg:75` */
@@ -228,9 +232,9 @@ function inWords(step) {
 /**
  * @param {Audit} audit
  * @param {boolean} skips
- * @param {(to: import("./console_draft.js").StudyDraft) => () => Promise<void>} change
+ * @param {(to: Remedy) => Promise<void>} take
  */
-function refusals({ refused, refused_count, stopping_count }, skips, change) {
+function refusals({ refused, refused_count, stopping_count }, skips, take) {
   if (!refused.length && !skips) return [];
   const items = refused.map(({ side, file, reason, thumbnail }) => {
     const image = thumbnail
@@ -252,7 +256,7 @@ function refusals({ refused, refused_count, stopping_count }, skips, change) {
             ? `The study is made without ${refused_count === 1 ? "this file" : "these files"}.`
             : "Files that cannot be used would be left out.",
         ),
-        actionRow(actionButton("Do not leave files out", change({ skip_bad: false }))),
+        actionRow(actionButton("Do not leave files out", () => take({ skip_bad: false }))),
       ]
     : stopping_count
       ? [
@@ -261,7 +265,6 @@ function refusals({ refused, refused_count, stopping_count }, skips, change) {
               `leave ${files} out, or correct the folder and choose it ` +
               `again.${isMixed ? " Duplicates are left out in any case." : ""}`,
           ),
-          actionRow(actionButton(`Leave ${files} out and check again`, change({ skip_bad: true }))),
         ]
       : [paragraph("Duplicates are left out. There is nothing to do.")];
   const more =

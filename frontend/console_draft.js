@@ -28,7 +28,6 @@ const SAVE_AGAIN_AFTER_MS = 5000;
  * @property {boolean} [skip_bad]
  * @property {boolean} [strict]
  * @property {string | Record<string, unknown>} [panel] in place of the setting
- * @property {import("./console_order.js").Checked} [checked] not ordered
  * @property {Record<string, any>[]} [pages]
  * @property {Record<string, any>[]} [questions]
  */

@@ -62,10 +62,11 @@ export function choiceField(label, options, hint = "") {
 }
 
 /**
+ * @template [T=string | boolean]
  * @param {string} words
- * @param {string | boolean} [ticked] its value while it is ticked
+ * @param {T} [ticked] its value while it is ticked
  */
-export function tickField(words, ticked = true) {
+export function tickField(words, ticked = /** @type {T} */ (true)) {
   const input = el("input", { type: "checkbox" });
   return {
     element: el("label", { class: "option" }, input, words),

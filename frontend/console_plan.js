@@ -25,9 +25,9 @@ const SOURCES = {
  * @param {Record<string, unknown>} settings
  * @param {{difference: string, power: string, pilot?: string}} aim as typed; `pilot`: the study that tells
  *   how evaluators differ
- * @param {number | null} pictures of the side that has the fewest; null if that is not known
+ * @param {import("./console_draft.js").StudyDraft | null} order with all its pictures, or null
  */
-export function planWish(method, models, settings, { difference, power, pilot }, pictures = null) {
+export function planWish(method, models, settings, { difference, power, pilot }, order = null) {
   const wanted = Number(difference);
   return {
     method: method.method,
@@ -35,7 +35,7 @@ export function planWish(method, models, settings, { difference, power, pilot },
     settings,
     ...(method.difference && wanted > 0 ? { difference: wanted, power: Number(power) / 100 } : {}),
     ...(pilot ? { pilot } : {}),
-    ...(pictures === null ? {} : { pictures }),
+    ...(order ? { order } : {}),
   };
 }
 

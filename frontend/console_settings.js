@@ -19,7 +19,7 @@ import {
 } from "./console_elements.js";
 import { sentence } from "./console_format.js";
 import { methodOf } from "./console_methods.js";
-import { orderOf, picturesASide } from "./console_order.js";
+import { checkedOf, hasPictures, orderOf } from "./console_order.js";
 import { pathTo } from "./console_paths.js";
 import { planPanel, planWish } from "./console_plan.js";
 import { questionnaire, withoutPlace } from "./console_questionnaire.js";
@@ -126,8 +126,8 @@ export async function show(main, parameters, { api, go, signal }) {
     try {
       await waited(after_ms, now);
       const ordered = order();
-      const pictures = picturesASide(ordered, draft.body.checked);
-      const wish = planWish(chosen, models, ordered.settings ?? {}, plan.aim(), pictures);
+      const pictured = hasPictures(ordered) ? checkedOf(ordered) : null;
+      const wish = planWish(chosen, models, ordered.settings ?? {}, plan.aim(), pictured);
       const made = await api.post("/api/plan", wish, { again: true, signal: now });
       forgive();
       plan.show(made);

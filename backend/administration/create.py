@@ -204,6 +204,12 @@ class _Draft:
             "made": self.judgment.made_items(self.protocol, [*_aside(self.spec)]),
         }
 
+    @property
+    def made_stimuli(self) -> list[Stimulus]:
+        """Stimuli in place of the items of known answer that the creation makes."""
+        kinds = self.judgment.made_items(self.protocol, [*_aside(self.spec)])
+        return [stimulus for kind in kinds for stimulus in kind.stimuli]
+
     def with_roles(self, stimuli: Sequence[Stimulus]) -> tuple[Stimulus, ...]:
         """Return a pool in which pictures are set aside from scored trials."""
         if self.judgment.has_items:
@@ -234,14 +240,36 @@ def _reals(spec: StudySpec) -> Path:
     return spec.real
 
 
+def check_pictures(spec: StudySpec, stimuli: Sequence[Stimulus] | None) -> None:
+    """Check the settings of a specification, and that pictures suffice for them, without reading any.
+
+    Args:
+        stimuli: as `Examined.stimuli` has them, by whatever names; None if they are not known.
+
+    Raises:
+        InvalidInput: an invalid setting, or what the pictures lack.
+    """
+    with spec.at():
+        draft = _Draft(spec, _protocol(spec), "")
+        if stimuli is None:
+            return
+        classes = sorted({stimulus.class_ for stimulus in stimuli} - {""})
+        if lack := draft.lacking([*stimuli, *draft.made_stimuli], classes):
+            raise InvalidInput(lack)
+
+
 @dataclass(frozen=True)
 class Examined:
     """What the creation of a study would find in its pictures."""
 
     survey: Any
     """A `stimuli.ingest.Survey`; of items, the `Intake` of those that can be used."""
+    stimuli: tuple[Stimulus, ...]
+    """The pool without items that the creation would make itself."""
     problems: tuple[str, ...]
-    """What the creation would refuse, besides single files."""
+    """What the creation would refuse, besides single files and too few pictures."""
+    lack: str
+    """What the pictures lack for the settings; "" if they suffice."""
 
 
 def examine(
@@ -263,7 +291,8 @@ def examine(
         medium = MEDIA[draft.judgment.medium]
         options = {**draft.options, **draft.item_options, "skip_bad": True, "progress": progress, "say": say}
         intake = medium.ingest_items(dict(spec.items), scratch / "items", **options)
-        return Examined(intake, tuple(filter(None, [draft.lacking(intake.stimuli, ())])))
+        given = tuple(each for each in intake.stimuli if not each.role or each.role in _aside(spec))
+        return Examined(intake, given, _mask_problems(spec), draft.lacking(intake.stimuli, ()))
     from backend.stimuli.ingest import survey
 
     found = survey(
@@ -277,7 +306,19 @@ def examine(
     )
     folders = [finding.what for finding in found.folders]
     lack = "" if folders else draft.lacking(found.stimuli, found.classes)
-    return Examined(found, (*folders, *filter(None, [lack])))
+    return Examined(found, found.stimuli, (*folders, *_mask_problems(spec)), lack)
+
+
+def _mask_problems(spec: StudySpec) -> tuple[str, ...]:
+    """Return what is wrong with the researcher's own masks."""
+    from backend.stimuli.masks import check_masks
+
+    try:
+        if spec.masks is not None:
+            check_masks(spec.masks)
+    except InvalidInput as error:
+        return (str(error),)
+    return ()
 
 
 def _aside(spec: StudySpec) -> dict[str, Path]:

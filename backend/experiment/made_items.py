@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from backend.experiment.records import Stimulus
 from backend.foundation.frozen import dataclass
 
 Change = Literal["none", "weak_noise", "heavy_noise", "subtle"]
@@ -19,3 +20,8 @@ class MadeItems:
     changes: tuple[Change, ...]
     """What is done to the reference for each part."""
     count: int
+
+    @property
+    def stimuli(self) -> list[Stimulus]:
+        """As many stimuli as are made, without names."""
+        return [Stimulus("", self.truth, "", role=self.role)] * self.count

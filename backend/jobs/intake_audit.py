@@ -2,26 +2,34 @@
 
 Pictures take the same path as in the creation of a study, but nothing is written. A refused file that can be
 decoded is shown as a small picture, made anew from its pixels.
+
+The same order of the same content is the same job, whoever asks. What was found in pictures is noted by their
+content and the settings of their form: with other settings nothing is read again, and settings that need more
+pictures than there are can be refused at once.
 """
 
 import base64
+import hashlib
 import io
-import secrets
+import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from backend import __version__
 from backend.administration.study_spec import StudySpec
 from backend.experiment.judgments import judgment_of
+from backend.experiment.records import Stimulus
 from backend.foundation.errors import InvalidInput
 from backend.foundation.printable import printable
 from backend.jobs.create_study import unpack_all
-from backend.jobs.queue import Job, enqueue
+from backend.jobs.queue import JOBS, RESULTS, Job, enqueue
 from backend.jobs.study_orders import StudyOrder, first_within, in_words_of_order
 from backend.jobs.work import Failed, Work
 from backend.stores.store import Store
+from backend.stores.updates import update
 
 if TYPE_CHECKING:
     from backend.administration.create import Examined
@@ -29,6 +37,12 @@ if TYPE_CHECKING:
     from backend.stimuli.ingest import Survey
 
 KIND = "audit"
+AUDITED = "audited_pictures"
+"""The book of the jobs that audited pictures, by `_of_pictures`."""
+_OF_FORM = ("size_px", "image_format")
+_OF_FILES = ("real", "models", "items", "practice", "checks", "masks", "equalise", "skip_bad", "strict")
+_NOT_AUDITED = ("name", "pages", "questions")
+_FRUITLESS = ("failed", "cancelled")
 _MOST_REFUSED, _MOST_THUMBNAILS, _REFUSED_BYTES = 500, 40, 250_000
 """Files that are listed, and shown: a result must fit into one entry of a table (400 KB)."""
 _THUMBNAIL_PX, _THUMBNAIL_BYTES = 64, 5000
@@ -37,10 +51,30 @@ _WITH_THUMBNAIL = frozenset({"duplicate", "both sides", "both sets", "sizes"})
 _TITLES = {"compression": "Compression", "sharpness": "Sharpness", "colour": "Colour"}
 
 
-def order(store: Store, member: str, ordered: StudyOrder, now: datetime) -> Job:
-    """Enqueue the job that audits the pictures of an order, and return it."""
-    args = {"entries": ordered.entries, "uploads": ordered.uploads}
-    return enqueue(store, KIND, None, member, args, now, secrets.token_hex(8))
+def order(store: Store, member: str, ordered: StudyOrder, digests: Mapping[str, str], now: datetime) -> Job:
+    """Enqueue the job that audits the pictures of an order, and return it; that of before if it is done.
+
+    Args:
+        digests: the digest of each upload, by its folder.
+    """
+    pictures = _of_pictures(ordered, digests)
+    others = {*ordered.entries} - {*_NOT_AUDITED, *_OF_FILES}
+    key = _digest([pictures, {name: ordered.entries[name] for name in others}])
+    args = {"entries": ordered.entries, "uploads": ordered.uploads, "pictures": pictures}
+    return enqueue(store, KIND, None, member, args, now, key, lambda before: before.state in _FRUITLESS)
+
+
+def audited(store: Store, ordered: StudyOrder, digests: Mapping[str, str]) -> tuple[Stimulus, ...] | None:
+    """Return the stimuli that an audit found in an order's pictures, without names; None if none was made."""
+    result = _result(store, _of_pictures(ordered, digests))
+    return None if result is None else _stimuli(result["pool"])
+
+
+def forget(store: Store) -> None:
+    """Erase the notes of audits whose jobs are forgotten."""
+    for entry in store.entries(AUDITED):
+        if store.entry(JOBS, entry.data["job"]) is None:
+            store.erase_entry(AUDITED, entry.key)
 
 
 def run(work: Work, mine: Job) -> dict[str, Any]:
@@ -48,20 +82,80 @@ def run(work: Work, mine: Job) -> dict[str, Any]:
     root = work.folder / "pictures"
     ordered = StudyOrder(mine.args["entries"], mine.args["uploads"])
     try:
-        unpack_all(work, ordered.uploads, root)
         spec = ordered.spec(root)
-        return _audit(work, spec, root)
+        if before := _result(work.store, mine.args["pictures"]):
+            return {**before, "problems": _lack(spec, before)}
+        unpack_all(work, ordered.uploads, root)
+        result = _audit(work, spec, root)
     except InvalidInput as error:
         raise Failed(in_words_of_order(str(error), root), keys=error.keys) from None
+    if result.pop("is_usable"):
+        update(work.store, AUDITED, mine.args["pictures"], lambda _: {"job": mine.id})
+    return result
 
 
 def _audit(work: Work, spec: StudySpec, root: Path) -> dict[str, Any]:
     from backend.administration.create import examine
 
     examined = examine(spec, work.folder, progress=work.progress, say=work.say)
-    if judgment_of(spec.method).has_items:
-        return _of_items(spec, examined, root)
-    return _of_sides(spec, examined, root)
+    of = _of_items if judgment_of(spec.method).has_items else _of_sides
+    problems = [*examined.problems, *filter(None, [examined.lack])]
+    return {
+        **of(spec, examined, root),
+        "pool": _pool(examined.stimuli),
+        "problems": [in_words_of_order(each, root) for each in problems],
+        "is_usable": not examined.problems,
+    }
+
+
+def _lack(spec: StudySpec, result: Mapping[str, Any]) -> list[str]:
+    """Return what the pictures of an audit of before lack for other settings, and other invalid settings."""
+    from backend.administration.create import check_pictures
+
+    try:
+        check_pictures(spec, _stimuli(result["pool"]))
+    except InvalidInput as error:
+        return [in_words_of_order(str(error))]
+    return []
+
+
+def _result(store: Store, pictures: str) -> Mapping[str, Any] | None:
+    """Return the result of the job that audited pictures; None if there is none, or it is forgotten."""
+    entry = store.entry(AUDITED, pictures)
+    done = store.entry(RESULTS, entry.data["job"]) if entry else None
+    return done.data if done else None
+
+
+def _of_pictures(ordered: StudyOrder, digests: Mapping[str, str]) -> str:
+    """Return a digest of all that an audit depends on, except for the settings that pictures have to meet."""
+    entries, settings = ordered.entries, ordered.entries.get("settings", {})
+    method = judgment_of(entries.get("method", "infinity")).name
+    given = {name: entries[name] for name in _OF_FILES if name in entries and name not in ordered.uploads}
+    files = {name: [*value] if isinstance(value, Mapping) else value for name, value in given.items()}
+    form = {name: str(settings[name]) for name in _OF_FORM if name in settings}
+    return _digest([__version__, method, files, form, digests])
+
+
+def _digest(data: Any) -> str:
+    return hashlib.sha256(json.dumps(data, sort_keys=True, default=str).encode()).hexdigest()[:32]
+
+
+def _pool(stimuli: Sequence[Stimulus]) -> list[dict[str, Any]]:
+    """Return how many stimuli of each kind there are."""
+    counts = Counter((each.truth, each.model, each.class_, each.role) for each in stimuli)
+    return [
+        {"truth": truth, "model": model, "class": class_, "role": role, "stimuli": count}
+        for (truth, model, class_, role), count in counts.items()
+    ]
+
+
+def _stimuli(pool: Sequence[Mapping[str, Any]]) -> tuple[Stimulus, ...]:
+    """Return as many stimuli as `_pool` counted."""
+    kinds = [each for each in pool for _ in range(each["stimuli"])]
+    return tuple(
+        Stimulus(f"{number}", kind["truth"], kind["model"], kind["class"], role=kind["role"])
+        for number, kind in enumerate(kinds)
+    )
 
 
 def _of_sides(spec: StudySpec, examined: "Examined", root: Path) -> dict[str, Any]:
@@ -87,7 +181,6 @@ def _of_sides(spec: StudySpec, examined: "Examined", root: Path) -> dict[str, An
             if not each.is_equalised
         ],
         **_refused(spec, unusable, root),
-        "problems": [in_words_of_order(each, root) for each in examined.problems],
         "notes": [
             in_words_of_order(each, root)
             for each in (
@@ -109,7 +202,6 @@ def _of_items(spec: StudySpec, examined: "Examined", root: Path) -> dict[str, An
         ],
         "differences": [],
         **_refused(spec, found.unusable, root),
-        "problems": [in_words_of_order(each, root) for each in examined.problems],
         "notes": [in_words_of_order(each, root) for each in found.notes],
         "suggested": {"equalise": []},
     }

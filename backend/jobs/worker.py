@@ -149,7 +149,10 @@ class Worker:
 
     def _tidy(self) -> None:
         """Forget old jobs and files, and uploads that nobody used."""
+        from backend.jobs import intake_audit
+
         queue.forget(self.store, self.clock())
+        intake_audit.forget(self.store)
         self.data.expire_downloads()
         if self.uploads is not None:
             self.uploads.expire(self.clock())

@@ -116,7 +116,7 @@ def ingest_items(
     """
     scanned = scan_items(sets, parts, aside, answers)
     most = [_stimulus(_Made(source, (str(i),))) for i, source in enumerate(scanned.sources)]
-    most += [Stimulus("", kind.truth, "", role=kind.role) for kind in made for _ in range(kind.count)]
+    most += [stimulus for kind in made for stimulus in kind.stimuli]
     lack = lacking(most, ()) if lacking and not scanned.folders else ""
     refusals.check(scanned.folders, [], lack)
     with in_parallel(_measured, scanned.sources, workers) as sizes_read:

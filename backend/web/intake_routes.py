@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from backend.administration.study_spec import StudySpec
-from backend.experiment.records import Study
+from backend.experiment.records import Stimulus, Study
 from backend.foundation.errors import Conflict, InvalidInput, NotFound
 from backend.foundation.names import clean
 from backend.foundation.timestamps import stamp
@@ -22,7 +22,6 @@ from backend.uploads import uploads
 from backend.web.authorisation import caller, concerns
 from backend.web.context import Context
 from backend.web.job_types import (
-    DraftBody,
     DraftReply,
     Drafts,
     Duplicate,
@@ -35,7 +34,7 @@ from backend.web.routing import Routes
 
 DRAFTS = "drafts"
 """The book of drafts, by member and id."""
-_MAX_BYTES = 256 * 1024
+MOST_BYTES = 256 * 1024
 _MOST_DRAFTS = 100
 _DRAFT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _UNNAMED = "audit"
@@ -43,7 +42,7 @@ _UNNAMED = "audit"
 route = Routes(RESEARCHER)
 
 
-@route("POST /api/studies", "404 409 413 503", status=202, most_bytes=_MAX_BYTES)
+@route("POST /api/studies", "404 409 413 503", status=202, most_bytes=MOST_BYTES)
 def order_study(context: Context, given: StudyBody) -> Enqueued:
     """Make a study from uploads; the same order again returns the same job.
 
@@ -61,9 +60,11 @@ def order_study(context: Context, given: StudyBody) -> Enqueued:
     return {"job": before.id}
 
 
-@route("POST /api/audits", "404 409 413 503", status=202, most_bytes=_MAX_BYTES)
+@route("POST /api/audits", "404 409 413 503", status=202, most_bytes=MOST_BYTES)
 def order_audit(context: Context, given: StudyBody) -> Enqueued:
     """Compare the pictures of an order's sides, and find files that cannot be used; nothing is made.
+
+    The same order of the same content, also of another member, is the same job.
 
     Returns:
         It is being done.
@@ -72,8 +73,8 @@ def order_audit(context: Context, given: StudyBody) -> Enqueued:
 
     ordered, member = _ordered(given, _UNNAMED), caller()
     _checked(ordered)
-    _check_uploads(context, ordered.uploads, member)
-    return {"job": intake_audit.order(context.store, member.name, ordered, context.clock()).id}
+    digests = _digests(context, ordered.uploads, member)
+    return {"job": intake_audit.order(context.store, member.name, ordered, digests, context.clock()).id}
 
 
 @route("POST /api/studies/{study}/models", "409 503", status=202)
@@ -92,7 +93,7 @@ def join_model(context: Context, study: Study, given: ModelGiven) -> Enqueued:
     before = next((job for job in queue.open_jobs(store) if (job.study, job.member, job.args) == same), None)
     if before is None:
         check(study, args["model"])
-        _check_uploads(context, {f"model {args['model']}": given.upload}, member)
+        _digests(context, {f"model {args['model']}": given.upload}, member)
         before = queue.enqueue(store, KIND, study.name, member.name, args, context.clock())
     return {"job": before.id}
 
@@ -120,8 +121,8 @@ def show_draft(context: Context, draft: str) -> DraftReply:
     return _reply(entry.key, entry.data)
 
 
-@route("POST /api/drafts/{draft}", "409 413 503", without="404", is_audited=False, most_bytes=_MAX_BYTES)
-def store_draft(context: Context, draft: str, given: DraftBody) -> DraftReply:
+@route("POST /api/drafts/{draft}", "409 413 503", without="404", is_audited=False, most_bytes=MOST_BYTES)
+def store_draft(context: Context, draft: str, given: StudyBody) -> DraftReply:
     """Store a draft, any part of an order, under an id of one's own choice.
 
     Returns:
@@ -175,10 +176,10 @@ def _checked(ordered: StudyOrder) -> StudySpec:
 
 
 def _check(context: Context, ordered: StudyOrder, member: Member) -> None:
-    """Check all of an order but its pictures.
+    """Check all of an order but what only its pictures tell; of those that were audited, their number.
 
     Raises:
-        InvalidInput: an entry that is missing, unknown or invalid.
+        InvalidInput: an entry that is missing, unknown or invalid, or too few pictures for the settings.
         Conflict: there is a study of this name, or an upload is not complete.
         NotFound: there is no such upload of the member.
     """
@@ -187,10 +188,43 @@ def _check(context: Context, ordered: StudyOrder, member: Member) -> None:
     spec = _checked(ordered)
     with worded():
         create.check(context.store, spec)
-    _check_uploads(context, ordered.uploads, member)
+    check_audited(context, ordered, _digests(context, ordered.uploads, member))
 
 
-def _check_uploads(context: Context, given: Mapping[str, str], member: Member) -> None:
+def audited_order(context: Context, given: StudyBody) -> tuple[StudyOrder, Mapping[str, str]] | None:
+    """Return an order with the digests of its uploads; None if an upload is incomplete or gone."""
+    ordered = _ordered(given, _UNNAMED)
+    try:
+        return ordered, _digests(context, ordered.uploads, caller())
+    except (NotFound, Conflict):
+        return None
+
+
+def check_audited(
+    context: Context, ordered: StudyOrder, digests: Mapping[str, str]
+) -> tuple[Stimulus, ...] | None:
+    """Return the stimuli that an audit found in an order's pictures; None if these were not audited.
+
+    Raises:
+        InvalidInput: an entry is invalid, or the pictures do not suffice for the settings.
+    """
+    from backend.administration import create
+    from backend.jobs import intake_audit
+
+    stimuli = intake_audit.audited(context.store, ordered, digests)
+    with worded():
+        create.check_pictures(_checked(ordered), stimuli)
+    return stimuli
+
+
+def _digests(context: Context, given: Mapping[str, str], member: Member) -> dict[str, str]:
+    """Return the digest of each upload by its folder.
+
+    Raises:
+        Conflict: an upload is not complete.
+        NotFound: there is no such upload of the member.
+    """
+    digests = {}
     if context.uploads is None:
         raise InvalidInput("no uploads are received here; make the study on the command line")
     for folder, upload in given.items():
@@ -202,11 +236,13 @@ def _check_uploads(context: Context, given: Mapping[str, str], member: Member) -
                 f"the upload of {folder} is not complete; send the parts that are missing first",
                 code="parts_missing",
             )
+        digests[folder] = found.digest
+    return digests
 
 
 def _is_usable(context: Context, upload: str) -> bool:
     try:
-        _check_uploads(context, {"": upload}, caller())
+        _digests(context, {"": upload}, caller())
     except (Conflict, InvalidInput, NotFound):
         return False
     return True

@@ -85,19 +85,6 @@ class StudyBody(Struct, forbid_unknown_fields=True, kw_only=True):
     questions: list[dict[str, Any]] = []
 
 
-class PicturesChecked(Struct, forbid_unknown_fields=True, kw_only=True):
-    """How many pictures a check found, for the plan."""
-
-    of: Annotated[str, Meta(max_length=100_000, description="Which uploads were checked, as text")]
-    pictures: Annotated[int, Meta(ge=0, description="Of the side with the fewest")]
-
-
-class DraftBody(StudyBody, forbid_unknown_fields=True, kw_only=True):
-    """An order that is being prepared, and what is known of its pictures."""
-
-    checked: PicturesChecked | None = None
-
-
 class ModelGiven(Struct, forbid_unknown_fields=True, kw_only=True):
     """A model that joins a study."""
 

@@ -3,6 +3,7 @@
 And two that have the server compute what belongs to a study's pictures: metrics, and agreement with votes.
 """
 
+from collections import Counter
 from typing import Any, cast
 
 import msgspec
@@ -15,6 +16,7 @@ from backend.foundation.errors import InvalidInput
 from backend.members.roles import RESEARCHER
 from backend.recruitment.plan import FEE_PERCENT
 from backend.web.context import Context
+from backend.web.intake_routes import MOST_BYTES, audited_order, check_audited
 from backend.web.job_routes import enqueued
 from backend.web.job_types import Enqueued
 from backend.web.plan_types import (
@@ -73,7 +75,7 @@ def list_settings(context: Context, method: str) -> SettingFields:
     return {"method": method, "title": title, "settings": fields(method)}
 
 
-@route("POST /api/plan", "404", is_audited=False)
+@route("POST /api/plan", "404 413", is_audited=False, most_bytes=MOST_BYTES)
 def make_plan(context: Context, wanted: PlanWish) -> PlanMade:
     """What a study takes as it is set, what its scores could tell, and what an aim needs.
 
@@ -83,6 +85,7 @@ def make_plan(context: Context, wanted: PlanWish) -> PlanMade:
     from backend.administration import study_plan
 
     study = study_plan.planned_study(wanted.method, wanted.models, posted(wanted.settings))
+    wanted = _with_audited(context, wanted)
     pilot = (
         None if wanted.pilot is None else _pilot(context, context.store.study(wanted.pilot), study, wanted)
     )
@@ -171,6 +174,19 @@ def compute_agreement(context: Context, study: Study, wanted: AgreementWish) -> 
             f"{method}"
         )
     return enqueued(context, "agree", study, msgspec.structs.asdict(wanted))
+
+
+def _with_audited(context: Context, wanted: PlanWish) -> PlanWish:
+    """Return a wish with as many pictures as an audit found on the side with the fewest.
+
+    Raises:
+        InvalidInput: the settings of the order need other pictures than the audit found.
+    """
+    if wanted.order is None or (ordered := audited_order(context, wanted.order)) is None:
+        return wanted
+    scored = Counter(each.model for each in check_audited(context, *ordered) or () if not each.role)
+    fewest = min(scored.values(), default=0)
+    return msgspec.structs.replace(wanted, pictures=wanted.pictures or (fewest if fewest >= 2 else None))
 
 
 def _choice(name: str) -> MethodChoice:

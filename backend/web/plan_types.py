@@ -6,6 +6,7 @@ from msgspec import Meta, Struct, field
 
 from backend.administration.setting_forms import SettingField
 from backend.task.reply_types import Currency
+from backend.web.job_types import StudyBody
 from backend.web.money_types import Percent
 
 Positive = Annotated[float, Meta(gt=0, le=1e6, extra={"expected": "a number above 0"})]
@@ -30,7 +31,9 @@ class PlanWish(Struct):
     """Probability that an interval is no wider."""
     level: Share = 0.95
     pictures: Images | None = None
-    """Of each model and of reals, to draw from; null: the papers', or the pilot's."""
+    """Of each model and of reals, to draw from; null: those of `order`, else the papers', or the pilot's."""
+    order: StudyBody | None = None
+    """The order that is planned, with complete uploads: what an audit found in them binds its settings."""
     pilot: Annotated[str, Meta(max_length=128)] | None = None
     """A study to take SDs from."""
     pilot_simulated: bool = False

@@ -9,6 +9,7 @@ import pytest
 from PIL import Image, ImageFilter
 
 from backend.handlers import create_app
+from backend.jobs.queue import jobs
 from backend.jobs.worker import Worker
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
@@ -169,11 +170,17 @@ def test_from_an_empty_server_to_a_study(player, site, tmp_path, way, width, sch
     hands.press("Continue to the check")
     seen["check"] = shown(page, ".refused")
     refused = page.inner_text(".refused")
-    hands.press("Leave 1 file out and check again")
+    hands.press("Do this and check again")
     page.wait_for_selector("text=Do not leave files out")
-    hands.press("Make both sides equal and check again")
     page.wait_for_selector("text=Do without these steps")
     hands.press("Continue to the settings")
+    seen["too many"] = shown(page, "#setting-images-error:has-text('it has 12 of 50 reals')")
+    page.reload()
+    hands.press("Back to the check")
+    page.wait_for_selector("text=Do without these steps")  # of the check before: there is no other job
+    hands.press("Continue to the settings")
+    page.wait_for_selector("#setting-images-error:has-text('it has 12 of 50 reals')")
+    hands.write("Pictures that an evaluator judges", "8")
     seen["settings"] = shown(page, ".plan-facts dd >> nth=4")
     hands.write("Pictures that an evaluator judges", "9999")
     page.wait_for_selector("#setting-images-error:not(:empty)")
@@ -194,6 +201,7 @@ def test_from_an_empty_server_to_a_study(player, site, tmp_path, way, width, sch
     assert back == "faces-2"
     assert "notes.txt" in left
     assert "broken.png" in refused
+    assert sum(job.kind == "audit" for job in jobs(site.store)) == 2  # as it was, and with both remedies
     assert study.protocol.stimuli.images == 10
     assert [(each.title, each.text) for each in study.pages] == [("Welcome", "Sit down.")]
     assert sum(each.truth == "fake" for each in site.store.stimuli("faces-2")) == 12

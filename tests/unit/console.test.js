@@ -7,7 +7,7 @@ import { counted, moment, remaining, sentence, size } from "../../frontend/conso
 import { found, parametersOf, pathTo } from "../../frontend/console_paths.js";
 import { paidRows } from "../../frontend/console_payment_list.js";
 import { loadMethods, METHODS, methodOf, ordered } from "../../frontend/console_methods.js";
-import { checkedOf, orderOf, picturesASide, picturesOf } from "../../frontend/console_order.js";
+import { checkedOf, hasPictures, orderOf } from "../../frontend/console_order.js";
 import { factsOf, needed, planWish, unreached } from "../../frontend/console_plan.js";
 import { placeOf, withoutPlace } from "../../frontend/console_questionnaire.js";
 import {
@@ -317,11 +317,11 @@ test("the server is asked for the aim only where it knows how much evaluators di
     difference: 10,
     power: 0.9,
   });
-  assert.deepEqual(planWish({ method: "2afc", difference: null }, 3, {}, aim, 40), {
+  assert.deepEqual(planWish({ method: "2afc", difference: null }, 3, {}, aim, { real: "a" }), {
     method: "2afc",
     models: 3,
     settings: {},
-    pictures: 40,
+    order: { real: "a" },
   });
   const tournament = { method: "tournament", difference: 0.5 };
   assert.deepEqual(planWish(tournament, 3, {}, { difference: "0.4", power: "80" }).difference, 0.4);
@@ -424,15 +424,19 @@ test("where nothing is known of the precision, the plan says why", () => {
   ]);
 });
 
-test("pictures are counted for a plan until others are chosen", () => {
-  const order = { real: "a", models: [{ model: "gan", upload: "b" }] };
-  const checked = { of: picturesOf(order), pictures: 80 };
+test("a plan is asked for with the order once both sides have pictures", () => {
+  const models = [{ model: "gan", upload: "b" }];
 
-  assert.equal(picturesASide(order, checked), 80);
-  assert.equal(picturesASide({ ...order, real: "c" }, checked), null);
-  assert.equal(picturesASide(order, undefined), null);
-  assert.equal(picturesASide({ ...order, models: [{ upload: "b", model: "gan" }] }, checked), 80);
-  assert.equal("checked" in orderOf({ ...order, checked }, []), false);
+  assert.deepEqual(
+    [
+      { real: "a", models },
+      { items: [{ set: "s", upload: "c" }] },
+      { real: "a", models: [] },
+      { models },
+      {},
+    ].map(hasPictures),
+    [true, true, false, false, false],
+  );
 });
 
 test("what is typed is checked as far as the kind of its setting tells", () => {

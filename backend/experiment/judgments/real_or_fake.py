@@ -104,8 +104,8 @@ class RealOrFake(Judgment):
     def lack(self, study: Study, pool: Pool) -> str:
         return together(
             [
+                unscored.lack(study, pool),  # first, since what it takes is lacking in sessions
                 sampling.lack(study, pool, self.methods[study.protocol.method].title),
-                unscored.lack(study, pool),
             ]
         )
 

@@ -6,6 +6,9 @@ import io
 import pytest
 from PIL import Image
 
+from backend.jobs import queue
+
+from ..web.members import as_member, token
 from .ordered import Orders, noise, picture
 
 
@@ -153,3 +156,118 @@ def test_items_are_audited(orders):
     assert found["refused"] == [
         {"side": "blur", "file": "alone", "reason": "lacks a part: has p0, and no p1", "thumbnail": None}
     ]
+
+
+def test_the_same_order_is_audited_once_for_every_member_and_after_a_restart(orders, world):
+    body = orders.faces(name=None)
+    first = orders.done(body, "/audits")
+    later = Orders(world)  # a server that was started anew
+    ana = Orders(world, "ana")
+    hers = as_member(token(world, "ana", "researcher"))
+
+    again = later.ordered({**body, "name": "b", "pages": [{"title": "Before", "text": "Sit"}]}, "/audits")
+    same = world.http.post("/api/audits", json=ana.faces(name=None), headers=hers)
+
+    assert (again, same.json["job"]) == (first["job"], first["job"])
+    assert later.worker.run_once() is None
+    assert orders.ordered({**body, "skip_bad": True}, "/audits") != first["job"]
+
+
+def test_other_settings_are_compared_with_the_pictures_of_the_audit_before_without_reading_them(orders):
+    body = orders.faces(name=None)
+    first = orders.done(body, "/audits")["result"]
+    job = orders.ordered({**body, "settings": {"images": 100, "size_px": 16}}, "/audits")
+    for upload in (body["real"], body["models"][0]["upload"]):
+        orders.uploads.delete(upload)
+    orders.worker.run_once()
+
+    found = orders.call("GET", f"/jobs/{job}").json
+
+    assert found["state"] == "done", found
+    assert (first["problems"], len(found["result"]["problems"])) == ([], 1)
+    assert "it has 30 of 50 reals, 30 of 50 fakes of gan" in found["result"]["problems"][0]
+    assert {**found["result"], "problems": []} == first
+
+
+def test_an_audit_that_failed_is_done_again(orders):
+    body = orders.faces(name=None)
+    job = orders.ordered(body, "/audits")
+    orders.uploads.delete(body["real"])
+    orders.worker.run_once()
+    failed = orders.call("GET", f"/jobs/{job}").json["state"]
+
+    again = orders.done(orders.faces(name=None), "/audits")
+
+    assert (failed, again["job"], again["state"]) == ("failed", job, "done")
+
+
+TOO_MANY = [
+    ({"images": 100}, "images", "it has 30 of 50 reals, 30 of 50 fakes of gan"),
+    ({"practice_images": 70}, "practice_images", "lacks pictures for practice: it has 30 of 35 reals"),
+    ({"models_per_session": 2}, "models_per_session", "must be at most 1"),
+    ({"class_design": "between"}, "class_design", "needs classes"),
+    ({"picture_checks": 2}, "picture_checks", "beyond doubt"),
+]
+"""Settings, the one that is named, and what is said, of 30 pictures a side."""
+
+
+@pytest.mark.parametrize(("settings", "setting", "words"), TOO_MANY)
+def test_what_an_audit_counted_binds_the_plan_and_the_order(orders, world, settings, setting, words):
+    orders.audit(name=None)
+    body = orders.faces(settings={"images": 20, "size_px": 16, **settings})
+    wish = {"method": "infinity", "settings": body["settings"], "order": body}
+    jobs = len(queue.jobs(world.store))
+
+    for reply in (orders.call("POST", "/plan", wish), orders.call("POST", "/studies", body)):
+        error = reply.json["error"]
+        assert (reply.status_code, error["keys"][:2]) == (400, ["settings", setting]), error
+        assert words in error["message"]
+        assert "--" not in error["message"]
+    assert len(queue.jobs(world.store)) == jobs
+
+
+def test_a_plan_of_an_order_is_of_as_many_pictures_as_its_audit_counted(orders):
+    body = orders.faces(settings={"images": 20, "size_px": 16})
+    wish = {"method": "infinity", "settings": body["settings"], "difference": 10}
+    before = orders.call("POST", "/plan", {**wish, "order": body}).json
+    orders.audit(name=None, settings=body["settings"])
+
+    after = orders.call("POST", "/plan", {**wish, "order": body}).json
+
+    assert before == orders.call("POST", "/plan", wish).json
+    assert after == orders.call("POST", "/plan", {**wish, "pictures": 30}).json
+    assert after != before
+
+
+def test_a_plan_goes_on_while_an_upload_is_gone(orders):
+    body = orders.faces(real="0" * 32)
+
+    reply = orders.call("POST", "/plan", {"method": "infinity", "order": body})
+
+    assert reply.status_code == 200, reply.json
+
+
+def test_items_are_counted_for_their_plan(orders):
+    pairs = {f"p{part}/{i}.png": picture(100 * i + part) for part in range(2) for i in range(12)}
+    body = {
+        "name": "blurred",
+        "method": "jnd",
+        "items": [{"set": "blur", "upload": orders.sent(pairs)}],
+        "settings": {"images": 8, "picture_checks": 4},
+    }
+    orders.done(body, "/audits")
+    more = {**body, "settings": {"images": 13, "picture_checks": 4}}
+
+    fits = orders.call("POST", "/plan", {"method": "jnd", "settings": body["settings"], "order": body})
+    reply = orders.call("POST", "/plan", {"method": "jnd", "settings": more["settings"], "order": more})
+    error = reply.json["error"]
+
+    assert fits.status_code == 200, fits.json
+    assert error["keys"] == ["settings", "images"]
+    assert "it has 12" in error["message"]
+
+
+def test_masks_that_cannot_be_read_are_a_problem(orders):
+    found = orders.audit(masks=orders.sent({"0.png": b"no picture"}))
+
+    assert ["0.png" in problem for problem in found["problems"]] == [True]
