@@ -39,7 +39,7 @@ import { pathTo } from "./console_paths.js";
  * @property {number} stopping_count how many of them have to be corrected or left out
  * @property {string[]} problems why no study can be made of the pictures as they are
  * @property {string[]} notes
- * @property {{equalise: string[]}} suggested
+ * @property {{equalise: string[], flat: boolean}} suggested
  */
 
 /** @typedef {import("./console_draft.js").StudyDraft} Remedy what it changes in the draft */
@@ -99,11 +99,8 @@ export async function show(main, parameters, { api, go, signal }) {
       /** @type {HTMLElement | null} */ (main.querySelector("h1"))?.focus();
     }
     const isReady = !audit.problems.length && !audit.stopping_count && !audit.suggested.equalise.length;
-    const problems = audit.problems.length
-      ? [section("What has to change first", sentences("warning", audit.problems))]
-      : [];
     place.replaceChildren(
-      ...problems,
+      ...problems(audit, Boolean(draft.body.flat), take),
       section("What is there", sidesTable(audit), ...audit.notes.map((note) => quiet(sentence(note)))),
       differences(audit, equalised, take),
       ...refusals(audit, skips, take),
@@ -192,9 +189,10 @@ function differences({ differences: all }, equalised, take) {
  * @param {Audit} audit
  * @param {string[]} equalised
  */
-function remedies({ suggested: { equalise }, stopping_count }, equalised) {
+function remedies({ suggested: { equalise, flat }, stopping_count }, equalised) {
   /** @type {{words: string, to: Remedy}[]} */
   const all = [];
+  if (flat) all.push({ words: "Ignore the sub-folders: they are no classes.", to: { flat } });
   if (equalise.length && equalise.join() !== equalised.join()) {
     const steps = equalise.map(inWords).join(", then ");
     const words = `Make both sides equal: ${steps}. Reals and fakes go through the same.`;
@@ -227,6 +225,18 @@ function inWords(step) {
   if (kind === "jpeg") return `compress all as JPEG of quality ${value}`;
   if (kind === "size") return `shrink all to ${value} px`;
   return step;
+}
+
+/**
+ * Return what has to change, and the way back from folders whose sub-folders are ignored.
+ * @param {Audit} audit
+ * @param {boolean} isFlat
+ * @param {(to: Remedy) => Promise<void>} take
+ */
+function problems({ problems: all }, isFlat, take) {
+  const back = "Take sub-folders as classes and check again";
+  const folders = isFlat ? [actionRow(actionButton(back, () => take({ flat: false })))] : [];
+  return all.length ? [section("What has to change first", sentences("warning", all), ...folders)] : folders;
 }
 
 /**

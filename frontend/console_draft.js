@@ -27,6 +27,7 @@ const SAVE_AGAIN_AFTER_MS = 5000;
  * @property {string[]} [equalise]
  * @property {boolean} [skip_bad]
  * @property {boolean} [strict]
+ * @property {boolean} [flat] ignore sub-folders
  * @property {string | Record<string, unknown>} [panel] in place of the setting
  * @property {Record<string, any>[]} [pages]
  * @property {Record<string, any>[]} [questions]

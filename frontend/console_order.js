@@ -15,9 +15,9 @@ import { methodOf } from "./console_methods.js";
  *   for the method
  * @returns {StudyDraft}
  */
-export function orderOf({ real, models, items, equalise, settings: given = {}, ...others }, settings) {
+export function orderOf({ real, models, items, equalise, flat, settings: given = {}, ...others }, settings) {
   const applying = new Set(settings.filter(({ applies }) => applies).map(({ name }) => name));
-  const pictures = methodOf(others).parts.length ? { items } : { real, models, equalise };
+  const pictures = methodOf(others).parts.length ? { items } : { real, models, equalise, flat };
   return {
     ...others,
     ...pictures,

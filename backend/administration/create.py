@@ -128,7 +128,7 @@ def _made(
                 intake = medium.ingest_items(dict(spec.items), partial, **draft.item_options, **options)
             else:
                 pictures = _reals(spec), dict(spec.models), partial
-                intake = medium.ingest(*pictures, equalise=spec.equalise, **options)
+                intake = medium.ingest(*pictures, equalise=spec.equalise, flat=spec.flat, **options)
         except Refused as refused:
             where = _listed(data, spec.name, refused.everything)
             message = f"{refused}{f'; all are listed in {where}' if where else ''}"
@@ -300,6 +300,7 @@ def examine(
         dict(spec.models),
         None,
         equalise=spec.equalise,
+        flat=spec.flat,
         progress=progress,
         say=say,
         **draft.options,
@@ -390,6 +391,11 @@ def _check_names(spec: StudySpec) -> None:
     if not spec.items:
         with under("models"):
             check_models([name for name, _ in spec.models])
+    elif spec.flat:
+        raise InvalidInput(
+            "flat ignores the sub-folders of reals and models; those of items are their parts and sets",
+            keys=("flat",),
+        )
     elif spec.equalise:
         raise InvalidInput(
             "equalise makes reals and fakes alike; items are shown as they are, with their distortions",

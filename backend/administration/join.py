@@ -210,9 +210,12 @@ def _taken_in(
 
     def lacking(stimuli: Sequence[Stimulus], classes: Sequence[str]) -> str:
         if tuple(classes) != study.classes:
+            remedy = (
+                "give it the same sub-folders" if study.classes else "put its files into the folder itself"
+            )
             return (
                 f"model {model} has {_classes(classes)}, and study {study.name} has "
-                f"{_classes(study.classes)}; give it the same sub-folders"
+                f"{_classes(study.classes)}; {remedy}"
             )
         return judgment.lack(grown, pool_of([*store.stimuli(study.name), *_of(model, stimuli)]))
 

@@ -43,6 +43,7 @@ ENTRIES: dict[str, type | tuple[type, ...]] = {
     "equalise": list,
     "skip_bad": bool,
     "strict": bool,
+    "flat": bool,
     "panel": str,
     "settings": dict,
     "texts": dict,
@@ -91,6 +92,8 @@ class StudySpec:
     equalise: tuple[str, ...] = ()
     skip_bad: bool = False
     strict: bool = False
+    flat: bool = False
+    """Whether sub-folders of a side are ignored, rather than classes."""
     seed: int = 0
     items: tuple[tuple[str, Path], ...] = ()
     """Sets of items, each with its folder, in place of reals and models; '' for a set named as its folder."""
@@ -172,6 +175,7 @@ def _spec(file: StudyFile, folder: Callable[..., Path], here: Path | None) -> St
         equalise=tuple(_texts(file, "equalise")),
         skip_bad=data.get("skip_bad", False),
         strict=data.get("strict", False),
+        flat=data.get("flat", False),
         pages=_pages(file, with_settings(base, settings).stimuli.blocks),
         questions=_questions(file),
         file=file,

@@ -115,6 +115,7 @@ class Client:
         equalise: Sequence[str] = (),
         skip_bad: bool = False,
         strict: bool = False,
+        flat: bool = False,
         pages: Sequence[Mapping[str, Any]] = (),
         questions: Sequence[Mapping[str, Any]] = (),
         progress: Progress | bool | None = None,
@@ -153,6 +154,7 @@ class Client:
             "equalise": [*equalise],
             "skip_bad": skip_bad,
             "strict": strict,
+            "flat": flat,
             "pages": [*map(dict, pages)],
             "questions": [*map(dict, questions)],
         }

@@ -89,6 +89,7 @@ _image_options = options(
         "--skip-bad", "Leave out files that cannot be read and pictures on both sides, and list them.", bool
     ),
     option("--strict", "Refuse duplicates instead of leaving them out with a note.", bool),
+    option("--flat", "Ignore the sub-folders of each side, which are classes otherwise.", bool),
 )
 
 
@@ -227,7 +228,7 @@ def _settings(options: dict[str, Any]) -> dict[str, Any]:
 def _picked(options: dict[str, Any]) -> dict[str, Any]:
     return {
         key: options[key]
-        for key in ("masks", "practice", "checks", "equalise", "skip_bad", "strict")
+        for key in ("masks", "practice", "checks", "equalise", "skip_bad", "strict", "flat")
         if key in options
     }
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from backend import __version__
 from backend.administration.study_spec import StudySpec
 from backend.experiment.judgments import judgment_of
-from backend.experiment.records import Stimulus
+from backend.experiment.records import CHECK, PRACTICE, Stimulus
 from backend.foundation.errors import InvalidInput
 from backend.foundation.printable import printable
 from backend.jobs.create_study import unpack_all
@@ -40,7 +40,18 @@ KIND = "audit"
 AUDITED = "audited_pictures"
 """The book of the jobs that audited pictures, by `_of_pictures`."""
 _OF_FORM = ("size_px", "image_format")
-_OF_FILES = ("real", "models", "items", "practice", "checks", "masks", "equalise", "skip_bad", "strict")
+_OF_FILES = (
+    "real",
+    "models",
+    "items",
+    "practice",
+    "checks",
+    "masks",
+    "equalise",
+    "skip_bad",
+    "strict",
+    "flat",
+)
 _NOT_AUDITED = ("name", "pages", "questions")
 _FRUITLESS = ("failed", "cancelled")
 _MOST_REFUSED, _MOST_THUMBNAILS, _REFUSED_BYTES = 500, 40, 250_000
@@ -189,7 +200,7 @@ def _of_sides(spec: StudySpec, examined: "Examined", root: Path) -> dict[str, An
             )
             if each not in untold
         ],
-        "suggested": {"equalise": _with_steps(spec.equalise, steps)},
+        "suggested": {"equalise": _with_steps(spec.equalise, steps), "flat": _helps_flat(spec, found)},
     }
 
 
@@ -203,8 +214,19 @@ def _of_items(spec: StudySpec, examined: "Examined", root: Path) -> dict[str, An
         "differences": [],
         **_refused(spec, found.unusable, root),
         "notes": [in_words_of_order(each, root) for each in found.notes],
-        "suggested": {"equalise": []},
+        "suggested": {"equalise": [], "flat": False},
     }
+
+
+def _helps_flat(spec: StudySpec, found: "Survey") -> bool:
+    """Return whether nothing is wrong with the folders if their sub-folders are ignored."""
+    from backend.stimuli.folders import scan
+
+    if spec.flat or spec.real is None or not found.folders:
+        return False
+    aside = {role: folder for role, folder in ((PRACTICE, spec.practice), (CHECK, spec.checks)) if folder}
+    scanned = scan(spec.real, dict(spec.models), aside=aside, flat=True)
+    return all(finding.kind != "folder" for finding in scanned.findings)
 
 
 def _with_steps(before: Sequence[str], steps: Sequence[str]) -> list[str]:

@@ -24,6 +24,7 @@ _WORDS = (
     (r"--equalise", "equalise"),
     (r"--skip-bad", "skip_bad"),
     (r"--strict", "strict"),
+    (r"--flat", "flat"),
     (r"--(practice|checks|masks|real) DIR", r"pictures (\1)"),
     (r"--(practice|checks|masks)", r"pictures (\1)"),
     (r"--model NAME=(?:DIR|FOLDER)", "a model with its pictures"),

@@ -6,6 +6,7 @@ Nothing is raised here: problems are collected, to be reported together with tho
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
@@ -20,6 +21,7 @@ _IGNORED = {"thumbs.db", "desktop.ini", "__macosx"}
 _NAMED = 5
 _ROLES = {"practice": "practice", "check": "attention-check"}
 """Roles of pictures that no scored trial shows, as messages call them."""
+_REMEDY = ", or have sub-folders ignored with --flat"
 _ENTRIES = {PRACTICE: "practice", CHECK: "checks"}
 """Entries of an order that name the folders of these roles."""
 
@@ -93,6 +95,7 @@ class _Side:
     folder: Path
     role: str = ""
     reals: str = REAL
+    flat: bool | None = None
     plain: list[Source] = field(default_factory=list)
     grouped: list[Source] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
@@ -104,6 +107,11 @@ class _Side:
         if self.role:
             return f"{_ENTRIES.get(self.role, self.role)}/{self.folder.name}"
         return self.model or self.reals
+
+    @property
+    def remedy(self) -> str:
+        """What else can be done about sub-folders; "" where there is no choice."""
+        return _REMEDY if self.flat is False else ""
 
     def file(self, path: Path) -> FileText:
         """Return the name of a file or folder in it."""
@@ -138,6 +146,7 @@ def scan(
     reals: str = "the reals",
     aside: Mapping[str, Path] = MappingProxyType({}),
     reals_name: str = REAL,
+    flat: bool | None = None,
 ) -> Scan:
     """Return the files to ingest, the classes, and the problems, from file names only.
 
@@ -145,12 +154,19 @@ def scan(
         reals: name of the images in `real`, for messages.
         aside: by role, folders with sub-folders `real` and `fake` of pictures that no scored trial shows.
         reals_name: what notes call the folder of these images.
+        flat: whether files of sub-folders, at any depth, are of no class; None where nobody can choose it.
     """
     sides = [
-        _Side(reals, None, real, reals=reals_name),
-        *(_Side(f"model {name}", name, path) for name, path in models.items()),
+        _Side(reals, None, real, reals=reals_name, flat=flat),
+        *(_Side(f"model {name}", name, path, flat=flat) for name, path in models.items()),
         *(
-            _Side(f"{_ROLES.get(role, role)} {truth}s", None if truth == REAL else "", path / truth, role)
+            _Side(
+                f"{_ROLES.get(role, role)} {truth}s",
+                None if truth == REAL else "",
+                path / truth,
+                role,
+                flat=flat,
+            )
             for role, path in aside.items()
             for truth in TRUTHS
         ),
@@ -210,22 +226,17 @@ def _lies_inside(folder: Path, other: Path) -> bool:
 
 def _read(side: _Side) -> None:
     """Sort a side's entries into images, classes, and others."""
-    for entry in _entries(side, side.folder):
-        if not entry.is_dir():
-            _sort_in(side, entry, "", side.plain)
-        elif _is_hidden(entry):
-            side.no_pictures.append(side.file(entry))
-        elif _is_class(side, entry):
-            _read_class(side, entry)
+    _read_folder(side, side.folder)
     if side.plain and side.grouped:
         side.refuse(
             f"{side.title} has both files ({side.plain[0].relative}) and sub-folders with files "
-            f"({side.grouped[0].relative}); sub-folders are classes, so put every file into one, or none"
+            f"({side.grouped[0].relative}); sub-folders are classes, so put every file into one, or "
+            f"none{side.remedy}"
         )
     if side.role and side.grouped:
         side.refuse(
             f"{side.title} has a sub-folder with files ({side.grouped[0].relative}); pictures for practice "
-            "and checks have no classes, so put them into the folder itself"
+            "and checks have no classes, so put them into the folder itself{side.remedy}"
         )
     if not side.sources and not side.findings:
         others = side.no_pictures[:_NAMED]
@@ -233,19 +244,38 @@ def _read(side: _Side) -> None:
         side.refuse(f"{side.title} has no files{strange}")
 
 
-def _is_class(side: _Side, folder: Path) -> bool:
-    """Return whether a sub-folder can be a class: its name is plain text, and it is no link to a parent."""
+def _read_folder(side: _Side, folder: Path) -> None:
+    """Sort the entries of a folder whose files are of no class."""
+    for entry in _entries(side, folder):
+        if not entry.is_dir():
+            _sort_in(side, entry, "", side.plain)
+        elif _is_hidden(entry):
+            side.no_pictures.append(side.file(entry))
+        elif not _leads_up(side, entry):
+            if side.flat:
+                _read_folder(side, entry)
+            elif _is_class(side, entry):
+                _read_class(side, entry)
+
+
+def _leads_up(side: _Side, folder: Path) -> bool:
+    """Return whether a sub-folder is a link to a folder that it is in, which is refused."""
     try:
-        up = [side.folder.resolve(), *side.folder.resolve().parents]
-        if any(folder.samefile(above) for above in up):
+        inner = takewhile(lambda above: above != side.folder, folder.parents)
+        if any(folder.samefile(above) for above in (*inner, side.folder, *side.folder.resolve().parents)):
             side.refuse(f"{side.title} has a link back to a folder that it is in, {printable(folder)}")
-            return False
+            return True
     except OSError:
-        return False
+        return True
+    return False
+
+
+def _is_class(side: _Side, folder: Path) -> bool:
+    """Return whether a sub-folder can be a class: its name is plain text."""
     if printable(folder.name) != folder.name or folder.name != folder.name.strip():
         side.refuse(
             f"{side.title} has the class {printable(folder.name)!r}; a class must be named in plain text, "
-            "without blanks at its ends"
+            f"without blanks at its ends{side.remedy}"
         )
         return False
     return True
@@ -260,7 +290,7 @@ def _read_class(side: _Side, folder: Path) -> None:
         else:
             side.refuse(
                 f"{side.title} has a folder in a folder, {printable(path)}; sub-folders are classes and hold "
-                "files only"
+                f"files only{side.remedy}"
             )
 
 
@@ -289,8 +319,8 @@ def _sort_in(side: _Side, path: Path, class_: str, pictures: list[Source]) -> No
         why = f"has the ending {suffix}"
         side.findings.append(Finding("format", side.file(path), why, keys_of(side.model, side.role)))
     else:
-        name = f"{class_}/{path.name}" if class_ else path.name
-        pictures.append(Source(path, side.model, class_, printable(name), side.role, side.name))
+        relative = printable(path.relative_to(side.folder))
+        pictures.append(Source(path, side.model, class_, relative, side.role, side.name))
 
 
 def _compare_classes(sides: Sequence[_Side]) -> None:
@@ -302,14 +332,17 @@ def _compare_classes(sides: Sequence[_Side]) -> None:
     for class_ in sorted(reals.classes):
         other = folded.setdefault(class_.casefold(), class_)
         if other != class_:
-            reals.refuse(f"{reals.title} has the classes {other} and {class_}, which differ by case only")
+            reals.refuse(
+                f"{reals.title} has the classes {other} and {class_}, which differ by case only; rename "
+                f"one{reals.remedy}"
+            )
     for side in sides:
         if side.role:
             continue
         if side.sources and not side.findings and side.classes != reals.classes:
             side.refuse(
                 f"{side.what} in {printable(side.folder)} has {_listed(side.classes)}, the reals have "
-                f"{_listed(reals.classes)}; every model needs the classes of the reals"
+                f"{_listed(reals.classes)}; every model needs the classes of the reals{side.remedy}"
             )
 
 

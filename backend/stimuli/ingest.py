@@ -184,6 +184,7 @@ def survey(
     *,
     size_px: int,
     reals_name: str = REAL,
+    flat: bool | None = None,
     aside: Mapping[str, Path] = MappingProxyType({}),
     image_format: str = "auto",
     equalise: Sequence[str] = (),
@@ -201,6 +202,7 @@ def survey(
         out: a new folder for the results; None to write nothing.
         size_px: width and height of the results.
         reals_name: what notes call the folder of the real images.
+        flat: as of `folders.scan`.
         aside: by role, folders of pictures that no scored trial shows, with sub-folders `real` and `fake`.
         equalise: losses that all images go through (`images.parse_equalise`).
         rng: source of the key for names, for a pool that can be recreated with the same names;
@@ -212,7 +214,7 @@ def survey(
     """
     chosen = resolve_format(image_format, size_px)
     losses = checked_losses(equalise, size_px)
-    scanned = scan(real, models, aside=aside, reals_name=reals_name)
+    scanned = scan(real, models, aside=aside, reals_name=reals_name, flat=flat)
     check_names(scanned)
     key = rng.randbytes(32) if rng else secrets.token_bytes(32)
     jobs = [_Job(source, out, size_px, chosen, losses, key) for source in scanned.sources]

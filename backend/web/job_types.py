@@ -81,6 +81,8 @@ class StudyBody(Struct, forbid_unknown_fields=True, kw_only=True):
     equalise: Annotated[list[Name], Meta(max_length=20)] = []
     skip_bad: bool = False
     strict: bool = False
+    flat: bool = False
+    """Whether sub-folders of a side are ignored, rather than classes."""
     pages: list[dict[str, Any]] = []
     questions: list[dict[str, Any]] = []
 

@@ -504,6 +504,7 @@ test("what was given for another method stays in the draft, and is not ordered",
     models: [{ model: "gan", upload: "g" }],
     items: [{ set: "blur", upload: "b" }],
     equalise: ["jpeg:75"],
+    flat: true,
     settings: { exposures_ms: "50", title: "T" },
     pages: [{ title: "", text: "" }],
   };
@@ -522,6 +523,7 @@ test("what was given for another method stays in the draft, and is not ordered",
   });
   assert.deepEqual(Object.keys(sides).sort(), [
     "equalise",
+    "flat",
     "kind",
     "method",
     "models",
@@ -532,6 +534,7 @@ test("what was given for another method stays in the draft, and is not ordered",
   ]);
   assert.deepEqual(Object.keys(checkedOf(sides)).sort(), [
     "equalise",
+    "flat",
     "kind",
     "method",
     "models",

@@ -78,6 +78,24 @@ def test_what_to_know_of_a_panel_is_told_when_a_study_is_made_for_it(run, folder
     assert [note in line for line in of_panel] == ([True] if note else [])
 
 
+def test_reals_in_class_folders_and_flat_samples_make_a_study_with_flat(run, folders, tmp_path):
+    for i, picture in enumerate(sorted(folders["real"].iterdir())):
+        (class_ := folders["real"] / ("cat", "dog")[i % 2]).mkdir(exist_ok=True)
+        picture.rename(class_ / picture.name)
+    order = ("create", "faces", *sides(folders), "--size", 16, "--set", "images=20")
+
+    refused = run(*order)
+    run(*order, "--flat")
+
+    assert "the reals have the classes cat, dog; every model needs the classes of the reals, or have" in (
+        refused.stderr
+    )
+    assert "ignored with --flat" in refused.stderr
+    store = open_store("sqlite:///openhype.db", tmp_path / "data")
+    assert store.study("faces").classes == ()
+    store.close()
+
+
 def test_a_time_study_gives_milliseconds(run, folders, tmp_path):
     settings = ["--set", "images=16", "--set", "blocks=1", "--set", "masks=phase", "--evaluators", 2]
     run("create", "glimpse", "--method", "time", *sides(folders), "--size", 16, *settings)

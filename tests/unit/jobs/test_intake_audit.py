@@ -29,7 +29,7 @@ def test_sides_that_are_alike_have_no_differences(orders, world):
         ("gan", 30, 30),
     ]
     assert (found["differences"], found["refused"], found["problems"]) == ([], [], [])
-    assert found["suggested"] == {"equalise": []}
+    assert found["suggested"] == {"equalise": [], "flat": False}
     assert world.store.studies() == []
     assert [*world.data.root.glob("images/*"), *world.data.root.glob("jobs/[!.]*")] == []
 
@@ -54,7 +54,7 @@ def test_what_differs_is_found_and_the_suggested_steps_help(orders):
     ]
     assert found["differences"][0]["models"] == "gan: PNG"
     assert "--" not in found["differences"][0]["sentence"]
-    assert found["suggested"] == {"equalise": ["size:16", "jpeg:60"]}
+    assert found["suggested"] == {"equalise": ["size:16", "jpeg:60"], "flat": False}
     assert (again["differences"], again["suggested"]["equalise"]) == ([], [])
     assert any("both went through JPEG of quality 60" in note for note in again["notes"])
 
@@ -73,7 +73,7 @@ def test_a_finer_loss_than_that_of_the_files_is_not_enough(orders):
     found = orders.audit(real=orders.sent(jpegs(0, 60)), equalise=["jpeg:95"])
 
     assert [each["remedy"] for each in found["differences"]] == ["jpeg:60"]
-    assert found["suggested"] == {"equalise": ["jpeg:60"]}
+    assert found["suggested"] == {"equalise": ["jpeg:60"], "flat": False}
 
 
 def test_files_that_cannot_be_used_are_listed_and_shown_where_they_can_be(orders):
@@ -271,3 +271,19 @@ def test_masks_that_cannot_be_read_are_a_problem(orders):
     found = orders.audit(masks=orders.sent({"0.png": b"no picture"}))
 
     assert ["0.png" in problem for problem in found["problems"]] == [True]
+
+
+def test_sub_folders_that_are_in_the_way_are_told_with_what_helps(orders):
+    real = {f"{('cat', 'dog')[i % 2]}/{name}": content for i, (name, content) in enumerate(noise(0).items())}
+    changes = {"real": orders.sent(real)}
+
+    found = orders.audit(**changes)
+    flat = orders.audit(**changes, flat=True)
+
+    assert found["suggested"]["flat"]
+    assert found["problems"] == [
+        "model gan in gan has no classes, the reals have the classes cat, dog; every model needs the classes "
+        "of the reals, or have sub-folders ignored with flat"
+    ]
+    assert (flat["problems"], flat["suggested"]["flat"]) == ([], False)
+    assert orders.done(orders.faces(**changes, flat=True))["state"] == "done"

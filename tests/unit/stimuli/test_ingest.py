@@ -80,6 +80,39 @@ def test_sub_folders_are_classes(tmp_path):
     assert {s.class_ for s in intake.stimuli} == {"cat", "dog"}
 
 
+def test_sub_folders_that_do_not_match_are_refused_with_a_remedy_and_ignored_on_request(tmp_path, gan):
+    for class_ in ("cat", "dog", "dog/small", " blank"):
+        fill(tmp_path / "real" / class_, 3)
+    fill(tmp_path / "real", 3)
+    (tmp_path / "real" / "dog" / ".cache").mkdir()
+    real = tmp_path / "real"
+
+    with pytest.raises(Refused, match="or have sub-folders ignored with --flat"):
+        take(tmp_path, real, {"gan": gan}, flat=False)
+    intake = take(tmp_path, real, {"gan": gan}, flat=True)
+
+    assert intake.classes == ()
+    sources = {stimulus.source for stimulus in intake.stimuli if stimulus.truth == "real"}
+    folders = ("", "cat/", "dog/", "dog/small/", " blank/")
+    assert sources == {f"{folder}{i:03d}.png" for folder in folders for i in range(3)}
+    assert intake.notes[-1] == "1 file that is no picture was left out: real/dog/.cache"
+
+
+def test_where_nobody_can_have_sub_folders_ignored_no_remedy_is_named(tmp_path, gan):
+    fill(tmp_path / "real" / "cat", 3)
+
+    with pytest.raises(Refused, match=r"every model needs the classes of the reals$"):
+        take(tmp_path, tmp_path / "real", {"gan": gan})
+
+
+def test_a_link_back_up_from_any_depth_is_refused_where_sub_folders_are_ignored(tmp_path, gan):
+    fill(tmp_path / "real" / "cat" / "small", 3)
+    (tmp_path / "real" / "cat" / "small" / "up").symlink_to(tmp_path / "real" / "cat")
+
+    with pytest.raises(Refused, match=r"a link back to a folder that it is in, .*small/up"):
+        take(tmp_path, tmp_path / "real", {"gan": gan}, flat=True)
+
+
 def test_differences_the_pipeline_cannot_hide_are_said(tmp_path):
     real, gan = fill(tmp_path / "real", suffix="jpg", size=64), fill(tmp_path / "gan", size=8)
 
