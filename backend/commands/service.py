@@ -243,7 +243,8 @@ def _print_addresses(world: World, listening: Any, addresses: Addresses, link: s
             f"no study yet in {world.data.root}: make one in the console or with `openhype create`, or try "
             "`openhype demo`; it is served as soon as it is made"
         )
-    for line in [*study_lines(studies, addresses), *reach_lines(addresses, is_everywhere(listening))]:
+    reached = [] if is_demo else reach_lines(addresses, is_everywhere(listening))
+    for line in [*study_lines(studies, addresses), *reached]:
         click.echo(line)
     click.echo(f"console: {addresses.shown}/console; results: {addresses.shown}/results")
     if link:

@@ -18,6 +18,7 @@ from backend.cli import main
 from backend.foundation.errors import Conflict, InvalidInput, StoreFailed
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
+from backend.stores.served_at import address_of
 from backend.web import assets
 from deploy.api import from_environment
 from deploy.deployment import Deployment
@@ -606,6 +607,18 @@ def test_the_command_changes_nothing_where_the_plan_is_empty(built, command, mon
     assert done.exit_code == 0, done.output
     assert "nothing to do\nthe page is at https://d1.cloudfront.net/s/STUDY" in done.output
     assert "the console is at https://d1.cloudfront.net/console: sign in" in done.output
+
+
+def test_other_commands_know_the_address_of_a_deployment(command, monkeypatch, tmp_path):
+    outputs = {"Url": "https://d1.cloudfront.net", "Table": "t", "Bucket": "b", "Region": aws.REGION}
+    monkeypatch.setattr("deploy.deployment.build_packages", lambda *_, **__: {})
+    monkeypatch.setattr(Deployment, "plan", lambda self, packages: [Change("leave", "everything")])
+    monkeypatch.setattr(Deployment, "current", lambda self: outputs)
+
+    command(NAME)
+
+    known = address_of(DataDir(tmp_path), f"dynamodb://t?region={aws.REGION}")
+    assert known == "https://d1.cloudfront.net"
 
 
 def test_the_command_has_nothing_to_destroy_where_nothing_is(command):
