@@ -105,7 +105,9 @@ def complex_field(whole: np.ndarray, side: int) -> np.ndarray:
 
 def analytic_spectrum(real_bands: np.ndarray, scale: Scale) -> np.ndarray:
     """Return the full spectra of the complex bands whose real parts have these half spectra."""
-    return _whole(real_bands) * scale.half_plane
+    whole = _whole(real_bands)
+    whole *= scale.half_plane
+    return whole
 
 
 def rebuilt(real_bands: np.ndarray, scale: Scale) -> np.ndarray:
@@ -128,9 +130,13 @@ def _widened(spectra: np.ndarray, side: int, axis: int) -> np.ndarray:
 
 def _whole(half: np.ndarray) -> np.ndarray:
     """Return the full spectrum of real fields from their half spectrum."""
-    side = half.shape[-2]
-    mirrored = np.conj(half[..., (-np.arange(side)) % side, :][..., (side - 1) // 2 : 0 : -1])
-    return np.concatenate([half, mirrored], axis=-1)
+    side, columns = half.shape[-2:]
+    whole = np.empty((*half.shape[:-1], side), half.dtype)
+    whole[..., :columns] = half
+    mirrored = half[..., (side - 1) // 2 : 0 : -1]
+    np.conj(mirrored[..., :1, :], out=whole[..., :1, columns:])
+    np.conj(mirrored[..., :0:-1, :], out=whole[..., 1:, columns:])
+    return whole
 
 
 def _scale(side: int, number: int) -> Scale:

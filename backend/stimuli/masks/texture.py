@@ -16,6 +16,7 @@ import numpy as np
 from backend.stimuli.masks import pyramid as pyramids
 from backend.stimuli.masks.luminance import at_luminance, mean_luminance
 from backend.stimuli.masks.matmul import central_covariance, mixed
+from backend.stimuli.masks.memory import reuse_memory
 from backend.stimuli.masks.portilla_simoncelli import (
     BandStatistics,
     LowpassStatistics,
@@ -91,6 +92,7 @@ def synthesise(
         (a level or so) that gives it the image's mean relative luminance, within 0.001. An image
         without contrast is returned unchanged.
     """
+    reuse_memory()
     source = read(picture)
     if not len(source.channels):
         return picture.copy()
