@@ -17,6 +17,7 @@ import {
   paragraph,
 } from "./console_elements.js";
 import { loadMethods } from "./console_methods.js";
+import { isWaiting, mayGo } from "./console_once.js";
 import { found } from "./console_paths.js";
 import { noteScroll, noteScrolling, scrollBack } from "./console_place.js";
 import { isLink, linkCode, signIn } from "./console_sign_in.js";
@@ -83,10 +84,13 @@ let me = null;
 let hasAsked = false; // for a token, on this page
 /** Whose this tab was before it started afresh; "" if it did not, or a link was followed since. */
 let before = history.state?.before ?? "";
-if (before) history.replaceState(null, "");
+/** The place of the shown screen in the history of the tab. */
+let at = history.state?.at ?? 0;
+let isReturning = false; // to the screen that the browser's Back or Forward has left
 
+history.replaceState({ ...history.state, at, before: "" }, "");
 noteScrolling();
-addEventListener("popstate", () => void (isLink() ? location.reload() : showPath(false))); // one pasted here
+addEventListener("popstate", () => void (isLink() ? location.reload() : followHistory())); // one pasted here
 document.addEventListener("click", follow);
 void showPath(true);
 
@@ -194,7 +198,7 @@ async function askForToken(reason) {
  * @returns {Promise<never>}
  */
 function startAfresh() {
-  history.replaceState({ before: me?.member }, "", addressOf("/console"));
+  history.replaceState({ at, before: me?.member }, "", addressOf("/console"));
   location.reload();
   return new Promise(() => {});
 }
@@ -234,16 +238,33 @@ function fill(isFirst, title, content) {
  */
 function go(path, { replace = false } = {}) {
   noteScroll();
-  if (replace) history.replaceState(null, "", addressOf(path));
-  else history.pushState(null, "", addressOf(path));
+  if (!replace) at += 1;
+  history[replace ? "replaceState" : "pushState"]({ at }, "", addressOf(path));
   void showPath(false);
+}
+
+/** Show the screen that Back or Forward leads to, unless what is shown once has to be copied before. */
+async function followHistory() {
+  const step = (history.state?.at ?? at) - at;
+  if (isReturning) {
+    isReturning = false;
+    return;
+  }
+  if (step && isWaiting()) {
+    isReturning = true;
+    history.go(-step);
+    if (await mayGo()) history.go(step);
+    return;
+  }
+  at += step;
+  await showPath(false);
 }
 
 /**
  * Follow a link within the console without loading the page again.
  * @param {MouseEvent} event
  */
-function follow(event) {
+async function follow(event) {
   const target = event.target instanceof Element ? event.target.closest("a") : null;
   if (
     !target ||
@@ -264,6 +285,7 @@ function follow(event) {
   )
     return;
   event.preventDefault();
+  if (!(await mayGo())) return;
   before = "";
   go(target.pathname + target.search);
 }
@@ -295,6 +317,7 @@ function showBar(signedIn) {
 }
 
 async function signOut() {
+  if (!(await mayGo())) return;
   await api.post("/api/sign-out", {}, { again: true });
   location.assign(addressOf("/console"));
 }

@@ -15,6 +15,7 @@ import {
 import { choiceField, numberField, textField, valuesOf } from "./console_fields.js";
 import { counted, moment } from "./console_format.js";
 import { commandForm, isConfirmed } from "./console_forms.js";
+import { mayGo, shownOnce } from "./console_once.js";
 import { pathTo } from "./console_paths.js";
 import { copier } from "./copy_button.js";
 
@@ -125,11 +126,13 @@ function memberItem(first, { api, me }, refresh) {
    * @param {number} days
    */
   async function makeToken(label, days) {
+    if (!(await mayGo(shown))) return false;
     const made = await api.post(pathTo`/api/members/${member}/tokens`, { label, days });
     const secret = newToken(member, made.secret, made.expires_at);
     shown.replaceChildren(secret.element);
     await refresh("");
     secret.focus();
+    return true;
   }
 
   async function removeMember() {
@@ -172,14 +175,14 @@ function memberItem(first, { api, me }, refresh) {
 
 /**
  * @param {string} member
- * @param {(label: string, days: number) => Promise<void>} make
+ * @param {(label: string, days: number) => Promise<boolean>} make whether it was made
  */
 function tokenForm(member, make) {
   const label = textField("What it is for", { maxlength: "64" }, "Such as “laptop” or “training cluster”.");
   const limits = { min: "1", max: `${MOST_DAYS}`, value: `${DAYS}`, required: "" };
   const days = numberField("Days until it expires", limits);
   const form = commandForm([label.element, days.element], "Make the token", async () => {
-    await make(label.value() ?? "", days.value() ?? DAYS);
+    if (!(await make(label.value() ?? "", days.value() ?? DAYS))) return;
     label.input.value = "";
     whole.removeAttribute("open");
   });
@@ -210,6 +213,7 @@ function newToken(member, secret, expires_at) {
     button,
     told,
   );
+  shownOnce(element, `The new token for ${member}`);
   return { element, focus: () => button.focus() };
 }
 

@@ -21,6 +21,7 @@ import { elementsOf, numberField, valuesOf } from "./console_fields.js";
 import { counted } from "./console_format.js";
 import { commandForm } from "./console_forms.js";
 import { jobList, tellEnd } from "./console_jobs.js";
+import { mayGo, shownOnce } from "./console_once.js";
 import { pathTo } from "./console_paths.js";
 import { watch } from "./console_watch.js";
 import { copier } from "./copy_button.js";
@@ -210,6 +211,7 @@ function privateLinks(study, { api }) {
   const count = numberField("How many", { min: "1", max: `${MOST_LINKS}`, value: "10", required: "" });
   const made = el("div");
   const form = commandForm([count.element], "Make private links", async () => {
+    if (!(await mayGo(made))) return;
     const { links } = await api.post(pathTo`/api/studies/${study}/links`, { count: count.value() });
     const list = el("textarea", { readonly: "", rows: "6", "aria-label": "Private links" });
     list.value = links.join("\n");
@@ -218,12 +220,10 @@ function privateLinks(study, { api }) {
       copied: "Copied.",
       selected: "Select them, and copy them with your keyboard.",
     });
-    made.replaceChildren(
-      paragraph(el("strong", {}, "Copy these links now: they cannot be shown again.")),
-      list,
-      button,
-      told,
-    );
+    const warning = paragraph(el("strong", {}, "Copy these links now: they cannot be shown again."));
+    const shown = el("div", {}, warning, list, button, told);
+    shownOnce(shown, "The list of private links");
+    made.replaceChildren(shown);
     button.focus();
   });
   return details(

@@ -4,6 +4,7 @@
 import { el } from "./screens.js";
 
 /**
+ * Return the button, which dispatches the event `copied`, and the line that reports the result.
  * @param {string} copy what is copied
  * @param {Node} shown where the page shows it; it is selected if the browser does not permit copying
  * @param {{label: string, copied: string, selected: string}} words of the button, and for both results
@@ -15,6 +16,7 @@ export function copier(copy, shown, words) {
     const isCopied = await copied(copy);
     if (!isCopied) getSelection()?.selectAllChildren(shown);
     told.textContent = isCopied ? words.copied : words.selected;
+    if (isCopied) button.dispatchEvent(new Event("copied", { bubbles: true }));
   });
   return { button, told };
 }

@@ -621,6 +621,53 @@ def test_back_brings_back_what_was_looked_for_among_studies_and_settings_and_the
     assert page.locator("dt code:text-is('images'):visible").count() == 0
 
 
+@pytest.mark.core
+def test_a_token_that_was_not_copied_is_asked_about_before_it_goes(desk, site):
+    page = desk.page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    sign_in(page, site, "/console")
+    page.click(".console-bar >> text=People")
+    page.click("summary[aria-label='New token for owner']")
+    page.click("button:text-is('Make the token')")
+    page.wait_for_selector(".once")
+    asked = []
+
+    def answer(label):
+        page.wait_for_selector("dialog h2:text-is('Go on without copying?')")
+        asked.append(page.inner_text("dialog p"))
+        page.click(f"dialog button:text-is('{label}')")
+        page.wait_for_selector("dialog", state="detached")
+
+    page.click(".console-bar >> text=Studies")
+    answer("Cancel")
+    page.go_back()
+    answer("Cancel")
+    page.click("summary[aria-label='New token for owner']")
+    page.click("button:text-is('Make the token')")
+    answer("Cancel")
+    page.once("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    page.evaluate("location.reload()")
+    stays = (page.url, page.locator(".once").count(), len(site_tokens(site)))
+    page.go_back()
+    answer("Go on without it")
+    page.wait_for_url(f"{site.url}/console")
+    page.go_forward()
+    page.click("summary[aria-label='New token for owner']")
+    page.click("button:text-is('Make the token')")
+    page.click(".once button:text-is('Copy')")
+    page.wait_for_selector(".once .told:text-is('Copied.')")
+    page.click(".console-bar >> text=Studies")
+    page.wait_for_url(f"{site.url}/console")
+
+    words = "The new token for owner was not copied, and cannot be shown again."
+    assert asked == [words] * 3 + ["beforeunload"] + [words]
+    assert stays == (f"{site.url}/console/people", 1, 1)
+
+
+def site_tokens(site):
+    return list(tokens.tokens(site.store))
+
+
 DISPUTE = "dialog:has(h2:text-is('Which one is to stay?'))"
 
 
