@@ -102,6 +102,7 @@ def ingest(
             found.folders,
             [*(() if skip_bad else found.files), *(found.duplicates if strict else ())],
             lacking(found.stimuli, found.classes) if lacking and not found.folders else "",
+            besides=[difference.note for difference in found.differences if difference.remedy],
         )
         kept = {item.name for item in found.good}
         for name in {item.name for item in found.made if item.name} - kept:

@@ -33,7 +33,11 @@ FILES, ITEMS = ("file", "files"), ("item", "items")
 
 
 def check(
-    folders: Sequence[Finding], files: Sequence[Finding], lack: str, noun: tuple[str, str] = FILES
+    folders: Sequence[Finding],
+    files: Sequence[Finding],
+    lack: str,
+    noun: tuple[str, str] = FILES,
+    besides: Sequence[str] = (),
 ) -> None:
     """Raise Refused if there are problems, with all of them in one message.
 
@@ -42,6 +46,7 @@ def check(
         files: files, or items, that cannot be used.
         lack: what the pool lacks; "" if it is sufficient.
         noun: what the files are called, one and several.
+        besides: what else can be repaired at the same time, though nothing is refused for it.
     """
     problems = [finding.what for finding in folders]
     if files:
@@ -57,6 +62,7 @@ def check(
         about += [lack.keys, *lack.also] if isinstance(lack, Problem) else []
         keys, *also = [*filter(None, about)] or [()]
         everything = [*(finding.what for finding in folders), *map(line, files), *filter(None, [lack])]
+        problems += [f"besides, {note}" for note in besides[:_NAMED]]
         raise Refused("; ".join(problems), everything if are_many((), files) else (), keys, also)
 
 

@@ -312,6 +312,14 @@ def test_bad_files_of_every_kind_on_all_sides_are_told_at_once(tmp_path, real, g
     assert not (tmp_path / "out").exists()
 
 
+def test_what_tells_the_sides_apart_is_told_with_the_files_that_cannot_be_used(tmp_path, real):
+    gan = fill(tmp_path / "soft", suffix="jpg")
+    (gan / "text.png").write_text("hello")
+
+    with pytest.raises(Refused, match=r"--skip-bad; besides, the reals were PNG .*--equalise jpeg:\d+ puts"):
+        take(tmp_path, real, {"gan": gan})
+
+
 def test_a_list_too_long_for_the_message_is_given_whole(tmp_path, real, gan):
     count = spoil(real, gan) - len(BY_NAME)
     for name in BY_NAME:
