@@ -1,4 +1,4 @@
-# `make demo` and `make test` set everything up themselves. PYTHON names the interpreter to start from.
+# `make demo` and `make test` set everything up themselves; `make demo PORT=8001` serves there. PYTHON names the interpreter to start from.
 PYTHON ?= python3
 VENV := .venv
 VALIDATE := .venv-validate
@@ -17,7 +17,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .PHONY: demo test test-all unit node e2e types lint format bench validate mutants clean
 
 demo: $(STAMPS)/demo
-	$(BIN)/openhype demo
+	$(BIN)/openhype demo $(if $(PORT),--port $(PORT))
 
 test: $(STAMPS)/node $(STAMPS)/browser
 	@echo "1 of 3: lint, types and tests of the page's modules; about 12 minutes left in all, on two cores"

@@ -12,6 +12,8 @@ from typing import Any
 
 from backend.administration.create import create
 from backend.administration.study_spec import StudySpec
+from backend.foundation.errors import Conflict
+from backend.foundation.printable import printable
 from backend.foundation.timestamps import utc_now
 from backend.stores.datadir import DataDir
 from backend.stores.store import Store
@@ -82,6 +84,8 @@ EXAMPLES = (
     ("coins", None),
 )
 """Pictures of the start page (subject, model); they belong to no study."""
+STAND_INS = {"real": None, "stylegan": "quilting-96px", "began": "random-phase"}
+"""Folders of the README's example, and the kind of pictures that each gets; no picture is of the GANs."""
 
 Report = Callable[[str, float], Any]
 """Called with the name of a sample study and its completed share, 0 to 1."""
@@ -121,6 +125,30 @@ def make_missing(store: Store, data: DataDir, report: Report, samples: Sequence[
                 _make(sample, _SEED + number, folder, store, data, report)
                 report(sample.name, 1.0)
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def write_folders(out: Path, each: int, progress: Callable[..., Iterable] | None = None) -> list[Path]:
+    """Write the folders of the README's example, all or none, and return them.
+
+    Pictures of an earlier, interrupted run are reused.
+
+    Args:
+        each: number of pictures in each folder.
+        progress: wraps an iterable: `progress(items, total, label)`.
+
+    Raises:
+        Conflict: there is something of that name.
+    """
+    from backend.stimuli.demo_images import write_pictures
+
+    if out.exists():
+        raise Conflict(f"{printable(out)} exists already; name another folder, or remove it")
+    partial = out.absolute().with_name(f".{out.absolute().name}-partial")
+    folders = write_pictures(partial, dict.fromkeys(STAND_INS.values(), each), _SEED, progress)
+    for name, kind in STAND_INS.items():
+        folders[kind].rename(partial / name)
+    partial.rename(out)
+    return [out / name for name in STAND_INS]
 
 
 def _make(sample: Sample, seed: int, folder: Path, store: Store, data: DataDir, report: Report) -> None:

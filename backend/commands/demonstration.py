@@ -2,15 +2,31 @@
 
 import threading
 import webbrowser
+from pathlib import Path
 from typing import Any
 
 import click
 
 from backend.commands.demo_making import Making
 from backend.commands.demo_page import FRONT, add_pages
-from backend.commands.world import World, terminal_bar
+from backend.commands.demo_studies import write_folders
+from backend.commands.world import World, progress_bar, terminal_bar
 from backend.foundation.addresses import study_page
 from backend.stimuli.demo_photographs import check_installed
+
+_EACH = 60
+"""Pictures in a folder of the README's example, whose sessions show 50 of a side."""
+
+
+def write_example(out: Path) -> None:
+    """Write the folders that the README's next commands name, and say what is in them."""
+    check_installed()
+    for folder in write_folders(out, _EACH, progress_bar):
+        click.echo(str(folder))
+    click.echo(
+        f"{_EACH} pictures each: photographs as reals, and textures made of photographs in place of samples; "
+        "a score of them says nothing about StyleGAN or BEGAN"
+    )
 
 
 class StartPage:

@@ -6,6 +6,7 @@ import shutil
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import click
@@ -13,7 +14,7 @@ import click
 from backend.commands.browser import has_screen, shown
 from backend.commands.jobs import worker_beside
 from backend.commands.serving import Addresses, reach_lines, study_lines
-from backend.commands.world import SEED, Number, World, command, option, progress_bar, server_url
+from backend.commands.world import PATH, SEED, Number, World, command, option, progress_bar, server_url
 from backend.experiment.observer import PICTURE_SD
 from backend.experiment.records import Study
 from backend.foundation.addresses import VARIABLE, origin_of, parse_public, study_page
@@ -404,11 +405,15 @@ def simulate(world: World, name: str, observers: tuple, strengths: tuple, **opti
 @command()
 @option("--port", "", click.IntRange(0, 65535), default=8000)
 @option("--no-browser", "Do not open a browser.", bool)
-def demo(world: World, port: int, no_browser: bool) -> None:
+@option("--folders", "Write pictures for the README's example into DIR; serve nothing.", PATH, "DIR")
+def demo(world: World, port: int, no_browser: bool, folders: Path | None) -> None:
     """Serve the sample studies, which are made meanwhile if they are missing."""
-    from backend.commands.demonstration import StartPage
+    from backend.commands.demonstration import StartPage, write_example
     from backend.members.sign_in_links import SignInLinks
     from backend.web.server import listen
 
+    if folders is not None:
+        write_example(folders)
+        return
     with listen("127.0.0.1", port) as listening:
         _serve(world, listening, StartPage(world, is_opened=not no_browser), sign_in_links=SignInLinks())

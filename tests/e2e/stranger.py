@@ -40,10 +40,12 @@ def documented_commands(text: str = README) -> list[str]:
 
 
 def recipe(target: str) -> list[str]:
-    """Return what `make` runs for a target itself, without what it depends on."""
+    """Return what `make` runs for a target itself, without what it depends on and what is not given."""
     makefile = (ROOT / "Makefile").read_text("utf-8")
     lines = re.search(rf"^{target}:.*\n((?:\t.*\n)+)", makefile, re.M)
-    return [line.strip().removeprefix("$(BIN)/") for line in lines[1].splitlines()]
+    return [
+        re.sub(r" \$\(if .*\)$", "", line.strip().removeprefix("$(BIN)/")) for line in lines[1].splitlines()
+    ]
 
 
 def install_wheel(folder: Path) -> Path:

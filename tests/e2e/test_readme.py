@@ -229,6 +229,9 @@ def ways(stranger: Stranger, browser) -> dict[str, Callable[[str], Any]]:
     """Return how commands are followed that take more than to run them, by name."""
 
     def demo(command: str) -> None:
+        if "--folders" in command:
+            stranger.run(command)
+            return
         url = stranger.serve(command)
         links = links_of_start_page(stranger, browser, url)
         methods = {one["study"]: one["method"] for one in status(stranger)}
@@ -251,8 +254,9 @@ def ways(stranger: Stranger, browser) -> dict[str, Callable[[str], Any]]:
     def create(command: str) -> None:
         arguments = shlex.split(command)
         for option, value in pairwise(arguments):
-            if option in ("--real", "--model"):
-                write_pictures(stranger.folder / value.rpartition("=")[2])
+            folder = stranger.folder / value.rpartition("=")[2]
+            if option in ("--real", "--model") and not folder.exists():
+                write_pictures(folder)
         stranger.run(command)
 
     def score(command: str) -> None:

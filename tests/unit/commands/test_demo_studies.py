@@ -1,5 +1,9 @@
 """The sample studies: made once, through the same door as any study, and finished where they were cut off."""
 
+import re
+import subprocess
+from pathlib import Path
+
 import pytest
 
 from backend.commands import demo_studies as demo
@@ -7,6 +11,7 @@ from backend.experiment import sampling
 from backend.experiment.judgments import real_or_fake
 from backend.experiment.judgments.real_or_fake import JUDGMENT
 from backend.experiment.settings import with_settings
+from backend.foundation.errors import Conflict
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
 
@@ -93,3 +98,31 @@ def test_studies_of_other_names_are_left_alone(store, data):
     store.add_study(faces, studies.pool(faces))
 
     assert demo.missing(store) == list(demo.SAMPLES)
+
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def test_the_folders_that_the_readme_names_are_written_and_none_is_overwritten(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    readme = (ROOT / "README.md").read_text("utf-8")
+    (typed,) = re.findall(r"^openhype demo --folders (\S+)$", readme, re.M)
+    (create,) = re.findall(r"^openhype create faces (--real .*)$", readme, re.M)
+
+    folders = demo.write_folders(Path(typed), 2)
+
+    named = re.findall(r"--(?:real|model \w+=)\s*(\S+)", create)
+    assert [*map(str, folders)] == named == ["images/real", "images/stylegan", "images/began"]
+    assert {len([*folder.glob("*.png")]) for folder in folders} == {2}
+    assert [path.name for path in tmp_path.iterdir()] == ["images"]
+    with pytest.raises(Conflict, match="images exists already; name another folder"):
+        demo.write_folders(Path(typed), 2)
+
+
+@pytest.mark.parametrize(("given", "command"), [((), "demo"), (("PORT=8001",), "demo --port 8001")])
+def test_make_serves_the_demo_at_a_port(given, command):
+    shown = subprocess.run(
+        ["make", "-n", "demo", *given], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+
+    assert shown.stdout.rstrip().endswith(f"openhype {command}")
