@@ -208,6 +208,45 @@ def test_from_an_empty_server_to_a_study(player, site, tmp_path, way, width, sch
     assert [*site.store.entries("drafts")] == []
 
 
+@pytest.mark.slow("makes a study of pictures in class folders on a phone")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_class_folders_beside_flat_samples_and_long_names_of_files_fit_a_phone(
+    player, site, tmp_path, scheme
+):
+    page, long = player.page, "a" * 90
+    real, gan = tmp_path / "real", tmp_path / "gan"
+    gan.mkdir()
+    for i in range(12):
+        (class_ := real / ("cat", "dog")[i % 2]).mkdir(parents=True, exist_ok=True)
+        shutil.copy(site.folders / "real" / f"{i}.png", class_)
+        shutil.copy(site.folders / "gan" / f"{i}.png", gan)
+    shutil.copy(gan / "0.png", gan / f"{long}.png")
+    (gan / f"{long}.txt").write_text("x")
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": 375, "height": 800})
+    seen = {}
+
+    go_to_pictures(page, site, "classes")
+    for heading, folder in (("Real pictures", real), ("Pictures of models", gan)):
+        choose(page, page.locator(f"section:has(h2:text-is('{heading}')) {FOLDER}").first.click, folder)
+    page.locator(".slot:has-text('On the server')").nth(1).wait_for()
+    page.click("text=Continue to the check")
+    seen["folders"] = shown(page, "text=Ignore sub-folders and check again")
+    page.click("text=Ignore sub-folders and check again")
+    seen["check"] = shown(page, "text=Take sub-folders as classes and check again")
+    page.click("text=Continue to the settings")
+    page.get_by_label("Pictures that an evaluator judges").fill("10")
+    page.click("text=Make the study")
+    page.wait_for_url("**/console/studies/classes")
+    page.goto(f"{site.url}/console/studies/classes/settings")
+    seen["settings"] = shown(page, "h2:text-is('Notes')")
+
+    assert {screen: found for screen, found in seen.items() if found != GOOD} == {}
+    assert site.store.study("classes").classes == ()
+    assert f"gan/{long}.png" in page.inner_text("main")
+    assert str(tmp_path) not in page.inner_text("main")
+
+
 def test_a_connection_cut_ten_times_and_a_page_loaded_again_lose_nothing(player, site, tmp_path):
     page, sent, cuts = player.page, [], []
     large = tmp_path / "large"
