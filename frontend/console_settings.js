@@ -22,6 +22,7 @@ import { methodOf } from "./console_methods.js";
 import { checkedOf, hasPictures, orderOf } from "./console_order.js";
 import { pathTo } from "./console_paths.js";
 import { planPanel, planWish } from "./console_plan.js";
+import { previewButton } from "./console_preview.js";
 import { questionnaire, withoutPlace } from "./console_questionnaire.js";
 import {
   arranged,
@@ -168,6 +169,18 @@ export async function show(main, parameters, { api, go, signal }) {
     await followed(job);
   }
 
+  async function ordered() {
+    failure.textContent = "";
+    await draft.flush();
+    return order();
+  }
+
+  /** @param {unknown} error */
+  function failAtFieldOrBelow(error) {
+    failAtField(error);
+    failure.textContent = explained(error);
+  }
+
   /** @param {string} job */
   async function followed(job) {
     const bar = progress("Making the study");
@@ -218,6 +231,7 @@ export async function show(main, parameters, { api, go, signal }) {
       primary: true,
       onError: (error) => (failure.textContent = explained(error)),
     }),
+    previewButton({ api, signal }, "/api/previews", { order: ordered, onError: failAtFieldOrBelow }),
     link(pathTo`/console/new/${draft.id}/check`, "Back to the check", { class: "button" }),
   );
   const form = el(

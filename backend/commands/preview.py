@@ -22,7 +22,7 @@ def preview(world: World, name: str, host: str, port: int, no_browser: bool) -> 
     from backend.web.server import listen, local_url, make_server, serve
 
     study, previews = world.study(name), Previews(evaluators_app, utc_now)
-    path = previews.open(world.store, world.data, study, lasts=None)
+    path = previews.open(name, lambda preview: preview.add(world.store, world.data, study), lasts=None)
     with listen(host, port) as listening:
         server = make_server(previews.alone, listening)
         url = f"{local_url(listening)}{path}"

@@ -30,6 +30,7 @@ from backend.web.job_types import (
     StudyBody,
     plain,
 )
+from backend.web.preview_routes import OpenedPreview, opened
 from backend.web.routing import Routes
 
 DRAFTS = "drafts"
@@ -75,6 +76,21 @@ def order_audit(context: Context, given: StudyBody) -> Enqueued:
     _checked(ordered)
     digests = _digests(context, ordered.uploads, member)
     return {"job": intake_audit.order(context.store, member.name, ordered, digests, context.clock()).id}
+
+
+@route("POST /api/previews", "404 409 413 503", status=201, is_audited=False, most_bytes=_MAX_BYTES)
+def preview_order(context: Context, given: StudyBody) -> OpenedPreview:
+    """Open a preview of the study that an order would make, with fewer pictures; no study is made.
+
+    Returns:
+        It is open.
+    """
+    from backend.web.order_previews import make
+
+    ordered, member = _ordered(given, _UNNAMED), caller()
+    spec = _checked(ordered)
+    _digests(context, ordered.uploads, member)
+    return opened(context, spec.name, lambda preview: make(preview, context, ordered))
 
 
 @route("POST /api/studies/{study}/models", "409 503", status=202)

@@ -1,12 +1,13 @@
 """Routes by which previews are opened: a study as evaluators see it, with nothing recorded."""
 
-from typing import TypedDict
+from collections.abc import Callable
+from typing import Any, TypedDict
 
 from backend.experiment.records import Study
 from backend.foundation.errors import Conflict
 from backend.members.roles import RESEARCHER
 from backend.web.context import Context
-from backend.web.previews import Previews
+from backend.web.previews import Preview
 from backend.web.proxies import address_of
 from backend.web.routing import Routes
 
@@ -27,13 +28,18 @@ def preview_study(context: Context, study: Study) -> OpenedPreview:
     Returns:
         It is open.
     """
-    return {"path": address_of(_previews(context).open(context.store, context.data, study))}
+    return opened(context, study.name, lambda preview: preview.add(context.store, context.data, study))
 
 
-def _previews(context: Context) -> Previews:
+def opened(context: Context, name: str, fill: Callable[[Preview], Any]) -> OpenedPreview:
+    """Open a preview, of whose arguments `Previews.open` says more.
+
+    Raises:
+        Conflict: `no_previews`.
+    """
     if context.previews is None:
         raise Conflict(
             "no preview can be opened here, where several processes answer; have `openhype preview NAME` run",
             code="no_previews",
         )
-    return context.previews
+    return {"path": address_of(context.previews.open(name, fill))}

@@ -51,13 +51,17 @@ class Preview:
         self.app = make_app(self.store, self.data, Keys(secrets.token_urlsafe(24), secrets.token_bytes(32)))
 
     def add(self, store: Store, data: DataDir, study: Study) -> None:
-        """Copy a study, and the qualification that it requires."""
+        """Copy a study, and the qualification that it requires.
+
+        Raises:
+            NotFound: there is no such qualification.
+        """
         if name := study.protocol.admission.qualification:
             self.add(store, data, store.study(name))
         pictures = self.data.images(study.name)
         pictures.parent.mkdir(exist_ok=True)
         pictures.symlink_to(data.images(study.name))
-        self.store.add_study(_without_panel(study), store.stimuli(study.name))
+        self.store.add_study(without_panel(study), store.stimuli(study.name))
 
 
 class Previews:
@@ -74,19 +78,21 @@ class Previews:
         self._make_app, self._clock = make_app, clock
         self._open = Recent[Preview](_MOST)
 
-    def open(self, store: Store, data: DataDir, study: Study, lasts: timedelta | None = LASTS) -> str:
-        """Return the path of a new preview of a study.
+    def open(self, name: str, fill: Callable[[Preview], Any], lasts: timedelta | None = LASTS) -> str:
+        """Return the path of a new preview.
 
         Args:
+            name: the study's.
+            fill: adds the study to the preview.
             lasts: None for as long as this process runs.
         """
         preview = Preview(
             self._make_app, self._clock() + lasts if lasts else datetime.max.replace(tzinfo=UTC)
         )
-        preview.add(store, data, study)
+        fill(preview)
         secret = secrets.token_urlsafe(24)
         self._open.put(secret, preview)
-        return f"{PATH}/{secret}/s/{quote(study.name)}"
+        return f"{PATH}/{secret}/s/{quote(name)}"
 
     def alone(self, environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
         """Answer a request below `/preview/` (a WSGI application)."""
@@ -127,7 +133,8 @@ def _ended(rest: str, start_response: Callable) -> list[bytes]:
     return [body.encode()]
 
 
-def _without_panel(study: Study) -> Study:
+def without_panel(study: Study) -> Study:
+    """Return a study to which people come by a plain link."""
     return dataclasses.replace(study, protocol=study.protocol.changed(panel=LINK))
 
 

@@ -103,6 +103,7 @@ TABLE = {
     # Jobs, drafts, standing studies
     "POST /api/studies": (RESEARCHER, 400),
     "POST /api/audits": (RESEARCHER, 400),
+    "POST /api/previews": (RESEARCHER, 400),
     "GET /api/drafts": (RESEARCHER, 200),
     "GET /api/drafts/{draft}": (RESEARCHER, 404),
     "POST /api/drafts/{draft}": (RESEARCHER, 200),
@@ -154,6 +155,7 @@ NOT_AUDITED = {
     "POST /api/costs",
     "POST /api/drafts/{draft}",
     "POST /api/studies/{study}/previews",
+    "POST /api/previews",
 }
 """Calls of members that change nothing; drafts while they are typed; parts of an upload that is audited."""
 RANK = {"submitter": 1, "researcher": 2, "owner": 3, "key": 3}

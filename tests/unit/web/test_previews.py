@@ -16,6 +16,7 @@ from backend.web import assets
 from .. import sample_studies as studies
 from .. import similarity_studies, triplet_studies, unscored_studies
 from ..conftest import Player
+from ..jobs.ordered import Orders
 from ..memory import MemoryStore
 from .members import as_member
 
@@ -291,3 +292,44 @@ def test_where_several_processes_answer_the_refusal_names_the_command(world):
 
     assert (reply.status_code, reply.json["error"]["code"]) == (409, "no_previews")
     assert "`openhype preview NAME`" in reply.json["error"]["message"]
+
+
+@pytest.fixture
+def orders(world):
+    return Orders(world)
+
+
+@pytest.mark.parametrize(
+    "changes", [{}, {"method": "time", "settings": {"images": 4, "blocks": 2, "size_px": 16}}]
+)
+def test_a_draft_is_played_before_its_study_is_made_and_leaves_nothing(orders, world, changes):
+    order = orders.faces(**changes)
+    before = contents(world)
+
+    reply = orders.call("POST", "/previews", order)
+    done = entered(Below(world.http, reply.json["path"])).play()
+
+    assert (reply.status_code, done["complete"]) == (201, True)
+    assert contents(world) == before
+
+
+def test_a_draft_without_a_name_and_with_a_panel_and_a_qualification_is_previewed_from_a_plain_link(
+    orders, world
+):
+    world.add(studies.study("test", kind="qualification", images=8, pass_share=0))
+    settings = {"images": 20, "size_px": 16, "panel": "prolific", "qualification": "test"}
+
+    path = orders.call("POST", "/previews", orders.faces(name=None, settings=settings)).json["path"]
+    browser = Below(world.http, path)
+
+    assert browser.get("/api/studies/audit").json["panel_parameters"] == ["link"]
+    assert browser.get("/api/studies/audit").json["pay"]["bonus_usd_cents"] > 0, "as of people at Prolific"
+    assert entered(browser, "audit")["study"] == "test"
+
+
+def test_what_making_the_study_would_refuse_is_refused_at_its_setting(orders):
+    reply = orders.call("POST", "/previews", orders.faces(settings={"images": 200, "size_px": 16}))
+
+    error = reply.json["error"]
+    assert (reply.status_code, error["code"]) == (400, "invalid")
+    assert "--" not in error["message"]
