@@ -32,13 +32,13 @@ const ASIDE = /** @type {[Kind, string, string][]} */ ([
     "practice",
     "Practice pictures",
     "A folder with the sub-folders real and fake, shown before the first block and not scored. The " +
-      "setting practice_images says how many.",
+      "settings say how many.",
   ],
   [
     "checks",
     "Attention checks",
-    "A folder with the sub-folders real and fake, of pictures whose truth is beyond doubt. The setting " +
-      "picture_checks says how many.",
+    "A folder with the sub-folders real and fake, of pictures whose truth is beyond doubt. The settings " +
+      "say how many.",
   ],
   [
     "masks",

@@ -2,6 +2,7 @@
 /** The last step to a new study: its settings, with the plan beside them, and its making. */
 
 import { Refused, waited } from "./console_api.js";
+import { defaultIn } from "./console_default_texts.js";
 import { deleteDraft, openDraft, steps } from "./console_draft.js";
 import {
   actionButton,
@@ -70,6 +71,8 @@ export async function show(main, parameters, { api, go, signal }) {
   const given = draft.body.settings ?? {};
   /** @type {Map<string, Field>} */
   const fields = new Map();
+  /** @type {Map<string, string>} default texts, which are not stored */
+  const usual = new Map();
   /** @type {Set<Field>} those that show why the server refused the settings */
   const refused = new Set();
   const order = () => orderOf(draft.body, settings);
@@ -83,14 +86,28 @@ export async function show(main, parameters, { api, go, signal }) {
     some.map((setting) => {
       const made = settingField(setting, asTyped(given[setting.name]), (text) => {
         made.fail(problemOf(setting, text));
+        const own = text === usual.get(setting.name) ? "" : text;
         draft.change(({ settings: others = {} }) => ({
-          settings: { ...without(others, setting.name), ...asSettings({ [setting.name]: text }, settings) },
+          settings: { ...without(others, setting.name), ...asSettings({ [setting.name]: own }, settings) },
         }));
+        if (setting.name === "language") void showUsual();
         void replan(PLAN_AFTER_MS);
       });
       fields.set(setting.name, made);
       return made.element;
     });
+
+  /** Have long texts stand in their fields as they are by default, where nothing else was written. */
+  async function showUsual() {
+    const language = fields.get("language")?.input.value ?? "";
+    for (const { name, default: english } of settings.filter(({ kind }) => kind === "long_text")) {
+      const text = await defaultIn(`${english ?? ""}`, language);
+      const input = fields.get(name)?.input;
+      if (!input || language !== fields.get("language")?.input.value) return;
+      if (input.value === (usual.get(name) ?? "")) input.value = text;
+      usual.set(name, text);
+    }
+  }
 
   /**
    * Show the error of a refused request at the field that it is about; return whether there is one.
@@ -253,6 +270,7 @@ export async function show(main, parameters, { api, go, signal }) {
     failure,
     draft.state,
   );
+  void showUsual();
   void replan(0);
   const job = making.get(draft.id);
   if (job) await followed(job);
@@ -333,7 +351,7 @@ function inputOf(setting, value) {
   if (kind === "long_text" || kind === "table") {
     return el("textarea", {
       id,
-      rows: "4",
+      rows: kind === "table" ? "4" : "12",
       placeholder: kind === "table" ? "key = text, one on each line" : "",
     });
   }

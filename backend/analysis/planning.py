@@ -425,5 +425,5 @@ def _of_pictures(spreads: Sequence[Spread], pictures: int | None) -> Iterator[st
     of_what = "of each model" if spreads[0].centred else "a side"
     yield (
         f"{shown} pictures {of_what}, from which each evaluator's are drawn"
-        + ("" if pictures else "; `--pictures` plans for others")
+        + ("" if pictures else " (--pictures plans for others)")
     )

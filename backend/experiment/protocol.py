@@ -747,7 +747,11 @@ class ConsentSettings(Group):
         "",
         "text evaluators agree to, paragraphs separated by empty lines; `@FILE` takes it from a file",
         is_long=True,
-        meaning="The text that evaluators agree to; empty lines separate paragraphs.",
+        asked=13,
+        meaning=(
+            "Evaluators agree to it as it stands here, unless you change it; empty lines separate its "
+            "paragraphs. Where each chooses a language it is in that; one of your own is the same for all."
+        ),
         label="Consent text",
     )
     consent_version: str = _setting(
