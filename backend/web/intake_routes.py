@@ -78,7 +78,7 @@ def order_audit(context: Context, given: StudyBody) -> Enqueued:
     return {"job": intake_audit.order(context.store, member.name, ordered, digests, context.clock()).id}
 
 
-@route("POST /api/previews", "404 409 413 503", status=201, is_audited=False, most_bytes=_MAX_BYTES)
+@route("POST /api/previews", "404 409 413 503", status=201, is_audited=False, most_bytes=MOST_BYTES)
 def preview_order(context: Context, given: StudyBody) -> OpenedPreview:
     """Open a preview of the study that an order would make, with fewer pictures; no study is made.
 
