@@ -157,7 +157,7 @@ function sidesTable({ sides }) {
 function differences({ differences: all }, equalised, take) {
   const done = equalised.length
     ? [
-        paragraph(`Both sides go through the same steps: ${equalised.map(inWords).join(", then ")}.`),
+        paragraph(`Both sides get the same processing: ${equalised.map(inWords).join(", then ")}.`),
         actionRow(actionButton("Do without these steps", () => take({ equalise: [] }))),
       ]
     : [];

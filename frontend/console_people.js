@@ -26,7 +26,7 @@ import { copier } from "./copy_button.js";
  */
 
 const ROLES = /** @type {Record<string, string>} */ ({
-  submitter: "Sends models to standing studies, and sees its own submissions only.",
+  submitter: "Sends models to leaderboard studies, and sees its own submissions only.",
   researcher: "Makes, runs, pays and deletes studies; manages submitters.",
   owner: "May do everything, and decides who else may.",
 });

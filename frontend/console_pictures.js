@@ -43,7 +43,7 @@ const ASIDE = /** @type {[Kind, string, string][]} */ ([
   [
     "masks",
     "Masks of your own",
-    "Pictures shown after a flash, in place of those that are made from the study’s own.",
+    "Pictures shown after a flash, instead of those that are made from the study’s own.",
   ],
 ]);
 

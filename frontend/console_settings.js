@@ -322,7 +322,7 @@ function ownPanel(draft) {
   const { element, fail } = field(
     "Its record, as JSON",
     input,
-    "Which parameters its link carries, and how people return to it. It takes the place of the panel " +
+    "Which parameters its link carries, and how people return to it. It replaces the panel " +
       "that is chosen above.",
   );
   input.addEventListener("input", () => {

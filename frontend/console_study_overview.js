@@ -104,9 +104,9 @@ function stateLine(record, { api, go }) {
     update(command === "pause");
   });
   const isPaidToWait = record.links.wait !== null;
-  const call = actionButton("Call those who wait", async () => {
+  const call = actionButton("Open the study for those who wait", async () => {
     const { called } = await api.post(pathTo`/api/studies/${study}/call`);
-    done.textContent = `${counted(called, "person", "people")} called; the study is open.`;
+    done.textContent = `The study is open; ${counted(called, "person", "people")} notified.`;
     update(false);
   });
   const duplicate = actionButton("Duplicate study", async () => {
@@ -349,17 +349,17 @@ function drawing({ study, redraws }, context) {
   const words = isCounted
     ? "The answers are counted as they come. Count them again if a count seems wrong, as after a backup " +
       "was restored."
-    : "Sessions draw the pictures that need evaluators the most. Find these anew now and then, as " +
+    : "Sessions prefer the pictures that need evaluators the most. Select these again now and then, as " +
       "answers come in.";
   const simulated = details(
     "Of simulated evaluators",
-    sideBySide(of(isCounted ? "Count those again" : "Find those anew", true)),
+    sideBySide(of(isCounted ? "Compute those again" : "Select those again", true)),
   );
   return [
     section(
       heading,
       quiet(words),
-      sideBySide(of(isCounted ? "Count again" : "Find them anew", false)),
+      sideBySide(of(isCounted ? "Compute again" : "Select them again", false)),
       told,
       simulated,
     ),

@@ -203,8 +203,8 @@ function payingByHand({ study }, { currency, by_hand, paid_by }, { api }, refres
   );
   const who =
     paid_by === "prolific"
-      ? `${amount(by_hand.usd_cents, currency)} is owed to ${people(by_hand.people)} without a place at ` +
-        "Prolific: they came by the study’s own link, or waited to be called."
+      ? `${amount(by_hand.usd_cents, currency)} is owed to ${people(by_hand.people)} without a submission ` +
+        "at Prolific: they came by the study’s own link, or waited for the study."
       : "No panel pays the people of this study.";
   return el(
     "div",
@@ -342,7 +342,7 @@ function isPaymentConfirmed(
   { now_usd_cents, now_fees_usd_cents, now_total_usd_cents, pays, asks_return, currency },
 ) {
   const total = amount(now_total_usd_cents, currency);
-  const asked = asks_return ? [["Asked to return their place", people(asks_return)]] : [];
+  const asked = asks_return ? [["Asked to return their submission", people(asks_return)]] : [];
   const rows = [
     ["Pay", amount(now_usd_cents, currency)],
     ["Fees", amount(now_fees_usd_cents, currency)],
@@ -353,10 +353,10 @@ function isPaymentConfirmed(
   const first = { title: `Pay the evaluators of ${study}?`, content: [facts(rows)], label: "Continue" };
   const asks =
     `${people(asks_return)} ${asks_return === 1 ? "is" : "are"} asked to return ` +
-    `${asks_return === 1 ? "the" : "their"} place.`;
+    `${asks_return === 1 ? "the" : "their"} submission.`;
   const returns = asks_return ? ` ${asks}` : "";
   if (!pays)
-    return isConfirmed("Ask for places back?", `${asks} Nobody is paid.`, `Ask ${people(asks_return)}`);
+    return isConfirmed("Ask for submissions back?", `${asks} Nobody is paid.`, `Ask ${people(asks_return)}`);
   const second = {
     title: "Pay now?",
     words: `${total} is paid for ${people(pays)}. Payments cannot be taken back.${returns}`,
@@ -378,7 +378,7 @@ function unmatchedSection({ study }, { unmatched, states }, { api, signal }, ref
     const options = [
       ["", "leave it"],
       ["approve", "pay the reward"],
-      ...(asked_to_return_at ? [] : [["ask_return", "ask to return the place"]]),
+      ...(asked_to_return_at ? [] : [["ask_return", "ask to return the submission"]]),
     ];
     return select(options, { "aria-label": `What to do about ${evaluator}` });
   });
@@ -409,7 +409,7 @@ function unmatchedSection({ study }, { unmatched, states }, { api, signal }, ref
     await refresh(isOrdered ? "It is under way: see below." : CHANGED);
   });
   const words =
-    "They hold a place at the panel, and handed in nothing that counts here. Nothing is done about " +
+    "They have a submission at the panel, but no finished session here. Nothing is done about " +
     "them until you say so; what everybody else is owed is paid with them.";
   return section(
     "Without a session here",
@@ -435,7 +435,7 @@ function rareActions({ study, currency }, { paid_by, paid_from, automatic }, { a
   const path = pathTo`/api/studies/${study}/payments`;
   const who = () => ({
     evaluator: textField("Evaluator or session", { required: "" }),
-    reason: textField("Reason", { required: "", maxlength: "100" }, "Kept in the books."),
+    reason: textField("Reason", { required: "", maxlength: "100" }, "Stored in the ledger."),
   });
   const asked = who();
   const part = commandForm(
@@ -471,8 +471,8 @@ function rareActions({ study, currency }, { paid_by, paid_from, automatic }, { a
     details(
       "A debt that is not to be paid",
       quiet(
-        "Of somebody whose place was rejected or returned, or whom the panel no longer knows. The ledger " +
-          "keeps the reason, and the study can be deleted.",
+        "Of somebody whose submission was rejected or returned, or whom the panel no longer knows. The " +
+          "ledger keeps the reason, and the study can be deleted.",
       ),
       closing,
     ),

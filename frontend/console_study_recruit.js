@@ -40,7 +40,7 @@ const STATES = /** @type {{[state: string]: string}} */ ({
   decided: "decided, not yet published",
   published: "open at the panel",
   paused: "paused at the panel",
-  full: "full: every place is taken",
+  full: "full: every slot is taken",
   stopped: "stopped for good",
 });
 
@@ -120,7 +120,7 @@ function standing({ study }, { recruited, at_panel, trouble, warnings }, { api }
       await refresh(words);
     };
   const stop = async () => {
-    const words = "Nobody new can take a place, for good. Those who have begun can finish, and are paid.";
+    const words = "Nobody new can join, for good. Those who have begun can finish, and are paid.";
     if (await isConfirmed(`Stop recruiting for ${study}?`, words, "Stop for good"))
       await change("stop", "Recruiting was stopped.")();
   };
@@ -148,7 +148,7 @@ function standing({ study }, { recruited, at_panel, trouble, warnings }, { api }
       .join(", ") || "none";
   const rows = [
     ["State", STATES[known.state] ?? known.state],
-    ["Places", count(known.places)],
+    ["Participant slots", count(known.places)],
     ["Task page", known.url],
   ];
   if (at_panel) {
@@ -180,12 +180,12 @@ function wishes({ study, links, currency, sessions_wanted }, { recruited, plan }
   const path = pathTo`/api/studies/${study}`;
   const isDraft = recruited?.state === "decided";
   const hints = recruited
-    ? { places: isDraft ? "One a person." : "They can only grow.", budget: "What it may cost in all." }
+    ? { places: isDraft ? "One a person." : "The number can only grow.", budget: "What it may cost in all." }
     : { places: "One a person.", budget: "Empty: what the plan costs at most." };
   const hasSlots = recruited && plan?.slots;
   const asked = {
     places: numberField(
-      "Places",
+      "Participants",
       { min: "1", value: `${plan?.places ?? recruited?.places ?? sessions_wanted}`, required: "" },
       hints.places,
     ),
@@ -200,7 +200,7 @@ function wishes({ study, links, currency, sessions_wanted }, { recruited, plan }
     ? numberField(
         "People whom the panel pays for being screened out",
         { min: "1", value: hasSlots ? `${plan.slots}` : "" },
-        "They can only grow.",
+        "The number can only grow.",
       )
     : numberField("For how many people", { min: "1", value: hasSlots ? `${plan.slots}` : "" });
   const base = (recruited?.url ?? links.evaluators).slice(0, -`/s/${study}`.length);
@@ -242,11 +242,11 @@ function wishes({ study, links, currency, sessions_wanted }, { recruited, plan }
       const now = await api.get(`${path}/recruitment?${query}`, { signal });
       if (!now.plan || !now.confirmation) throw new Error(now.hindrance ?? "there is nothing to recruit");
       if (isAsItIs(now))
-        throw new Error("that is as it stands already: ask for more places, or for another budget");
+        throw new Error("that is as it stands already: ask for more slots, or for another budget");
       if (!(await isCostConfirmed(study, now.recruited, now.plan, isChanged))) return;
       const wish = { ...wanted, confirmation: now.confirmation };
       if (await isDone(() => api.post(`${path}/recruit`, wish, { again: true })))
-        return refresh(`Published: ${counted(now.plan.places, "place")}.`);
+        return refresh(`Published: ${counted(now.plan.places, "participant slot")}.`);
     }
   }
 
@@ -265,7 +265,7 @@ function wishes({ study, links, currency, sessions_wanted }, { recruited, plan }
     ...(isPublished && hasSlots ? [slots.element] : []),
     ...(terms.length ? [details("Fee, address and more", ...terms)] : []),
   ];
-  const heading = isDraft ? "Publish it" : recruited ? "More places, another budget" : "Recruit at Prolific";
+  const heading = isDraft ? "Publish it" : recruited ? "More people, another budget" : "Recruit at Prolific";
   return { wish, element: section(heading, commandForm(fields, "Show the cost", order)) };
 }
 
@@ -311,7 +311,7 @@ function isCostConfirmed(study, recruited, plan, isChanged) {
   if (!added)
     return isConfirmedTwice(first, {
       title: "Change it?",
-      words: `No place is added. All ${count(places)} together cost ${total} at most.`,
+      words: `No slot is added. All ${count(places)} together cost ${total} at most.`,
       label: "Change it",
     });
   const all = before ? ` for all ${count(places)} together` : "";
@@ -345,16 +345,16 @@ function webhooks({ study, links }, { api }, refresh) {
     async () => {
       const told = await api.post(path, { url: url.value() }, { again: true });
       await refresh(
-        `Prolific tells ${told.url} of each place that changes, once the server has been started again.`,
+        `Prolific tells ${told.url} of each submission that changes, once the server has been started again.`,
       );
     },
     { isPrimary: false },
   );
   return details(
-    "Learn of places at once",
+    "Updates from Prolific at once",
     quiet(
-      "The server asks Prolific now and then how places stand. Prolific can tell it at once instead, " +
-        "if it reaches it by https.",
+      "The server asks Prolific for the submissions now and then. Prolific can report changes at once, " +
+        "if it reaches the server by https.",
     ),
     form,
   );

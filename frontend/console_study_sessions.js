@@ -77,7 +77,7 @@ export async function showSessions(main, record, { api, signal }) {
   async function withdraw({ session, evaluator }) {
     const words =
       "Its answers are deleted for good; they leave every score, export and report. What the person is " +
-      "owed stays in the books and is paid.";
+      "owed stays recorded and is paid.";
     if (!(await isConfirmed(`Withdraw session ${session}?`, words, "Delete its answers"))) return;
     await api.post(`${path}/${encodeURIComponent(session)}/withdraw`);
     asked.abort(); // shows it as withdrawn

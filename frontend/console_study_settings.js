@@ -242,7 +242,7 @@ function removal({ study, kind, settings }, { api, go }) {
           `${counted(files, "picture or mask", "pictures and masks")}.`,
       );
       const words = paragraph(
-        "All this is deleted for good. What was owed and paid stays in the books. Download the data " +
+        "All this is deleted for good. What was owed and paid stays recorded. Download the data " +
           "set before, if you may ever need it.",
       );
       if (!(await isTyped(`Delete the ${kind} ${study}?`, [held, words], study, "Delete it for good")))

@@ -135,7 +135,7 @@ function standingForm({ study }, standing, { api, go }, onStored) {
     { isInline: false },
   );
   const intro = quiet(
-    "In a standing study new models can join at any time, judged against the same reals under the same " +
+    "In a leaderboard study new models can join at any time, judged against the same reals under the same " +
       "protocol. Members with the role of submitter send them by themselves, from this console or from a " +
       "program. Published, it is a competition. ",
     page,
@@ -143,10 +143,10 @@ function standingForm({ study }, standing, { api, go }, onStored) {
   const whole = el(
     "details",
     { class: "standing" },
-    el("summary", {}, standing ? "Change it" : "Make it a standing study"),
+    el("summary", {}, standing ? "Change it" : "Make it a leaderboard study"),
     form,
   );
-  return section(standing ? `Standing study: ${standing.title}` : "Standing study", intro, whole);
+  return section(standing ? `Leaderboard study: ${standing.title}` : "Leaderboard study", intro, whole);
 }
 
 /**
