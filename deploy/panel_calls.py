@@ -58,7 +58,7 @@ class PanelCalls:
         try:
             return bool(self.ask({"task": "read_places", "study": study.name})["is_worthwhile"])
         except OpenhypeError as error:
-            log.warning("the places of %s were not read: %s", study.name, error)
+            log.warning("the submissions of %s were not read: %s", study.name, error)
             return False
 
     def heard(self, headers: Mapping[str, str], body: bytes) -> None:

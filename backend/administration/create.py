@@ -398,7 +398,7 @@ def _check_names(spec: StudySpec) -> None:
         )
     elif spec.equalise:
         raise InvalidInput(
-            "equalise makes reals and fakes alike; items are shown as they are, with their distortions",
+            "`equalise` is for reals and fakes; items are shown as they are, with their distortions",
             keys=("equalise",),
         )
 

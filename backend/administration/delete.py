@@ -201,7 +201,11 @@ def _owed(store: Store, study: Study, now: datetime) -> list[str]:
         for part in PARTS
         if getattr(account, part) in ("owed", "intended")
     )
-    what = format_money(left, study.protocol.pay.currency) if left else "the approval of a place at the panel"
+    what = (
+        format_money(left, study.protocol.pay.currency)
+        if left
+        else "the approval of a submission at the panel"
+    )
     return [
         f"{counted(len(unpaid), 'evaluator')} {_is(unpaid)} owed {what}: pay first "
         f"(`openhype pay {study.name}`), or say why it is not to be paid (`--close EVALUATOR=REASON`)"
@@ -226,7 +230,7 @@ def _waiting(store: Store, study: Study, now: datetime) -> list[str]:
     if not count:
         return []
     people = "1 person is" if count == 1 else f"{count} people are"
-    return [f"{people} paid to wait for the call (try again when nobody waits)"]
+    return [f"{people} paid to wait for the study (try again when nobody waits)"]
 
 
 def _under_way(store: Store, study: Study, now: datetime) -> list[str]:

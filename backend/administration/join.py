@@ -376,7 +376,7 @@ def _grown(
         store.add_stimuli(after, stimuli)
         return after
 
-    return retried(change, f"study {study.name} is being changed from several places at once")
+    return retried(change, f"study {study.name} is being changed from several programs at once")
 
 
 def _models_now(store: Store, study: Study) -> Mapping[str, None]:

@@ -83,7 +83,7 @@ def change_settings(
             store.change_study(after)
         return study, after
 
-    before, after = retried(change, f"study {name} is being changed from several places at once")
+    before, after = retried(change, f"study {name} is being changed from several programs at once")
     return Change(before, after, clear_outdated(store, after))
 
 

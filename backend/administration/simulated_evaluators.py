@@ -111,7 +111,7 @@ def checked(
     """
     if observers and is_counted(study):
         raise InvalidInput(
-            "in a tournament no answer is right; give --strength MODEL=0.5 in place of --accuracy"
+            "in a tournament no answer is right; give --strength MODEL=0.5 instead of --accuracy"
         )
     return _parse_observers(study, observers), parse_strengths(study, strengths)
 

@@ -108,7 +108,7 @@ def add(store: Store, name: str, role: str, by: str, now: datetime) -> Membershi
         store.write_entry(BOOK, name.lower(), entry.version if entry else 0, asdict(added))
         return added
 
-    return retried(change, f"the member {name} is being changed from several places at once")
+    return retried(change, f"the member {name} is being changed from several programs at once")
 
 
 def end(store: Store, found: Membership, now: datetime) -> Membership:
@@ -134,7 +134,7 @@ def end(store: Store, found: Membership, now: datetime) -> Membership:
         store.write_entry(BOOK, entry.key, entry.version, asdict(ended))
         return ended
 
-    return retried(change, f"the member {found.member} is being changed from several places at once")
+    return retried(change, f"the member {found.member} is being changed from several programs at once")
 
 
 def no_member(name: str) -> NotFound:

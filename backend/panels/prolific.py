@@ -112,7 +112,7 @@ class ProlificPanel:
         path += f"&screener_ids={quote(','.join(screeners), safe='')}" if screeners else ""
         rows = list(each(self.http.json(self.http.call("GET", path, what), what, (list, dict))))
         if not rows:
-            raise PanelUnsure(f"Prolific's answer to the call to {what} could not be read")
+            raise PanelUnsure(f"Prolific's answer to the request to {what} could not be read")
         newest = rows[0]
         return Wages(round(newest["min_reward_per_hour"]), round(newest["recommended_reward_per_hour"]))
 
@@ -203,7 +203,7 @@ class ProlificPanel:
 
     def set_places(self, study: str, places: int) -> None:
         body = {"total_available_places": places}
-        self.http.call("PATCH", f"studies/{_id(study)}/", "raise the places", body, is_new=True)
+        self.http.call("PATCH", f"studies/{_id(study)}/", "increase the number of places", body, is_new=True)
 
     def set_slots(self, study: str, code: str, screen_out: ScreenOut) -> None:
         body = {"completion_codes": [{"code": code, "actions": [_screen_out(screen_out)]}]}

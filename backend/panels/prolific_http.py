@@ -113,7 +113,7 @@ class ProlificHttp:
         except ValueError:
             data = None
         if not isinstance(data, kind):
-            raise PanelUnsure(f"Prolific's answer to the call to {what} could not be read")
+            raise PanelUnsure(f"Prolific's answer to the request to {what} could not be read")
         return data
 
     def call(
@@ -172,7 +172,7 @@ class ProlificHttp:
         except errors.RequestException as error:
             if _never_left(error):
                 raise PanelUnreached(f"Prolific could not be reached to {what}") from None
-            raise PanelUnsure(f"the connection to Prolific broke on the call to {what}") from None
+            raise PanelUnsure(f"the connection to Prolific broke on the request to {what}") from None
         finally:
             if fresh:
                 http.close()
@@ -229,7 +229,7 @@ def _failure(reply: Any, what: str, sent: list) -> Exception:
     if status == 429 or (status == 503 and after):
         return _TooBusy(f"Prolific was too busy to {what} ({status})", after_s)
     if status >= 500 or status == 408:
-        return PanelUnsure(f"Prolific failed on the call to {what} ({status})")
+        return PanelUnsure(f"Prolific failed on the request to {what} ({status})")
     if status in (401, 403):
         reason = _reason(reply, sent)
         return TokenRefused(

@@ -50,7 +50,7 @@ class Webhooks:
         made = next(each(self._http.json(reply, "subscribe", (dict, list))), {})
         confirmation = reply.headers.get(_CONFIRMATION, "")
         if not made.get("id") or not confirmation:
-            raise PanelUnsure("Prolific's answer to the call to subscribe lacks its id, or what confirms it")
+            raise PanelUnsure("Prolific's answer to the subscription lacks its id, or what confirms it")
         return made["id"], confirmation
 
     def confirm(self, id: str, confirmation: str) -> None:

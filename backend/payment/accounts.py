@@ -227,7 +227,7 @@ def broke_off(store: Store, study: Study, evaluator: str, fault: str) -> Account
             raise Conflict(f"what is owed to {now.evaluator} is closed: {now.closed_why}")
         if now is not None and now.total_usd_cents > account.total_usd_cents:  # for another session there
             raise Conflict(
-                f"more is owed already for the place of session {account.session}, to session {now.session}: "
+                f"more is owed already for the submission of session {account.session}, to {now.session}: "
                 "name that one"
             )
         return account

@@ -106,7 +106,7 @@ def _write(store: Store, study: Study, after: Approval) -> None:
         entry = store.entry(_BOOK, study.name)
         store.write_entry(_BOOK, study.name, entry.version if entry else 0, _data(study, after))
 
-    retried(change, f"the payments of study {study.name} are being changed from several places at once")
+    retried(change, f"the payments of study {study.name} are being changed from several programs at once")
 
 
 def _data(study: Study, after: Approval) -> dict[str, Any]:

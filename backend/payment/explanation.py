@@ -34,11 +34,11 @@ WHYS = {
     BROKEN_OFF: "closed early, and paid in part",
     WAITED: "waited to be called",
     REST: "went on after the session was owed, or paid, as one that broke off",
-    WITHDRAWN: "withdrew, which is paid as a bonus once the place is given up",
+    WITHDRAWN: "withdrew, which is paid as a bonus once the submission is returned",
     "declined": "declined to take part: nobody is owed a session",
     "unfit_device": "had a device that cannot show the task: nobody is owed a session",
     "screened_out": "was screened out by the qualification",
-    "unfinished": "handed in the place without having finished here",
+    "unfinished": "completed the submission without having finished here",
     "no_session": "has no session here",
 }
 """The reasons of accounts; any other is that of a researcher for a session that broke off."""
@@ -136,7 +136,7 @@ class _Words:
         elif case.session:
             yield from self._answers(*case.session)
         elif account and account.is_unmatched and account.owed_at:
-            yield f"the place was handed in on {readable(account.owed_at)}"
+            yield f"the submission was completed on {readable(account.owed_at)}"
 
     def _answers(self, session: Session, cursor: Cursor) -> Iterator[str]:
         answered, trials, right, unsure = _counts(session, cursor)
@@ -147,10 +147,10 @@ class _Words:
         if cursor.state == "active":
             yield "the session is open"
         if cursor.state == LAPSED:
-            yield "the session fell silent, and its place was given to another"
+            yield "the session fell silent, and another got its participant slot"
         if cursor.state == "returned":
             lost = self._given_back.get(session.id, "given back")
-            yield f"the session was closed, as its place was {_words(lost)}"
+            yield f"the session was closed, as its submission was {_words(lost)}"
 
     def _nothing(self, case: Case) -> str:
         """Return why nothing is owed to somebody without an account."""
@@ -159,14 +159,14 @@ class _Words:
         if case.wait:
             return "nothing: there was nothing to wait for, or nobody at the page"
         if case.withdrawn or (case.session and case.session[1].state == "returned"):
-            return "nothing: the place had been given up at the panel"
+            return "nothing: the submission had been given up at the panel"
         if case.session and case.session[1].state == BROKEN_OFF:
             return "nothing: the session was closed early, and earned nothing"
         if case.session:
             return "nothing yet, unless you say that it broke off"
         if case.why == "screened_out":
             return "nothing here: the panel pays for being screened out, once it has the report"
-        return "nothing: the panel pays for such a place only if it is handed in and not returned"
+        return "nothing: the panel pays for such a submission only if it is completed and not returned"
 
     # how much
 
@@ -176,7 +176,7 @@ class _Words:
     def _arithmetic(self, case: Case, account: Account) -> str:
         base, bonus = account.base_usd_cents, account.bonus_usd_cents
         if account.is_unmatched:
-            return f"nothing here; the place's reward is {self._money(base)}"
+            return f"nothing here; the submission's reward is {self._money(base)}"
         if account.why == REST:
             return f"{self._money(base + bonus)}: all that the session earned, less what was owed before"
         if account.why == WAITED:
@@ -185,9 +185,9 @@ class _Words:
         sum = f"{self._money(base)}{self._base_terms(case, account)} + {self._money(bonus)}"
         total = f"{sum}{self._bonus_terms(case, bonus)} = {self._money(base + bonus)}"
         if account.panel_study:
-            return f"{total}, all as a bonus: the place belongs to another study at the panel"
+            return f"{total}, all as a bonus: the submission belongs to another study at the panel"
         is_by_bonus = account.is_partial and base and account.submission
-        return f"{total}, all as a bonus once the place is given up" if is_by_bonus else total
+        return f"{total}, all as a bonus once the submission is given up" if is_by_bonus else total
 
     def _base_terms(self, case: Case, account: Account) -> str:
         """Return how the base of the ledger was computed, if it is not whole and the rules give it."""
@@ -244,7 +244,7 @@ class _Words:
 
     def _reward(self, case: Case, account: Account, status: str) -> _Outlook:
         if account.reward == "undecided":
-            coming = "Prolific approves the place by itself some weeks after it was handed in"
+            coming = "Prolific approves the submission by itself some weeks after it was completed"
             close = _CLOSE if case.key in self._stored else ()
             options = ("--approve WHO --yes", "--ask-return WHO --yes", *close)
             return _Outlook("not decided: nobody is owed it, and the budget reserves it", coming, options)
@@ -252,14 +252,16 @@ class _Words:
             if status or self._known.trouble:
                 return _Outlook("committed", f"{self._run} asks for its approval, and looks for it", _YES)
             return _Outlook(
-                "committed", "nothing: the panel does not know the place", ("--release --yes", *_CLOSE)
+                "committed", "nothing: the panel does not know the submission", ("--release --yes", *_CLOSE)
             )
         if self._is_from_list(account):
             return _Outlook("owed", "you pay it, from the list", _FROM_LIST)
         if status == "awaiting_review":
-            return self._payable(case.key, "reward", "approves the place")
+            return self._payable(case.key, "reward", "approves the submission")
         if status in COMPLETABLE and account.why in CLOSED and self._by_server:
-            return _Outlook("owed", f"{self._run} reports the person as done, then approves the place", _YES)
+            return _Outlook(
+                "owed", f"{self._run} reports the person as done, then approves the submission", _YES
+            )
         return self._unpayable(status)
 
     def _bonus(self, case: Case, account: Account, status: str) -> _Outlook:
@@ -272,7 +274,7 @@ class _Words:
                 return _Outlook("owed", f"after a restore, bonuses are paid from {_at(from_)} on")
             return self._payable(case.key, "bonus", "pays the bonus")
         if account.is_part_or_rest and status and status not in (*APPROVED, *LOST):
-            return _Outlook("owed", "the bonus is paid once the place is returned or timed out", _CLOSE)
+            return _Outlook("owed", "the bonus is paid once the submission is returned or timed out", _CLOSE)
         if status and status not in LOST and account.reward in ("owed", "intended"):
             return _Outlook("owed", "the bonus is paid once the reward is")
         return self._unpayable(status)
@@ -300,11 +302,11 @@ class _Words:
         if self._known.trouble:
             return _Outlook("owed", "what can be paid is known once the panel can be asked")
         if not status:
-            return _Outlook("owed", "nothing: the panel does not know the person's place", _CLOSE)
+            return _Outlook("owed", "nothing: the panel does not know the person's submission", _CLOSE)
         if status in LOST:
             options = _BROKE_OFF if status in GONE else ()
-            return _Outlook("owed", f"nothing: the place was {_words(status)}", (*options, *_CLOSE))
-        return _Outlook("owed", "the place is paid once it is handed in", _CLOSE)
+            return _Outlook("owed", f"nothing: the submission was {_words(status)}", (*options, *_CLOSE))
+        return _Outlook("owed", "the submission is paid once it is completed", _CLOSE)
 
     def _is_from_list(self, account: Account) -> bool:
         return self._known.is_by_list or not account.submission
@@ -313,7 +315,9 @@ class _Words:
         if self._known.trouble or self._known.is_by_list:
             return f"not asked: {self._known.trouble or 'the study is paid from a list'}"
         status = self._known.statuses.get(case.key) or (case.place.status if case.place else "")
-        unlisted = "not listed" if case.account and case.account.is_paid else "no such place of this person"
+        unlisted = (
+            "not listed" if case.account and case.account.is_paid else "no such submission of this person"
+        )
         asked = case.account.asked_to_return_at if case.account else ""
         return (_words(status) or unlisted) + (f", asked on {readable(asked)} to return it" if asked else "")
 

@@ -182,7 +182,7 @@ class Payer:
             amount = format_money(account.usd_cents("bonus"), self.study.protocol.pay.currency)
             self.refused[
                 f"{account.evaluator} is paid {amount} as a bonus already, for the session that broke off; "
-                "approving the place would pay that twice: ask for its return (--ask-return "
+                "approving the submission would pay that twice: ask for its return (--ask-return "
                 f"{account.evaluator}), or reject it at the panel"
             ] = None
             return False
@@ -314,7 +314,7 @@ class Payer:
             at = accounts.restored_at(self.store, self.study.name)
             self._hindrances[
                 f"this store was restored from a backup, or took a ledger over, at {at}; bonuses are paid "
-                f"from {until.isoformat(timespec='minutes')} on, when the panel's books show what was paid "
+                f"from {until.isoformat(timespec='minutes')} on, when the panel's records show what was paid "
                 "before"
             ] = None
             return

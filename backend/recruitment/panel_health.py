@@ -39,12 +39,12 @@ class Health:
         last = f"; it was last read at {readable(self.read_at)}" if self.read_at else ""
         if self.is_refused:
             return (
-                f"Prolific refuses the token since {since}{last}: returned places go unnoticed, "
+                f"Prolific refuses the token since {since}{last}: returned submissions go unnoticed, "
                 "nobody is reported as done or paid, and nobody new is admitted; put a valid token into "
                 "PROLIFIC_TOKEN, or the file that PROLIFIC_TOKEN_FILE names, and start `openhype serve` again"
             )
         return (
-            f"Prolific could not be read since {since}{last}: returned places go unnoticed, and "
+            f"Prolific could not be read since {since}{last}: returned submissions go unnoticed, and "
             f"nobody is reported as done; retrying ({self.reason})"
         )
 

@@ -124,7 +124,7 @@ class Plan:
             )
         if budget_cents is not None and self.total_cents > budget_cents:
             raise InvalidInput(
-                f"{self.places} places cost {self.money(self.total_cents)} at most, over the budget of "
+                f"{self.places} slots cost {self.money(self.total_cents)} at most, over the budget of "
                 f"{self.money(budget_cents)}; raise the budget (--budget)"
             )
         if self.screen_out:

@@ -336,7 +336,9 @@ def check_growth(study: Study, state: Mapping[str, Any], places: int) -> None:
         Conflict: more, and it was stopped permanently.
     """
     if places < state["places"]:
-        raise InvalidInput(f"places can only grow: there are {state['places']}, and {places} were asked for")
+        raise InvalidInput(
+            f"the number of slots can only grow: there are {state['places']}, and {places} were asked for"
+        )
     if places > state["places"] and state["state"] == "stopped":
         raise Conflict(f"the recruitment for {study.name} was stopped permanently")
 
@@ -370,8 +372,8 @@ def over_budget(study: Study, budget_cents: int, wanted: Plan) -> InvalidInput:
     """Return the error for a plan that costs more than a budget."""
     budget = format_money(budget_cents, study.protocol.pay.currency)
     return InvalidInput(
-        f"{wanted.places} places cost {wanted.money(wanted.total_cents)} at most, over the budget of "
-        f"{budget}; raise the budget (--budget; that of `openhype pay` bounds places, too)"
+        f"{wanted.places} slots cost {wanted.money(wanted.total_cents)} at most, over the budget of "
+        f"{budget}; raise the budget (--budget; that of `openhype pay` limits slots, too)"
     )
 
 
@@ -458,8 +460,8 @@ def at_odds(store: Store, study: Study) -> str:
         return f"study {name} is only {seen['state']} at Prolific {since}: nobody arrives yet"
     if state["state"] == "published" and seen["is_stopped"]:
         return (
-            f"study {name} was stopped at Prolific {since}, before all places were taken: nobody new "
-            f"arrives; more places resume it (`openhype recruit {name} --places N --yes`)"
+            f"study {name} was stopped at Prolific {since}, before all slots were taken: nobody new "
+            f"arrives; more slots resume it (`openhype recruit {name} --places N --yes`)"
         )
     if state["state"] in ("paused", "stopped") and seen["state"] == "active":
         return f"study {name} was {state['state']} here and takes people in at Prolific {since}"
@@ -501,7 +503,7 @@ def _checked(
     wanted.check(study.name, budget_cents)
     if balance.available_cents < wanted.rewards_cents:
         raise InvalidInput(
-            f"the rewards of {wanted.places} places cost {wanted.money(wanted.rewards_cents)} with fees, and "
+            f"the rewards of {wanted.places} slots cost {wanted.money(wanted.rewards_cents)} with fees, and "
             f"workspace {wallet.workspace_title} has {wanted.money(balance.available_cents)}; add money there"
         )
     return wanted
@@ -518,7 +520,7 @@ def _check_decided(store: Store, study: Study, state: Mapping[str, Any], wanted:
     decided = planned(study, state)
     if decided.total_cents > wanted.total_cents:
         raise Conflict(
-            f"the recruitment for {study.name} was decided with {decided.places} places for at most "
+            f"the recruitment for {study.name} was decided with {decided.places} slots for at most "
             f"{decided.money(decided.total_cents)}, not {wanted.places} for "
             f"{wanted.money(wanted.total_cents)}; look at the plan again (nothing is published)"
         )

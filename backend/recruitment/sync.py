@@ -87,7 +87,7 @@ def read(store: Store, panel: Panel, study: Study, now: str) -> tuple[Counter[st
         except TokenRefused:
             raise
         except PanelRefused as error:  # one unreadable place must not hold up the others
-            log.warning("a place of %s could not be read: %s", study.name, error)
+            log.warning("a submission of %s could not be read: %s", study.name, error)
             done["not read"] += 1
             continue
         if place and place.status == "rejected" and cursor.state == "finished":
@@ -257,7 +257,7 @@ def _place(panel: Panel, study: Study, session: Session) -> Submission | None:
 
 def _missing(study: Study) -> str:
     """Return the book of the sessions whose place the panel did not know, and since when."""
-    return f"missing places {study.name}"
+    return f"missing submissions {study.name}"
 
 
 def _is_still_missing(

@@ -162,7 +162,7 @@ class Watch:
             except OpenhypeError as error:  # an error in one study must not hold up the others
                 panel_health.failed(self._store, study.name, error, self._now())
             except Exception:  # nor a bug of ours
-                log.exception("fault while the places of %s were read", study.name)
+                log.exception("fault while the submissions of %s were read", study.name)
 
     def _read(self, study: Study) -> list[sync.Report]:
         began = time.monotonic()

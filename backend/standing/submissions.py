@@ -320,7 +320,7 @@ def _changed(
             return None
         return {"created_at": study.created_at, "submissions": [_plain(one) for one in after]}
 
-    busy = "your submissions are being changed from several places at once"
+    busy = "your submissions are being changed from several programs at once"
     entry = update(store, submissions_of(study.name), member, of_data, busy)
     return _submissions(study, member, entry.data if entry else None)
 

@@ -32,7 +32,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Terms:
-    """The terms of a standing study. Times are UTC, ISO 8601; None for no limit."""
+    """The terms of a leaderboard study. Times are UTC, ISO 8601; None for no limit."""
 
     title: str
     about: str = ""
@@ -90,7 +90,7 @@ def stand(
         Conflict: `changed`: the terms are others by now.
     """
     if problem := judgment_of(study.protocol.method).join_problem(study):
-        raise InvalidInput(f"{study.name} cannot be a standing study: it {problem}")
+        raise InvalidInput(f"{study.name} cannot be a leaderboard study: it {problem}")
     checked = _checked(terms)
     at = stamp(now)
     protocol = protocol_text(store, study)
@@ -127,7 +127,7 @@ def standing(store: Store, study: Study) -> Standing:
     entry = store.entry(STANDING, study.name)
     if entry is None or entry.data["created_at"] != study.created_at:
         raise NotFound(
-            f"{study.name} takes no models in; `openhype stand {study.name}` makes it a standing study",
+            f"{study.name} takes no models in; `openhype stand {study.name}` makes it a leaderboard study",
             code="no_standing_study",
         )
     found = _standing(study.name, entry.data)

@@ -62,4 +62,6 @@ def update(
             return entry
         return store.write_entry(book, key, entry.version if entry else 0, after)
 
-    return retried(change, busy or f"the entry {key} of {book} is being changed from several places at once")
+    return retried(
+        change, busy or f"the entry {key} of {book} is being changed from several programs at once"
+    )

@@ -29,4 +29,4 @@ def close_model(store: Store, study: Study, model: str) -> Study:
         store.change_study(after)
         return after
 
-    return retried(change, f"study {study.name} is being changed from several places at once")
+    return retried(change, f"study {study.name} is being changed from several programs at once")

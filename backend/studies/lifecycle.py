@@ -112,4 +112,4 @@ def _changed(store: Store, study: Study, **changes: Any) -> Study:
         store.change_study(after)
         return after
 
-    return retried(change, f"study {study.name} is being changed from several places at once")
+    return retried(change, f"study {study.name} is being changed from several programs at once")

@@ -57,7 +57,7 @@ def warning(store: Store, study: Study) -> str | None:
     command = f"`openhype draw {study.name}`"
     if found is None:
         return (
-            f"pictures are drawn at random until {command} has found which need evaluators"
+            f"pictures are sampled at random until {command} has found which need evaluators"
             if finished
             else None
         )
@@ -65,7 +65,7 @@ def warning(store: Store, study: Study) -> str | None:
     if behind <= 0:
         return None
     return (
-        f"pictures are drawn by what they needed {behind} finished sessions ago, at {found.at[:16]}Z; "
+        f"pictures are sampled by what they needed {behind} finished sessions ago, at {found.at[:16]}Z; "
         f"{command} brings this up to date"
     )
 

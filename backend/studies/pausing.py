@@ -103,6 +103,6 @@ def early_ends_exceeded(store: Store, study: Study) -> str | None:
         return None
     return (
         f"study {study.name} has paused itself, and takes in nobody new: {count} sessions were closed early "
-        f"or withdrawn, which are paid and fill no place, and `early_ends` allows {allowed}; "
+        f"or withdrawn, which are paid and do not count as finished, and `early_ends` allows {allowed}; "
         f"`openhype resume {study.name}` allows {allowed} more"
     )

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from backend.recruitment.sync_thread import Watch
 
 Clock = Callable[[], datetime]
-BUSY = "the session is being changed from several places at once"
+BUSY = "the session is being changed from several programs at once"
 _CURSORS_CACHED = 4096
 _SESSIONS_BYTES = 48 << 20
 """Cached sessions, in bytes of memory: some 2,800 of HYPE-infinity, or 700 of HYPE-time."""

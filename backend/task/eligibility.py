@@ -250,7 +250,7 @@ class Admission:
                 return True
             return cursor.state != "active"
 
-        return retried(closed, "the person's other session is being changed from several places at once")
+        return retried(closed, "the person's other session is being changed from several programs at once")
 
     def _may_retake(self, study: Study, session_id: str, cursor: Cursor) -> bool:
         if study.kind != "qualification" or cursor.state in ("active", "returned"):
@@ -298,6 +298,6 @@ def _already(code: str) -> Conflict:
         "already_finished": "was finished",
         "already_started": "is open in another browser; go on there",
         "returned": "was given back at the panel",
-        sessions.LAPSED: "was silent, and its place was given to another",
+        sessions.LAPSED: "was silent, and another got its participant slot",
     }
     return Conflict(f"this evaluator's session {done[code]}; nobody takes part twice", code=code)

@@ -157,11 +157,13 @@ class PlaceCheck:
             place = self._found(link[record.submission])
         except NotThere:
             raise NotAllowed(
-                "the panel does not know this place; it may do so in a moment", code="unknown_place"
+                "the panel does not know this submission; it may do so in a moment", code="unknown_place"
             ) from None
         except (PanelRefused, PanelUnsure, PanelUnreached) as error:
             panel_health.failed(self._store, study.name, error, stamp(self._clock()))
-            raise Unavailable("the panel cannot be asked for this place now; try again in a moment") from None
+            raise Unavailable(
+                "the panel cannot be asked for this submission now; try again in a moment"
+            ) from None
         finally:
             self._asking.release()
         _check_place(place, link, link[record.evaluator], needed.studies)
@@ -185,7 +187,7 @@ class PlaceCheck:
                     return self._panel.submission(submission, is_urgent=True)
         finally:
             self._patience.release()
-        raise NotThere("the panel does not know this place")
+        raise NotThere("the panel does not know this submission")
 
     def _pass(self, needed: Requirement, link: Mapping[str, str]) -> str:
         until = int(self._clock().timestamp()) + _GOOD_FOR_S
@@ -211,7 +213,7 @@ def _check_named(study: Study, needed: Requirement, link: Mapping[str, str]) -> 
     if study.protocol.pay.is_paid and record.evaluator and not needed.signature:
         names.append(record.evaluator)
     if not all(link.get(name) for name in names):
-        raise NotAllowed("this study is for people who hold a place at the panel", code="no_place")
+        raise NotAllowed("this study is for people who have a submission at the panel", code="no_place")
 
 
 def _check_study(needed: Requirement, link: Mapping[str, str]) -> None:
@@ -228,8 +230,10 @@ def _check_place(
         raise _wrong_place()
     if place.status in _OVER:
         code, how = _OVER[place.status]
-        raise Conflict(f"this place {how}", code=code)
+        raise Conflict(f"this submission {how}", code=code)
 
 
 def _wrong_place() -> NotAllowed:
-    return NotAllowed("this place at the panel is another person's, or of another study", code="wrong_place")
+    return NotAllowed(
+        "this submission at the panel is another person's, or of another study", code="wrong_place"
+    )

@@ -134,7 +134,7 @@ def broken_off(payday, at_panel="timed_out"):
     "reward: $1.00 owed",
     "bonus: $0.10 owed",
     "at the panel: awaiting review",
-    "next: the next run approves the place",
+    "next: the next run approves the submission",
     "next: the bonus is paid once the reward is",
     "you may: openhype pay faces --yes",
 )
@@ -155,7 +155,7 @@ def ended(payday):
 @case(
     "did: closed early, and paid in part; 2 pictures did not flash on time, fewer than 5; paid by the share",
     "owed: $0.60 of base (6 of 10 × $1.00, rounded up) + $0.06 of bonus (3 right × $0.02) = $0.66, all as a",
-    "next: the bonus is paid once the place is returned or timed out",
+    "next: the bonus is paid once the submission is returned or timed out",
 )
 def ended_in_part(payday):
     who, _ = payday.person("broken_off", right=3, answered=6, at_panel="active")
@@ -175,7 +175,7 @@ def not_sure(payday):
     return who
 
 
-@case("next: the next run reports the person as done, then approves the place")
+@case("next: the next run reports the person as done, then approves the submission")
 def not_reported(payday):
     recruits(payday, by_server=True)
     return payday.person(at_panel="active")[0]
@@ -341,7 +341,7 @@ def panel_away(payday):
     return payday.person()[0]
 
 
-@case("next: the next run at sqlite:///there, approves the place")
+@case("next: the next run at sqlite:///there, approves the submission")
 def paid_from_elsewhere(payday):
     owing.change_purse(
         payday.store, "faces", lambda now: dataclasses.replace(now, paid_from="sqlite:///there")
@@ -349,7 +349,7 @@ def paid_from_elsewhere(payday):
     return payday.person()[0]
 
 
-@case("next: the next run, within the hour, approves the place")
+@case("next: the next run, within the hour, approves the submission")
 def paid_automatically(payday):
     owing.set_budget(payday.store, "faces", 1000)
     automatic.approve(payday.store, payday.study, payday.clock())
@@ -357,7 +357,9 @@ def paid_automatically(payday):
 
 
 @case(
-    "all as a bonus: the place belongs to another study at the panel", "bonus: $1.10 owed", "pays the bonus"
+    "all as a bonus: the submission belongs to another study at the panel",
+    "bonus: $1.10 owed",
+    "pays the bonus",
 )
 def on_the_way_to_another_study(payday):
     who, place = payday.person()
@@ -371,17 +373,17 @@ def on_the_way_to_another_study(payday):
 # debts that nothing pays
 
 
-@case("at the panel: returned", "next: nothing: the place was returned", "--broke-off e001=REASON --yes")
+@case("at the panel: returned", "next: nothing: the submission was returned", "--broke-off e001=REASON --yes")
 def returned(payday):
     return payday.person(at_panel="returned")[0]
 
 
-@case("next: nothing: the place was rejected", "you may: openhype pay faces --close e001=REASON")
+@case("next: nothing: the submission was rejected", "you may: openhype pay faces --close e001=REASON")
 def rejected(payday):
     return payday.person(at_panel="rejected")[0]
 
 
-@case("reward: $1.00 owed", "next: nothing: the place was rejected")
+@case("reward: $1.00 owed", "next: nothing: the submission was rejected")
 def rejected_when_committed(payday):
     who, place = payday.person()
     paid_with(payday, "approve", "kill")
@@ -407,7 +409,9 @@ def closed_and_approved(payday):
 
 
 @case(
-    "at the panel: no such place of this person", "next: nothing: the panel does not know", "--release --yes"
+    "at the panel: no such submission of this person",
+    "next: nothing: the panel does not know",
+    "--release --yes",
 )
 def vanished(payday):
     who, place = payday.person()
@@ -417,7 +421,9 @@ def vanished(payday):
 
 
 @case(
-    "reward: $1.00 owed", "next: nothing: the panel does not know the person's place", "--close e001=REASON"
+    "reward: $1.00 owed",
+    "next: nothing: the panel does not know the person's submission",
+    "--close e001=REASON",
 )
 def vanished_and_released(payday):
     who = vanished(payday)
@@ -447,7 +453,7 @@ def broke_off(payday):
     return broken_off(payday)[0]
 
 
-@case("next: the bonus is paid once the place is returned or timed out")
+@case("next: the bonus is paid once the submission is returned or timed out")
 def broke_off_with_the_place_open(payday):
     return broken_off(payday, "active")[0]
 
@@ -530,7 +536,8 @@ def withdrawn(payday):
 
 
 @case(
-    "did: withdrew, which is paid as a bonus once the place is given up; withdrew on 2026-01-05 00:00 UTC",
+    "did: withdrew, which is paid as a bonus once the submission is returned; withdrew on 2026-01-05 00:00 "
+    "UTC",
     "owed: $0.50 of base (of $1.00, by the trials answered) + $0.04 of bonus = $0.54",
 )
 def withdrawn_under_way(payday):
@@ -558,7 +565,7 @@ def withdrawn_and_returned_when_committed(payday):
     return who
 
 
-@case("owed: nothing: the place had been given up at the panel")
+@case("owed: nothing: the submission had been given up at the panel")
 def withdrawn_after_the_place_was_returned(payday):
     who, _ = payday.person("returned", at_panel="returned")
     withdraw(payday.store, payday.study, "faces-001", AT)
@@ -574,7 +581,7 @@ def unfinished_session(payday):
 
 
 @case(
-    "the session fell silent, and its place was given to another",
+    "the session fell silent, and another got its participant slot",
     "owed: nothing yet, unless you say that it broke off",
     "--broke-off e001=REASON",
 )
@@ -582,7 +589,10 @@ def lapsed(payday):
     return payday.person("lapsed", answered=4, at_panel="active")[0]
 
 
-@case("the session was closed, as its place was timed out", "owed: nothing: the place had been given up")
+@case(
+    "the session was closed, as its submission was timed out",
+    "owed: nothing: the submission had been given up",
+)
 def session_given_back(payday):
     recruits(payday)
     who, _ = payday.person("active", answered=4, at_panel="timed_out")
@@ -591,7 +601,9 @@ def session_given_back(payday):
 
 
 @case(
-    "did: declined to take part", "owed: nothing: the panel pays for such a place only if", "panel: returned"
+    "did: declined to take part",
+    "owed: nothing: the panel pays for such a submission only if",
+    "panel: returned",
 )
 def declined_and_returned(payday):
     recruits(payday)
@@ -616,7 +628,7 @@ def screened_out_by_a_fixed_amount(payday):
 
 @case(
     "did: declined to take part",
-    "owed: nothing here; the place's reward is $1.00",
+    "owed: nothing here; the submission's reward is $1.00",
     "reward: $1.00 not decided",
 )
 def declined(payday):
@@ -633,14 +645,14 @@ def unfit_device(payday):
 @case(
     "did: was screened out by the qualification",
     "reward: $1.00 owed",
-    "next: the next run approves the place",
+    "next: the next run approves the submission",
 )
 def screened_out_at_the_reward(payday):
     recruits(payday)
     return stranger(payday, "OUT7").id
 
 
-@case("did: handed in the place without having finished here", "reward: $1.00 not decided")
+@case("did: completed the submission without having finished here", "reward: $1.00 not decided")
 def unfinished(payday):
     return payday.person("active", answered=4, at_panel="done")[1].id
 

@@ -120,7 +120,7 @@ class TestRefusals:
     def test_while_a_place_at_the_panel_is_not_approved(self, world, study):
         world.player(panel={"PROLIFIC_PID": "p1", "SESSION_ID": "s1"}).play()
 
-        with pytest.raises(Conflict, match="1 evaluator is owed the approval of a place at the panel"):
+        with pytest.raises(Conflict, match="1 evaluator is owed the approval of a submission at the panel"):
             removed(world)
 
     def test_what_somebody_who_withdrew_is_owed_counts(self, world):
@@ -149,7 +149,7 @@ class TestRefusals:
         signed = {"is_visible": True, "is_here": True}
         world.http.post(url, json=signed, headers={"Authorization": f"Bearer {wait}"})
 
-        with pytest.raises(Conflict, match="1 person is paid to wait for the call"):
+        with pytest.raises(Conflict, match="1 person is paid to wait for the study"):
             removed(world)
         world.clock.move(minutes=10)
         with pytest.raises(Conflict, match=r"1 evaluator is owed \$0.10"):
@@ -504,7 +504,7 @@ class TestCommands:
         assert done.exit_code == 0
         assert done.output.splitlines() == [
             "study faces: 0 sessions with 0 answers, 4 simulated sessions, 0 pictures and masks; what was "
-            "owed and paid stays in the books",
+            "owed and paid stays recorded",
             "faces is deleted",
         ]
         assert gone.exit_code == 1

@@ -105,7 +105,7 @@ def test_a_panel_that_cannot_be_reached_is_a_failure_that_says_so(payday, openhy
     done = openhype("--yes")
 
     assert done.exit_code == 1
-    assert "the connection to Prolific broke on the call to pay bonuses" in done.stderr
+    assert "the connection to Prolific broke on the request to pay bonuses" in done.stderr
     assert "asked for, without an answer" in done.stdout
 
 
@@ -211,7 +211,7 @@ def test_explain_says_why_in_a_process_of_its_own_as_words_and_as_json(payday, f
     assert (unknown.returncode, unknown.stdout) == (1, "")
     assert "study faces knows nobody called 'e003'; did you mean `e002`?" in unknown.stderr
     assert data[0]["evaluator"] == "e002"
-    assert {"about": "next", "words": "nothing: the place was rejected"} in data[0]["said"]
+    assert {"about": "next", "words": "nothing: the submission was rejected"} in data[0]["said"]
     assert payday.books.paid() == {}
 
 

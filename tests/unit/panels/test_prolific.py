@@ -158,7 +158,7 @@ def test_a_study_is_published_once_though_the_answer_was_lost(fake, panel):
     study = panel.create(ORDER)
     fake.fail("POST", "/transition/", "after")
 
-    with pytest.raises(PanelUnsure, match="broke on the call to publish"):
+    with pytest.raises(PanelUnsure, match="broke on the request to publish"):
         panel.change(study, "publish")
     panel.change(study, "publish")
 
@@ -191,14 +191,14 @@ def test_a_call_that_was_unsure_once_stays_so_though_the_panel_is_busy_afterward
     fake.fail("POST", "/bulk-approve/", "after")
     fake.fail("POST", "/bulk-approve/", 429, times=99)
 
-    with pytest.raises(PanelUnsure, match="broke on the call to approve"):
+    with pytest.raises(PanelUnsure, match="broke on the request to approve"):
         panel.approve([place.id])
 
 
 def test_a_study_is_not_made_twice_when_the_answer_was_lost(fake, panel):
     fake.fail("POST", "/studies/", "after")
 
-    with pytest.raises(PanelUnsure, match="broke on the call to create"):
+    with pytest.raises(PanelUnsure, match="broke on the request to create"):
         panel.create(ORDER)
 
     assert panel.create(ORDER) in fake.books.studies

@@ -237,7 +237,7 @@ def record_data(**changes):
     ("changes", "message"),
     [
         ({"claims": None}, "lacks the entry 'claims'"),
-        ({"claims": {}}, "must name the claim"),
+        ({"claims": {}}, "must name what"),
         ({"claims": {"SESSION_ID": "panel.place"}}, "names the person"),
         ({"claims": {**CLAIMS, "age": "panel.age"}}, "and stored ones only"),
         ({"claims": "sub"}, "claims must be a table of texts"),

@@ -127,7 +127,7 @@ def test_a_session_that_is_owed_less_does_not_replace_the_debt_of_another_on_its
     payday.store.add_session(again, dataclasses.replace(cursor, trial_index=1, right={}))
     owing.broke_off(payday.store, payday.study, evaluator, FAULT)
 
-    with pytest.raises(Conflict, match="place of session faces-099, to session faces-001: name that one"):
+    with pytest.raises(Conflict, match="submission of session faces-099, to faces-001: name that one"):
         owing.broke_off(payday.store, payday.study, "e099", FAULT)
 
     pay(payday)

@@ -90,7 +90,7 @@ def test_a_balance_that_does_not_cover_the_rewards_is_said_before_anything_is_ma
     study = world.add(studies.study(**SETTINGS))
 
     with pytest.raises(
-        InvalidInput, match=r"6 places cost \$17.16 with fees, and workspace First has \$17.15"
+        InvalidInput, match=r"6 slots cost \$17.16 with fees, and workspace First has \$17.15"
     ):
         begin(world.store, panel, study, plan(study), URL)
     books.workspace.balance += 1

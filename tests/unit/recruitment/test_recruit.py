@@ -157,7 +157,7 @@ def test_places_grow_within_the_budget_and_never_shrink(world, panel, books, stu
 
     grow(world.store, panel, study, 7)
 
-    with pytest.raises(InvalidInput, match=r"8 places cost .* over the budget"):
+    with pytest.raises(InvalidInput, match=r"8 slots cost .* over the budget"):
         grow(world.store, panel, study, 8)
     with pytest.raises(InvalidInput, match="can only grow: there are 7, and 5 were asked for"):
         grow(world.store, panel, study, 5)
@@ -245,7 +245,7 @@ def test_a_recruitment_that_was_stopped_does_not_grow(world, panel, books, study
 def test_a_draft_that_costs_more_than_is_wanted_now_is_not_published(world, panel, books, study):
     recruit.prepare(world.store, panel, study, plan(study, 6), URL)
 
-    with pytest.raises(Conflict, match=r"decided with 6 places for at most \$18.54, not 2 for \$6.18"):
+    with pytest.raises(Conflict, match=r"decided with 6 slots for at most \$18.54, not 2 for \$6.18"):
         begin(world.store, panel, study, plan(study, 2), URL)
 
     (made,) = books.studies.values()
@@ -464,7 +464,7 @@ def test_a_death_while_giving_up_a_draft_is_resumed(world, panel, able, study, n
 
 def test_the_budget_of_payments_holds_places_back_too(world, panel, able, study):
     set_budget(world.store, "faces", 2 * 309)
-    with pytest.raises(InvalidInput, match=r"6 places cost \$18.54 at most, over the budget of \$6.18"):
+    with pytest.raises(InvalidInput, match=r"6 slots cost \$18.54 at most, over the budget of \$6.18"):
         study_recruitment.publish(world.store, panel, study, Wish(url=URL, budget_usd_cents=9999))
     study_recruitment.publish(world.store, panel, study, Wish(places=2))
     assert published(able)["total_available_places"] == 2

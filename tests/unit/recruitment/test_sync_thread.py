@@ -261,7 +261,7 @@ def test_a_stranger_with_ids_of_their_own_making_does_not_come_in(make_site, cha
     link = {**visitor.link, **changes}
 
     for path, body in (("sessions", {"consent_version": "1"}), ("admission", {})):
-        with pytest.raises(Refused, match=r"this place|hold a place") as refused:
+        with pytest.raises(Refused, match=r"this submission|have a submission") as refused:
             visitor.http.post(f"/api/studies/faces/{path}", {**body, "panel": link})
         assert refused.value.code == code
     assert site.states() == {}
@@ -279,7 +279,7 @@ def test_a_place_that_is_over_lets_nobody_in(make_site, how, code):
         site.books.submit(visitor.place.id, "NOCODE")
     getattr(site.books, how)(visitor.place.id)
 
-    with pytest.raises(Refused, match="this place") as refused:
+    with pytest.raises(Refused, match="this submission") as refused:
         visitor.open()
 
     assert refused.value.code == code
@@ -297,7 +297,7 @@ def test_a_pass_stands_for_the_place_and_for_no_other(make_site):
 
     assert len(site.fake.calls) == asked
     stolen = {**body, "panel": {**other.link, "SESSION_ID": "f" * 24}}
-    with pytest.raises(Refused, match="does not know this place"):
+    with pytest.raises(Refused, match="does not know this submission"):
         other.http.post("/api/studies/faces/sessions", stolen)
 
 

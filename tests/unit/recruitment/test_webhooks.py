@@ -74,7 +74,7 @@ def test_the_secret_that_the_workspace_has_is_taken_and_never_replaced(researche
 def test_a_try_that_broke_off_is_gone_on_with(researcher, call, how):
     method, _, path = call.partition(" ")
     researcher.fake.fail(method, path, how, times=9)
-    with pytest.raises(PanelUnsure, match="on the call to"):
+    with pytest.raises(PanelUnsure, match="on the request to"):
         researcher.subscribe()
     researcher.fake.faults.clear()
 

@@ -151,5 +151,5 @@ def test_stand_shows_and_changes_terms(world):
 def test_a_study_that_nothing_can_join_cannot_stand(world):
     study = world.add(studies.study(images=8, draw="least-seen"))
 
-    with pytest.raises(Exception, match="cannot be a standing study: it draws its pictures by what"):
+    with pytest.raises(Exception, match="cannot be a leaderboard study: it samples its pictures adaptively"):
         stand(world.store, study, TERMS, world.clock())

@@ -279,7 +279,7 @@ def test_why_somebody_is_owed_what_is_said_in_words_to_who_asks(payday, me):
     said = [(one["about"], one["words"]) for one in account["said"]]
     assert account["evaluator"] == "e001"
     assert ("owed", "$1.00 of base + $0.10 of bonus (5 right × $0.02) = $1.10") in said
-    assert ("next", "the next run approves the place") in said
+    assert ("next", "the next run approves the submission") in said
     assert me.get(f"studies/faces/payments/{place.id}")["accounts"] == [account]
     unknown = me.get("studies/faces/payments/e002", 404)["error"]
     assert (unknown["code"], unknown["message"]) == (

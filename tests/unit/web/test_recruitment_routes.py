@@ -136,7 +136,7 @@ def test_more_places_than_the_budget_pays_for_are_not_offered(fake, me, study):
     found = me.get(f"studies/faces/recruitment?url={URL}&places=8")
 
     assert found["confirmation"] is None
-    assert "8 places cost $24.72 at most, over the budget of $18.54" in found["hindrance"]
+    assert "8 slots cost $24.72 at most, over the budget of $18.54" in found["hindrance"]
 
 
 def test_a_wage_under_the_least_that_the_panel_allows_is_not_offered(me, world):
@@ -276,7 +276,7 @@ def test_fewer_places_than_are_published_are_not_offered(fake, me, study):
     found = me.get(f"studies/faces/recruitment?url={URL}&places=2")
 
     assert (found["plan"], found["confirmation"]) == (None, None)
-    assert "places can only grow: there are 6, and 2 were asked for" in found["hindrance"]
+    assert "the number of slots can only grow: there are 6, and 2 were asked for" in found["hindrance"]
 
 
 def test_what_is_in_the_way_is_told(world, me, fake):
