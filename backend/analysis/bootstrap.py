@@ -112,7 +112,7 @@ def _check(values: Sequence[Fraction | float] | np.ndarray, drawn: int, level: f
     if not np.isfinite(np.asarray(values, float)).all():
         raise InvalidInput("a bootstrap needs finite numbers, and there is one that is not")
     if drawn < 1:
-        raise InvalidInput(f"the number of values drawn must be 1 or more, not {drawn}")
+        raise InvalidInput(f"the number of values sampled must be 1 or more, not {drawn}")
     if not 0 < level < 1:
         raise InvalidInput(f"level must be between 0 and 1, such as 0.95, not {level}")
 

@@ -25,11 +25,13 @@ def random_share(answers: Answers) -> Answers:
         return answers
     by_need = np.array([name in DRAWS_BY_NEED for name in column.names])[column.codes]
     if by_need.all():
-        raise InvalidInput("all pictures were drawn by need (column draw), so that there is no score")
+        raise InvalidInput(
+            "all pictures are from adaptive sampling (column `draw`), so that there is no score"
+        )
     left = filter_rows(answers, ~by_need)
     count = answers.given - left.given
     note = (
-        f"{count:,} of {answers.given:,} responses are to pictures drawn by need (draw); scores are computed "
+        f"{count:,} of {answers.given:,} responses are to pictures of adaptive sampling (draw); scores are "
         "from the others, the crossed model from all"
     )
     return replace(left, notes=(*left.notes, note))

@@ -424,6 +424,6 @@ def _of_pictures(spreads: Sequence[Spread], pictures: int | None) -> Iterator[st
     shown = f"{min(counts):,.0f}" if math.isfinite(min(counts)) else "very many"
     of_what = "of each model" if spreads[0].centred else "a side"
     yield (
-        f"{shown} pictures {of_what}, from which each evaluator's are drawn"
+        f"{shown} pictures {of_what}, from which each evaluator's are sampled"
         + ("" if pictures else " (--pictures plans for others)")
     )

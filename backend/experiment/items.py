@@ -204,7 +204,7 @@ def check(protocol: Protocol, kind: str, title: str) -> None:
         ),
         (
             unscored.instructed_checks > 0,
-            "has sentinels (picture_checks) in place of instructions; leave instructed_checks=0",
+            "has sentinels (picture_checks) instead of instructions; leave instructed_checks=0",
             ("instructed_checks",),
         ),
     ]

@@ -57,7 +57,7 @@ class Signature:
             )
         if not self.claims or not all(self.claims.values()):
             raise InvalidInput(
-                "signature.claims must name the claim that each parameter must equal",
+                "signature.claims must name what each parameter must equal",
                 keys=("signature", "claims"),
             )
 

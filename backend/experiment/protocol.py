@@ -168,7 +168,7 @@ class StimulusSettings(Group):
     )
     draw: str = _setting(
         RANDOM_DRAW,
-        "how the pictures of a session are drawn: `random`; or, by what `openhype draw` last found, "
+        "how the pictures of a session are sampled: `random`; or, by what `openhype draw` last found, "
         "`least-seen`: those with the fewest answers, `uncertain`: those that need more evaluators; of "
         "these two, scores use the random share alone (`infinity`)",
         choices=(RANDOM_DRAW, *DRAWS_BY_NEED),
@@ -181,7 +181,7 @@ class StimulusSettings(Group):
     )
     draw_random_share: float = _setting(
         0.5,
-        "with `draw` other than `random`, share of each session's pictures drawn at random",
+        "with `draw` other than `random`, share of each session's pictures sampled at random",
         0,
         1,
         label="Share chosen at random",
@@ -599,7 +599,7 @@ class FollowUpSettings(Group):
     )
     mark_needed: str = _setting(
         "optional",
-        "`optional`: evaluators may mark no particular place; `required`: each has to mark one",
+        "`optional`: evaluators may mark no particular position; `required`: each has to mark one",
         choices=(OPTIONAL, REQUIRED),
         label="Whether a mark is needed",
         choice_labels=("optional", "required"),
@@ -720,9 +720,9 @@ class LanguageSettings(Group):
     )
     texts: tuple[languages.OwnText, ...] = _setting(
         (),
-        "texts of the page in place of its own, by key: the table `[texts]` of a study.toml, or `@FILE` with "
+        "texts that replace the page's own, by key: the table `[texts]` of a study.toml, or `@FILE` with "
         "such a table",
-        meaning="Texts of the page in place of its own: on each line a key, =, and the text.",
+        meaning="Texts that replace the page's own: on each line a key, =, and the text.",
         label="Texts of your own",
     )
 
@@ -829,15 +829,15 @@ class AdmissionSettings(Group):
     )
     abandon_after_minutes: float = _setting(
         60,
-        "a session without a further answer for so long no longer holds its place",
+        "a session without a further answer for so long no longer keeps its participant slot",
         1,
         100000,
-        label="Minutes of silence that free a place",
+        label="Minutes of silence that free a participant slot",
     )
     begin_within_minutes: float = _setting(
         10,
-        "a session without its first answer for so long no longer holds its place; it may still go on, "
-        "unless the place was given to another",
+        "a session without its first answer for so long no longer keeps its participant slot; it "
+        "may still continue, unless another has the slot",
         1,
         100000,
         label="Minutes for the first answer",

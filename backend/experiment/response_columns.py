@@ -53,8 +53,8 @@ COLUMNS = {
         "true, false",
         Kind.TRUTH_VALUE,
     ),
-    "block": Column("Place of the block in the session", "whole number from 0", Kind.WHOLE),
-    "trial_index": Column("Place of the trial in the session", "whole number from 0", Kind.WHOLE),
+    "block": Column("Position of the block in the session", "whole number from 0", Kind.WHOLE),
+    "trial_index": Column("Position of the trial in the session", "whole number from 0", Kind.WHOLE),
     "stimulus": Column("Public file name of the picture, which says nothing about it"),
     "class": Column("Class of the picture, where the study has classes"),
     "truth": Column("What the picture is", "real, fake", Kind.CHOICE),
@@ -167,7 +167,7 @@ COLUMNS = {
     ),
     "comment": Column("Comment in the evaluator's own words", is_fact=True),
     "mark": Column(
-        "Marked place: x and y of a click, or x, y, width and height of a box, from the upper left",
+        "Marked position: x and y of a click, or x, y, width and height of a box, from the upper left",
         "thousandths of the picture's width and height, separated by spaces",
         Kind.LIST,
         is_fact=True,
@@ -176,8 +176,8 @@ COLUMNS = {
         "Engine of the evaluator's browser; empty where it is not known", "Chromium, Firefox, WebKit"
     ),
     "draw": Column(
-        "How the picture was drawn: at random, or by a rule, in which case scores leave the response out; in "
-        "studies that draw by a rule",
+        "How the picture was sampled: at random, or by a rule, in which case scores leave the response out; "
+        "in studies with adaptive sampling",
         "random, least-seen, uncertain",
     ),
     "trial_kind": Column(

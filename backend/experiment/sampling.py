@@ -228,7 +228,7 @@ def join_problem(study: Study) -> str:
         )
     if shown.draws_by_need:
         return (
-            f"draws its pictures by what earlier answers left uncertain (draw={shown.draw}), so that a model "
+            f"samples its pictures adaptively (draw={shown.draw}), so that a model "
             "that joins would be judged beside other reals than those of before; make another study, or make "
             "one with draw=random for models to join"
         )
@@ -348,7 +348,7 @@ def _draw_problem(study: Study) -> str:
         return ""
     if study.kind == "qualification":
         return problem_of(
-            f"draw={shown.draw} is for studies: a qualification draws its pictures at random", "draw"
+            f"draw={shown.draw} is for studies: a qualification samples its pictures at random", "draw"
         )
     if study.protocol.has_exposures:
         return problem_of(
@@ -447,7 +447,7 @@ def pool_note(study: Study, pool: Pool) -> str | None:
     if least >= PAPER_POOL:
         return None
     where = " of a class" if study.classes else ""
-    text = f"the smallest side has {least:,} pictures{where}, where the paper drew from {PAPER_POOL:,}"
+    text = f"the smallest side has {least:,} pictures{where}, where the paper sampled from {PAPER_POOL:,}"
     if least >= _FEW_TIMES * shown:
         return f"{text}; intervals take into account that evaluators share pictures"
     return (

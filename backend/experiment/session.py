@@ -559,9 +559,9 @@ def _check_display(protocol: Protocol, display: dict[str, Any]) -> None:
 def check_not_returned(cursor: Cursor) -> None:
     """Raise Conflict (`returned`, `lapsed`) if the session's place was given back, or to another."""
     if cursor.state == LAPSED:
-        raise Conflict("the session was silent, and its place was given to another evaluator", code=LAPSED)
+        raise Conflict("the session was silent, and another evaluator got its participant slot", code=LAPSED)
     if cursor.state == "returned":
-        raise Conflict("the place of this session was given back at the panel", code="returned")
+        raise Conflict("the submission of this session was returned at the panel", code="returned")
 
 
 def check_lease(cursor: Cursor, lease: int) -> None:

@@ -133,12 +133,12 @@ def _array(
             )
         if length > most_bytes:
             raise InvalidInput(
-                f"{where}: {name} claims {brief(shape)} of {dtype}, {length:,} bytes, more than the limit of "
+                f"{where}: {name} states {brief(shape)} of {dtype}, {length:,} bytes, more than the limit of "
                 f"{most_bytes:,}"
             )
         if start + length != info.file_size:
             raise InvalidInput(
-                f"{where}: {name} is cut off or damaged: its header claims {length:,} bytes, and "
+                f"{where}: {name} is cut off or damaged: its header states {length:,} bytes, and "
                 f"{max(info.file_size - start, 0):,} follow"
             )
         with archive.open(info) as file:

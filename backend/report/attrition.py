@@ -42,7 +42,7 @@ def section(found: FindingsView) -> Section | None:
         paragraphs.append("Models cannot be compared: all of them lost nobody, or everybody.")
     notes = [
         "Began: was given the first pictures. Left: began and did not finish, and is no longer in progress. "
-        "A model is drawn after consent and the check of the display, so that whoever left before has none."
+        "A model is chosen after consent and the check of the display, so that whoever left before has none."
     ]
     if attrition["before"]:
         why = "; ".join(f"{count} {_BEFORE[name]}" for name, count in attrition["before"].items())

@@ -26,7 +26,7 @@ def section(found: FindingsView, info: SourceInfo) -> Section | None:
     paragraphs = (
         "How likely an average evaluator is to call a picture fake: a fake is difficult where this is "
         "unlikely, a real picture where it is likely. The crossed model estimates it from who judged the "
-        "picture and how, and draws a picture of few answers towards the others of its side, so that none "
+        "picture and how, and moves a picture of few answers towards the others of its side, so that none "
         "leads by the luck of a few answers. Under a picture stand this probability, its "
         f"{found.level} interval, and the number of answers.",
         f"{counted(needing, 'picture')} of {len(rows):,} {'needs' if needing == 1 else 'need'} more "

@@ -190,8 +190,8 @@ def _all(rows: list[dict[str, Any]]) -> Table:
 
 def _notes(found: FindingsView) -> list[str]:
     return [
-        "Agreement is 1 if all marks of a picture are at the same place, and 0 if they agree no more than "
+        "Agreement is 1 if all marks of a picture are at the same position, and 0 if they agree no more than "
         "marks of different pictures do. Beyond chance: fewer than "
-        f"{formatting.share(found.alpha)} of as many marks drawn from all pictures agree as well; of many "
+        f"{formatting.share(found.alpha)} of as many marks sampled from all pictures agree as well; of many "
         "pictures without anything to mark, as many would be so by luck."
     ]

@@ -294,9 +294,9 @@ def _notes(rows: Sequence[Row]) -> Iterator[str]:
     resamples = next((row["resamples"] for row in rows if row["resamples"]), None)
     if resamples:
         yield (
-            "“Other evaluators”: these models, judged by other people of the same kind. Evaluators are drawn "
-            f"again ({resamples:,} times), and the ends corrected for the noise that resampled scores add, "
-            "which pulls ρ towards 0."
+            "“Other evaluators”: these models, judged by other people of the same kind. Evaluators are "
+            f"sampled again ({resamples:,} times), and the ends corrected for the noise that resampled "
+            "scores add, which pulls ρ towards 0."
         )
     if any(row["models_ci"] for row in rows):
         yield (

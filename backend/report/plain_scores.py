@@ -123,4 +123,6 @@ def _interval_notes(found: FindingsView) -> list[str]:
         ]
     if not any(row["ci"] for row in found.models):
         return ["One evaluator does not show how people differ: no interval."]
-    return [f"Intervals and SDs are the bootstrap's: evaluators drawn with replacement, {bootstrap(found)}."]
+    return [
+        f"Intervals and SDs are the bootstrap's: evaluators sampled with replacement, {bootstrap(found)}."
+    ]

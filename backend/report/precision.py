@@ -62,7 +62,7 @@ def _figure(found: FindingsView, curves: dict[str, list]) -> Figure:
     return Figure(
         "width",
         "Interval width against the number of evaluators",
-        f"Width of the {found.level} percentile interval (paper) with 10 to 120 evaluators drawn from "
+        f"Width of the {found.level} percentile interval (paper) with 10 to 120 evaluators sampled from "
         "those there are, and what so many would cost and take. A dotted line marks how many a model has.",
         f"Lines of {counted(len(curves), 'model')} that fall as evaluators are added.",
         lambda width_in: _draw(found, curves, width_in),

@@ -38,7 +38,7 @@ def refresh(store: Store, study: Study, at: str, simulated: bool = False) -> Nee
     rule = study.protocol.stimuli.draw
     if not study.protocol.stimuli.draws_by_need:
         raise InvalidInput(
-            f"study {study.name} draws all its pictures at random; `--set draw=least-seen` or "
+            f"study {study.name} samples all its pictures at random; `--set draw=least-seen` or "
             "`draw=uncertain` at its creation changes that"
         )
     sessions = store.finished(study.name, simulated)[0]

@@ -38,7 +38,7 @@ def deal_crops(sizes: Sequence[tuple[int, int]], count: int, side_px: int, seed:
     if sum(places) < count:
         raise InvalidInput(
             f"{count:,} crops of {side_px} px were asked for, but {_photographs(len(sizes))} only "
-            f"{sum(places):,} places for one; ask for fewer, for smaller ones, or bring more photographs"
+            f"{sum(places):,} positions for one; ask for fewer, for smaller ones, or bring more photographs"
         )
     left = {i: _shuffled(total, np.random.default_rng([seed, _PLACES, i])) for i, total in enumerate(places)}
     crops: list[Crop] = []

@@ -311,7 +311,7 @@ def _made_item(photograph: Image.Image, job: _Job, number: int, crop: Crop) -> _
             break
     else:
         raise InvalidInput(
-            f"{printable(job.source.path)}: none of {_PLACES} places is changed by "
+            f"{printable(job.source.path)}: none of {_PLACES} positions is changed by "
             f"{', '.join(options.only) or 'any distortion'}; choose other distortions, or leave it out"
         )
     rows, stem = io.StringIO(), f"{number:0{_DIGITS}}"

@@ -265,7 +265,7 @@ def _reading(path: Path) -> Iterator[Image.Image]:
     except UnidentifiedImageError:
         raise _unidentified(path) from None
     except Image.DecompressionBombError:
-        raise BadPicture(path, "large", f"claims more pixels than the limit of {MAX_PIXELS:,}") from None
+        raise BadPicture(path, "large", f"states more pixels than the limit of {MAX_PIXELS:,}") from None
     except _UNREADABLE as error:
         why = (error.strerror if isinstance(error, OSError) else "") or str(error) or type(error).__name__
         raise BadPicture(path, "broken", f"is broken: {' '.join(why.split())}") from None
@@ -296,7 +296,7 @@ def _check_size(path: Path, size: tuple[int, int]) -> None:
         raise BadPicture(
             path,
             "large",
-            f"claims {width} x {height} pixels, more than the limit of {MAX_PIXELS:,}; "
+            f"states {width} x {height} pixels, more than the limit of {MAX_PIXELS:,}; "
             "bring it to a smaller size first",
         )
     if min(size) < MIN_SIDE_PX:

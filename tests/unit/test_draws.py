@@ -170,7 +170,7 @@ def test_sessions_after_a_snapshot_draw_by_need_and_scores_use_the_rest(each_wor
     assert Counter(row["draw"] for row in rows) == {"random": 120, draw: 40}
     scores = study_scores(world.store, study)
     assert scores["models"] == score([row for row in rows if row["draw"] == "random"], "infinity")["models"]
-    assert "40 of 160 responses are to pictures drawn by need" in scores["notes"][-1]
+    assert "40 of 160 responses are to pictures of adaptive sampling" in scores["notes"][-1]
     found = study_findings(world.store, study, world.clock())["findings"]
     assert found["crossed_model"]["responses"] == 160
     assert sum(row["number_guesses"] for row in found["images"]) == 160
@@ -221,7 +221,7 @@ def test_a_study_that_draws_at_random_has_no_needs(world):
     study = world.add(studies.study(images=4, spare_images=0), each=40)
     play(world, 1)
 
-    with pytest.raises(InvalidInput, match="draws all its pictures at random"):
+    with pytest.raises(InvalidInput, match="samples all its pictures at random"):
         refresh(world.store, study, AT)
 
 
@@ -231,7 +231,7 @@ def test_a_score_needs_pictures_drawn_at_random():
         for truth in ("real", "fake")
     ]
 
-    with pytest.raises(InvalidInput, match="all pictures were drawn by need"):
+    with pytest.raises(InvalidInput, match="all pictures are from adaptive sampling"):
         score(rows, "infinity")
 
 
@@ -258,6 +258,6 @@ def test_the_command_says_how_many_and_refuses_what_has_no_needs(world):
     play(world, 2)
     assert run("faces").output == (
         "faces: 120 pictures need evaluators most (draw=least-seen, from 2 finished sessions); the next "
-        "sessions draw from them\n"
+        "sessions choose from them\n"
     )
     assert "unknown" in run("nothing").output or "no study" in run("nothing").output

@@ -198,7 +198,11 @@ def test_each_newcomer_is_in_as_many_groups_as_the_first_models(count, size):
 @pytest.mark.parametrize(
     ("settings", "models", "message"),
     [
-        (("draw=least-seen",), ("ada", "bob"), r"draws its pictures by .*\(draw=least-seen\).*draw=random"),
+        (
+            ("draw=least-seen",),
+            ("ada", "bob"),
+            r"samples its pictures adaptively .*\(draw=least-seen\).*draw=random",
+        ),
         (("models_per_session=2",), ("ada", "bob"), "shows all its 2 models in every session"),
     ],
 )

@@ -185,7 +185,7 @@ def test_values_on_no_common_lattice_are_resampled_and_that_is_said():
 
     expected = {"bootstrap": "monte-carlo", "iterations": 10_000, "seed": 0}
     assert {name: scores["settings"][name] for name in expected} == expected
-    assert "evaluators drawn with replacement, from 10,000 iterations with seed 0." in texts.of_rows(
+    assert "evaluators sampled with replacement, from 10,000 iterations with seed 0." in texts.of_rows(
         data, "time"
     )
 

@@ -326,7 +326,7 @@ def _refusals(protocol: Protocol, kind: str, answers: Sequence[str]) -> list[Ref
         ),
         (
             shown.draw != RANDOM_DRAW,
-            "draws its pictures at random, and chooses its pairs itself; leave draw=random",
+            "samples its pictures at random, and chooses its pairs itself; leave draw=random",
             ("draw",),
         ),
         (

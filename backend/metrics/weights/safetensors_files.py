@@ -41,7 +41,7 @@ def _tensor(view: mmap, begin: int, of: Any) -> np.ndarray:
         raise BadPickle(f"it has numbers of type {of['dtype']!r:.40}; {', '.join(_DTYPES)} are expected")
     dtype = np.dtype(_DTYPES[of["dtype"]])
     if not all(type(n) is int and n >= 0 for n in (*shape, start, end)) or len(shape) > 8:
-        raise BadPickle("it has an array whose shape or place are no counts")
+        raise BadPickle("it has an array whose shape or position is not a number")
     if end - start != math.prod(shape) * dtype.itemsize or begin + end > len(view):
         raise BadPickle(f"it has an array of shape {shape!r:.80} whose bytes are not in the file")
     data = view[begin + start : begin + end]

@@ -89,11 +89,9 @@ def _flips(data: Mapping[str, Any]) -> str:
     first = data["tournament"]["first_place"]
     removed, turned, people = (first[name] for name in ("removed", "turned", "evaluators"))
     if removed is None or turned is None:
-        return (
-            f"No small set of answers was found whose removal would put another in {first['leader']}'s place."
-        )
+        return f"No small set of answers was found whose removal would put another before {first['leader']}."
     text = (
-        f"{first['leader']} would lose the first place to {removed['leader']} without "
+        f"{first['leader']} would lose the first rank to {removed['leader']} without "
         f"{counted(removed['count'], 'answer')} of {data['responses']:,}, or with {turned['count']:,} turned "
         "around"
     )
@@ -183,7 +181,7 @@ def _ladder(found: FindingsView) -> Section:
         lead=table,
         figures=(figure,),
         notes=(
-            "Intervals are Student's, with the standard error of a bootstrap that draws evaluators with "
+            "Intervals are Student's, with the standard error of a bootstrap that samples evaluators with "
             f"replacement, {bootstrap(found)}, and the variance that shared pictures add. Ranges of ranks "
             "hold for all contestants at once (Mogstad et al. 2024). The reals, if they took part, do not "
             "count in the mean.",

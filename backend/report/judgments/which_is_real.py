@@ -127,7 +127,7 @@ def _sides(found: FindingsView) -> Section:
         (_in_words(data),),
         tables=tuple(tables),
         notes=(
-            "Sides are drawn by chance, so that a bias to one side makes errors on the other, and accuracy "
+            "Sides are chosen at random, so that a bias to one side makes errors on the other, and accuracy "
             "and d′ smaller, but no model better than another. The d′ of this table is free of it: "
             "(z(H) − z(F)) / √2 of each evaluator, with H and F the shares of “right” where the real picture "
             "stands right and left, counts corrected by the log-linear rule, which makes it smaller with few "

@@ -60,7 +60,7 @@ def rai_fields(subject: Subject) -> dict[str, Any]:
 
 def _collection(subject: Subject) -> str:
     if subject.is_simulated:
-        return "Answers were drawn at random by simulated evaluators: nobody looked at the pictures."
+        return "Answers were given at random by simulated evaluators: nobody looked at the pictures."
     stimuli = subject.study.protocol.stimuli
     return (
         f"{subject.sessions} evaluators judged pictures in a web browser: {stimuli.trials} scored trials a "

@@ -421,7 +421,7 @@ def test_what_was_made_and_what_to_do_next_is_told(run, folders, tmp_path):
     serve = f"openhype serve --data {tmp_path / 'data'}"
     made, note, *following = plain.splitlines()
     assert made == "made the study one: 1 model, 20 pictures a session"
-    assert note.startswith("note: Few pictures: 30 a side")
+    assert note.startswith("note: the smallest side has 30 pictures, where the paper ")
     assert following == [f"next: {serve}, which prints the link"]
     assert "made the study two: 2 models, 20 pictures a session\n" in two
     assert "made the study flashed: 1 model, 16 pictures a session\n" in flashed

@@ -128,8 +128,8 @@ def test_a_scale_of_the_values_scales_the_interval(values, factor):
     ("values", "drawn", "level", "message"),
     [
         ([], 1, 0.95, "at least one value"),
-        ([1, 2], 0, 0.95, "drawn must be 1 or more, not 0"),
-        ([1, 2], -1, 0.95, "drawn must be 1 or more, not -1"),
+        ([1, 2], 0, 0.95, "sampled must be 1 or more, not 0"),
+        ([1, 2], -1, 0.95, "sampled must be 1 or more, not -1"),
         ([1, 2], 2, 95, "level must be between 0 and 1, such as 0.95, not 95"),
     ],
 )

@@ -195,7 +195,7 @@ def test_few_spares_are_a_note():
         ({"debrief": True}, "JND has no debrief"),
         ({"balance": "people"}, "JND has no reals to balance"),
         ({"mask_count": 1}, "JND shows no masks"),
-        ({"instructed_checks": 2}, r"JND has sentinels \(picture_checks\) in place of instructions"),
+        ({"instructed_checks": 2}, r"JND has sentinels \(picture_checks\) instead of instructions"),
         ({"exposures_ms": "500,1000"}, "JND shows both pictures for one time in ms, .* not 500,1000"),
         ({"exposures_ms": "unlimited"}, "JND shows both pictures for one time in ms"),
         ({"exposure_design": "between"}, "JND has one exposure"),

@@ -279,7 +279,10 @@ def test_the_smallest_pool_that_passes_the_check_gives_a_session(method, classes
     ("each", "words"),
     [
         (5000, None),
-        (1000, "the smallest side has 1,000 pictures, where the paper drew from 5,000; intervals take into"),
+        (
+            1000,
+            "the smallest side has 1,000 pictures, where the paper sampled from 5,000; intervals take into",
+        ),
         (199, "a session shows 50 of them: evaluators see mostly the same pictures"),
     ],
 )

@@ -100,7 +100,7 @@ BAD = {
     "NaN": (saved(features=np.where(VALUES == 5, np.nan, VALUES)), "1 of 4 pictures have NaN"),
     "too large": (saved(features=VALUES.astype("longdouble") * np.longdouble("1e4000")), "NaN or infinity"),
     "a claim": (zipped(features=npy((10**9, 10**6))), "more than the limit"),
-    "a bomb": (zipped(features=npy((10**5, 10), data=b"\0" * 10**6)), "its header claims 4,000,000"),
+    "a bomb": (zipped(features=npy((10**5, 10), data=b"\0" * 10**6)), "its header states 4,000,000"),
     "negative": (zipped(features=npy((-1, 3))), "cut off or damaged"),
     "no header": (zipped(features=b"hello"), _NO_ARRAY),
     "a long header": (zipped(features=b"\x93NUMPY\x02\0\xff\xff\xff\x7f{"), _NO_ARRAY),

@@ -307,7 +307,7 @@ def test_what_no_distortion_can_change_is_said(tmp_path):
 
     message = refused(folder, tmp_path / "out", options(only=("saturation", "shifting")))
 
-    assert "white.png: none of 20 places is changed by saturation, shifting; choose other" in message
+    assert "white.png: none of 20 positions is changed by saturation, shifting; choose other" in message
 
 
 def test_a_crop_that_no_distortion_changes_is_replaced(tmp_path):

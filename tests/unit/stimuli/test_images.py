@@ -372,7 +372,7 @@ def bomb(path, side):
 
 @pytest.mark.parametrize("side", [20_000, 11_000])
 def test_a_bomb_is_refused_before_it_is_decoded(tmp_path, side):
-    with pytest.raises(InvalidInput, match=rf"a\.png claims {side} x {side} pixels"):
+    with pytest.raises(InvalidInput, match=rf"a\.png states {side} x {side} pixels"):
         process(bomb(tmp_path / "a.png", side), 64, "png")
 
 
