@@ -31,7 +31,7 @@ _GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "stand": ("standing", "have a study take in models that others submit"),
         "clear": ("changes", "remove the simulated sessions of a study"),
         "delete": ("changes", "delete a study with all its answers and pictures"),
-        "submit": ("submit", "submit a model's pictures to a standing study"),
+        "submit": ("submit", "submit a model's pictures to a leaderboard study"),
         "site": ("deployment", "write a demo of a study for any web server"),
     },
     "Collect answers": {
@@ -50,8 +50,8 @@ _GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "plan": ("plans", "plan how many evaluators an aim needs, and the cost"),
         "links": ("panels", "print private links, one a person"),
         "recruit": ("recruit", "recruit evaluators at a panel"),
-        "call": ("people", "call the people who wait for a study"),
-        "draw": ("draws", "find which pictures need evaluators, to draw them"),
+        "call": ("people", "open a study for the people who wait for it"),
+        "draw": ("draws", "select the pictures that need evaluators"),
         "pay": ("pay", "show what evaluators are owed, and pay it"),
     },
     "Score and report": {

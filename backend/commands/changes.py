@@ -148,7 +148,7 @@ def _contents(world: World, study: Study) -> str:
     return (
         f"{study.kind} {study.name}: {_sessions(held.sessions)} with {held.responses:,} answers, "
         f"{_sessions(held.simulated, 'simulated ')}, {held.files:,} pictures and masks; what was owed and "
-        "paid stays in the books"
+        "paid stays recorded"
     )
 
 

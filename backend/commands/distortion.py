@@ -44,7 +44,7 @@ from backend.commands.world import FOLDER, SEED, Number, option, progress_bar, s
 )
 @option(
     "--only",
-    "A distortion or sub-type to draw from, as docs/distortions.md names them; once for each.",
+    "A distortion or sub-type to choose from, as docs/distortions.md names them; once for each.",
     metavar="DISTORTION",
     multiple=True,
 )

@@ -20,7 +20,7 @@ _SECONDS = 60
 )
 @SIMULATED
 def draw(world: World, name: str, every: int | None, simulated: bool, **_: Any) -> None:
-    """Find which pictures of the study NAME need evaluators, so that its next sessions draw them.
+    """Select the pictures of the study NAME that need evaluators, so that its next sessions show them.
 
     In a tournament, whose sessions count their answers themselves, count all of them again.
     """
@@ -43,7 +43,7 @@ def draw(world: World, name: str, every: int | None, simulated: bool, **_: Any) 
         lists = sum(map(len, found.sides.values()))
         click.echo(
             f"{name}: {lists:,} pictures need evaluators most (draw={study.protocol.stimuli.draw}, from "
-            f"{found.sessions:,} finished sessions); the next sessions draw from them"
+            f"{found.sessions:,} finished sessions); the next sessions choose from them"
         )
         if every is None:
             return

@@ -49,7 +49,7 @@ from backend.experiment.records import Study
 )
 @option(
     "--ask-return to_return",
-    "Ask people without a session to return their place.",
+    "Ask people without a session to return their submission.",
     metavar="WHO",
     multiple=True,
 )
@@ -258,7 +258,7 @@ def _line(row: dict[str, Any], money: Any) -> str:
     panel_status = (
         ""
         if row["pays"] or _is_closed(row)
-        else f"; its place at the panel: {row['at_panel'].replace('_', ' ')}"
+        else f"; its submission at the panel: {row['at_panel'].replace('_', ' ')}"
     )
     return f"{row['evaluator']}{why}: {owed}: {status}{panel_status}"
 

@@ -22,7 +22,7 @@ def resume(world: World, name: str) -> None:
 @command()
 @click.argument("name")
 def call(world: World, name: str) -> None:
-    """Start the study NAME: call those who wait for it, and let evaluators in."""
+    """Open the study NAME: notify those who wait for it, and admit evaluators."""
     from backend.foundation.timestamps import utc_now
     from backend.studies.waiting_room import waiting_now
 

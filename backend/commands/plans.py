@@ -36,7 +36,7 @@ _MANY = 1_000_000
 )
 @option(
     "--pictures",
-    "Of each model and of reals, to draw from; default, the papers' 5,000, or the pilot's.",
+    "Of each model and of reals, to sample from; default, the papers' 5,000, or the pilot's.",
     click.IntRange(2, _MANY),
     "N",
 )

@@ -52,10 +52,10 @@ from backend.recruitment.plan import FEE_PERCENT
 @option("--pause action", "Pause recruitment.", flag_value="pause")
 @option("--resume action", "Resume recruitment.", flag_value="resume")
 @option("--stop action", "Stop recruitment permanently; give up a draft.", flag_value="stop")
-@option("--status action", "Show places, sessions and cost.", flag_value="status")
+@option("--status action", "Show participant slots, sessions and cost.", flag_value="status")
 @option(
     "--watch action",
-    "Keep places and sessions in agreement until Ctrl-C; `openhype serve` does so by itself.",
+    "Keep slots and sessions consistent until Ctrl-C; `openhype serve` does so by itself.",
     flag_value="watch",
 )
 @option("--json as_json", "Print JSON.", bool)
@@ -170,7 +170,9 @@ def _publish(world: World, study: Any, wish: Any) -> None:
     if recruiting.begun(world.store, study) is None:
         recruitment.check_url(wish.url)
     state = recruitment.publish(world.store, open_prolific(), study, wish)
-    click.echo(f"published: {state['places']} places; next: openhype recruit {study.name} --status")
+    click.echo(
+        f"published: {state['places']} participant slots; next: openhype recruit {study.name} --status"
+    )
 
 
 def _rehearse(world: World, study: Any, wish: Any, email: str) -> None:
@@ -194,7 +196,7 @@ def _subscribe(world: World, study: Any, server: str) -> None:
 
     keep = lambda secret: world.data.keep_secret("prolific-webhooks", secret)  # noqa: E731
     url = subscribe(world.store, open_prolific(), study, server, keep)
-    click.echo(f"Prolific notifies {url} of each place that changes; restart `openhype serve`")
+    click.echo(f"Prolific notifies {url} of each submission that changes; restart `openhype serve`")
 
 
 def _change(world: World, study: Any, action: str, slots: int | None) -> None:

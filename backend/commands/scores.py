@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @option("--json as_json", "Print JSON, with full precision.", bool)
 @option("--full", "Include all other statistics: the key `findings`.", bool)
 @finding_options("--full")
-@option("--evaluators-drawn", "Evaluators a resample draws.", click.IntRange(1, 100_000), "N")
+@option("--evaluators-drawn", "Evaluators in each resample.", click.IntRange(1, 100_000), "N")
 @SIMULATED
 def score(
     world: World,

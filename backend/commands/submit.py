@@ -63,7 +63,7 @@ def submit(
     simulated: bool,
     as_json: bool,
 ) -> None:
-    """Submit the pictures of models to the standing STUDY of a server.
+    """Submit the pictures of models to the leaderboard STUDY of a server.
 
     Called again with the same pictures, it continues where it stopped, and submits nothing twice.
     """

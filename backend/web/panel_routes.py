@@ -34,7 +34,7 @@ def openapi(document: Callable[[], bytes]) -> Response:
     parameters=tuple((name, "header", {"type": "string"}, "As Prolific sends it") for name in _SENT),
 )
 def event(watch: "Watch | None") -> dict[str, Any]:
-    """An event of the panel, signed by it; it only has the place read anew.
+    """An event of the panel, signed by it; the server then only reads the submission again.
 
     Returns:
         Taken, now or before.

@@ -119,7 +119,7 @@ def rehearse(context: Context, study: Study, wanted: Rehearsal) -> RecruitDone:
 
 @route("POST /api/studies/{study}/recruitment/webhooks", "409 501 503")
 def subscribe(context: Context, study: Study, wanted: WebhookWish) -> Subscribed:
-    """Have the panel notify a server of each place that changes; it takes effect when that starts again.
+    """Have the panel notify a server of each submission that changes, after the server's next start.
 
     Returns:
         The address that is notified.

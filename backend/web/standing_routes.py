@@ -15,7 +15,7 @@ route = Routes(RESEARCHER)
 
 @route("POST /api/studies/{study}/standing", "413 503", most_bytes=MAX_TERMS_BYTES)
 def make_standing(context: Context, study: Study, given: TermsGiven) -> StandingFacts:
-    """Make a study a standing one, which takes models in, or change its terms.
+    """Make a study a leaderboard study, which accepts models, or change its terms.
 
     Returns:
         The terms.
@@ -26,7 +26,7 @@ def make_standing(context: Context, study: Study, given: TermsGiven) -> Standing
 
 @route("GET /api/studies/{study}/standing")
 def show_standing(context: Context, study: Study) -> StandingFacts:
-    """The terms of a standing study.
+    """The terms of a leaderboard study.
 
     Returns:
         The terms.

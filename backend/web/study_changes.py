@@ -66,7 +66,7 @@ def _paused(context: Context, study: Study, is_to_pause: bool) -> PausedOrNot:
 
 @route("POST /api/studies/{study}/call", "503")
 def call_people(context: Context, study: Study) -> Called:
-    """Open a study, and call the people who are paid to wait for it.
+    """Open a study, and notify the people who are paid to wait for it.
 
     Returns:
         They are called.
@@ -184,13 +184,13 @@ def simulate(context: Context, study: Study, wanted: Simulation) -> Enqueued:
 
 @route("POST /api/studies/{study}/draw", "503", status=202)
 def draw(context: Context, study: Study, wanted: Drawing) -> Enqueued:
-    """Find which pictures need evaluators, so that the next sessions draw them; count a tournament again.
+    """Find which pictures need evaluators, so that the next sessions show them; count a tournament again.
 
     Returns:
         It is being found out.
     """
     if not (study.protocol.stimuli.draws_by_need or tournament_counts.is_counted(study)):
-        raise InvalidInput(f"study {study.name} draws all its pictures at random")
+        raise InvalidInput(f"study {study.name} samples all its pictures at random")
     return enqueued(context, "draw", study, {"simulated": wanted.simulated})
 
 
