@@ -46,7 +46,7 @@ class AuditQuery(Struct, frozen=True):
 
 @route("POST /api/sign-in", "403 409 503", role=None)
 def sign_in(context: Context, given: SignIn) -> Me:
-    """Set the cookie that stands for a token, or for the researcher's key, for twelve hours.
+    """Sign in: set the cookie that stands for a token, or for the researcher's key, for twelve hours.
 
     The code of a one-time link is taken as well, and stands for the key.
 

@@ -152,7 +152,7 @@ def private_links(context: Context, study: Study, wanted: LinksWanted) -> Links:
 
 @route("POST /api/studies/{study}/simulate", "409 503", status=202)
 def simulate(context: Context, study: Study, wanted: Simulation) -> Enqueued:
-    """Have simulated evaluators take part through the API; they count, pay and limit nothing.
+    """Have simulated evaluators take part; they answer through the API, and count, pay and limit nothing.
 
     Returns:
         They begin soon.

@@ -40,6 +40,7 @@ def test_the_page_is_accessible_and_fits(page):
     hidden = competition(is_under_embargo=True, embargo_until="2027-01-01T00:00:00.000Z", models=[])
     for data in (competition(), hidden):
         page.set_content(pages.competition_page(data, NOW, "https://study.example"))
+        assert page.locator("a:text-is('Console')").get_attribute("href") == "/console"
         page.add_script_tag(path=AXE)
         for width, scheme in itertools.product((1280, 390), ("light", "dark")):
             look(page, width, scheme)
