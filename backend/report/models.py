@@ -213,7 +213,7 @@ def _notes(found: FindingsView) -> list[str]:
     )
     notes = [
         f"The interval ({kind}) shows how far the score may move with other {over} of the same kind.",
-        f"The percentile interval and the SD are the bootstrap's of the paper: evaluators drawn with "
+        f"The percentile interval and the SD are the bootstrap's of the paper: evaluators sampled with "
         f"replacement, {bootstrap(found)}.",
     ]
     if not pictures:

@@ -66,6 +66,7 @@ WITHOUT = {
     "published": "computes from 12 rows of the papers",
     "recruit": "prints a line for every step; asks the panel a few times",
     "resume": "writes one record",
+    "preview": "serves until it is stopped, and prints what it does",
     "serve": "serves until it is stopped, and prints what it does",
     "settings": "prints from a table",
     "stand": "reads and writes one record",

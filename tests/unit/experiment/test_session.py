@@ -401,7 +401,7 @@ def test_a_session_is_ended_early_only_where_it_goes_on(changes, code):
     session, cursor = begun(MANY_SPARES)
     cursor = after_mistimed(session, cursor, 5, MANY_SPARES)
 
-    said = {"stale_lease": "in another tab", "closed": "is closed", "returned": "was given back"}[code]
+    said = {"stale_lease": "in another tab", "closed": "is closed", "returned": "was returned"}[code]
     with pytest.raises(Conflict, match=said) as refused:
         sessions.end(dataclasses.replace(cursor, **changes), cursor.lease, AT)
 

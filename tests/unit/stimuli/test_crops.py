@@ -49,5 +49,5 @@ def test_more_crops_than_there_are_places_are_refused():
         InvalidInput, match="475 crops of 16 px were asked for, but the 3 photographs have only 474 "
     ):
         deal_crops(SIZES, 475, 16, 1)
-    with pytest.raises(InvalidInput, match="the one photograph has only 1 places"):
+    with pytest.raises(InvalidInput, match="the one photograph has only 1 positions for one"):
         deal_crops([(16, 16)], 2, 16, 1)
