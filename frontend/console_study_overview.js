@@ -138,7 +138,7 @@ function stateLine(record, { api, go }) {
 }
 
 /** @param {Study} record */
-function openLink({ study, links, panel }) {
+function openLink({ links, panel }) {
   if (links.private.required)
     return [quiet("This study has no open link: each person needs a private one."), ...reachOf(links)];
   const address = links.evaluators;
@@ -148,21 +148,12 @@ function openLink({ study, links, panel }) {
     copied: "Copied.",
     selected: "Selected: copy it with your keyboard.",
   });
-  const play = link(pathTo`/s/${study}`, "Try it yourself", {
-    class: "button",
-    target: "_blank",
-    rel: "noopener",
-  });
-  const words = panel.recruits
-    ? "People come through the panel’s own link. You can look at the task by this one."
-    : REACH[links.reach];
+  const words = panel.recruits ? "People come through the panel’s own link." : REACH[links.reach];
   return [
     el("p", { class: "address" }, shown),
-    sideBySide(button, play),
+    button,
     told,
-    quiet(
-      `${words} A try of your own counts like any other session: withdraw it at its end, or under Sessions.`,
-    ),
+    quiet(`${words} To look at the task yourself, use Preview: a session by this link counts.`),
     ...reachOf(links),
   ];
 }
