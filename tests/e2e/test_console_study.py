@@ -685,7 +685,7 @@ def test_a_colleagues_edit_of_a_setting_is_shown_beside_ones_own_and_one_stays(d
     page = desk.page
     page.set_viewport_size({"width": 375, "height": 800})
     sign_in(page, site, "/console/studies/faces/settings")
-    page.click("button[aria-label='Change evaluators']")
+    page.click("button[aria-label='Change: Evaluators for each model']")
     as_colleague(site, "set", {"settings": {"evaluators": 6}})
     page.fill("dialog input", "8")
     page.click("dialog button:text-is('Save')")
@@ -699,9 +699,10 @@ def test_a_colleagues_edit_of_a_setting_is_shown_beside_ones_own_and_one_stays(d
     page.click("button:text-is('Keep what is stored')")
     page.wait_for_selector("dialog", state="detached")
     theirs = site.store.study("faces").evaluators_wanted
-    shown = page.locator("div:has(> dd > button[aria-label='Change evaluators']) .setting-value").inner_text()
+    row = page.locator("div:has(> dd > button[aria-label='Change: Evaluators for each model'])")
+    shown = row.locator(".setting-value").inner_text()
     as_colleague(site, "set", {"settings": {"evaluators": 10}})
-    page.click("button[aria-label='Change evaluators']")
+    page.click("button[aria-label='Change: Evaluators for each model']")
     page.fill("dialog input", "12")
     page.click("dialog button:text-is('Save')")
     page.click("button:text-is('Replace it with mine')")

@@ -77,7 +77,7 @@ def test_a_draft_is_previewed_from_its_settings_and_waits_there_unchanged(player
     assert stored(site) == before
     images.fill("200")
     choose(page, "Preview")
-    page.wait_for_selector("text=images=60 is the most for these")
+    page.wait_for_selector("#setting-images-error:not(:empty)")
 
     assert found == {1280: ([], 0), 375: ([], 0)}
     assert page.url == f"{site.url}/console/new/d1/settings"
