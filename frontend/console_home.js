@@ -185,8 +185,8 @@ function firstSteps() {
     ],
     [
       "Try it",
-      "let simulated evaluators answer, which count in no score; or take part yourself, and withdraw " +
-        "at the end.",
+      "look at it in a preview, which records nothing, and let simulated evaluators answer, which count " +
+        "in no score.",
     ],
     ["Invite evaluators", "by a link, or from a panel that pays them. The score appears while they answer."],
   ];

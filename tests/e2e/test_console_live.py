@@ -35,7 +35,8 @@ def tile(page, name):
 @pytest.mark.core
 def test_sessions_and_the_score_are_shown_as_they_happen(desk, site):
     enter(desk, site)
-    before = tile(desk.page, "Finished"), desk.page.inner_text(".live section:last-of-type p")
+    told = desk.page.inner_text("section:has(h2:text-is('Score so far')) p")
+    before = tile(desk.page, "Finished"), told
 
     run(site, 6)
 

@@ -59,7 +59,7 @@ def test_no_screen_has_names_of_the_api_the_command_line_or_the_server(desk, sit
     run(site, 2)
     with worker(site):
         sign_in(page, site, "/console/studies/faces")
-        page.click("text=Simulate >> nth=-1")
+        page.click("button:text-is('Simulate')")
         page.wait_for_selector("text=Done: 10 simulated evaluators took part.", timeout=60000)
     page.evaluate(
         "fetch('/api/members/nobody/remove', {method: 'POST', body: '{}', headers: "
