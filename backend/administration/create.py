@@ -27,7 +27,7 @@ from backend.experiment import protocol as protocols
 from backend.experiment import sampling, unscored
 from backend.experiment.judgment import Judgment, pictures_of
 from backend.experiment.judgments import judgment_of
-from backend.experiment.records import CHECK, PRACTICE, Stimulus, Study
+from backend.experiment.records import Stimulus, Study
 from backend.experiment.setting_errors import invalid_setting
 from backend.experiment.settings import new_protocol
 from backend.foundation.atomic_files import sync, sync_all, write_whole
@@ -187,7 +187,7 @@ class _Draft:
     @property
     def options(self) -> dict[str, Any]:
         """Options of the ingest that do not depend on what is done with its result."""
-        aside = _aside(self.spec)
+        aside = self.spec.aside
         return {
             "size_px": self.protocol.stimuli.size_px,
             **({"aside": aside} if aside else {}),
@@ -201,13 +201,13 @@ class _Draft:
         return {
             "parts": self.judgment.parts,
             "answers": self.judgment.item_answers,
-            "made": self.judgment.made_items(self.protocol, [*_aside(self.spec)]),
+            "made": self.judgment.made_items(self.protocol, [*self.spec.aside]),
         }
 
     @property
     def made_stimuli(self) -> list[Stimulus]:
         """Stimuli in place of the items of known answer that the creation makes."""
-        kinds = self.judgment.made_items(self.protocol, [*_aside(self.spec)])
+        kinds = self.judgment.made_items(self.protocol, [*self.spec.aside])
         return [stimulus for kind in kinds for stimulus in kind.stimuli]
 
     def with_roles(self, stimuli: Sequence[Stimulus]) -> tuple[Stimulus, ...]:
@@ -215,7 +215,7 @@ class _Draft:
         if self.judgment.has_items:
             return tuple(stimuli)
         rng = Random(f"aside {self.spec.seed}")
-        return unscored.set_aside(stimuli, self.protocol.unscored, rng, [*_aside(self.spec)])
+        return unscored.set_aside(stimuli, self.protocol.unscored, rng, [*self.spec.aside])
 
     def lacking(self, stimuli: Sequence[Stimulus], classes: Sequence[str]) -> str:
         """Return what a pool lacks, as a sentence; "" if it is sufficient."""
@@ -291,7 +291,7 @@ def examine(
         medium = MEDIA[draft.judgment.medium]
         options = {**draft.options, **draft.item_options, "skip_bad": True, "progress": progress, "say": say}
         intake = medium.ingest_items(dict(spec.items), scratch / "items", **options)
-        given = tuple(each for each in intake.stimuli if not each.role or each.role in _aside(spec))
+        given = tuple(each for each in intake.stimuli if not each.role or each.role in spec.aside)
         return Examined(intake, given, _mask_problems(spec), draft.lacking(intake.stimuli, ()))
     from backend.stimuli.ingest import survey
 
@@ -320,12 +320,6 @@ def _mask_problems(spec: StudySpec) -> tuple[str, ...]:
     except InvalidInput as error:
         return (str(error),)
     return ()
-
-
-def _aside(spec: StudySpec) -> dict[str, Path]:
-    """Return the folders of pictures that no scored trial shows, by role."""
-    given = {PRACTICE: spec.practice, CHECK: spec.checks}
-    return {role: folder for role, folder in given.items() if folder is not None}
 
 
 def _listed(data: DataDir, study: str, lines: Sequence[str]) -> Path | None:

@@ -19,6 +19,7 @@ from backend.experiment.judgment import NO_QUALIFICATIONS
 from backend.experiment.judgments import METHODS, judgment_of, method_named
 from backend.experiment.panel import PanelRecord
 from backend.experiment.questionnaire import InvalidEntry, Page, Question, ShownIf
+from backend.experiment.records import CHECK, PRACTICE
 from backend.experiment.settings import LISTS, TEXTS, documented_settings, new_protocol, with_settings
 from backend.foundation.errors import InvalidInput, Key, under
 from backend.foundation.names import clean
@@ -101,6 +102,12 @@ class StudySpec:
     questions: tuple[Question, ...] = ()
     file: StudyFile | None = None
     """The study.toml that describes it."""
+
+    @property
+    def aside(self) -> dict[str, Path]:
+        """Folders of pictures that no scored trial shows, by role."""
+        given = {PRACTICE: self.practice, CHECK: self.checks}
+        return {role: folder for role, folder in given.items() if folder is not None}
 
     def at(self, *keys: Key) -> AbstractContextManager[None]:
         """Name the line in errors raised by the checks within, if a file describes the study.

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from backend import __version__
 from backend.administration.study_spec import StudySpec
 from backend.experiment.judgments import judgment_of
-from backend.experiment.records import CHECK, PRACTICE, Stimulus
+from backend.experiment.records import Stimulus
 from backend.foundation.errors import InvalidInput
 from backend.foundation.printable import printable
 from backend.jobs.create_study import unpack_all
@@ -224,8 +224,7 @@ def _helps_flat(spec: StudySpec, found: "Survey") -> bool:
 
     if spec.flat or spec.real is None or not found.folders:
         return False
-    aside = {role: folder for role, folder in ((PRACTICE, spec.practice), (CHECK, spec.checks)) if folder}
-    scanned = scan(spec.real, dict(spec.models), aside=aside, flat=True)
+    scanned = scan(spec.real, dict(spec.models), aside=spec.aside, flat=True)
     return all(finding.kind != "folder" for finding in scanned.findings)
 
 

@@ -180,9 +180,7 @@ class DataDir:
     def keep_secret(self, name: str, secret: str) -> None:
         """Store a secret, replacing any earlier one, in a file that others cannot read."""
         make_folder(self.root, is_first=True)
-        path = self.secret_file(name)
-        _write_whole(temporary := path.with_name(f".{path.name}-{secrets.token_hex(8)}"), f"{secret}\n")
-        os.replace(temporary, path)
+        replace_private(self.secret_file(name), f"{secret}\n")
 
     def secret_file(self, name: str) -> Path:
         """Return the file of the secret stored under a name."""
@@ -215,6 +213,12 @@ def _write_once(path: Path, data: dict[str, str]) -> None:
         pass
     finally:
         os.unlink(temporary)
+
+
+def replace_private(path: Path, text: str) -> None:
+    """Write a file that others cannot read, which is whole at any time, replacing any earlier one."""
+    _write_whole(temporary := path.with_name(f".{path.name}-{secrets.token_hex(8)}"), text)
+    os.replace(temporary, path)
 
 
 def _write_whole(path: Path, text: str) -> None:

@@ -4,16 +4,13 @@ A server writes its address there while it runs, and a deployment until it is re
 """
 
 import json
-import os
-import secrets
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from backend.foundation.permissions import private
-from backend.stores.datadir import DataDir
+from backend.stores.datadir import DataDir, replace_private
 
 _FILE = "addresses.json"
 _CONNECTED_WITHIN_S = 0.5
@@ -31,11 +28,7 @@ def write_address(data: DataDir, store_url: str, address: str | None, port: tupl
         addresses.pop(store_url, None)
         if address is not None:
             addresses[store_url] = {"address": address, "port": port}
-        path = data.root / _FILE
-        temporary = path.with_name(f".{_FILE}-{secrets.token_hex(8)}")
-        with open(temporary, "x", opener=private) as file:
-            json.dump(addresses, file)
-        os.replace(temporary, path)
+        replace_private(data.root / _FILE, json.dumps(addresses))
 
 
 @contextmanager
