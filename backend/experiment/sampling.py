@@ -446,14 +446,15 @@ def pool_note(study: Study, pool: Pool) -> str | None:
     least = min(len(side.get(class_, ())) for side in sides for class_ in study.classes or ("",))
     if least >= PAPER_POOL:
         return None
-    where = " of a class" if study.classes else ""
-    text = f"the smallest side has {least:,} pictures{where}, where the paper sampled from {PAPER_POOL:,}"
+    where = " a side and class" if study.classes else " a side"
     if least >= _FEW_TIMES * shown:
-        return f"{text}; intervals take into account that evaluators share pictures"
+        return (
+            f"{least:,} pictures{where}, fewer than the paper's {PAPER_POOL:,}; intervals allow for what "
+            "evaluators see in common"
+        )
     return (
-        f"{text}, and a session shows {shown:,} of them: evaluators see mostly the same pictures, so that "
-        f"intervals are wide however many evaluators there are; {_FEW_TIMES * shown:,} a side or more help "
-        "more than more evaluators"
+        f"few pictures: {least:,}{where}, of which a session shows {shown:,}. More pictures "
+        f"({_FEW_TIMES * shown:,}) narrow the interval more than more people"
     )
 
 

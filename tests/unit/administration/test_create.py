@@ -74,7 +74,7 @@ def test_what_to_know_of_a_panel_is_told_when_a_study_is_made_for_it(run, folder
     made = run("create", "faces", *sides(folders), "--size", 16, "--set", "images=20", "--panel", panel)
 
     notes = [line for line in made.output.splitlines() if line.startswith("note: ")]
-    of_panel = [line for line in notes if "where the paper sampled from" not in line]
+    of_panel = [line for line in notes if not line.startswith("note: few pictures")]
     assert [note in line for line in of_panel] == ([True] if note else [])
 
 
@@ -421,7 +421,7 @@ def test_what_was_made_and_what_to_do_next_is_told(run, folders, tmp_path):
     serve = f"openhype serve --data {tmp_path / 'data'}"
     made, note, *following = plain.splitlines()
     assert made == "made the study one: 1 model, 20 pictures a session"
-    assert note.startswith("note: the smallest side has 30 pictures, where the paper ")
+    assert note.startswith("note: few pictures: 30 a side, ")
     assert following == [f"next: {serve}, which prints the link"]
     assert "made the study two: 2 models, 20 pictures a session\n" in two
     assert "made the study flashed: 1 model, 16 pictures a session\n" in flashed

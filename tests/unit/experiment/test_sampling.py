@@ -279,11 +279,12 @@ def test_the_smallest_pool_that_passes_the_check_gives_a_session(method, classes
     ("each", "words"),
     [
         (5000, None),
+        (1000, "1,000 pictures a side, fewer than the paper's 5,000; intervals allow for"),
         (
-            1000,
-            "the smallest side has 1,000 pictures, where the paper sampled from 5,000; intervals take into",
+            199,
+            "few pictures: 199 a side, of which a session shows 50. "
+            "More pictures (200) narrow the interval more than more people",
         ),
-        (199, "a session shows 50 of them: evaluators see mostly the same pictures"),
     ],
 )
 def test_pools_smaller_than_the_papers_are_told(each, words):
@@ -298,4 +299,4 @@ def test_the_smallest_side_counts():
     study = studies.study()
     pool = sampling.Pool({"": range(6000)}, {"gan": {"": range(6000)}, "vae": {"": range(60)}})
 
-    assert sampling.pool_note(study, pool).startswith("the smallest side has 60 pictures")
+    assert sampling.pool_note(study, pool).startswith("few pictures: 60 a side,")
