@@ -26,6 +26,7 @@ from backend.task import withdrawal
 from backend.uploads.local_uploads import LocalUploads
 
 from ..conftest import World
+from ..web.test_server_paths import Seen
 
 TERMS = {"title": "Faces of <b>2026</b>", "published": True}
 
@@ -910,6 +911,50 @@ def test_the_table_of_a_large_competition_is_made_by_the_worker(site, monkeypatc
     assert site.worker.run_once().kind == "table"
     assert site.worker.run_once() is None
     assert [row["model"] for row in site.ask("/api/competitions/faces").json["models"]] == ["base"]
+
+
+def test_no_submission_and_no_table_names_a_folder_of_the_server(site, tmp_path, monkeypatch):
+    seen = Seen(site.app, tmp_path)
+    site.stand()
+    good, cut = pictures(3), picture(np.random.default_rng(9))[:300]
+    real = next((tmp_path / "data/images/faces").iterdir()).read_bytes()
+    refused = {
+        "cut": {**good, "a b/cut 1.png": cut},
+        "none": {"read me.txt": b"x"},
+        "few": pictures(5, 1),
+        "twins": {**good, "9.png": good["0.png"]},
+        "theirs": {**good, "9.png": real},
+    }
+    submitted = [site.submit(model, files) for model, files in {"gan": good, **refused}.items()]
+    monkeypatch.setattr(competition, "_MOST_AT_ONCE", 0)
+    site.judge(2)
+    site.http.get("/competitions/faces")
+    tables = [site.worker.run_once()]
+    monkeypatch.setattr(table, "scored_rows", out_of_space(site))
+    site.judge(1)
+    site.clock.move(hours=2)
+    site.http.get("/competitions/faces")
+    tables.append(site.worker.run_once())
+
+    for member in ("owner", "ann@lab.example", None):
+        for path in ("/api/submissions", "/api/studies/faces/submissions", "/api/jobs", "/api/audit"):
+            site.ask(path, member=member)
+        for each in submitted:
+            site.ask(f"/api/submissions/{each['submission']}", member=member)
+        for job in queue.jobs(site.store):
+            site.ask(f"/api/jobs/{job.id}", member=member)
+        site.http.get("/competitions/faces")
+
+    assert [each["state"] for each in submitted] == ["collecting", *["refused"] * 5], submitted
+    assert [(job.kind, job.state) for job in tables] == [("table", "done"), ("table", "failed")]
+    assert seen.leaks == []
+
+
+def out_of_space(site):
+    def failing(*_args):
+        raise OSError(28, "No space left on device", f"{site.data.root}/a b.db")
+
+    return failing
 
 
 def test_the_table_is_made_again_after_the_clock_was_put_back(site):
