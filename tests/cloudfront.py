@@ -1,7 +1,10 @@
 """CloudFront as the template describes it, on a port of loopback: behaviours, route, headers, two origins.
 
-Functions are sent Function URL events; files come from the bucket. What it knows of paths and headers it
-reads from `deploy/service.yaml`, so that a mistake there is one here.
+Functions are sent Function URL events; files come from the bucket. What it knows of paths, headers and times
+it reads from `deploy/service.yaml`, so that a mistake there is one here.
+
+Requests to functions meet AWS' limits: their length, that of replies, their number a second, and the time for
+a reply, after which a GET is sent again. Their refusals are no JSON.
 """
 
 import hashlib
@@ -9,8 +12,10 @@ import queue
 import re
 import threading
 import time
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -26,7 +31,19 @@ from tests import aws, function, node
 class Cloudfront:
     """The distribution: what a request is answered with."""
 
-    def __init__(self, bucket: str, functions: Mapping[str, Sequence[function.Function]]):
+    def __init__(
+        self,
+        bucket: str,
+        functions: Mapping[str, Sequence[function.Function]],
+        most_a_second: float = 10,
+        timeout_s: float | None = None,
+    ):
+        """
+        Args:
+            functions: the instances of each function, as many as it has concurrency.
+            most_a_second: requests that each of them takes a second. Source: "Lambda quotas".
+            timeout_s: for a reply, in place of the template's.
+        """
         resources = aws.template("service", "panel" in functions)["Resources"]
         self._resources = resources
         self._config = resources["Distribution"]["Properties"]["DistributionConfig"]
@@ -34,6 +51,11 @@ class Cloudfront:
         self._bucket = bucket
         self._s3 = boto3.client("s3", config=Config(max_pool_connections=32))
         self._idle: dict[str, queue.Queue] = {}
+        self._most = {stage: most_a_second * len(instances) for stage, instances in functions.items()}
+        self._latest: dict[str, deque[float]] = {stage: deque() for stage in functions}
+        self._lock, self._timeout_s = threading.Lock(), timeout_s
+        self.counts: Counter[str] = Counter()
+        """How often each limit was met."""
         for stage, instances in functions.items():
             self._idle[stage] = queue.Queue()
             for instance in instances:
@@ -60,7 +82,7 @@ class Cloudfront:
             return cached
         reply = status, headers, _ = self._fresh(method, target, sent, body)
         is_private = status in _HEED_CACHE_CONTROL and "no-store" in headers.get("Cache-Control", "")
-        if status >= 400 and not is_private:
+        if status in _CACHED_ERRORS and not is_private:
             seconds = self._error_seconds.get(status, _ERROR_SECONDS)
             self._errors[target] = (time.monotonic() + seconds, reply)
         return reply
@@ -114,19 +136,59 @@ class Cloudfront:
         return 200, {name.title(): headers[name] for name in kept if name in headers}, found["Body"].read()
 
     def _asked(self, stage, method, target, sent, body) -> tuple[int, dict[str, str], bytes]:
-        idle = self._idle[stage]
-        instance = idle.get()
-        try:
-            event = function.function_url_event(method, target, _but(sent, "host"), body)
-            reply = instance.invoke(event)
-        finally:
-            idle.put(instance)
+        event = function.function_url_event(method, target, _but(sent, "host"), body)
+        if function.size_of(event) > function.MOST_BYTES:
+            return self._refused(413, "Payload Too Large")
+        for _ in range(_ATTEMPTS if method in ("GET", "HEAD") else 1):
+            if not self._is_within_rate(stage):
+                return self._refused(429, "Too Many Requests")
+            if (reply := self._in_time(stage, event)) is not None:
+                break
+            self.counts["timeouts"] += 1
+        else:
+            return self._refused(504, "Gateway Timeout")
+        if "statusCode" not in reply:  # the function failed
+            return self._refused(502, "Bad Gateway")
         headers = {
             name: value for name, value in (reply.get("headers") or {}).items() if name != "Set-Cookie"
         }
         if reply.get("cookies"):
             headers["Set-Cookie"] = reply["cookies"]
         return reply["statusCode"], headers, function.body_of(reply)
+
+    def _refused(self, status: int, reason: str) -> tuple[int, dict[str, str], bytes]:
+        self.counts[reason] += 1
+        return status, {"Content-Type": "text/html"}, f"<h1>{status} {reason}</h1>".encode()
+
+    def _is_within_rate(self, stage: str) -> bool:
+        """Return whether a function takes one more request in this second, and count it if so."""
+        with self._lock:
+            latest, now = self._latest[stage], time.monotonic()
+            while latest and latest[0] <= now - 1:
+                latest.popleft()
+            if len(latest) >= self._most[stage]:
+                return False
+            latest.append(now)
+            return True
+
+    def _in_time(self, stage: str, event: dict[str, Any]) -> dict[str, Any] | None:
+        """Return a function's reply, or None if it takes too long: the instance is busy until it replies."""
+        idle, reply = self._idle[stage], Future[dict[str, Any]]()
+        instance = idle.get()
+
+        def invoke() -> None:
+            try:
+                reply.set_result(instance.invoke(event))
+            except Exception as error:  # noqa: BLE001 - raised where the reply is waited for
+                reply.set_exception(error)
+            finally:
+                idle.put(instance)
+
+        threading.Thread(target=invoke, daemon=True).start()
+        timeout_s = self._timeout_s or self._origins[stage]["CustomOriginConfig"]["OriginReadTimeout"]
+        with suppress(TimeoutError):
+            return reply.result(timeout_s)
+        return None
 
     def _with_policy(self, behaviour: Mapping[str, Any], headers: dict[str, str]) -> dict[str, str]:
         name = behaviour["ResponseHeadersPolicyId"]["Ref"]
@@ -149,8 +211,14 @@ class Cloudfront:
         return kept
 
 
+_ATTEMPTS = 3
+"""How often a GET is sent to an origin that does not reply in time.
+
+Source: "Origin settings: connection attempts, response timeout", CloudFront's developer guide.
+"""
 _ERROR_SECONDS = 10
 """How long an error is cached unless the template says otherwise."""
+_CACHED_ERRORS = frozenset({400, 403, 404, 405, 410, 414, 416, *range(500, 505)})
 _HEED_CACHE_CONTROL = (404, 410, 414, 501)
 _WRONG_SIGNATURE = (
     b'{"message":"The request signature we calculated does not match the signature you provided."}'

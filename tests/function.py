@@ -2,7 +2,8 @@
 
 `built` makes the zip of each stage once, and keeps it under `build/packages` for as long as its code stays
 the same; `unpacked` unpacks it once beside it, for all instances. `Function` is one running instance, which
-is sent events as Lambda sends them.
+is sent events as Lambda sends them: it is frozen between them with all that it started, and neither an event
+nor a reply may be longer than Lambda allows.
 """
 
 import atexit
@@ -19,7 +20,7 @@ import sys
 import tempfile
 import threading
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -31,6 +32,8 @@ from deploy import package
 
 BUILT = Path(__file__).resolve().parents[1] / "build" / "packages"
 RUNTIME = Path(__file__).with_name("lambda_runtime.py")
+MOST_BYTES = 6_291_556
+"""Longest event, and longest reply, as JSON. Source: "Lambda quotas", and the message of the error."""
 
 
 def built(stage: str) -> package.Package:
@@ -84,12 +87,38 @@ class _Instance:
                 self._has_ended = bool(replies.poll(1000 * within))
             return self._has_ended
 
+    def freeze(self) -> None:
+        """Stop the process and all that it started, also what is started meanwhile."""
+        stopped: set[int] = set()
+        while left := {self.pid, *_descendants(self.pid)} - stopped:
+            _signal(left, signal.SIGSTOP)
+            stopped |= left
+
+    def thaw(self) -> None:
+        """Let the process go on, and all that it started."""
+        _signal({self.pid, *_descendants(self.pid)}, signal.SIGCONT)
+
     def wait(self, timeout: float) -> None:
         assert self.has_ended(timeout), f"the function has not ended within {timeout} s"
 
     def kill(self) -> None:
         if not self.has_ended():
             os.kill(self.pid, signal.SIGKILL)
+
+
+def _descendants(pid: int) -> Iterator[int]:
+    """Yield the processes that a process started, and those that these started."""
+    with suppress(OSError):  # it has ended
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            for child in map(int, (thread / "children").read_text().split()):
+                yield child
+                yield from _descendants(child)
+
+
+def _signal(pids: Iterable[int], number: signal.Signals) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)
 
 
 class _Runtime:
@@ -126,19 +155,20 @@ class _Runtime:
 
 
 @cache
-def _runtime(stage: str) -> _Runtime:
-    return _Runtime(unpacked(stage))
+def _runtime(stage: str | Path) -> _Runtime:
+    return _Runtime(stage if isinstance(stage, Path) else unpacked(stage))
 
 
 class Function:
     """One instance of a Lambda function, started from its zip."""
 
-    def __init__(self, stage: str, environment: Mapping[str, str], handler: str = ""):
+    def __init__(self, stage: str | Path, environment: Mapping[str, str], handler: str = ""):
         """
         Args:
+            stage: or a folder, in place of its unpacked zip.
             handler: what Lambda calls; by default the one of the stage's settings.
         """
-        handler = handler or package.settings(stage)["lambda_handler"]
+        handler = handler or package.settings(str(stage))["lambda_handler"]
         self._folder = tempfile.TemporaryDirectory(prefix="openhype-task-")
         self._log = (Path(self._folder.name) / "log").open("w+")
         self._lock = threading.Lock()
@@ -146,12 +176,21 @@ class Function:
         self._process = _runtime(stage).start(handler, {**usual, **environment}, self._log)
 
     def invoke(self, event: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the function's reply to an event; one at a time, as an instance takes them."""
+        """Return the function's reply to an event; one at a time, as an instance takes them.
+
+        In place of a reply that is too long it returns Lambda's error.
+        """
+        assert size_of(event) <= MOST_BYTES, "Lambda takes no event of this length"
         with self._lock:
+            self._process.thaw()
             self._process.stdin.write(json.dumps(event) + "\n")
             self._process.stdin.flush()
             reply = self._process.stdout.readline()
+            self._process.freeze()
         assert reply, f"the function died: {self.log()[-2000:]}"
+        if (size := len(reply.rstrip("\n").encode())) > MOST_BYTES:
+            message = f"Response payload size ({size}) exceeded maximum allowed payload size ({MOST_BYTES})."
+            return {"errorType": "Function.ResponseSizeTooLarge", "errorMessage": message}
         return json.loads(reply)
 
     def log(self) -> str:
@@ -167,7 +206,8 @@ class Function:
         return self._process.has_ended()
 
     def close(self) -> None:
-        with suppress(BrokenPipeError):
+        with self._lock, suppress(BrokenPipeError):
+            self._process.thaw()
             self._process.stdin.close()
         self._process.wait(timeout=20)
         self._process.stdout.close()
@@ -207,6 +247,11 @@ def invocations(functions: Mapping[str, Function]) -> Iterator[str]:
     finally:
         server.shutdown()
         server.server_close()
+
+
+def size_of(event: Mapping[str, Any]) -> int:
+    """Return the length of an event (bytes)."""
+    return len(json.dumps(event, ensure_ascii=False).encode())
 
 
 def body_of(reply: Mapping[str, Any]) -> bytes:

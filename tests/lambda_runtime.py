@@ -6,6 +6,7 @@ which modules it imported; all later ones find those that are not ours imported,
 time. Nothing of an instance is shared but that: each imports the handler itself, in its own environment.
 """
 
+import ctypes
 import json
 import os
 import signal
@@ -17,6 +18,8 @@ from importlib import import_module
 LONGEST = 1 << 16
 OURS = ("deploy", "handler", "zappa", "zappa_settings")
 """What reads its environment when it is imported."""
+PR_SET_CHILD_SUBREAPER = 36
+"""Source: linux/prctl.h."""
 
 
 class Context:
@@ -53,6 +56,7 @@ def main() -> None:
 
 def be_instance(about: dict, events: int, replies: int, log: int, telling: int) -> None:
     """Reply to events, one a line, until there are no more; what the function prints goes to the log."""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)  # what it starts stays below it, to be frozen with it
     os.dup2(events, 0)
     os.dup2(log, 1)
     os.dup2(log, 2)
@@ -66,7 +70,7 @@ def be_instance(about: dict, events: int, replies: int, log: int, telling: int) 
     os.close(telling)
     replying = os.fdopen(replies, "w", closefd=False)  # its end says that the process has ended
     for line in sys.stdin:
-        replying.write(json.dumps(handle(json.loads(line), Context)) + "\n")
+        replying.write(json.dumps(handle(json.loads(line), Context), ensure_ascii=False) + "\n")
         replying.flush()
 
 
