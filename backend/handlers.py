@@ -68,6 +68,7 @@ from backend.web.session_limits import Openings
 if TYPE_CHECKING:
     from backend.recruitment.sync_thread import Watch
     from backend.uploads.uploads import Uploads
+    from backend.web.downloads import Downloads
 
 log = logging.getLogger("openhype")
 
@@ -116,6 +117,7 @@ def create_app(
     base_url: str | None = None,
     other_urls: Callable[[], Sequence[str]] = tuple,
     publish: Callable[[str, Path], Any] | None = None,
+    make_downloads: "Callable[[Store, DataDir, Clock], Downloads] | None" = None,
     proxy: SignInHeader | None = None,
     sign_in_links: SignInLinks | None = None,
 ) -> Flask:
@@ -135,7 +137,7 @@ def create_app(
         base_path: the path below which browsers reach the pages, as returned by `proxies.parse_base_path`.
         read: reads a stimulus by study and name for the results pages; by default from the data directory.
         uploads: what receives uploads; by default the data directory, if this server serves files.
-        base_url, other_urls, publish, proxy: as in `Context`.
+        base_url, other_urls, publish, make_downloads, proxy: as in `Context`.
         sign_in_links: those of the server that this application is run by.
     """
     app = Application(__name__, static_folder=None)
@@ -164,6 +166,7 @@ def create_app(
         base_url=base_url,
         other_urls=other_urls,
         publish=publish,
+        make_downloads=make_downloads,
         proxy=proxy,
         previews=previews,
         sign_in_links=sign_in_links or SignInLinks(),

@@ -29,6 +29,7 @@ from backend.web.session_limits import PER_HOUR, PER_MINUTE, Openings
 
 if TYPE_CHECKING:
     from backend.recruitment.sync_thread import Watch
+    from deploy.s3_upload import Place
 
 log = logging.getLogger("openhype")
 
@@ -83,6 +84,7 @@ def from_environment(environment: Mapping[str, str], serves: frozenset[str] = EV
             read=_pictures(environment) if has_results else None,
             uploads=bucket_uploads(environment, store, data) if has_results else None,
             publish=publisher(environment) if has_results else None,
+            make_downloads=_downloads(environment) if has_results else None,
         )
         if function := environment.get("OPENHYPE_WORK_FUNCTION"):
             from deploy.work_calls import wake_after_jobs
@@ -166,6 +168,31 @@ def publisher(environment: Mapping[str, str]) -> Callable[[str, Path], Any] | No
     from deploy import s3_upload
 
     return s3_upload.publisher(place)
+
+
+def place_of_downloads(environment: Mapping[str, str]) -> "Place | None":
+    """Return the folder of the bucket OPENHYPE_DOWNLOADS, where files to download are; None if it is not set.
+
+    Raises:
+        InvalidInput: it is not of the form s3://BUCKET/PREFIX.
+    """
+    from deploy.s3_upload import parse_place
+
+    return parse_place(url) if (url := environment.get("OPENHYPE_DOWNLOADS")) else None
+
+
+def _downloads(environment: Mapping[str, str]) -> Callable[..., Any]:
+    """Return what makes the downloads of a function.
+
+    Without a folder of a bucket and a function that makes the files, they are not offered.
+    """
+    from deploy.bucket_downloads import BucketDownloads, NoDownloads
+    from deploy.work_calls import invoke
+
+    place, function = place_of_downloads(environment), environment.get("OPENHYPE_WORK_FUNCTION")
+    if place is None or not function:
+        return NoDownloads
+    return partial(BucketDownloads, place=place, wake=partial(invoke, function))
 
 
 def _request_seconds(environment: Mapping[str, str]) -> int:

@@ -1,7 +1,7 @@
 """Jobs on studies whose pictures are in a bucket: an instance that does one has no picture of its own."""
 
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,15 +11,20 @@ from backend.foundation.errors import NotFound, OpenhypeError
 from backend.jobs.queue import Job
 from backend.jobs.work import Work
 from backend.jobs.worker import Runner
+from backend.stores.datadir import DataDir
 from backend.stores.store import Store
 from deploy import study_locks
-from deploy.bucket_pictures import fetch_pictures
+from deploy.bucket_downloads import deliver
+from deploy.bucket_pictures import BucketPictures, fetch_pictures
 from deploy.s3_upload import Place, remove_pictures
 
 _JOINING = frozenset({"join", "join_model"})
 """Kinds of jobs that add pictures to those of their study, and may make its files longer."""
 _READING = _JOINING | {"metrics", "agree"}
 """Kinds of jobs that read the pictures of their study."""
+_DOWNLOAD = "download"
+_OF_PICTURES = frozenset({"masks.png", "site.zip"})
+"""Files to download that are made of many pictures of their study; others read a few, one by one."""
 _DELETING = "delete"
 
 
@@ -29,14 +34,27 @@ class Copies(Protocol):
     def remove(self, study: str, is_waited_for: bool = False) -> None: ...
 
 
-def with_pictures(kind: str, run: Runner, place: Place, copies: Copies | None = None) -> Runner:
+@dataclass(frozen=True)
+class _DataDir(DataDir):
+    """The data directory of an instance, whose pictures are in the bucket."""
+
+    read: Callable[[str, str], bytes | None]
+
+    def picture(self, study: str, name: str) -> bytes | None:
+        return self.read(study, name)
+
+
+def with_pictures(
+    kind: str, run: Runner, place: Place, copies: Copies | None = None, downloads: Place | None = None
+) -> Runner:
     """Return a job that finds the pictures of its study in the data directory, and leaves none there.
 
-    Pictures that a failed job has published are removed from the bucket.
+    Pictures that a failed job has published are removed from the bucket. A file to download is moved there.
 
     Args:
         place: the folder of the bucket that browsers are served from.
         copies: what serves browsers in front of the bucket, if anything.
+        downloads: the folder of the bucket that files to download are moved to.
     """
 
     def run_with_pictures(work: Work, job: Job) -> Mapping[str, Any]:
@@ -45,14 +63,18 @@ def with_pictures(kind: str, run: Runner, place: Place, copies: Copies | None = 
         try:
             if not job.study:
                 return run(work, job)
-            if kind in _READING:
+            if kind in _READING or job.args.get("kind") in _OF_PICTURES:
                 fetch_pictures(place, job.study, work.data.images(job.study))
             publishing = _Publishing(work, job.study, place, copies if kind in _JOINING else None)
+            publish = publishing.publish if work.publish else None
+            data = _DataDir(work.data.root, BucketPictures(place).read) if kind == _DOWNLOAD else work.data
             try:
-                result = run(replace(work, publish=publishing.publish if work.publish else None), job)
+                result = run(replace(work, publish=publish, data=data), job)
             except BaseException:
                 publishing.undo()
                 raise
+            if kind == _DOWNLOAD and downloads:
+                deliver(downloads, work.data.downloads(job.study) / job.args["file"])
             if kind == _DELETING and not _is_of_another(work.store, job):
                 remove_pictures(place, job.study)
                 if copies:

@@ -62,10 +62,12 @@ def make_worker(environment: Mapping[str, str]) -> Worker:
     place = parse_place(environment["OPENHYPE_IMAGES"])
     distribution = environment.get("OPENHYPE_DISTRIBUTION")
     copies = EdgeCopies(distribution) if distribution else None
+    downloads = api.place_of_downloads(environment)
     return Worker(
         store,
         data,
-        find=lambda kind: with_pictures(kind, runner(kind), place, copies),
+        find=lambda kind: with_pictures(kind, runner(kind), place, copies, downloads),
+        leaves_files_at=str(downloads or ""),
         may_begin=partial(study_locks.reserve, store),
         leaves=frozenset({_PAYING}),
         uploads=api.bucket_uploads(environment, store, data),

@@ -20,11 +20,12 @@ def wake_after_jobs(app: Flask, function: str, client: Any = None) -> None:
     def wake(reply: Response) -> Response:
         is_enqueued = reply.status_code == _ACCEPTED or request.path.endswith("/pictures")
         if request.method == "POST" and is_enqueued and reply.status_code < 300:
-            _invoke(function, client)
+            invoke(function, client)
         return reply
 
 
-def _invoke(function: str, client: Any) -> None:
+def invoke(function: str, client: Any = None) -> None:
+    """Have the function do the jobs that wait."""
     from botocore.exceptions import BotoCoreError, ClientError
 
     try:

@@ -17,6 +17,7 @@ const JOBS = /** @type {Record<string, string>} */ ({
   draw: "Which pictures need evaluators",
   delete: "Delete the study",
   download: "File to download",
+  live: "Current scores",
 });
 const MINUTE_S = 60;
 const HOUR_S = 3600;

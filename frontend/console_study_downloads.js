@@ -41,7 +41,7 @@ export function downloads(record, isSimulated, context) {
       ]);
       return `${pathTo`/api/studies/${record.study}/${file}`}${query.size ? `?${query}` : ""}`;
     };
-    const [button, progressPlace] = downloadButton(label, path, context);
+    const [button, progressPlace] = downloadButton(label, `${record.study}-${file}`, path, context);
     return el(
       "li",
       {},

@@ -1,18 +1,17 @@
 // @ts-check
 /** What evaluators of a study are owed, and paying it: shown first, then confirmed twice. */
 
+import { downloadButton } from "./console_download.js";
 import { edited } from "./console_edits.js";
 import {
   actionButton,
   details,
   el,
   field,
-  link,
   paragraph,
   quiet,
   section,
   select,
-  sideBySide,
   statusLine,
   table,
 } from "./console_elements.js";
@@ -175,9 +174,11 @@ function payingAtPanel({ study }, payments, { api }, refresh) {
  * @param {Context} context
  * @param {(words: string) => Promise<unknown>} refresh
  */
-function payingByHand({ study }, { currency, by_hand, paid_by }, { api }, refresh) {
+function payingByHand({ study }, { currency, by_hand, paid_by }, context, refresh) {
+  const { api } = context;
   const path = pathTo`/api/studies/${study}/payments`;
-  const list = link(`${path}.csv`, "Download the list", { class: "button", download: "" });
+  const name = `${study}-payments.csv`;
+  const [list, making] = downloadButton("Download the list", name, () => `${path}.csv`, context);
   const file = el("input", { type: "file", accept: ".csv,text/csv", required: "" });
   const form = commandForm(
     [field("The list that was paid", file, "Remove the rows of people who were not paid.").element],
@@ -213,7 +214,8 @@ function payingByHand({ study }, { currency, by_hand, paid_by }, { api }, refres
       `${who} Download the list, which has their completion codes, pay them, then choose the list ` +
         "again to mark them as paid.",
     ),
-    sideBySide(list),
+    list,
+    making,
     form,
   );
 }

@@ -32,7 +32,7 @@ def listing_checksums(moto: str) -> Iterator[str]:
         def do_GET(self) -> None:
             self._pass_on()
 
-        do_POST = do_DELETE = do_HEAD = do_GET  # noqa: N815 - names of the standard library
+        do_POST = do_DELETE = do_HEAD = do_OPTIONS = do_GET  # noqa: N815 - names of the standard library
 
         def _all(self) -> bytes:
             return self.rfile.read(int(self.headers["Content-Length"] or 0))

@@ -30,6 +30,7 @@ KINDS: Mapping[str, str] = {
     "draw": "backend.jobs.study_work:draw",
     "join": "backend.standing.join_job:run",
     "join_model": "backend.jobs.join_model:run",
+    "live": "backend.web.live_job:run",
     "metrics": "backend.jobs.study_work:metrics",
     "pay": "backend.jobs.study_work:pay",
     "simulate": "backend.jobs.simulate:run",

@@ -62,6 +62,8 @@ class Worker:
     find: Callable[[str], Runner] = runner
     leaves: frozenset[str] = frozenset()
     """Kinds of jobs that it leaves to other workers, since it lacks what they need."""
+    leaves_files_at: str = ""
+    """The place of jobs that it does besides those of its data directory, such as a folder of a bucket."""
     may_begin: Callable[[Job], bool] = lambda job: True
     """Whether a job may be begun now; another one may have its study."""
     before_job: Callable[[], Any] = lambda: None
@@ -127,7 +129,7 @@ class Worker:
 
     def _is_for_us(self, candidate: Job) -> bool:
         place = candidate.args.get("place", self._place)
-        return candidate.kind not in self.leaves and place == self._place
+        return candidate.kind not in self.leaves and place in (self._place, self.leaves_files_at)
 
     def _note_turn(self, claimed: Job, waiting: Sequence[Job]) -> None:
         """Note whose turn it was; without that, a claimed job is done all the same."""

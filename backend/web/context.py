@@ -18,6 +18,7 @@ from backend.web.proxies import SignInHeader
 if TYPE_CHECKING:
     from backend.standing.competition import Competitions
     from backend.uploads.uploads import Uploads
+    from backend.web.downloads import Downloads
     from backend.web.previews import Previews
 
 T = TypeVar("T")
@@ -41,6 +42,8 @@ class Context:
     """The header in which a proxy names the member whom it has authenticated; None if there is none."""
     publish: Callable[[str, Path], Any] | None = None
     """Uploads a study's images to where browsers get them, if that is elsewhere."""
+    make_downloads: "Callable[[Store, DataDir, Callable[[], datetime]], Downloads] | None" = None
+    """Makes what has files to download made; by default they are in the data directory."""
     sign_in_links: SignInLinks = field(default_factory=SignInLinks)
     """The one-time links of this server."""
     previews: "Previews | None" = None

@@ -19,6 +19,7 @@ from backend.foundation.timestamps import utc_now
 from backend.jobs.queue import Job
 from backend.jobs.study_work import study_of
 from backend.jobs.work import Failed, Work
+from backend.web import results
 
 Options = Mapping[str, Any]
 _Write = Callable[[Work, Study, Options, Path], None]
@@ -122,6 +123,15 @@ def _site(work: Work, study: Study, options: Options, out: Path) -> None:
     _zip(folder, f"{study.name}-demo", out)
 
 
+def _scores(work: Work, study: Study, options: Options, out: Path) -> None:
+    out.write_bytes(results.scores_json(work.store, work.data, study, utc_now(), **options))
+
+
+def _page(work: Work, study: Study, options: Options, out: Path) -> None:
+    data = work.data
+    out.write_bytes(results.page_html(work.store, data, study, utc_now(), data.picture, **options))
+
+
 @contextmanager
 def _pictures_of(study: Study) -> Iterator[None]:
     """Say which picture is missing, on a server that has none, such as a function on AWS."""
@@ -141,8 +151,10 @@ KINDS: Mapping[str, _Write] = {
     "responses.csv": _responses,
     "masks.png": _masks,
     "site.zip": _site,
+    "scores.json": _scores,
+    "results.html": _page,
 }
-"""By the name of the file in the API."""
+"""By the name of the file in the API, or of what the server sends itself."""
 
 
 def _zip(folder: Path, top: str, out: Path) -> None:

@@ -4,7 +4,7 @@ import hashlib
 import json
 from typing import Annotated, Any, Literal
 
-from flask import Response, request, send_file
+from flask import Response, request
 from msgspec import Meta, Struct
 from msgspec.structs import asdict
 from werkzeug.http import parse_dict_header
@@ -18,12 +18,16 @@ from backend.stores.store import Store
 from backend.task.requests import Whole
 from backend.web.authorisation import caller
 from backend.web.context import Context
-from backend.web.downloads import WAIT_S, Downloads
+from backend.web.downloads import WAIT_S, downloads_of
 from backend.web.plan_types import Share
 from backend.web.routing import Routes
 
 MEDIA = {"zip": "application/zip", "csv": "text/csv", "png": "image/png"}
-_SENT: dict[str, Any] = {"is_polled": True, "headers": ("Content-Disposition",)}
+_SENT: dict[str, Any] = {
+    "is_polled": True,
+    "headers": ("Content-Disposition",),
+    "also": {303: ("On AWS: the file is at `Location`, for a minute; send no token there", None)},
+}
 route = Routes(RESEARCHER)
 Line = Annotated[str, Meta(max_length=300)]
 
@@ -152,17 +156,10 @@ def _sent(context: Context, study: Study, kind: str, options: dict[str, Any], *f
     if request.if_none_match.contains(tag):
         reply = Response(status=304)
     else:
-        path = context.shared(_downloads).get(study, kind, options, tag, caller().name, _longest_wait_s())
+        downloads = downloads_of(context)
+        path = downloads.get(study, kind, options, tag, caller().name, _longest_wait_s())
         try:
-            reply = send_file(
-                path,
-                mimetype=MEDIA[kind.rpartition(".")[2]],
-                as_attachment=True,
-                download_name=f"{study.name}-{kind}",
-                etag=False,
-                conditional=True,
-                last_modified=None,
-            )
+            reply = downloads.sent(path, MEDIA[kind.rpartition(".")[2]], f"{study.name}-{kind}")
         except FileNotFoundError:
             raise Unavailable(
                 f"{kind} of study {study.name} is being made anew; ask again", code="being_made"
@@ -170,10 +167,6 @@ def _sent(context: Context, study: Study, kind: str, options: dict[str, Any], *f
     reply.set_etag(tag)
     reply.headers["Cache-Control"] = "private, no-cache"
     return reply
-
-
-def _downloads(context: Context) -> Downloads:
-    return Downloads(context.store, context.data, context.clock)
 
 
 def _longest_wait_s() -> float:

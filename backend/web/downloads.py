@@ -12,12 +12,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import closing, suppress
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from flask import Response, send_file
 
 from backend.experiment.records import Study
 from backend.foundation import errors
@@ -30,6 +32,8 @@ from backend.jobs.queue import Job
 from backend.jobs.worker import Worker
 from backend.stores.datadir import DOWNLOADS_KEPT_S, DataDir
 from backend.stores.store import Store
+from backend.web import download_files
+from backend.web.context import Context
 
 KIND = "download"
 WAIT_S = 50.0
@@ -44,7 +48,17 @@ _OTHER_KINDS = frozenset(work.KINDS) - {KIND}
 
 
 class Downloads:
-    """The downloads of a server. Safe to use from many threads."""
+    """The downloads of a server. Safe to use from many threads.
+
+    A server that keeps none of its files, such as a function on AWS, has a class of its own for `_place` to
+    `sent` (`deploy.bucket_downloads`).
+    """
+
+    kinds: Collection[str] = download_files.KINDS
+    """The files that are offered."""
+    longest_wait_s = WAIT_S
+    is_elsewhere = False
+    """Whether what takes long is made elsewhere: scores and pages of results, too."""
 
     def __init__(self, store: Store, data: DataDir, clock: Callable[[], datetime]):
         self._store, self._data, self._clock = store, data, clock
@@ -61,7 +75,7 @@ class Downloads:
         member: str,
         wait_s: float = WAIT_S,
     ) -> Path:
-        """Return the file of a kind, one of `download_files.KINDS`.
+        """Return the file of a kind, one of `download_files.KINDS`, for `sent` or `content`.
 
         Args:
             options: of the file, plain data.
@@ -77,23 +91,57 @@ class Downloads:
         facts = json.dumps([study.created_at, study.version, kind, options, version], sort_keys=True)
         path = self._data.downloads(study.name) / f"{_digest(facts)}-{kind}"
         self._data.expire_downloads()
-        if path.exists():
+        if self._is_there(path):
             return path
         args = {"created_at": study.created_at, "kind": kind, "options": options, "file": path.name}
-        job = self._ended(self._enqueued(study.name, member, args), wait_s)
+        job = self._ended(self._enqueued(study.name, member, args), min(wait_s, self.longest_wait_s))
         if job.is_open:
             raise Unavailable(
                 f"{kind} of study {study.name} is being made; ask again", code="being_made", keys=(job.id,)
             )
         if job.state != "done":
             raise _refusal(job)
+        self._expire_later()
+        return path
+
+    def sent(self, path: Path, media: str, name: str) -> Response:
+        """Return the reply that gives the client a file, under this name.
+
+        Raises:
+            FileNotFoundError: it was removed just now.
+        """
+        return send_file(
+            path,
+            mimetype=media,
+            as_attachment=True,
+            download_name=name,
+            etag=False,
+            conditional=True,
+            last_modified=None,
+        )
+
+    def content(self, path: Path) -> bytes:
+        """Return the content of a file.
+
+        Raises:
+            FileNotFoundError: it was removed just now.
+        """
+        return path.read_bytes()
+
+    def _place(self) -> str:
+        """Return what names the files' place to those workers that leave files there."""
+        return place_of(self._data)
+
+    def _is_there(self, path: Path) -> bool:
+        return path.exists()
+
+    def _expire_later(self) -> None:
         removal = threading.Timer(DOWNLOADS_KEPT_S + 1, self._data.expire_downloads)
         removal.daemon = True
         removal.start()
-        return path
 
     def _enqueued(self, study: str, member: str, args: Mapping[str, Any]) -> Job:
-        now, place = self._clock(), place_of(self._data)
+        now, place = self._clock(), self._place()
         key = f"{place} {study} {args['file']}"
         facts = {**args, "place": place}
         return queue.enqueue(
@@ -107,7 +155,7 @@ class Downloads:
         try:
             while True:
                 if job.state == "queued":
-                    self._start_worker()
+                    self.start_worker(job.id)
                 job = queue.job(self._store, job.id)
                 if not job.is_open or not is_waiting or time.monotonic() >= until:
                     return job
@@ -116,7 +164,8 @@ class Downloads:
             if is_waiting:
                 self._waiting.release()
 
-    def _start_worker(self) -> None:
+    def start_worker(self, job_id: str) -> None:
+        """Have a job done that waits, and the others."""
         if self._store.url is None:  # no other process can open it
             return _work(self._store, self._data)
         with self._lock:
@@ -125,6 +174,15 @@ class Downloads:
                 target = partial(_worker_process, self._store.url, self._data)
                 self._workers.append(threading.Thread(target=target, name="openhype-downloads", daemon=True))
                 self._workers[-1].start()
+
+
+def downloads_of(context: Context) -> Downloads:
+    """Return the downloads of a server."""
+    return context.shared(_make)
+
+
+def _make(context: Context) -> Downloads:
+    return (context.make_downloads or Downloads)(context.store, context.data, context.clock)
 
 
 def _digest(facts: str) -> str:

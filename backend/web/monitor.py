@@ -71,8 +71,7 @@ class Watch:
     def with_latest_scores(self, now: datetime, wait_s: float = _SCORES_S) -> WatchedStudy:
         """Return `with_scores`, with earlier scores, or None, if computing them takes longer than `wait_s`.
 
-        They are then computed meanwhile; a later call returns them. Each call waits for what is being
-        computed: a function on AWS computes only while it replies.
+        They are then computed meanwhile; a later call returns them.
         """
         progress = self.progress(now)
         with self._lock:

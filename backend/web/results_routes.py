@@ -3,7 +3,6 @@
 Scores and pages are computed on request, and recomputed only when a session was finished since.
 """
 
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -12,17 +11,22 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from backend.experiment.records import Study
-from backend.foundation.errors import NotAllowed
+from backend.foundation.errors import NotAllowed, Unavailable
 from backend.members.roles import RESEARCHER
 from backend.web import assets, console_routes, login, queries
-from backend.web.authorisation import require
+from backend.web.authorisation import caller, require
 from backend.web.compression import compressed
 from backend.web.context import Context
+from backend.web.results import page_html, scores_json
 from backend.web.results_cache import results_cache
 from backend.web.routing import Routes
 
 _MOST_BYTES = 32 * 2**20
 """Memory of the scores and pages that a server remembers; a page has 0.1 to 1 MiB."""
+_WAIT_S = 2.0
+"""Time for which a request waits for the worker."""
+_AGAIN_S = 3
+"""Time (s) after which a page that waits for results loads itself again."""
 status, scores = Routes(RESEARCHER), Routes(RESEARCHER)
 """A study's progress; its scores, the full ones of which have the metrics that are kept with the study."""
 
@@ -48,36 +52,57 @@ def show_status(context: Context, study: Study) -> dict[str, Any]:
     return progress(context.store, study)
 
 
-@scores("GET /api/studies/{study}/scores", gives=dict[str, Any], is_polled=True)
+@scores("GET /api/studies/{study}/scores", "503", gives=dict[str, Any], is_polled=True)
 def show_scores(context: Context, study: Study, query: ScoresQuery) -> Response:
-    """The scores of a study, computed now.
+    """The scores of a study, computed now. On AWS the worker does it; meanwhile: 503, to be asked for again.
 
     Returns:
         Scores, intervals, tests.
     """
     from backend.metrics import stored
-    from backend.report.findings import FindingsOptions
-    from backend.report.study_findings import study_findings
-    from backend.responses.study_data import study_scores, version
+    from backend.responses.study_data import version
 
     store, data, simulated = context.store, context.data, query.simulated
     tag = version(store, study, simulated)
     tag = _tagged(tag, stored.version(data, study.name) if query.full else "")
     reply = unchanged(tag)
     if reply is None:
-
-        def make() -> dict:
-            if query.full:
-                options = FindingsOptions(stored.stored_metrics(data, study))
-                return study_findings(store, study, context.clock(), options, simulated=simulated)
-            return study_scores(store, study, simulated=simulated)
-
-        key = "scores", study.name, query.full, simulated, tag
-        body = context.shared(_results)(key, lambda: _json(make()))
+        options = {"full": query.full, "simulated": simulated}
+        body = _computed(
+            context, study, "scores.json", options, tag,
+            lambda: scores_json(store, data, study, context.clock(), **options),
+        )  # fmt: skip
         reply = Response(body, mimetype="application/json")
         reply.set_etag(tag)
     reply.headers["Cache-Control"] = "private, no-cache"
     return reply
+
+
+def _computed(
+    context: Context,
+    study: Study,
+    kind: str,
+    options: dict[str, Any],
+    tag: str,
+    make: Callable[[], bytes],
+) -> bytes:
+    """Return what `make` computes, once for each tag; on AWS, the worker computes it.
+
+    Raises:
+        Unavailable: `being_made`: by the worker.
+    """
+    from backend.web.downloads import downloads_of
+
+    def made_elsewhere() -> bytes:
+        try:
+            path = downloads.get(study, kind, options, tag, caller().name, _WAIT_S)
+            return downloads.content(path)
+        except FileNotFoundError:
+            raise Unavailable(f"{kind} of study {study.name} is being made anew", code="being_made") from None
+
+    downloads = downloads_of(context)
+    key = kind, study.name, tag, *options.values()
+    return context.shared(_results)(key, made_elsewhere if downloads.is_elsewhere else make)
 
 
 def _results(context: Context) -> Callable[..., bytes]:
@@ -103,12 +128,10 @@ def add_pages(app: Flask, context: Context, read: Callable[[str, str], bytes | N
     @app.get(f"{login.PATH}/<study>")
     def result(study: str) -> Response:
         from backend.metrics import stored
-        from backend.report.build import study_page
         from backend.responses.study_data import version
 
         if (asked := _sign_in_first(context)) is not None:
             return asked
-        now = context.clock()
         found, simulated = store.study(study), queries.parse(ScoresQuery).simulated
         others = bool(store.finished(study, not simulated)[0])
         if others and not store.finished(study, simulated)[0]:
@@ -118,10 +141,16 @@ def add_pages(app: Flask, context: Context, read: Callable[[str, str], bytes | N
         reply = unchanged(tag)
         if reply is None:
             top = _console_link(study) + (_other_page(simulated) if others else "")
-            page = context.shared(_results)(
-                ("page", study, simulated, tag, request.script_root),
-                lambda: study_page(store, read, found, now, top, data, simulated).encode(),
-            )
+            options: dict[str, Any] = {"top": top, "simulated": simulated}
+            try:
+                page = _computed(
+                    context, found, "results.html", options, tag,
+                    lambda: page_html(store, data, found, context.clock(), read, **options),
+                )  # fmt: skip
+            except Unavailable as error:
+                if error.code != "being_made":
+                    raise
+                return _soon(study)
             reply = compressed(Response(page, mimetype="text/html"))
             reply.set_etag(tag)
         return reply
@@ -163,10 +192,6 @@ def _tagged(tag: str, metrics: str) -> str:
     return f"{tag}-{metrics}" if metrics else tag
 
 
-def _json(data: Any) -> bytes:
-    return json.dumps(data, allow_nan=False).encode() + b"\n"
-
-
 def _page(title: str, status: int = 200, console: str = "", **values: Any) -> Response:
     from backend.report.page import plain
 
@@ -179,6 +204,14 @@ def _nothing_yet(study: str, simulated: bool) -> Response:
     done, other = ("simulated", "real") if simulated else ("real", "simulated")
     message = f"No {done} session of {study} is finished yet; {other} ones are."
     return _page(f"Results of {study}", 404, _console_link(study), message=message, link=_link(simulated))
+
+
+def _soon(study: str) -> Response:
+    """Return a page that loads itself again until the results have been computed."""
+    message = "The results are being computed. This page shows them when they are there."
+    reply = _page(f"Results of {study}", 503, _console_link(study), message=message)
+    reply.headers.update({"Refresh": f"{_AGAIN_S}", "Retry-After": f"{_AGAIN_S}"})
+    return reply
 
 
 def _link(simulated: bool) -> tuple[str, str]:

@@ -1,6 +1,6 @@
 """What a page on a study needs at once, as plain data."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any, Literal
 
@@ -38,11 +38,19 @@ def listed(store: Store, study: Study, progress: StudyProgress) -> StudyListed:
     }
 
 
-def record(store: Store, study: Study, progress: StudyProgress, base: str, now: datetime) -> StudyRecord:
+def record(
+    store: Store,
+    study: Study,
+    progress: StudyProgress,
+    base: str,
+    now: datetime,
+    offered: Collection[str],
+) -> StudyRecord:
     """Return all that is told of a study.
 
     Args:
         base: the server's address, as evaluators reach it.
+        offered: the files to download that this server has made.
     """
     done, _ = store.finished(study.name)
     return {
@@ -80,7 +88,7 @@ def record(store: Store, study: Study, progress: StudyProgress, base: str, now: 
         else judgment_of(study.protocol.method).join_problem(study),
         "redraws": _redraws(study),
         "paid_from": purse(store, study.name)[1].paid_from,
-        "downloads": _downloads(study),
+        "downloads": [each for each in _downloads(study) if each in offered],
     }
 
 

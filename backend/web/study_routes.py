@@ -8,7 +8,10 @@ from backend.experiment.records import Study
 from backend.foundation.addresses import reach_of
 from backend.members.roles import RESEARCHER
 from backend.web import study_record
+from backend.web.authorisation import caller
 from backend.web.context import Context
+from backend.web.downloads import downloads_of
+from backend.web.live_job import latest_scores
 from backend.web.monitor import Watch
 from backend.web.progress_types import WatchedStudy
 from backend.web.results_cache import results_cache
@@ -55,7 +58,9 @@ def show_record(context: Context, study: Study) -> StudyRecord:
     """
     now = context.clock()
     progress = _watch(context, study).progress(now)
-    return study_record.record(context.store, study, progress, base_url(context), now)
+    return study_record.record(
+        context.store, study, progress, base_url(context), now, downloads_of(context).kinds
+    )
 
 
 @route("GET /api/studies/{study}/live", is_polled=True)
@@ -65,7 +70,12 @@ def show_live(context: Context, study: Study) -> WatchedStudy:
     Returns:
         Progress and scores.
     """
-    return _watch(context, study).with_latest_scores(context.clock())
+    watch, now, downloads = _watch(context, study), context.clock(), downloads_of(context)
+    if not downloads.is_elsewhere:
+        return watch.with_latest_scores(now)
+    progress, member = watch.progress(now), caller().name
+    scores = latest_scores(context.store, study, progress, member, now, downloads.start_worker)
+    return {**progress, "scores": scores}
 
 
 def _watch(context: Context, study: Study) -> Watch:

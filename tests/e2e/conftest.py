@@ -75,6 +75,8 @@ class Site:
     """A store with studies, served on loopback."""
 
     publish = None
+    elsewhere = ()
+    """Other addresses that pages may ask, such as a bucket's."""
 
     def __init__(self, store, data: DataDir, folders: Path, copies: StudyCopies, record=PAID_BY_LINK):
         self.store, self.data, self.folders, self.copies, self.record = store, data, folders, copies, record
@@ -133,7 +135,7 @@ class Player:
         page.on("console", self._check_console)
 
     def _check_origin(self, request):
-        if not request.url.startswith((self.site.url, "blob:", "data:")):
+        if not request.url.startswith((self.site.url, *self.site.elsewhere, "blob:", "data:")):
             self.faults.append(f"a request to another place: {request.url}")
 
     def _check_console(self, message):

@@ -173,7 +173,7 @@ def test_whom_a_list_names_is_marked_as_paid_and_who_came_since_is_not(desk, sit
     run(site, 2)
     sign_in(page, site, "/console/studies/faces/pay")
     with page.expect_download() as download:
-        page.click("a:text-is('Download the list')")
+        page.click("button:text-is('Download the list')")
     run(site, 1, seed=1)
     page.set_input_files("input[type=file]", download.value.path())
     page.click("button:text-is('Mark as paid')")
@@ -191,7 +191,7 @@ def test_a_download_shows_how_far_it_is_can_be_cancelled_and_outlives_a_lost_con
     sign_in(page, site, "/console/studies/faces/scores")
     page.route("**/responses.csv", lambda route: lost.append(1) or route.abort(), times=1)
     with monkeypatch.context() as busy:
-        busy.setattr(Downloads, "_start_worker", lambda self: None)
+        busy.setattr(Downloads, "start_worker", lambda self, job: None)
         page.click("button:text-is('Answers')")
         page.wait_for_selector(".making:has-text('Waiting for its turn…')")
         shown = violations(page)

@@ -470,7 +470,8 @@ def test_the_rights_of_a_function_are_for_its_own_table_keys_and_log(deployed, s
     resources = {statement["Resource"] for statement in policy_of(role_of(f"{stage}Role"))["Statement"]}
 
     bucket = f"arn:aws:s3:::{deployed.outputs['Bucket']}"
-    used = {bucket, f"{bucket}/public/i/*", f"{bucket}/uploads/*"}
+    folders = ("public/i", "uploads", "downloads")
+    used = {bucket, *(f"{bucket}/{folder}/*" for folder in folders)}
     besides = {
         "Api": set(),
         "Score": {*used, f"arn:aws:lambda:{aws.REGION}:{aws.ACCOUNT}:function:{NAME}-work"},

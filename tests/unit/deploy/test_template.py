@@ -155,7 +155,17 @@ def test_members_routes_may_write_uploads_and_invoke_the_worker_but_publish_no_p
 def test_the_worker_publishes_pictures_and_nothing_else_that_is_served():
     places = {place for action, place in allowed("WorkRole") if action == "s3:PutObject"}
 
-    assert places == {json.dumps({"Fn::Sub": "arn:${AWS::Partition}:s3:::${Bucket}/public/i/*"})}
+    folders = ("public/i", "downloads")
+    bucket = "arn:${AWS::Partition}:s3:::${Bucket}"
+    assert places == {json.dumps({"Fn::Sub": f"{bucket}/{folder}/*"}) for folder in folders}
+
+
+def test_members_routes_read_the_files_that_the_worker_leaves_for_them():
+    for role, action in (("ScoreRole", "s3:GetObject"), ("WorkRole", "s3:PutObject")):
+        assert any("downloads/*" in place for each, place in allowed(role) if each == action)
+    for function in ("ScoreFunction", "WorkFunction"):
+        variables = RESOURCES[function]["Properties"]["Environment"]["Variables"]
+        assert variables["OPENHYPE_DOWNLOADS"] == {"Fn::Sub": "s3://${Bucket}/downloads"}
 
 
 def test_the_worker_removes_copies_at_the_edges_of_this_distribution_alone():
@@ -214,24 +224,24 @@ def test_pages_of_members_reach_their_function_with_cookies_and_headers(monkeypa
         assert behaviour["OriginRequestPolicyId"] == "b689b0a8-53d0-40ab-baf2-68738e2966ac"
 
 
-def test_pages_of_the_site_alone_may_send_parts_with_what_the_urls_need():
+def test_pages_of_the_site_alone_may_send_parts_and_fetch_files_with_what_the_urls_need():
     bucket = aws.template("data", HasOrigins=True)["Resources"]["Bucket"]["Properties"]
     (rule,) = bucket["CorsConfiguration"]["CorsRules"]
 
     assert "CorsConfiguration" not in aws.template("data")["Resources"]["Bucket"]["Properties"]
     assert rule["AllowedOrigins"] == {"Fn::Split": [",", {"Ref": "Origins"}]}
-    assert rule["AllowedMethods"] == ["PUT"]
-    assert rule["AllowedHeaders"] == ["content-type", "x-amz-checksum-sha256"]
+    assert rule["AllowedMethods"] == ["GET", "PUT"]
+    sent = ["content-type", "prefer", "x-amz-checksum-sha256", "x-openhype-member"]
+    assert rule["AllowedHeaders"] == sent
 
 
 def test_what_is_left_of_uploads_is_deleted_after_those_in_use_expired():
     rules = aws.template("data")["Resources"]["Bucket"]["Properties"]["LifecycleConfiguration"]["Rules"]
 
-    assert [rule.get("Prefix") for rule in rules if "ExpirationInDays" in rule] == ["uploads/"]
-    assert all(rule.get("ExpirationInDays", 99) > EXPIRES.days for rule in rules)
-    assert [rule["AbortIncompleteMultipartUpload"]["DaysAfterInitiation"] for rule in rules[1:]] == [
-        EXPIRES.days
-    ]
+    days = {rule["Prefix"]: rule["ExpirationInDays"] for rule in rules if "ExpirationInDays" in rule}
+    assert days.keys() == {"uploads/", "downloads/"}
+    assert (days["uploads/"] > EXPIRES.days, days["downloads/"]) == (True, 1)
+    assert rules[-1]["AbortIncompleteMultipartUpload"]["DaysAfterInitiation"] == EXPIRES.days
 
 
 def test_only_cloudfront_may_call_the_functions_of_evaluators_and_scores():
