@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from backend.foundation.errors import InvalidInput
-from deploy.stacks import DATA, SERVICE
+from deploy.stacks import BUDGET, DATA, SERVICE
 
 AT_ONCE = 1000
 """People at once for whom a new deployment is made by default."""
@@ -33,7 +33,7 @@ class Setting:
     name: str
     parameter: str
     role: str
-    """Which stack has it: that of data or of the service."""
+    """Which stack has it: that of data, of the service, or of the budget."""
     pattern: str
     example: str
     text: str
@@ -76,11 +76,11 @@ SETTINGS = {
             "where CloudFront serves from: 100 (America and Europe), 200, all; prices differ by region",
         ),
         Setting(
-            "monthly_budget", "MonthlyBudget", SERVICE, r"[1-9][0-9]{0,5}", "20",
+            "monthly_budget", "MonthlyBudget", BUDGET, r"[1-9][0-9]{0,5}", "20",
             "US dollars a month; `alarm_mail` hears at 50%, 100%, and when 100% is forecast",
         ),
         Setting(
-            "alarm_mail", "AlarmMail", SERVICE, r"[^\s@,]+@[^\s@,]+", "you@lab.example",
+            "alarm_mail", "AlarmMail", BUDGET, r"[^\s@,]+@[^\s@,]+", "you@lab.example",
             "who gets the budget's mails",
         ),
         Setting(
@@ -147,7 +147,16 @@ def of_stack(parameters: Mapping[str, str], role: str) -> dict[str, str]:
 
 
 def check(parameters: Mapping[str, str]) -> None:
-    """Raise InvalidInput if one of two settings that need each other is missing."""
-    for one, other in (("domain", "certificate"), ("monthly_budget", "alarm_mail")):
-        if bool(parameters.get(SETTINGS[one].parameter)) != bool(parameters.get(SETTINGS[other].parameter)):
-            raise InvalidInput(f"{one} and {other} need each other: set both, or take both away with {_NONE}")
+    """Raise InvalidInput if a setting is missing that another one needs."""
+
+    def has(name: str) -> bool:
+        return bool(parameters.get(SETTINGS[name].parameter))
+
+    if has("domain") != has("certificate"):
+        raise InvalidInput(
+            f"domain and certificate need each other: set both, or take both away with {_NONE}"
+        )
+    if has("monthly_budget") and not has("alarm_mail"):
+        raise InvalidInput(
+            f"monthly_budget needs alarm_mail: set it, or take the budget away with monthly_budget={_NONE}"
+        )

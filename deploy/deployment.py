@@ -1,7 +1,8 @@
 """`openhype deploy`: check, plan, apply, and remove a deployment.
 
-It consists of two stacks (`data.yaml`, `service.yaml`), a secure parameter with the keys, and packages and
-page in the bucket. Each step first reads the current state, so that repeating it changes nothing.
+It consists of two stacks (`data.yaml`, `service.yaml`), a third in us-east-1 if there is a budget
+(`budget.yaml`), a secure parameter with the keys, and packages and page in the bucket. Each step first reads
+the current state, so that repeating it changes nothing.
 """
 
 import json
@@ -28,7 +29,7 @@ from backend.stores.datadir import DataDir, parse_keys
 from deploy import bounds, bucket_uploads, page, template
 from deploy.package import STAGES, Package, build
 from deploy.s3_upload import Place, s3_client
-from deploy.stacks import DATA, SERVICE, Change, Stack
+from deploy.stacks import BUDGET, DATA, SERVICE, Change, Stack
 
 _ENOUGH_AT_ONCE = 100
 """Concurrent executions; a thousand evaluators, each answering every two seconds, need about thirty."""
@@ -36,8 +37,23 @@ _NEWEST_RUNTIME = (3, 14)
 _DELETED_AT_ONCE = 1000
 
 _NAME = re.compile(r"[A-Za-z](?:[A-Za-z0-9-]{0,38}[A-Za-z0-9])?")
-_DATA = "-data"
-"""Suffix of the name of the stack that holds table and bucket."""
+_DATA, _BUDGET = "-data", "-budget"
+"""Suffixes of the names of the stacks that hold table and bucket, and the budget."""
+_BUDGET_REGION = "us-east-1"
+"""Where the budget's stack is: most other regions do not have this type of resource."""
+REGIONS = frozenset(
+    (
+        "af-south-1", "ap-east-1", "ap-northeast-1", "ap-northeast-2", "ap-northeast-3", "ap-south-1",
+        "ap-southeast-1", "ap-southeast-2", "ap-southeast-3", "ca-central-1", "eu-central-1", "eu-north-1",
+        "eu-south-1", "eu-west-1", "eu-west-2", "eu-west-3", "me-south-1", "sa-east-1", "us-east-1",
+        "us-east-2", "us-west-1", "us-west-2",
+    )
+)  # fmt: skip
+"""Regions with all that a deployment consists of, function URLs above all.
+
+Source: CloudFormation's resource types by region (a test compares them), and "Creating and managing Lambda
+function URLs" in the Lambda developer guide, which excludes eu-south-2 as well.
+"""
 _ZAPPA_PROJECT = "openhype-zappa"
 """`project_name` in `zappa_settings.json`."""
 
@@ -85,6 +101,13 @@ class Deployment:
         stack = partial(Stack, cloudformation, owner=name)
         self._stored = stack(f"{name}{_DATA}", text_of("data"), role=DATA)
         self._service = stack(name, text_of("service"), role=SERVICE)
+        self._budget = Stack(
+            session.client("cloudformation", region_name=_BUDGET_REGION),
+            f"{name}-{session.region_name}{_BUDGET}",
+            text_of("budget"),
+            owner=name,
+            role=BUDGET,
+        )
         self._s3, self._ssm = s3_client(session), session.client("ssm")
 
     @property
@@ -101,11 +124,15 @@ class Deployment:
         """Return the stages to deploy: that of the panel only if its token is stored, or will be."""
         return [stage for stage in STAGES if stage != "panel" or self._has_panel()]
 
-    def check(self) -> Checked:
+    def check(self, removes: bool = False) -> Checked:
         """Return the AWS account and notes on its limits.
 
+        Args:
+            removes: only removal will follow, which is possible in every region.
+
         Raises:
-            InvalidInput: credentials are missing or refused, or Lambda does not have this Python version.
+            InvalidInput: credentials are missing or refused, Lambda does not have this Python version, or the
+                region lacks something that a deployment needs.
             StoreFailed: AWS cannot be reached.
             Conflict: a stack of the same name belongs to somebody else, or the deployment was made with the
                 keys of another data directory.
@@ -115,6 +142,8 @@ class Deployment:
                 f"Lambda has no Python {sys.version_info.major}.{sys.version_info.minor} yet; deploy with "
                 f"{_NEWEST_RUNTIME[0]}.{_NEWEST_RUNTIME[1]} or older"
             )
+        if not removes:
+            check_region(self._session.region_name)
         try:
             account = self._session.client("sts").get_caller_identity()["Account"]
         except NoCredentialsError:
@@ -125,7 +154,7 @@ class Deployment:
             ) from None
         except (BotoCoreError, ClientError) as error:
             raise InvalidInput(f"AWS does not accept the credentials: {error}") from None
-        for stack in (self._stored, self._service):
+        for stack in (self._stored, self._service, self._budget):
             stack.found()
         self._check_keys()
         return Checked(account, self._session.region_name, tuple(self._notes()))
@@ -136,15 +165,16 @@ class Deployment:
         Raises:
             Conflict: the deployed keys differ from this data directory's.
         """
-        outputs = self._stored.outputs()
+        outputs, parameters = self._stored.outputs(), self._bounds()
         return [
-            *self._stored.plan(self._data_parameters(self._bounds())),
+            *self._stored.plan(self._data_parameters(parameters)),
             self._keys_change(),
             *self._panel_change(),
             *self._package_changes(packages, outputs.get("Bucket")),
             *self._old_packages_change(packages, outputs.get("Bucket")),
             self._page_change(outputs.get("Bucket")),
-            *self._service.plan(self._parameters(packages, outputs, self._bounds())),
+            *self._budget_changes(parameters),
+            *self._service.plan(self._parameters(packages, outputs, parameters)),
         ]
 
     def apply(self, packages: Mapping[str, Package], report: Report) -> dict[str, str]:
@@ -161,6 +191,7 @@ class Deployment:
                 self._s3.upload_file(str(package.path), outputs["Bucket"], _package_key(package))
         place = _public(outputs["Bucket"])
         page.upload_page(place, client=self._s3)
+        self._apply_budget(parameters)
         report("functions and distribution (some minutes) …")
         self._service.apply(self._parameters(packages, outputs, parameters))
         # Once more, now that the address of a new distribution is known.
@@ -181,7 +212,7 @@ class Deployment:
     def planned_removal(self, with_data: bool) -> list[Change]:
         """Return what `remove` would delete, and what it would leave."""
         outputs = self._stored.outputs()
-        changes = self._service.planned_removal()
+        changes = [*self._service.planned_removal(), *self._budget.planned_removal()]
         if outputs:
             changes.append(Change("remove", f"page and packages in {outputs['Bucket']}"))
         if self._stored_panel() is not None:
@@ -202,6 +233,7 @@ class Deployment:
         outputs = self._stored.outputs()
         report("functions and distribution (some minutes) …")
         self._service.remove()
+        self._budget.remove()
         self._remove_panel()
         if outputs:
             bucket = outputs["Bucket"]
@@ -220,7 +252,9 @@ class Deployment:
     def _bounds(self) -> dict[str, str]:
         """Return the parameters of `bounds.SETTINGS`: as given, else as they are, else by default."""
         before = self._service.parameters()
-        found = {**(self._stored.parameters() or {}), **(before or {})}
+        found = {
+            **(self._stored.parameters() or {}), **(self._budget.parameters() or {}), **(before or {}),
+        }  # fmt: skip
         if self._at_once is not None or before is None:
             found |= bounds.defaults(self._at_once or bounds.AT_ONCE, self._account_limit())
         found |= self._settings
@@ -232,6 +266,17 @@ class Deployment:
         deployed = self._service.outputs()
         origins = {deployed.get("Url"), f"https://{deployed['Address']}" if "Address" in deployed else None}
         return {**bounds.of_stack(parameters, DATA), "Origins": ",".join(sorted(filter(None, origins)))}
+
+    def _budget_changes(self, parameters: Mapping[str, str]) -> list[Change]:
+        budget = bounds.of_stack(parameters, BUDGET)
+        return self._budget.plan(budget) if budget["MonthlyBudget"] else self._budget.planned_removal()
+
+    def _apply_budget(self, parameters: Mapping[str, str]) -> None:
+        budget = bounds.of_stack(parameters, BUDGET)
+        if budget["MonthlyBudget"]:
+            self._budget.apply(budget)
+        else:
+            self._budget.remove()
 
     def _parameters(
         self, packages: Mapping[str, Package], outputs: Mapping[str, str], parameters: Mapping[str, str]
@@ -403,14 +448,24 @@ def check_name(name: str) -> None:
             "a deployment's name must have 1 to 40 letters, digits and hyphens, begin with a letter and "
             f"not end in a hyphen, not be {name!r}"
         )
-    if name.endswith(_DATA):
-        raise InvalidInput(
-            f"a deployment's name must not end in {_DATA}, as its stack of data does: {name!r} could be that "
-            f"of the deployment {name.removesuffix(_DATA)!r}"
-        )
+    for suffix in (_DATA, _BUDGET):
+        if name.endswith(suffix):
+            raise InvalidInput(
+                f"a deployment's name must not end in {suffix}, as one of its stacks does: {name!r} could be "
+                f"that of the deployment {name.removesuffix(suffix)!r}"
+            )
     if name == _ZAPPA_PROJECT:
         raise InvalidInput(
             f"a deployment must not be named {name!r}, as the functions of plain `zappa deploy` are"
+        )
+
+
+def check_region(region: str) -> None:
+    """Raise InvalidInput if a region lacks something that a deployment consists of."""
+    if region not in REGIONS:
+        raise InvalidInput(
+            f"the region {region} does not have all that a deployment needs, such as function URLs; choose "
+            f"another with --region: {', '.join(sorted(REGIONS))}"
         )
 
 

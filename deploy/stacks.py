@@ -12,8 +12,8 @@ from botocore.exceptions import ClientError, WaiterError
 from backend.foundation.errors import Conflict, StoreFailed
 
 OWNER_TAG, _ROLE_TAG = "openhype", "openhype-role"
-DATA, SERVICE = "data", "service"
-"""Roles of a stack: table and bucket; functions and distribution."""
+DATA, SERVICE, BUDGET = "data", "service", "budget"
+"""Roles of a stack: table and bucket; functions and distribution; the budget."""
 _CAPABILITIES = ["CAPABILITY_IAM"]
 _NO_UPDATES = "No updates"
 _NEVER_WORKED = (
@@ -31,7 +31,7 @@ _VERBS = {"Add": "create", "Modify": "change", "Remove": "remove", "Import": "ch
 
 
 _RESOURCE = re.compile(r"^  (\w+):\n    Type: (AWS::\S+)(?:\n    Condition: (\w+))?$", re.MULTILINE)
-_CONDITIONS = {"HasPanel": "PanelPackage", "HasBudget": "MonthlyBudget"}
+_CONDITIONS = {"HasPanel": "PanelPackage"}
 """The templates' conditions, by name: the parameter that must not be empty."""
 
 
@@ -49,7 +49,8 @@ class Stack:
     Args:
         template: YAML in block style, with `Type` first in each resource.
         owner: the deployment's name.
-        role: `DATA` or `SERVICE`. Tags record owner and role, so that no other deployment changes the stack.
+        role: `DATA`, `SERVICE` or `BUDGET`. Tags record owner and role, so that no other deployment changes
+            the stack.
     """
 
     def __init__(

@@ -1,13 +1,13 @@
-"""The CloudFormation templates `data.yaml` and `service.yaml`, which are sent unchanged.
+"""The CloudFormation templates `data.yaml`, `service.yaml` and `budget.yaml`, which are sent unchanged.
 
-There are two stacks so that the service can be removed and recreated without the loss of studies,
-responses and stimuli.
+Data and service are two stacks so that the service can be removed and recreated without the loss of studies,
+responses and stimuli; the budget is a third, in another region.
 """
 
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-NAMES = ("data", "service")
+NAMES = ("data", "service", "budget")
 PUBLIC = "public"
 """The folder of the bucket that CloudFront serves; packages are outside it."""
 PACKAGES = "packages"

@@ -145,7 +145,7 @@ def known_to_moto(template: dict[str, Any]) -> dict[str, Any]:
             part["Properties"]["Environment"]["Variables"] = known(variables)
         for policy in part["Properties"].get("Policies", ()):
             policy["PolicyDocument"]["Statement"] = [*filter(is_known, policy["PolicyDocument"]["Statement"])]
-    return {**template, "Resources": resources, "Outputs": known(template["Outputs"])}
+    return {**template, "Resources": resources, "Outputs": known(template.get("Outputs", {}))}
 
 
 def _answers(url: str) -> bool:

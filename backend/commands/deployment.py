@@ -75,7 +75,7 @@ def deploy(
             settings=bounds.parse(settings),
             at_once=at_once,
         )
-        checked = deployment.check()
+        checked = deployment.check(removes=destroy)
         click.echo(f"{name} in {checked.region}, account {checked.account}")
         for note in checked.notes:
             click.echo(f"note: {note}")

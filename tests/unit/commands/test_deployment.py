@@ -311,7 +311,23 @@ def test_a_stack_of_somebody_else_is_left_alone(cloud, tmp_path):
 
 @pytest.mark.parametrize(
     "name",
-    ["another-data", "", "-a", "a-", "1a", "a_b", "a.b", "a/b", "a b", "ä", "a" * 41, "a\n", "..", "--yes"],
+    [
+        "another-data",
+        "a-budget",
+        "",
+        "-a",
+        "a-",
+        "1a",
+        "a_b",
+        "a.b",
+        "a/b",
+        "a b",
+        "ä",
+        "a" * 41,
+        "a\n",
+        "..",
+        "--yes",
+    ],
 )
 def test_a_name_that_cannot_be_a_deployments_is_refused_before_anything(cloud, tmp_path, name):
     with pytest.raises(InvalidInput, match="a deployment's name must"):
@@ -384,17 +400,20 @@ def states():
         ("openhype-test", {"openhype": NAME, "openhype-role": "data"}),
         ("openhype-test-data", {"openhype": "another"}),
         ("openhype-test-data", {"openhype": NAME, "openhype-role": "service"}),
+        (f"openhype-test-{aws.REGION}-budget", {"openhype": NAME, "openhype-role": "service"}),
     ],
 )
 def test_a_stack_of_another_deployment_or_role_is_left_alone(cloud, tmp_path, stack, tags):
     body = json.dumps({"Resources": {"T": {"Type": "AWS::SNS::Topic"}}})
     given = [{"Key": key, "Value": value} for key, value in tags.items()]
-    boto3.client("cloudformation").create_stack(StackName=stack, TemplateBody=body, Tags=given)
+    region = "us-east-1" if stack.endswith("-budget") else aws.REGION
+    client = boto3.client("cloudformation", region_name=region)
+    client.create_stack(StackName=stack, TemplateBody=body, Tags=given)
 
     for work in ("check", "remove"):
         with pytest.raises(Conflict, match=f"there is a stack {stack} that is not this deployment's"):
             getattr(deployment(tmp_path), work)(*([True, str] if work == "remove" else []))
-    assert stack in everything()
+    assert client.describe_stacks(StackName=stack)["Stacks"]
 
 
 def test_other_keys_are_not_overwritten(deployed, packages, tmp_path):
@@ -407,6 +426,24 @@ def test_without_a_region_nothing_begins(cloud, tmp_path, monkeypatch):
 
     with pytest.raises(InvalidInput, match="no AWS region is set"):
         deployment(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "region", ["eu-south-2", "eu-central-2", "il-central-1", "cn-north-1", "us-gov-west-1", "x"]
+)
+def test_a_region_without_function_urls_is_refused_before_anything(cloud, command, region):
+    done = command(NAME, "--yes", "--region", region)
+
+    assert (done.exit_code, done.stderr.count("\n")) == (1, 1), done.output
+    assert f"the region {region} does not have all that a deployment needs" in done.stderr
+    assert "eu-central-1, eu-north-1" in done.stderr
+    assert "package of" not in done.output
+
+
+def test_what_an_earlier_version_left_in_such_a_region_can_be_removed(cloud, command):
+    done = command(NAME, "--destroy", "--yes", "--region", "eu-south-2")
+
+    assert (done.exit_code, done.output.splitlines()[-1]) == (0, "nothing to do")
 
 
 def test_without_credentials_nothing_begins(cloud, tmp_path, monkeypatch):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import boto3
 import pytest
+import yaml
 from click.testing import CliRunner
 
 from backend.administration import aws_costs as costs
@@ -74,7 +75,6 @@ def test_without_settings_nothing_is_bounded_and_tls_is_cloudfronts():
     resources = service()
 
     distribution = resources["Distribution"]["Properties"]["DistributionConfig"]
-    assert "Budget" not in resources
     assert distribution["PriceClass"] == "PriceClass_All"
     assert distribution["ViewerCertificate"] == {"CloudFrontDefaultCertificate": True}
     assert not {"Aliases", "WebACLId"} & set(distribution)
@@ -88,7 +88,6 @@ def test_each_setting_reaches_its_resource():
         "ScoreConcurrency",
         "PanelConcurrency",
         "PriceClass",
-        "Budget",
         "Domain",
         "WebAcl",
     )
@@ -100,7 +99,7 @@ def test_each_setting_reaches_its_resource():
         assert reserved == {"Ref": f"{stage}Concurrency"}
     assert distribution["ViewerCertificate"]["MinimumProtocolVersion"] == "TLSv1.2_2021"
     assert (distribution["Aliases"], distribution["WebACLId"]) == ([{"Ref": "Domain"}], {"Ref": "WebAcl"})
-    mails = json.dumps(resources["Budget"])
+    mails = json.dumps(aws.template("budget")["Resources"])
     assert mails.count('"AlarmMail"') == 3
     held = ("HasMaxWrites", "HasMaxReads", "HasWarmWrites", "HasWarmReads", "IsWarm")
     table = aws.template("data", **dict.fromkeys(held, True))["Resources"]["Table"]["Properties"]
@@ -115,9 +114,7 @@ def test_each_setting_reaches_its_resource():
 
 
 def test_every_setting_is_a_parameter_of_its_template_and_documented():
-    declared = {
-        role: aws.template(name)["Parameters"] for role, name in (("data", "data"), ("service", "service"))
-    }
+    declared = {name: aws.template(name)["Parameters"] for name in ("data", "service", "budget")}
     text = (Path(bounds.__file__).parents[1] / "docs" / "serverless.md").read_text("utf-8")
 
     for setting in bounds.SETTINGS.values():
@@ -161,10 +158,87 @@ def test_a_new_deployment_is_bounded_and_an_existing_one_left_as_it_is(cloud, tm
     assert units() == {"MaxWriteUnits": "15000", "MaxReadUnits": "20000", **others}
 
 
-@pytest.mark.parametrize("settings", [{"Domain": "a.b"}, {"MonthlyBudget": "5"}, {"AlarmMail": "a@b.c"}])
-def test_a_setting_that_needs_another_is_refused_alone(cloud, tmp_path, packages, settings):
-    with pytest.raises(InvalidInput, match="need each other"):
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"Domain": "a.b"}, "domain and certificate need each other"),
+        ({"Certificate": ELSEWHERE}, "domain and certificate need each other"),
+        ({"MonthlyBudget": "5"}, "monthly_budget needs alarm_mail"),
+    ],
+)
+def test_a_setting_that_needs_another_is_refused_alone(cloud, tmp_path, packages, settings, message):
+    with pytest.raises(InvalidInput, match=message):
         deployment(tmp_path, settings=settings).plan(packages)
+
+
+BUDGET = {"MonthlyBudget": "5", "AlarmMail": "a@b.c"}
+
+
+def with_a_budget(name):
+    """Return a template; in that of the budget there is what moto knows in its place."""
+    if name != "budget":
+        return known_to_moto(name)
+    parameters = {name: {"Type": "String"} for name in BUDGET}
+    template = {"Parameters": parameters, "Resources": {"Budget": {"Type": "AWS::SNS::Topic"}}}
+    return yaml.safe_dump(template, sort_keys=False)
+
+
+def budgets():
+    """Return the parameters of the budget's stack in us-east-1; None if it is not there."""
+    stacks = boto3.client("cloudformation", region_name="us-east-1").describe_stacks()["Stacks"]
+    if not stacks:
+        return None
+    assert [one["StackName"] for one in stacks] == [f"{NAME}-{aws.REGION}-budget"]
+    return {one["ParameterKey"]: one["ParameterValue"] for one in stacks[0]["Parameters"]}
+
+
+@pytest.mark.slow("applies stacks to moto")
+def test_a_budget_is_a_stack_of_its_own_where_aws_has_budgets(cloud, tmp_path, packages):
+    def with_budget(**settings):
+        return Deployment(NAME, DataDir(tmp_path), boto3.Session(), with_a_budget, settings=settings)
+
+    with_budget().apply(packages, report=str)
+    assert budgets() is None
+    with_budget(**BUDGET).apply(packages, report=str)
+    assert budgets() == BUDGET
+    assert verbs(with_budget().plan(packages)) == {"leave"}
+    with_budget(AlarmMail="c@d.e").apply(packages, report=str)
+    assert budgets() == {**BUDGET, "AlarmMail": "c@d.e"}
+    gone = with_budget(MonthlyBudget="")
+    assert any(change.verb == "remove" and "-budget: " in change.what for change in gone.plan(packages))
+    gone.apply(packages, report=str)
+    assert budgets() is None
+    with_budget(**BUDGET).apply(packages, report=str)
+    with_budget().remove(with_data=False, report=str)
+    assert budgets() is None
+
+
+@pytest.mark.slow("applies stacks to moto")
+def test_the_budget_of_a_service_that_had_it_moves_to_its_own_stack(cloud, tmp_path, packages):
+    def earlier(name):
+        template = aws.known_to_moto(aws.template(name))
+        if name == "service":
+            template["Parameters"] |= {name: {"Type": "String", "Default": ""} for name in BUDGET}
+        return json.dumps(template)
+
+    old = Deployment(NAME, DataDir(tmp_path), boto3.Session(), earlier)
+    old.apply(packages, report=str)
+    values = {**parameters(), **BUDGET}
+    given = [{"ParameterKey": key, "ParameterValue": value} for key, value in values.items()]
+    boto3.client("cloudformation").update_stack(
+        StackName=NAME, TemplateBody=earlier("service"), Parameters=given
+    )
+
+    def stored():
+        return boto3.client("dynamodb").list_tables()["TableNames"], boto3.client("s3").list_buckets()[
+            "Buckets"
+        ]
+
+    before = stored()
+    Deployment(NAME, DataDir(tmp_path), boto3.Session(), with_a_budget).apply(packages, report=str)
+
+    assert budgets() == BUDGET
+    assert stored() == before
 
 
 def test_the_command_refuses_a_wrong_setting_before_anything(cloud, tmp_path):

@@ -4,15 +4,19 @@ import json
 import re
 import subprocess
 import sys
+from functools import reduce
 from pathlib import Path
 
 import pytest
+from cfnlint.helpers import REGIONS as LINT_REGIONS
+from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
 
 from backend.stores.dynamodb.session_records import TTL_ATTRIBUTE
 from backend.stores.dynamodb.store import table_definition
 from backend.uploads.uploads import EXPIRES
 from backend.web import headers, openapi
 from deploy import package, tasks, template
+from deploy.deployment import REGIONS
 from tests import aws, node
 from tests.cloudfront import Cloudfront
 
@@ -21,14 +25,62 @@ RESOURCES = SERVICE["Resources"]
 DISTRIBUTION = RESOURCES["Distribution"]["Properties"]["DistributionConfig"]
 
 
-@pytest.mark.slow("cfn-lint checks every template")
-def test_cloudformation_has_nothing_to_object():
-    files = [str(template.HERE / f"{name}.yaml") for name in template.NAMES]
+REGIONS_OF = {"data": sorted(REGIONS), "service": sorted(REGIONS), "budget": ["us-east-1"]}
 
+
+@pytest.mark.slow("cfn-lint checks every template for every region")
+@pytest.mark.parametrize("name", template.NAMES)
+def test_cloudformation_has_nothing_to_object_in_any_region(name):
     lint = Path(sys.executable).with_name("cfn-lint")
-    done = subprocess.run([lint, *files], capture_output=True, text=True)
+    command = [lint, "--regions", *REGIONS_OF[name], "--", template.HERE / f"{name}.yaml"]
+
+    done = subprocess.run(command, capture_output=True, text=True)
 
     assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_a_deployment_is_possible_where_cloudformation_has_all_of_its_resources():
+    types = {
+        part["Type"]
+        for name in ("data", "service")
+        for part in aws.template(name, True)["Resources"].values()
+    }
+    published = [region for region in LINT_REGIONS if not re.search("iso|eusc", region)]
+
+    complete = {
+        region for region in published if types <= set(PROVIDER_SCHEMA_MANAGER.get_resource_types(region))
+    }
+
+    # The developer guide of Lambda says that Spain has no function URLs.
+    assert complete - {"eu-south-2"} == REGIONS
+    assert "AWS::Budgets::Budget" in PROVIDER_SCHEMA_MANAGER.get_resource_types("us-east-1")
+
+
+def test_what_is_named_for_a_whole_account_is_named_by_region():
+    """CloudFront, IAM and budgets have one space of names for all regions, S3 one for all accounts."""
+    longest = {"${AWS::StackName}": "x" * 40, "${AWS::Region}": max(REGIONS, key=len)}
+    found = []
+    for resources in (RESOURCES, aws.template("data")["Resources"], aws.template("budget")["Resources"]):
+        for part in resources.values():
+            if part["Type"].startswith("AWS::CloudFront::"):
+                found += explicit_names(part["Properties"])
+            else:
+                assert not {"RoleName", "ManagedPolicyName", "BucketName"} & set(part["Properties"])
+                assert "BudgetName" not in part["Properties"].get("Budget", {})
+
+    assert len(found) == 7
+    for text in found:
+        assert "${AWS::StackName}-${AWS::Region}-" in text["Fn::Sub"]
+        filled = reduce(lambda name, one: name.replace(*one), longest.items(), text["Fn::Sub"])
+        assert len(filled) <= 64  # of an origin access control and of a function
+
+
+def explicit_names(properties):
+    """Return the names of a resource of CloudFront itself, not of its headers or cookies."""
+    of_kind = (
+        value for key, value in properties.items() if key.endswith("Config") and isinstance(value, dict)
+    )
+    return [part["Name"] for part in (properties, *of_kind) if "Name" in part]
 
 
 def header_policy(name):
