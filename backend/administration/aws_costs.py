@@ -37,8 +37,8 @@ _OPENING_CALLS = _OPENING_READS + _COUNTS + 5
 _CLOSING_CALLS = 3
 """Read the responses, store them packed, and close the session's count."""
 
-_LOOKS_A_MONTH = 30 * 24 * 12
-"""How often the function `work` looks whether a job was left: every five minutes."""
+_LOOKS_A_MONTH = {"work": 30 * 24 * 12, "panel": 30 * (24 * 60 + 24 + 1)}
+"""How often schedules invoke a function: `work` every five minutes; `panel` every minute, hour and day."""
 
 
 @dataclass(frozen=True)
@@ -131,14 +131,29 @@ def cost_usd(used: Usage, pictures: int, prices: Mapping[str, Any]) -> dict[str,
     }
 
 
-def idle_usd(prices: Mapping[str, Any]) -> float:
-    """Return the cost in US dollars of a month without visitors, besides storage: `work` looks for jobs."""
-    function, assumed = prices["lambda"], prices["assumed"]
-    seconds = _LOOKS_A_MONTH * assumed["look_seconds"] * assumed["work_gb"]
+def idle_usd(prices: Mapping[str, Any], has_panel: bool = False) -> float:
+    """Return the cost in US dollars of a month without visitors, besides storage: what schedules invoke."""
+    function, table = prices["lambda"], prices["dynamodb"]
+    usd = 0.0
+    for name, looks in _LOOKS_A_MONTH.items():
+        if name == "panel" and not has_panel:
+            continue
+        look = prices["looks"][name]
+        million_usd = (
+            function["requests_million"]
+            + look["seconds"] * look["gb"] * function["gb_seconds_million"]
+            + look["read_units"] * table["read_units_million"]
+            + look["write_units"] * table["write_units_million"]
+        )
+        usd += looks * million_usd / 1e6
+    return usd
+
+
+def idle_line(prices: Mapping[str, Any]) -> str:
+    """Return a sentence with the cost of a month without visitors."""
     return (
-        _LOOKS_A_MONTH * function["requests_million"] / 1e6
-        + seconds * function["gb_seconds_million"] / 1e6
-        + _LOOKS_A_MONTH * prices["dynamodb"]["read_units_million"] / 1e6
+        f"Without visitors a deployment costs {_usd(idle_usd(prices))} a month besides storage, "
+        f"{_usd(idle_usd(prices, has_panel=True))} with the function `panel`: schedules invoke its functions."
     )
 
 
@@ -164,7 +179,7 @@ def as_tables(
         lines.append(f"| {service} | " + " | ".join(_usd(bill[service]) for bill in bills) + " |")
     lines.append("| **together** | " + " | ".join(f"**{_usd(sum(bill.values()))}**" for bill in bills) + " |")
     where = f"Prices of {prices['region']} as of {prices['as_of']}, on demand, without the free tier"
-    return "\n".join([*lines, "", f"{where}; they may have changed."])
+    return "\n".join([*lines, "", idle_line(prices), "", f"{where}; they may have changed."])
 
 
 def _rows(used: Sequence[Usage]) -> dict[str, list[str]]:

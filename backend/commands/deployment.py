@@ -114,7 +114,7 @@ def _deploy(world: World, deployment: Any, yes: bool) -> None:
     packages = build_packages(world.data.cache("packages"), deployment.stages(), report=click.echo)
     plan = deployment.plan(packages)
     _show(plan)
-    for line in _cost_lines():
+    for line in _cost_lines(has_panel="panel" in packages):
         click.echo(line)
     if all(change.verb == "leave" for change in plan):
         click.echo("nothing to do")
@@ -132,7 +132,7 @@ def _deploy(world: World, deployment: Any, yes: bool) -> None:
     click.echo(f"{world.data.root / 'keys.json'}, or with a token of `openhype members token NAME`")
 
 
-def _cost_lines() -> list[str]:
+def _cost_lines(has_panel: bool) -> list[str]:
     """Return lines with the cost of a study, and of a month while idle."""
     from backend.administration import aws_costs as costs
     from backend.experiment.judgments.real_or_fake import INFINITY, TIME
@@ -149,7 +149,7 @@ def _cost_lines() -> list[str]:
     return [
         *lines,
         f"costs: ${usd:.3f} a month for the pictures of such a study, and without visitors "
-        f"${costs.idle_usd(prices):.2f} besides, whatever the studies "
+        f"${costs.idle_usd(prices, has_panel):.2f} besides, whatever the studies "
         f"(prices of {prices['region']} as of {prices['as_of']}; more: openhype costs)",
     ]
 

@@ -11,10 +11,17 @@ from backend.administration import aws_costs as costs
 from backend.cli import main
 from backend.client.tar_stream import PART_BYTES
 from backend.experiment.judgments import real_or_fake
+from backend.foundation.timestamps import utc_now
+from backend.jobs import queue
+from backend.jobs.worker import Worker
+from backend.stores.datadir import DataDir
 from backend.stores.dynamodb.client import connect, parse_url
+from backend.uploads.limits import quota
 from deploy import template
+from deploy.bucket_uploads import BucketUploads
+from deploy.s3_upload import Place
 
-from ..stores.dynamodb.test_store import play
+from ..stores.dynamodb.test_store import Meter, metered, play
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -78,18 +85,48 @@ def test_the_page_of_costs_is_what_the_command_says():
     assert said in page
 
 
-def test_an_idle_deployment_costs_what_the_docs_say():
-    """By the memory and the schedule of the template."""
-    service, found = template.text_of("service"), assumed()
+def test_a_look_for_jobs_takes_what_is_said(table, bucket, tmp_path):
+    """Reads are counted: DynamoDB bills a unit for one that finds nothing, dynalite none."""
+    meter, data = Meter(), DataDir(tmp_path)
+    store = metered(table, meter)
+    uploads = BucketUploads(store, Place("pictures", "uploads/"), tmp_path, quota({}))
+    worker = Worker(store, data, uploads=uploads)
+
+    assert [*worker.run_until_idle()] == []  # as `work.handle` does
+    queue.forget(store, utc_now())
+    uploads.expire(utc_now())
+
+    said = costs.prices()["looks"]["work"]
+    reads = sum(meter.calls[name] for name in ("get_item", "batch_get_item", "query"))
+    assert (said["read_units"], said["write_units"]) == (reads, meter.calls.total() - reads)
+
+
+def test_a_deployment_without_visitors_has_one_price():
+    """By the memory and the schedules of the template.
+
+    By hand: 8,640 x (0.2 + 0.3 x 2.94 x 16.6667 + 8 x 0.125 + 0.625) = $0.143 for a million of each, and
+    43,950 x (0.2 + 0.05 x 0.5 x 16.6667 + 2 x 0.125) = $0.038 more.
+    """
+    service, found = template.text_of("service"), costs.prices()
     memory = [int(mb) / 1024 for mb in re.findall(r"MemorySize: (\d+)", service)]
+    schedules = re.findall(r"rate\((.+)\)", service)
+    docs = [(ROOT / "docs" / name).read_text("utf-8") for name in ("costs.md", "serverless.md")]
 
-    said = costs.idle_usd(costs.prices())
+    said = [f"${costs.idle_usd(found, has_panel):.2f}" for has_panel in (False, True)]
 
-    assert "ScheduleExpression: rate(5 minutes)" in service
+    assert schedules == ["5 minutes", "1 minute", "1 hour", "1 day"]
     assert memory == pytest.approx(
-        [found[name] for name in ("function_gb", "score_gb", "work_gb", "function_gb")], abs=0.01
+        [
+            found["assumed"]["function_gb"],
+            found["assumed"]["score_gb"],
+            found["looks"]["work"]["gb"],
+            found["looks"]["panel"]["gb"],
+        ],
+        abs=0.01,
     )
-    assert f"about ${said:.2f} a month" in (ROOT / "docs" / "costs.md").read_text("utf-8")
+    assert said == ["$0.14", "$0.18"]
+    assert f"costs {said[0]} a month besides storage, {said[1]} with the function `panel`" in docs[0]
+    assert re.findall(r"(\$\d\S*) a month", "".join(docs)) == said[:1]
 
 
 def test_an_upload_costs_what_the_docs_say():
