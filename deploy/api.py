@@ -247,9 +247,9 @@ def _parameter(variable: str, source: str) -> str:
     if not source.startswith(_FROM_SSM):
         kind = variable.removeprefix("OPENHYPE_").lower()
         raise InvalidInput(f"{variable} must be of the form ssm:/openhype/NAME/{kind}, not {source!r}")
-    import boto3
+    from backend.stores.dynamodb.client import aws_client
 
-    found = boto3.client("ssm").get_parameter(Name=source.removeprefix(_FROM_SSM), WithDecryption=True)
+    found = aws_client("ssm").get_parameter(Name=source.removeprefix(_FROM_SSM), WithDecryption=True)
     return found["Parameter"]["Value"]
 
 

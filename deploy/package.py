@@ -24,6 +24,7 @@ from typing import Any
 
 from backend.foundation.errors import InvalidInput
 from backend.web import assets
+from deploy import aws_models
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -124,7 +125,7 @@ def build(stage: str, out: Path) -> Package:
         with tempfile.TemporaryDirectory(prefix=f"openhype-{stage}-") as folder:
             _lay_out(stage, Path(folder))
             made = _zappa_package(stage, Path(folder))
-            repack(made, Path(folder) / "done.zip", Path(folder) / "unpacked")
+            repack(stage, made, Path(folder) / "done.zip", Path(folder) / "unpacked")
             os.replace(_beside(Path(folder) / "done.zip", path), path)
     return checked(stage, path)
 
@@ -133,7 +134,7 @@ def _key(stage: str) -> str:
     """Return a hash of everything that a zip is built from, except the exact versions that pip chooses."""
     parts = hashlib.sha256(f"{runtime()} {requirements(stage)} {settings(stage)}".encode())
     parts.update(assets.version().encode())
-    for path in (*sources(stage), Path(__file__)):
+    for path in (*sources(stage), Path(__file__), Path(aws_models.__file__)):
         parts.update(f"{path.name}\n".encode() + path.read_bytes())
     return parts.hexdigest()[:16]
 
@@ -228,7 +229,7 @@ def _run(command: list[str], where: Path, environment: Mapping[str, str]) -> Non
         raise InvalidInput(f"{' '.join(command[1:4])} failed: {told[-1] if told else 'it said nothing'}")
 
 
-def repack(made: Path, done: Path, folder: Path) -> None:
+def repack(stage: str, made: Path, done: Path, folder: Path) -> None:
     """Write the package `made` by Zappa to `done`, with byte code and the same bytes for the same code.
 
     The page's version is added, since most of the files that it follows from are not packed.
@@ -240,6 +241,7 @@ def repack(made: Path, done: Path, folder: Path) -> None:
         archive.extractall(folder)
     (folder / _BUILT_NOTE).unlink(missing_ok=True)
     (folder / SETTINGS).unlink(missing_ok=True)
+    aws_models.trim(folder / "botocore" / "data", stage)
     if (frontend := folder / assets.FRONTEND.name).is_dir():
         (frontend / assets.VERSION).write_text(assets.version(), "utf-8")
     for cache in list(folder.rglob("__pycache__")):

@@ -57,7 +57,7 @@ def compile_files(cli: Any) -> None:
     made = Path(cli.zip_path)
     with tempfile.TemporaryDirectory(prefix="openhype-zappa-") as folder:
         done = Path(folder) / "done.zip"
-        package.repack(made, done, Path(folder) / "unpacked")
+        package.repack(cli.api_stage, made, done, Path(folder) / "unpacked")
         package.checked(cli.api_stage, done)
         shutil.move(done, made)
 

@@ -4,10 +4,13 @@ botocore's own retries are switched off because they hide what a conditional wri
 an earlier try may have been stored although its reply was an error or was lost. `Refused` says so.
 """
 
+import os
 import random
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from threading import Lock
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -30,6 +33,9 @@ _THROTTLED = {
     "TransactionInProgressException",
 }
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
+_EMULATED = {"aws_access_key_id": "emulator", "aws_secret_access_key": "emulator"}
+"""Credentials for an emulator, which requires some, but checks none."""
+_MAKING = Lock()
 FORM = "dynamodb://TABLE?region=REGION"
 
 Item = dict[str, dict[str, Any]]
@@ -265,7 +271,6 @@ def connect(options: dict[str, str]) -> Any:
         NotInstalled: the library is missing.
     """
     try:
-        import botocore.session
         from botocore.config import Config
         from botocore.exceptions import BotoCoreError, NoRegionError
     except ImportError:
@@ -277,20 +282,34 @@ def connect(options: dict[str, str]) -> Any:
         max_pool_connections=_POOLED,
         parameter_validation=False,
     )
-    session = botocore.session.get_session()
     endpoint = options.get("endpoint")
-    if endpoint and urlsplit(endpoint).hostname in _LOOPBACK:
-        session.set_credentials("emulator", "emulator")  # an emulator requires some, but checks none
+    credentials = _EMULATED if endpoint and urlsplit(endpoint).hostname in _LOOPBACK else {}
+    where = {"region_name": options.get("region"), "endpoint_url": endpoint}
     try:
-        client = session.create_client(
-            "dynamodb", region_name=options.get("region"), endpoint_url=endpoint, config=config
-        )
+        client = aws_client("dynamodb", **where, config=config, **credentials)
     except NoRegionError:
         raise InvalidInput(f"no AWS region is named; use {FORM}, or set AWS_DEFAULT_REGION") from None
     except (BotoCoreError, ValueError) as error:  # an invalid region or endpoint
         raise InvalidInput(f"a store in DynamoDB must be of the form {FORM}: {error}") from None
     client.meta.events.register("before-parse.dynamodb", _check_length)
     return client
+
+
+def aws_client(service: str, **options: Any) -> Any:
+    """Return a client of a service of AWS, with the options of botocore's `create_client`.
+
+    All clients share one session as long as the environment stays: making one takes as long as a client.
+    """
+    configured = sorted(item for item in os.environ.items() if item[0].startswith("AWS_"))
+    with _MAKING:  # botocore's sessions make one client at a time
+        return _session(tuple(configured)).create_client(service, **options)
+
+
+@lru_cache(maxsize=1)
+def _session(configured: tuple[tuple[str, str], ...]) -> Any:
+    import botocore.session
+
+    return botocore.session.get_session()
 
 
 def _check_length(response_dict: dict[str, Any], **_: Any) -> None:

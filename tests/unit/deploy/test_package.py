@@ -270,6 +270,28 @@ def test_the_package_of_scores_has_what_jobs_need(tmp_path):
     assert (found.stdout, found.stderr) == ("True\n", "")
 
 
+def printed(stage, program):
+    """Return what a program prints that runs with a stage's package alone."""
+    command = [sys.executable, "-S", "-I", "-c", f"import sys; sys.path.insert(0, sys.argv[1]); {program}"]
+    done = subprocess.run([*command, str(function.unpacked(stage))], capture_output=True, text=True)
+    return done.stdout + done.stderr
+
+
+def test_the_worker_has_what_removes_copies_of_pictures_from_the_edges():
+    program = "import boto3; print(hasattr(boto3.client('cloudfront', 'us-east-1'), 'create_invalidation'))"
+
+    assert printed("score", program) == "True\n"
+
+
+def test_a_function_starts_without_boto3_which_others_may_import():
+    program = "import deploy.entry_point; print('boto3' in sys.modules); import boto3; print(boto3.client)"
+
+    said = printed("api", program).splitlines()
+
+    assert said[0] == "False"
+    assert said[1].startswith("<function client")
+
+
 def test_a_package_that_is_too_large_is_refused(tmp_path):
     with zipfile.ZipFile(tmp_path / "api.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("zeros", bytes(2**20 + 1))
