@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from backend.administration.setting_list import PROTOCOLS, written
-from backend.experiment import panel as panels
+from backend.administration.study_spec import panel_of
 from backend.experiment.judgments import METHODS, method_named
 from backend.experiment.protocol import Protocol
 from backend.experiment.setting_groups import FLASHES, QUALIFICATIONS, Declared
-from backend.experiment.settings import declared, documented_settings, group_of, type_of, value_of
+from backend.experiment.settings import LISTS, declared, documented_settings, group_of, type_of, value_of
 from backend.foundation.errors import InvalidInput, brief, under
-from backend.panels.signed_links import check_installed
 
 _BETWEEN_BACKTICKS = re.compile(r"`([^`]+)`")
 Kind = Literal["whole", "number", "truth_value", "choice", "text", "long_text", "list", "table"]
@@ -98,20 +97,13 @@ def posted(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _posted(name: str, value: Any) -> Any:
-    if name == "panel" and isinstance(value, Mapping):
-        record = panels.from_json(value)
-        if record.signature:
-            check_installed()
-        return record
+    if name == "panel" and isinstance(value, (str, Mapping)):
+        return panel_of(value)
     is_plain = isinstance(value, (str, bool, int, float))
     is_table = name == "texts" and isinstance(value, Mapping)
-    is_list = name in ("reasons", "exposures_ms") and isinstance(value, list)
+    is_list = name in LISTS and isinstance(value, list)
     if not (is_plain or is_table or is_list):
         raise InvalidInput(f"{name} must be a number, a text, true or false, not {brief(value)}")
-    if name == "exposures_ms" and isinstance(value, list):
-        if not all(isinstance(each, (str, int, float)) for each in value):
-            raise InvalidInput(f"exposures_ms must be numbers, or 'unlimited', not {brief(value)}")
-        return ",".join(map(str, value))
     return value
 
 
@@ -138,7 +130,7 @@ def _field(method: str, protocol: Protocol, name: str) -> SettingField:
 def _kind(name: str, facts: Declared) -> Kind:
     if facts.choices:
         return "choice"
-    if name in ("reasons", "exposures_ms"):
+    if name in LISTS:
         return "list"
     if name == "texts":
         return "table"

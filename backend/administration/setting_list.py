@@ -12,8 +12,8 @@ from backend.experiment.fixed_exposures import label
 from backend.experiment.judgments import METHODS, method_named
 from backend.experiment.judgments.real_or_fake import QUALIFICATION
 from backend.experiment.panel import BUILT_IN, PanelRecord
-from backend.experiment.protocol import Protocol
-from backend.experiment.settings import LISTS, documented_settings, value_of
+from backend.experiment.protocol import BETWEEN_REASONS, Protocol
+from backend.experiment.settings import documented_settings, value_of
 from backend.experiment.staircase import NAMED_RULES, StaircaseRule
 
 PROTOCOLS = {method: method_named(method).protocol for method in METHODS} | {"qualification": QUALIFICATION}
@@ -88,8 +88,8 @@ def typed(name: str, value: Any) -> str:
     """Return a value in the form that `openhype set` accepts, whole; '' for none."""
     if name == "texts":
         return "".join(_toml_texts(value))
-    if name in LISTS:
-        return "|".join(value)
+    if name == "reasons":
+        return BETWEEN_REASONS.join(value)
     if isinstance(value, StaircaseRule) and value not in NAMED_RULES.values():
         return ",".join(f"{part}:{number:g}" for part, number in asdict(value).items())
     if isinstance(value, PanelRecord) and value != BUILT_IN.get(value.name):

@@ -3,6 +3,7 @@
 Whatever is wrong in a study.toml is reported with its line, before any picture is read (docs/study-file.md).
 """
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -264,13 +265,15 @@ def base_protocol(kind: str, method: str) -> protocols.Protocol:
 
 
 def with_texts(settings: Mapping[str, Any], here: Path = Path()) -> dict[str, Any]:
-    """Return settings with each `@FILE` replaced by the text of the file; `@@` escapes a leading `@`.
+    """Return settings with each `@FILE` replaced by the text of the file, and the panel by its record.
+
+    `@@` escapes a leading `@`.
 
     Raises:
         NotFound: there is no such file.
-        InvalidInput: the file is not readable text.
+        InvalidInput: the file is not readable text, or there is no such panel.
     """
-    return {name: _text_setting(name, value, here) for name, value in settings.items()}
+    return {name: _read_setting(name, value, here) for name, value in settings.items()}
 
 
 def read_panel(text: str, here: Path = Path()) -> PanelRecord:
@@ -289,19 +292,36 @@ def read_panel(text: str, here: Path = Path()) -> PanelRecord:
     return record
 
 
-def _panel(given: str | Mapping[str, Any], here: Path | None) -> PanelRecord:
-    """Return the panel that an entry names or describes; no file is read if `here` is None."""
-    if here is not None and isinstance(given, str):
-        return read_panel(given, here)
+def panel_of(given: str | Mapping[str, Any], here: Path | None = None) -> PanelRecord:
+    """Return the panel that is named, or described by a table or by its JSON (`setting_list.typed`).
+
+    Args:
+        here: where the path of a TOML file starts; None if no file may be read.
+
+    Raises:
+        InvalidInput: there is no such panel or file, or an entry is invalid.
+        NotInstalled: as in `read_panel`.
+    """
+    if isinstance(given, str) and given.startswith("{"):
+        given = _table_in(given)
     if isinstance(given, str):
-        return panels.named(given)
+        return panels.named(given) if here is None else read_panel(given, here)
     record = panels.from_json(given, "panel")
     if record.signature:
         check_installed()
     return record
 
 
-def _text_setting(name: str, value: Any, here: Path | None) -> Any:
+def _table_in(text: str) -> dict[str, Any]:
+    try:
+        return dict(json.loads(text))
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"panel begins as a record in JSON, and is none: {error}") from None
+
+
+def _read_setting(name: str, value: Any, here: Path | None) -> Any:
+    if name == "panel":
+        return panel_of(str(value), here)
     if name not in TEXTS or isinstance(value, Mapping) or not str(value).startswith("@"):
         return value
     text = str(value)
@@ -386,7 +406,7 @@ def _settings(file: StudyFile, here: Path | None, base: protocols.Protocol, kind
             is_list = name in LISTS and isinstance(value, list)
             if not is_list and not any(is_of(value, each) for each in (str, float, bool)):
                 raise InvalidInput(f"{name} must be a text, a number, true or false, not {written(value)}")
-            settings[name] = _text_setting(name, value, here)
+            settings[name] = _read_setting(name, value, here)
         if name not in documented_settings():
             with file.at():
                 with_settings(base, {name: settings[name]})
@@ -398,7 +418,7 @@ def _settings(file: StudyFile, here: Path | None, base: protocols.Protocol, kind
             raise file.error(file.given(error), str(error)) from None
     if "panel" in file.data:
         with file.at("panel"):
-            settings["panel"] = _panel(file.data["panel"], here)
+            settings["panel"] = panel_of(file.data["panel"], here)
     try:
         new_protocol(base, kind, settings)
     except InvalidInput as error:

@@ -17,9 +17,10 @@ _LONG = 60
 def set_settings(world: World, name: str, settings: tuple) -> None:
     """Change settings of the study NAME, which no real evaluator has begun; pictures and masks stay."""
     from backend.administration.revise import change_settings
+    from backend.administration.study_spec import with_texts
 
     with elapsed_time("settings"):
-        change = change_settings(world.store, world.data, name, _read(dict(settings)))
+        change = change_settings(world.store, world.data, name, with_texts(dict(settings)))
     changed = change.changed()
     for setting, (before, after) in changed.items():
         click.echo(f"{setting}: {_format_setting(before)} -> {_format_setting(after)}")
@@ -32,18 +33,6 @@ def set_settings(world: World, name: str, settings: tuple) -> None:
 
 
 set = set_settings  # a command is found by its name, which shadows a Python built-in here
-
-
-def _read(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return settings with texts and the panel read from the files they name."""
-    from backend.administration.study_spec import with_texts
-
-    settings = with_texts(settings)
-    if str(settings.get("panel", "")).endswith(".toml"):
-        from backend.administration.study_spec import read_panel
-
-        settings["panel"] = read_panel(settings["panel"])
-    return settings
 
 
 def _format_setting(value: Any) -> str:

@@ -149,8 +149,8 @@ def type_of(name: str) -> Any:
 
 TEXTS = frozenset(name for name in SETTINGS if _FIELDS[name].type is str or name == "texts")
 """Settings whose value is a text, or read from one."""
-LISTS = frozenset({"reasons"})
-"""Settings that can be a list in a study.toml."""
+LISTS = frozenset({"reasons", "exposures_ms"})
+"""Settings that can be a list in a study.toml, and where programs post them."""
 
 
 def with_settings(base: Protocol, settings: Mapping[str, str]) -> Protocol:

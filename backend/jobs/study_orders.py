@@ -16,7 +16,7 @@ from backend.foundation.printable import printable
 T = TypeVar("T")
 _FOLDERS = ("real", "practice", "checks", "masks")
 _MOVED = ("panel", "texts")
-"""Entries that are settings on the command line, and may be given as such."""
+"""Entries that are settings on the command line, and may be given as such; as tables they are entries."""
 _WORDS = (
     (r"--set (\w+)=N", r"the setting \1"),
     (r"--set (\w+)=(\w+)", r"\1=\2"),
@@ -68,7 +68,7 @@ def study_order(body: Mapping[str, Any]) -> StudyOrder:
     entries = {name: value for name, value in body.items() if value not in (None, [], {}, "")}
     settings = dict(entries.pop("settings", {}))
     for name in _MOVED:
-        if name in settings:
+        if isinstance(settings.get(name), Mapping):
             entries.setdefault(name, settings.pop(name))
     if settings:
         entries["settings"] = settings
