@@ -1,13 +1,14 @@
 """Reading of text files that people write by hand, with errors that say what to do."""
 
 from pathlib import Path
+from typing import TextIO
 
 from backend.foundation.errors import InvalidInput, NotFound, OpenhypeError, reason
 
-_MOST_BYTES = 2**20
+MOST_BYTES = 2**20
 
 
-def read_text(path: Path, most_bytes: int = _MOST_BYTES) -> str:
+def read_text(path: Path, most_bytes: int = MOST_BYTES) -> str:
     """Return the text of a UTF-8 file.
 
     Raises:
@@ -28,6 +29,31 @@ def read_text(path: Path, most_bytes: int = _MOST_BYTES) -> str:
         raise InvalidInput(
             f"{path} line {line}: must be UTF-8 text, not the byte 0x{data[error.start]:02x}"
         ) from None
+
+
+def open_text(path: Path) -> TextIO:
+    """Return a UTF-8 file opened for reading, with line ends as they are.
+
+    Raises:
+        NotFound: there is no such file.
+        InvalidInput: it cannot be read.
+    """
+    try:
+        return path.open(encoding="utf-8-sig", newline="")
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error) from None
+
+
+def not_utf8(path: Path) -> InvalidInput:
+    """Return the error for a file that is not UTF-8, with the first line that is invalid."""
+    with path.open("rb") as file:
+        for line, text in enumerate(file, start=1):
+            try:
+                text.decode("utf-8")
+            except UnicodeDecodeError as error:
+                actual = text[error.start : error.start + 1].hex()
+                return InvalidInput(f"{path} line {line}: must be UTF-8 text, not the byte 0x{actual}")
+    return InvalidInput(f"{path} must be UTF-8 text")
 
 
 def unreadable(path: Path, error: OSError | ValueError) -> OpenhypeError:

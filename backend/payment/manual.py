@@ -19,9 +19,9 @@ from typing import Any
 
 from backend.experiment.records import Study
 from backend.foundation.csv_formulas import escape_formula
+from backend.foundation.csv_tables import read_rows
 from backend.foundation.errors import InvalidInput
 from backend.foundation.permissions import private
-from backend.foundation.text_files import read_text
 from backend.payment.accounts import (
     change_known,
     check_paid_here,
@@ -141,7 +141,7 @@ def mark_paid(store: Store, study: Study, path: Path, clock: Callable[[], dateti
     Raises:
         InvalidInput: a row names nobody, or another amount than is owed; then nothing is marked.
     """
-    return _mark(store, study, clock, lambda known: _rows(path, known))
+    return _mark(store, study, clock, lambda known: _keys(path, known))
 
 
 def mark_amounts(store: Store, study: Study, paid: Iterable[Paid], clock: Callable[[], datetime]) -> int:
@@ -211,33 +211,19 @@ def _mark(
     return marked
 
 
-def _rows(path: Path, known: _Accounts) -> list[str]:
-    """Return the keys of the accounts that a file names."""
-    try:
-        return _keys(path, known)
-    except csv.Error as error:
-        raise InvalidInput(f"{path.name} must be CSV; {error}") from None
-
-
 def _keys(path: Path, known: _Accounts) -> list[str]:
-    reader = csv.DictReader(io.StringIO(read_text(path), newline=""))
-    missing = [name for name in ("evaluator", "usd_cents") if name not in (reader.fieldnames or ())]
-    if missing:
-        raise InvalidInput(
-            f"{path.name} line 1: the header must name the columns {', '.join(COLUMNS)}, as the list of "
-            f"what is owed does; {', '.join(missing)} missing"
-        )
+    """Return the keys of the accounts that a file names."""
     return [
         known.take(
-            f"{path.name} line {number}",
+            f"{path.name} line {line}",
             Paid(
-                row["evaluator"] or "",
-                row["usd_cents"] or "",
-                row.get("completion_code") or "",
-                row.get("account") or "",
+                row["evaluator"].strip(),
+                row["usd_cents"].strip(),
+                row.get("completion_code", "").strip(),
+                row.get("account", "").strip(),
             ),
         )
-        for number, row in enumerate(reader, start=2)
+        for line, row in read_rows(path, ("evaluator", "usd_cents"))
     ]
 
 

@@ -3,7 +3,6 @@
 Items are named as in the votes on them (`traditional/000123`), so that distances and votes can be joined.
 """
 
-import csv
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,11 +11,12 @@ from pathlib import Path
 from backend.analysis.votes import JND, KINDS, TWO_AFC, Votes
 from backend.experiment.judgment import pictures_of
 from backend.experiment.records import Stimulus, Study
+from backend.foundation.csv_formulas import unescape_formula
+from backend.foundation.csv_tables import read_rows
 from backend.foundation.errors import InvalidInput, NotFound
 from backend.foundation.printable import printable
-from backend.foundation.text_files import read_text
 from backend.responses.bapps_export import FOLDER
-from backend.responses.reading.bapps import ITEMS, PARTS
+from backend.responses.reading.bapps import ITEMS, ITEMS_BYTES, PARTS
 from backend.responses.reading.distances import listed
 from backend.stimuli.images import SUFFIXES
 from backend.stimuli.item_folders import scan_items
@@ -25,7 +25,6 @@ from backend.stores.datadir import DataDir
 _REF, _DISTORT = "ref", "distort"
 _DEPTH = 3
 """A tree may be named from the folder of a set up to the folder that holds `2afc`."""
-_ITEMS_BYTES = 1 << 28
 
 
 @dataclass(frozen=True)
@@ -151,11 +150,10 @@ def _exported(folder: Path) -> ItemPictures:
             f"{printable(folder)} --bapps, or name the study itself"
         )
     of_tree = _tree(folder / FOLDER)
-    rows = csv.DictReader(read_text(table, _ITEMS_BYTES).splitlines())
-    try:
-        names = {f"{row['set']}/{row['stem']}": row["item"] for row in rows}
-    except (KeyError, csv.Error):
-        raise InvalidInput(f"{printable(table)} must be a CSV with the columns set, stem and item") from None
+    columns = ("set", "stem", "item")
+    rows = read_rows(table, columns, ITEMS_BYTES)
+    cells = ([unescape_formula(row[column]) for column in columns] for _, row in rows)
+    names = {f"{set_}/{stem}": item for set_, stem, item in cells}
     files = {names[name]: files for name, files in of_tree.files.items() if name in names}
     return ItemPictures(of_tree.kind, files, printable(folder))
 

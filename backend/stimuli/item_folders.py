@@ -13,8 +13,6 @@ Three layouts are read:
 Other files and folders beside those of the parts, such as `judge`, are ignored.
 """
 
-import csv
-import io
 import os
 import re
 from collections import Counter
@@ -22,10 +20,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from backend.foundation.csv_tables import read_rows
 from backend.foundation.errors import InvalidInput, Keys
 from backend.foundation.names import clean
 from backend.foundation.printable import printable
-from backend.foundation.text_files import read_text
 from backend.stimuli.file_names import FileText, file_name, handed_on, joined
 from backend.stimuli.folders import Finding, keys_of
 from backend.stimuli.images import OTHER_PICTURES, SUFFIXES
@@ -226,23 +224,17 @@ def _read_index(found: ItemScan, of: ItemSource, folder: Path) -> None:
         InvalidInput: names file, line and what was expected.
     """
     index = folder / _INDEX
-    rows = csv.DictReader(io.StringIO(read_text(index, _INDEX_BYTES), newline=""))
-    if missing := [column for column in _INDEX_COLUMNS if column not in (rows.fieldnames or ())]:
-        raise InvalidInput(
-            f"{printable(index)} line 1: the columns must include {', '.join(_INDEX_COLUMNS)}; "
-            f"{', '.join(missing)} is missing"
-        )
     lines: dict[tuple[str, ...], int] = {}
     of_reference: Counter[str] = Counter()
-    for row in _rows(rows, index):
-        paths = [row[column] or "" for column in _INDEX_COLUMNS]
-        where = f"{printable(index)} line {rows.line_num}"
+    for line, row in read_rows(index, _INDEX_COLUMNS, _INDEX_BYTES):
+        paths = [row[column] for column in _INDEX_COLUMNS]
+        where = f"{printable(index)} line {line}"
         for column, path in zip(_INDEX_COLUMNS, paths, strict=True):
             if not path or PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
                 raise InvalidInput(
                     f"{where}: {column} must be a path within the folder, not {printable(path)!r}"
                 )
-        if (before := lines.setdefault(tuple(paths), rows.line_num)) != rows.line_num:
+        if (before := lines.setdefault(tuple(paths), line)) != line:
             raise InvalidInput(
                 f"{where}: the triplet of {printable(paths[0])} is there already, in line {before}"
             )
@@ -253,13 +245,6 @@ def _read_index(found: ItemScan, of: ItemSource, folder: Path) -> None:
             (part, [found.file(str(folder / path))]) for part, path in zip(_INDEX_COLUMNS, paths, strict=True)
         ]
         _add(found, of, own, files)
-
-
-def _rows(rows: csv.DictReader, index: Path) -> Iterator[dict[str, str]]:
-    try:
-        yield from rows
-    except csv.Error as error:
-        raise InvalidInput(f"{printable(index)} line {rows.line_num}: must be CSV: {error}") from None
 
 
 def _pair(

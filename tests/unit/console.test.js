@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { Unreached, makeConsoleApi } from "../../frontend/console_api.js";
@@ -23,6 +24,7 @@ import {
 
 import { callSettings } from "../../frontend/console_setting_names.js";
 
+const lists = readFileSync(new URL("damaged_lists.json", import.meta.url), "utf-8");
 const PARTS = { infinity: [], "2afc": ["ref", "p0", "p1"], time: [], qualification: [] };
 const server = {
   methods: Object.entries(PARTS).map(([method, parts]) => ({
@@ -562,4 +564,19 @@ test("a list of who was paid is read as the server writes it, and as spreadsheet
     /line 3: usd_cents must be a whole number of cents, not “1.10”/,
   );
   assert.throws(() => paidRows("evaluator,usd_cents\n,110\n"), /line 2: no evaluator/);
+});
+
+test("a damaged list of who was paid is refused with its line, as by the command", () => {
+  for (const { what, text, is_read } of JSON.parse(lists)) {
+    if (!is_read) assert.throws(() => paidRows(text), /^Error: line [0-9]: /, what);
+    else
+      assert.deepEqual(
+        paidRows(text).map((row) => [row.evaluator, row.usd_cents]),
+        [
+          ["e001", 110],
+          ["e002", 114],
+        ],
+        what,
+      );
+  }
 });

@@ -1,6 +1,5 @@
 """The tables of an exported data set as they stand on disk: hash, size, rows, and the type of each column."""
 
-import csv
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,6 +7,8 @@ from enum import Enum
 from pathlib import Path
 
 from backend.experiment.response_columns import Column, Kind
+from backend.foundation.csv_tables import CsvTable
+from backend.foundation.text_files import open_text
 
 
 class Type(Enum):
@@ -81,12 +82,12 @@ def read_table(folder: Path, path: Path, name: str, description: str, columns: M
     """Return what a CSV of the data set in `folder` holds; it is read once, row by row."""
     count = 0
     times: list[str] = []
-    with path.open(encoding="utf-8", newline="") as file:
-        reader = csv.reader(file)
-        header = next(reader)
+    with open_text(path) as file:
+        table = CsvTable(path, file)
+        header = table.header
         filled = [0] * len(header)
         at = header.index("at") if "at" in header else None
-        for row in reader:
+        for _, row in table.numbered():
             count += 1
             for place, cell in enumerate(row):
                 filled[place] += cell != ""

@@ -1,6 +1,5 @@
 """Add to an export what publishing it needs: Croissant, a dataset card, model cards, a citation."""
 
-import csv
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -10,6 +9,7 @@ from backend import __version__
 from backend.experiment.judgments import judgment_of
 from backend.experiment.records import Study
 from backend.foundation.atomic_files import write_whole
+from backend.foundation.csv_tables import read_rows
 from backend.responses import question_answers
 from backend.responses.codebook import columns_of, files_of
 from backend.responses.export import QUESTIONS, QUESTIONS_CONTENT, json_text, keyword_of, table_path
@@ -90,8 +90,8 @@ def _tables(study: Study, out: Path) -> Iterator[Table]:
 def _answers_an_item(out: Path, tables: Mapping[str, Table]) -> list[int]:
     for name, column in _COUNTED.items():
         if name in tables:
-            with (out / tables[name].path).open(encoding="utf-8", newline="") as file:
-                return sorted(int(row[column]) for row in csv.DictReader(file))
+            rows = read_rows(out / tables[name].path, [column], tables[name].bytes)
+            return sorted(int(row[column]) for _, row in rows)
     return []
 
 

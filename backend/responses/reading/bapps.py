@@ -5,7 +5,6 @@ loader of the reference code (richzhang/PerceptualSimilarity) pairs the files of
 sorted positions; here their stems must be equal too.
 """
 
-import csv
 import io
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,7 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
+from backend.analysis.response_table import truth_value
 from backend.analysis.votes import JND, TWO_AFC, Votes, votes_of_shares
+from backend.foundation.csv_tables import read_rows
 from backend.foundation.errors import InvalidInput, NotFound, reason
 from backend.foundation.npy_header import NoHeader, read_npy_header
 from backend.foundation.printable import printable
@@ -24,9 +25,11 @@ PARTS = {TWO_AFC: ("ref", "p0", "p1"), JND: ("p0", "p1")}
 """Folders of the pictures by kind, in the order of an item's parts."""
 ITEMS = "items.csv"
 """Table of an exported tree, at its root, which says whether its votes are simulated."""
+ITEMS_BYTES = 1 << 28
 _DEPTH = 3
 """A tree may be named from `2afc/val/NAME` up to the folder that holds `2afc`."""
 _MOST_BYTES = 4096
+_FIRST_BYTES = 128
 _FLOAT_BYTES = 4
 
 
@@ -71,13 +74,20 @@ def read_bapps(folder: Path, votes_per_item: int | None = None) -> Votes:
 def _is_simulated(folder: Path) -> bool:
     """Return whether the table of an exported tree, in `folder` or above it, says so."""
     root = folder.absolute()
-    for place in (root, *root.parents[:_DEPTH]):
-        try:
-            with (place / ITEMS).open(encoding="utf-8", newline="") as file:
-                return any(row.get("simulated") == "true" for row in csv.DictReader(file))
-        except (OSError, ValueError, csv.Error):
-            continue
-    return False
+    tables = (place / ITEMS for place in (root, *root.parents[:_DEPTH]))
+    table = next(filter(_is_exported, tables), None)
+    return table is not None and any(
+        truth_value(row["simulated"]) for _, row in read_rows(table, ("simulated",), ITEMS_BYTES)
+    )
+
+
+def _is_exported(table: Path) -> bool:
+    """Return whether a file is the table of an exported tree, by its first line, not another of its name."""
+    try:
+        with table.open("rb") as file:
+            return b"simulated" in file.read(_FIRST_BYTES).replace(b"\0", b"")  # UTF-16 is refused later
+    except OSError:
+        return False
 
 
 def read_set(folder: Path, kind: str) -> Mapping[str, float]:

@@ -1,22 +1,21 @@
 """Chunks of a responses file: columns of texts, about two thousand rows at a time, with line numbers.
 
-CSV is read by Python's `csv.reader`, with any quotes and line ends; JSON lines are converted to the texts
+CSV is read by `foundation.csv_tables`; JSON lines are converted to the texts
 that a CSV would have.
 """
 
-import csv
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 from backend.experiment.response_columns import COLUMNS, NEEDED, Kind, of_kind
 from backend.foundation.csv_formulas import unescape_formula
+from backend.foundation.csv_tables import CsvTable
 from backend.foundation.errors import InvalidInput
-from backend.foundation.text_files import unreadable
+from backend.foundation.text_files import not_utf8, open_text
 
 _CHUNK_ROWS = 2**11
 _BATCH_ROWS = 2**7
@@ -63,7 +62,7 @@ def chunks_of(path: Path, needed: Sequence[str] = NEEDED) -> Iterator[Chunk]:
         NotFound: the file does not exist.
         InvalidInput: it is neither CSV with the required columns nor JSON lines.
     """
-    with _opened(path) as file:
+    with open_text(path) as file:
         header, batches = (_of_json if is_json(path) else _of_csv)(path, file, needed)
         first_row = 0
         while group := list(islice(batches, _CHUNK_ROWS // _BATCH_ROWS)):
@@ -80,22 +79,13 @@ def chunks_of(path: Path, needed: Sequence[str] = NEEDED) -> Iterator[Chunk]:
 
 def line_of(path: Path, row: int) -> int:
     """Return the line number (from 1) at which a row (from 0) begins; a quoted cell may have line breaks."""
-    with _opened(path) as file:
+    with open_text(path) as file:
         lines: Iterator[int]
         if is_json(path):
             lines = (line for line, text in enumerate(file, start=1) if text.strip())
         else:
-            lines = _lines_of_rows(csv.reader(file))
+            lines = (line for line, _ in CsvTable(path, file).numbered())
         return next(islice(lines, row, None))
-
-
-def _lines_of_rows(reader: Any) -> Iterator[int]:
-    next(reader)
-    begins = reader.line_num + 1
-    for cells in reader:
-        if cells:
-            yield begins
-        begins = reader.line_num + 1
 
 
 _Batch = list[tuple[str, ...]]
@@ -103,54 +93,9 @@ _Batch = list[tuple[str, ...]]
 
 
 def _of_csv(path: Path, file: TextIO, needed: Sequence[str]) -> tuple[list[str], Iterator[_Batch]]:
-    reader = csv.reader(file)
-    with _refusing(path, reader):
-        header = next(reader, [])
-    _check_header(path, header, needed)
-
-    def batches() -> Iterator[_Batch]:
-        count = 0
-        with _refusing(path, reader):
-            while rows := list(islice(reader, _BATCH_ROWS)):
-                if set(map(len, rows)) != {len(header)}:
-                    rows = [cells for cells in rows if cells]
-                    _check_widths(path, rows, count, len(header))
-                count += len(rows)
-                if rows:
-                    yield list(zip(*rows, strict=True))
-
-    return header, batches()
-
-
-@contextmanager
-def _refusing(path: Path, reader: Any) -> Iterator[None]:
-    """Convert the reader's errors, for invalid CSV or UTF-8, to InvalidInput with the line."""
-    try:
-        yield
-    except csv.Error as error:
-        raise InvalidInput(f"{path} line {reader.line_num}: must be CSV; {error}") from None
-    except UnicodeDecodeError:
-        raise _not_utf8(path) from None
-
-
-def _check_widths(path: Path, rows: list[list[str]], before: int, width: int) -> None:
-    for row, cells in enumerate(rows, start=before):
-        if len(cells) != width:
-            where = f"{path} line {line_of(path, row)}"
-            raise InvalidInput(f"{where}: expected {width} cells, got {len(cells)}")
-
-
-def _check_header(path: Path, header: list[str], needed: Sequence[str]) -> None:
-    missing = [column for column in needed if column not in header]
-    if missing:
-        hint = "; columns are separated by commas" if len(header) == 1 else ""
-        raise InvalidInput(
-            f"{path} line 1: the header must name the columns {', '.join(needed)}; "
-            f"{', '.join(missing)} missing{hint}"
-        )
-    twice = [column for column in COLUMNS if header.count(column) > 1]
-    if twice:
-        raise InvalidInput(f"{path} line 1: the header must name a column once; {', '.join(twice)} repeated")
+    table = CsvTable(path, file)
+    table.require(needed, known=[*COLUMNS])
+    return table.header, (list(zip(*rows, strict=True)) for rows in table.batches(_BATCH_ROWS))
 
 
 def _unescaped(name: str, cells: Sequence[str]) -> Sequence[str]:
@@ -168,7 +113,7 @@ def _of_json(path: Path, file: TextIO, needed: Sequence[str]) -> tuple[list[str]
             while lines := list(islice(numbered, _BATCH_ROWS)):
                 yield list(zip(*(_json_cells(path, line, text, needed) for line, text in lines), strict=True))
         except UnicodeDecodeError:
-            raise _not_utf8(path) from None
+            raise not_utf8(path) from None
 
     return [*COLUMNS], batches()
 
@@ -209,22 +154,3 @@ def _check_unicode(path: Path, line: int, cells: list[str]) -> None:
 
 def _json_cell(value: str | list[str] | None) -> str:
     return value if isinstance(value, str) else " ".join(value or ())
-
-
-def _opened(path: Path) -> TextIO:
-    try:
-        return path.open(encoding="utf-8-sig", newline="")
-    except (OSError, ValueError) as error:
-        raise unreadable(path, error) from None
-
-
-def _not_utf8(path: Path) -> InvalidInput:
-    """Return the error for a file that is not UTF-8, with the first line that is invalid."""
-    with path.open("rb") as file:
-        for line, text in enumerate(file, start=1):
-            try:
-                text.decode("utf-8")
-            except UnicodeDecodeError as error:
-                actual = text[error.start : error.start + 1].hex()
-                return InvalidInput(f"{path} line {line}: must be UTF-8 text, not the byte 0x{actual}")
-    return InvalidInput(f"{path} must be UTF-8 text")

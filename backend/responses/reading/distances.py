@@ -4,7 +4,6 @@ Items are named as in the votes (`traditional/000123`), or by the part after the
 one set only; a picture's file extension is ignored. Other columns are ignored too.
 """
 
-import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ import numpy as np
 from backend.analysis.votes import TWO_AFC
 from backend.experiment.response_columns import number
 from backend.foundation.csv_formulas import unescape_formula
+from backend.foundation.csv_tables import CsvTable
 from backend.foundation.errors import InvalidInput, brief
 from backend.foundation.printable import printable
 from backend.foundation.text_files import read_text
@@ -101,37 +101,15 @@ class _Items:
 
 def _rows(path: Path, wanted: Sequence[str]) -> Iterator[tuple[int, str, list[str]]]:
     """Yield line number, item and cells of the wanted columns of each row."""
-    reader = csv.reader(io.StringIO(read_text(path, _MOST_BYTES), newline=""))
-    try:
-        header = [name.strip().lower() for name in next(reader, [])]
-        places = _places(path, header, wanted)
-        for cells in reader:
-            if not any(map(str.strip, cells)):
-                continue
-            where = f"{printable(path)} line {reader.line_num}"
-            if len(cells) != len(header):
-                raise InvalidInput(f"{where}: expected {len(header)} cells, got {len(cells)}")
-            item, *others = (cells[place].strip() for place in places)
-            if not item:
-                raise InvalidInput(f"{where}: item must be a name, not {item!r}")
-            yield reader.line_num, unescape_formula(item), others
-    except csv.Error as error:
-        raise InvalidInput(f"{printable(path)} line {reader.line_num}: must be CSV; {error}") from None
-
-
-def _places(path: Path, header: Sequence[str], wanted: Sequence[str]) -> list[int]:
-    missing = [name for name in wanted if name not in header]
-    if missing:
-        raise InvalidInput(
-            f"{printable(path)} line 1: the header must name the columns {', '.join(wanted)}; "
-            f"{', '.join(missing)} missing"
-        )
-    twice = [name for name in wanted if header.count(name) > 1]
-    if twice:
-        raise InvalidInput(
-            f"{printable(path)} line 1: the header must name a column once; {', '.join(twice)} repeated"
-        )
-    return [header.index(name) for name in wanted]
+    table = CsvTable(path, io.StringIO(read_text(path, _MOST_BYTES), newline=""))
+    table.header = [name.lower() for name in table.header]
+    table.require(wanted)
+    places = [table.header.index(name) for name in wanted]
+    for line, cells in table.numbered():
+        item, *others = (cells[place].strip() for place in places)
+        if not item:
+            raise InvalidInput(f"{printable(path)} line {line}: item must be a name, not {item!r}")
+        yield line, unescape_formula(item), others
 
 
 def _finite(where: str, name: str, cell: str) -> float:

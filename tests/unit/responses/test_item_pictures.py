@@ -118,7 +118,7 @@ def test_the_table_of_an_export_names_its_pictures(bapps, tmp_path):
 
     assert [*pictures_at(tmp_path / "out").files] == ["cnn/=7"]
     (tmp_path / "out/bapps/items.csv").write_text("set,name\n1,2\n")
-    with pytest.raises(InvalidInput, match=r"items\.csv must be a CSV with the columns set, stem and item"):
+    with pytest.raises(InvalidInput, match=r"items\.csv line 1: the header must name .* set, stem, item"):
         pictures_at(tmp_path / "out")
 
 

@@ -53,7 +53,7 @@ def test_a_byte_order_mark_and_empty_lines_do_no_harm(tmp_path):
         (f"{HEADER}\n\nm,e,real,fake\n\nm,e,real\n", "line 5: expected 4 cells, got 3"),
         (f'{HEADER},class\nm,e,real,fake,"a\nb"\nm,e,no,fake,x\n', "line 4: truth must be 'real'"),
         ("model,truth\nm,real\n", "evaluator, response missing"),
-        ("model;evaluator;truth;response\n", "separated by commas"),
+        ("model|evaluator|truth|response\n", "separated by commas"),
         (f"{HEADER},model\nm,e,real,fake,n\n", "must name a column once; model repeated"),
         ("", "line 1: the header must name"),
         (f"{HEADER}\n", "has no responses"),

@@ -25,7 +25,7 @@ def test_each_column_is_a_metric_by_model(tmp_path):
         ("model\ngan\n", "line 1: the header must be model and then names of metrics, not 'model'"),
         ("name,FID\ngan,1\n", "line 1: the header must be model and then names of metrics, not 'name, FID'"),
         ("model,FID,\ngan,1,2\n", "line 1: the header must be model and then names"),
-        ("model,FID,FID\ngan,1,2\n", "line 1: each column must be named once; FID repeated"),
+        ("model,FID,FID\ngan,1,2\n", "line 1: the header must name a column once; FID repeated"),
         ("model,FID\ngan,1\nvae,low\n", "line 3: FID must be a number or empty, not 'low'"),
         ("model,FID\ngan,nan\n", "line 2: FID must be a number or empty, not 'nan'"),
         ("model,FID\ngan\n", "line 2: expected 2 cells, got 1"),
