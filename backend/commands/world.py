@@ -196,7 +196,7 @@ def named(world: World, what: str) -> "Study | Path":
         NotFound: it is neither.
     """
     path = Path(what)
-    if path.suffix in (".csv", ".jsonl", ".ndjson") or "/" in what:
+    if path.suffix.lower() in (".csv", ".jsonl", ".ndjson") or "/" in what:
         return path
     try:
         return world.study(what)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from backend.experiment.response_columns import COLUMNS, Kind, exposure_of, number, whole
 from backend.foundation.csv_formulas import escape_formula
+from backend.foundation.csv_tables import BOM
 from backend.foundation.errors import NotFound
 
 if TYPE_CHECKING:
@@ -30,10 +31,12 @@ def write_responses(rows: Iterable[Mapping[str, Any]], file: TextIO) -> None:
 def row_writer(file: TextIO, columns: Sequence[str]) -> Callable[[Mapping[str, Any]], None]:
     """Write the header of a CSV and return a function that writes a row.
 
+    A byte order mark stands first, without which Excel takes the text for another encoding than UTF-8.
     Lists are written as words separated by spaces, None as an empty cell, Booleans as `true` and `false`.
     Floats are written by `repr`, so that reading returns the same values. A text that a spreadsheet would
     read as a formula gets a quote in front, which is removed when the file is read.
     """
+    file.write(BOM)
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(columns)
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TextIO
 
 from backend.experiment.response_columns import COLUMNS, NEEDED, Kind, of_kind
-from backend.foundation.csv_formulas import unescape_formula
 from backend.foundation.csv_tables import CsvTable
 from backend.foundation.errors import InvalidInput
 from backend.foundation.text_files import not_utf8, open_text
+from backend.responses.reading.rewritten_cells import restored
 
 _CHUNK_ROWS = 2**11
 _BATCH_ROWS = 2**7
@@ -49,7 +49,7 @@ class Chunk:
 
 def is_json(path: Path) -> bool:
     """Return whether a file is read as JSON lines, by its suffix."""
-    return path.suffix in (".jsonl", ".ndjson")
+    return path.suffix.lower() in (".jsonl", ".ndjson")
 
 
 def chunks_of(path: Path, needed: Sequence[str] = NEEDED) -> Iterator[Chunk]:
@@ -63,12 +63,12 @@ def chunks_of(path: Path, needed: Sequence[str] = NEEDED) -> Iterator[Chunk]:
         InvalidInput: it is neither CSV with the required columns nor JSON lines.
     """
     with open_text(path) as file:
-        header, batches = (_of_json if is_json(path) else _of_csv)(path, file, needed)
+        header, separator, batches = (_of_json if is_json(path) else _of_csv)(path, file, needed)
         first_row = 0
         while group := list(islice(batches, _CHUNK_ROWS // _BATCH_ROWS)):
             cells = map(chain.from_iterable, zip(*group, strict=True))
             columns = {
-                name: _unescaped(name, list(column))
+                name: restored(name, list(column), separator)
                 for name, column in zip(header, cells, strict=True)
                 if name in COLUMNS
             }
@@ -92,20 +92,14 @@ _Batch = list[tuple[str, ...]]
 """Columns of at most `_BATCH_ROWS` rows."""
 
 
-def _of_csv(path: Path, file: TextIO, needed: Sequence[str]) -> tuple[list[str], Iterator[_Batch]]:
+def _of_csv(path: Path, file: TextIO, needed: Sequence[str]) -> tuple[list[str], str, Iterator[_Batch]]:
     table = CsvTable(path, file)
     table.require(needed, known=[*COLUMNS])
-    return table.header, (list(zip(*rows, strict=True)) for rows in table.batches(_BATCH_ROWS))
+    batches = (list(zip(*rows, strict=True)) for rows in table.batches(_BATCH_ROWS))
+    return table.header, table.separator, batches
 
 
-def _unescaped(name: str, cells: Sequence[str]) -> Sequence[str]:
-    """Return cells without the quotes that an export puts before texts like formulas (`escape_formula`)."""
-    if COLUMNS[name].kind is Kind.TEXT and "\n'" in "\n" + "\n".join(cells):  # fast check: rare, slow
-        return [unescape_formula(cell) for cell in cells]
-    return cells
-
-
-def _of_json(path: Path, file: TextIO, needed: Sequence[str]) -> tuple[list[str], Iterator[_Batch]]:
+def _of_json(path: Path, file: TextIO, needed: Sequence[str]) -> tuple[list[str], str, Iterator[_Batch]]:
     numbered = ((number, text) for number, text in enumerate(file, start=1) if text.strip())
 
     def batches() -> Iterator[_Batch]:
@@ -115,13 +109,13 @@ def _of_json(path: Path, file: TextIO, needed: Sequence[str]) -> tuple[list[str]
         except UnicodeDecodeError:
             raise not_utf8(path) from None
 
-    return [*COLUMNS], batches()
+    return [*COLUMNS], ",", batches()
 
 
 def _json_cells(path: Path, line: int, text: str, needed: Sequence[str]) -> list[str]:
     """Return a record as the texts that a CSV would have; numbers remain as written in the file."""
     try:
-        record = json.loads(text, parse_int=str, parse_float=str)
+        record = json.loads(text, parse_int=str, parse_float=str, parse_constant=_constant)
     except (ValueError, RecursionError):
         record = None
     if not isinstance(record, dict):
@@ -141,6 +135,11 @@ def _json_cells(path: Path, line: int, text: str, needed: Sequence[str]) -> list
     if "\\u" in text:
         _check_unicode(path, line, cells)
     return cells
+
+
+def _constant(name: str) -> str | None:
+    """Return `Infinity` as a text, and None for `NaN`, by which pandas marks an empty cell."""
+    return None if name == "NaN" else name
 
 
 def _check_unicode(path: Path, line: int, cells: list[str]) -> None:

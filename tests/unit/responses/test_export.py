@@ -46,7 +46,7 @@ def psychds_problems(folder):
     for path in files:
         if not re.fullmatch(r"([a-z]+-[a-zA-Z0-9]+)(_[a-z]+-[a-zA-Z0-9]+)*_data\.csv", path.name):
             yield f"{path.name} has no keywords"
-        with path.open(encoding="utf-8", newline="") as file:
+        with path.open(encoding="utf-8-sig", newline="") as file:
             header, *rows = csv.reader(file, strict=True)
         if len(set(header)) < len(header) or any(len(row) != len(header) for row in rows):
             yield f"{path.name} is no table"
@@ -56,7 +56,7 @@ def psychds_problems(folder):
 
 
 def table(path):
-    with path.open(encoding="utf-8", newline="") as file:
+    with path.open(encoding="utf-8-sig", newline="") as file:
         return list(csv.DictReader(file))
 
 

@@ -55,7 +55,7 @@ def names(reply):
 
 
 def rows(reply):
-    return [*csv.DictReader(io.StringIO(reply.get_data(as_text=True)))]
+    return [*csv.DictReader(io.StringIO(reply.get_data().decode("utf-8-sig")))]
 
 
 @pytest.mark.parametrize("file", ["masks.png", "site.zip"])

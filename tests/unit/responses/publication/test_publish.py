@@ -83,7 +83,7 @@ def head_of(folder):
 
 
 def rows_of(folder, path):
-    with (folder / path).open(encoding="utf-8", newline="") as file:
+    with (folder / path).open(encoding="utf-8-sig", newline="") as file:
         return list(csv.DictReader(file))
 
 
