@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import ceil
 
+from backend.administration.aws_costs import REQUESTS_A_SECOND
 from backend.foundation.errors import InvalidInput
 from deploy.stacks import BUDGET, DATA, SERVICE
 
@@ -80,8 +81,8 @@ SETTINGS = {
             "US dollars a month; `alarm_mail` hears at 50%, 100%, and when 100% is forecast",
         ),
         Setting(
-            "alarm_mail", "AlarmMail", BUDGET, r"[^\s@,]+@[^\s@,]+", "you@lab.example",
-            "who gets the budget's mails",
+            "alarm_mail", "AlarmMail", SERVICE, r"[^\s@,]+@[^\s@,]+", "you@lab.example",
+            "who gets the mails of alarms, of which each costs a little, and of the budget",
         ),
         Setting(
             "domain", "Domain", SERVICE, r"[a-z0-9][a-z0-9.-]{1,252}", "hype.lab.example",
@@ -132,7 +133,9 @@ def defaults(at_once: int, account_limit: int | None) -> dict[str, str]:
         "MaxReadUnits": str(max(1000, ceil(answers * _UNITS_MARGIN * 4 / 3))),
     }
     reserved = {
-        "ApiConcurrency": max(20, ceil(answers * _SECONDS * _MARGIN)),
+        "ApiConcurrency": max(
+            20, ceil(answers * _SECONDS * _MARGIN), ceil(answers * _UNITS_MARGIN / REQUESTS_A_SECOND)
+        ),
         "ScoreConcurrency": 5,
         "PanelConcurrency": 10,
     }
@@ -143,7 +146,10 @@ def defaults(at_once: int, account_limit: int | None) -> dict[str, str]:
 
 def of_stack(parameters: Mapping[str, str], role: str) -> dict[str, str]:
     """Return those parameters that the stack of this role has; the others of its settings are empty."""
-    return {one.parameter: parameters.get(one.parameter, "") for one in SETTINGS.values() if one.role == role}
+    names = [one.parameter for one in SETTINGS.values() if one.role == role]
+    if role == BUDGET:
+        names.append(SETTINGS["alarm_mail"].parameter)  # which the service has as well
+    return {name: parameters.get(name, "") for name in names}
 
 
 def check(parameters: Mapping[str, str]) -> None:

@@ -29,13 +29,18 @@ class Limits:
     """Published limits, each by second.
 
     Sources: Lambda quotas and "Lambda function scaling"; DynamoDB, "Initial throughput and scaling
-    properties" of on-demand tables, and "Service, account, and table quotas" (partitions).
+    properties" of on-demand tables, and "Service, account, and table quotas" (partitions); Systems Manager,
+    "Parameter Store throughput".
     """
 
     concurrency: float = 1000
     """Functions at once in an account, by default; new accounts have fewer."""
     concurrency_a_second: float = 100
     """How fast a function grows: by 1,000 every ten seconds."""
+    requests_a_unit: float = costs.REQUESTS_A_SECOND
+    """Requests for each unit of concurrency, however short they are."""
+    keys_a_second: float = 40
+    """Secure parameters read in an account and region; each new instance reads the keys."""
     table_writes: float = 4000
     table_reads: float = 12_000
     partition_writes: float = 1000
@@ -57,6 +62,7 @@ class Result:
 WAYS = {
     "concurrency": "ask AWS for more concurrent executions (Service Quotas); free",
     "growth of concurrency": "let people arrive more slowly, or provision concurrency; billed by the hour",
+    "keys of new instances": "higher throughput of Parameter Store; billed by the request",
     "table's writes": "warm throughput (`warm_write_units`); billed once for what exceeds 4,000",
     "table's reads": "warm throughput (`warm_read_units`); billed once for what exceeds 12,000",
     "study's record": "let people arrive more slowly: every arrival reads it, from one partition",
@@ -91,24 +97,28 @@ def simulate(people: int, limits: Limits, models: int = 2) -> Result:
         "list of sessions": limits.partition_writes,
     }
     opened = waiting = owed = longest = 0.0
-    first, second = "", 0
+    first, second, instances = "", 0, 0.0
     while opened < people - 0.5 or second < ARRIVE_S:
         arriving = people / ARRIVE_S if second < ARRIVE_S else 0.0
         waiting, owed = waiting + arriving, owed + max(opened - owed, 0) / ANSWER_S
-        running = min(limits.concurrency, limits.concurrency_a_second * (second + 1))
-        requests = (3 * waiting + owed) * prices["request_seconds"]
+        # concurrency that the requests need: by their time, and by their number
+        needed = (3 * waiting + owed) * max(prices["request_seconds"], 1 / limits.requests_a_unit)
+        possible = {
+            "concurrency": limits.concurrency,
+            "growth of concurrency": limits.concurrency_a_second * (second + 1),
+            "keys of new instances": instances + limits.keys_a_second,
+        }
         shares = {
             name: per_second[name] / (waiting * opening[name] + owed * answer.get(name, 0))
             for name in per_second
         }
-        shares["concurrency" if running == limits.concurrency else "growth of concurrency"] = (
-            running / requests
-        )
+        shares |= {name: count / needed for name, count in possible.items()}
         name, share = min(shares.items(), key=lambda one: one[1])
         if share < 1:
             first = first or name
             longest = max(longest, 1 / share - 1)
         share = min(share, 1.0)
+        instances = max(instances, share * needed)
         opened, waiting, owed = opened + share * waiting, (1 - share) * waiting, (1 - share) * owed
         second += 1
         if second > 24 * 3600:
@@ -121,6 +131,7 @@ def moved(limits: Limits, name: str) -> Limits:
     fields: Mapping[str, str] = {
         "concurrency": "concurrency",
         "growth of concurrency": "concurrency_a_second",
+        "keys of new instances": "keys_a_second",
         "table's writes": "table_writes",
         "table's reads": "table_reads",
         "study's record": "partition_reads",

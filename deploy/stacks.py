@@ -31,8 +31,12 @@ _VERBS = {"Add": "create", "Modify": "change", "Remove": "remove", "Import": "ch
 
 
 _RESOURCE = re.compile(r"^  (\w+):\n    Type: (AWS::\S+)(?:\n    Condition: (\w+))?$", re.MULTILINE)
-_CONDITIONS = {"HasPanel": "PanelPackage"}
-"""The templates' conditions, by name: the parameter that must not be empty."""
+_CONDITIONS = {
+    "HasPanel": ("PanelPackage",),
+    "HasAlarms": ("AlarmMail",),
+    "HasPanelAlarms": ("AlarmMail", "PanelPackage"),
+}
+"""The templates' conditions, by name: the parameters that must not be empty."""
 
 
 @dataclass(frozen=True)
@@ -216,7 +220,7 @@ class Stack:
         return [
             f"{name} ({kind})"
             for name, kind, condition in _RESOURCE.findall(self._template)
-            if not condition or parameters.get(_CONDITIONS[condition])
+            if all(map(parameters.get, _CONDITIONS.get(condition, ())))
         ]
 
     def _change_set(self, parameters: Mapping[str, str]) -> list[dict[str, Any]]:

@@ -8,14 +8,18 @@ request, here one with a panel's events.
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from datetime import timedelta
 from functools import lru_cache
 from typing import Any
 
 from backend.administration import retention
 from backend.foundation.deadline import deadline
 from backend.foundation.errors import NotFound
-from backend.foundation.timestamps import utc_now
+from backend.foundation.timestamps import stamp, utc_now
+from backend.panels.api import PanelUnreached
 from backend.payment import automatic
+from backend.recruitment.panel_health import health
+from backend.recruitment.sync import recruited
 from backend.recruitment.sync_thread import Watch
 from backend.stores.store import Store
 from deploy import api
@@ -23,6 +27,8 @@ from deploy.panel_calls import ERRORS
 
 SECONDS = 110
 """Time for a task, below the function's timeout."""
+FAILING = timedelta(minutes=5)
+"""For which the panel cannot be read before this is an error of the function."""
 log = logging.getLogger("openhype")
 
 
@@ -50,7 +56,18 @@ def _parts() -> tuple[Store, Watch]:
 
 
 def _recruitment(store: Store, watch: Watch, event: Mapping[str, Any]) -> None:
+    """Read all submissions.
+
+    Raises:
+        PanelUnreached: those of a study could not be read for minutes: an error of the function, which has an
+            alarm.
+    """
     watch.reconcile_all()
+    since = stamp(utc_now() - FAILING)
+    names = [study.name for study in recruited(store, watch.panel.name)]
+    failing = [name for name in names if "" < health(store, name).failing_since <= since]
+    if failing:
+        raise PanelUnreached(f"the panel of {', '.join(failing)} cannot be read since {FAILING} or longer")
 
 
 def _payments(store: Store, watch: Watch, event: Mapping[str, Any]) -> None:

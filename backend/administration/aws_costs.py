@@ -37,6 +37,13 @@ _OPENING_CALLS = _OPENING_READS + _COUNTS + 5
 _CLOSING_CALLS = 3
 """Read the responses, store them packed, and close the session's count."""
 
+_ALARMS, _ALARMS_OF_PANEL = 9, 2
+"""Alarms in `service.yaml`, and those of the function `panel`; a test counts them."""
+REQUESTS_A_SECOND = 10
+"""Requests that Lambda lets in for each unit of concurrency, however short they are.
+
+Source: "Lambda quotas", invocation requests per second per function (synchronous).
+"""
 _LOOKS_A_MONTH = {"work": 30 * 24 * 12, "panel": 30 * (24 * 60 + 24 + 1)}
 """How often schedules invoke a function: `work` every five minutes; `panel` every minute, hour and day."""
 
@@ -151,10 +158,17 @@ def idle_usd(prices: Mapping[str, Any], has_panel: bool = False) -> float:
 
 def idle_line(prices: Mapping[str, Any]) -> str:
     """Return a sentence with the cost of a month without visitors."""
+    alarms, of_panel = (_usd(alarms_usd(prices, has_panel)) for has_panel in (False, True))
     return (
         f"Without visitors a deployment costs {_usd(idle_usd(prices))} a month besides storage, "
         f"{_usd(idle_usd(prices, has_panel=True))} with the function `panel`: schedules invoke its functions."
+        f" Its alarms (`alarm_mail`) cost {alarms} a month besides, or {of_panel}."
     )
+
+
+def alarms_usd(prices: Mapping[str, Any], has_panel: bool) -> float:
+    """Return the cost in US dollars of a month of a deployment's alarms, if it has an `alarm_mail`."""
+    return (_ALARMS + (_ALARMS_OF_PANEL if has_panel else 0)) * prices["cloudwatch"]["alarm_month"]
 
 
 def as_tables(
@@ -271,7 +285,8 @@ def hostile_usd(
     table, function, network = (prices[name] for name in ("dynamodb", "lambda", "cloudfront"))
     served = count
     if request.concurrency and bounds.get(request.concurrency):
-        served = min(served, hours * 3600 * int(bounds[request.concurrency]) / request.seconds)
+        a_second = min(1 / request.seconds, REQUESTS_A_SECOND)
+        served = min(served, hours * 3600 * int(bounds[request.concurrency]) * a_second)
     for parameter, units in (("MaxReadUnits", request.read_units), ("MaxWriteUnits", request.write_units)):
         if units and bounds.get(parameter):
             served = min(served, hours * 3600 * int(bounds[parameter]) / units)

@@ -11,6 +11,7 @@ import pytest
 from cfnlint.helpers import REGIONS as LINT_REGIONS
 from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
 
+from backend.administration import aws_costs as costs
 from backend.stores.dynamodb.session_records import TTL_ATTRIBUTE
 from backend.stores.dynamodb.store import table_definition
 from backend.uploads.uploads import EXPIRES
@@ -22,6 +23,7 @@ from tests.cloudfront import Cloudfront
 
 SERVICE = aws.template("service", has_panel=True)
 RESOURCES = SERVICE["Resources"]
+FUNCTIONS = ("Api", "Score", "Work", "Panel")
 DISTRIBUTION = RESOURCES["Distribution"]["Properties"]["DistributionConfig"]
 
 
@@ -377,6 +379,52 @@ def test_the_bucket_is_private_and_packages_lie_outside_of_what_is_served():
     assert allowed["Resource"]["Fn::Sub"].endswith("/public/*")
     assert allowed["Principal"] == {"Service": "cloudfront.amazonaws.com"}
     assert "AWS:SourceArn" in allowed["Condition"]["StringEquals"]
+
+
+def alarms(**conditions):
+    """Return the properties of the template's alarms by function and metric."""
+    resources = aws.template("service", **conditions)["Resources"].values()
+    found = [part["Properties"] for part in resources if part["Type"] == "AWS::CloudWatch::Alarm"]
+    return {(one["Dimensions"][0]["Value"]["Ref"], one["MetricName"]): one for one in found}
+
+
+def test_with_an_address_each_function_has_alarms_that_reach_it():
+    with_panel = alarms(has_panel=True, HasAlarms=True, HasPanelAlarms=True)
+
+    assert not alarms(has_panel=True)
+    watched = {name: {metric for one, metric in with_panel if one == f"{name}Function"} for name in FUNCTIONS}
+    assert watched == {
+        "Api": {"Errors", "Throttles", "Url5xxCount", "Duration"},
+        "Score": {"Errors", "Throttles", "Url5xxCount"},
+        "Work": {"Errors", "Invocations"},
+        "Panel": {"Errors", "Invocations"},
+    }
+    topic = aws.template("service", HasAlarms=True)["Resources"]["AlarmSubscription"]["Properties"]
+    assert (topic["Endpoint"], topic["TopicArn"]) == ({"Ref": "AlarmMail"}, {"Ref": "AlarmTopic"})
+    assert all(alarm["AlarmActions"] == [{"Ref": "AlarmTopic"}] for alarm in with_panel.values())
+
+
+def test_the_price_of_alarms_is_that_of_the_template():
+    without, with_panel = alarms(HasAlarms=True), alarms(has_panel=True, HasAlarms=True, HasPanelAlarms=True)
+    prices = costs.prices()
+
+    # "CloudWatch pricing": $0.10 a month for an alarm of standard resolution on one metric
+    assert costs.alarms_usd(prices, has_panel=False) == pytest.approx(0.10 * len(without))
+    assert costs.alarms_usd(prices, has_panel=True) == pytest.approx(0.10 * len(with_panel))
+
+
+def test_an_alarm_for_silence_is_raised_where_nothing_is_measured_and_others_are_not():
+    found = alarms(has_panel=True, HasAlarms=True, HasPanelAlarms=True)
+    every_s = {"WorkFunction": 300, "PanelFunction": 60}  # rate(5 minutes), rate(1 minute)
+
+    for (name, metric), alarm in found.items():
+        is_silence = metric == "Invocations"
+        assert alarm["TreatMissingData"] == ("breaching" if is_silence else "notBreaching")
+        if is_silence:
+            assert alarm["Period"] >= 5 * every_s[name]
+    slow = found["ApiFunction", "Duration"]
+    seconds = RESOURCES["ApiFunction"]["Properties"]["Environment"]["Variables"]["OPENHYPE_REQUEST_SECONDS"]
+    assert (slow["ExtendedStatistic"], slow["Threshold"] < 1000 * int(seconds)) == ("p99", True)
 
 
 @pytest.mark.parametrize(
