@@ -136,7 +136,7 @@ def _floor(ours: Path, folder: Path) -> Path:
                 target.writestr(entry, source.read(entry), zipfile.ZIP_DEFLATED)
         target.writestr("deploy/__init__.py", "")
         target.writestr("deploy/api.py", _FLOOR)
-        target.writestr("deploy/entry_point.py", "from handler import lambda_handler as handle\n")
+        target.writestr("deploy/entry_point.py", "from zappa.handler import lambda_handler as handle\n")
     return path
 
 

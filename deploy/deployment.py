@@ -26,14 +26,13 @@ from botocore.exceptions import (
 
 from backend.foundation.errors import Conflict, InvalidInput, StoreFailed
 from backend.stores.datadir import DataDir, parse_keys
-from deploy import bounds, bucket_uploads, page, template
+from deploy import bounds, bucket_uploads, locks, page, template
 from deploy.package import STAGES, Package, build
 from deploy.s3_upload import Place, s3_client
 from deploy.stacks import BUDGET, DATA, SERVICE, Change, Stack
 
 _ENOUGH_AT_ONCE = 100
 """Concurrent executions; a thousand evaluators, each answering every two seconds, need about thirty."""
-_NEWEST_RUNTIME = (3, 14)
 _DELETED_AT_ONCE = 1000
 
 _NAME = re.compile(r"[A-Za-z](?:[A-Za-z0-9-]{0,38}[A-Za-z0-9])?")
@@ -137,10 +136,10 @@ class Deployment:
             Conflict: a stack of the same name belongs to somebody else, or the deployment was made with the
                 keys of another data directory.
         """
-        if sys.version_info[:2] > _NEWEST_RUNTIME:
+        if sys.version_info[:2] > locks.RUNTIMES[-1]:
             raise InvalidInput(
                 f"Lambda has no Python {sys.version_info.major}.{sys.version_info.minor} yet; deploy with "
-                f"{_NEWEST_RUNTIME[0]}.{_NEWEST_RUNTIME[1]} or older"
+                f"{locks.RUNTIMES[-1][0]}.{locks.RUNTIMES[-1][1]} or older"
             )
         if not removes:
             check_region(self._session.region_name)

@@ -25,7 +25,7 @@ _SURELY_SHORT = MOST_BYTES // 6
 
 # What is loaded before the first reply stays: to look at it again and again takes a fifth of the start.
 gc.disable()
-from handler import lambda_handler  # noqa: E402
+from zappa.handler import lambda_handler  # noqa: E402
 
 
 def handle(event: Mapping[str, Any], context: Any) -> dict[str, Any]:

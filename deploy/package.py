@@ -24,7 +24,7 @@ from typing import Any
 
 from backend.foundation.errors import InvalidInput
 from backend.web import assets
-from deploy import aws_models
+from deploy import aws_models, locks
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -35,7 +35,7 @@ STAGES: Mapping[str, tuple[str, ...]] = {
     "score": ("flask", "msgspec", "boto3", "cachetools", "segno", "numpy", "scipy", "pillow", "matplotlib"),
     "panel": ("flask", "msgspec", "boto3", "requests", "pyjwt", "cryptography"),
 }
-"""Dependencies of each stage; their versions are those that openhype requires."""
+"""Dependencies of each stage; their versions, and what they need in turn, are in its lock (`locks.py`)."""
 
 _COMMANDS = ("commands", "cli.py", "__main__.py")
 _MAKING = ("stimuli/distortions", "stimuli/masks")
@@ -75,11 +75,9 @@ UNPACKED_LIMIT = 250 * 2**20
 RUNTIME_DEPENDENCIES = ("zappa", "durationpy")
 """The only two of Zappa's dependencies that its handler needs at run time."""
 
-_GLIBC = {(3, 11): 26}
-"""Minor version of glibc (2.x) on Lambda, by Python version: Amazon Linux 2 up to 3.11, then AL2023."""
-_GLIBC_NEWEST = 34
 _STAMP = (1980, 1, 1, 0, 0, 0)
-_BUILT_NOTE = "package_info.json"
+_UNUSED = ("package_info.json", SETTINGS, "handler.py")
+"""What Zappa adds: who built the package and when, its settings, a second copy of its handler."""
 
 
 @dataclass(frozen=True)
@@ -131,10 +129,11 @@ def build(stage: str, out: Path) -> Package:
 
 
 def _key(stage: str) -> str:
-    """Return a hash of everything that a zip is built from, except the exact versions that pip chooses."""
-    parts = hashlib.sha256(f"{runtime()} {requirements(stage)} {settings(stage)}".encode())
+    """Return a hash of everything that a zip is built from."""
+    parts = hashlib.sha256(f"{runtime()} {settings(stage)}".encode())
+    parts.update(locks.path_of(stage, sys.version_info[:2]).read_bytes())
     parts.update(assets.version().encode())
-    for path in (*sources(stage), Path(__file__), Path(aws_models.__file__)):
+    for path in (*sources(stage), *map(Path, (__file__, aws_models.__file__, locks.__file__))):
         parts.update(f"{path.name}\n".encode() + path.read_bytes())
     return parts.hexdigest()[:16]
 
@@ -184,21 +183,13 @@ def _lay_out(stage: str, folder: Path) -> None:
     (project / SETTINGS).write_text(json.dumps({stage: ours}), "utf-8")
     site = _site_packages(folder)
     site.mkdir(parents=True)
-    _pip("install", "--target", str(site), *_platform(), *requirements(stage))
-    _pip("install", "--target", str(site), "--no-deps", *_platform(), *RUNTIME_DEPENDENCIES)
+    lock = locks.path_of(stage, sys.version_info[:2])
+    exactly = ["--require-hashes", "--no-deps", "--requirement", str(lock)]
+    _pip("install", "--target", str(site), *locks.pip_options(sys.version_info[:2]), *exactly)
 
 
 def _site_packages(folder: Path) -> Path:
     return folder / "environment" / "lib" / runtime() / "site-packages"
-
-
-def _platform() -> list[str]:
-    """Return pip's options for Lambda's platform, whatever the build machine is."""
-    newest = _GLIBC.get(sys.version_info[:2], _GLIBC_NEWEST)
-    tags = ["manylinux2014_x86_64", *(f"manylinux_2_{minor}_x86_64" for minor in range(17, newest + 1))]
-    python = f"{sys.version_info.major}.{sys.version_info.minor}"
-    platforms = [option for tag in tags for option in ("--platform", tag)]
-    return [*platforms, "--python-version", python, "--implementation", "cp", "--only-binary", ":all:"]
 
 
 def _pip(*arguments: str) -> None:
@@ -239,8 +230,8 @@ def repack(stage: str, made: Path, done: Path, folder: Path) -> None:
     """
     with zipfile.ZipFile(made) as archive:
         archive.extractall(folder)
-    (folder / _BUILT_NOTE).unlink(missing_ok=True)
-    (folder / SETTINGS).unlink(missing_ok=True)
+    for name in _UNUSED:
+        (folder / name).unlink(missing_ok=True)
     aws_models.trim(folder / "botocore" / "data", stage)
     if (frontend := folder / assets.FRONTEND.name).is_dir():
         (frontend / assets.VERSION).write_text(assets.version(), "utf-8")

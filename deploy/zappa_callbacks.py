@@ -7,6 +7,7 @@ to what `openhype deploy` ships, and compile it in the same way.
 import os
 import re
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
@@ -14,8 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from backend.foundation.errors import InvalidInput
-from deploy import package
+from deploy import locks, package
 
+_GLIBC = re.compile(rb"\0GLIBC_2\.(\d+)(?:\.\d+)?\0")
+"""A version of glibc's symbols, as a library names the ones that it needs."""
 _INJECTED = {"handler.py", "zappa_settings.py"}
 """Files that Zappa adds to the package itself."""
 
@@ -27,7 +30,7 @@ def select_files(cli: Any) -> None:
         cli: Zappa's command, with the settings of all stages, and the one chosen.
 
     Raises:
-        InvalidInput: a dependency of the stage is not installed in this environment.
+        InvalidInput: a dependency of the stage is not installed here, or cannot run in Lambda's system.
     """
     stage = cli.api_stage
     if stage not in package.STAGES:
@@ -39,7 +42,9 @@ def select_files(cli: Any) -> None:
         for path in sorted(_walked(package.ROOT, needed))
         if path.as_posix() not in ours | needed
     ]
-    kept = _top_levels(stage)
+    needs = _distributions(stage)
+    _check_system(stage, needs)
+    kept = {file.parts[0] for each in needs for file in each.files or [] if file.parts[0] != ".."}
     foreign = [
         entry.name for entry in _environment().iterdir() if entry.name not in kept | needed | _INJECTED
     ]
@@ -73,8 +78,8 @@ def _walked(root: Path, needed: Iterable[str]) -> Iterator[Path]:
             yield entry.relative_to(root)
 
 
-def _top_levels(stage: str) -> set[str]:
-    """Return the files and folders of the environment that the stage's dependencies consist of."""
+def _distributions(stage: str) -> list[Distribution]:
+    """Return the packages of the environment that the stage's dependencies consist of."""
     from packaging.requirements import Requirement
 
     wanted = [Requirement(text).name for text in package.requirements(stage)]
@@ -93,7 +98,32 @@ def _top_levels(stage: str) -> set[str]:
         wanted += [one.name for one in required if not one.marker or one.marker.evaluate({"extra": ""})]
     for name in package.RUNTIME_DEPENDENCIES:
         found[name] = distribution(name)
-    return {file.parts[0] for each in found.values() for file in each.files or [] if file.parts[0] != ".."}
+    return [*found.values()]
+
+
+def _check_system(stage: str, needed: Iterable[Distribution]) -> None:
+    """Raise InvalidInput if packages cannot run in Lambda's system."""
+    python = sys.version_info[:2]
+    if foreign := sorted(
+        f"{each.name} {each.version}" for each in needed if not runs_on_lambda(each, python)
+    ):
+        raise InvalidInput(
+            f"Lambda's {package.runtime()} (x86_64, glibc 2.{locks.glibc(python)}) cannot run these packages "
+            f"as they are installed here: {', '.join(foreign)}; install those that openhype locks for it: "
+            f"{sys.executable} -m pip install --require-hashes --no-deps -r {locks.path_of(stage, python)}"
+        )
+
+
+def runs_on_lambda(package: Distribution, python: locks.Python) -> bool:
+    """Return whether an installed package fits Lambda's system, by its platforms and the symbols it needs."""
+    tags = re.findall(r"^Tag: .*-(\S+)$", package.read_text("WHEEL") or "", re.MULTILINE)
+    if tags and not {"any", "linux_x86_64", *locks.platforms(python)}.intersection(tags):
+        return False
+    libraries = [
+        Path(str(package.locate_file(file))) for file in package.files or [] if ".so" in file.suffixes
+    ]
+    needed = [int(minor) for path in libraries for minor in _GLIBC.findall(path.read_bytes())]
+    return max(needed, default=0) <= locks.glibc(python)
 
 
 def _environment() -> Path:
