@@ -92,6 +92,8 @@ _LONGEST_NAME = 128
 _RETRY_AFTER_S = "5"
 """Retry-After of temporary failures."""
 _LONGEST_LOGGED = 300
+_COMPRESSED = (JSON, "text/html")
+"""Types of the replies that are compressed; files of the page are compressed once, others are pictures."""
 EVERYTHING = frozenset({"sessions", "scores", "results", "files"})
 """The groups of routes: of evaluators and a study's progress; of scores in the API; of results pages,
 console and members; of the files of page and stimuli."""
@@ -463,8 +465,8 @@ def _with_headers(reply: Response) -> Response:
         sent = headers.RESULTS
     for name, value in sent.items():
         reply.headers.setdefault(name, value)
-    is_read = sent is headers.API and request.method == "GET" and reply.mimetype == JSON
-    return compressed(reply) if is_read and not reply.content_encoding else reply
+    is_text = reply.mimetype in _COMPRESSED and reply.is_sequence
+    return compressed(reply) if is_text and not reply.content_encoding else reply
 
 
 def _is_results_page() -> bool:

@@ -25,6 +25,8 @@ SERVICE = aws.template("service", has_panel=True)
 RESOURCES = SERVICE["Resources"]
 FUNCTIONS = ("Api", "Score", "Work", "Panel")
 DISTRIBUTION = RESOURCES["Distribution"]["Properties"]["DistributionConfig"]
+CACHING_OPTIMIZED = "658327ea-f89d-4fab-a63d-7e88639e58f6"
+CACHING_DISABLED = "4135ea2d-6df8-44a3-9df3-4b5a84be39ad"
 
 
 REGIONS_OF = {"data": sorted(REGIONS), "service": sorted(REGIONS), "budget": ["us-east-1"]}
@@ -166,6 +168,33 @@ def test_every_behaviour_asks_for_tls_and_has_headers():
 
     assert {b["ViewerProtocolPolicy"] for b in behaviours} == {"redirect-to-https", "https-only"}
     assert all("ResponseHeadersPolicyId" in b for b in behaviours)
+
+
+def is_compressing(policy):
+    """Return whether a cache policy lets CloudFront compress.
+
+    Source: "Serve compressed files", CloudFront's developer guide: its TTLs are over zero, and it enables
+    gzip. "Use managed cache policies": so does CachingOptimized, and CachingDisabled does not.
+    """
+    if isinstance(policy, str):
+        return {CACHING_OPTIMIZED: True, CACHING_DISABLED: False}[policy]
+    own = RESOURCES[policy["Ref"]]["Properties"]["CachePolicyConfig"]
+    encodings = own["ParametersInCacheKeyAndForwardedToOrigin"]
+    has_both = encodings["EnableAcceptEncodingGzip"] and encodings["EnableAcceptEncodingBrotli"]
+    return has_both and own["MinTTL"] > 0
+
+
+def test_cloudfront_compresses_where_its_cache_policy_allows_that_and_functions_elsewhere():
+    """A function sees what a browser accepts, by the managed policy AllViewerExceptHostHeader."""
+    behaviours = [DISTRIBUTION["DefaultCacheBehavior"], *DISTRIBUTION["CacheBehaviors"]]
+
+    for behaviour in behaviours:
+        if is_compressing(behaviour["CachePolicyId"]):
+            assert behaviour["Compress"]
+        else:
+            assert "Compress" not in behaviour
+            assert behaviour["OriginRequestPolicyId"] == "b689b0a8-53d0-40ab-baf2-68738e2966ac"
+            assert behaviour["TargetOriginId"] != "files"
 
 
 def statements():

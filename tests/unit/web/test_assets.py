@@ -159,6 +159,22 @@ def test_files_are_compressed_for_who_takes_it(world, accepted, encoding):
     assert body.decode() == without_comments(source("main.js"), ".js")
 
 
+@pytest.mark.parametrize(
+    "address", ["/s/faces", "/console", "/wait/faces", "/w/x", "/timing.html", "/s/none"]
+)
+@pytest.mark.parametrize(("accepted", "encoding"), [("gzip, br", "gzip"), ("br", None), ("gzip;q=0", None)])
+def test_pages_are_compressed_for_who_takes_it(world, address, accepted, encoding):
+    """CloudFront does not compress pages that it may not cache, such as the console's."""
+    world.add(studies.study("faces", images=8))
+    plain = world.http.get(address)
+
+    reply = world.http.get(address, headers={"Accept-Encoding": accepted})
+
+    body = gzip.decompress(reply.data) if encoding else reply.data
+    assert (reply.headers.get("Content-Encoding"), body) == (encoding, plain.data)
+    assert "Accept-Encoding" in reply.vary
+
+
 @pytest.mark.parametrize("address", ["/s/faces", "/assets/main.js"])
 def test_what_a_browser_has_already_is_not_sent_again(world, address):
     world.add(studies.study("faces", images=8))

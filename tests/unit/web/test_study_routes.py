@@ -166,6 +166,17 @@ def test_what_is_read_is_compressed_if_that_saves_anything(world, me, study):
     assert len(packed.data) < len(plain.data) / 2
 
 
+def test_replies_to_what_is_posted_are_compressed_too(world, me):
+    wanted = {"pictures": 1000, "evaluators": [*range(1, 21)]}
+
+    def sent(**headers):
+        return world.http.post("/api/costs", json=wanted, headers={**me.headers, **headers})
+
+    plain, packed = sent(), sent(**{"Accept-Encoding": "gzip, br"})
+    assert (plain.content_encoding, packed.content_encoding) == (None, "gzip")
+    assert json.loads(gzip.decompress(packed.data)) == plain.json
+
+
 def test_a_paused_study_admits_nobody_until_it_is_resumed(world, me, study):
     assert me.post("studies/faces/pause") == {"paused": True, "changed": True}
     assert me.post("studies/faces/pause") == {"paused": True, "changed": False}
