@@ -156,6 +156,9 @@ class Calls:
 
         Args:
             is_consistent: False for half the cost, if an item that was stored just now may be missing.
+
+        Raises:
+            StoreFailed: ten replies in a row left out all keys they were asked for.
         """
         wanted, items = [key(p, s) for p, s in keys], []
         tries = 0
@@ -164,9 +167,9 @@ class Calls:
             found = self._call("batch_get_item", RequestItems=asked)
             items += found["Responses"].get(self.table, [])
             left = found.get("UnprocessedKeys", {}).get(self.table, {}).get("Keys", [])
+            tries = tries + 1 if len(left) == len(wanted[:_BATCH]) else 1
             wanted = left + wanted[_BATCH:]
             if left:
-                tries += 1
                 self.pause(tries, "batch_get_item left keys out")
         return items
 

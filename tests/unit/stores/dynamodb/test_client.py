@@ -6,6 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from backend.foundation.errors import StoreFailed
 from backend.stores.dynamodb.client import Calls, connect, key
 from tests.dynamodb import REGION
 
@@ -60,3 +61,38 @@ def test_a_reply_that_ends_early_is_asked_for_again(server, name, share):
 
     assert server.calls == 2
     client.close()
+
+
+class Throttled:
+    """A client of DynamoDB that answers at most `served` of the keys it is asked for in one call."""
+
+    def __init__(self, served):
+        self.served, self.asked = served, 0
+
+    def batch_get_item(self, **request):
+        self.asked += 1
+        keys = request["RequestItems"]["table"]["Keys"]
+        return {
+            "Responses": {"table": keys[: self.served]},
+            "UnprocessedKeys": {"table": {"Keys": keys[self.served :]}} if keys[self.served :] else {},
+        }
+
+
+@pytest.mark.parametrize(("count", "served"), [(1000, 90), (1000, 99), (100, 1), (35, 3), (2500, 99)])
+def test_many_keys_arrive_while_each_reply_brings_some(count, served):
+    wanted = [key("session", str(i)) for i in range(count)]
+
+    items = Calls(Throttled(served), "table", sleep=lambda seconds: None).many(
+        ("session", str(i)) for i in range(count)
+    )
+
+    assert sorted(map(str, items)) == sorted(map(str, wanted))
+
+
+def test_many_keys_are_given_up_after_ten_replies_in_a_row_without_one():
+    client = Throttled(0)
+
+    with pytest.raises(StoreFailed, match="did not answer 10 times"):
+        Calls(client, "table", sleep=lambda seconds: None).many([("session", "1")])
+
+    assert client.asked == 10
