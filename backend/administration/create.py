@@ -192,7 +192,6 @@ class _Draft:
             "size_px": self.protocol.stimuli.size_px,
             **({"aside": aside} if aside else {}),
             "image_format": self.protocol.stimuli.image_format,
-            "rng": Random(self.spec.seed),
         }
 
     @property
@@ -214,7 +213,7 @@ class _Draft:
         """Return a pool in which pictures are set aside from scored trials."""
         if self.judgment.has_items:
             return tuple(stimuli)
-        rng = Random(f"aside {self.spec.seed}")
+        rng = Random("aside")
         return unscored.set_aside(stimuli, self.protocol.unscored, rng, [*self.spec.aside])
 
     def lacking(self, stimuli: Sequence[Stimulus], classes: Sequence[str]) -> str:
@@ -495,13 +494,13 @@ def _with_masks(
         with spec.at("masks"):
             names = masks.ingest_masks(spec.masks, partial, **form)
     else:
-        rng = Random(f"masks {spec.seed}")
-        pictures = sorted(
+        rng = Random("masks")  # with the same sources in the same order, masks are found in the cache
+        pictures = [
             partial / name
-            for stimulus in intake.stimuli
+            for stimulus in sorted(intake.stimuli, key=lambda one: (one.model or "", one.source))
             if not stimulus.role
             for name in pictures_of(stimulus.name)
-        )
+        ]
         names = masks.make_masks(
             rng.sample(pictures, min(_MASKS, len(pictures))),
             partial,
@@ -523,7 +522,7 @@ def _with_flash_note(study: Study, spec: StudySpec, partial: Path, intake: Any) 
         return study
     pictures = [stimulus.name for stimulus in intake.stimuli]
     return dataclasses.replace(
-        study, notes=(*study.notes, photosensitivity.note(study, pictures, partial, spec.seed))
+        study, notes=(*study.notes, photosensitivity.note(study, pictures, partial, seed=0))
     )
 
 

@@ -96,7 +96,6 @@ class StudySpec:
     strict: bool = False
     flat: bool = False
     """Whether sub-folders of a side are ignored, rather than classes."""
-    seed: int = 0
     items: tuple[tuple[str, Path], ...] = ()
     """Sets of items, each with its folder, in place of reals and models; '' for a set named as its folder."""
     pages: tuple[Page, ...] = ()

@@ -4,6 +4,7 @@ A mask's name and file reveal nothing about its source. The kinds of generated m
 `protocol.MADE_MASKS`: `texture` (`texture.py`) and `phase` (`phase.py`).
 """
 
+import secrets
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,7 +48,7 @@ def make_masks(
 ) -> tuple[str, ...]:
     """Write `count` masks, generated from `pictures` in turn, into `out`; return their names.
 
-    For the same arguments, names and masks depend on `rng` only, whatever the number of processes.
+    Names are random. Masks depend on the arguments and `rng` only, whatever the number of processes.
 
     Args:
         kind: `texture` or `phase`.
@@ -63,7 +64,7 @@ def make_masks(
     jobs = [
         _Job(
             pictures[i % len(pictures)],
-            out / f"{rng.getrandbits(128):032x}{suffix}",
+            out / f"{secrets.token_hex(16)}{suffix}",
             kind,
             rng.getrandbits(64),
             image_format,
@@ -110,9 +111,7 @@ def check_masks(folder: Path) -> None:
     processed(folder, "masks", MIN_SIDE_PX, "png")
 
 
-def ingest_masks(
-    folder: Path, out: Path, *, size_px: int, image_format: str, rng: Random | None = None
-) -> tuple[str, ...]:
+def ingest_masks(folder: Path, out: Path, *, size_px: int, image_format: str) -> tuple[str, ...]:
     """Process a folder of masks into `out` in the same way as stimuli; return their names.
 
     Raises:
@@ -122,10 +121,9 @@ def ingest_masks(
     from backend.stimuli.images import suffix_of
     from backend.stimuli.ingest import processed
 
-    rng = rng or Random()
     made = []
     for data in processed(folder, "masks", size_px, image_format):
-        made.append(out / f"{rng.getrandbits(128):032x}{suffix_of(image_format)}")
+        made.append(out / f"{secrets.token_hex(16)}{suffix_of(image_format)}")
         made[-1].write_bytes(data)
     make_uniform(made)
     return tuple(sorted(path.name for path in made))

@@ -1,5 +1,6 @@
 """Making a study, by the command line as a researcher does: done, or one line and nothing left."""
 
+import dataclasses
 import errno
 import json
 import os
@@ -391,6 +392,21 @@ def test_pictures_of_a_study_that_another_store_has_are_never_replaced(folders, 
     assert sorted(data.images("faces").iterdir()) == before
     for store in stores:
         store.close()
+
+
+def test_names_of_stored_pictures_follow_from_no_key_that_others_know(folders, tmp_path):
+    names = []
+    for home in ("one", "two"):
+        data = DataDir(tmp_path / home)
+        store = open_store("sqlite:///openhype.db", data.root)
+        settings = {"images": 20, "blocks": 1, "size_px": 16, "masks": "phase"}
+        order = dataclasses.replace(order_of(folders), method="time", settings=settings)
+        study = create(store, data, order, datetime.now(UTC))
+        names.append({*study.masks, *(stimulus.name for stimulus in store.stimuli(study.name))})
+        store.close()
+
+    assert len(names[0]) == len(names[1])
+    assert not names[0] & names[1]
 
 
 def test_a_creation_that_cannot_be_stored_leaves_nothing(folders, tmp_path):

@@ -61,11 +61,12 @@ def made(pictures, out, kind="texture", count=6, **options):
 
 
 @pytest.mark.parametrize("kind", MADE_MASKS)
-def test_masks_of_a_study_follow_from_the_seed_alone(pictures, tmp_path, kind):
+def test_masks_of_a_study_follow_from_the_seed_alone_and_their_names_do_not(pictures, tmp_path, kind):
     one, two = (made(pictures, tmp_path / str(n), kind, workers=n) for n in (1, 2))
 
-    assert one == two
+    assert sorted(one.values()) == sorted(two.values())
     assert len(set(one.values())) == 6
+    assert not set(one) & set(two)
 
 
 @pytest.mark.parametrize("kind", MADE_MASKS)
@@ -88,7 +89,7 @@ def test_a_texture_made_before_is_taken_from_the_cache(pictures, tmp_path):
     again = made(pictures, tmp_path / "two", workers=1, cache=cache)
 
     assert len(entries) == 6
-    assert list(again) == list(first)
+    assert len(again) == len(first)
     assert all(np.asarray(Image.open(io.BytesIO(data))).max() == 0 for data in again.values())
 
 
