@@ -12,7 +12,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -26,7 +26,7 @@ from backend.uploads.limits import GB, Quota
 from backend.uploads.uploads import COMPLETE, EXPIRES, RECEIVING, PartUrl, Upload
 from deploy.s3_upload import Place
 
-BOOK = "uploads"
+BOOK, LOOKED = "uploads", "uploads looked at"
 _URL_SECONDS = 3600
 _HASH_BYTES = 32
 _CHECKSUM = "x-amz-checksum-sha256"
@@ -150,11 +150,23 @@ class BucketUploads:
 
     def expire(self, now: datetime) -> int:
         """Delete uploads that were not used for `EXPIRES`; return their number."""
+        self._follow_clock(now)
         latest = stamp(now - EXPIRES)
         old = [entry for entry in self._store.entries(BOOK) if entry.data["used_at"] < latest]
         for entry in old:
             self._remove(entry)
         return len(old)
+
+    def _follow_clock(self, now: datetime) -> None:
+        """Note when uploads were looked at; if the clock jumped since the last time, move their last uses."""
+        looked = self._store.entry(LOOKED, "-")
+        with suppress(Stale):  # another function looks at this moment
+            at = {"at": stamp(now)}
+            self._store.write_entry(LOOKED, "-", looked.version if looked else 0, at)
+            jump = uploads.jump(datetime.fromisoformat(looked.data["at"]), now) if looked else None
+            for entry in self._store.entries(BOOK) if jump else ():
+                used_at = datetime.fromisoformat(entry.data["used_at"]) + (jump or timedelta(0))
+                self._change(entry.key, {"used_at": stamp(min(used_at, now))})
 
     def _is_usable(self, id: str) -> bool:
         """Return whether an upload was begun before; forget one that a lifecycle rule of the bucket ended."""

@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import BinaryIO
 
@@ -130,7 +130,7 @@ class LocalUploads:
 
     def expire(self, now: datetime) -> int:
         """Delete what was not used for `EXPIRES`, and what a killed process left; return how many uploads."""
-        count = 0
+        count, jump = 0, self._follow_clock(now)
         for folder in self._folders():
             if folder.name.startswith((_PARTIAL, _DELETED)):
                 if _age(folder, now) > EXPIRES.total_seconds() or folder.name.startswith(_DELETED):
@@ -139,9 +139,29 @@ class LocalUploads:
                 if _age(folder / "used", now) > EXPIRES.total_seconds():
                     with suppress(NotFound):  # another process deletes it
                         count += self._removed(folder.name)
-                else:
+                elif not jump:
                     _clean(folder / "parts", now)
         return count
+
+    def _follow_clock(self, now: datetime) -> timedelta:
+        """Note when uploads were looked at; if the clock jumped since the last time, move their last uses.
+
+        Returns the jump.
+        """
+        if not self._root.is_dir():
+            return timedelta(0)
+        with self._data.locked("uploads"):
+            looked = self._root / "looked"
+            last = datetime.fromtimestamp(looked.stat().st_mtime, UTC) if looked.exists() else now
+            jump = uploads.jump(last, now)
+            known = [folder for folder in self._folders() if uploads.is_id(folder.name)]
+            for folder in known if jump else ():
+                with suppress(FileNotFoundError):  # it is being deleted
+                    used_s = (folder / "used").stat().st_mtime + jump.total_seconds()
+                    _date(folder / "used", min(used_s, now.timestamp()))
+            looked.touch(mode=0o600)
+            _date(looked, now.timestamp())
+        return jump
 
     def _folder(self, id: str) -> Path:
         if not uploads.is_id(id):
@@ -191,7 +211,7 @@ class LocalUploads:
     def _use(self, id: str, now: datetime) -> None:
         """Have an upload expire `EXPIRES` from now."""
         with suppress(FileNotFoundError):
-            os.utime(self._folder(id) / "used", (now.timestamp(), now.timestamp()))
+            _date(self._folder(id) / "used", now.timestamp())
 
     def _removed(self, id: str) -> bool:
         """Delete an upload; return False if it is being read."""
@@ -291,6 +311,10 @@ def _open_folder(folder: Path, id: str) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def _date(path: Path, at_s: float) -> None:
+    os.utime(path, (at_s, at_s))
 
 
 def _age(path: Path, now: datetime) -> float:

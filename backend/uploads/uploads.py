@@ -26,6 +26,8 @@ MOST_URLS = 32
 """Most parts whose addresses one request gives."""
 EXPIRES = timedelta(days=7)
 """After the last part, completion or use."""
+MOST_BETWEEN = timedelta(days=1)
+"""A longer time between two looks for unused uploads may be a jump of the clock."""
 UNKNOWN_UPLOAD = "unknown_upload"
 _ID = re.compile(r"[0-9a-f]{32}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -224,3 +226,12 @@ def unknown(id: str) -> NotFound:
 def expiry(used_at: datetime) -> str:
     """Return when an upload expires that was last used at a time."""
     return stamp(used_at + EXPIRES)
+
+
+def jump(last: datetime, now: datetime) -> timedelta:
+    """Return by how much the clock seems to have jumped between two looks for unused uploads.
+
+    Times of use are moved by it, so that an upload expires after days that passed, not by a wrong clock. A
+    server that was off for longer than `MOST_BETWEEN` counts that time as one day.
+    """
+    return now - last - min(max(now - last, timedelta(0)), MOST_BETWEEN)

@@ -177,6 +177,18 @@ def test_a_function_killed_between_s3_and_the_table_leaves_a_complete_upload(rec
     assert received.complete(begun.id, NOW).state == "complete"
 
 
+@pytest.mark.parametrize("jump", [timedelta(days=8), timedelta(days=-4000)])
+def test_uploads_expire_by_days_that_pass_and_not_by_a_jump_of_the_clock(received, jump):
+    old = begin(received)
+    received.expire(NOW)
+
+    removed = [received.expire(NOW + jump + timedelta(days=days)) for days in range(10)]
+
+    assert (sum(removed[:6]), sum(removed)) == (0, 1)
+    with pytest.raises(NotFound, match=r"there is no upload"):
+        received.upload(old.id)
+
+
 def test_unused_uploads_expire_and_leave_nothing(received, bucket):
     old = begin(received)
     used = begin(received, "bob", NOW + timedelta(days=5))

@@ -273,6 +273,37 @@ def test_disk_space_is_left_free(tmp_path):
     assert refused.value.code == "disk_full"
 
 
+@pytest.mark.parametrize("jump", [timedelta(days=8), timedelta(days=4000), timedelta(days=-4000)])
+@pytest.mark.parametrize("is_back", [True, False])
+def test_uploads_expire_by_days_that_pass_and_not_by_a_jump_of_the_clock(uploads, jump, is_back):
+    old = uploads.begin("ada", *small(b"old"), NOW)
+    uploads.expire(NOW)
+
+    assert uploads.expire(NOW + jump) == 0
+    new = uploads.begin("ada", *small(b"new"), NOW + jump)
+    start = NOW if is_back else NOW + jump
+    removed = [uploads.expire(start + timedelta(days=days)) for days in range(10)]
+
+    assert sum(removed[:6]) == 0
+    assert sum(removed) == 2
+    for upload in (old, new):
+        with pytest.raises(NotFound, match=r"not used for 7 days"):
+            uploads.upload(upload.id)
+
+
+def test_a_part_that_is_being_written_outlives_a_jump_of_the_clock(uploads, tmp_path):
+    now = datetime.now(UTC)
+    begun = uploads.begin("ada", *small(b"old"), now)
+    uploads.expire(now)
+    partial = next(tmp_path.rglob("parts")) / ".partial-1"
+    partial.touch()
+
+    uploads.expire(now + timedelta(days=30))
+
+    assert partial.exists()
+    assert uploads.upload(begun.id).state == "receiving"
+
+
 def test_unused_uploads_expire_and_used_ones_do_not(uploads, tmp_path):
     day = timedelta(days=1)
     old, used, read = (uploads.begin("ada", *small(content), NOW) for content in (b"old", b"used", b"read"))
@@ -292,7 +323,7 @@ def test_unused_uploads_expire_and_used_ones_do_not(uploads, tmp_path):
         uploads.upload(old.id)
     uploads.delete(read.id)
     uploads.delete(used.id)
-    assert files(tmp_path / "uploads") == []
+    assert files(tmp_path / "uploads") == ["looked"]
 
 
 def test_an_upload_deleted_while_a_part_arrives_stays_deleted(uploads, tmp_path):
