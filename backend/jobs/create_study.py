@@ -77,12 +77,12 @@ def run(work: Work, mine: Job) -> dict[str, Any]:
 
 
 def unpack_all(work: Work, uploads: Mapping[str, str], root: Path) -> None:
-    """Unpack uploads into folders of `root` as `unpack_upload` does; a bad archive is named by its folder."""
-    from backend.uploads.unpacking import unpack_upload
+    """Unpack uploads into folders of `root`; an archive that is refused is named by its folder."""
+    from backend.uploads.unpacking import unpack_pictures
 
     for folder, upload in work.progress(uploads.items(), len(uploads), "unpacking"):
         try:
-            unpack_upload(work.uploads, upload, root / folder)
+            unpack_pictures(work.uploads, upload, root / folder)
         except InvalidInput as error:
             raise InvalidInput(f"the archive of {folder}: {error}", code=error.code) from None
 

@@ -16,7 +16,7 @@ from backend.foundation.timestamps import utc_now
 from backend.standing import submissions
 from backend.standing.submissions import Submission
 from backend.studies.closing import close_model
-from backend.uploads.unpacking import unpack_upload
+from backend.uploads.unpacking import unpack_pictures
 
 if TYPE_CHECKING:
     from backend.jobs.queue import Job
@@ -43,7 +43,7 @@ def run(work: "Work", job: "Job") -> Mapping[str, Any]:
     try:
         _check_wanted(work, one)
         _check_name(study, one, is_holder)
-        unpack_upload(work.uploads, one.upload, folder)
+        unpack_pictures(work.uploads, one.upload, folder)
         study = _join(work, study, one, folder)
     except InvalidInput as refused:
         submissions.refuse(work.store, study, one, _for_submitter(str(refused), folder), utc_now())

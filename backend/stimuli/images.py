@@ -10,7 +10,7 @@ import struct
 import warnings
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -21,9 +21,17 @@ from PIL import ExifTags, Image, ImageCms, ImageOps, JpegImagePlugin, Unidentifi
 from backend.foundation.errors import InvalidInput
 from backend.foundation.printable import printable
 from backend.stimuli.file_formats import FORMATS, MIN_PADDING, FileFormat, format_of_file
+from backend.stimuli.parallel import large_work
 
-MAX_PIXELS = 100_000_000
-"""A larger image is refused before it is decoded; a small file can claim any size."""
+MAX_PIXELS = 50_000_000
+"""A larger image is refused before it is decoded; a small file can claim any size. Decoders need
+up to 18 bytes for a pixel (JPEG 2000)."""
+_LARGE_PIXELS = 8_000_000
+"""Of larger images one is decoded at a time, however many processes work."""
+_STRIP_PIXELS = 1_000_000
+"""Colours are converted in strips of as many pixels: a conversion takes several copies."""
+_MOST_SCANS = 100
+"""A progressive JPEG of three colours has 10, optimised ones some dozens; each is a pass over all pixels."""
 MIN_SIDE_PX = 8
 """A smaller image cannot be judged; the smallest data sets in use have 28 px."""
 SUFFIXES = frozenset(
@@ -181,8 +189,9 @@ def loaded(path: Path, size_px: int) -> tuple[Image.Image, SourceFacts]:
     Raises:
         BadPicture: as for `process`.
     """
-    picture, facts = load(path)
-    return ImageOps.fit(picture, (size_px, size_px), Image.Resampling.LANCZOS), facts
+    with _reading(path) as opened, _turn_of(opened):
+        picture, facts = _upright(path, opened)
+        return ImageOps.fit(picture, (size_px, size_px), Image.Resampling.LANCZOS), facts
 
 
 def encode(picture: Image.Image, image_format: str) -> bytes:
@@ -226,12 +235,21 @@ def load(path: Path) -> tuple[Image.Image, SourceFacts]:
     Raises:
         BadPicture: the file cannot be read as an image; names the file and the reason.
     """
-    with _reading(path) as picture:
-        facts = _facts(picture)
-        picture.load()
-        ImageOps.exif_transpose(picture, in_place=True)
-        made, of_colours = _to_srgb(path, picture)
-        return made, replace(facts, treatments=(*facts.treatments, *of_colours))
+    with _reading(path) as opened, _turn_of(opened):
+        return _upright(path, opened)
+
+
+def _upright(path: Path, opened: Image.Image) -> tuple[Image.Image, SourceFacts]:
+    facts = _facts(opened)
+    opened.load()
+    ImageOps.exif_transpose(opened, in_place=True)
+    made, of_colours = _to_srgb(path, opened)
+    return made, replace(facts, treatments=(*facts.treatments, *of_colours))
+
+
+def _turn_of(opened: Image.Image) -> AbstractContextManager[Any]:
+    """Return what is held while an image is decoded and made smaller."""
+    return large_work() if opened.width * opened.height > _LARGE_PIXELS else nullcontext()
 
 
 def upright_size(path: Path) -> tuple[int, int]:
@@ -240,10 +258,20 @@ def upright_size(path: Path) -> tuple[int, int]:
     Raises:
         BadPicture: the header shows that `load` would fail.
     """
-    with _reading(path) as picture:
+    with _reading(path) as picture, _turn_of(picture):  # a PNG is decoded, as EXIF may follow its pixels
         width, height = picture.size
         is_on_its_side = picture.getexif().get(ExifTags.Base.Orientation, 1) in _ON_ITS_SIDE
         return (height, width) if is_on_its_side else (width, height)
+
+
+def stated_pixels(path: Path) -> int:
+    """Return the number of pixels of an image by its header.
+
+    Raises:
+        BadPicture: the header shows that `load` would fail.
+    """
+    with _reading(path) as picture:
+        return picture.width * picture.height
 
 
 @contextmanager
@@ -255,6 +283,7 @@ def _reading(path: Path) -> Iterator[Image.Image]:
             with _opened(path) as picture:
                 _check_size(path, picture.size)
                 _check_light(path, picture)
+                _check_scans(path, picture)
                 yield picture
     except InvalidInput:
         raise
@@ -324,6 +353,14 @@ def _check_light(path: Path, opened: Image.Image) -> None:
         )
 
 
+def _check_scans(path: Path, opened: Image.Image) -> None:
+    """Refuse a JPEG of so many scans that a small file takes minutes."""
+    if opened.info.get("progressive") and (count := path.read_bytes().count(b"\xff\xda")) > _MOST_SCANS:
+        raise BadPicture(
+            path, "unsupported", f"has {count:,} scans, more than {_MOST_SCANS}; save it as a baseline JPEG"
+        )
+
+
 def _coding_points(path: Path, opened: Image.Image) -> tuple[int, int] | None:
     """Return colour primaries and transfer function by ITU-T H.273, if a PNG or AVIF file contains them."""
     mark, width = {"PNG": (b"cICP", 1), "AVIF": (b"colrnclx", 2)}.get(opened.format or "", (b"", 0))
@@ -363,7 +400,7 @@ def _treatments(opened: Image.Image) -> Iterator[Treatment]:
         yield "CMYK"
     if _has_alpha(opened):
         yield "transparency"
-    if getattr(opened, "n_frames", 1) > 1 and opened.format != "MPO":  # the others of MPO are previews
+    if getattr(opened, "is_animated", False) and opened.format != "MPO":  # the others of MPO are previews
         yield "frames"
     if opened.getexif().get(ExifTags.Base.Orientation, 1) in range(2, 9):
         yield "turned"
@@ -392,6 +429,19 @@ def _has_alpha(picture: Image.Image) -> bool:
 
 def _to_srgb(path: Path, picture: Image.Image) -> tuple[Image.Image, tuple[Treatment, ...]]:
     """Return the image in sRGB, with transparent parts on white, and the treatment of its profile."""
+    rows, (width, height) = max(_STRIP_PIXELS // picture.width, 1), picture.size
+    is_ready = picture.mode == "RGB" and not _has_alpha(picture) and "icc_profile" not in picture.info
+    if is_ready or height <= rows:
+        return _strip_to_srgb(path, picture)
+    whole = Image.new("RGB", picture.size)
+    for top in range(0, height, rows):
+        part = picture.crop((0, top, width, min(top + rows, height)))
+        strip, treatments = _strip_to_srgb(path, part)
+        whole.paste(strip, (0, top))
+    return whole, treatments
+
+
+def _strip_to_srgb(path: Path, picture: Image.Image) -> tuple[Image.Image, tuple[Treatment, ...]]:
     profile = picture.info.get("icc_profile")
     picture = _to_8_bit(path, picture)
     alpha: Image.Image | None = None

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from itertools import islice
 from multiprocessing import get_context, parent_process
 from typing import Any
@@ -67,7 +67,8 @@ def _by_processes(
 ) -> Generator[Any, None, None]:
     chunks = (jobs[i : i + chunk] for i in range(0, len(jobs), chunk))
     advice = "close other programs, or bring very large pictures to a smaller size, and try again"
-    processes = ProcessPoolExecutor(workers, get_context("spawn"), _end_with_parent)
+    spawn = get_context("spawn")
+    processes = ProcessPoolExecutor(workers, spawn, _begin_process, (spawn.Lock(),))
     with _ending(processes, "read pictures", advice) as pool:
         with _interrupts_held():  # the processes start here
             waiting = deque(pool.submit(_all, work, some) for some in islice(chunks, 4 * workers))
@@ -97,6 +98,20 @@ def in_forks(work: Callable[[Any], Any], jobs: Sequence[Any]) -> Iterator[Any]:
             waiting = [pool.submit(_remembered, i) for i in range(len(jobs))]
         for result in waiting:
             yield result.result()
+
+
+_LARGE_WORK: list[AbstractContextManager[Any]] = [threading.Lock()]
+"""What `large_work` returns; in processes for jobs, a lock that they share."""
+
+
+def large_work() -> AbstractContextManager[Any]:
+    """Return a lock held during work that needs much memory, by one of the processes for the same jobs."""
+    return _LARGE_WORK[0]
+
+
+def _begin_process(shared: AbstractContextManager[Any]) -> None:
+    _LARGE_WORK[0] = shared
+    _end_with_parent()
 
 
 def _end_with_parent() -> None:

@@ -6,7 +6,19 @@ from pathlib import Path
 from backend.foundation.errors import Conflict
 from backend.uploads.archives import unpack
 from backend.uploads.limits import limits
+from backend.uploads.pixel_limits import check_pixels
 from backend.uploads.uploads import Uploads
+
+
+def unpack_pictures(uploads: Uploads | None, upload: str, into: Path) -> None:
+    """Unpack an upload into a new folder, and check that its pictures can be decoded within limits.
+
+    Raises:
+        InvalidInput: as in `unpack_upload` and in `check_pixels`.
+        NotFound, Conflict, StoreFailed: as in `unpack_upload`.
+    """
+    unpack_upload(uploads, upload, into)
+    check_pixels(into)
 
 
 def unpack_upload(uploads: Uploads | None, upload: str, into: Path) -> None:

@@ -20,6 +20,7 @@ from backend.foundation.errors import InvalidInput, Keys, NotFound, OpenhypeErro
 from backend.jobs.study_orders import StudyOrder, in_words_of_order
 from backend.stores.datadir import DataDir
 from backend.stores.sqlite import SqliteStore
+from backend.uploads.pixel_limits import check_pixels
 from backend.uploads.unpacking import unpack_upload
 from backend.web.context import Context
 from backend.web.previews import Preview, without_panel
@@ -59,6 +60,7 @@ def _make(root: Path, ordered: StudyOrder, now: datetime) -> tuple[str, Keys] | 
     store = SqliteStore(root / "openhype.db")
     try:
         spec = _quick(ordered.spec(root / "pictures"))
+        check_pixels(root / "pictures")
         study = create(store, DataDir(root), spec, now)
         store.change_study(dataclasses.replace(without_panel(study), version=study.version + 1))
     except OpenhypeError as error:

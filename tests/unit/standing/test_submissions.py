@@ -590,13 +590,13 @@ def test_what_is_withdrawn_while_it_is_checked_does_not_join_and_costs_nothing(s
     one = site.ask("/api/studies/faces/submissions", {"model": "gan", "digest": digest}).json
     path = f"/api/submissions/{one['submission']}"
     site.ask(f"{path}/pictures", {"upload": upload})
-    unpack_upload = join_job.unpack_upload
+    unpack_upload = join_job.unpack_pictures
 
     def withdrawn_meanwhile(*given):
         assert site.ask(f"{path}/withdraw", {}).json["state"] == "withdrawn"
         return unpack_upload(*given)
 
-    monkeypatch.setattr(join_job, "unpack_upload", withdrawn_meanwhile)
+    monkeypatch.setattr(join_job, "unpack_pictures", withdrawn_meanwhile)
     before = sorted(each.name for each in site.data.images("faces").iterdir())
     done = site.worker.run_once()
 

@@ -3,12 +3,14 @@
 import io
 import struct
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from PIL import Image, ImageCms
+from PIL import GifImagePlugin, Image, ImageCms, TiffImagePlugin
 
 from backend.foundation.errors import InvalidInput
+from backend.stimuli import images, parallel
 from backend.stimuli.images import (
     BadPicture,
     encode,
@@ -413,3 +415,70 @@ def test_the_format_follows_from_the_size():
     assert [resolve_format("auto", size) for size in (64, 256, 257)] == ["webp", "webp", "jpeg:95"]
     with pytest.raises(InvalidInput, match="image_format must be"):
         resolve_format("gif", 64)
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "CMYK", "I;16", "LAB", "YCbCr"])
+def test_colours_converted_in_strips_are_those_of_the_whole_picture(mode, tmp_path, monkeypatch):
+    levels = np.random.default_rng(1).integers(0, 2**16, (50, 60)).astype("uint16")
+    source = Image.fromarray(levels) if mode == "I;16" else noise((50, 60)).convert(mode)
+    path = saved(tmp_path / "a.tif", source)
+
+    whole, _ = images.load(path)
+    monkeypatch.setattr(images, "_STRIP_PIXELS", 7 * 60)
+    strips, _ = images.load(path)
+
+    assert strips.tobytes() == whole.tobytes()
+
+
+def test_a_profile_is_applied_in_strips_as_to_the_whole_picture(tmp_path, monkeypatch):
+    path = saved(tmp_path / "a.png", noise((50, 60)), icc_profile=display_p3())
+
+    whole, facts = images.load(path)
+    monkeypatch.setattr(images, "_STRIP_PIXELS", 7 * 60)
+
+    assert (images.load(path)[0].tobytes(), images.load(path)[1]) == (whole.tobytes(), facts)
+
+
+def test_a_picture_of_more_than_50_million_pixels_is_refused_by_its_header(tmp_path):
+    path = tmp_path / "a.pgm"
+    path.write_bytes(b"P5 7072 7072 255\n")
+
+    with pytest.raises(BadPicture, match="states 7072 x 7072 pixels, more than the limit of 50,000,000"):
+        process(path, 32, "png")
+
+
+def test_a_progressive_jpeg_of_many_scans_is_refused_before_it_is_decoded(tmp_path):
+    path = saved(tmp_path / "a.jpg", noise((64, 64)), progressive=True)
+    process(path, 32, "png")
+    data = path.read_bytes()
+    scan = data[data.rindex(b"\xff\xda") : -2]
+
+    path.write_bytes(data[:-2] + 100 * scan + data[-2:])
+
+    with pytest.raises(BadPicture, match="has 110 scans, more than 100; save it as a baseline JPEG"):
+        process(path, 32, "png")
+
+
+@pytest.mark.parametrize("plugin", [GifImagePlugin.GifImageFile, TiffImagePlugin.TiffImageFile])
+def test_frames_are_not_counted_one_by_one(plugin, tmp_path, monkeypatch):
+    frames = [Image.new("L", (9, 9), level) for level in range(50)]
+    path = saved(tmp_path / f"a.{plugin.format}", frames[0], save_all=True, append_images=frames[1:])
+    seek, visited = plugin._seek, []
+    monkeypatch.setattr(plugin, "_seek", lambda self, *at: visited.append(at) or seek(self, *at))
+
+    _, facts = process(path, 8, "png")
+
+    assert "frames" in facts.treatments
+    assert len(visited) < 5
+
+
+def test_a_large_picture_waits_until_another_process_has_made_its_own_smaller(tmp_path, monkeypatch):
+    path = saved(tmp_path / "a.png", noise((64, 64)))
+    monkeypatch.setattr(images, "_LARGE_PIXELS", 1000)
+
+    with ThreadPoolExecutor() as pool:
+        with parallel.large_work():
+            waits = pool.submit(process, path, 32, "png")
+            with pytest.raises(TimeoutError):
+                waits.result(0.2)
+        assert waits.result()[0]
