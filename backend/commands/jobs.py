@@ -43,6 +43,7 @@ def work(world: World, until_idle: bool, url: str | None, place: str | None, bes
             url=url,
             publish=publisher(place),
             before_job=process.keeping_off(beside) if beside else lambda: None,
+            lets_pass=not until_idle,
         )
         if beside:
             process.end_with_input()  # the server may have ended meanwhile

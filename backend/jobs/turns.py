@@ -3,6 +3,9 @@
 Otherwise a member who orders fifty jobs would have everybody wait, and many submitters the researchers. Who
 has no open job loses its place in the order, and comes first with the next one. Turns are counted, not timed:
 clocks may be set.
+
+A submission is as large as its member likes. So other jobs that come while it is checked pass it, for as much
+time as it was worked on since.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,8 +17,10 @@ from backend.stores.updates import update
 TURNS = "job_turns"
 """The book whose one entry, `latest`, numbers the latest turn of each party with an open job."""
 _ENTRY = "latest"
-_SUBMISSION = "join"
+SUBMISSION = "join"
 """The kind of job by which submitters have pictures checked, the only one that they can order."""
+_OF_PICTURES = frozenset({"delete", "join_model"})
+"""Kinds of jobs that need the pictures of a study for themselves."""
 
 
 def in_turn(store: Store, waiting: Sequence[Job]) -> list[Job]:
@@ -24,6 +29,15 @@ def in_turn(store: Store, waiting: Sequence[Job]) -> list[Job]:
         return [*waiting]
     latest = _latest(store)
     return sorted(waiting, key=lambda each: tuple(latest.get(party, 0) for party in _parties(each)))
+
+
+def passing(checked: Job, waiting: Sequence[Job]) -> list[Job]:
+    """Return the open jobs that can be done while the pictures of a submission are being checked."""
+    return [
+        each
+        for each in waiting
+        if each.kind != SUBMISSION and not (each.kind in _OF_PICTURES and each.study == checked.study)
+    ]
 
 
 def note(store: Store, begun: Job, waiting: Sequence[Job]) -> None:
@@ -48,5 +62,5 @@ def _latest(store: Store) -> Mapping[str, int]:
 
 def _parties(of: Job) -> tuple[str, str]:
     """Return the two that take a turn by a job: its kind, and its member among those of the kind."""
-    group = "submissions" if of.kind == _SUBMISSION else "others"
+    group = "submissions" if of.kind == SUBMISSION else "others"
     return group, f"{group} {of.member}"

@@ -10,6 +10,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -34,6 +35,8 @@ log = logging.getLogger("openhype.jobs")
 _TICK_S = 1.0
 _RENEWED_S = queue.LEASE_S / 3
 _WAIT_S = 1.0
+_PASS_S = 1.0
+"""Shortest time for which a submission is checked between other jobs."""
 _TIDIED_S = 3600.0
 Runner = Callable[[Work, Job], Mapping[str, Any]]
 
@@ -67,6 +70,8 @@ class Worker:
     may_begin: Callable[[Job], bool] = lambda job: True
     """Whether a job may be begun now; another one may have its study."""
     before_job: Callable[[], Any] = lambda: None
+    lets_pass: bool = False
+    """Whether other jobs are done in the midst of a submission, rather than after it."""
     tick_s: float = _TICK_S
     """Seconds between looks at whether the job is to stop, and notes of its progress."""
 
@@ -75,24 +80,31 @@ class Worker:
         self._folder = self.data.root / "jobs"
         self._seen: dict[str, tuple[Lease, float]] = {}
         """Leases of other workers, and when each was first seen as it is."""
+        self._pass_at = 0.0
+        """When other jobs may next pass the submission that is checked, by `elapsed_s`."""
 
     def run(self, until: threading.Event, wait_s: float = _WAIT_S) -> None:
         """Do jobs as they come until the event is set; a job that is begun is ended before."""
         self.clear_up()
         idle_s = _TIDIED_S
         while not until.is_set():
-            try:
+            with self._failures_logged():
                 if self.run_once():
                     continue
                 if idle_s >= _TIDIED_S:
                     self._tidy()
                     idle_s = 0
-            except (StoreFailed, Unavailable) as error:
-                log.warning("no job could be taken: %s", error)
-            except OSError as error:  # a full disk, for instance, on which no lock can be made
-                log.warning("no job could be taken: %s", reason(error))
             until.wait(wait_s)
             idle_s += wait_s
+
+    @contextmanager
+    def _failures_logged(self) -> Iterator[None]:
+        try:
+            yield
+        except (StoreFailed, Unavailable) as error:
+            log.warning("no job could be taken: %s", error)
+        except OSError as error:  # a full disk, for instance, on which no lock can be made
+            log.warning("no job could be taken: %s", reason(error))
 
     def run_until_idle(self, may_go_on: Callable[[], bool] = lambda: True) -> Iterator[Job]:
         """Do jobs until none waits, and yield each as it is afterwards.
@@ -115,8 +127,25 @@ class Worker:
 
     def run_once(self) -> Job | None:
         """Do one job, if there is one, and return it as it is afterwards."""
+        return self._first_done(self._waiting())
+
+    def let_pass(self, checked: Job) -> None:
+        """Do a job that waits while a submission is checked, if it is time for that."""
+        if not self.lets_pass or checked.kind != turns.SUBMISSION or self.elapsed_s() < self._pass_at:
+            return
+        begun = self.elapsed_s()
+        with self._failures_logged():
+            self._first_done(turns.passing(checked, self._waiting()))
+        ended = self.elapsed_s()
+        self._pass_at = ended + max(_PASS_S, ended - begun)
+
+    def _waiting(self) -> list[Job]:
         waiting = [each for each in queue.open_jobs(self.store) if self._is_for_us(each)]
         self._seen = {each.id: self._first_seen(each, each.lease) for each in waiting if each.lease}
+        return waiting
+
+    def _first_done(self, waiting: Sequence[Job]) -> Job | None:
+        """Do the first job, by turns, that can be had, and return it as it is afterwards."""
         for candidate in turns.in_turn(self.store, waiting):
             with lock_of(self._folder, candidate.id) as is_ours:
                 if not is_ours:
@@ -252,6 +281,7 @@ class _Beat:
     def _tell(self, what: str, done: int, total: int | None) -> None:
         if self._is_to_stop:
             raise Stopped
+        self._worker.let_pass(self._job)
         self._progress = {"what": what, "done": done, "total": total}
 
     def _beat(self) -> None:
