@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from backend.administration import simulated_evaluators
+from backend.administration.killed_simulations import simulating
 from backend.administration.simulated_sessions import Client, Refused, take_part
 from backend.stores.datadir import DataDir
 from backend.stores.store import Store
@@ -27,7 +28,7 @@ def simulate(
         url: address of a running server; None for one of its own, over this store.
         options: as for `administration.simulated_evaluators.simulate`, whose errors it raises.
     """
-    with _server(store, data, url) as (base, key):
+    with _server(store, data, url) as (base, key), simulating(store, data, name):
         return simulated_evaluators.simulate(store, name, observers, url=base, key=key, **options)
 
 

@@ -168,11 +168,13 @@ class Worker:
             log.warning("job %s: whose turn it was could not be stored: %s", claimed.id, error)
 
     def clear_up(self) -> None:
-        """Remove the files of jobs whose worker was killed; one that is done again makes its own."""
+        """Remove what jobs left whose worker was killed; one that is done again makes its own."""
         from backend.administration.join import clear_joining
+        from backend.administration.killed_simulations import clear_killed
 
         self.data.clear_making()
         clear_joining(self.store, self.data)
+        clear_killed(self.store, self.data)
         for folder in self._folder.glob("[!.]*"):
             with lock_of(self._folder, folder.name) as is_ours:
                 if is_ours:
