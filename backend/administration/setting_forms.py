@@ -86,7 +86,8 @@ def posted(settings: Mapping[str, Any]) -> dict[str, Any]:
     No value names a file: a text is that text, whatever it begins with, and a panel is a name or a record.
 
     Raises:
-        InvalidInput: a value is of a type that no setting has, or a panel's record is invalid.
+        InvalidInput: a value is of a type that no setting has, a panel's record is invalid, or its keys are
+            at an address that is not public.
         NotInstalled: the panel signs its links, and the library that verifies them is missing.
     """
     found = {}

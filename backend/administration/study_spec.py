@@ -26,7 +26,7 @@ from backend.foundation.errors import InvalidInput, Key, under
 from backend.foundation.names import clean
 from backend.foundation.suggestions import did_you_mean
 from backend.foundation.text_files import read_text
-from backend.panels.signed_links import check_installed
+from backend.panels.signed_links import check_installed, check_posted
 
 T = TypeVar("T")
 KINDS = ("study", "qualification")
@@ -307,7 +307,10 @@ def panel_of(given: str | Mapping[str, Any], here: Path | None = None) -> PanelR
         return panels.named(given) if here is None else read_panel(given, here)
     record = panels.from_json(given, "panel")
     if record.signature:
-        check_installed()
+        if here is None:
+            check_posted(record.signature)
+        else:
+            check_installed()
     return record
 
 

@@ -10,27 +10,48 @@ import os
 import socket
 import ssl
 import threading
-import time
 from collections.abc import Callable
-from ipaddress import ip_address
+from concurrent.futures import Future
+from ipaddress import IPv6Address, ip_address, ip_network
 from urllib.parse import urlsplit
+
+from backend.foundation.deadlines import Deadline
+from backend.foundation.own_addresses import own_addresses
 
 PRIVATE_HOSTS = "OPENHYPE_PRIVATE_HOSTS"
 """Environment variable: hosts, separated by commas, that may have addresses that are not public."""
+_RESOLVED_WITHIN_S = 3.0
+_PUBLIC_IPV6 = ip_network("2000::/3")
+"""Global unicast (RFC 4291); outside is what embeds an IPv4 address for translation, such as 64:ff9b::/96."""
+_NOT_PUBLIC = tuple(
+    map(
+        ip_network,
+        (
+            "2002::/16",  # 6to4, which embeds an IPv4 address
+            "192.0.0.0/24",  # of protocols (RFC 6890); metadata of a cloud at 192.0.0.192
+            "168.63.129.16/32",  # the host of a virtual machine on Azure, which also serves metadata
+        ),
+    )
+)
+Resolve = Callable[..., list[tuple]]
+
+
+class NotPublic(ValueError):
+    """A host has an address that is not public."""
 
 
 def fetched(
     url: str,
     seconds: float,
     most_bytes: int,
-    resolve: Callable[..., list[tuple]] = socket.getaddrinfo,
+    resolve: Resolve = socket.getaddrinfo,
     is_trusted: bool = False,
 ) -> bytes:
     """Return the body of a reply with status 200.
 
     Args:
         url: of the scheme https, or http.
-        seconds: within which the whole of it has to be there, once the name is resolved.
+        seconds: within which the whole of it has to be there.
         is_trusted: whether the host may have an address that is not public, besides those of the environment.
 
     Raises:
@@ -40,29 +61,31 @@ def fetched(
         http.client.HTTPException: the reply is not HTTP.
     """
     parts = urlsplit(url)
-    host = parts.hostname or ""
-    port = parts.port or (443 if parts.scheme == "https" else 80)
-    address = _address(host, port, resolve, is_trusted or host in _private_hosts())
-    deadline = time.monotonic() + seconds
-    connection = http.client.HTTPConnection(host, port)
-    plain = socket.create_connection(address, seconds)
-    ending = threading.Timer(max(0.0, deadline - time.monotonic()), _end, (plain,))
-    ending.daemon = True
-    ending.start()
-    try:
-        is_safe = parts.scheme == "https"
-        context = ssl.create_default_context() if is_safe else None
-        connection.sock = context.wrap_socket(plain, server_hostname=host) if context else plain
-        path = parts.path + (f"?{parts.query}" if parts.query else "") or "/"
-        connection.request("GET", path, headers={"Host": parts.netloc.rpartition("@")[2], "Accept": "*/*"})
-        body = _body(connection.getresponse(), host, most_bytes)
-        if time.monotonic() >= deadline:  # what was cut off looks like an end
-            raise TimeoutError(f"{host} did not send all within {seconds:g} s")
+    with Deadline(seconds) as deadline:
+        host, address = _address(url, resolve, is_trusted, deadline.left_s())
+        connection = http.client.HTTPConnection(host, address[1])
+        try:
+            plain = connection.sock = deadline.connect(address)
+            if parts.scheme == "https":
+                connection.sock = ssl.create_default_context().wrap_socket(plain, server_hostname=host)
+            path = parts.path + (f"?{parts.query}" if parts.query else "") or "/"
+            sent = {"Host": parts.netloc.rpartition("@")[2], "Accept": "*/*"}
+            connection.request("GET", path, headers=sent)
+            body = _body(connection.getresponse(), host, most_bytes)
+        finally:
+            connection.close()
+        deadline.left_s()  # what was cut off looks like an end
         return body
-    finally:
-        ending.cancel()
-        connection.close()
-        plain.close()
+
+
+def check_public(url: str, resolve: Resolve = socket.getaddrinfo) -> None:
+    """Raise NotPublic if an address leads into this network; a name that does not resolve may later."""
+    try:
+        _address(url, resolve, False, _RESOLVED_WITHIN_S)
+    except NotPublic:
+        raise
+    except (OSError, ValueError):
+        return
 
 
 def _body(reply: http.client.HTTPResponse, host: str, most_bytes: int) -> bytes:
@@ -77,32 +100,44 @@ def _body(reply: http.client.HTTPResponse, host: str, most_bytes: int) -> bytes:
     return content
 
 
-def _address(
-    host: str, port: int, resolve: Callable[..., list[tuple]], may_be_private: bool
-) -> tuple[str, int]:
-    """Return the address and port to connect to."""
-    addresses = [str(found[4][0]) for found in resolve(host, port, type=socket.SOCK_STREAM)]
+def _address(url: str, resolve: Resolve, is_trusted: bool, seconds: float) -> tuple[str, tuple[str, int]]:
+    """Return the host of a URL, and the address and port to connect to."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    addresses = _resolved(resolve, host, port, seconds)
+    may_be_private = is_trusted or host in _private_hosts()
     inside = [] if may_be_private else [address for address in addresses if not _is_public(address)]
     if inside:
-        raise ValueError(
-            f"{host} has the address {inside[0]}, which is not public; if it is yours, name it in "
-            f"{PRIVATE_HOSTS}"
+        raise NotPublic(
+            f"{host} has the address {inside[0]}, which is not public; if it is yours, have the operator of "
+            f"the server name it in {PRIVATE_HOSTS}"
         )
-    return addresses[0], port
+    return host, (addresses[0], port)
 
 
-def _is_public(address: str) -> bool:
-    found = ip_address(address.partition("%")[0])
-    found = getattr(found, "ipv4_mapped", None) or found
-    return found.is_global and not found.is_multicast
+def _resolved(resolve: Resolve, host: str, port: int, seconds: float) -> list[str]:
+    """Return the addresses of a host; nothing interrupts a resolution, so its thread may be left behind."""
+    result: Future[list[tuple]] = Future()
+
+    def run() -> None:
+        try:
+            result.set_result(resolve(host, port, type=socket.SOCK_STREAM))
+        except (OSError, ValueError) as error:
+            result.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return [str(entry[4][0]) for entry in result.result(seconds)]
+
+
+def _is_public(text: str) -> bool:
+    address = ip_address(text.partition("%")[0])
+    address = getattr(address, "ipv4_mapped", None) or address
+    if isinstance(address, IPv6Address) and address not in _PUBLIC_IPV6:
+        return False
+    is_own = address in own_addresses() or any(address in network for network in _NOT_PUBLIC)
+    return address.is_global and not address.is_multicast and not is_own
 
 
 def _private_hosts() -> set[str]:
     return {host.strip().lower() for host in os.environ.get(PRIVATE_HOSTS, "").split(",") if host.strip()}
-
-
-def _end(connection: socket.socket) -> None:
-    try:
-        connection.shutdown(socket.SHUT_RDWR)
-    except OSError:  # it has ended
-        return

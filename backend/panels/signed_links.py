@@ -15,10 +15,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from backend.experiment.panel import Signature
-from backend.foundation.errors import NotAllowed, Unavailable
+from backend.foundation.errors import InvalidInput, NotAllowed, Unavailable
 from backend.foundation.frozen import dataclass
 from backend.foundation.optional_packages import check
-from backend.foundation.public_fetch import fetched
+from backend.foundation.public_fetch import NotPublic, check_public, fetched
 
 _ALGORITHMS = {"RSA": "RS256", "EC": "ES256"}
 """The algorithm that each type of key may verify."""
@@ -29,6 +29,8 @@ _ASKED_AGAIN_S = 60
 """Minimum time before the panel is asked again for a key that its set lacked."""
 _TRIED_AGAIN_S = 10
 """Minimum time after a failed fetch: otherwise a panel that is down would delay every request."""
+_AT_ONCE = 4
+"""Panels that are asked at a time, of the 16 threads of a server; of those that failed before, one."""
 _FETCH_S = 5
 """Within which the whole set of keys has to be there."""
 _MAX_BYTES = 256 * 1024
@@ -50,8 +52,8 @@ class _Asked:
 class Signatures:
     """Verifies panels' signatures, with keys cached for an hour. Safe to use from many threads.
 
-    One request at a time asks a panel; what others need meanwhile they do not wait for: a panel that does not
-    reply would hold all threads of the server.
+    One request at a time asks a panel, and few panels are asked at once; other requests do not wait for that:
+    panels that do not reply would hold all threads of the server.
     """
 
     def __init__(self, clock: Callable[[], datetime], fetch: Fetch | None = None, own: str = ""):
@@ -122,10 +124,7 @@ class Signatures:
             raise _unsigned("the panel's signature names no key")
         found = self._kept(source, kid)
         if found is None:
-            with self._lock:
-                if source in self._asking:
-                    raise Unavailable("the panel's keys are being fetched; try again in a moment")
-                self._asking.add(source)
+            self._begin(source)
             try:
                 found = self._kept(source, kid) or self._asked_for(source, kid)
             finally:
@@ -133,6 +132,16 @@ class Signatures:
         if found is None:
             raise _unsigned("the panel's signature is by a key that the panel does not publish")
         return found
+
+    def _begin(self, source: str) -> None:
+        """Note that a panel is being asked; raise if it already is, or too many are."""
+        with self._lock:
+            asked = {one: self._asked.get(one) for one in (source, *self._asking)}
+            failing = {one for one, last in asked.items() if last and last.failed}
+            is_crowded = len(self._asking) >= _AT_ONCE or (source in failing and len(failing) > 1)
+            if source in self._asking or is_crowded:
+                raise Unavailable("the panel's keys are being fetched; try again in a moment")
+            self._asking.add(source)
 
     def _kept(self, source: str, kid: str) -> tuple[str, Any] | None:
         asked = self._asked.get(source)
@@ -158,6 +167,21 @@ class Signatures:
 def check_installed() -> None:
     """Raise NotInstalled if the library for verifying signatures is missing."""
     check("signed entry", "jwt", "cryptography")
+
+
+def check_posted(signature: Signature) -> None:
+    """Raise unless the signature of a record that came through the API can be verified here.
+
+    Raises:
+        NotInstalled: the library for verification is missing.
+        InvalidInput: the server of the keys has no public address.
+    """
+    check_installed()
+    try:
+        if not signature.keys.startswith("{"):
+            check_public(signature.keys)
+    except NotPublic as error:
+        raise InvalidInput(f"signature.keys: {error}", keys=("signature", "keys")) from None
 
 
 def _keys(document: bytes) -> dict[str, tuple[str, Any]]:

@@ -8,7 +8,9 @@ from http.client import HTTPException
 
 import pytest
 
-from backend.foundation.public_fetch import fetched
+from backend.foundation.own_addresses import own_addresses
+from backend.foundation.public_fetch import NotPublic, check_public, fetched
+from tests.unit.foundation.certificates import context_of_server
 
 
 def resolving(*addresses):
@@ -16,7 +18,7 @@ def resolving(*addresses):
 
 
 @contextmanager
-def server(speak):
+def server(speak, tls=None):
     """Serve one connection after another on loopback by `speak(connection)`, and yield the URL."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
@@ -26,15 +28,15 @@ def server(speak):
                     connection, _ = listening.accept()
                 except OSError:
                     return
-                with connection:
-                    connection.recv(65536)
-                    try:
-                        speak(connection)
-                    except OSError:
-                        continue
+                try:
+                    with tls.wrap_socket(connection, server_side=True) if tls else connection as speaking:
+                        speaking.recv(65536)
+                        speak(speaking)
+                except OSError:
+                    continue
 
         threading.Thread(target=run, daemon=True).start()
-        yield f"http://localhost:{listening.getsockname()[1]}/keys?a=b"
+        yield f"{'https' if tls else 'http'}://localhost:{listening.getsockname()[1]}/keys?a=b"
         listening.shutdown(socket.SHUT_RDWR)
 
 
@@ -43,18 +45,24 @@ def server(speak):
     [
         "127.0.0.1", "127.8.8.8", "0.0.0.0", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254",
         "100.64.0.1", "224.0.0.1", "255.255.255.255", "::1", "::", "fe80::1%eth0", "fd00:ec2::254", "ff02::1",
-        "::ffff:127.0.0.1", "::ffff:169.254.169.254",
+        "::ffff:127.0.0.1", "::ffff:169.254.169.254", "::127.0.0.1", "::ffff:0:127.0.0.1", "64:ff9b::7f00:1",
+        "64:ff9b:1::7f00:1", "2002:7f00:1::", "2001:0:7f00:1::", "fec0::1", "192.0.0.192", "168.63.129.16",
+        "198.18.0.1", "240.0.0.1", *map(str, own_addresses()),
     ],
 )  # fmt: skip
 def test_no_address_inside_is_asked_whichever_name_leads_there(address):
     for addresses in [(address,), ("93.184.215.14", address)]:
         with pytest.raises(
-            ValueError, match="which is not public; if it is yours, name it in OPENHYPE_PRIVATE_HOSTS"
+            ValueError,
+            match=r"which is not public; if it is yours, have the operator .* in OPENHYPE_PRIVATE_HOSTS",
         ):
             fetched("https://keys.example/jwks.json", 1, 100, resolving(*addresses))
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "2130706433", "0x7f.1", "0177.0.0.1"])
+@pytest.mark.parametrize(
+    "host",
+    ["127.0.0.1", "localhost", "[::1]", "2130706433", "0x7f.1", "0177.0.0.1", "a@127.1", "017700000001"],
+)
 def test_no_way_to_write_loopback_leads_there(host):
     with pytest.raises(
         (ValueError, OSError), match=r"not public|Name or service|resolution|unreachable|refused"
@@ -103,6 +111,57 @@ def test_one_deadline_holds_for_the_whole(text):
         fetched(url, 0.5, 1000, is_trusted=True)
 
     assert time.monotonic() - begun < 2.5
+
+
+@pytest.mark.parametrize("text", [b"X: " + b"x" * 200, b"\r\n" + b"x" * 200], ids=["header", "body"])
+def test_the_deadline_holds_for_an_encrypted_reply(text, tmp_path, monkeypatch):
+    tls, certificate = context_of_server(tmp_path)
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    begun = time.monotonic()
+
+    with server(drip(b"HTTP/1.1 200 OK\r\n" + text), tls) as url, pytest.raises((OSError, HTTPException)):
+        fetched(url, 0.8, 1000, is_trusted=True)
+
+    assert time.monotonic() - begun < 2
+
+
+def test_an_encrypted_reply_is_fetched(tmp_path, monkeypatch):
+    tls, certificate = context_of_server(tmp_path)
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+
+    with server(lambda c: c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nkeys"), tls) as url:
+        assert fetched(url, 5, 100, is_trusted=True) == b"keys"
+
+
+def test_the_deadline_holds_for_the_beginning_of_encryption():
+    begun = time.monotonic()
+
+    with server(drip(b"\x16\x03\x03\x40\x00" + b"x" * 200)) as url, pytest.raises((OSError, HTTPException)):
+        fetched(url.replace("http://", "https://"), 0.5, 1000, is_trusted=True)
+
+    assert time.monotonic() - begun < 2
+
+
+def test_the_deadline_holds_for_the_resolution_of_the_name():
+    def resolve(*_, **__):
+        time.sleep(3)
+        return []
+
+    begun = time.monotonic()
+    with pytest.raises(TimeoutError):
+        fetched("https://keys.example/jwks.json", 0.3, 100, resolve)
+
+    assert time.monotonic() - begun < 1.5
+
+
+def test_a_name_that_does_not_resolve_yet_may_be_stored_and_one_that_leads_inside_may_not():
+    def unknown(*_, **__):
+        raise socket.gaierror("Name or service not known")
+
+    check_public("https://keys.example/jwks.json", unknown)
+    check_public("https://keys.example/jwks.json", resolving("93.184.215.14"))
+    with pytest.raises(NotPublic, match=r"192\.168\.0\.7"):
+        check_public("https://keys.example/jwks.json", resolving("192.168.0.7"))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from backend.jobs import create_study, queue
 from backend.jobs.worker import Worker
 from backend.members import audit_log
 
-from .ordered import Orders, noise, picture
+from .ordered import Orders, noise, picture, signed_panel
 
 
 @pytest.fixture
@@ -110,6 +110,17 @@ def test_what_is_wrong_in_an_order_is_told_at_once_in_its_own_words(orders, chan
 
     assert (status, message in found, "--" in found) == (400, True, False), found
     assert queue.jobs(orders.world.store) == []
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "169.254.169.254", "[::1]", "localhost", "0x7f.1", "a@10.1"])
+def test_keys_inside_the_servers_network_are_refused_where_a_study_is_ordered(orders, host):
+    panel = signed_panel(f"https://{host}/latest")
+
+    for path in ("/studies", "/previews"):
+        reply = orders.call("POST", path, orders.faces(panel=panel))
+        found = reply.json["error"]
+        assert (reply.status_code, found["keys"]) == (400, ["panel", "signature", "keys"])
+        assert "which is not public" in found["message"]
 
 
 @pytest.mark.parametrize(

@@ -430,3 +430,44 @@ def test_a_signed_link_goes_on_in_another_browser_from_the_same_place_alone(site
     site.clock.move(minutes=10)
     by_pass = post(site, "faces/admission", again["pass"])[1]
     assert by_pass["token"] == again["token"]
+
+
+def test_few_panels_are_asked_at_once_and_one_of_those_that_failed(panel):
+    held = threading.Semaphore(0)
+    sources, begun, go_on = [f"https://p{i}.example/keys" for i in range(9)], [], threading.Event()
+
+    def fetch(source):
+        if source in failing:
+            raise OSError
+        begun.append(source)
+        held.release()
+        go_on.wait(10)
+        return BOTH
+
+    failing = set(sources[:2])
+    now = [NOW]
+    signatures = Signatures(lambda: now[0], fetch)
+
+    def visit(source):
+        signatures.check(Signature("proof", source, CLAIMS), LINK, token())
+
+    for source in sources[:2]:
+        with pytest.raises(Unavailable, match="could not be fetched"):
+            visit(source)
+    failing.clear()
+    now[0] += timedelta(seconds=11)
+    threads = [threading.Thread(target=visit, args=(source,)) for source in (sources[0], *sources[2:5])]
+    for i, thread in enumerate(threads):
+        thread.start()
+        held.acquire(timeout=10)
+        if i == 0:
+            with pytest.raises(Unavailable, match="being fetched; try again in a moment"):
+                visit(sources[1])  # failed before, as the one that is being asked
+    with pytest.raises(Unavailable, match="being fetched; try again in a moment"):
+        visit(sources[8])
+    go_on.set()
+    for thread in threads:
+        thread.join()
+
+    visit(sources[8])
+    assert begun == [sources[0], *sources[2:5], sources[8]]

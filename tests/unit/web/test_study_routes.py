@@ -19,6 +19,7 @@ from backend.web.openapi import operations
 from backend.web.server import in_background
 
 from .. import sample_studies as studies
+from ..jobs.ordered import signed_panel
 from .members import signed_in
 from .researcher import Researcher
 
@@ -218,6 +219,8 @@ def test_settings_change_until_somebody_begins(world, me, study):
         ({"title": "\ud800"}, "half of a surrogate pair"),
         ({"size_px": 128}, "size_px of study faces stays"),
         ({"panel": {"name": "x", "nope": 1}}, "unknown entry 'nope'"),
+        ({"panel": signed_panel("https://127.1/keys")}, "which is not public"),
+        ({"panel": signed_panel("http://localhost:9/keys")}, "which is not public"),
         ({"contact": "javascript://x"}, "contact must be"),
         ({"images": {"$gt": 1}}, "images must be a number, a text"),
     ],
