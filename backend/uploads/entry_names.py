@@ -16,7 +16,7 @@ from backend.uploads.archive_entries import bad_archive
 LONGEST_STATED = 2048
 """Most bytes of a name in an archive, with steps such as `./` that its path is without."""
 _MOST_PATH_BYTES, _MOST_NAME_BYTES, _MOST_FOLDERS = 1024, 255, 16
-_DRIVE = re.compile(r"[A-Za-z]:")
+_DRIVE = re.compile(r"[A-Za-z]:(/|$)")
 _UNSTORABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _SKIPPED = {"__macosx", ".ds_store", "thumbs.db", "desktop.ini"}
 """Left in archives by macOS and Windows, as are files whose names begin with `._`."""

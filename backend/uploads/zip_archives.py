@@ -5,6 +5,7 @@ nothing that entries share. This reads one entry at a time, and refuses what no 
 entries that overlap (Fifield, 2019, A better zip bomb), bytes that belong to none before the first.
 """
 
+import re
 import stat
 import struct
 import zlib
@@ -26,7 +27,17 @@ _LONGEST_COMMENT = 65_535
 _IN_64, _COUNT_IN_64 = 0xFFFFFFFF, 0xFFFF
 _ENCRYPTED, _STRONGLY, _UTF8, _MASKED = 0x1, 0x40, 0x800, 0x2000
 _STORED, _DEFLATED = 0, 8
-_UNIX, _MACOS = 3, 19
+_DOS, _UNIX, _NTFS, _MACOS = 0, 3, 10, 19
+_CODE_PAGES = (
+    (
+        "cp932",
+        re.compile(rb"[\x80-\xff]{2}|(\x83[\x40-\x7e]){2}"),
+        re.compile(r"([\x00-\x7f]|(?<![a-z])[ぁ-ヿ々一-鿿]++(?![a-z]))*", re.I),
+    ),
+    ("cp866", re.compile(rb"[\xa6-\xef]"), re.compile(r"[\x00-\x7f\u0400-\u045f]*")),
+)
+"""Code pages of Windows in Japan and Russia; the bytes that speak for them (in 437 two accents, or
+signs); and what names then consist of: letters of these alphabets, in Japanese not within Latin words."""
 
 
 @dataclass(frozen=True)
@@ -85,17 +96,22 @@ def _directory(file: BinaryIO) -> _Directory:
     _, disk, _, _, count, size, offset, _ = _END.unpack(tail[place : place + _END.size])
     end = begin + place
     if _IN_64 in (size, offset) or count == _COUNT_IN_64:
-        count, size, offset, end = _directory_64(file, end)
+        count, size, offset, end = _directory_64(file, end) or (count, size, offset, end)
     if disk not in (0, _COUNT_IN_64) or offset + size != end:
         raise bad_archive("it is one of several volumes, or has bytes before its first entry")
     return _Directory(offset, size, count)
 
 
-def _directory_64(file: BinaryIO, end: int) -> tuple[int, int, int, int]:
-    """Return count, size and offset of a directory from the record for large archives, and its place."""
+def _directory_64(file: BinaryIO, end: int) -> tuple[int, int, int, int] | None:
+    """Return count, size and offset of a directory from the record for large archives, and its place.
+
+    None if there is no such record: an archive of exactly 65,535 entries needs none.
+    """
     file.seek(max(0, end - _LOCATOR.size))
     magic, _, place, _ = _LOCATOR.unpack(exactly(file, _LOCATOR.size, "its end"))
-    if magic != b"PK\6\7" or place > end:
+    if magic != b"PK\6\7":
+        return None
+    if place > end:
         raise bad_archive("its end is damaged")
     file.seek(place)
     magic, *_, count, size, offset = _END_64.unpack(exactly(file, _END_64.size, "its end"))
@@ -116,6 +132,8 @@ def _entry(file: BinaryIO, at: int, directory: _Directory) -> tuple[ArchiveEntry
     text = exactly(file, name_bytes, "its directory")
     extra = exactly(file, extra_bytes, "its directory")
     name = _name(text, bool(flags & _UTF8))
+    if made_by >> 8 in (_DOS, _NTFS):
+        name = name.replace("\\", "/")  # Compress-Archive of PowerShell 5.1
     if name_bytes > LONGEST_STATED:
         raise too_long(name)
     size, packed, offset = _large(extra, size, packed, offset, name)
@@ -137,11 +155,19 @@ def _entry(file: BinaryIO, at: int, directory: _Directory) -> tuple[ArchiveEntry
 
 
 def _name(text: bytes, is_utf8: bool) -> str:
-    """Return a name; macOS writes UTF-8 without saying so, other programs then mean code page 437."""
+    """Return a name; macOS writes UTF-8 without saying so, other programs then mean a code page.
+
+    That is 437 by the standard; Windows in Japan and Russia writes its own (`_CODE_PAGES`).
+    """
     try:
         return text.decode("utf-8")
     except UnicodeDecodeError:
-        return text.decode("utf-8", "surrogateescape") if is_utf8 else text.decode("cp437")
+        if is_utf8:
+            return text.decode("utf-8", "surrogateescape")
+    for page, sign, letters in _CODE_PAGES:
+        if sign.search(text) and letters.fullmatch(name := text.decode(page, "replace")):
+            return name
+    return text.decode("cp437")
 
 
 def _large(extra: bytes, size: int, packed: int, offset: int, name: str) -> tuple[int, int, int]:

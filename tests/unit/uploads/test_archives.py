@@ -385,3 +385,45 @@ def test_memory_does_not_grow_with_a_file(tmp_path, format):
     grown_kb = int(subprocess.run(command, capture_output=True, check=True).stdout)
 
     assert grown_kb < 8_000
+
+
+@pytest.mark.parametrize("system", [0, 10])
+def test_folders_are_divided_by_backslashes_where_windows_made_the_archive(tmp_path, system):
+    infos = [zip_info("x", 0, system) for _ in range(2)]
+    for info, name in zip(infos, ("cats\\1.png", "cats\\old\\2.png"), strict=True):
+        info.filename = name
+
+    assert set(unpacked(tmp_path, zipped(infos=[(info, PNG) for info in infos]), "zip")[1]) == {
+        "1.png", "old/2.png",
+    }  # fmt: skip
+
+
+def test_a_backslash_of_windows_climbs_out_of_no_folder(tmp_path):
+    info = zip_info("x", 0, 0)
+    info.filename = "..\\x.png"
+
+    refuse(tmp_path, zipped(infos=[(info, PNG)]), "zip", "climbs out")
+
+
+@pytest.mark.parametrize(
+    ("name", "page"),
+    [
+        ("ネコ/ソ1.png", "cp932"), ("猫の写真.png", "cp932"), ("кошки/Белая кошка 1.png", "cp866"),
+        ("Köln/öl.png", "cp437"), ("Ménagerie/été.png", "cp437"), ("äö.png", "cp437"),
+    ],
+)  # fmt: skip
+def test_names_in_code_pages_are_read(tmp_path, name, page):
+    entries = [{"name": b"x.png", "data": PNG}, {"name": name.encode(page), "data": PNG}]
+
+    assert set(unpacked(tmp_path, raw_zip(entries), "zip")[1]) == {"x.png", name}
+
+
+def test_an_archive_of_exactly_65_535_entries_is_read(tmp_path):
+    folders = [{"name": b"%d/" % i} for i in range(65_534)]  # more than that need a record that says so
+    archive = raw_zip([*folders, {"name": b"1.png", "data": PNG}])
+
+    assert unpacked(tmp_path, archive, "zip", replace(MOST, files=40_000))[1] == {"1.png": PNG}
+
+
+def test_a_colon_in_a_name_is_no_drive(tmp_path):
+    assert set(unpacked(tmp_path, zipped({"a:b.png": PNG, "c.png": PNG}), "zip")[1]) == {"a:b.png", "c.png"}
