@@ -359,7 +359,7 @@ function nameField(slot, transfers) {
         other !== slot && other.kind === slot.kind && other.name.toLowerCase() === name.toLowerCase(),
     );
     problem.textContent = !MODEL.test(name)
-      ? "Use letters, digits, spaces and . _ @ + -"
+      ? "Use letters from a to z, digits, spaces and . _ @ + -"
       : isTaken
         ? "Another one is called so."
         : "";

@@ -232,8 +232,8 @@ def check_models(names: Sequence[str], what: str = "model") -> None:
     for name in names:
         if not _MODEL.fullmatch(name):
             raise InvalidInput(
-                f"a {what}'s name must be 1 to 100 letters, digits, spaces and . _ @ + -, starting with a "
-                f"letter or digit and not ending with a space, not {name!r}",
+                f"a {what}'s name must be 1 to 100 letters from a to z, digits, spaces and . _ @ + -, "
+                f"starting with a letter or digit and not ending with a space, not {name!r}",
                 keys=(name,),
             )
     folded: dict[str, str] = {}

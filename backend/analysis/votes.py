@@ -4,7 +4,8 @@ A vote is 1 if it prefers `p1` (2AFC) or says `same` (JND), else 0. The share of
 votes: what the BAPPS data set stores as `judge` and `same` (Zhang et al., 2018).
 """
 
-from collections.abc import Iterable, Mapping
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -113,45 +114,87 @@ def votes_of_shares(
 
 
 def votes_of(rows: Iterable[Mapping[str, Any]], kind: str, is_simulated: bool = False) -> Votes:
-    """Return the votes of rows with the columns of the responses file.
+    """Return the votes of rows, as `VoteCounter` does.
+
+    Raises:
+        InvalidInput: as in `VoteCounter`.
+    """
+    counter = VoteCounter(kind)
+    for row in rows:
+        counter.add(row)
+    return counter.votes(is_simulated)
+
+
+class VoteCounter:
+    """Collects the votes of rows with the columns of the responses file, in 17 bytes each.
 
     Left out are rows that are not scored (`trial_kind` other than `test`) and evaluators whom the study's
     rule excludes. If an evaluator judged an item twice, the first vote counts.
-
-    Raises:
-        InvalidInput: no row is left, an item is missing, or an item belongs to two sets.
     """
-    found: dict[tuple[str, str], float] = {}
-    set_of: dict[str, str] = {}
-    repeated = 0
-    for row in rows:
+
+    def __init__(self, kind: str) -> None:
+        self.rows = 0
+        """Rows that were added, scored or not."""
+        self._kind = kind
+        self._items: dict[str, int] = {}
+        self._sets: list[str] = []
+        self._people: dict[str, int] = {}
+        self._item, self._person, self._vote = array("q"), array("q"), array("b")
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Add a row.
+
+        Raises:
+            InvalidInput: its item is missing, or belongs to two sets.
+        """
+        self.rows += 1
         if (row.get("trial_kind") or TEST) != TEST or row.get("excluded"):
-            continue
+            return
         item = row.get("item") or ""
         name = row.get("model") or item.rpartition("/")[0]
         if not item or not name:
             raise InvalidInput(f"each response must name its item, such as traditional/000123, not {item!r}")
-        if set_of.setdefault(item, name) != name:
-            raise InvalidInput(f"item {item} is in two sets, {set_of[item]} and {name}; an item has one set")
-        key = (item, str(row["evaluator"]))
-        repeated += key in found
-        found.setdefault(key, vote_of(row, kind))
-    if not found:
-        raise InvalidInput("there is no vote on any item yet")
-    names, of_set = _sorted(set_of.items())
-    sets, place = _in_order(of_set), {name: i for i, name in enumerate(names)}
-    people = {person: i for i, person in enumerate(sorted({person for _, person in found}))}
-    return Votes(
-        kind,
-        names,
-        sets,
-        _codes(of_set, sets),
-        np.array([place[item] for item, _ in found]),
-        np.array([*found.values()], float),
-        np.array([people[person] for _, person in found]),
-        repeated=repeated,
-        is_simulated=is_simulated,
-    )
+        code = self._items.setdefault(item, len(self._items))
+        self._sets += [name] * (code == len(self._sets))
+        if self._sets[code] != name:
+            raise InvalidInput(
+                f"item {item} is in two sets, {self._sets[code]} and {name}; an item has one set"
+            )
+        self._item.append(code)
+        self._person.append(self._people.setdefault(str(row["evaluator"]), len(self._people)))
+        self._vote.append(int(vote_of(row, self._kind)))
+
+    def votes(self, is_simulated: bool = False) -> Votes:
+        """Return the votes of the rows that were added.
+
+        Raises:
+            InvalidInput: there is none.
+        """
+        if not self._item:
+            raise InvalidInput("there is no vote on any item yet")
+        item, person = np.frombuffer(self._item, np.int64), np.frombuffer(self._person, np.int64)
+        _, first = np.unique(item * len(self._people) + person, return_index=True)
+        first.sort()
+        names, of_set = _sorted(zip(self._items, self._sets, strict=True))
+        sets = _in_order(of_set)
+        return Votes(
+            self._kind,
+            names,
+            sets,
+            _codes(of_set, sets),
+            _places(self._items, names)[item[first]],
+            np.frombuffer(self._vote, np.int8)[first].astype(float),
+            _places(self._people, sorted(self._people))[person[first]],
+            repeated=len(item) - len(first),
+            is_simulated=is_simulated,
+        )
+
+
+def _places(codes: Mapping[str, int], names: Sequence[str]) -> np.ndarray:
+    """Return the index in `names` of each name, by its code."""
+    place = np.empty(len(names), np.int64)
+    place[[codes[name] for name in names]] = np.arange(len(names))
+    return place
 
 
 def vote_of(row: Mapping[str, Any], kind: str) -> float:

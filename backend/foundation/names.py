@@ -19,6 +19,11 @@ def are_clean(names: Sequence[Any]) -> bool:
     return together.isascii() and not _AROUND.search(together) and together.count("\n") < max(1, len(names))
 
 
+def composed(name: str) -> str:
+    """Return a name in Unicode form NFC: macOS and archives made there write `é` as `e` and an accent."""
+    return name if name.isascii() else unicodedata.normalize("NFC", name)
+
+
 def clean(name: Any) -> Any:
     """Return a name as compared: in Unicode form NFC, without surrounding white space or byte order marks."""
     if not isinstance(name, str) or (name.isascii() and name == name.strip()):

@@ -14,6 +14,7 @@ from backend.experiment.records import Stimulus, Study
 from backend.foundation.csv_formulas import unescape_formula
 from backend.foundation.csv_tables import read_rows
 from backend.foundation.errors import InvalidInput, NotFound
+from backend.foundation.names import composed
 from backend.foundation.printable import printable
 from backend.responses.bapps_export import FOLDER
 from backend.responses.reading.bapps import ITEMS, ITEMS_BYTES, PARTS
@@ -134,7 +135,7 @@ def _stems(folder: Path) -> dict[str, Path]:
     for path in sorted(folder.iterdir()):
         if path.name.startswith(".") or path.suffix.lower() not in SUFFIXES:
             continue
-        stem = printable(path.stem)
+        stem = composed(printable(path.stem))
         if stem in found:
             raise InvalidInput(f"{printable(path)} and {printable(found[stem])} have one name")
         found[stem] = path
@@ -153,7 +154,7 @@ def _exported(folder: Path) -> ItemPictures:
     columns = ("set", "stem", "item")
     rows = read_rows(table, columns, ITEMS_BYTES)
     cells = ([unescape_formula(row[column]) for column in columns] for _, row in rows)
-    names = {f"{set_}/{stem}": item for set_, stem, item in cells}
+    names = {composed(f"{set_}/{stem}"): item for set_, stem, item in cells}
     files = {names[name]: files for name, files in of_tree.files.items() if name in names}
     return ItemPictures(of_tree.kind, files, printable(folder))
 

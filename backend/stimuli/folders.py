@@ -13,6 +13,7 @@ from typing import Literal
 
 from backend.experiment.records import CHECK, PRACTICE, REAL, TRUTHS
 from backend.foundation.errors import Keys
+from backend.foundation.names import composed
 from backend.foundation.printable import printable
 from backend.stimuli.file_names import FileText, file_name, handed_on
 from backend.stimuli.images import OTHER_PICTURES, SUFFIXES, BadKind
@@ -284,7 +285,7 @@ def _is_class(side: _Side, folder: Path) -> bool:
 def _read_class(side: _Side, folder: Path) -> None:
     for path in _entries(side, folder):
         if not path.is_dir():
-            _sort_in(side, path, folder.name, side.grouped)
+            _sort_in(side, path, composed(folder.name), side.grouped)
         elif _is_hidden(path):
             side.no_pictures.append(side.file(path))
         else:

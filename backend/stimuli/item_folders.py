@@ -15,6 +15,7 @@ Other files and folders beside those of the parts, such as `judge`, are ignored.
 
 import os
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +23,7 @@ from pathlib import Path, PurePosixPath
 
 from backend.foundation.csv_tables import read_rows
 from backend.foundation.errors import InvalidInput, Keys
-from backend.foundation.names import clean
+from backend.foundation.names import clean, composed
 from backend.foundation.printable import printable
 from backend.stimuli.file_names import FileText, file_name, handed_on, joined
 from backend.stimuli.folders import Finding, keys_of
@@ -238,13 +239,20 @@ def _read_index(found: ItemScan, of: ItemSource, folder: Path) -> None:
             raise InvalidInput(
                 f"{where}: the triplet of {printable(paths[0])} is there already, in line {before}"
             )
-        stem = printable(str(PurePosixPath(paths[0]).with_suffix("")).removeprefix(f"{_REF}/"))
+        stem = printable(composed(str(PurePosixPath(paths[0]).with_suffix(""))).removeprefix(f"{_REF}/"))
         of_reference[stem] += 1
         own = stem if of_reference[stem] == 1 else f"{stem}_{of_reference[stem]}"
         files = [
-            (part, [found.file(str(folder / path))]) for part, path in zip(_INDEX_COLUMNS, paths, strict=True)
+            (part, [found.file(_as_listed(folder, path))])
+            for part, path in zip(_INDEX_COLUMNS, paths, strict=True)
         ]
         _add(found, of, own, files)
+
+
+def _as_listed(folder: Path, path: str) -> str:
+    """Return the file of a path, which its folder may have in another form of Unicode."""
+    forms = [folder / path, *(folder / unicodedata.normalize(form, path) for form in ("NFC", "NFD"))]
+    return str(next(filter(Path.exists, forms), forms[0]))
 
 
 def _pair(
@@ -300,7 +308,7 @@ def _files(found: ItemScan, folder: Path) -> dict[str, list[FileText]]:
         if suffix and suffix.lower() not in SUFFIXES | OTHER_PICTURES:
             found.no_pictures.append(shown(found.file(path)))
         else:
-            files.setdefault(stem, []).append(found.file(path))
+            files.setdefault(composed(stem), []).append(found.file(path))
     return files
 
 

@@ -16,6 +16,7 @@ from backend.analysis.response_table import truth_value
 from backend.analysis.votes import JND, TWO_AFC, Votes, votes_of_shares
 from backend.foundation.csv_tables import read_rows
 from backend.foundation.errors import InvalidInput, NotFound, reason
+from backend.foundation.names import composed
 from backend.foundation.npy_header import NoHeader, read_npy_header
 from backend.foundation.printable import printable
 
@@ -66,7 +67,9 @@ def read_bapps(folder: Path, votes_per_item: int | None = None) -> Votes:
         places = [printable(each.parent) for each in found[kind] if each.name == twice[0]]
         raise InvalidInput(f"the set {twice[0]} is there twice; name one of {', '.join(places)}")
     shares = {each.name: read_set(each, kind) for each in found[kind]}
-    items = {name: {f"{name}/{stem}": share for stem, share in of.items()} for name, of in shares.items()}
+    items = {
+        name: {composed(f"{name}/{stem}"): share for stem, share in of.items()} for name, of in shares.items()
+    }
     votes = votes_of_shares(kind, items, votes_per_item)
     return replace(votes, is_simulated=_is_simulated(folder))
 
@@ -163,9 +166,10 @@ def _stems(folder: Path) -> dict[str, Path]:
     )
     found: dict[str, Path] = {}
     for path in paths:
-        if path.stem in found:
-            raise InvalidInput(f"{printable(path)} and {printable(found[path.stem])} have one stem")
-        found[path.stem] = path
+        stem = composed(path.stem)
+        if stem in found:
+            raise InvalidInput(f"{printable(path)} and {printable(found[stem])} have one stem")
+        found[stem] = path
     return found
 
 

@@ -16,6 +16,7 @@ from backend.experiment.response_columns import number
 from backend.foundation.csv_formulas import unescape_formula
 from backend.foundation.csv_tables import CsvTable
 from backend.foundation.errors import InvalidInput, brief
+from backend.foundation.names import composed
 from backend.foundation.printable import printable
 from backend.foundation.text_files import read_text
 
@@ -75,13 +76,14 @@ class _Items:
 
     def __init__(self, items: Sequence[str]) -> None:
         self._items = items
-        self._exact = {item: i for i, item in enumerate(items)}
+        self._exact = {composed(item): i for i, item in enumerate(items)}
         self._by_stem: dict[str, list[int]] = {}
-        for i, item in enumerate(items):
+        for item, i in self._exact.items():
             self._by_stem.setdefault(item.partition("/")[2] or item, []).append(i)
 
     def named(self, name: str, where: str) -> int | None:
         """Return the index of the item called `name`, None if there is none."""
+        name = composed(name)
         path = PurePosixPath(name)
         bare = name[: -len(path.suffix)] if path.suffix.lower() in _EXTENSIONS else name
         for each in (name, bare):

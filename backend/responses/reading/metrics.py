@@ -39,10 +39,10 @@ def read_metrics(path: Path) -> dict[str, dict[str, float]]:
     for line, cells in table.numbered():
         where = f"{path} line {line}"
         model, *values = map(str.strip, cells[first:])
-        model = unescape_formula(model)
-        if not model or clean(model) in seen:
+        model = clean(unescape_formula(model))
+        if not model or model in seen:
             raise InvalidInput(f"{where}: model must be a name that occurs once, not {model!r}")
-        seen.add(clean(model))
+        seen.add(model)
         for name, cell in zip(header[1:], values, strict=True):
             value = number(cell) if cell else math.nan
             if value is None:

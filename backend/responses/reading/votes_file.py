@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from backend.analysis.response_table import truth_value
-from backend.analysis.votes import JND, KINDS, TWO_AFC, Votes, votes_of
+from backend.analysis.votes import JND, KINDS, TWO_AFC, VoteCounter, Votes
 from backend.experiment.records import TEST, TRIAL_KINDS
 from backend.foundation.errors import InvalidInput
+from backend.foundation.names import clean
 from backend.responses.reading.chunks import Chunk, chunks_of
 
 _NEEDED = ("item", "model", "evaluator", "response")
@@ -30,25 +31,28 @@ def read_votes(path: Path, simulated: bool = False) -> Votes:
         InvalidInput: a row is invalid, columns are missing, or no row is left.
     """
     kind = ""
-    rows: list[dict[str, Any]] = []
+    real, drawn = VoteCounter(kind), VoteCounter(kind)
     for chunk in chunks_of(path, _NEEDED):
-        kind = kind or _kind(chunk)
+        if not kind:
+            kind = _kind(chunk)
+            real, drawn = VoteCounter(kind), VoteCounter(kind)
         _check(chunk, kind)
-        rows += _rows(chunk)
-    if not rows:
+        for row in _rows(chunk):
+            (drawn if row["simulated"] else real).add(row)
+    if not real.rows + drawn.rows:
         raise InvalidInput(f"{path} has no responses")
-    wanted = simulated if simulated or not all(row["simulated"] for row in rows) else True
-    chosen = [row for row in rows if row["simulated"] == wanted]
-    if not chosen:
+    if simulated and not drawn.rows:
         raise InvalidInput(f"{path} has no responses of simulated sessions; leave --simulated out")
-    return votes_of(chosen, kind, wanted)
+    wanted = simulated or not real.rows
+    return (drawn if wanted else real).votes(wanted)
 
 
 def _rows(chunk: Chunk) -> Iterator[dict[str, Any]]:
     names = [
         name for name in (*_NEEDED, *_PLACES, "trial_kind", "excluded", "simulated") if name in chunk.columns
     ]
-    for cells in zip(*(chunk.columns[name] for name in names), strict=True):
+    columns = (map(clean, chunk.columns[name]) for name in names)
+    for cells in zip(*columns, strict=True):
         row: dict[str, Any] = dict(zip(names, cells, strict=True))
         row["response"] = row["response"].strip().lower()
         yield {
