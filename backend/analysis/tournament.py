@@ -15,6 +15,7 @@ from backend.analysis.bradley_terry import (
     Fit,
     centred,
     components,
+    covariance,
     fit,
     unbeaten,
 )
@@ -48,7 +49,11 @@ class Strengths:
     """Fitted strengths, and those of resamples of the evaluators."""
 
     fitted: Fit
-    """The fit, its strengths with mean 0 over the models."""
+    """The fit, its strengths with mean 0 over the models `reference`."""
+    reference: np.ndarray
+    """The models (a mask) whose mean strength is 0: those with an estimate, if there are two or more."""
+    is_estimated: np.ndarray
+    """Whether a contestant's strength is finite beside that of others: the largest group of such."""
     drawings: np.ndarray | None
     """Shape (resamples, contestants), pictures included; None with one evaluator."""
     df: float
@@ -65,6 +70,9 @@ def fit_strengths(
 ) -> Strengths:
     """Return strengths in log-odds, their mean 0 over the models; the reals do not count in that mean.
 
+    Nor do models that lost or won everything, of which it is only known who is ahead: resamples of evaluators
+    cannot vary what no answer contradicts, so that they vary by the information of the fit instead.
+
     Raises:
         InvalidInput: fewer than two models, or groups of them that no answer connects.
     """
@@ -74,24 +82,47 @@ def fit_strengths(
             f"a tournament needs answers on two models or more, not on {', '.join(answers.contestants)}"
         )
     check_comparable(answers)
-    fitted = centred(fit(answers.games, answers.counts, ties=answers.has_ties), reference)
-    people = len(answers.evaluators)
+    whole = fit(answers.games, answers.counts, ties=answers.has_ties)
+    is_estimated = _estimated(answers, whole)
+    if (reference & is_estimated).sum() > 1:
+        reference &= is_estimated
+    fitted, people = centred(whole, reference), len(answers.evaluators)
     if people < 2:
-        return Strengths(fitted, None, 0, None)
+        return Strengths(fitted, reference, is_estimated, None, 0, None)
     drawings = bootstrap.resampled(answers, fitted, reference, iterations, rng, drawn)
+    unknown = 0 if is_estimated.all() else _unknown(answers, whole, is_estimated, iterations, rng)
     pictures = picture_variance(answers, fitted, reference)
     if pictures is None:
-        return Strengths(fitted, drawings, people - 1, None if answers.pictures is None else 0.0)
+        share = None if answers.pictures is None else 0.0
+        return Strengths(fitted, reference, is_estimated, drawings + unknown, people - 1, share)
     both, df = bootstrap.with_pictures(drawings, pictures, people, rng)
-    whole = bootstrap.total_variance(drawings, people) + pictures.total
-    return Strengths(fitted, both, df, pictures.total / whole)
+    share = pictures.total / (bootstrap.total_variance(drawings, people) + pictures.total)
+    return Strengths(fitted, reference, is_estimated, both + unknown, df, share)
+
+
+def _estimated(answers: PairedAnswers, whole: Fit) -> np.ndarray:
+    """Return which contestants have finite strengths beside each other: the largest such group, or none."""
+    size = len(answers.contestants)
+    if not whole.is_penalised:
+        return np.full(size, True)
+    largest = max(unbeaten(answers.games, answers.counts), key=len)
+    return np.isin(np.arange(size), largest if len(largest) > 1 else [])
+
+
+def _unknown(
+    answers: PairedAnswers, whole: Fit, is_estimated: np.ndarray, iterations: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Return deviations of strengths without an estimate, normal with the variance of the penalised fit."""
+    variances = np.diag(covariance(answers.games, answers.counts.sum(axis=-1), whole, answers.has_ties))
+    spread = np.sqrt(np.where(is_estimated, 0, variances[: len(is_estimated)]))
+    return rng.normal(size=(iterations, len(spread))) * spread
 
 
 def strengths(answers: PairedAnswers, found: Strengths, level: float) -> dict[str, Any]:
     """Return strengths, ranks and differences.
 
     Strengths are log-odds of being preferred to the mean model; the reals, if they take part, do not count in
-    that mean.
+    that mean. A strength without a finite estimate, and its differences, have no interval.
     """
     order = np.argsort(-found.fitted.strengths, kind="stable")
     return {
@@ -119,7 +150,9 @@ def _contestants(
     answers: PairedAnswers, found: Strengths, level: float, order: np.ndarray
 ) -> list[dict[str, Any]]:
     people, fitted, drawings = len(answers.evaluators), found.fitted, found.drawings
-    ranks = cis = stds = first = None
+    is_known = found.is_estimated & (found.reference <= found.is_estimated).all()
+    cis: list[Any] = [None] * len(order)
+    ranks = stds = first = None
     if drawings is not None:
         stds = drawings.std(axis=0, ddof=1)
         cis = bootstrap.estimates(fitted.strengths, drawings, people, found.df).interval(level)
@@ -128,13 +161,13 @@ def _contestants(
     rows = []
     for place, i in enumerate(order, 1):
         wins, ties, losses = _record(answers, int(i))
-        ci = None if cis is None else cis[i]
+        ci = cis[i] if is_known[i] else None
         rows.append(
             {
                 "model": answers.contestants[i],
                 "is_real": answers.contestants[i] == REAL,
                 "strength": float(fitted.strengths[i]),
-                "std": None if stds is None else float(stds[i]),
+                "std": None if stds is None or ci is None else float(stds[i]),
                 "ci": ci,
                 "win_percent": _percent(fitted.strengths[i]),
                 "win_percent_ci": ci and [*map(_percent, ci)],
@@ -184,6 +217,8 @@ def _differences(
         apart = bootstrap.estimates(differences, drawn, len(answers.evaluators), found.df)
         cis = apart.interval(level)
         ps = [None if np.isnan(p) else p for p in apart.p().tolist()]
+        is_known = found.is_estimated[a] & found.is_estimated[b]
+        cis = [ci if known else None for ci, known in zip(cis, is_known, strict=True)]
     return [
         {"a": names[first], "b": names[second], "difference": difference, "ci": ci, "p": p}
         for first, second, difference, ci, p in zip(a, b, differences.tolist(), cis, ps, strict=True)

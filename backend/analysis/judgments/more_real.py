@@ -131,8 +131,8 @@ def _warnings(found: Mapping[str, Any]) -> list[str]:
         chain = " > ".join(", ".join(group) for group in groups)
         warnings.append(
             f"some models won or lost everything against others ({chain}), so that their strengths have no "
-            "finite estimate: half a win and half a loss were added to each, and such strengths say only who "
-            "is ahead; more answers help"
+            "finite estimate and no interval: half a win and half a loss were added to each, and such "
+            "strengths say only who is ahead; more answers help"
         )
     if found["evaluators"] < 2:
         warnings.append("one evaluator does not show how people differ: no intervals")

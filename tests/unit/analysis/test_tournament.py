@@ -180,6 +180,40 @@ def test_who_never_lost_is_named():
     assert found["penalised"] == [["a"], ["b", "c"]]
 
 
+def test_who_lost_everything_has_no_interval_and_moves_nobody_else():
+    """Ford (1957): the likelihood has no maximum; the strengths of the others are as without it."""
+    rng = np.random.default_rng(1)
+    rows = [
+        row(f"e{person}", *(["b", "c"] if rng.random() < 0.7 else ["c", "b"]))
+        for person in range(20)
+        for _ in range(10)
+    ]
+    lost = [row(f"e{person}", winner, "a") for person in range(20) for winner in "bc" for _ in range(5)]
+
+    without, found = results(paired_answers(rows)), results(paired_answers(rows + lost))
+
+    of = {each["model"]: each for each in found["contestants"]}
+    for each in without["contestants"]:  # half a win and half a loss more, of 100 answers each
+        assert of[each["model"]]["strength"] == pytest.approx(each["strength"], abs=0.02)
+        assert of[each["model"]]["ci"] == pytest.approx(each["ci"], abs=0.03)
+    assert (of["a"]["ci"], of["a"]["std"], of["a"]["win_percent_ci"]) == (None, None, None)
+    assert [pair["ci"] is None for pair in found["differences"]] == [False, True, True]
+    assert of["a"]["rank"] == 3
+    assert of["b"]["strength"] + of["c"]["strength"] == pytest.approx(0)
+
+
+@pytest.mark.parametrize("others", ["bc", "b"])
+def test_where_nothing_is_contradicted_there_is_no_interval(others):
+    rows = [row(f"e{person}", "a", other) for person in range(9) for other in others]
+    rows += [row(f"e{person}", "b", "c") for person in range(9) if "c" in others]
+
+    found = results(paired_answers(rows))
+
+    assert [each["ci"] for each in found["contestants"]] == [None] * (1 + len(others))
+    assert {pair["ci"] for pair in found["differences"]} == {None}
+    assert found["contestants"][0]["model"] == "a"
+
+
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
