@@ -14,14 +14,19 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, BinaryIO, Literal, cast
 
-from PIL import ExifTags, Image, ImageCms, ImageOps, JpegImagePlugin, UnidentifiedImageError
+import numpy as np
+from PIL import ExifTags, Image, ImageCms, JpegImagePlugin, TiffImagePlugin, UnidentifiedImageError
 
 from backend.foundation.errors import InvalidInput
 from backend.foundation.printable import printable
+from backend.stimuli.avif_file import coding_points
 from backend.stimuli.file_formats import FORMATS, MIN_PADDING, FileFormat, format_of_file
+from backend.stimuli.jpeg_file import check_whole, is_jpeg, read_jpeg
 from backend.stimuli.parallel import large_work
+from backend.stimuli.png_file import PngFile, is_png, read_png
+from backend.stimuli.png_levels import in_8_bits, scaled
 
 MAX_PIXELS = 50_000_000
 """A larger image is refused before it is decoded; a small file can claim any size. Decoders need
@@ -73,7 +78,20 @@ _SRGB_PRIMARIES = (1, 2)
 """sRGB and unspecified, by ITU-T H.273."""
 _ON_ITS_SIDE = range(5, 9)
 """Orientations of EXIF in which width and height are exchanged."""
-_HEAD = 1 << 16
+_TURNED_BY_EXIF = ("JPEG", "MPO", "PNG", "AVIF")
+"""Formats that browsers turn; Pillow writes the rotation of AVIF's own boxes into its EXIF."""
+_TURNS = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+"""What brings a picture upright, by its orientation in EXIF."""
+_WIDTH, _HEIGHT, _BITS, _PHOTOMETRIC, _SAMPLE_FORMAT = 256, 257, 258, 262, 339
+"""Tags of TIFF 6.0."""
 _UNREADABLE = (
     OSError, ValueError, SyntaxError, EOFError, ArithmeticError, LookupError, TypeError, RuntimeError,
     AttributeError, MemoryError, struct.error, zlib.error,
@@ -184,14 +202,22 @@ def process(
 def loaded(path: Path, size_px: int) -> tuple[Image.Image, SourceFacts]:
     """Return an image, `size_px` square in RGB, and the properties of its source file.
 
-    A picture of this size keeps its pixels; a longer one is cropped at both ends.
+    A picture is cropped at both ends to whole pixels; one whose short side has this size keeps its pixels.
 
     Raises:
         BadPicture: as for `process`.
     """
-    with _reading(path) as opened, _turn_of(opened):
-        picture, facts = _upright(path, opened)
-        return ImageOps.fit(picture, (size_px, size_px), Image.Resampling.LANCZOS), facts
+    with _reading(path, with_pixels=True) as (opened, png), _turn_of(opened):
+        picture, facts = _upright(opened, png)
+        return square_of(picture, size_px), facts
+
+
+def square_of(picture: Image.Image, size_px: int) -> Image.Image:
+    """Return the middle of an image, `size_px` square; of an odd excess one pixel more goes at the end."""
+    side = min(picture.size)
+    left, top = ((length - side) // 2 for length in picture.size)
+    square = picture.crop((left, top, left + side, top + side))
+    return square if side == size_px else square.resize((size_px, size_px), Image.Resampling.LANCZOS)
 
 
 def encode(picture: Image.Image, image_format: str) -> bytes:
@@ -235,15 +261,17 @@ def load(path: Path) -> tuple[Image.Image, SourceFacts]:
     Raises:
         BadPicture: the file cannot be read as an image; names the file and the reason.
     """
-    with _reading(path) as opened, _turn_of(opened):
-        return _upright(path, opened)
+    with _reading(path, with_pixels=True) as (opened, png), _turn_of(opened):
+        return _upright(opened, png)
 
 
-def _upright(path: Path, opened: Image.Image) -> tuple[Image.Image, SourceFacts]:
-    facts = _facts(opened)
-    opened.load()
-    ImageOps.exif_transpose(opened, in_place=True)
-    made, of_colours = _to_srgb(path, opened)
+def _upright(opened: Image.Image, png: PngFile | None) -> tuple[Image.Image, SourceFacts]:
+    facts, orientation, is_negative = _facts(opened), _orientation(opened), _is_negative(opened)
+    shown = in_8_bits(opened, png) if png else opened
+    shown.load()
+    if shown.format != "TIFF" and orientation in _TURNS:  # Pillow turns TIFF itself
+        shown = _turned(shown, orientation)
+    made, of_colours = _to_srgb(shown, is_negative=is_negative)
     return made, replace(facts, treatments=(*facts.treatments, *of_colours))
 
 
@@ -258,10 +286,36 @@ def upright_size(path: Path) -> tuple[int, int]:
     Raises:
         BadPicture: the header shows that `load` would fail.
     """
-    with _reading(path) as picture, _turn_of(picture):  # a PNG is decoded, as EXIF may follow its pixels
-        width, height = picture.size
-        is_on_its_side = picture.getexif().get(ExifTags.Base.Orientation, 1) in _ON_ITS_SIDE
-        return (height, width) if is_on_its_side else (width, height)
+    with _reading(path, with_pixels=False) as (picture, _):
+        width, height = _stored_size(picture)
+        return (height, width) if _orientation(picture) in _ON_ITS_SIDE else (width, height)
+
+
+def _stored_size(opened: Image.Image) -> tuple[int, int]:
+    """Return width and height (px) before turning; some versions of Pillow have exchanged those of TIFF."""
+    if isinstance(opened, TiffImagePlugin.TiffImageFile):
+        return opened.tag_v2[_WIDTH], opened.tag_v2[_HEIGHT]
+    return opened.size
+
+
+def _orientation(opened: Image.Image) -> int:
+    """Return the orientation (1 to 8, EXIF 2.3) in which browsers show a file; 1 where they ignore it."""
+    if isinstance(opened, TiffImagePlugin.TiffImageFile):
+        return opened.tag_v2.get(ExifTags.Base.Orientation, 1)
+    if opened.format not in _TURNED_BY_EXIF:
+        return 1
+    exif = Image.Exif()  # `getexif` would also take what XMP says
+    try:
+        exif.load(opened.info.get("exif") or b"")
+        return exif.get(ExifTags.Base.Orientation, 1)
+    except _UNREADABLE:
+        return 1
+
+
+def _turned(picture: Image.Image, orientation: int) -> Image.Image:
+    turned = picture.transpose(_TURNS[orientation])
+    turned.info = picture.info
+    return turned
 
 
 def stated_pixels(path: Path) -> int:
@@ -270,21 +324,26 @@ def stated_pixels(path: Path) -> int:
     Raises:
         BadPicture: the header shows that `load` would fail.
     """
-    with _reading(path) as picture:
+    with _reading(path, with_pixels=False) as (picture, _):
         return picture.width * picture.height
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[Image.Image]:
+def _reading(path: Path, *, with_pixels: bool) -> Iterator[tuple[Image.Image, PngFile | None]]:
     """Yield the opened image; raise BadPicture if it is unfit, or if decoding it in the block fails."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Pillow warns about odd metadata, which is dropped anyway
-            with _opened(path) as picture:
+            png = read_png(path, with_pixels=with_pixels) if is_png(path) else None
+            jpeg = read_jpeg(path) if with_pixels and is_jpeg(path) else None
+            with _opened(png.stream if png else io.BytesIO(jpeg) if jpeg else path) as picture:
                 _check_size(path, picture.size)
-                _check_light(path, picture)
+                _check_light(path, picture, png)
                 _check_scans(path, picture)
-                yield picture
+                if jpeg:
+                    with _turn_of(picture):
+                        check_whole(jpeg)
+                yield picture, png
     except InvalidInput:
         raise
     except FileNotFoundError:
@@ -307,12 +366,12 @@ def _unidentified(path: Path) -> BadPicture:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Image.Image]:
+def _opened(file: Path | BinaryIO) -> Iterator[Image.Image]:
     """Yield the image without decoding it, whatever size it claims, so that the size can be reported."""
     limit = Image.MAX_IMAGE_PIXELS
     Image.MAX_IMAGE_PIXELS = None
     try:
-        picture = Image.open(path, formats=_READABLE)
+        picture = Image.open(file, formats=_READABLE)
     finally:
         Image.MAX_IMAGE_PIXELS = limit
     with picture:
@@ -334,7 +393,7 @@ def _check_size(path: Path, size: tuple[int, int]) -> None:
         )
 
 
-def _check_light(path: Path, opened: Image.Image) -> None:
+def _check_light(path: Path, opened: Image.Image, png: PngFile | None) -> None:
     """Refuse levels without a white (HDR), and colours that would be mistaken for sRGB."""
     if opened.mode == "F":
         raise BadPicture(
@@ -342,7 +401,9 @@ def _check_light(path: Path, opened: Image.Image) -> None:
             "unsupported",
             "has floating-point levels (HDR), of which none is white; tone-map it to 8 or 16 bits",
         )
-    primaries, transfer = _coding_points(path, opened) or (1, 1)
+    if isinstance(opened, TiffImagePlugin.TiffImageFile):
+        _check_levels(path, opened)
+    primaries, transfer = _coding_points(path, opened, png) or (1, 1)
     if transfer in _HDR_TRANSFERS:
         raise BadPicture(path, "unsupported", "is in HDR (PQ or HLG); tone-map it to sRGB")
     if primaries not in _SRGB_PRIMARIES and not opened.info.get("icc_profile"):
@@ -361,19 +422,24 @@ def _check_scans(path: Path, opened: Image.Image) -> None:
         )
 
 
-def _coding_points(path: Path, opened: Image.Image) -> tuple[int, int] | None:
+def _check_levels(path: Path, opened: TiffImagePlugin.TiffImageFile) -> None:
+    """Refuse a TIFF file whose levels have no white that all programs agree on."""
+    bits, kinds = (opened.tag_v2.get(tag) or (1,) for tag in (_BITS, _SAMPLE_FORMAT))
+    if max(bits) > 16 or (max(bits) > 8 and set(kinds) != {1}) or set(bits) & {*range(9, 16)}:
+        raise BadPicture(
+            path,
+            "unsupported",
+            f"has {'signed ' if 2 in kinds else ''}levels of {max(bits)} bits, of which programs take "
+            "different ones for white; save it with 8, or 16 unsigned",
+        )
+
+
+def _coding_points(path: Path, opened: Image.Image, png: PngFile | None) -> tuple[int, int] | None:
     """Return colour primaries and transfer function by ITU-T H.273, if a PNG or AVIF file contains them."""
-    mark, width = {"PNG": (b"cICP", 1), "AVIF": (b"colrnclx", 2)}.get(opened.format or "", (b"", 0))
-    if not mark:
-        return None
-    with path.open("rb") as file:
-        head = file.read(_HEAD)
-    start = head.find(mark) + len(mark)
-    is_there = start >= len(mark) and (opened.format != "PNG" or start < head.find(b"IDAT"))
-    values = head[start : start + 2 * width]
-    if not is_there or len(values) < 2 * width:
-        return None
-    return int.from_bytes(values[:width]), int.from_bytes(values[width:])
+    if png:
+        primaries, transfer, *_ = png.colour.get(b"cICP", b"").ljust(2, b"\2")
+        return primaries, transfer
+    return coding_points(path) if opened.format == "AVIF" else None
 
 
 def _facts(opened: Image.Image) -> SourceFacts:
@@ -402,7 +468,7 @@ def _treatments(opened: Image.Image) -> Iterator[Treatment]:
         yield "transparency"
     if getattr(opened, "is_animated", False) and opened.format != "MPO":  # the others of MPO are previews
         yield "frames"
-    if opened.getexif().get(ExifTags.Base.Orientation, 1) in range(2, 9):
+    if _orientation(opened) in _TURNS:
         yield "turned"
 
 
@@ -424,32 +490,40 @@ def _jpeg_quality(tables: dict[int, Any]) -> int | None:
 
 
 def _has_alpha(picture: Image.Image) -> bool:
-    return "A" in picture.getbands() or "a" in picture.getbands() or "transparency" in picture.info
+    bands = () if picture.mode == "LAB" else picture.getbands()
+    return "A" in bands or "a" in bands or "transparency" in picture.info
 
 
-def _to_srgb(path: Path, picture: Image.Image) -> tuple[Image.Image, tuple[Treatment, ...]]:
+def _is_negative(opened: Image.Image) -> bool:
+    """Return whether the lowest of 16-bit levels is white, which Pillow leaves as it is."""
+    if not isinstance(opened, TiffImagePlugin.TiffImageFile):
+        return False
+    return opened.mode.startswith("I") and opened.tag_v2.get(_PHOTOMETRIC) == 0
+
+
+def _to_srgb(picture: Image.Image, *, is_negative: bool) -> tuple[Image.Image, tuple[Treatment, ...]]:
     """Return the image in sRGB, with transparent parts on white, and the treatment of its profile."""
     rows, (width, height) = max(_STRIP_PIXELS // picture.width, 1), picture.size
     is_ready = picture.mode == "RGB" and not _has_alpha(picture) and "icc_profile" not in picture.info
     if is_ready or height <= rows:
-        return _strip_to_srgb(path, picture)
+        return _strip_to_srgb(picture, is_negative)
     whole = Image.new("RGB", picture.size)
     for top in range(0, height, rows):
         part = picture.crop((0, top, width, min(top + rows, height)))
-        strip, treatments = _strip_to_srgb(path, part)
+        strip, treatments = _strip_to_srgb(part, is_negative)
         whole.paste(strip, (0, top))
     return whole, treatments
 
 
-def _strip_to_srgb(path: Path, picture: Image.Image) -> tuple[Image.Image, tuple[Treatment, ...]]:
+def _strip_to_srgb(picture: Image.Image, is_negative: bool) -> tuple[Image.Image, tuple[Treatment, ...]]:
     profile = picture.info.get("icc_profile")
-    picture = _to_8_bit(path, picture)
+    picture = _to_8_bit(picture, is_negative=is_negative)
     alpha: Image.Image | None = None
     treatments: tuple[Treatment, ...] = ()
     if _has_alpha(picture):
         picture = _straight(picture)
         alpha = picture.getchannel("A")
-    if profile:
+    if profile is not None:
         picture, treatments = _from_profile(picture, profile)
     if picture.mode == "LAB":
         picture = _transformed(picture, _from_lab())
@@ -465,20 +539,12 @@ def _transformed(picture: Image.Image, transform: ImageCms.ImageCmsTransform) ->
     return cast("Image.Image", ImageCms.applyTransform(picture, transform))
 
 
-def _to_8_bit(path: Path, picture: Image.Image) -> Image.Image:
+def _to_8_bit(picture: Image.Image, *, is_negative: bool) -> Image.Image:
     """Return a gray image of 16 bits in 8 bits; images of other modes unchanged."""
     if not picture.mode.startswith("I"):
         return picture
-    picture.info.pop("transparency", None)  # a 16-bit level, which no 8-bit level can match
-    levels = picture.convert("I")
-    darkest, brightest = cast("tuple[int, int]", levels.getextrema())  # of the single band of mode I
-    if darkest < 0 or brightest > _BRIGHTEST:
-        raise BadPicture(
-            path,
-            "unsupported",
-            f"has levels from {darkest} to {brightest}, beyond 16 bits (0 to {_BRIGHTEST}); save it with 16",
-        )
-    return levels.point(lambda level: level / 257 + 0.5).convert("L")
+    levels = scaled(np.array(picture).clip(0, _BRIGHTEST).astype(np.uint16))
+    return Image.fromarray(255 - levels if is_negative else levels)
 
 
 def _straight(picture: Image.Image) -> Image.Image:

@@ -202,7 +202,7 @@ def test_of_several_frames_the_first_is_shown(tmp_path, suffix):
     assert facts.treatments == ("frames",)
 
 
-@pytest.mark.parametrize("suffix", ["jpg", "png", "webp", "tif", "avif"])
+@pytest.mark.parametrize("suffix", ["jpg", "png", "tif", "avif"])
 @pytest.mark.parametrize(("orientation", "red"), [(1, "top"), (3, "bottom"), (6, "right"), (8, "left")])
 def test_pictures_are_turned_upright(tmp_path, suffix, orientation, red):
     picture = Image.new("RGB", (40, 40), "blue")
@@ -239,7 +239,7 @@ def in_p3(path):
     ("make", "message"),
     [
         (light, r"has floating-point levels \(HDR\), of which none is white; tone-map it"),
-        (thirty_two_bits, "has levels from 70000 to 70000, beyond 16 bits"),
+        (thirty_two_bits, "has signed levels of 32 bits, of which programs take different ones for white"),
         (in_pq, r"is in HDR \(PQ or HLG\); tone-map it to sRGB"),
         (in_p3, r"is in wide-gamut colours \(CICP primaries 12\), with no ICC profile; convert it"),
     ],

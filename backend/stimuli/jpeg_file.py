@@ -1,0 +1,68 @@
+"""Whether a JPEG file has all of its picture: Pillow shows what is missing in gray, and does not say so."""
+
+import re
+from pathlib import Path
+
+_START = b"\xff\xd8"
+_END = b"\xff\xd9"
+"""The marker at the end (ITU-T T.81, EOI), without which some programs leave files that are whole."""
+_SCAN = 0xDA
+_NEEDED = frozenset([*range(0xC0, 0xD0), 0xDB, 0xDD])
+"""Markers of the segments that a decoder needs: frames, tables, restart interval."""
+_ALONE = frozenset([0x00, 0x01, *range(0xD0, 0xDA), 0xFF])
+"""Markers without a segment, and bytes that are none."""
+_LOST = re.compile("Corrupt JPEG data|Premature end")
+_BEFORE_END = re.compile(r"Corrupt JPEG data: (\d+) extraneous bytes before marker 0xd9")
+_PADDING = 64
+"""Bytes of padding that some cameras leave before the end marker."""
+
+
+def is_jpeg(path: Path) -> bool:
+    """Return whether a file begins as JPEG files do."""
+    with path.open("rb") as file:
+        return file.read(len(_START)) == _START
+
+
+def read_jpeg(path: Path) -> bytes:
+    """Return a JPEG file with an end marker, which decoders demand."""
+    return path.read_bytes() + _END
+
+
+def check_whole(data: bytes) -> None:
+    """Check that the coded data that `read_jpeg` returns have as many blocks as the file's header states.
+
+    libjpeg warns where its Huffman decoder meets a code that there is not, and where a scan has fewer or more
+    data than blocks; blocks in another order can escape it. Files of a kind that it does not decode pass.
+
+    Raises:
+        ValueError: the file is cut off or damaged.
+    """
+    import simplejpeg  # not at the top: pages that take no pictures do without it
+
+    try:
+        simplejpeg.decode_jpeg(_bare(data), "gray", min_height=1, min_width=1, min_factor=8, strict=True)
+    except ValueError as error:
+        if _LOST.match(str(error)) and not _is_padded(str(error), data):
+            raise ValueError(f"it is cut off or damaged ({error})") from None
+
+
+def _bare(data: bytes) -> bytes:
+    """Return a JPEG file without metadata or bytes between segments, about which libjpeg also warns."""
+    parts, at = [data[:2]], 2
+    while (at := data.find(b"\xff", at)) >= 0 and at + 4 <= len(data):
+        marker, length = data[at + 1], int.from_bytes(data[at + 2 : at + 4])
+        if marker == _SCAN:
+            return b"".join([*parts, data[at:]])
+        if marker in _NEEDED:
+            parts.append(data[at : at + 2 + length])
+        at += 1 if marker in _ALONE else 2 + length
+    return data
+
+
+def _is_padded(warning: str, data: bytes) -> bool:
+    """Return whether a warning is about padding before the end marker."""
+    match = _BEFORE_END.match(warning)
+    if not match or (count := int(match[1])) > _PADDING:
+        return False
+    end = data.find(_END)
+    return end >= count and not data[end - count : end].strip(b"\0\xff")

@@ -1,0 +1,146 @@
+"""Files that lost a part of their picture are refused; others are read whatever metadata they have."""
+
+import io
+import struct
+import zlib
+
+import numpy as np
+import pytest
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
+
+from backend.stimuli.images import BadPicture, load
+
+END = b"\xff\xd9"
+KINDS = {
+    "baseline": {},
+    "progressive": {"progressive": True},
+    "restarts": {"restart_marker_rows": 1},
+    "full chroma": {"subsampling": 0, "quality": 95},
+}
+
+
+def photograph(mode="RGB"):
+    """Return 320 x 240 px with gradients and noise, of which no two blocks are alike."""
+    y, x = np.mgrid[:240, :320]
+    noise = np.random.default_rng(0).normal(0, 6, (240, 320))
+    rgb = np.stack([x * 0.7 + noise, y + noise, 128 + 60 * np.sin(x / 9) * np.cos(y / 13)], axis=-1)
+    return Image.fromarray(rgb.clip(0, 255).astype("uint8")).convert(mode)
+
+
+def encoded(image_format, mode="RGB", **options):
+    buffer = io.BytesIO()
+    photograph(mode).save(buffer, image_format, **options)
+    return buffer.getvalue()
+
+
+def is_read(path, data):
+    path.write_bytes(data)
+    try:
+        load(path)
+    except BadPicture:
+        return False
+    return True
+
+
+def places(data, count=10):
+    """Return positions in the coded data, from its beginning to shortly before its end."""
+    return [700 + (len(data) - 760) * i // count for i in range(count)]
+
+
+@pytest.mark.parametrize("mode", ["RGB", "L", "CMYK"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_jpeg_that_lost_something_is_refused(tmp_path, kind, mode):
+    whole = encoded("JPEG", mode, **KINDS[kind])
+    lossy = [
+        damaged
+        for at in places(whole)
+        for damaged in (
+            whole[:at],
+            whole[:at] + END,
+            whole[:at] + bytes(4000)[: len(whole) - at - 2] + whole[at + 4000 :],
+            whole[:at] + bytes(len(whole) - at - 2) + END,
+        )
+    ]
+
+    assert is_read(tmp_path / "a.jpg", whole)
+    assert [len(each) for each in lossy if is_read(tmp_path / "a.jpg", each)] == []
+
+
+def test_the_refusal_says_what_is_wrong_with_the_file(tmp_path):
+    whole = encoded("JPEG")
+    path = tmp_path / "a.jpg"
+    path.write_bytes(whole[: len(whole) // 2] + END)
+
+    with pytest.raises(BadPicture, match=r"a\.jpg is broken: it is cut off or damaged \(Corrupt JPEG data"):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        lambda whole: whole[:-2],  # without an end marker
+        lambda whole: whole + b"what other programs append",
+        lambda whole: whole[:-2] + bytes(40) + END,
+        lambda whole: whole[:20] + b"junk" + whole[20:],  # before a marker, about which libjpeg warns
+        lambda whole: whole[:20] + b"\xff\xe2\0\x13ICC_PROFILE\0\5\1bad" + whole[20:],
+    ],
+)
+def test_an_odd_jpeg_that_is_whole_is_read(tmp_path, odd):
+    path = tmp_path / "a.jpg"
+    path.write_bytes(odd(encoded("JPEG")))
+
+    picture, _ = load(path)
+
+    with Image.open(io.BytesIO(encoded("JPEG"))) as expected:
+        assert np.array_equal(np.asarray(picture), np.asarray(expected))
+
+
+@pytest.mark.parametrize("image_format", ["PNG", "WEBP", "GIF", "TIFF", "BMP", "PPM", "AVIF"])
+def test_a_file_that_is_cut_off_is_refused(tmp_path, image_format):
+    whole = encoded(image_format)
+
+    assert [at for at in places(whole) if is_read(tmp_path / "a", whole[:at])] == []
+
+
+IEND = struct.pack(">I", 0) + b"IEND" + struct.pack(">I", zlib.crc32(b"IEND"))
+
+
+def test_a_png_that_lost_something_is_refused(tmp_path):
+    whole = encoded("PNG")
+    lossy = [
+        damaged
+        for at in places(whole)
+        for damaged in (whole[:at] + IEND, whole[:at] + bytes(30) + whole[at + 30 :])
+    ]
+
+    assert [len(each) for each in lossy if is_read(tmp_path / "a.png", each)] == []
+
+
+def chunk(name, data):
+    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        chunk(b"zTXt", b"workflow\0\0" + zlib.compress(bytes(3_000_000))),
+        chunk(b"iTXt", b"workflow\0\1\0\0\0" + zlib.compress(b"{}" * 2_000_000)),
+        chunk(b"tEXt", b"workflow\0" + b"x" * 3_000_000),
+        chunk(b"iCCP", b"long\0\0" + zlib.compress(bytes(3_000_000))),
+        chunk(b"iCCP", b"bomb\0\0" + zlib.compress(bytes(200_000_000), 9)),
+        chunk(b"zTXt", b"no end\0\1x"),
+        chunk(b"eXIf", b"no EXIF"),
+        chunk(b"gAMA", b"1"),
+        chunk(b"tEXt", b"")[:-4] + b"bad!",
+    ],
+)
+@pytest.mark.parametrize("is_before", [True, False])
+def test_the_metadata_of_a_png_is_dropped_whatever_it_is(tmp_path, metadata, is_before):
+    whole = encoded("PNG", pnginfo=PngInfo())
+    at = whole.index(b"IDAT") - 4 if is_before else len(whole) - 12
+    (tmp_path / "a.png").write_bytes(whole[:at] + metadata + whole[at:])
+
+    picture, _ = load(tmp_path / "a.png")
+
+    assert np.array_equal(np.asarray(picture), np.asarray(photograph()))
