@@ -186,13 +186,17 @@ def _downloads(environment: Mapping[str, str]) -> Callable[..., Any]:
 
     Without a folder of a bucket and a function that makes the files, they are not offered.
     """
-    from deploy.bucket_downloads import BucketDownloads, NoDownloads
-    from deploy.work_calls import invoke
-
     place, function = place_of_downloads(environment), environment.get("OPENHYPE_WORK_FUNCTION")
-    if place is None or not function:
-        return NoDownloads
-    return partial(BucketDownloads, place=place, wake=partial(invoke, function))
+
+    def make(*surroundings: Any) -> Any:
+        from deploy.bucket_downloads import BucketDownloads, NoDownloads  # not at the start of an instance
+        from deploy.work_calls import invoke
+
+        if place is None or not function:
+            return NoDownloads(*surroundings)
+        return BucketDownloads(*surroundings, place=place, wake=partial(invoke, function))
+
+    return make
 
 
 def _request_seconds(environment: Mapping[str, str]) -> int:

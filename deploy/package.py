@@ -54,6 +54,7 @@ _MODULES: Mapping[str, tuple[str, ...]] = {
     "api": (),
     "score": (
         "bucket_jobs.py",
+        "bucket_downloads.py",
         "bucket_pictures.py",
         "bucket_uploads.py",
         "edge_copies.py",

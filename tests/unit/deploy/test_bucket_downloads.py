@@ -184,9 +184,10 @@ def test_a_function_that_nobody_makes_files_for_offers_none(deployment):
     assert "openhype export" in refused["message"]
 
 
-def test_files_are_offered_where_there_is_a_bucket_and_a_worker():
+def test_files_are_offered_where_there_is_a_bucket_and_a_worker(world, cloud):
     both = {"OPENHYPE_DOWNLOADS": "s3://pictures/downloads", "OPENHYPE_WORK_FUNCTION": "w"}
+    surroundings = world.store, world.data, world.clock
 
-    assert api._downloads(both).func is BucketDownloads
+    assert type(api._downloads(both)(*surroundings)) is BucketDownloads
     for name in both:
-        assert api._downloads({name: both[name]}) is NoDownloads
+        assert type(api._downloads({name: both[name]})(*surroundings)) is NoDownloads
