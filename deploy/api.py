@@ -26,6 +26,8 @@ from backend.stores.store import Store
 from backend.web.origins import parse_origin
 from backend.web.proxies import SIGN_IN_VARIABLE, asks_for_proxy, sign_in_header
 from backend.web.session_limits import PER_HOUR, PER_MINUTE, Openings
+from deploy import secure_parameters
+from deploy.secure_parameters import CurrentKeys
 
 if TYPE_CHECKING:
     from backend.recruitment.sync_thread import Watch
@@ -238,7 +240,8 @@ def _keys(environment: Mapping[str, str], data: DataDir) -> Keys:
     source = environment.get("OPENHYPE_KEYS")
     if not source:
         return data.keys()
-    return parse_keys(keys_text(environment), f"the parameter {source.removeprefix(_FROM_SSM)}")
+    where = f"the parameter {source.removeprefix(_FROM_SSM)}"
+    return CurrentKeys(lambda: parse_keys(keys_text(environment), where))
 
 
 def keys_text(environment: Mapping[str, str]) -> str:
@@ -251,10 +254,7 @@ def _parameter(variable: str, source: str) -> str:
     if not source.startswith(_FROM_SSM):
         kind = variable.removeprefix("OPENHYPE_").lower()
         raise InvalidInput(f"{variable} must be of the form ssm:/openhype/NAME/{kind}, not {source!r}")
-    from backend.stores.dynamodb.client import aws_client
-
-    found = aws_client("ssm").get_parameter(Name=source.removeprefix(_FROM_SSM), WithDecryption=True)
-    return found["Parameter"]["Value"]
+    return secure_parameters.read(source.removeprefix(_FROM_SSM))
 
 
 class WholePaths:

@@ -25,7 +25,7 @@ from botocore.exceptions import (
 )
 
 from backend.foundation.errors import Conflict, InvalidInput, StoreFailed
-from backend.stores.datadir import DataDir, parse_keys
+from backend.stores.datadir import DataDir, Keys, digest_of_key, stored_keys
 from deploy import bounds, bucket_uploads, locks, page, template
 from deploy.package import STAGES, Package, build
 from deploy.s3_upload import Place, s3_client
@@ -155,7 +155,7 @@ class Deployment:
             raise InvalidInput(f"AWS does not accept the credentials: {error}") from None
         for stack in (self._stored, self._service, self._budget):
             stack.found()
-        self._check_keys()
+        self._is_key_replaced()
         return Checked(account, self._session.region_name, tuple(self._notes()))
 
     def plan(self, packages: Mapping[str, Package]) -> list[Change]:
@@ -200,6 +200,7 @@ class Deployment:
             self._remove_panel()
         # Only now: an update that fails is rolled back to the previous packages.
         self._delete(outputs["Bucket"], self._old_packages(packages, outputs["Bucket"]))
+        self._is_key_replaced()  # by another deployment at the same time: who lost must hear of it
         return self.current()
 
     def current(self) -> dict[str, str]:
@@ -228,7 +229,7 @@ class Deployment:
         Raises:
             Conflict: the deployment was made with the keys of another data directory.
         """
-        self._check_keys()
+        self._is_key_replaced()
         outputs = self._stored.outputs()
         report("functions and distribution (some minutes) …")
         self._service.remove()
@@ -285,6 +286,7 @@ class Deployment:
             "Table": outputs.get("Table", ""),
             "Bucket": outputs.get("Bucket", ""),
             "Keys": self.keys_name,
+            "KeysVersion": self._keys_version(),
             "Runtime": next(iter(packages.values())).runtime,
             "PanelPackage": "",
             **{f"{stage.title()}Package": _package_key(package) for stage, package in packages.items()},
@@ -330,26 +332,59 @@ class Deployment:
     def _keys_change(self) -> Change:
         if self._stored_keys() is None:
             return Change("create", f"secure parameter {self.keys_name} with the keys of {self._data.root}")
-        self._check_keys()
+        if self._is_key_replaced():
+            return Change("change", f"the researcher's key, in the secure parameter {self.keys_name}")
         return Change("leave", f"secure parameter {self.keys_name}")
 
-    def _check_keys(self) -> None:
-        """Raise Conflict if the deployed keys are not those of this data directory."""
-        stored = self._stored_keys()
-        if stored is None:
-            return
-        if not self._data.has_keys() or parse_keys(stored, self.keys_name) != self._data.keys():
+    def _own_keys(self) -> Keys:
+        """Return the keys of this data directory as they are stored, whatever OPENHYPE_KEY is."""
+        path = self._data.root / "keys.json"
+        return stored_keys(path.read_text("utf-8"), str(path))
+
+    def _is_key_replaced(self) -> bool:
+        """Return whether this data directory has a later researcher's key than the deployment.
+
+        Raises:
+            Conflict: the deployed keys are neither those of this data directory nor earlier ones of it.
+        """
+        text = self._stored_keys()
+        if text is None:
+            return False
+        deployed = stored_keys(text, self.keys_name)
+        own = self._own_keys() if self._data.has_keys() else None
+        if own is None or own.hashing != deployed.hashing:
             raise Conflict(
                 f"other keys are in force ({self.keys_name}) than those of {self._data.root}: use --data "
                 "with the directory that this deployment was made with, or copy its keys.json here; with new "
                 "keys, evaluators known so far would not be recognised"
             )
+        if own.researcher == deployed.researcher:
+            return False
+        if digest_of_key(deployed.researcher) not in own.ended:
+            raise Conflict(
+                f"the researcher's key of {self._data.root} is not in force ({self.keys_name}): it was "
+                "replaced by one made elsewhere, or changed by hand; copy keys.json from the data directory "
+                "where it was replaced, or store in its place what `aws ssm get-parameter --with-decryption "
+                f"--name {self.keys_name} --query Parameter.Value --output text` prints"
+            )
+        return True
 
     def _put_keys(self) -> None:
-        if self._stored_keys() is None:
+        is_first = self._stored_keys() is None
+        if is_first or self._is_key_replaced():
             self._data.keys()
             text = (self._data.root / "keys.json").read_text("utf-8")
-            self._ssm.put_parameter(Name=self.keys_name, Type="SecureString", Value=text)
+            self._ssm.put_parameter(
+                Name=self.keys_name, Type="SecureString", Value=text, Overwrite=not is_first
+            )
+
+    def _keys_version(self) -> str:
+        """Return the version of the keys' parameter once this deployment is applied."""
+        try:
+            version = self._ssm.get_parameter(Name=self.keys_name)["Parameter"]["Version"]
+        except self._ssm.exceptions.ParameterNotFound:
+            version = 0
+        return str(version + (version == 0 or self._is_key_replaced()))
 
     def _stored_panel(self) -> tuple[str, int] | None:
         """Return the stored value of the panel's parameter and its version, or None."""

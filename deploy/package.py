@@ -166,7 +166,7 @@ def sources(stage: str) -> list[Path]:
         and "__pycache__" not in path.parts
         and not any(path.is_relative_to(backend / part) for part in _LEFT_OUT[stage])
     ]
-    modules = ["__init__.py", "api.py", "entry_point.py", *_MODULES[stage]]
+    modules = ["__init__.py", "api.py", "entry_point.py", "secure_parameters.py", *_MODULES[stage]]
     frontend = [path for path in assets.FRONTEND.glob(_FRONTEND[stage]) if path.is_file()]
     return sorted([*ours, *frontend, *(HERE / name for name in modules)])
 

@@ -12,12 +12,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from backend.foundation.permissions import make_folder, private
+from backend.foundation.permissions import make_folder
 from backend.foundation.timestamps import utc_now
 from backend.jobs import queue
 from backend.jobs.work import runner
 from backend.jobs.worker import Worker
-from backend.stores.datadir import DataDir
+from backend.stores.datadir import DataDir, replace_private
 from backend.stores.opening import open_store
 from deploy import api, study_locks
 from deploy.bucket_jobs import with_pictures
@@ -78,9 +78,6 @@ def make_worker(environment: Mapping[str, str]) -> Worker:
 
 
 def _keep_keys(environment: Mapping[str, str], data: DataDir) -> None:
-    """Store the deployment's keys in the data directory, which would otherwise get keys of its own."""
-    if not data.has_keys():
-        text = api.keys_text(environment)
-        make_folder(data.root, is_first=True)
-        with open(data.root / "keys.json", "x", opener=private) as file:
-            file.write(text)
+    """Store the deployment's keys, as they are now, in the data directory, which has none of its own."""
+    make_folder(data.root, is_first=True)
+    replace_private(data.root / "keys.json", api.keys_text(environment))

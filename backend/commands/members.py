@@ -101,6 +101,19 @@ def token(world: World, name: str, label: str, days: int) -> None:
     click.echo(text)
 
 
+@members.command("new-key")
+@store_options
+@pass_world
+def new_key(world: World) -> None:
+    """Replace the researcher's key, for example because others know it: all sign-ins end."""
+    with _recorded(world, "new-key", KEY_HOLDER):
+        world.data.replace_researcher_key()
+    click.echo(f"the new researcher's key is in {world.data.root / 'keys.json'}; the earlier one ends once")
+    click.echo(
+        "servers of this data directory are restarted, and deployments updated by `openhype deploy --yes`"
+    )
+
+
 @members.command()
 @click.argument("token_id", metavar="TOKEN")
 @store_options

@@ -121,8 +121,8 @@ def end(store: Store, found: Membership, now: datetime) -> Membership:
     if found == _OF_THE_KEY:
         raise Conflict(
             "the member 'owner' is whoever holds the researcher's key, and cannot be removed; to shut that "
-            "person out, change the key in keys.json (or OPENHYPE_KEY), restart the server, and revoke the "
-            "tokens of 'owner'",
+            "person out, replace the key by `openhype members new-key` (or change OPENHYPE_KEY), restart the "
+            "server, and revoke the tokens of 'owner'",
             code="last_owner",
         )
     ended = replace(found, removed_at=stamp(now))

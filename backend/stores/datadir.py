@@ -6,6 +6,7 @@
 """
 
 import fcntl
+import hashlib
 import json
 import os
 import secrets
@@ -13,6 +14,7 @@ import shutil
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from backend.foundation.atomic_files import is_live, temporary_folder
@@ -33,6 +35,8 @@ class Keys:
 
     researcher: str
     hashing: bytes
+    ended: tuple[str, ...] = ()
+    """Digests of the researcher's keys that were replaced, the earliest first."""
 
 
 @dataclass(frozen=True)
@@ -172,6 +176,27 @@ class DataDir:
             _write_once(path, {"researcher": secrets.token_urlsafe(24), "hashing": secrets.token_hex(32)})
         return parse_keys(read_text(path), str(path))
 
+    def replace_researcher_key(self) -> None:
+        """Replace the researcher's key by a new one; of the earlier one a digest is kept.
+
+        Raises:
+            InvalidInput: OPENHYPE_KEY is set, which counts in place of the one that is stored.
+        """
+        if os.environ.get("OPENHYPE_KEY"):
+            raise InvalidInput("OPENHYPE_KEY is the researcher's key here: change this variable, or unset it")
+        with self.locked("keys"):
+            before = self.keys()
+            replace_private(
+                self.root / "keys.json",
+                json.dumps(
+                    {
+                        "researcher": secrets.token_urlsafe(24),
+                        "hashing": before.hashing.hex(),
+                        "ended": [*before.ended, digest_of_key(before.researcher)],
+                    }
+                ),
+            )
+
     def secret(self, name: str) -> str:
         """Return the secret stored here under a name, or '' if there is none."""
         path = self.secret_file(name)
@@ -187,21 +212,37 @@ class DataDir:
         return self.root / f"{name}.secret"
 
 
+def digest_of_key(researcher: str) -> str:
+    """Return the digest by which a replaced researcher's key is recognised."""
+    return hashlib.sha256(researcher.encode()).hexdigest()
+
+
 def parse_keys(text: str, where: str) -> Keys:
     """Return the keys in `text`, read from `where`; OPENHYPE_KEY overrides the researcher's.
 
     Raises:
         InvalidInput: the text holds no keys.
     """
+    keys = stored_keys(text, where)
+    return replace(keys, researcher=os.environ.get("OPENHYPE_KEY") or keys.researcher)
+
+
+def stored_keys(text: str, where: str) -> Keys:
+    """Return the keys in `text`, read from `where`, as they are stored.
+
+    Raises:
+        InvalidInput: the text holds no keys.
+    """
     try:
         stored = json.loads(text)
-        hashing, researcher = bytes.fromhex(stored["hashing"]), str(stored["researcher"])
+        return Keys(
+            str(stored["researcher"]), bytes.fromhex(stored["hashing"]), tuple(stored.get("ended", ()))
+        )
     except (ValueError, KeyError, TypeError):
         raise InvalidInput(
             f"{where} must hold the keys 'researcher' and 'hashing'; restore it from a backup, or "
             "move it away to have new keys made (evaluators known so far are then not recognised)"
         ) from None
-    return Keys(os.environ.get("OPENHYPE_KEY") or researcher, hashing)
 
 
 def _write_once(path: Path, data: dict[str, str]) -> None:

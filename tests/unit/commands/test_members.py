@@ -134,3 +134,15 @@ def test_copying_and_deleting_a_study_leaves_members_where_they_are(world, empty
     assert (len(memberships.memberships(target)), tokens.tokens(target)) == (1, [])
     assert access.member_of(world.store, world.data.keys(), text, world.clock()).name == "ada"
     target.close()
+
+
+def test_a_new_key_takes_the_place_of_the_earlier_one_and_is_recorded(empty_folder):
+    before = DataDir(empty_folder / "openhype-data").keys()
+
+    said = run("new-key").stdout
+
+    after = DataDir(empty_folder / "openhype-data").keys()
+    assert (after.researcher != before.researcher, after.hashing) == (True, before.hashing)
+    assert "keys.json; the earlier one ends once" in said
+    assert after.researcher not in said
+    assert "openhype members new-key" in run("audit").stdout

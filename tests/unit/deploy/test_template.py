@@ -352,8 +352,8 @@ def test_no_secret_stands_in_a_template_or_in_a_functions_variables():
 
     assert variables["OPENHYPE_KEYS"] == {"Fn::Sub": "ssm:${Keys}"}
     assert set(variables) == {
-        "OPENHYPE_KEYS", "OPENHYPE_STORE", "OPENHYPE_REQUEST_SECONDS", "OPENHYPE_PANEL_FUNCTION",
-        "INSTANTIATE_LAMBDA_HANDLER_ON_IMPORT",
+        "OPENHYPE_KEYS", "OPENHYPE_KEYS_VERSION", "OPENHYPE_STORE", "OPENHYPE_REQUEST_SECONDS",
+        "OPENHYPE_PANEL_FUNCTION", "INSTANTIATE_LAMBDA_HANDLER_ON_IMPORT",
     }  # fmt: skip
 
 

@@ -1,5 +1,7 @@
 """The data directory's keys: made once, private, never lost silently."""
 
+import hashlib
+import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
 
@@ -41,3 +43,51 @@ def test_the_environment_can_set_the_researchers_key(tmp_path, monkeypatch):
     monkeypatch.setenv("OPENHYPE_KEY", "mine")
 
     assert DataDir(tmp_path).keys().researcher == "mine"
+
+
+def test_a_replaced_key_leaves_its_digest_and_the_hashing_key(tmp_path):
+    data = DataDir(tmp_path)
+    before = data.keys()
+
+    data.replace_researcher_key()
+
+    after = data.keys()
+    assert after.researcher != before.researcher
+    assert after.hashing == before.hashing
+    assert after.ended == (hashlib.sha256(before.researcher.encode()).hexdigest(),)
+    assert stat.S_IMODE((tmp_path / "keys.json").stat().st_mode) == 0o600
+
+
+def test_keys_that_are_replaced_at_the_same_time_end_one_after_the_other(tmp_path):
+    first = DataDir(tmp_path).keys()
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: DataDir(tmp_path).replace_researcher_key(), range(8)))
+
+    ended = DataDir(tmp_path).keys().ended
+    assert len(set(ended)) == 8
+    assert ended[0] == hashlib.sha256(first.researcher.encode()).hexdigest()
+
+
+def test_a_replacement_that_is_killed_leaves_the_key_as_it_was(tmp_path, monkeypatch):
+    before = DataDir(tmp_path).keys()
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", killed)
+    with pytest.raises(KeyboardInterrupt):
+        DataDir(tmp_path).replace_researcher_key()
+
+    assert DataDir(tmp_path).keys() == before
+
+
+def test_a_key_of_the_environment_is_not_replaced_in_the_file(tmp_path, monkeypatch):
+    before = DataDir(tmp_path).keys()
+    monkeypatch.setenv("OPENHYPE_KEY", "mine")
+
+    with pytest.raises(InvalidInput, match="OPENHYPE_KEY is the researcher's key here"):
+        DataDir(tmp_path).replace_researcher_key()
+
+    monkeypatch.delenv("OPENHYPE_KEY")
+    assert DataDir(tmp_path).keys() == before
