@@ -28,7 +28,7 @@ def read(name: str, client: Any = None) -> str:
         found = (client or _client()).get_parameter(Name=name, WithDecryption=True)
     except (BotoCoreError, ClientError) as error:
         log.error("the secure parameter %s could not be read: %s", name, error)
-        raise StoreFailed("the keys could not be read; try again, or look into the log") from None
+        raise StoreFailed("a secure parameter could not be read; try again, or look into the log") from None
     return found["Parameter"]["Value"]
 
 

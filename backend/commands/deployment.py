@@ -149,7 +149,8 @@ def _cost_lines(has_panel: bool) -> list[str]:
     return [
         *lines,
         f"costs: ${usd:.3f} a month for the pictures of such a study, and without visitors "
-        f"${costs.idle_usd(prices, has_panel):.2f} besides, whatever the studies "
+        f"${costs.idle_usd(prices, has_panel):.2f} besides, whatever the studies, and with an alarm_mail "
+        f"${costs.alarms_usd(prices, has_panel):.2f} for alarms "
         f"(prices of {prices['region']} as of {prices['as_of']}; more: openhype costs)",
     ]
 
