@@ -20,6 +20,10 @@ from backend.web import headers
 _AT_ONCE = 16
 
 
+class MayNotDelete(StoreFailed):
+    """These credentials may not delete pictures in the bucket; the deployment's function `work` may."""
+
+
 @dataclass(frozen=True)
 class Place:
     """A folder of a bucket; `prefix` is empty or ends with a slash."""
@@ -80,6 +84,7 @@ def remove_pictures(
 
     Raises:
         NotInstalled: the package boto3 is missing.
+        MayNotDelete: the credentials do not suffice.
         StoreFailed: the bucket could not be read or written; a second call deletes the remaining files.
     """
     client = client or s3_client()
@@ -94,11 +99,19 @@ def remove_pictures(
             if found:
                 gone = client.delete_objects(Bucket=place.bucket, Delete={"Objects": found, "Quiet": True})
                 if left := gone.get("Errors"):
-                    raise StoreFailed(f"{place}: {left[0]['Key']} could not be deleted: {left[0]['Message']}")
+                    raise _not_deleted(left[0])(
+                        f"{place}: {left[0]['Key']} could not be deleted: {left[0]['Message']}"
+                    )
                 count += len(found)
     except (BotoCoreError, ClientError) as error:
-        raise StoreFailed(f"{place}: {error}; what is left is deleted the next time") from None
+        told = error.response["Error"] if isinstance(error, ClientError) else {}
+        raise _not_deleted(told)(f"{place}: {error}; what is left is deleted the next time") from None
     return count
+
+
+def _not_deleted(error: Mapping[str, Any]) -> type[StoreFailed]:
+    """Return the class of an error that S3 gave when it was to delete."""
+    return MayNotDelete if error.get("Code") == "AccessDenied" else StoreFailed
 
 
 def upload(

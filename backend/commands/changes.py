@@ -1,12 +1,14 @@
 """Commands that change or remove existing data: `set`, `clear` and `delete`."""
 
 import sys
+from functools import partial
 from typing import Any
 
 import click
 
 from backend.commands.world import World, command, elapsed_time, images_option, option, pairs, progress_bar
 from backend.experiment.records import Study
+from backend.foundation.errors import StoreFailed
 
 _LONG = 60
 
@@ -88,7 +90,9 @@ def delete(world: World, name: str, repeated: str | None, place: str | None) -> 
 
     if repeated is not None and repeated != name:
         raise click.UsageError(f"--yes repeats the name of the study: openhype delete {name} --yes {name}")
-    remove_uploaded = _remover(place)
+    from deploy.s3_upload import MayNotDelete
+
+    remove_uploaded = _remover(world, place)
     study = _study_to_delete(world, name)
     check(world.store, study, utc_now())
     click.echo(_contents(world, study))
@@ -96,30 +100,61 @@ def delete(world: World, name: str, repeated: str | None, place: str | None) -> 
         _confirm(f"Delete {name}, for good?", f"--yes {name}")
         if click.prompt("Type its name to confirm", default="", show_default=False) != name:
             raise click.ClickException(f"that is not its name; {name} was not deleted")
-    run(
-        world.store,
-        world.data,
-        study,
-        utc_now(),
-        remove_uploaded=remove_uploaded,
-        progress=progress_bar,
-    )
+    try:
+        run(
+            world.store,
+            world.data,
+            study,
+            utc_now(),
+            remove_uploaded=remove_uploaded,
+            progress=progress_bar,
+        )
+    except MayNotDelete as error:
+        _leave_pictures(world, study, str(error))
+        return
     click.echo(f"{name} is deleted")
     if place is None and world.url.startswith("dynamodb://"):
         click.echo(
-            f"note: pictures that were uploaded stay where they are; remove them with: "
-            f"aws s3 rm --recursive s3://BUCKET/PREFIX/i/{name}/",
+            "note: pictures that were uploaded stay where they are; who may delete in their bucket removes "
+            f"them with: aws s3 rm --recursive s3://BUCKET/PREFIX/i/{name}/",
             err=True,
         )
 
 
-def _remover(place: str | None) -> Any:
-    if place is None:
-        return None
-    from deploy.s3_upload import parse_place, remove_pictures
+def _leave_pictures(world: World, study: Study, reason: str) -> None:
+    """Leave pictures to who may delete them: the deployment's function `work`, else a person.
 
-    target = parse_place(place)
-    return lambda study: remove_pictures(target, study)
+    Raises:
+        StoreFailed: the table has no deployment.
+    """
+    from backend.foundation.timestamps import utc_now
+    from backend.jobs.queue import enqueue
+
+    if world.deployed_at is None:
+        raise StoreFailed(
+            f"{reason}; sessions and answers of {study.name} are deleted, and who may delete in the bucket "
+            f"finishes it with: openhype delete {study.name} --images s3://BUCKET/PREFIX"
+        )
+    enqueue(world.store, "delete", study.name, "owner", {"created_at": study.created_at}, utc_now())
+    click.echo(
+        f"{study.name} is deleted but for its pictures ({reason}); the deployment's function `work` removes "
+        "these within minutes, from the edges too"
+    )
+
+
+def _remover(world: World, place: str | None) -> Any:
+    """Return what removes a study's pictures from the bucket; without one, those of a deployment are left."""
+    from deploy.s3_upload import MayNotDelete, parse_place, remove_pictures
+
+    if place is not None:
+        return partial(remove_pictures, parse_place(place))
+    if world.deployed_at is None:
+        return None
+
+    def leave(study: str) -> None:
+        raise MayNotDelete("no bucket is named by --images")
+
+    return leave
 
 
 def _study_to_delete(world: World, name: str) -> Study:

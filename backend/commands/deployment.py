@@ -3,6 +3,7 @@
 import os
 import shlex
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,9 @@ import click
 
 from backend.commands.world import FOLDER, World, command, option, progress_bar
 from backend.foundation.addresses import study_page
-from backend.foundation.errors import StoreFailed
+from backend.foundation.errors import NotFound, StoreFailed
 from backend.foundation.optional_packages import not_installed
-from backend.stores.served_at import write_address
+from backend.stores.served_at import note_deployment, write_address
 
 _EVALUATORS, _PICTURES = 30, 2000
 
@@ -121,6 +122,7 @@ def _deploy(world: World, deployment: Any, yes: bool) -> None:
         made = deployment.current()
     elif yes:
         made = deployment.apply(packages, report=click.echo)
+        _note_in_table(world, made, made["Url"])
     else:
         click.echo("nothing was changed; do it with --yes")
         return
@@ -165,7 +167,18 @@ def _destroy(world: World, deployment: Any, yes: bool, with_data: bool) -> None:
     else:
         if "Table" in (made := deployment.current()):
             write_address(world.data, _store_url(made), None, None)
+            with suppress(NotFound):  # the table, if a deletion broke off
+                _note_in_table(world, made, None)
         deployment.remove(with_data, report=click.echo)
+
+
+def _note_in_table(world: World, made: Mapping[str, str], address: str | None) -> None:
+    """Store where the pages are served for those who use the table from other machines; None forgets it."""
+    from backend.stores.opening import open_store
+
+    store = open_store(_store_url(made), world.data.root)
+    note_deployment(store, address)
+    store.close()
 
 
 def _store_url(made: Mapping[str, str]) -> str:

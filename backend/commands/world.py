@@ -66,7 +66,14 @@ class World:
         from backend.stores.served_at import address_of
 
         stated = os.environ.get(VARIABLE)
-        return parse_public(stated) if stated else address_of(self.data, self.url)
+        return parse_public(stated) if stated else address_of(self.data, self.url) or self.deployed_at
+
+    @property
+    def deployed_at(self) -> str | None:
+        """Where the deployment that the store belongs to serves the pages, if there is one."""
+        from backend.stores.served_at import deployed_at
+
+        return deployed_at(self.store) if self.url.startswith("dynamodb://") else None
 
     def study(self, name: str) -> "Study":
         """Return the study called `name`.

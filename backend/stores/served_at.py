@@ -1,6 +1,7 @@
 """Where the pages of a store are served, as the data directory knows it.
 
-A server writes its address there while it runs, and a deployment until it is removed.
+A server writes its address there while it runs, and a deployment until it is removed. A deployment also
+writes its address into its own table, for other machines.
 """
 
 import json
@@ -11,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from backend.stores.datadir import DataDir, replace_private
+from backend.stores.store import Store
 
 _FILE = "addresses.json"
 _CONNECTED_WITHIN_S = 0.5
+_BOOK, _DEPLOYMENT = "service", "deployment"
 
 
 def write_address(data: DataDir, store_url: str, address: str | None, port: tuple[str, int] | None) -> None:
@@ -55,6 +58,21 @@ def address_of(data: DataDir, store_url: str) -> str | None:
     if entry is None or not (_is_deployed(entry) or _is_listening(*entry["port"])):
         return None
     return str(entry["address"])
+
+
+def note_deployment(store: Store, address: str | None) -> None:
+    """Store in a table where its deployment serves the pages; None forgets it."""
+    entry = store.entry(_BOOK, _DEPLOYMENT)
+    if address is None:
+        store.erase_entry(_BOOK, _DEPLOYMENT)
+    elif entry is None or entry.data["address"] != address:
+        store.write_entry(_BOOK, _DEPLOYMENT, entry.version if entry else 0, {"address": address})
+
+
+def deployed_at(store: Store) -> str | None:
+    """Return where the deployment of a table serves the pages; None if it has none."""
+    entry = store.entry(_BOOK, _DEPLOYMENT)
+    return str(entry.data["address"]) if entry else None
 
 
 def _is_deployed(entry: Mapping[str, Any] | None) -> bool:

@@ -13,14 +13,19 @@ import pytest
 import yaml
 from botocore.exceptions import ClientError
 from click.testing import CliRunner
+from PIL import Image
 
 from backend.cli import main
 from backend.foundation.errors import Conflict, InvalidInput, StoreFailed
+from backend.jobs.work import runner
+from backend.jobs.worker import Worker
 from backend.stores.datadir import DataDir
+from backend.stores.dynamodb.store import create_table
 from backend.stores.opening import open_store
-from backend.stores.served_at import address_of
+from backend.stores.served_at import address_of, deployed_at, note_deployment
 from backend.web import assets
 from deploy.api import from_environment
+from deploy.bucket_jobs import with_pictures
 from deploy.deployment import Deployment
 from deploy.package import Package
 from deploy.s3_upload import Place, upload_pictures
@@ -579,19 +584,112 @@ def test_the_packaged_functions_play_and_score_with_the_rights_they_have(
     assert (status, sum(model["evaluators"] for model in scores["models"])) == (200, 6), log
 
 
-def test_the_researchers_policy_is_enough_to_upload_and_for_no_more(deployed, cloud, tmp_path, monkeypatch):
-    iam = boto3.client("iam")
-    iam.create_user(UserName="researcher")
-    iam.attach_user_policy(UserName="researcher", PolicyArn=deployed.outputs["ResearcherPolicy"])
-    key = iam.create_access_key(UserName="researcher")["AccessKey"]
-    folder = tmp_path / "faces"
-    folder.mkdir()
+@pytest.fixture
+def as_researcher(deployed, cloud, monkeypatch):
+    """Become a colleague with the policy for researchers, and have every request checked."""
+
+    def become():
+        iam = boto3.client("iam")
+        iam.create_user(UserName="researcher")
+        iam.attach_user_policy(UserName="researcher", PolicyArn=deployed.outputs["ResearcherPolicy"])
+        key = iam.create_access_key(UserName="researcher")["AccessKey"]
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", key["AccessKeyId"])
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", key["SecretAccessKey"])
+        monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
+        aws.enforce_permissions(cloud)
+
+    return become
+
+
+def pictures_in(folder):
+    folder.mkdir(parents=True)
     for i in range(5):
         (folder / f"{i:032x}.png").write_bytes(b"picture %d" % i)
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", key["AccessKeyId"])
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", key["SecretAccessKey"])
-    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
-    aws.enforce_permissions(cloud)
+    return folder
+
+
+class OnTable:
+    """A study `faces` in a table of its own, its pictures in the deployment's bucket; used by a colleague."""
+
+    def __init__(self, deployed, table, folder):
+        self.table, self.place = table, Place(deployed.outputs["Bucket"], "public/")
+        self.folder, self.store = folder / "colleague", open_store(table, folder)
+        study = studies.study("faces", images=8)
+        self.store.add_study(study, studies.pool(study))
+        upload_pictures(self.place, "faces", pictures_in(folder / "faces"))
+
+    def run(self, *arguments):
+        return CliRunner().invoke(main, [*arguments, "--store", self.table, "--data", str(self.folder)])
+
+    def pictures(self):
+        return [key for key in objects(self.place.bucket) if key.startswith("public/i/faces/")]
+
+
+@pytest.fixture
+def on_table(deployed, table, tmp_path):
+    shared = OnTable(deployed, table, tmp_path)
+    yield shared
+    shared.store.close()
+
+
+@pytest.mark.parametrize("names_bucket", [True, False])
+def test_the_worker_removes_the_pictures_of_a_study_that_a_colleague_deletes(
+    on_table, as_researcher, cloud, tmp_path, monkeypatch, names_bucket
+):
+    note_deployment(on_table.store, "https://d1.cloudfront.net")
+    as_researcher()
+
+    place = ["--images", str(on_table.place)] if names_bucket else []
+    said = on_table.run("delete", "faces", "--yes", "faces", *place)
+    left = on_table.run("status", "faces")
+
+    assert said.exit_code == 0, said.output
+    assert "faces is deleted but for its pictures" in said.output
+    assert "the deployment's function `work` removes these" in said.output
+    assert "there is no study 'faces'" in left.output
+    aws.enforce_nothing(cloud)
+    assert len(on_table.pictures()) == 5
+    worker = Worker(
+        on_table.store,
+        DataDir(tmp_path / "instance"),
+        find=lambda kind: with_pictures(kind, runner(kind), on_table.place),
+    )
+    assert [job.state for job in worker.run_until_idle()] == ["done"]
+    assert (on_table.pictures(), [*on_table.store.studies()]) == ([], [])
+
+
+def test_a_colleague_is_told_who_must_delete_pictures_where_there_is_no_deployment(on_table, as_researcher):
+    as_researcher()
+
+    said = on_table.run("delete", "faces", "--yes", "faces", "--images", str(on_table.place))
+
+    assert said.exit_code == 1
+    assert "who may delete in the bucket finishes it with: openhype delete faces --images" in said.output
+
+
+def test_create_prints_the_deployments_link_on_every_machine(table, tmp_path):
+    """The table knows it: a colleague's data directory has no address."""
+    for name in ("real", "gan"):
+        (tmp_path / name).mkdir()
+        for i in range(12):
+            Image.effect_noise((16, 16), 50 + i).convert("RGB").save(tmp_path / name / f"{i}.png")
+    store = open_store(table, tmp_path)
+    note_deployment(store, "https://old.example")
+    note_deployment(store, "https://d1.cloudfront.net")
+    folders = ["--real", str(tmp_path / "real"), "--model", f"gan={tmp_path / 'gan'}", "--size", "16"]
+    command = ["create", "faces", *folders, "--set", "images=10", "--store", table]
+
+    said = CliRunner().invoke(main, [*command, "--data", str(tmp_path / "colleague")])
+    note_deployment(store, None)
+
+    assert "next: open https://d1.cloudfront.net/s/faces" in said.output
+    assert deployed_at(store) is None
+    store.close()
+
+
+def test_the_researchers_policy_is_enough_to_upload_and_for_no_more(deployed, as_researcher, tmp_path):
+    folder = pictures_in(tmp_path / "faces")
+    as_researcher()
     bucket = deployed.outputs["Bucket"]
 
     assert upload_pictures(Place(bucket, "public/"), "faces", folder) == 5
@@ -657,6 +755,26 @@ def test_other_commands_know_the_address_of_a_deployment(command, monkeypatch, t
 
     known = address_of(DataDir(tmp_path), f"dynamodb://t?region={aws.REGION}")
     assert known == "https://d1.cloudfront.net"
+
+
+def test_a_deployments_table_knows_its_address_until_it_is_destroyed(command, monkeypatch, tmp_path):
+    outputs = {"Url": "https://d1.cloudfront.net", "Table": "table", "Bucket": "b", "Region": aws.REGION}
+    change = [Change("create", "everything")]
+    monkeypatch.setattr("deploy.deployment.build_packages", lambda *_, **__: {})
+    monkeypatch.setattr(Deployment, "plan", lambda self, packages: change)
+    monkeypatch.setattr(Deployment, "apply", lambda self, packages, report: outputs)
+    monkeypatch.setattr(Deployment, "current", lambda self: outputs)
+    monkeypatch.setattr(Deployment, "planned_removal", lambda self, with_data: [Change("remove", "all")])
+    monkeypatch.setattr(Deployment, "remove", lambda self, with_data, report: None)
+    url = f"dynamodb://table?region={aws.REGION}"
+    create_table(url)
+    store = open_store(url, tmp_path)
+
+    deployed = command(NAME, "--yes").exit_code, deployed_at(store)
+    destroyed = command(NAME, "--destroy", "--yes").exit_code, deployed_at(store)
+
+    assert (deployed, destroyed) == ((0, "https://d1.cloudfront.net"), (0, None))
+    store.close()
 
 
 def test_the_command_has_nothing_to_destroy_where_nothing_is(command):

@@ -12,7 +12,7 @@ from backend.foundation.timestamps import utc_now
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
 from backend.web import headers
-from deploy.s3_upload import Place, parse_place, remove_pictures, upload, upload_pictures
+from deploy.s3_upload import MayNotDelete, Place, parse_place, remove_pictures, upload, upload_pictures
 
 PLACE = Place("pictures", "public/")
 
@@ -136,6 +136,30 @@ def test_the_pictures_of_a_study_are_removed_and_no_others(bucket, tmp_path):
 
     assert counts == [1100, 0]
     assert [key.startswith("public/i/faces-64/") for key in keys(bucket)] == [True] * 3
+
+
+class Refusing:
+    """S3 as it replies to who may list a bucket and not delete in it: with an error for each key."""
+
+    def __init__(self, code):
+        self._code = code
+
+    def get_paginator(self, operation):
+        return self
+
+    def paginate(self, **_):
+        return [{"Contents": [{"Key": "public/i/faces/a.png"}]}]
+
+    def delete_objects(self, **_):
+        return {"Errors": [{"Key": "public/i/faces/a.png", "Code": self._code, "Message": "no"}]}
+
+
+@pytest.mark.parametrize(("code", "kind"), [("AccessDenied", MayNotDelete), ("InternalError", StoreFailed)])
+def test_pictures_that_one_may_not_delete_are_told_from_a_bucket_that_fails(code, kind):
+    with pytest.raises(StoreFailed, match=r"faces/a\.png could not be deleted: no") as raised:
+        remove_pictures(PLACE, "faces", Refusing(code))
+
+    assert type(raised.value) is kind
 
 
 def test_a_bucket_from_which_nothing_can_be_removed_is_said(cloud):
