@@ -35,8 +35,9 @@ from backend.payment.ledger import (
     report,
     rest_of,
     waited_account,
+    waits_from,
 )
-from backend.stores.store import RESTORES, Stale, Store
+from backend.stores.store import RESTORES, Entry, Stale, Store
 from backend.stores.updates import retried, update
 from backend.studies.lifecycle import DELETED, recruitment_book
 from backend.studies.replaced_values import check_replaced
@@ -123,8 +124,29 @@ def note_restore(store: Store, study: str, at: str, paid_from: str = "") -> None
 
 def restored_at(store: Store, study: str) -> str:
     """Return when a study's ledger was last restored from a backup, or taken over; '' for never."""
-    entries = (entry for entry in store.entries(RESTORES) if entry.data.get("study") in (None, study))
-    return max((entry.key.partition(" ")[0] for entry in entries), default="")
+    return max((entry.key.partition(" ")[0] for entry in _restores(store, study)), default="")
+
+
+def restore_waits_from(store: Store, study: str, now: datetime) -> datetime | None:
+    """Return the time from which the wait after the last restore counts (`ledger.waits_from`), if any."""
+    if not (at := restored_at(store, study)):
+        return None
+    noticed = max((entry.data.get("noticed_at", "") for entry in _restores(store, study)), default="")
+    return waits_from(at, noticed, now)
+
+
+def notice_restore(store: Store, study: str, now: datetime) -> None:
+    """Have the wait after a restore that is dated later than now count from now on."""
+    for entry in _restores(store, study):
+        since = waits_from(entry.key.partition(" ")[0], entry.data.get("noticed_at", ""), now)
+        if since == now:
+            with suppress(Stale):  # another payer noticed it
+                noticed = {**entry.data, "noticed_at": stamp(now)}
+                store.write_entry(RESTORES, entry.key, entry.version, noticed)
+
+
+def _restores(store: Store, study: str) -> list[Entry]:
+    return [entry for entry in store.entries(RESTORES) if entry.data.get("study") in (None, study)]
 
 
 def panel_terms(store: Store, study: Study) -> PanelTerms:

@@ -285,7 +285,7 @@ class _Words:
             return _Outlook("committed", f"{self._run} goes on with its payment", _YES)
         if payment.state in ("intended", "handed_in"):
             return _Outlook("committed", f"{self._run} asks the panel to carry the payment out", _YES)
-        until = _at(datetime.fromisoformat(payment.asked_at) + self._known.settle)
+        until = _at(payment.waits_from(self._known.now) + self._known.settle)
         looks = f"{self._run} looks for it in the panel's records"
         if payment.state == "paying":
             state = "asked for, without an answer"

@@ -29,6 +29,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
+from datetime import datetime, timedelta
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Literal, Self
@@ -65,6 +66,8 @@ _APART = (WAITED, REST)
 """Accounts beside that of a session, each under a key of its own: for waiting, and for what a session that
 was paid in part has earned besides. Both are paid as a bonus."""
 WITHDRAWN = "withdrawn"
+CLOCKS_DIFFER = timedelta(minutes=5)
+"""By how much clocks of computers that work on one ledger may differ."""
 _NOT_FAULTS = (*CLOSED, *UNMATCHED, *_APART)
 """Reasons that are not that a session broke off."""
 
@@ -202,6 +205,8 @@ class Payment:
     panel_id: str = ""
     asked_at: str = ""
     """When the call that pays was last about to be sent."""
+    noticed_at: str = ""
+    """When `asked_at` was first seen to be later than the time it was read at."""
     shown: tuple[str, ...] = ()
     """Accounts shown in the panel's records when the payment was given up."""
     is_filed: bool = False
@@ -211,6 +216,10 @@ class Payment:
 
     def data(self) -> dict[str, Any]:
         return asdict(self)
+
+    def waits_from(self, now: datetime) -> datetime:
+        """Return the time from which the panel has to carry it out (`waits_from`)."""
+        return waits_from(self.asked_at, self.noticed_at, now)
 
 
 @lru_cache(maxsize=64)
@@ -277,6 +286,22 @@ class PanelTerms:
     reward_cents: int
     screen_out_cents: int = 0
     """0 if screening out has no payment of its own."""
+
+
+def is_ahead(at: str, now: datetime) -> bool:
+    """Return whether a stored time is later than now, so that one of the two clocks was or is wrong."""
+    return bool(at) and datetime.fromisoformat(at) > now + CLOCKS_DIFFER
+
+
+def waits_from(at: str, noticed_at: str, now: datetime) -> datetime:
+    """Return the time from which a wait since `at` counts: if that is ahead, when it was noticed, or now.
+
+    Whatever was stored happened before it was read. So the wait is never shorter than from `at`, and ends
+    even if that was written by a clock months ahead.
+    """
+    if not is_ahead(at, now):
+        return datetime.fromisoformat(at)
+    return now if not noticed_at or is_ahead(noticed_at, now) else datetime.fromisoformat(noticed_at)
 
 
 def key_of(submission: str, participant: str) -> str:

@@ -16,6 +16,7 @@ from backend.experiment.money import format_money
 from backend.experiment.records import Study
 from backend.experiment.session import CLOSED
 from backend.foundation.errors import Conflict, InvalidInput, Unavailable
+from backend.foundation.timestamps import readable
 from backend.panels.api import (
     COMPLETABLE,
     Bonus,
@@ -38,6 +39,7 @@ from backend.payment.ledger import (
     Payment,
     PaymentState,
     Purse,
+    is_ahead,
     payable,
     reconciled,
     times_shown,
@@ -312,6 +314,7 @@ class Payer:
         self._confirm_closed()
         if until := self.restored_until():
             at = accounts.restored_at(self.store, self.study.name)
+            accounts.notice_restore(self.store, self.study.name, self.clock())
             self._hindrances[
                 f"this store was restored from a backup, or took a ledger over, at {at}; bonuses are paid "
                 f"from {until.isoformat(timespec='minutes')} on, when the panel's records show what was paid "
@@ -350,9 +353,9 @@ class Payer:
 
     def restored_until(self) -> datetime | None:
         """Return until when the panel may be processing payments made after a restored backup, if it may."""
-        restored_at = accounts.restored_at(self.store, self.study.name)
-        until = datetime.fromisoformat(restored_at) + self.settle if restored_at else self.clock()
-        return until if self.clock() < until else None
+        now = self.clock()
+        since = accounts.restore_waits_from(self.store, self.study.name, now)
+        return since + self.settle if since and now < since + self.settle else None
 
     def _baselines(self, statuses: dict[str, str]) -> dict[str, tuple[int, ...]]:
         """Return the bonuses that the panel lists for each account whose bonus can be paid.
@@ -374,7 +377,8 @@ class Payer:
             if place is None:
                 continue
             bonuses = place.bonuses_cents
-            may_be_there = account.before is not None or account.owed_at < restored_at
+            is_older = account.owed_at < restored_at or is_ahead(account.owed_at, self.clock())
+            may_be_there = account.before is not None or (restored_at and is_older)
             if may_be_there and times_shown(account, bonuses, self._sharing(key, ledger)) > 0:
                 self._change_all([key], lambda _, now: self._confirmed(now) if now.bonus == "owed" else None)
                 ledger[key] = account.moved(bonus="confirmed")
@@ -422,7 +426,7 @@ class Payer:
         if accounts.purse(self.store, self.study.name)[1].paid_from:  # transferred while this ran
             self._write_payment(version, replace(paying, state="handed_in"))
             accounts.check_paid_here(self.store, self.study.name)
-        if self.clock() - asked_at > ASK_WITHIN:
+        if not timedelta(0) <= self.clock() - asked_at <= ASK_WITHIN:
             raise PanelUnsure("this payer was held up for too long, and asked for nothing")
         try:
             self.panel.pay_bonuses(payment.panel_id)
@@ -448,7 +452,7 @@ class Payer:
         now = self.clock()  # before the records are read: they are at least this recent
         shown, _, unread = self._look_at(payment)
         self._confirm(payment, shown)
-        is_settled = now >= datetime.fromisoformat(payment.asked_at) + self.settle
+        is_settled = now >= payment.waits_from(now) + self.settle
         missing = len(payment.lines) - len(shown) - len(unread)
         try:
             if len(shown) == len(payment.lines):
@@ -456,6 +460,8 @@ class Payer:
             elif is_settled and (payment.state == "paying" or self.releases_sent or missing == 0):
                 # what cannot be read is owed again, but not paid before it can be read
                 self._give_up(version, payment, "lapsed", shown)
+            elif is_ahead(payment.asked_at, now):
+                self._notice(version, payment, now)
         except Stale:
             return  # another payer knows more recent facts
         if is_settled and payment.state == "sent" and missing and not self.releases_sent:
@@ -463,6 +469,21 @@ class Payer:
                 f"the panel has not paid {missing} bonuses that it took on; if its own pages say so too, run "
                 "again with --release"
             ] = None
+
+    def _notice(self, version: int, payment: Payment, now: datetime) -> None:
+        """Tell that a payment was asked for later than now, and have its wait count from now on."""
+        since = payment.waits_from(now)
+        asked, read, until = (
+            readable(at.isoformat())
+            for at in (datetime.fromisoformat(payment.asked_at), now, since + self.settle)
+        )
+        self._hindrances[
+            f"payment {payment.id} was asked for on {asked}, and now it is {read}: a clock was or is wrong; "
+            "correct this computer's if it is; what the panel's records lack is owed again, and paid, after "
+            f"{until}"
+        ] = None
+        if since == now:
+            self._write_payment(version, replace(payment, noticed_at=now.isoformat()))
 
     def _look_at(self, payment: Payment) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
         """Return the accounts of a payment that the panel shows as paid, those that lapsed, those not shown.

@@ -39,7 +39,7 @@ from backend.panels.api import (
 )
 from backend.payment import accounts, screened_out
 from backend.payment.accounts import panel_names
-from backend.payment.ledger import Account, key_of, load_account
+from backend.payment.ledger import Account, is_ahead, key_of, load_account
 from backend.payment.screened_out import Report
 from backend.recruitment import approved_sessions, recruit
 from backend.stores.store import Entry, Stale, Store
@@ -263,11 +263,14 @@ def _missing(study: Study) -> str:
 def _is_still_missing(
     store: Store, study: Study, session: Session, place: Submission | None, entry: Entry | None, now: str
 ) -> bool:
-    """Return whether a place that the panel does not know was also missing in an earlier pass."""
+    """Return whether a place that the panel does not know was also missing in an earlier pass.
+
+    One that is dated later than now, by a clock that was ahead, is dated anew.
+    """
     since = entry.data["at"] if entry else ""
-    if place is None and since:
+    if place is None and since and not is_ahead(since, datetime.fromisoformat(now)):
         return datetime.fromisoformat(now) - datetime.fromisoformat(since) >= _MISSING_FOR
-    if (place is None) != bool(since):
+    if place is None or since:
         with suppress(Stale):
             at = "" if place is not None else now
             store.write_entry(_missing(study), session.id, entry.version if entry else 0, {"at": at})

@@ -470,3 +470,80 @@ def test_a_store_that_was_restored_pays_nobody_again(payday, delay_hours):
     assert "restored from a backup" in hindrances[0]
     assert payday.payer().run() == []
     payday.check()
+
+
+def wrong(payday, **by):
+    """Return a clock that differs from the panel's by some time."""
+    return lambda: payday.clock() + timedelta(**by)
+
+
+@pytest.mark.parametrize("was_done", [True, False])
+@pytest.mark.parametrize("days", [2, 200, 4000])
+def test_a_payer_killed_under_a_clock_ahead_leaves_nobody_unpaid_or_paid_twice(payday, days, was_done):
+    payday.owes(payday.person()[1], bonus=5 * BONUS)
+    payday.books.pay_delay = timedelta(hours=3)
+    killed = Broken(payday.panel, "pay_bonuses", PanelUnsure("?"), before=not was_done)
+    dataclasses.replace(payday.payer(panel=killed), clock=wrong(payday, days=days)).run()
+
+    told = payday.payer().run()
+    payday.clock.advance(hours=23)
+    payday.payer().run()
+    assert asked(payday) == was_done
+    payday.clock.advance(hours=2)
+    payday.payer().run()
+    payday.clock.advance(hours=4)
+
+    assert any("a clock was or is wrong" in each for each in told)
+    assert payday.payer().run() == []
+    assert asked(payday) == 1
+    payday.check()
+
+
+def test_a_run_under_a_clock_behind_shortens_no_wait_for_the_panel(payday):
+    payday.owes(payday.person()[1], bonus=5 * BONUS)
+    payday.books.pay_delay = timedelta(hours=3)
+    payday.payer(panel=Broken(payday.panel, "pay_bonuses", PanelUnsure("?"), before=False)).run()
+
+    dataclasses.replace(payday.payer(), clock=wrong(payday, days=-200)).run()
+    payday.clock.advance(hours=1)
+    payday.payer().run()
+    payday.clock.advance(hours=4)
+
+    assert payday.payer().run() == []
+    assert asked(payday) == 1
+    payday.check()
+
+
+def test_a_restore_dated_by_a_clock_ahead_delays_bonuses_by_the_settle_time_only(payday):
+    payday.owes(payday.person()[1], bonus=5 * BONUS)
+    payday.store.write_entry(RESTORES, stamp(wrong(payday, days=200)()), 0, {})
+
+    told = payday.payer().run()
+    payday.clock.advance(hours=23)
+    payday.payer().run()
+    assert asked(payday) == 0
+    payday.clock.advance(hours=2)
+    payday.payer().run()
+
+    assert "restored from a backup" in told[0]
+    assert asked(payday) == 1
+    payday.check()
+
+
+@pytest.mark.parametrize("days", [-200, 200])
+def test_a_restored_store_pays_nobody_again_whose_debt_a_wrong_clock_dated(payday, days):
+    payday.everyone()
+    unreached = Broken(payday.panel, "propose_bonuses", PanelUnreached("?"))
+    dataclasses.replace(payday.payer(panel=unreached), clock=wrong(payday, days=days)).run()
+    backup = payday.store.backup()
+    payday.payer().run()
+
+    payday.store = backup
+    backup.write_entry(RESTORES, stamp(payday.clock()), 0, {})
+    payday.payer().run()
+    payday.clock.advance(hours=25)
+    payday.payer().run()
+    payday.clock.advance(hours=25)
+    payday.payer().run()
+
+    payday.check()

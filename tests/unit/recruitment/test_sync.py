@@ -180,6 +180,20 @@ def test_a_place_that_the_panel_does_not_know_is_gone_if_a_later_reading_says_so
     assert states == ["finished", "finished", "returned"]
 
 
+def test_a_reading_under_a_clock_ahead_hides_no_place_that_is_gone(recruited):
+    link = {"PROLIFIC_PID": "somebody", "STUDY_ID": recruited.id, "SESSION_ID": "f" * 24}
+    player = recruited.world.player(panel=link)
+    player.play()
+    recruited.reconcile("2026-08-01T00:00:00.000Z")
+
+    states = []
+    for at in ("00:00:00", "00:00:59", "00:01:00"):
+        recruited.reconcile(f"2026-01-01T{at}.000Z")
+        states.append(recruited.state_of(player))
+
+    assert states == ["finished", "finished", "returned"]
+
+
 def test_a_place_that_is_known_again_is_not_gone_the_next_time_it_is_not(recruited):
     place, player = recruited.arrive()
     hidden = recruited.books.places.pop(place.id)
