@@ -297,7 +297,7 @@ class _Beat:
                     continue
                 self._renew(now)
                 told, quiet_s = now, 0.0
-            except OpenhypeError as error:  # tried again at the next beat
+            except Exception as error:  # noqa: BLE001 - the outermost level; tried again at the next beat
                 log.warning("job %s: its progress could not be stored: %s", self._job.id, error)
 
     def _look(self) -> None:

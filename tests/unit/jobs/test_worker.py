@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -411,3 +412,30 @@ def test_a_run_until_idle_takes_over_what_was_left_elsewhere_and_leaves_what_is_
 
     assert [*alive.run_until_idle()] == []
     assert [job.id for job in dead.run_until_idle()] == [left.id]
+
+
+@pytest.mark.parametrize("error", [KeyError("x"), MemoryError(), sqlite3.OperationalError("unable to open")])
+def test_the_lease_is_renewed_again_after_any_kind_of_error(store, worker, monkeypatch, error):
+    renew, failed = queue.renew, threading.Event()
+
+    def failing_once(*given):
+        if not failed.is_set():
+            failed.set()
+            raise error
+        return renew(*given)
+
+    def run(work, job):
+        renewed = []
+        for _ in work.progress(range(500), 500, "waiting"):
+            time.sleep(0.02)
+            renewed = [each.lease.renewals for each in queue.jobs(store)]
+            if failed.is_set() and renewed[0] > 0:
+                break
+        return {"renewals": renewed[0]}
+
+    monkeypatch.setattr(queue, "renew", failing_once)
+    add(store)
+
+    done = worker(run).run_once()
+
+    assert queue.job(store, done.id).result["renewals"] > 0
