@@ -3,6 +3,7 @@
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +93,30 @@ def read_columns(path: Path, details: bool) -> Answers:
         answers = from_words(answers)
     if file.unnamed_error and not answers.is_fake.any():
         raise file.unnamed_error
-    return scored_only(answers, kinds.coded(), excluded_of(excluded.coded()))
+    scored = scored_only(answers, kinds.coded(), excluded_of(excluded.coded()))
+    return scored if file.has_trials else _with_repeats_noted(scored)
+
+
+def _with_repeats_noted(answers: Answers) -> Answers:
+    """Return answers with a note on rows that repeat others, as after a merge, if pictures are named."""
+    if not (stimulus := answers.texts.get("stimulus")) or not len(answers):
+        return answers
+    named = (answers.model, answers.evaluator, stimulus, *(answers.texts.get(name) for name in WORDS))
+    columns = [column.codes for column in named if column is not None]
+    if answers.exposure_ms is not None:
+        columns.append(np.unique(answers.exposure_ms, return_inverse=True)[1])
+    keys, size = np.zeros(len(answers), np.int64), 1
+    for codes in (*columns, answers.is_fake, answers.said_fake):
+        span = int(codes.max()) + 1
+        keys, size = _joined(keys * span + codes, size * span)
+    if size == len(answers):
+        return answers
+    note = (
+        f"{len(answers) - size:,} of {len(answers):,} responses repeat another in evaluator, stimulus, truth "
+        "and response; if the file was merged from several, each response must be in it once (a column "
+        "trial_index tells)"
+    )
+    return replace(answers, notes=(*answers.notes, note))
 
 
 def _arrays(file: "ResponsesFile", chunk: Chunk, details: bool) -> Iterator[tuple[str, np.ndarray]]:
@@ -152,6 +176,11 @@ class ResponsesFile:
     def own(self) -> Method:
         """The method; only once a chunk was read."""
         return method_named(self.method or "")
+
+    @property
+    def has_trials(self) -> bool:
+        """Whether the file numbers trials, of which no two may then be the same."""
+        return any((trials >= 0).any() for trials in self._trials)
 
     @property
     def has_blocks(self) -> bool:

@@ -1,6 +1,7 @@
 """Data from elsewhere: names by several hands, reals of no model, sides that differ in number."""
 
 import csv
+import re
 
 import numpy as np
 import pytest
@@ -291,3 +292,31 @@ def test_the_weights_of_an_evaluator_give_the_value():
 
     assert by_judge == pytest.approx([0.5, 0.75])
     assert np.bincount(answers.judges.of_response, answers.weight) == pytest.approx([1, 1])
+
+
+@pytest.mark.parametrize(
+    ("people", "notes"),
+    [
+        (
+            ["5.97E+23", "1.2E+15", "b"],
+            ["2 of 3 evaluators have names such as '5.97E\\+23', as spreadsheets"],
+        ),
+        (["3", "3.0", "4", "b"], ["2 evaluators have names that are 1 as numbers, such as '3' and '3.0'"]),
+        (
+            ["03", "3", "1e2", "100"],
+            ["1 of 4 evaluators have names", "4 evaluators have names that are 2 as"],
+        ),
+        (["5eb1", "e12", "a3", "17", "18"], []),
+    ],
+)
+def test_names_that_programs_may_have_changed_are_told_with_their_number(people, notes):
+    rows = [
+        {"model": "m", "evaluator": who, "truth": truth, "response": truth}
+        for who in people
+        for truth in ("real", "fake")
+    ]
+
+    found = answers_of(rows, "infinity").notes
+
+    assert len(found) == len(notes)
+    assert all(re.match(note, text) for note, text in zip(notes, found, strict=True))

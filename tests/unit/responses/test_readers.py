@@ -354,3 +354,20 @@ def test_json_lines_say_by_a_truth_value_what_is_simulated(tmp_path):
 
     assert [found["simulated"] for found in read_responses(path)] == [True, False, False, True]
     assert score_file(path)["models"][0]["responses"] == 2
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "notes"),
+    [
+        ("stimulus", ["1.png"] * 2 + ["2.png"], 1),
+        ("stimulus,trial_index", ["1.png,0", "1.png,1", "2.png,2"], 0),
+        ("class", ["1", "1", "2"], 0),
+    ],
+)
+def test_rows_that_a_merge_repeated_are_counted_where_no_trial_is_numbered(tmp_path, header, rows, notes):
+    text = "\n".join([f"{HEADER},{header}", *(f"m,e,fake,real,{row}" for row in rows)])
+
+    found = read_answers(written(tmp_path, text)).notes
+
+    assert len(found) == notes
+    assert all(note.startswith("1 of 3 responses repeat another in evaluator, stimulus,") for note in found)
