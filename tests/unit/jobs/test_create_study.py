@@ -7,6 +7,7 @@ import pytest
 from backend.jobs import create_study, queue
 from backend.jobs.worker import Worker
 from backend.members import audit_log
+from backend.uploads import pixel_limits
 
 from .ordered import Orders, noise, picture, signed_panel
 
@@ -279,3 +280,22 @@ def test_jobs_that_wait_or_run_are_listed_by_themselves(orders, world):
     assert {*listed("")} == {*ended, *waiting}
     assert listed("?state=open&study=faces") == waiting[1:]
     assert "state must be 'open'" in orders.call("GET", "/jobs?state=done").json["error"]["message"]
+
+
+@pytest.mark.parametrize("path", ["/studies", "/audits"])
+@pytest.mark.parametrize("what", ["real", "models/gan", "masks"])
+def test_an_upload_of_few_bytes_and_many_pixels_is_refused_before_it_is_decoded(
+    orders, monkeypatch, path, what
+):
+    monkeypatch.setattr(pixel_limits, "FREE_PIXELS", 0)
+    monkeypatch.setattr(pixel_limits, "PIXELS_A_FILE", 10)
+    monkeypatch.setattr(pixel_limits, "PIXELS_A_BYTE", 0.31)  # noise of 99 x 99 px has 0.33, of 16 x 16 less
+    body = orders.faces(masks=orders.sent(noise(3000, size=(8, 8))))
+    many = orders.sent(noise(7000, size=(99, 99)))
+    upload = {"models": [{"model": "gan", "upload": many}]} if what == "models/gan" else {what: many}
+
+    job = orders.done(body | upload, path)
+
+    assert job["state"] == "failed"
+    assert job["reason"].startswith(f"the archive of {what}: ")
+    assert "its pictures have 294,030 pixels, more than the" in job["reason"]
