@@ -89,7 +89,7 @@ class Client:
             return reply.status, json.loads(text)
         except ValueError:
             message = f"the reply is not JSON (status {reply.status}): is openhype served there?"
-        if reply.status < 500:
+        if reply.status < 500 and reply.status != 429:  # Lambda's and CloudFront's own refusals are no JSON
             raise Refused(f"{path}: {message}")
         return reply.status, {"error": {"code": "network", "message": message}}
 

@@ -159,3 +159,12 @@ def test_a_server_of_something_else_is_told_by_its_reply():
     refused = pytest.raises(Refused, match=r"not JSON \(status 404\): is openhype served there")
     with in_background(Flask("something_else")) as url, closing(Client(url)) as client, refused:
         client.get("/api/studies/faces")
+
+
+@pytest.mark.parametrize("status", [429, 502, 503, 504])
+def test_a_busy_server_whose_refusal_is_no_json_is_asked_again(status):
+    app, replies = Flask("busy"), [("<h1>busy</h1>", status), ("<h1>busy</h1>", status), {"study": "faces"}]
+    app.get("/api/studies/faces")(lambda: replies.pop(0))
+
+    with in_background(app) as url, closing(Client(url)) as client:
+        assert client.get("/api/studies/faces") == {"study": "faces"}
