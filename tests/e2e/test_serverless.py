@@ -86,10 +86,11 @@ def site(tmp_path, folders, copies, cloud, table):
         }
         work = Function("score", worker_environment(made.environment, tmp_path), "deploy.work.handle")
         with invocations({WORK: work}) as lambda_:
-            made.environment |= {"AWS_ENDPOINT_URL_LAMBDA": lambda_, "OPENHYPE_WORK_FUNCTION": WORK}
+            calls = {"AWS_ENDPOINT_URL_LAMBDA": lambda_, "OPENHYPE_WORK_FUNCTION": WORK}
+            environments = {"api": made.environment, "score": made.environment | calls}
             running = {
-                stage: [Function(stage, made.environment) for _ in range(INSTANCES)]
-                for stage in ("api", "score")
+                stage: [Function(stage, environment) for _ in range(INSTANCES)]
+                for stage, environment in environments.items()
             }
             made.elsewhere = (s3,)
             with serving(Cloudfront(PLACE.bucket, running)) as made.url:
@@ -235,7 +236,7 @@ def test_the_console_downloads_a_file_that_the_worker_left_in_the_bucket(player,
     assert download.value.suggested_filename == "faces-responses.csv"
     assert len(download.value.path().read_text().splitlines()) == 1 + 3 * 4
     assert [each.startswith(site.elsewhere[0]) for each in fetched].count(True) == 1
-    (job,) = [each for each in queue.jobs(site.store, "faces") if each.kind == "download"]
+    (job,) = [each for each in queue.jobs(site.store, "faces") if each.args.get("kind") == "responses.csv"]
     assert job.tries == 1
 
 
