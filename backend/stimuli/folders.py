@@ -15,10 +15,9 @@ from backend.experiment.records import CHECK, PRACTICE, REAL, TRUTHS
 from backend.foundation.errors import Keys
 from backend.foundation.names import composed
 from backend.foundation.printable import printable
-from backend.stimuli.file_names import FileText, file_name, handed_on
+from backend.stimuli.file_names import FileText, file_name, handed_on, is_set_aside
 from backend.stimuli.images import OTHER_PICTURES, SUFFIXES, BadKind
 
-_IGNORED = {"thumbs.db", "desktop.ini", "__macosx"}
 _NAMED = 5
 _ROLES = {"practice": "practice", "check": "attention-check"}
 """Roles of pictures that no scored trial shows, as messages call them."""
@@ -306,7 +305,7 @@ def _entries(side: _Side, folder: Path) -> Iterator[Path]:
 
 
 def _is_hidden(path: Path) -> bool:
-    return path.name.startswith(".") or path.name.lower() in _IGNORED
+    return is_set_aside(path.name)
 
 
 def _sort_in(side: _Side, path: Path, class_: str, pictures: list[Source]) -> None:

@@ -21,7 +21,7 @@ from backend.stimuli import refusals
 from backend.stimuli.confounds import Difference, cropped, differences, treatments
 from backend.stimuli.estimates import announced, tracked
 from backend.stimuli.file_metadata import make_uniform
-from backend.stimuli.file_names import joined
+from backend.stimuli.file_names import first_of, joined
 from backend.stimuli.folders import Finding, Scan, Source, scan
 from backend.stimuli.images import (
     BadPicture,
@@ -328,8 +328,9 @@ def _sorted_out(made: Sequence[_Made]) -> tuple[list[_Made], list[Finding], list
                 for other in others
             ]
         else:
-            there = joined(*(other.source.name for other in others), by=", ")
             keys = others[-1].source.keys  # the reals are first
+            others.sort(key=lambda other: _side_of(other) == _side_of(first))  # those of another side first
+            there = first_of([other.source.name for other in others])
             torn.append(Finding("both sides", name, joined(_SAME, there), keys))
     return good, duplicates, torn
 

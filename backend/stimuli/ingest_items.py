@@ -23,7 +23,7 @@ from backend.foundation.errors import InvalidInput
 from backend.stimuli import refusals
 from backend.stimuli.estimates import announced, tracked
 from backend.stimuli.file_metadata import make_uniform
-from backend.stimuli.file_names import FileText, joined
+from backend.stimuli.file_names import FileText, first_of, joined
 from backend.stimuli.folders import Finding
 from backend.stimuli.images import (
     BadPicture,
@@ -284,7 +284,8 @@ def _sorted_out(made: Sequence[_Made]) -> tuple[list[_Made], list[Finding], list
                 for other in others
             ]
         else:
-            there = ", ".join(other.source.name for other in others)
+            others.sort(key=lambda other: _place_of(other) == _place_of(first))
+            there = first_of([other.source.name for other in others])
             torn.append(
                 Finding(
                     "both sets", first.source.name, f"shows the same pictures as {there}", first.source.keys

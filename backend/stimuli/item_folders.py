@@ -25,13 +25,12 @@ from backend.foundation.csv_tables import read_rows
 from backend.foundation.errors import InvalidInput, Keys
 from backend.foundation.names import clean, composed
 from backend.foundation.printable import printable
-from backend.stimuli.file_names import FileText, file_name, handed_on, joined
+from backend.stimuli.file_names import FileText, file_name, handed_on, is_set_aside, joined
 from backend.stimuli.folders import Finding, keys_of
 from backend.stimuli.images import OTHER_PICTURES, SUFFIXES
 from backend.stimuli.medium import Refused
 
 _NAMED = 5
-_IGNORED = {"thumbs.db", "desktop.ini", "__macosx"}
 _REF = "ref"
 _DISTORT = "distort"
 _INDEX = "data.csv"
@@ -160,7 +159,7 @@ def _is_set(folder: Path, parts: Sequence[str]) -> bool:
 
 def _sub_folders(folder: Path) -> Iterator[Path]:
     for name in sorted(os.listdir(folder)):
-        if not name.startswith(".") and name.lower() not in _IGNORED and (folder / name).is_dir():
+        if not is_set_aside(name) and (folder / name).is_dir():
             yield folder / name
 
 
@@ -321,7 +320,7 @@ def _walk(found: ItemScan, folder: str, inner: str, above: tuple[str, ...]) -> I
         return
     for entry in entries:
         name = f"{inner}{entry.name}"
-        if entry.name.startswith(".") or entry.name.lower() in _IGNORED:
+        if is_set_aside(entry.name):
             continue
         if not entry.is_dir():
             yield name, entry.path

@@ -19,6 +19,7 @@ from backend.foundation.errors import InvalidInput, NotFound, reason
 from backend.foundation.names import composed
 from backend.foundation.npy_header import NoHeader, read_npy_header
 from backend.foundation.printable import printable
+from backend.stimuli.file_names import is_set_aside
 
 JUDGMENTS = {TWO_AFC: "judge", JND: "same"}
 """Folder of the judgments by kind."""
@@ -162,7 +163,7 @@ def _stems(folder: Path) -> dict[str, Path]:
     paths = sorted(
         path
         for path in folder.iterdir()
-        if path.is_file() and not path.name.startswith(".") and (path.suffix == ".npy" or not is_judgment)
+        if path.is_file() and not is_set_aside(path.name) and (path.suffix == ".npy" or not is_judgment)
     )
     found: dict[str, Path] = {}
     for path in paths:

@@ -19,10 +19,11 @@ from backend.foundation.errors import InvalidInput, brief
 from backend.foundation.names import composed
 from backend.foundation.printable import printable
 from backend.foundation.text_files import read_text
+from backend.stimuli.images import OTHER_PICTURES, SUFFIXES
 
 _MOST_BYTES = 2**28
 _MOST_NAMED = 5
-_EXTENSIONS = frozenset((".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff", ".ppm", ".npy"))
+_EXTENSIONS = SUFFIXES | OTHER_PICTURES | {".npy"}
 
 
 @dataclass(frozen=True)

@@ -155,3 +155,11 @@ def test_two_folders_that_do_not_pair_are_refused(tmp_path):
     save(tmp_path / "b/1.webp")
     with pytest.raises(InvalidInput, match=r"1\.webp and .*1\.png have one name"):
         pictures_of_two(tmp_path / "b", tmp_path / "a")
+
+
+def test_files_that_windows_adds_are_no_pictures_of_a_set(bapps):
+    before = read_bapps(bapps).items
+    for name in ("Thumbs.db", "desktop.ini", "._1.png"):
+        (bapps / "cnn/p0" / name).write_bytes(b"x")
+
+    assert read_bapps(bapps).items == before

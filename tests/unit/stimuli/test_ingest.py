@@ -483,3 +483,18 @@ def test_jpegs_of_different_quality_are_said(tmp_path):
     taken = ingest(tmp_path / "real", {"gan": tmp_path / "fake"}, tmp_path / "out", size_px=32)
 
     assert any("JPEG of quality 95 and the fakes of gan of 60" in note for note in taken.notes)
+
+
+def test_a_refusal_of_many_equal_pictures_names_a_few_and_the_other_side_first(tmp_path):
+    real, gan = fill(tmp_path / "real", 3), fill(tmp_path / "gan", 3)
+    picture = next(real.iterdir()).read_bytes()
+    for i in range(20):
+        (real / f"same{i:02}.png").write_bytes(picture)
+    (gan / "same.png").write_bytes(picture)
+
+    with pytest.raises(Refused) as refused:
+        ingest(real, {"gan": gan}, tmp_path / "out", size_px=16)
+
+    assert re.search(
+        r"shows the same picture as \S*gan/same\.png, (\S+, ){3}\S+ and 16 more", str(refused.value)
+    )
