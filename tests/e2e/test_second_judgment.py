@@ -61,7 +61,7 @@ def test_rows_are_played_scored_and_exported(product, url, page):
             page.keyboard.press("fgj"[PLACES.index(places[-1])])
     page.wait_for_selector("body[data-screen=done]")
     product.run("export", "rows", "-o", "out")
-    with (product.folder / "out" / "data" / "study-rows_data.csv").open(encoding="utf-8") as file:
+    with (product.folder / "out" / "data" / "study-rows_data.csv").open(encoding="utf-8-sig") as file:
         rows = list(csv.DictReader(file))
     scores = json.loads(product.run("score", "rows", "--json"))
 
