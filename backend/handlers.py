@@ -61,7 +61,7 @@ from backend.web.application import Application
 from backend.web.compression import compressed
 from backend.web.context import Context
 from backend.web.evaluator_routes import Evaluators, PictureUrl
-from backend.web.proxies import PROXY, SignInHeader, behind_one_proxy, below
+from backend.web.proxies import PROXY, SignInHeader, always_encrypted, behind_one_proxy, below
 from backend.web.routing import JSON
 from backend.web.session_limits import Openings
 
@@ -216,6 +216,9 @@ def create_app(
     app.after_request(_with_headers)
     if previews:
         app.wsgi_app = previews.beside(app.wsgi_app)  # type: ignore[assignment, method-assign]
+    if (base_url or "").startswith("https://"):
+        app.wsgi_app = always_encrypted(app.wsgi_app)  # type: ignore[assignment, method-assign]
+        app.extensions[headers.OF_ALL] = headers.HTTPS_ONLY
     # Flask's documented way to wrap an application.
     app.wsgi_app = below(app.wsgi_app, base_path)  # type: ignore[assignment, method-assign]
     if behind_proxy:
@@ -328,7 +331,7 @@ def _asset(name: str) -> Response:
         body = assets.compressed(path) if is_small else assets.served(path)
     reply = Response(body, content_type=headers.content_type(name))
     reply.headers["Cache-Control"] = headers.REVALIDATE
-    reply.headers["Vary"] = "Accept-Encoding"
+    reply.vary.add("Accept-Encoding")
     if path.suffix == ".js":
         reply.headers.update(headers.MODULE)
     if is_small:

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from waitress.channel import HTTPChannel
+from waitress.task import ErrorTask
 
 from backend.web.request_parser import LongBodies, Parser
 
@@ -25,6 +26,16 @@ _CLOSED_SHARE = 0.05
 _ACCEPTED_AT_ONCE = 64
 
 
+class Refusal(ErrorTask):
+    """The reply to what is no request, or too long, which no application sees."""
+
+    channel: Any
+
+    def execute(self) -> None:
+        self.response_headers = [*self.response_headers, *self.channel.server.headers_of_all.items()]
+        super().execute()
+
+
 class Channel(HTTPChannel):
     """A connection of waitress's server that closes others when there are too many."""
 
@@ -32,6 +43,7 @@ class Channel(HTTPChannel):
     server: Any
     parser_class: Any
     _fileno: int | None
+    error_task_class: Any = Refusal
 
     def __init__(self, server, sock, addr, adj, map=None):
         super().__init__(server, sock, addr, adj, map)
@@ -62,7 +74,9 @@ class Channel(HTTPChannel):
             del held[self.addr[0]]
 
 
-def protect(server: Any, long_bodies: LongBodies, one_address: bool = True) -> None:
+def protect(
+    server: Any, long_bodies: LongBodies, one_address: bool = True, headers: Mapping[str, str] | None = None
+) -> None:
     """Make a server close excess connections, and accept all waiting ones in one turn of its event loop.
 
     waitress accepts one per turn, so that a thousand silent ones delay the next for a thousand turns.
@@ -71,6 +85,7 @@ def protect(server: Any, long_bodies: LongBodies, one_address: bool = True) -> N
         long_bodies: limits how many long bodies are received at once.
         one_address: whether to limit the share of connections of one address; all visitors behind a
             proxy have the proxy's.
+        headers: of all replies, for those that the server sends itself.
     """
     most = server.adj.connection_limit
     server.most_of_one_address = _ONE_ADDRESS * most if one_address else most
@@ -84,7 +99,7 @@ def protect(server: Any, long_bodies: LongBodies, one_address: bool = True) -> N
                 return
 
     server.accepted, server.held, server.long_bodies = 0, Counter(), long_bodies
-    server.channel_class = Channel
+    server.channel_class, server.headers_of_all = Channel, headers or {}
     server.handle_accept = accept_waiting
 
 

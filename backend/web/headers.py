@@ -64,6 +64,11 @@ PAGE_FOR_ALL = {
 }
 """Headers of published pages, which have no script."""
 
+HTTPS_ONLY = {"Strict-Transport-Security": "max-age=31536000"}
+"""For a server whose public address is https; its subdomains are others' affair."""
+
+OF_ALL = "openhype_headers"
+"""The name of a Flask application's extension with what the server itself has to send with its refusals."""
 TOKEN = requests.TOKEN
 MEMBER = "X-Openhype-Member"
 """The member for whom the sending page was loaded: another tab may have signed in as somebody else since."""

@@ -26,6 +26,7 @@ from backend.web import headers
 from backend.web.context import Context
 from backend.web.proxies import address_of
 from backend.web.routing import path_of
+from backend.web.varying import varies_with_member
 
 PATH = "/results"
 _PATHS = (PATH, "/api")
@@ -53,6 +54,7 @@ def member(context: Context) -> Member:
     Raises:
         NotAllowed: `no_token`; `wrong_token`, `expired_token` or `revoked_token`; `unknown_member`.
     """
+    varies_with_member()
     named = context.proxy.member_in(request.headers) if context.proxy else None
     if named is not None and headers.TOKEN not in request.headers:
         return access.member_named(context.store, named)

@@ -23,6 +23,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from backend.foundation.errors import InvalidInput, brief
 from backend.foundation.frozen import dataclass
 from backend.stores.datadir import DataDir
+from backend.web import headers
 
 VARIABLE = "OPENHYPE_BEHIND_PROXY"
 _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"", "0", "false", "no", "off"}
@@ -53,11 +54,11 @@ class SignInHeader:
     name: str
     secret: str
 
-    def member_in(self, headers: Headers) -> str | None:
+    def member_in(self, sent: Headers) -> str | None:
         """Return the name that the proxy gives, or None if it gives none, or another sender claims one."""
-        if not hmac.compare_digest(headers.get(SECRET, "").encode(), self.secret.encode()):
+        if not hmac.compare_digest(sent.get(SECRET, "").encode(), self.secret.encode()):
             return None
-        return headers.get(self.name, "").strip() or None
+        return sent.get(self.name, "").strip() or None
 
 
 def sign_in_header(
@@ -107,6 +108,19 @@ def behind_one_proxy(app: Application) -> Application:
         return app(environ, start_response)
 
     return ProxyFix(checked, x_for=1, x_proto=1, x_host=1, x_prefix=1)
+
+
+def always_encrypted(app: Application) -> Application:
+    """Return a WSGI application whose replies have browsers reach this host by https alone (RFC 6797)."""
+
+    def encrypted(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
+        def start(status: str, sent: list[tuple[str, str]], *error: Any) -> Callable:
+            writes: Callable = start_response(status, [*sent, *headers.HTTPS_ONLY.items()], *error)
+            return writes
+
+        return app(environ, start)
+
+    return encrypted
 
 
 def parse_base_path(text: str) -> str:

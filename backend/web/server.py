@@ -18,6 +18,7 @@ from flask import Flask
 from backend.foundation.errors import InvalidInput, reason
 from backend.foundation.own_addresses import own_addresses
 from backend.task import requests
+from backend.web import headers
 from backend.web.proxies import PROXY, Application
 
 _THREADS = 16
@@ -116,7 +117,7 @@ def make_server(
         recv_bytes=262144,
         clear_untrusted_proxy_headers=not behind_proxy,
     )
-    protect(server, long_bodies, one_address=not behind_proxy)
+    protect(server, long_bodies, not behind_proxy, extensions.get(headers.OF_ALL, {}))
     return server
 
 

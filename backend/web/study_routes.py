@@ -17,6 +17,7 @@ from backend.web.progress_types import WatchedStudy
 from backend.web.results_cache import results_cache
 from backend.web.routing import Routes
 from backend.web.study_types import StudyLines, StudyRecord
+from backend.web.varying import is_of_host
 
 _MOST_STUDIES = 1000
 route = Routes(RESEARCHER)
@@ -27,8 +28,11 @@ def base_url(context: Context) -> str:
 
     To a researcher at this machine, whose own address others do not reach, it is one that they reach.
     """
-    asked = (context.base_url or request.url_root).rstrip("/")
-    if context.base_url or reach_of(asked) != "this_computer":
+    if context.base_url:
+        return context.base_url.rstrip("/")
+    is_of_host()
+    asked = request.url_root.rstrip("/")
+    if reach_of(asked) != "this_computer":
         return asked
     return next(iter(context.other_urls()), asked)
 

@@ -544,6 +544,15 @@ def test_what_is_not_published_does_not_exist_for_the_public(site):
     assert "faces" not in site.ask("/api/competitions", member=None).get_data(as_text=True)
 
 
+def test_the_page_of_a_competition_with_the_host_of_its_request_is_for_no_shared_cache(site):
+    site.stand()
+
+    page = site.http.get("/competitions/faces", headers={"Host": "evil.example"})
+
+    assert "evil.example" in page.get_data(as_text=True)
+    assert ("Host" in page.vary, page.headers["Cache-Control"]) == (True, "private, no-cache")
+
+
 def test_a_withdrawn_model_gets_no_more_evaluators_and_its_answers_stay(site):
     site.stand(limit={"count": 1, "days": 7})
     one = submitted(site)
