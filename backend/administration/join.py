@@ -243,7 +243,7 @@ def _notes(
     study: Study, model: str, intake: Intake, known: intake_facts.IntakeFacts, equalise: Sequence[str]
 ) -> Iterator[str]:
     """Yield what the intake says of a model, and how its files differ from those of the reals."""
-    from backend.stimuli.confounds import differences
+    from backend.stimuli.confounds import cropped, differences
     from backend.stimuli.images import SourceFacts, parse_equalise
 
     for note in intake.notes:
@@ -251,8 +251,11 @@ def _notes(
     reals = [SourceFacts(**{**facts, "treatments": tuple(facts["treatments"])}) for facts in known.reals]
     is_alike = sorted(equalise) == sorted(known.equalise)
     losses = parse_equalise(equalise if is_alike else ())  # those that both sides went through
-    found = differences({None: reals, model: intake.reals}, study.protocol.stimuli.size_px, losses)
-    for difference in found:  # a step of --equalise would change the new pictures alone
+    sides = {None: reals, model: intake.reals}
+    yield from cropped(sides)
+    for difference in differences(
+        sides, study.protocol.stimuli.size_px, losses
+    ):  # a step of --equalise would change the new pictures alone
         yield difference.note.partition("; --equalise")[0]
     if not is_alike:
         ours, theirs = (", ".join(steps) or "no loss" for steps in (equalise, known.equalise))

@@ -12,12 +12,20 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, cast
 
 import numpy as np
-from PIL import ExifTags, Image, ImageCms, JpegImagePlugin, TiffImagePlugin, UnidentifiedImageError
+from PIL import (
+    ExifTags,
+    GifImagePlugin,
+    Image,
+    ImageCms,
+    JpegImagePlugin,
+    TiffImagePlugin,
+    UnidentifiedImageError,
+)
 
 from backend.foundation.errors import InvalidInput
 from backend.foundation.printable import printable
@@ -90,8 +98,17 @@ _TURNS = {
     8: Image.Transpose.ROTATE_90,
 }
 """What brings a picture upright, by its orientation in EXIF."""
-_WIDTH, _HEIGHT, _BITS, _PHOTOMETRIC, _SAMPLE_FORMAT = 256, 257, 258, 262, 339
+_WIDTH, _HEIGHT, _BITS, _COMPRESSION, _PHOTOMETRIC, _PLANAR, _SAMPLE_FORMAT = (
+    256,
+    257,
+    258,
+    259,
+    262,
+    284,
+    339,
+)
 """Tags of TIFF 6.0."""
+_IN_PLANES = 2
 _UNREADABLE = (
     OSError, ValueError, SyntaxError, EOFError, ArithmeticError, LookupError, TypeError, RuntimeError,
     AttributeError, MemoryError, struct.error, zlib.error,
@@ -267,11 +284,15 @@ def load(path: Path) -> tuple[Image.Image, SourceFacts]:
 
 def _upright(opened: Image.Image, png: PngFile | None) -> tuple[Image.Image, SourceFacts]:
     facts, orientation, is_negative = _facts(opened), _orientation(opened), _is_negative(opened)
+    frame = _frame(opened)
     shown = in_8_bits(opened, png) if png else opened
     shown.load()
     if shown.format != "TIFF" and orientation in _TURNS:  # Pillow turns TIFF itself
         shown = _turned(shown, orientation)
     made, of_colours = _to_srgb(shown, is_negative=is_negative)
+    if frame:
+        made, whole = Image.new("RGB", made.size, "white"), made
+        made.paste(whole.crop(frame), frame)
     return made, replace(facts, treatments=(*facts.treatments, *of_colours))
 
 
@@ -310,6 +331,15 @@ def _orientation(opened: Image.Image) -> int:
         return exif.get(ExifTags.Base.Orientation, 1)
     except _UNREADABLE:
         return 1
+
+
+def _frame(opened: Image.Image) -> tuple[int, int, int, int] | None:
+    """Return the box (px) of a GIF's first frame if it leaves a part of the picture transparent, or None."""
+    if not isinstance(opened, GifImagePlugin.GifImageFile) or not opened.tile:
+        return None
+    left, top, right, bottom = opened.tile[0].extents or (0, 0, *opened.size)
+    box = (left, top, right, bottom)
+    return None if box == (0, 0, *opened.size) else box
 
 
 def _turned(picture: Image.Image, orientation: int) -> Image.Image:
@@ -423,15 +453,22 @@ def _check_scans(path: Path, opened: Image.Image) -> None:
 
 
 def _check_levels(path: Path, opened: TiffImagePlugin.TiffImageFile) -> None:
-    """Refuse a TIFF file whose levels have no white that all programs agree on."""
+    """Refuse a TIFF file whose levels have no white that all programs agree on, or Pillow misreads."""
     bits, kinds = (opened.tag_v2.get(tag) or (1,) for tag in (_BITS, _SAMPLE_FORMAT))
-    if max(bits) > 16 or (max(bits) > 8 and set(kinds) != {1}) or set(bits) & {*range(9, 16)}:
-        raise BadPicture(
-            path,
-            "unsupported",
-            f"has {'signed ' if 2 in kinds else ''}levels of {max(bits)} bits, of which programs take "
-            "different ones for white; save it with 8, or 16 unsigned",
+    planar, compression = (opened.tag_v2.get(tag, 1) for tag in (_PLANAR, _COMPRESSION))
+    if opened.mode == "LAB":
+        why = "is in Lab, which programs convert differently; save it in RGB"
+    elif max(bits) > 16 or (max(bits) > 8 and set(kinds) != {1}) or set(bits) & {*range(9, 16)}:
+        sign = "signed " if 2 in kinds else ""
+        why = (
+            f"has {sign}levels of {max(bits)} bits, of which programs take different ones for white; save it "
+            "with 8, or 16 unsigned"
         )
+    elif max(bits) == 16 and (planar, compression) == (_IN_PLANES, 1):
+        why = "has 16 bits in planes that are not compressed; save it compressed, or channels side by side"
+    else:
+        return
+    raise BadPicture(path, "unsupported", why)
 
 
 def _coding_points(path: Path, opened: Image.Image, png: PngFile | None) -> tuple[int, int] | None:
@@ -464,7 +501,7 @@ def _treatments(opened: Image.Image) -> Iterator[Treatment]:
         yield "16 bits"
     if opened.mode == "CMYK":
         yield "CMYK"
-    if _has_alpha(opened):
+    if _has_alpha(opened) or _frame(opened):
         yield "transparency"
     if getattr(opened, "is_animated", False) and opened.format != "MPO":  # the others of MPO are previews
         yield "frames"
@@ -490,8 +527,7 @@ def _jpeg_quality(tables: dict[int, Any]) -> int | None:
 
 
 def _has_alpha(picture: Image.Image) -> bool:
-    bands = () if picture.mode == "LAB" else picture.getbands()
-    return "A" in bands or "a" in bands or "transparency" in picture.info
+    return "A" in picture.getbands() or "a" in picture.getbands() or "transparency" in picture.info
 
 
 def _is_negative(opened: Image.Image) -> bool:
@@ -525,8 +561,6 @@ def _strip_to_srgb(picture: Image.Image, is_negative: bool) -> tuple[Image.Image
         alpha = picture.getchannel("A")
     if profile is not None:
         picture, treatments = _from_profile(picture, profile)
-    if picture.mode == "LAB":
-        picture = _transformed(picture, _from_lab())
     if picture.mode != "RGB":
         picture = picture.convert("RGB")
     if alpha is not None:
@@ -588,12 +622,6 @@ def _profile(profile: bytes) -> tuple[str, ImageCms.ImageCmsProfile]:
 @lru_cache(maxsize=8)
 def _is_srgb(profile: bytes) -> bool:
     return "sRGB" in ImageCms.getProfileDescription(_profile(profile)[1])
-
-
-@cache
-def _from_lab() -> ImageCms.ImageCmsTransform:
-    lab, srgb = ImageCms.createProfile("LAB"), ImageCms.createProfile("sRGB")
-    return ImageCms.buildTransform(lab, srgb, "LAB", "RGB")
 
 
 @lru_cache(maxsize=8)

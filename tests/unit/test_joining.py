@@ -235,6 +235,19 @@ def test_what_differs_from_the_reals_files_is_said_and_losses_are_those_of_the_s
     assert "dee: its pictures went through jpeg:50, and those of the study through jpeg:80" in other.stdout
 
 
+def test_pictures_that_were_cropped_to_squares_are_counted(folder):
+    create(folder)
+    for path in (folder / "cyd").rglob("*.png"):
+        with Image.open(path) as picture:
+            wide = picture.resize((picture.width + 5, picture.height))
+        wide.save(path)
+
+    joined = run("join", "faces", "--model", "cyd=cyd")
+
+    count = len([*(folder / "cyd").rglob("*.png")])
+    assert f"{count} of {count} fakes of cyd were cropped to squares" in joined.stdout, joined.stdout
+
+
 def test_other_classes_are_refused_and_nothing_changes(folder):
     create(folder)
     (folder / "cyd" / "dog").rename(folder / "cyd" / "elk")

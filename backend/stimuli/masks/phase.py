@@ -6,6 +6,11 @@ image's spatial frequencies and the correlations of its colours, but none of its
 
 import numpy as np
 
+_LEVELS = np.arange(256) / 255
+_LIGHT = np.where(_LEVELS <= 0.04045, _LEVELS / 12.92, ((_LEVELS + 0.055) / 1.055) ** 2.4)
+"""Light (0 to 1) of each level of sRGB (IEC 61966-2-1)."""
+_HALVINGS = 16
+
 
 def scramble(picture: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Return a phase-scrambled mask of `picture`.
@@ -15,7 +20,7 @@ def scramble(picture: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         rng: random generator of the phases.
 
     Returns:
-        (height, width, 3), uint8; its mean luminance is that of the image within one level.
+        (height, width, 3), uint8; the mean light of each channel is that of the image, so that luminance is.
     """
     values = picture.astype(float)
     height, width, _ = values.shape
@@ -25,13 +30,15 @@ def scramble(picture: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     means = values.mean(axis=(0, 1))
     spectrum = np.fft.rfft2(values - means, axes=(0, 1)) * np.exp(1j * phases)[..., None]
     waves = np.fft.irfft2(spectrum, s=(height, width), axes=(0, 1))
-    return np.stack([_fitted(waves[..., c], means[c]) for c in range(3)], axis=-1)
+    return np.stack([_fitted(waves[..., c] + means[c], picture[..., c]) for c in range(3)], axis=-1)
 
 
-def _fitted(wave: np.ndarray, mean: float) -> np.ndarray:
-    """Return `wave` around `mean` in 8 bits, shifted so as to compensate for clipping."""
-    shift = mean
-    for _ in range(20):
-        clipped = np.clip(wave + shift, 0, 255)
-        shift += mean - clipped.mean()
-    return np.round(np.clip(wave + shift, 0, 255)).astype(np.uint8)
+def _fitted(wave: np.ndarray, channel: np.ndarray) -> np.ndarray:
+    """Return `wave` in 8 bits, shifted until its mean light is that of `channel`, clipping included."""
+    light = _LIGHT[channel].mean()
+    low, high = -wave.max(), 255 - wave.min()
+    for _ in range(_HALVINGS):
+        shift = (low + high) / 2
+        levels = np.round(np.clip(wave + shift, 0, 255)).astype(np.uint8)
+        low, high = (shift, high) if _LIGHT[levels].mean() < light else (low, shift)
+    return levels

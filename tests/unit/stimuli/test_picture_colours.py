@@ -1,0 +1,173 @@
+"""Colours are those that Chromium 156 shows; values without a formula were read from its canvas."""
+
+import struct
+import zlib
+
+import numpy as np
+import pytest
+from PIL import Image, TiffImagePlugin
+
+from backend.stimuli.images import BadPicture, load
+
+GAMMA_1, GAMMA_35, GAMMA_22 = ((b"gAMA", struct.pack(">I", value)) for value in (100_000, 35_000, 45_455))
+LAMPS_OF_SRGB = (b"cHRM", struct.pack(">8I", 31270, 32900, 64000, 33000, 30000, 60000, 15000, 6000))
+LAMPS_OF_P3 = (b"cHRM", struct.pack(">8I", 31270, 32900, 68000, 32000, 26500, 69000, 15000, 6000))
+SRGB = (b"sRGB", b"\0")
+LEVELS = (0, 5, 20, 64, 128, 200, 255)
+
+
+def png(path, pixels, bits, colour_type, *chunks):
+    """Write rows of bytes as a PNG file with chunks before the pixels."""
+    height, width = len(pixels), len(pixels[0]) * 8 // bits // {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}[colour_type]
+    header = (b"IHDR", struct.pack(">IIBBBBB", width, height, bits, colour_type, 0, 0, 0))
+    data = (b"IDAT", zlib.compress(b"".join(b"\0" + row for row in pixels)))
+    body = b"".join(
+        struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+        for name, content in (header, *chunks, data, (b"IEND", b""))
+    )
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + body)
+    return path
+
+
+def row_of(path):
+    return np.asarray(load(path)[0])[0].tolist()
+
+
+@pytest.mark.parametrize("kind", ["gray", "RGB", "palette", "gray 16", "RGB 16", "gray and alpha 16"])
+@pytest.mark.parametrize(
+    ("chunks", "shown"),
+    [
+        ([], LEVELS),
+        ([GAMMA_22], LEVELS),
+        ([GAMMA_1, SRGB], LEVELS),
+        ([(b"gAMA", bytes(4))], LEVELS),
+        ([LAMPS_OF_P3], LEVELS),
+        ([GAMMA_1], (0, 38, 79, 137, 188, 229, 255)),
+        ([GAMMA_35], (0, 0, 2, 38, 104, 187, 255)),
+        ([GAMMA_22, LAMPS_OF_SRGB], (0, 1, 12, 62, 129, 201, 255)),
+        ([GAMMA_1, LAMPS_OF_P3], (0, 38, 79, 137, 188, 229, 255)),
+    ],
+)
+def test_grays_of_a_png_with_a_gamma_are_those_that_chromium_shows(tmp_path, kind, chunks, shown):
+    gray = np.repeat(np.array(LEVELS, np.uint8), 2)
+    pixels = {
+        "gray": (gray.tobytes(), 8, 0),
+        "RGB": (np.repeat(gray, 3).tobytes(), 8, 2),
+        "palette": (gray.tobytes(), 8, 3, (b"PLTE", bytes(np.repeat(np.arange(256, dtype=np.uint8), 3)))),
+        "gray 16": (np.repeat(gray, 2).tobytes(), 16, 0),
+        "RGB 16": (np.repeat(gray, 6).tobytes(), 16, 2),
+        "gray and alpha 16": (np.stack([gray, gray, gray * 0 + 255, gray * 0 + 255], 1).tobytes(), 16, 4),
+    }
+    row, bits, colour_type, *palette = pixels[kind]
+
+    made = row_of(png(tmp_path / "a.png", [row] * 14, bits, colour_type, *chunks, *palette))
+
+    assert np.abs(np.array(made[::2]) - np.array(shown)[:, None]).max() <= 1
+
+
+def test_colours_of_a_png_with_lamps_are_converted(tmp_path):
+    row = bytes([200, 100, 50] * 10)
+
+    made = row_of(png(tmp_path / "a.png", [row] * 10, 8, 2, GAMMA_22, LAMPS_OF_P3))
+
+    # by hand: light of .586, .128, .028 through the matrix of CSS Color 4 from P3 to sRGB: .689, .108, .009
+    assert made[0] == pytest.approx([216, 93, 24], abs=1)
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_a_transparent_level_of_16_bits_is_found_exactly(tmp_path, channels):
+    levels = np.full((10, 10, channels), 0x1234, ">u2")
+    levels[0, 0] = 0x1235
+    chunk = (b"tRNS", struct.pack(">H", 0x1235) * channels)
+
+    made = np.asarray(
+        load(png(tmp_path / "a.png", [row.tobytes() for row in levels], 16, channels - 1, chunk))[0]
+    )
+
+    assert made[0, 0].tolist() == [255, 255, 255]
+    assert (made.reshape(-1, 3)[1:] == 0x12).all()
+
+
+def test_dark_levels_of_16_bits_are_not_rounded_before_they_are_converted(tmp_path):
+    row = (np.full(30, 128, ">u2")).tobytes()  # half a level of 8 bits
+
+    # IEC 61966-2-1: 255 * 12.92 * 128 / 65535
+    assert row_of(png(tmp_path / "a.png", [row] * 10, 16, 2, GAMMA_1))[0] == [6, 6, 6]
+
+
+@pytest.mark.parametrize("bits", [8, 16])
+@pytest.mark.parametrize("is_white_zero", [True, False])
+def test_the_lowest_level_of_a_tiff_is_white_if_the_file_says_so(tmp_path, bits, is_white_zero):
+    levels = np.full((10, 10), 200 if bits == 8 else 200 * 257, f"uint{bits}")
+    picture = Image.fromarray(255 - levels if is_white_zero and bits == 8 else levels)
+    picture.save(tmp_path / "a.tif", tiffinfo={262: 0 if is_white_zero else 1})
+    with Image.open(tmp_path / "a.tif") as written:
+        assert written.tag_v2[262] == (0 if is_white_zero else 1)
+
+    # TIFF 6.0, PhotometricInterpretation; Pillow inverts 8 bits when it writes them, and not 16
+    assert row_of(tmp_path / "a.tif")[0][0] in ((55,) if is_white_zero else (200,))
+
+
+def test_what_a_gif_leaves_out_is_white(tmp_path):
+    path = tmp_path / "a.gif"
+    Image.new("RGB", (16, 16), "red").save(path)
+    data = path.read_bytes()
+    at = data.index(b"\x2c\0\0\0\0")
+    moved = (
+        data[:6] + struct.pack("<HH", 40, 40) + data[10 : at + 1] + struct.pack("<HH", 8, 4) + data[at + 5 :]
+    )
+    path.write_bytes(moved)
+
+    picture, facts = load(path)
+
+    made = np.asarray(picture)
+    assert (made[4:20, 8:24] == (255, 0, 0)).all()
+    assert (made.reshape(-1, 3) == 255).all(axis=1).sum() == 40 * 40 - 16 * 16
+    assert facts.treatments == ("transparency",)
+
+
+def test_the_colours_of_an_avif_are_read_from_its_boxes(tmp_path):
+    path = tmp_path / "a.avif"
+    Image.new("RGB", (16, 16), "red").save(path, xmp=b"colrnclx\0\x09\0\x10\0\x09")
+
+    assert load(path)[0].size == (16, 16)
+
+    data = path.read_bytes()
+    at = data.index(b"colrnclx") + 8  # of the box, which stands before the metadata
+    path.write_bytes(data[:at] + struct.pack(">HH", 9, 16) + data[at + 4 :])
+    with pytest.raises(BadPicture, match="is in HDR"):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        (np.int16, "has signed levels of 16 bits, of which programs take different ones for white"),
+        (np.int32, "has signed levels of 32 bits"),
+        (np.float32, "has floating-point levels"),
+    ],
+)
+def test_levels_of_which_none_is_white_for_all_programs_are_refused(tmp_path, kind, message):
+    info = TiffImagePlugin.ImageFileDirectory_v2()
+    if kind == np.int16:
+        info[339] = 2
+    picture = Image.fromarray(np.full((10, 10), 9, np.uint16 if kind == np.int16 else kind))
+    picture.save(tmp_path / "a.tif", tiffinfo=info)
+
+    with pytest.raises(BadPicture, match=message):
+        load(tmp_path / "a.tif")
+
+
+@pytest.mark.parametrize("size", [(33, 32), (32, 33), (43, 32), (32, 32), (32, 57)])
+def test_a_picture_whose_short_side_fits_keeps_its_pixels(tmp_path, size):
+    from backend.stimuli.images import process
+
+    noise = np.random.default_rng(1).integers(0, 256, (size[1], size[0], 3)).astype("uint8")
+    Image.fromarray(noise).save(tmp_path / "a.png")
+
+    data, _ = process(tmp_path / "a.png", 32, "png")
+
+    left, top = (size[0] - 32) // 2, (size[1] - 32) // 2
+    (tmp_path / "b.png").write_bytes(data)
+    with Image.open(tmp_path / "b.png") as made:
+        assert np.array_equal(np.asarray(made), noise[top : top + 32, left : left + 32])
