@@ -14,16 +14,20 @@ from collections.abc import Callable, Mapping
 from typing import Any, NoReturn, TypeVar
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urljoin, urlsplit
-from urllib.request import HTTPRedirectHandler, Request, build_opener
+from urllib.request import HTTPHandler, HTTPRedirectHandler, HTTPSHandler, Request, build_opener
 
 from backend import __version__
 from backend.client.errors import error_of
 from backend.client.retries import Retries, stated_wait_s
+from backend.foundation.deadlines import Deadline
 from backend.foundation.errors import InvalidInput, NotAllowed, OpenhypeError, Unavailable, brief
 
 T = TypeVar("T")
 
 _TIMEOUT_S = 60.0
+"""Within which each part of a reply has to come."""
+_WHOLE_S = 600.0
+"""Within which a whole request is done: it sends up to 5 MiB, perhaps on a slow line."""
 _MOST_REPLY_BYTES = 256 * 1024 * 1024
 _MOST_MESSAGE = 2000
 _TEMPORARY = (429, 502, 503, 504)
@@ -43,6 +47,24 @@ class _NoRedirects(HTTPRedirectHandler):
     http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
 
 
+class _Timed(Request):
+    """A request with the deadline of its connection."""
+
+    deadline: Deadline
+
+
+class _Http(HTTPHandler):
+    def http_open(self, req: Any) -> Any:
+        return self.do_open(lambda *at, **how: req.deadline.over(http.client.HTTPConnection(*at, **how)), req)
+
+
+class _Https(HTTPSHandler):
+    def https_open(self, req: Any) -> Any:
+        return self.do_open(
+            lambda *at, **how: req.deadline.over(http.client.HTTPSConnection(*at, **how)), req
+        )
+
+
 class Lost(Unavailable):
     """The server could not be reached, or the connection broke; whether it acted is not known."""
 
@@ -52,12 +74,19 @@ class Lost(Unavailable):
 class Connection:
     """A server and the token by which it knows the caller."""
 
-    def __init__(self, url: str, token: str, retries: Retries | None = None, timeout_s: float = _TIMEOUT_S):
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        retries: Retries | None = None,
+        timeout_s: float = _TIMEOUT_S,
+        whole_s: float = _WHOLE_S,
+    ):
         self.url = _address(url)
         self._token = _checked(token)
         self._retries = retries or Retries()
-        self._timeout_s = timeout_s
-        self._opener = build_opener(_NoRedirects)
+        self._timeout_s, self._whole_s = timeout_s, whole_s
+        self._opener = build_opener(_NoRedirects, _Http, _Https)
 
     def __repr__(self) -> str:
         return f"Connection({self.url!r})"
@@ -86,7 +115,7 @@ class Connection:
         sent = {"Content-Type": "application/octet-stream", **headers}
         if self._is_ours(target):
             sent |= self._credentials()
-        self._tried(lambda: self._send(Request(target, content, sent, method="PUT")), is_repeatable=True)
+        self._tried(lambda: self._send(_Timed(target, content, sent, method="PUT")), is_repeatable=True)
 
     def _tried(self, attempt: Callable[[], T], is_repeatable: bool) -> T:
         """Return what `attempt` does, tried again after temporary failures if that does no harm."""
@@ -112,7 +141,7 @@ class Connection:
             headers["Content-Type"] = "application/json"
             # CloudFront's signature needs the digest
             headers["X-Amz-Content-Sha256"] = hashlib.sha256(data).hexdigest()
-        content = self._send(Request(f"{self.url}{path}", data, headers, method=verb))
+        content = self._send(_Timed(f"{self.url}{path}", data, headers, method=verb))
         try:
             reply = json.loads(content)
         except (ValueError, RecursionError):
@@ -128,7 +157,7 @@ class Connection:
     def _is_ours(self, url: str) -> bool:
         return _origin(url) == _origin(self.url)
 
-    def _send(self, request: Request) -> bytes:
+    def _send(self, request: _Timed) -> bytes:
         """Return the body of a successful reply.
 
         Raises:
@@ -137,9 +166,11 @@ class Connection:
         request.add_header("User-Agent", f"openhype/{__version__}")
         host = urlsplit(request.full_url).netloc.rpartition("@")[2]
         try:
-            with self._opener.open(request, timeout=self._timeout_s) as reply:
-                content = reply.read(_MOST_REPLY_BYTES + 1)
-                expected = reply.headers.get("Content-Length")
+            with Deadline(self._whole_s) as request.deadline:
+                with self._opener.open(request, timeout=self._timeout_s) as reply:
+                    content = reply.read(_MOST_REPLY_BYTES + 1)
+                    expected = reply.headers.get("Content-Length")
+                request.deadline.left_s()  # what was cut off looks like an end
         except HTTPError as error:
             with error:
                 _refuse(error, host)

@@ -1,10 +1,11 @@
 """Requests of the client: what is sent again, what is not, and where the token goes."""
 
 from datetime import UTC, datetime
+from time import monotonic
 
 import pytest
 
-from backend.client.connection import Connection
+from backend.client.connection import Connection, Lost
 from backend.client.errors import LimitReached, ServerFault
 from backend.client.retries import Retries, stated_wait_s
 from backend.foundation.errors import (
@@ -16,6 +17,7 @@ from backend.foundation.errors import (
     Unavailable,
 )
 
+from ..foundation.slow_servers import drip, server
 from .scripted_server import Answer, closed_port, refusal, scripted
 
 TOKEN = "oh_1_sEcReT"
@@ -267,3 +269,15 @@ def test_a_password_in_the_address_is_refused_without_being_shown():
 )
 def test_retry_after_is_read_as_seconds_or_as_a_date(header, expected):
     assert stated_wait_s(header, datetime(2026, 11, 24, 18, tzinfo=UTC)) == expected
+
+
+@pytest.mark.parametrize("text", [b"X: " + b"x" * 200, b"\r\n{" + b" " * 200], ids=["header", "body"])
+def test_a_server_that_sends_a_byte_at_a_time_ends_at_the_deadline_of_the_request(text):
+    begun = monotonic()
+
+    with server(drip(b"HTTP/1.1 200 OK\r\n" + text)) as url:
+        connection = Connection(url.partition("/keys")[0], "t", Retries(patience_s=0), whole_s=0.5)
+        with pytest.raises(Lost, match="cannot be reached"):
+            connection.get("/api/me")
+
+    assert monotonic() - begun < 2.5

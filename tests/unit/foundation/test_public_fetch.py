@@ -1,43 +1,20 @@
 """Fetching what somebody else names: not from inside the server's network, and not for ever."""
 
 import socket
-import threading
 import time
-from contextlib import contextmanager
 from http.client import HTTPException
 
 import pytest
 
 from backend.foundation.own_addresses import own_addresses
 from backend.foundation.public_fetch import NotPublic, check_public, fetched
-from tests.unit.foundation.certificates import context_of_server
+
+from .certificates import context_of_server
+from .slow_servers import drip, server
 
 
 def resolving(*addresses):
     return lambda host, port, **_: [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (a, port)) for a in addresses]
-
-
-@contextmanager
-def server(speak, tls=None):
-    """Serve one connection after another on loopback by `speak(connection)`, and yield the URL."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-
-        def run():
-            while True:
-                try:
-                    connection, _ = listening.accept()
-                except OSError:
-                    return
-                try:
-                    with tls.wrap_socket(connection, server_side=True) if tls else connection as speaking:
-                        speaking.recv(65536)
-                        speak(speaking)
-                except OSError:
-                    continue
-
-        threading.Thread(target=run, daemon=True).start()
-        yield f"{'https' if tls else 'http'}://localhost:{listening.getsockname()[1]}/keys?a=b"
-        listening.shutdown(socket.SHUT_RDWR)
 
 
 @pytest.mark.parametrize(
@@ -85,15 +62,6 @@ def test_what_the_operator_trusts_is_fetched(monkeypatch):
         assert fetched(url, 5, 100, is_trusted=True) == b"keys"
         monkeypatch.setenv("OPENHYPE_PRIVATE_HOSTS", "other.example, localhost")
         assert fetched(url, 5, 100) == b"keys"
-
-
-def drip(text):
-    def speak(connection):
-        for letter in text:
-            connection.sendall(bytes([letter]))
-            time.sleep(0.2)
-
-    return speak
 
 
 @pytest.mark.parametrize(
