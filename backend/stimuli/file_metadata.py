@@ -11,7 +11,13 @@ _TIME = 1_000_000_000
 
 
 def make_uniform(paths: Sequence[Path], tracked: Iterable[Path] | None = None) -> None:
-    """Give all files one length, mode and time; `tracked` may be `paths` under a progress bar."""
+    """Give all files one length, mode and time; `tracked` may be `paths` under a progress bar.
+
+    Several lengths hide the sides in no way that files themselves can have, not even if their shares are the
+    same on both sides. A session draws without replacement: of a length that m files of each side have, it
+    shows a reals and b fakes in proportion to m!/(m - a)! m!/(m - b)!, which a + b alone does not determine.
+    So the truths that were told of a length tell those to come; pools of different counts tell more.
+    """
     length = padded_length(max(path.stat().st_size for path in paths))
     for path in paths if tracked is None else tracked:
         pad_to(path, length)

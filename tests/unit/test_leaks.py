@@ -120,3 +120,75 @@ def check_alike(features, headers):
     assert len(headers) == 1
     assert {name for name, _ in headers.pop()} & {"ETag", "Last-Modified", "Content-Disposition"} == set()
     assert len(set(features[:, 1])) == 1
+
+
+def lengths_in_sessions(lengths, count, drawn):
+    """Return what a browser has of each picture's length in sessions of `drawn` pictures of each side.
+
+    The truth of earlier pictures is known: each answer is told whether it was right. Features are position,
+    length, its place among the session's, the sum of all lengths, how many of the session's pictures have the
+    same length, and how many of those before were real, and fake.
+
+    Args:
+        lengths: bytes of each file of the pool, by side.
+        count: sessions.
+    """
+    rng = np.random.default_rng(11)
+    features, labels = [], []
+    for _ in range(count):
+        shown = [(side, each) for side in lengths for each in rng.choice(lengths[side], drawn, replace=False)]
+        rng.shuffle(order := np.arange(len(shown)))
+        sides, sizes = zip(*(shown[i] for i in order), strict=True)
+        sizes, is_real = np.array([*map(int, sizes)]), np.array([side == "real" for side in sides])
+        alike = sizes[:, None] == sizes[None, :]
+        before = np.tri(len(sizes), k=-1, dtype=bool)
+        features.append(
+            np.column_stack([
+                np.arange(len(sizes)), sizes, sizes.argsort().argsort() * (np.ptp(sizes) > 0),
+                np.full(len(sizes), sizes.sum()), alike.sum(1),
+                (alike & before)[:, is_real].sum(1), (alike & before)[:, ~is_real].sum(1),
+            ])
+        )  # fmt: skip
+        labels.append(is_real)
+    return np.array(features), np.array(labels)
+
+
+def guessed_by_session(lengths, drawn, count=60):
+    """Return the accuracy of a classifier trained on half of the sessions, in the other half."""
+    features, labels = lengths_in_sessions(lengths, count, drawn)
+    half = count // 2
+    forest = RandomForestClassifier(60, min_samples_leaf=20, random_state=1)
+    forest.fit(np.concatenate(features[:half]), np.concatenate(labels[:half]))
+    return forest.score(np.concatenate(features[half:]), np.concatenate(labels[half:]))
+
+
+def by_counting(counts):
+    """Return the accuracy that earlier truths give by themselves, where all lengths are equal."""
+    return guessed_by_session({side: [1] * n for side, n in counts.items()}, 50)
+
+
+@pytest.mark.parametrize("counts", [{"real": 100, "fake": 60}, {"real": 60, "fake": 60}])
+def test_lengths_within_whole_sessions_tell_no_side_whatever_the_pools_counts(tmp_path, counts):
+    sides = [("real", counts["real"], 90, "jpg"), ("fake", counts["fake"], 16, "png")]
+    with served(tmp_path, sides, images=100) as (_, store, _):
+        files = DataDir(tmp_path).images("s")
+        lengths = {"real": [], "fake": []}
+        for stimulus in store.stimuli("s"):
+            lengths[stimulus.truth].append((files / stimulus.name).stat().st_size)
+
+    # 3,000 guesses: standard deviation 0.009; four of them
+    assert guessed_by_session(lengths, 50) < by_counting(counts) + 0.036
+    assert len({*lengths["real"], *lengths["fake"]}) == 1
+
+
+@pytest.mark.parametrize(
+    ("reals", "fakes", "levels"), [(100, 60, 60), (60, 60, 60), (500, 50, 60), (500, 50, 5)]
+)
+def test_lengths_matched_by_rank_would_tell_the_sides_to_that_classifier(reals, fakes, levels):
+    """The more of a length were real, the fewer real ones of it are left, and not so of the other side."""
+    counts = {"real": reals, "fake": fakes}
+    rank = {side: np.arange(n) * levels // n for side, n in counts.items()}
+
+    guessed = guessed_by_session({side: 20_000 + 1000 * ranks for side, ranks in rank.items()}, 50)
+
+    assert guessed > by_counting(counts) + 0.036
