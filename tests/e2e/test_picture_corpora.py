@@ -1,0 +1,120 @@
+"""Pictures of test suites look as in Chromium, or in libtiff where it shows none, or are refused in words.
+
+`SUITE_PICTURES` names folders, divided by colons, such as PngSuite and `Tests/images` of Pillow's sources;
+the pictures of installed packages are compared too.
+"""
+
+import base64
+import importlib.util
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from backend.stimuli.images import MIN_SIDE_PX, SUFFIXES, BadPicture, load, upright_size
+
+PACKAGES = ("skimage", "matplotlib", "sklearn", "imageio")
+FOLDERS = [Path(name) for name in os.environ.get("SUITE_PICTURES", "").split(":") if name]
+DIFFERENT = {
+    "badrle.bmp mmap_error.bmp pal8_offset.bmp": "damaged on purpose, and shown shifted by Chromium",
+    "pal4rletrns.bmp pal8rletrns.bmp": "pixels that RLE leaves out have the first colour of the palette",
+    "icc_profile_big.jpg": "colours outside sRGB, which lcms and Skia clip differently",
+    "basi0g16.png basn0g16.png oi1n0g16.png oi2n0g16.png oi4n0g16.png oi9n0g16.png": (
+        "Chromium rounds 16 bits of gray to 8 before it applies the gamma; ImageMagick shows what is read"
+    ),
+    "crash-74d2a78403a5a59db1fb0a2b8735ac068a75f6e3.tif": "a fax with a wrong code word",
+}
+REFUSED = {
+    "xcsn0g01.png broken_data_stream.png truncated_end_chunk.png truncated_image.png": "checksums are wrong",
+    "truncated_jpeg.jpg ultrahdr.jpg hopper_bad_exif.jpg": "Chromium shows a part or rubbish",
+    "badpalettesize.bmp shortfile.bmp pal8oversizepal.bmp": "damaged on purpose",
+    "rgb32bf.bmp pal2.bmp pal8os2v2-16.bmp rgb16-231.bmp rgb32-111110.bmp rgba16-4444.bmp rgba32abf.bmp": (
+        "rare kinds of BMP that Pillow does not read"
+    ),
+}
+TYPES = {".png": "png", ".apng": "png", ".webp": "webp", ".gif": "gif", ".bmp": "bmp", ".avif": "avif"}
+SHOWN = """async ([data, type]) => {
+  const bytes = Uint8Array.from(atob(data), (c) => c.charCodeAt(0));
+  const image = await createImageBitmap(new Blob([bytes], { type })).catch(() => null);
+  if (!image) return null;
+  const canvas = new OffscreenCanvas(image.width, image.height);
+  const context = canvas.getContext('2d');
+  context.fillStyle = 'white';
+  context.fillRect(0, 0, image.width, image.height);
+  context.drawImage(image, 0, 0);
+  const pixels = context.getImageData(0, 0, image.width, image.height).data;
+  let text = '';
+  for (let i = 0; i < pixels.length; i += 8192) text += String.fromCharCode(...pixels.subarray(i, i + 8192));
+  return [image.width, image.height, btoa(text)];
+}"""
+
+
+def names(table):
+    return {name for line in table for name in line.split()}
+
+
+def pictures():
+    specs = [importlib.util.find_spec(name) for name in PACKAGES]
+    installed = [Path(spec.origin).parent for spec in specs if spec and spec.origin]
+    files = (path for folder in (*FOLDERS, *installed) for path in sorted(folder.rglob("*")))
+    return [path for path in files if path.suffix.lower() in SUFFIXES and path.is_file()]
+
+
+def in_chromium(page, path):
+    kind = TYPES.get(path.suffix.lower(), "jpeg")
+    shown = page.evaluate(SHOWN, [base64.b64encode(path.read_bytes()).decode(), f"image/{kind}"])
+    if shown is None:
+        return None
+    width, height, pixels = shown
+    return np.frombuffer(base64.b64decode(pixels), np.uint8).reshape(height, width, 4)[..., :3]
+
+
+def in_libtiff(path, folder):
+    """Return the pixels that libtiff's own `tiff2rgba` writes, if it is installed and they are opaque."""
+    made = folder / "made.tif"
+    made.unlink(missing_ok=True)
+    if path.suffix.lower() not in (".tif", ".tiff") or not shutil.which("tiff2rgba"):
+        return None
+    done = subprocess.run(["tiff2rgba", "-c", "none", path, made], capture_output=True, timeout=60)
+    if done.returncode:
+        return None
+    try:
+        with Image.open(made) as picture:
+            pixels = np.asarray(picture)
+    except OSError:  # of a broken file, nothing or a part is written
+        return None
+    return pixels[..., :3] if (pixels[..., 3:] == 255).all() else None
+
+
+def problem(page, path, folder):
+    """Return what is wrong with a file as it is read, or None."""
+    shown = in_chromium(page, path)
+    try:
+        picture, facts = load(path)
+    except BadPicture as error:
+        is_good = shown is not None and min(shown.shape[:2]) >= MIN_SIDE_PX and error.kind != "unsupported"
+        return f"refused: {error.why}" if is_good and path.name not in names(REFUSED) else None
+    if upright_size(path) != picture.size:
+        return f"has a size of {upright_size(path)}, and {picture.size} when it is loaded"
+    if shown is None and "turned" not in facts.treatments:
+        shown = in_libtiff(path, folder)
+    is_animated = "frames" in facts.treatments or path.parent.name == "apng"  # Chromium shows a later frame
+    if shown is None or is_animated or path.name in names(DIFFERENT):
+        return None
+    if shown.shape != (picture.height, picture.width, 3):
+        return f"is shown with the size {shown.shape}"
+    levels = np.abs(np.asarray(picture).astype(int) - shown).max()
+    return f"differs by {levels} levels" if levels > 3 else None
+
+
+@pytest.mark.slow("hundreds of pictures in a browser")
+def test_pictures_of_test_suites_look_as_in_a_browser_or_are_refused(page, tmp_path):
+    compared = pictures()
+    problems = {str(path): problem(page, path, tmp_path) for path in compared}
+
+    assert compared
+    assert {path: what for path, what in problems.items() if what} == {}
