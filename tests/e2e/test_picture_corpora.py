@@ -38,9 +38,9 @@ REFUSED = {
 }
 TYPES = {".png": "png", ".apng": "png", ".webp": "webp", ".gif": "gif", ".bmp": "bmp", ".avif": "avif"}
 SHOWN = """async ([data, type]) => {
-  const bytes = Uint8Array.from(atob(data), (c) => c.charCodeAt(0));
-  const image = await createImageBitmap(new Blob([bytes], { type })).catch(() => null);
-  if (!image) return null;
+  const image = new Image();
+  image.src = `data:${type};base64,${data}`;
+  if (!(await image.decode().then(() => true, () => false))) return null;
   const canvas = new OffscreenCanvas(image.width, image.height);
   const context = canvas.getContext('2d');
   context.fillStyle = 'white';
