@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 _START = b"\xff\xd8"
+_PROGRESSIVE = b"\xff\xc2"
 _END = b"\xff\xd9"
 """The marker at the end (ITU-T T.81, EOI), without which some programs leave files that are whole."""
 _SCAN = 0xDA
@@ -24,8 +25,9 @@ def is_jpeg(path: Path) -> bool:
 
 
 def read_jpeg(path: Path) -> bytes:
-    """Return a JPEG file with an end marker, which decoders demand."""
-    return path.read_bytes() + _END
+    """Return a JPEG file with an end marker, which decoders demand; progressive ones could lack scans."""
+    data = path.read_bytes()
+    return data if _PROGRESSIVE in data else data + _END
 
 
 def check_whole(data: bytes) -> None:

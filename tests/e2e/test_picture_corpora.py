@@ -22,6 +22,7 @@ FOLDERS = [Path(name) for name in os.environ.get("SUITE_PICTURES", "").split(":"
 DIFFERENT = {
     "badrle.bmp mmap_error.bmp pal8_offset.bmp": "damaged on purpose, and shown shifted by Chromium",
     "pal4rletrns.bmp pal8rletrns.bmp": "pixels that RLE leaves out have the first colour of the palette",
+    "issue_2811.gif": "an animation, whose later frame Chromium shows",
     "icc_profile_big.jpg": "colours outside sRGB, which lcms and Skia clip differently",
     "basi0g16.png basn0g16.png oi1n0g16.png oi2n0g16.png oi4n0g16.png oi9n0g16.png": (
         "Chromium rounds 16 bits of gray to 8 before it applies the gamma; ImageMagick shows what is read"
