@@ -14,6 +14,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from random import Random
 from typing import Any
 from urllib.parse import urlsplit
@@ -49,11 +50,13 @@ class ProlificHttp:
         rng: Random | None = None,
         timeout_s: tuple[float, float] = (_CONNECT_S, _READ_S),
         http: Callable[[], Any] | None = None,
+        **bounds: Any,
     ):
         """
         Args:
-            http: creates the HTTP client, with the interface of `requests.Session`, which is the
-                default.
+            http: creates the HTTP client, with the interface of `requests.Session`; by default, a
+                `BoundedSession`.
+            bounds: those of `BoundedSession`.
         """
         self._requests = _requests()
         if not re.fullmatch(r"[\x21-\x7e]+", token):
@@ -61,7 +64,7 @@ class ProlificHttp:
         self._auth = _auth(self._requests, token)
         self._base = base_url.rstrip("/") + "/"
         self._sleep, self._rng, self._timeout_s = sleep, rng or Random(), timeout_s
-        self._open = http or self._requests.Session
+        self._open = http or partial(_bounded_session(), **bounds)
         self._kept = threading.local()
         # At debug level urllib3 logs the address of each call, which contains panel ids.
         logging.getLogger("urllib3.connectionpool").setLevel(logging.WARNING)
@@ -201,6 +204,12 @@ def _requests() -> Any:
     except ImportError:
         raise not_installed("Prolific", "requests") from None
     return requests
+
+
+def _bounded_session() -> Any:
+    from backend.panels.bounded_http import BoundedSession
+
+    return BoundedSession
 
 
 def _auth(requests: Any, token: str) -> Any:

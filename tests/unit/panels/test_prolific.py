@@ -1,9 +1,13 @@
 """What the panel over Prolific's API makes of calls that fail, and what it keeps to itself."""
 
+import gzip
 import logging
 import socket
 import sys
+import threading
+import time
 import traceback
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from random import Random
 
@@ -275,3 +279,60 @@ def test_without_requests_it_says_what_to_install(monkeypatch):
 
     with pytest.raises(NotInstalled, match=r"Prolific needs requests, .* -m pip install 'requests>="):
         ProlificPanel("token")
+
+
+@contextmanager
+def listening(first, then):
+    """Serve one connection after the other: send `first`, and then `then` again and again."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    ended = threading.Event()
+
+    def serve():
+        while not ended.is_set():
+            try:
+                connection, _ = listening.accept()
+            except OSError:
+                return
+            with connection, suppress(OSError):
+                connection.recv(65536)
+                connection.sendall(first)
+                while not ended.wait(0.02):
+                    connection.sendall(then)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{listening.getsockname()[1]}/api/v1/"
+    ended.set()
+    listening.close()
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        (b"", b"H"),
+        (b"HTTP/1.1 200 OK\r\nX-Slow: ", b"a"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n", b"a"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\na\r\n"),
+    ],
+    ids=["status", "header", "body", "chunks"],
+)
+def test_a_reply_that_comes_byte_by_byte_ends_at_the_deadline(first, then):
+    with listening(first, then) as url:
+        panel = ProlificPanel("token", url, sleep=lambda _: None, timeout_s=(1, 5), whole_s=0.4)
+        began = time.monotonic()
+
+        with pytest.raises(PanelUnsure):
+            panel.http.call("GET", "studies/", "list studies", tries=1)
+
+        assert time.monotonic() - began < 3
+
+
+@pytest.mark.parametrize("encoding", ["identity", "gzip"])
+def test_a_reply_without_end_is_given_up(encoding):
+    body = bytes(200_000) if encoding == "identity" else gzip.compress(bytes(200_000))
+    head = f"HTTP/1.1 200 OK\r\nContent-Encoding: {encoding}\r\nContent-Length: {len(body)}\r\n\r\n"
+    with listening(head.encode() + body, b"") as url:
+        panel = ProlificPanel("token", url, sleep=lambda _: None, timeout_s=(1, 5), most_bytes=100_000)
+
+        with pytest.raises(PanelUnsure):
+            panel.http.call("GET", "studies/", "list studies", tries=1)
