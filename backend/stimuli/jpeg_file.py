@@ -5,6 +5,9 @@ from pathlib import Path
 
 _START = b"\xff\xd8"
 _PROGRESSIVE = b"\xff\xc2"
+_PROGRESSIVE_FRAME = re.compile(rb"\xff\xc2\0.\x08....", re.DOTALL)
+"""Marker, length, precision, height and width; then come the number of components, and each component."""
+_COEFFICIENTS = 64
 _END = b"\xff\xd9"
 """The marker at the end (ITU-T T.81, EOI), without which some programs leave files that are whole."""
 _SCAN = 0xDA
@@ -46,6 +49,28 @@ def check_whole(data: bytes) -> None:
     except ValueError as error:
         if _LOST.match(str(error)) and not _is_padded(str(error), data):
             raise ValueError(f"it is cut off or damaged ({error})") from None
+        return
+    if _lacks_scans(_bare(data)):
+        raise ValueError("it is cut off: scans are missing")
+
+
+def _lacks_scans(bare: bytes) -> bool:
+    """Return whether coefficients of a progressive file lack their last bits, as after a cut between scans.
+
+    A scan has coefficients `first` to `last` of some components, down to a bit (ITU-T T.81, B.2.3 and G.1.1).
+    """
+    frame = _PROGRESSIVE_FRAME.search(bare)
+    if not frame:
+        return False
+    at = frame.end()
+    left = {(part, k) for part in bare[at + 1 : at + 1 + 3 * bare[at] : 3] for k in range(_COEFFICIENTS)}
+    for scan in re.finditer(b"\xff\xda", bare):
+        at = scan.end() + 2
+        end = at + 1 + 2 * bare[at]
+        first, last, bits = bare[end : end + 3]
+        if bits & 15 == 0:
+            left -= {(part, k) for part in bare[at + 1 : end : 2] for k in range(first, last + 1)}
+    return bool(left)
 
 
 def _bare(data: bytes) -> bytes:

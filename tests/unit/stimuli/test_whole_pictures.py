@@ -1,6 +1,7 @@
 """Files that lost a part of their picture are refused; others are read whatever metadata they have."""
 
 import io
+import re
 import struct
 import zlib
 
@@ -65,6 +66,17 @@ def test_a_jpeg_that_lost_something_is_refused(tmp_path, kind, mode):
 
     assert is_read(tmp_path / "a.jpg", whole)
     assert [len(each) for each in lossy if is_read(tmp_path / "a.jpg", each)] == []
+
+
+@pytest.mark.parametrize("mode", ["RGB", "L", "CMYK"])
+def test_a_progressive_jpeg_that_lost_scans_is_refused(tmp_path, mode):
+    whole = encoded("JPEG", mode, progressive=True)
+    scans = [found.start() for found in re.finditer(b"\xff\xda", whole)]
+
+    cut = [whole[:at] + END for at in scans[1:]]
+
+    assert len(cut) > 4
+    assert [each for each in cut if is_read(tmp_path / "a.jpg", each)] == []
 
 
 def test_the_refusal_says_what_is_wrong_with_the_file(tmp_path):
