@@ -9,9 +9,11 @@ PREFIX = "SUITE_"
 SWITCHES = {
     "SUITE_BAD_INPUT": "1 runs every command with every bad value, which takes minutes",
     "SUITE_DYNAMODB_LOCAL": "the folder of DynamoDB Local's jar (tests/dynamodb.py)",
+    "SUITE_EVALUATORS": "evaluators of the large study on the packaged functions",
     "SUITE_FIRST_SEED": "the seed of the first fault schedule",
     "SUITE_FUZZ": "requests that are sent to each route of the API",
     "SUITE_FUZZ_SEED": "the seed of those requests",
+    "SUITE_PICTURES": "folders of test pictures that are compared with Chromium, between colons",
     "SUITE_RACES": "rounds of the race tests",
     "SUITE_SCHEDULES": "how many fault schedules are played",
 }

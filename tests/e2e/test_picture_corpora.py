@@ -6,7 +6,6 @@ the pictures of installed packages are compared too.
 
 import base64
 import importlib.util
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -16,9 +15,10 @@ import pytest
 from PIL import Image
 
 from backend.stimuli.images import MIN_SIDE_PX, SUFFIXES, BadPicture, load, upright_size
+from tests.switches import switch
 
 PACKAGES = ("skimage", "matplotlib", "sklearn", "imageio")
-FOLDERS = [Path(name) for name in os.environ.get("SUITE_PICTURES", "").split(":") if name]
+FOLDERS = [Path(name) for name in switch("SUITE_PICTURES").split(":") if name]
 DIFFERENT = {
     "badrle.bmp mmap_error.bmp pal8_offset.bmp": "damaged on purpose, and shown shifted by Chromium",
     "pal4rletrns.bmp pal8rletrns.bmp": "pixels that RLE leaves out have the first colour of the palette",

@@ -104,7 +104,7 @@ def test_a_look_for_jobs_takes_what_is_said(table, bucket, tmp_path):
 def test_a_deployment_without_visitors_has_one_price():
     """By the memory and the schedules of the template.
 
-    By hand: 8,640 x (0.2 + 0.3 x 2.94 x 16.6667 + 8 x 0.125 + 0.625) = $0.143 for a million of each, and
+    By hand: 8,640 x (0.2 + 0.3 x 2.94 x 16.6667 + 9 x 0.125 + 2 x 0.625) = $0.149 for a million of each, and
     43,950 x (0.2 + 0.05 x 0.5 x 16.6667 + 2 x 0.125) = $0.038 more.
     """
     service, found = template.text_of("service"), costs.prices()
@@ -124,7 +124,7 @@ def test_a_deployment_without_visitors_has_one_price():
         ],
         abs=0.01,
     )
-    assert said == ["$0.14", "$0.18"]
+    assert said == ["$0.15", "$0.19"]
     assert f"costs {said[0]} a month besides storage, {said[1]} with the function `panel`" in docs[0]
     assert re.findall(r"costs (\$\d\S*) a month besides storage", "".join(docs)) == said[:1]
 

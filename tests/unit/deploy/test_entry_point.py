@@ -19,7 +19,7 @@ def reply_to(monkeypatch):
 
     def reply_to(body, is_binary=False):
         made = {"statusCode": 200, "headers": {}, "body": body, "isBase64Encoded": is_binary}
-        monkeypatch.setitem(sys.modules, "handler", SimpleNamespace(lambda_handler=lambda *_: made))
+        monkeypatch.setitem(sys.modules, "zappa.handler", SimpleNamespace(lambda_handler=lambda *_: made))
         monkeypatch.delitem(sys.modules, "deploy.entry_point", raising=False)
         return importlib.import_module("deploy.entry_point").handle(EVENT, None)
 

@@ -1,13 +1,12 @@
 """A study of 1,000 HYPE-time evaluators on the packaged functions, under AWS' limits: everything arrives.
 
-`pytest -s tests/unit/deploy/test_large_study.py` prints how long each took, and how large it is; with
-`SUITE_EVALUATORS` for others than 1,000.
+`SUITE_EVALUATORS=1000 pytest -s tests/unit/deploy/test_large_study.py` prints how long each took, and how
+large it is.
 """
 
 import dataclasses
 import io
 import json
-import os
 import time
 import urllib.error
 import urllib.request
@@ -31,10 +30,11 @@ from deploy.s3_upload import Place
 from tests import aws
 from tests.cloudfront import Cloudfront, serving
 from tests.function import Function, invocations
+from tests.switches import switch
 
 from .. import sample_studies as studies
 
-EVALUATORS, PLAYED, INSTANCES = int(os.environ.get("SUITE_EVALUATORS", "1000")), 50, 2
+EVALUATORS, PLAYED, INSTANCES = int(switch("SUITE_EVALUATORS", "0")), 50, 2
 PLACE, WORK = Place("openhype-large", "public/"), "openhype-large-work"
 TEMPORARY = (429, 502, 503, 504)
 SECONDS = 900
@@ -154,6 +154,7 @@ def deployed(cloud, table, tmp_path):
         yield Browser(stack.enter_context(serving(cloudfront)), secrets.researcher), cloudfront
 
 
+@pytest.mark.skipif(not EVALUATORS, reason="takes half an hour; SUITE_EVALUATORS=1000")
 @pytest.mark.slow("450,000 answers are written, scored, reported and exported by the packaged functions")
 def test_console_downloads_and_report_of_a_thousand_evaluators_arrive(deployed, table):
     browser, cloudfront = deployed

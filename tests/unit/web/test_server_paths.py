@@ -27,7 +27,8 @@ NOTES = [
     "2 files that are no pictures were left out: real/.thumbs, gan/read me.txt",
     f"1 duplicate was left out: gan/img 2.png {SAME} gan/img 1.png",
     "1 file was left out that is a picture in a format that is not read: gan/b.heic has the ending .heic",
-    "1 file was left out that is cut off or damaged: gan/cut.png is broken: image file is truncated",
+    "1 file was left out that is cut off or damaged: gan/cut.png is broken: its chunk IDAT is cut off or "
+    "damaged",
     "1 file was left out that is too small: gan/tiny.png has 4 x 4 pixels, and needs 8 or more on each side",
     f"1 file was left out that appears on more than one side: real/0.png {SAME} gan/of real.png",
 ]
