@@ -67,7 +67,7 @@ function reportOptions({ settings }) {
   const percent = numberField("Intervals (%)", { min: "50", max: "99.9", step: "any", placeholder: "95" });
   const asked = {
     title: textField("Title of the page"),
-    level: { ...percent, value: () => percent.input.value && `${Number(percent.input.value) / 100}` },
+    level: { ...percent, value: () => share(percent.input.value) },
     margin: numberField(
       "Margin around 50%, in percentage points",
       { min: "0.1", max: "49", step: "any", placeholder: "5" },
@@ -80,6 +80,11 @@ function reportOptions({ settings }) {
   };
   const { exposures, ...others } = asked;
   return options("Options of the report", settings.staircase ? asked : others);
+}
+
+/** @param {string} percent */
+function share(percent) {
+  return percent ? `${Number(percent) / 100}` : undefined;
 }
 
 /**

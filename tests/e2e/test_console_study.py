@@ -205,6 +205,22 @@ def test_a_download_shows_how_far_it_is_can_be_cancelled_and_outlives_a_lost_con
     assert len(download.value.path().read_text().splitlines()) == 21
 
 
+def test_every_file_is_downloaded_by_a_click_with_the_options_as_they_are(desk, site):
+    page = desk.page
+    run(site, 2)
+    sign_in(page, site, "/console/studies/faces/scores")
+    page.wait_for_selector(".downloads")
+
+    names = []
+    for button in page.query_selector_all(".downloads > li > button:not(:text-is('Demo'))"):
+        with page.expect_download() as download:
+            button.click()
+        names.append(download.value.suggested_filename)
+
+    assert names == ["faces-report.zip", "faces-export.zip", "faces-responses.csv"]
+    assert not page.is_visible(".downloads .error")
+
+
 def test_a_download_goes_on_after_the_sign_in_has_ended(desk, site):
     page = desk.page
     run(site, 2)
