@@ -122,7 +122,11 @@ def test_the_folders_that_the_readme_names_are_written_and_none_is_overwritten(t
 @pytest.mark.parametrize(("given", "command"), [((), "demo"), (("PORT=8001",), "demo --port 8001")])
 def test_make_serves_the_demo_at_a_port(given, command):
     shown = subprocess.run(
-        ["make", "-n", "demo", *given], cwd=ROOT, capture_output=True, text=True, check=True
+        ["make", "-n", "--no-print-directory", "demo", *given],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     )
 
     assert shown.stdout.rstrip().endswith(f"openhype {command}")

@@ -301,7 +301,7 @@ def test_a_deletion_that_broke_off_is_finished(deployed, monkeypatch):
 
     deployed.remove(with_data=True, report=str)
 
-    assert removed == [NAME, f"{NAME}-data"]
+    assert removed == [NAME, f"{NAME}-eu-central-1-budget", f"{NAME}-data"]
 
 
 def test_a_stack_of_somebody_else_is_left_alone(cloud, tmp_path):
