@@ -16,7 +16,7 @@ from backend.foundation.errors import Keys
 from backend.foundation.names import composed
 from backend.foundation.printable import printable
 from backend.stimuli.file_names import FileText, file_name, handed_on, is_set_aside
-from backend.stimuli.images import OTHER_PICTURES, SUFFIXES, BadKind
+from backend.stimuli.images import OTHER_PICTURES, SUFFIXES, BadKind, is_picture
 
 _NAMED = 5
 _ROLES = {"practice": "practice", "check": "attention-check"}
@@ -313,7 +313,7 @@ def _sort_in(side: _Side, path: Path, class_: str, pictures: list[Source]) -> No
     suffix = path.suffix.lower()
     if path.is_symlink() and not path.exists() and not _is_hidden(path):
         side.findings.append(Finding("dead link", side.file(path), keys=keys_of(side.model, side.role)))
-    elif _is_hidden(path) or not path.is_file() or (suffix and suffix not in SUFFIXES | OTHER_PICTURES):
+    elif _is_hidden(path) or not path.is_file() or not _may_be_picture(path):
         side.no_pictures.append(side.file(path))
     elif suffix in OTHER_PICTURES:
         why = f"has the ending {suffix}"
@@ -321,6 +321,12 @@ def _sort_in(side: _Side, path: Path, class_: str, pictures: list[Source]) -> No
     else:
         relative = printable(path.relative_to(side.folder))
         pictures.append(Source(path, side.model, class_, relative, side.role, side.name))
+
+
+def _may_be_picture(path: Path) -> bool:
+    """Return whether to read a file as an image; one with an unknown extension is opened."""
+    suffix = path.suffix.lower()
+    return not suffix or suffix in SUFFIXES | OTHER_PICTURES or is_picture(path)
 
 
 def _compare_classes(sides: Sequence[_Side]) -> None:

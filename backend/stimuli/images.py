@@ -358,6 +358,15 @@ def stated_pixels(path: Path) -> int:
         return picture.width * picture.height
 
 
+def is_picture(path: str | Path) -> bool:
+    """Return whether a file is in a format that is read, by its structure, whatever its name ends in."""
+    try:
+        with _opened(Path(path)):
+            return True
+    except _UNREADABLE:
+        return False
+
+
 @contextmanager
 def _reading(path: Path, *, with_pixels: bool) -> Iterator[tuple[Image.Image, PngFile | None]]:
     """Yield the opened image; raise BadPicture if it is unfit, or if decoding it in the block fails."""

@@ -27,7 +27,7 @@ from backend.foundation.names import clean, composed
 from backend.foundation.printable import printable
 from backend.stimuli.file_names import FileText, file_name, handed_on, is_set_aside, joined
 from backend.stimuli.folders import Finding, keys_of
-from backend.stimuli.images import OTHER_PICTURES, SUFFIXES
+from backend.stimuli.images import OTHER_PICTURES, SUFFIXES, is_picture
 from backend.stimuli.medium import Refused
 
 _NAMED = 5
@@ -304,9 +304,11 @@ def _files(found: ItemScan, folder: Path) -> dict[str, list[FileText]]:
     files: dict[str, list[FileText]] = {}
     for inner, path in _walk(found, str(folder), "", (os.path.realpath(folder),)):
         stem, suffix = os.path.splitext(inner)
-        if suffix and suffix.lower() not in SUFFIXES | OTHER_PICTURES:
+        is_known = not suffix or suffix.lower() in SUFFIXES | OTHER_PICTURES
+        if not is_known and not is_picture(path):
             found.no_pictures.append(shown(found.file(path)))
         else:
+            stem = stem if is_known else inner  # `sample_cfg7.5` has no ending
             files.setdefault(composed(stem), []).append(found.file(path))
     return files
 

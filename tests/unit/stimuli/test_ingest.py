@@ -374,6 +374,17 @@ def test_duplicates_are_left_out_with_a_note_or_refused(tmp_path, real, gan):
         ingest(real, {"gan": gan}, tmp_path / "again", size_px=32, strict=True)
 
 
+def test_a_picture_with_an_unknown_ending_is_taken(tmp_path, real, gan):
+    names = ("sample_cfg7.5", "a.jpg_large", "b.jpeg?w=100", "c.PNG.part", "d")
+    for path, name in zip(sorted(gan.iterdir()), names, strict=False):
+        path.rename(gan / name)
+
+    intake = take(tmp_path, real, {"gan": gan})
+
+    assert len(intake.stimuli) == 12
+    assert not intake.left_out
+
+
 def test_what_is_no_picture_is_left_out_with_a_note(tmp_path, real, gan):
     for name in ("README.txt", ".DS_Store", "Thumbs.db", "meta.json", "SHA256SUMS"):
         (gan / name).write_text("samples of March")

@@ -55,6 +55,17 @@ def test_the_files_tell_nothing_but_their_pictures(tmp_path, set_):
     assert [item.name for item in intake.stimuli] == sorted(item.name for item in intake.stimuli)
 
 
+def test_what_follows_a_dot_in_a_name_is_part_of_it_unless_it_is_an_ending(tmp_path):
+    folder = fill(tmp_path / "traditional", parts=PAIR)
+    for part in PAIR:
+        for i in range(6):
+            (folder / part / f"{i:03d}.png").rename(folder / part / f"cfg7.{i}")
+
+    intake = take(tmp_path, folder, parts=PAIR)
+
+    assert {item.source for item in intake.stimuli} == {f"traditional/cfg7.{i}" for i in range(6)}
+
+
 def test_pictures_that_are_equal_have_names_of_their_own(tmp_path):
     folder = fill(tmp_path / "pairs", 3, PAIR)
     for i in range(3):
