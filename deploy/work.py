@@ -78,6 +78,8 @@ def make_worker(environment: Mapping[str, str]) -> Worker:
 
 
 def _keep_keys(environment: Mapping[str, str], data: DataDir) -> None:
-    """Store the deployment's keys, as they are now, in the data directory, which has none of its own."""
+    """Store the deployment's keys, as they are now, in the data directory, unless it alone has them."""
+    if not environment.get("OPENHYPE_KEYS") and data.has_keys():
+        return
     make_folder(data.root, is_first=True)
     replace_private(data.root / "keys.json", api.keys_text(environment))

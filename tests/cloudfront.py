@@ -110,7 +110,7 @@ class Cloudfront:
             if (
                 "OriginRequestPolicyId" not in behaviour
             ):  # what is cached: neither queries nor viewers' headers
-                target, sent = path, {"Accept-Encoding": "gzip", "X-Amz-Cf-Id": "x"}
+                target, sent = path, {**_compressions(sent), "X-Amz-Cf-Id": "x"}
             status, headers, data = self._asked(origin, method, target, sent, body)
         return status, self._with_policy(behaviour, headers), data
 
@@ -232,6 +232,12 @@ def _can_be_signed(method: str, sent: Mapping[str, str], body: bytes) -> bool:
     """
     given = {name.lower(): value for name, value in sent.items()}.get("x-amz-content-sha256")
     return method in ("GET", "HEAD") or given == hashlib.sha256(body).hexdigest()
+
+
+def _compressions(sent: Mapping[str, str]) -> dict[str, str]:
+    """Return the header of a viewer's compressions as CloudFront sends it on where the cache knows them."""
+    accepted = next((value for name, value in sent.items() if name.lower() == "accept-encoding"), "")
+    return {"Accept-Encoding": "gzip"} if "gzip" in accepted else {}
 
 
 def _but(sent: Mapping[str, str], removed: str) -> dict[str, str]:
