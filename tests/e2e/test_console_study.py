@@ -571,7 +571,7 @@ def multiplied(site, number):
 
 def eventually(page, expression, value):
     """Wait for the value of an expression; the page's policy permits no other way to wait for one."""
-    for _ in range(100):
+    for _ in range(600):  # half a minute, on a busy machine
         if page.evaluate(expression) == value:
             return
         page.wait_for_timeout(50)
