@@ -28,11 +28,11 @@ test: $(STAMPS)/node $(STAMPS)/browser
 	@$(PART) e2e
 
 test-all: $(STAMPS)/node $(STAMPS)/browser
-	@echo "1 of 3: lint, types and tests of the page's modules; about 40 minutes left in all, on two cores"
+	@echo "1 of 3: lint, types and tests of the page's modules; about 50 minutes left in all, on two cores"
 	@$(PART) lint types node
-	@echo "2 of 3: all unit tests; about 39 minutes left in all"
+	@echo "2 of 3: all unit tests; about 48 minutes left in all"
 	@$(PART) unit ALL=1
-	@echo "3 of 3: all browser tests; about 19 minutes left in all"
+	@echo "3 of 3: all browser tests; about 31 minutes left in all"
 	@$(PART) e2e ALL=1
 
 lint: $(STAMPS)/node
