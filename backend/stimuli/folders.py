@@ -16,7 +16,7 @@ from backend.foundation.errors import Keys
 from backend.foundation.names import composed
 from backend.foundation.printable import printable
 from backend.stimuli.file_names import FileText, file_name, handed_on, is_set_aside
-from backend.stimuli.images import OTHER_PICTURES, SUFFIXES, BadKind, is_picture
+from backend.stimuli.images import ENDINGS, OTHER_PICTURES, BadKind, is_picture
 
 _NAMED = 5
 _ROLES = {"practice": "practice", "check": "attention-check"}
@@ -326,7 +326,7 @@ def _sort_in(side: _Side, path: Path, class_: str, pictures: list[Source]) -> No
 def _may_be_picture(path: Path) -> bool:
     """Return whether to read a file as an image; one with an unknown extension is opened."""
     suffix = path.suffix.lower()
-    return not suffix or suffix in SUFFIXES | OTHER_PICTURES or is_picture(path)
+    return not suffix or suffix in ENDINGS or is_picture(path)
 
 
 def _compare_classes(sides: Sequence[_Side]) -> None:

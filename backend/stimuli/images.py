@@ -75,6 +75,8 @@ OTHER_PICTURES = frozenset(
     ]
 )
 """File extensions of image formats that it does not read."""
+ENDINGS = SUFFIXES | OTHER_PICTURES
+"""File extensions of image formats."""
 _READABLE = ("PNG", "JPEG", "WEBP", "AVIF", "BMP", "GIF", "TIFF", "PPM", "JPEG2000")
 """JPEG includes MPO. Some of Pillow's other formats start external programs (EPS: Ghostscript)."""
 _IJG_LUMINANCE_SUM = 3685
@@ -378,7 +380,7 @@ def _reading(path: Path, *, with_pixels: bool) -> Iterator[tuple[Image.Image, Pn
             with _opened(png.stream if png else io.BytesIO(jpeg) if jpeg else path) as picture:
                 _check_size(path, picture.size)
                 _check_light(path, picture, png)
-                _check_scans(path, picture)
+                _check_scans(path, picture, jpeg)
                 if jpeg:
                     with _turn_of(picture):
                         check_whole(jpeg)
@@ -453,9 +455,12 @@ def _check_light(path: Path, opened: Image.Image, png: PngFile | None) -> None:
         )
 
 
-def _check_scans(path: Path, opened: Image.Image) -> None:
+def _check_scans(path: Path, opened: Image.Image, data: bytes | None) -> None:
     """Refuse a JPEG of so many scans that a small file takes minutes."""
-    if opened.info.get("progressive") and (count := path.read_bytes().count(b"\xff\xda")) > _MOST_SCANS:
+    if not opened.info.get("progressive"):
+        return
+    count = (data or path.read_bytes()).count(b"\xff\xda")
+    if count > _MOST_SCANS:
         raise BadPicture(
             path, "unsupported", f"has {count:,} scans, more than {_MOST_SCANS}; save it as a baseline JPEG"
         )

@@ -27,7 +27,7 @@ from backend.foundation.names import clean, composed
 from backend.foundation.printable import printable
 from backend.stimuli.file_names import FileText, file_name, handed_on, is_set_aside, joined
 from backend.stimuli.folders import Finding, keys_of
-from backend.stimuli.images import OTHER_PICTURES, SUFFIXES, is_picture
+from backend.stimuli.images import ENDINGS, OTHER_PICTURES, is_picture
 from backend.stimuli.medium import Refused
 
 _NAMED = 5
@@ -304,7 +304,7 @@ def _files(found: ItemScan, folder: Path) -> dict[str, list[FileText]]:
     files: dict[str, list[FileText]] = {}
     for inner, path in _walk(found, str(folder), "", (os.path.realpath(folder),)):
         stem, suffix = os.path.splitext(inner)
-        is_known = not suffix or suffix.lower() in SUFFIXES | OTHER_PICTURES
+        is_known = not suffix or suffix.lower() in ENDINGS
         if not is_known and not is_picture(path):
             found.no_pictures.append(shown(found.file(path)))
         else:

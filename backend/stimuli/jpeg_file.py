@@ -44,13 +44,14 @@ def check_whole(data: bytes) -> None:
     """
     import simplejpeg  # not at the top: pages that take no pictures do without it
 
+    bare = _bare(data)
     try:
-        simplejpeg.decode_jpeg(_bare(data), "gray", min_height=1, min_width=1, min_factor=8, strict=True)
+        simplejpeg.decode_jpeg(bare, "gray", min_height=1, min_width=1, min_factor=8, strict=True)
     except ValueError as error:
         if _LOST.match(str(error)) and not _is_padded(str(error), data):
             raise ValueError(f"it is cut off or damaged ({error})") from None
         return
-    if _lacks_scans(_bare(data)):
+    if _lacks_scans(bare):
         raise ValueError("it is cut off: scans are missing")
 
 

@@ -19,11 +19,11 @@ from backend.foundation.errors import InvalidInput, brief
 from backend.foundation.names import composed
 from backend.foundation.printable import printable
 from backend.foundation.text_files import read_text
-from backend.stimuli.images import OTHER_PICTURES, SUFFIXES
+from backend.stimuli.images import ENDINGS
 
 _MOST_BYTES = 2**28
 _MOST_NAMED = 5
-_EXTENSIONS = SUFFIXES | OTHER_PICTURES | {".npy"}
+_EXTENSIONS = ENDINGS | {".npy"}
 
 
 @dataclass(frozen=True)
