@@ -86,7 +86,7 @@ _STATUS = {
     PanelUnreached: 503,
     PanelUnsure: 503,
 }
-_ASSET = re.compile(r"[a-z0-9][a-z0-9._-]{0,60}\.(js|css|html|svg)")
+_ASSET = re.compile(r"([a-z]{1,20}/)?[a-z0-9][a-z0-9._-]{0,60}\.(js|css|html|svg)")
 _LONGEST_NAME = 128
 """Limit on names in a path (study, session, file); a file system allows 255 bytes, a DynamoDB key 2,048."""
 _RETRY_AFTER_S = "5"
@@ -285,12 +285,8 @@ def _add_pages(app: Flask, front: str) -> None:
 
 
 def _add_files(app: Flask, data: DataDir, names: PictureNames) -> None:
-    @app.get("/assets/<name>")
-    def asset(name: str) -> Response:
-        return _asset(name)
-
-    @app.get("/assets/<version>/<name>")
-    def versioned(version: str, name: str) -> Response:
+    @app.get("/assets/<version>/<path:name>")
+    def asset(version: str, name: str) -> Response:
         reply = _asset(name)
         if version == assets.version():  # for an outdated version the current file is sent, uncached
             reply.headers["Cache-Control"] = headers.IMMUTABLE

@@ -67,7 +67,7 @@ _MODULES: Mapping[str, tuple[str, ...]] = {
 }
 """Modules of `deploy/` that only some functions need."""
 
-_FRONTEND: Mapping[str, str] = {"api": "*.html", "panel": "*.html", "score": "*"}
+_FRONTEND: Mapping[str, str] = {"api": "*.html", "panel": "*.html", "score": "**/*"}
 """Files of the page that a stage reads: HTML that it serves, and the texts that studies are made with."""
 
 UNPACKED_LIMIT = 250 * 2**20

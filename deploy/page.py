@@ -19,7 +19,7 @@ def pages() -> dict[str, bytes]:
 
 def loaded() -> dict[str, bytes]:
     """Return the files that the pages load, by paths unique to this version."""
-    return {f"assets/{assets.version()}/{path.name}": assets.served(path) for path in assets.files()}
+    return {f"assets/{assets.version()}/{assets.name(path)}": assets.served(path) for path in assets.files()}
 
 
 def missing_page(place: Place, client: Any) -> list[str]:

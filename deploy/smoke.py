@@ -82,7 +82,7 @@ def _made(site: Site, path: str, key: str) -> tuple[int, bytes, float]:
 
 
 def _page(site: Site, study: str) -> Iterator[tuple[str, bool, str]]:
-    kept = {f"/s/{study}": headers.REVALIDATE, f"/assets/{assets.version()}/main.js": headers.IMMUTABLE}
+    kept = {f"/s/{study}": headers.REVALIDATE, f"/assets/{assets.version()}/task/main.js": headers.IMMUTABLE}
     for path, cache in kept.items():
         status, sent, _, _ = site.ask("GET", path)
         wanted = {**headers.PAGE, "Cache-Control": cache}

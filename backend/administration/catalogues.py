@@ -1,6 +1,6 @@
 """The catalogues of the texts that evaluators see, for checks and defaults.
 
-`frontend/text_LANGUAGE.js` has those of every visit, `frontend/more_LANGUAGE.js` those that few need.
+`text_LANGUAGE.js` in `frontend/texts/` has those of every visit, `more_LANGUAGE.js` those that few need.
 
 A study in one language is stored with its title and consent text in this language, so that the store has
 what evaluators agreed to. Where evaluators choose, the page shows both in their language instead.
@@ -19,7 +19,7 @@ from backend.experiment.settings import value_of
 from backend.foundation.errors import InvalidInput, brief, under
 from backend.foundation.suggestions import did_you_mean
 
-_FOLDER = Path(__file__).resolve().parents[2] / "frontend"
+_FOLDER = Path(__file__).resolve().parents[2] / "frontend" / "texts"
 _STORED = {"title": "title.", "consent_text": "consent.text"}
 """Settings that are also texts of the catalogue, with the beginning of their keys."""
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
@@ -101,7 +101,7 @@ def _check_texts(protocol: Protocol) -> None:
         where = f"texts.{language}" if language else "texts"
         with under("settings", "texts", *filter(None, [language]), key):
             if key not in english:
-                hint = did_you_mean(key, english, f"; {_FOLDER.name}/text_en.js and more_en.js have them all")
+                hint = did_you_mean(key, english, "; frontend/texts/text_en.js and more_en.js have them all")
                 raise InvalidInput(f"{where}: no text is called {key!r}{hint}")
             _check_placeholders(where, key, text, placeholders(english[key]))
             if key in _ANSWER_KEYS:

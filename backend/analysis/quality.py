@@ -17,7 +17,7 @@ from backend.experiment.judgments import judgment_of
 FAST_MS = 300.0
 """Answers faster than this can hardly be based on the stimulus."""
 NOTICE = "same_answer_notice"
-"""The flag of the first answer after the page's notice of a run of equal answers (frontend/trials.js)."""
+"""The flag of the first answer after the page's notice of a run of equal answers (`task/trials.js`)."""
 _NO_TIMES = {"rt_median_ms": None, "rt_total_ms": None, "fast": None}
 
 

@@ -5,7 +5,7 @@ no owners), so that the same folder has the same digest on every machine, and an
 continues where it stopped. Headers are POSIX ustar; a path that is not ASCII or longer than 100 bytes gets
 a pax extended header (IEEE Std 1003.1, pax), as Python's `tarfile.PAX_FORMAT` writes them, to the byte.
 
-`frontend/tar_stream.js` does the same in a browser; both are held together by tests/unit/tar_vectors.json.
+`frontend/console/tar_stream.js` does the same in a browser; tests/unit/tar_vectors.json holds both together.
 """
 
 import hashlib

@@ -126,7 +126,7 @@ class Method:
 
 
 class Judgment(ABC):
-    """A kind of judgment; `frontend/judgment_<name>.js` implements it in the page."""
+    """A kind of judgment; `frontend/task/judgment_<name>.js` implements it in the page."""
 
     name: ClassVar[str]
     methods: ClassVar[Mapping[str, Method]]

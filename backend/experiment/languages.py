@@ -1,6 +1,6 @@
 """The languages of the texts that evaluators see, and the texts that a researcher wrote in place of ours.
 
-The texts themselves are in `frontend/text_LANGUAGE.js`; `frontend/languages.js` has the same list.
+The texts themselves are in `text_LANGUAGE.js` of `frontend/texts/`; `languages.js` there has the same list.
 """
 
 from collections.abc import Iterator, Mapping

@@ -2,7 +2,7 @@
 
 What is asked is fixed with the study; what was answered is stored with a session's cursor, once for the
 questions before the task and once for those after it. Every rule of `check` is one that a study file can
-break; every rule of `checked_answers` is one that the page has checked as well (`frontend/questions.js`).
+break; every rule of `checked_answers` is one that the page has checked too (`frontend/task/questions.js`).
 """
 
 import math

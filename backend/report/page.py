@@ -1,6 +1,6 @@
 """A report as one self-contained HTML page: no script, no network access, figures and styles inline.
 
-Its style is that of the task page (`frontend/style.css`), with additions in `report.css`.
+Its style is that of the task page (`frontend/shared/style.css`), with additions in `report.css`.
 """
 
 from collections.abc import Mapping
@@ -70,7 +70,7 @@ def style() -> str:
     own = (_HERE / "report.css").read_text("utf-8")
     light = "".join(f"{name}: {value};" for value, (name, _) in VARIABLES.items() if _is_ours(name))
     dark = "".join(f"{name}: {value};" for name, value in VARIABLES.values() if _is_ours(name))
-    task = (_FRONTEND / "style.css").read_text("utf-8")
+    task = (_FRONTEND / "shared" / "style.css").read_text("utf-8")
     in_dark = f"@media screen and (prefers-color-scheme: dark) {{ :root {{{dark}}} }}"
     return f"{task}\n:root {{{light}}}\n{in_dark}\n{own}"
 

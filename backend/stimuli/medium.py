@@ -40,7 +40,7 @@ class Intake:
 
 
 class Medium(ABC):
-    """A kind of file; `frontend/medium_<name>.js` implements it in the page."""
+    """A kind of file; `frontend/task/medium_<name>.js` implements it in the page."""
 
     name: ClassVar[str]
     types: ClassVar[Mapping[str, str]]

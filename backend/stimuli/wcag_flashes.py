@@ -34,7 +34,7 @@ CELL_CSS = 4
 FIELD_CSS = (256, 341)
 FIELD_SHARE = 0.25
 GAP_CSS = 8
-"""Smallest gap between pictures side by side (`frontend/stage.js`)."""
+"""Smallest gap between pictures side by side (`frontend/task/stage.js`)."""
 STAGE_GRAY = 128
 """Level of the page around and between stimuli: #808080."""
 _LEAST_CHANGE = 0.1 - 1e-6

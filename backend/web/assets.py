@@ -1,7 +1,7 @@
 """The page's files as served: without comments, compressed, and under a URL that changes when any does.
 
 Modules import one another by relative URLs, so that the version in the URL of the first
-(`/assets/VERSION/main.js`) is in those of all others too. Browsers then cache them permanently, and
+(`/assets/VERSION/task/main.js`) is in those of all others too. Browsers then cache them permanently, and
 revalidate only the page itself.
 """
 
@@ -23,7 +23,12 @@ _STRIPPING = Path(__file__).with_name("comments.py")
 
 def files(folder: Path = FRONTEND) -> Iterator[Path]:
     """Yield the files that pages load, except images."""
-    return (path for path in sorted(folder.iterdir()) if path.suffix in _KINDS)
+    return (path for path in sorted(folder.rglob("*")) if path.suffix in _KINDS)
+
+
+def name(path: Path) -> str:
+    """Return the name by which pages load a file: its path below the folder of the page."""
+    return path.relative_to(FRONTEND).as_posix()
 
 
 def version(folder: Path = FRONTEND) -> str:
@@ -67,7 +72,7 @@ def _version(stamped: tuple) -> str:
     digest = hashlib.sha256()
     for path, *_ in stamped:
         content = path.read_bytes()
-        digest.update(f"{path.name} {len(content)}\n".encode() + content)
+        digest.update(f"{path.parent.name}/{path.name} {len(content)}\n".encode() + content)
     return digest.hexdigest()[:_VERSION_DIGITS]
 
 

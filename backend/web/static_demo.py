@@ -1,6 +1,6 @@
 """A demo of a study as static files: the page, some of the stimuli, and their truths.
 
-It runs on any web server, without one of ours: `frontend/demo.js` draws the session, steps the staircase
+It runs on any web server, without one of ours: `frontend/task/demo.js` draws the session, steps the staircase
 and shows the visitor's own score among the published ones. Nothing is recorded. The truths of the
 stimuli are in `study.json`, so that a demo measures nobody.
 """
@@ -63,10 +63,11 @@ def write_site(
     if out.exists() and any(out.iterdir()):
         raise Conflict(f"{out} is not empty; choose a new folder")
     pictures = _sampled(list(store.stimuli(study.name)), study, each)
-    (out / "assets").mkdir(parents=True)
-    (out / "i").mkdir()
+    (out / "i").mkdir(parents=True)
     for asset in assets.files():
-        (out / "assets" / asset.name).write_bytes(assets.served(asset))
+        copy = out / "assets" / assets.name(asset)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(assets.served(asset))
     names = [*(picture.name for picture in pictures), *study.masks]
     for name in progress(names, len(names), "pictures") if progress else names:
         shutil.copyfile(images / name, out / "i" / name)

@@ -1,8 +1,8 @@
 /** Our presenter through its public interface; returns what it reports for each trial. */
 
-import { measureRefresh } from "/assets/frames.js";
-import { isAsPlanned } from "/assets/planner.js";
-import { makePresenter } from "/assets/presenter.js";
+import { measureRefresh } from "/assets/task/frames.js";
+import { isAsPlanned } from "/assets/task/planner.js";
+import { makePresenter } from "/assets/task/presenter.js";
 
 const sleep = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
 

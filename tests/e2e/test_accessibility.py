@@ -119,7 +119,7 @@ def test_the_warning_of_flashes_and_the_errors_are_accessible(player, site):
 @pytest.mark.core
 def test_a_colour_scheme_changes_colours_alone():
     """And does so by variables whose values are colours, so that they can be nothing else."""
-    files = [path for path in assets.FRONTEND.iterdir() if path.suffix in (".css", ".html", ".js")]
+    files = [path for path in assets.FRONTEND.rglob("*") if path.suffix in (".css", ".html", ".js")]
     texts = [report_pages.style(), *(path.read_text("utf-8") for path in files)]
 
     blocks = [

@@ -10,7 +10,7 @@ RULES = """async (text) => {
 }"""
 
 
-@pytest.mark.parametrize("name", [path.name for path in assets.files() if path.suffix == ".css"])
+@pytest.mark.parametrize("name", [assets.name(path) for path in assets.files() if path.suffix == ".css"])
 def test_a_style_sheet_is_served_with_the_rules_of_its_source(page, name):
     path = assets.FRONTEND / name
     served = assets.served(path).decode()

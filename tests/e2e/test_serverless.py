@@ -153,7 +153,7 @@ def get(url, **sent):
 def test_every_address_has_the_headers_of_the_server_of_one_machine(site):
     study = site.create("faces", images=4)
     picture = f"/i/faces/{next(iter(site.store.stimuli(study.name))).name}"
-    loaded = [f"/assets/{assets.version()}/{name}" for name in ("main.js", "style.css")]
+    loaded = [f"/assets/{assets.version()}/{name}" for name in ("task/main.js", "shared/style.css")]
     for path in ("/", "/s/faces", "/timing.html", *loaded, picture):
         status, sent, body = get(site.url + path)
 

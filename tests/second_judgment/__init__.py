@@ -25,7 +25,7 @@ class Product:
         for name in _FOLDERS:
             shutil.copytree(ROOT / name, folder / name, ignore=_NEEDLESS)
         shutil.copy(HERE / "odd_one_out.py", folder / "backend" / "experiment" / "judgments")
-        shutil.copy(HERE / "judgment_odd_one_out.js", folder / "frontend")
+        shutil.copy(HERE / "judgment_odd_one_out.js", folder / "frontend" / "task")
 
     def changed_files(self):
         """Return the files that differ from the product's, or that it does not have."""

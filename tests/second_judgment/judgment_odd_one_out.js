@@ -1,6 +1,6 @@
 /** Which of three pictures is the odd one out? A judgment of tests; see odd_one_out.py. */
 
-import { el } from "./screens.js";
+import { el } from "../../frontend/shared/elements.js";
 
 export const judgment = {
   heading: "Which one is the odd one out?",

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
 
-import { Refused, Unreached, makeApi } from "../../frontend/api.js";
+import { Refused, Unreached, makeApi } from "../../frontend/shared/api.js";
 
 const json = (status, body, headers = {}) =>
   new Response(typeof body === "string" ? body : JSON.stringify(body), {

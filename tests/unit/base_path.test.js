@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { BASE, IS_PREVIEW, addressOf, baseOf, serverPath } from "../../frontend/base_path.js";
+import { BASE, IS_PREVIEW, addressOf, baseOf, serverPath } from "../../frontend/shared/base_path.js";
 
 test("the base is what stands before the files of the page, and nothing outside a server", () => {
   assert.deepEqual([BASE, IS_PREVIEW], ["", false]);

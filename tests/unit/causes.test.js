@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { unfitness } from "../../frontend/display.js";
-import { measureRefresh, refreshOf } from "../../frontend/frames.js";
-import { LANGUAGES } from "../../frontend/languages.js";
-import { text, useLanguage } from "../../frontend/texts.js";
+import { unfitness } from "../../frontend/task/display.js";
+import { measureRefresh, refreshOf } from "../../frontend/task/frames.js";
+import { LANGUAGES } from "../../frontend/texts/languages.js";
+import { text, useLanguage } from "../../frontend/texts/texts.js";
 import { randomFrom } from "./display.js";
 import { atFrames } from "./frame_clock.js";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { laidOut, range, ticks } from "../../frontend/charts.js";
-import { inWords, interval, scored } from "../../frontend/study_format.js";
+import { laidOut, range, ticks } from "../../frontend/console/charts.js";
+import { inWords, interval, scored } from "../../frontend/console/study_format.js";
 
 test("parts lie side by side on the whole that is wanted", () => {
   assert.deepEqual(laidOut([5, 2, 0], 10), [

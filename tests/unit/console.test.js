@@ -2,15 +2,15 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { Unreached, makeConsoleApi } from "../../frontend/console_api.js";
-import { valuesOf } from "../../frontend/console_fields.js";
-import { counted, moment, remaining, sentence, size } from "../../frontend/console_format.js";
-import { found, parametersOf, pathTo } from "../../frontend/console_paths.js";
-import { paidRows } from "../../frontend/console_payment_list.js";
-import { loadMethods, METHODS, methodOf, ordered } from "../../frontend/console_methods.js";
-import { checkedOf, hasPictures, orderOf } from "../../frontend/console_order.js";
-import { factsOf, needed, planWish, unreached } from "../../frontend/console_plan.js";
-import { placeOf, withoutPlace } from "../../frontend/console_questionnaire.js";
+import { Unreached, makeConsoleApi } from "../../frontend/console/api.js";
+import { valuesOf } from "../../frontend/console/fields.js";
+import { counted, moment, remaining, sentence, size } from "../../frontend/console/format.js";
+import { found, parametersOf, pathTo } from "../../frontend/console/paths.js";
+import { paidRows } from "../../frontend/console/payment_list.js";
+import { loadMethods, METHODS, methodOf, ordered } from "../../frontend/console/methods.js";
+import { checkedOf, hasPictures, orderOf } from "../../frontend/console/order.js";
+import { factsOf, needed, planWish, unreached } from "../../frontend/console/plan.js";
+import { placeOf, withoutPlace } from "../../frontend/console/questionnaire.js";
 import {
   arranged,
   asSettings,
@@ -20,9 +20,9 @@ import {
   problemOf,
   settingAt,
   valueWords,
-} from "../../frontend/console_setting_groups.js";
+} from "../../frontend/console/setting_groups.js";
 
-import { callSettings } from "../../frontend/console_setting_names.js";
+import { callSettings } from "../../frontend/console/setting_names.js";
 
 const lists = readFileSync(new URL("damaged_lists.json", import.meta.url), "utf-8");
 const PARTS = { infinity: [], "2afc": ["ref", "p0", "p1"], time: [], qualification: [] };

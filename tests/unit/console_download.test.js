@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { fetched } from "../../frontend/console_download.js";
+import { fetched } from "../../frontend/console/download.js";
 
 const HTML = { headers: { "Content-Type": "text/html" } };
 

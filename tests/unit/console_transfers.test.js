@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 
-import { deleteDraft, keepDraft, openDraft } from "../../frontend/console_draft.js";
-import { makeTransfers, transfersOf } from "../../frontend/console_transfers.js";
+import { deleteDraft, keepDraft, openDraft } from "../../frontend/console/draft.js";
+import { makeTransfers, transfersOf } from "../../frontend/console/transfers.js";
 
 before(() => {
   globalThis.addEventListener ??= () => {};

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
 
-import { Unreached } from "../../frontend/console_api.js";
-import { chosen, dropped, handed, modelName, subfolders } from "../../frontend/console_files.js";
-import { folderSource, makeUpload, zipSource } from "../../frontend/console_upload.js";
+import { Unreached } from "../../frontend/console/api.js";
+import { chosen, dropped, handed, modelName, subfolders } from "../../frontend/console/files.js";
+import { folderSource, makeUpload, zipSource } from "../../frontend/console/upload.js";
 
 const PART = 5 * 1024 * 1024;
 const sha256 = (data) => createHash("sha256").update(data).digest("hex");

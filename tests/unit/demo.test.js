@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { makeDemo } from "../../frontend/demo.js";
+import { makeDemo } from "../../frontend/task/demo.js";
 
 const WORLD = { picture: async () => new Blob(), load: async () => {}, hash: "" };
 const RULE = { right_to_descend: 1, down_ms: 30, up_ms: 10, start_ms: 500, min_ms: 100, max_ms: 1000 };

@@ -79,7 +79,7 @@ export function makeDisplay(hz, random, habits = {}) {
   return {
     frame_ms,
 
-    /** The page's `everyFrame`, see frontend/frames.js. */
+    /** The page's `everyFrame`, see frontend/task/frames.js. */
     async everyFrame(/** @type {(at: number, now: number) => boolean} */ onFrame) {
       for (let isOver = false; !isOver; ) {
         const { at, now } = next();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { listenToInteractions, takeInteractions } from "../../frontend/interactions.js";
+import { listenToInteractions, takeInteractions } from "../../frontend/task/interactions.js";
 
 test("leaving and coming back, and full screen, are kept in order with their times", () => {
   const { view, page, at } = listening();

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { boxBetween, pointOf } from "../../frontend/mark.js";
+import { boxBetween, pointOf } from "../../frontend/task/mark.js";
 
 const PICTURE = { left: 100, top: 50, width: 400, height: 200 };
 

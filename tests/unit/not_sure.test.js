@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { judgmentOf } from "../../frontend/judgment.js";
-import { countSameAnswers } from "../../frontend/same_answers.js";
-import { choiceOf } from "../../frontend/screens.js";
-import { stageSize } from "../../frontend/stage.js";
-import { useLanguage } from "../../frontend/texts.js";
+import { judgmentOf } from "../../frontend/task/judgment.js";
+import { countSameAnswers } from "../../frontend/task/same_answers.js";
+import { choiceOf } from "../../frontend/task/screens.js";
+import { stageSize } from "../../frontend/task/stage.js";
+import { useLanguage } from "../../frontend/texts/texts.js";
 
 const ANSWERS = { real_or_fake: ["real", "fake"], which_is_real: ["left", "right"] };
 const LANGUAGES = ["en", "de", "es", "fr", "pt", "ja", "zh", "ar"];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { loadPictures } from "../../frontend/pictures.js";
+import { loadPictures } from "../../frontend/task/pictures.js";
 
 test("of 64 masks no more stay decoded than those that are kept", async () => {
   const { living, masks } = loaded(64);

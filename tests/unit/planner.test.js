@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { refreshOf } from "../../frontend/frames.js";
-import { isAsPlanned, phaseAt, planPhases, timingOfCallbacks } from "../../frontend/planner.js";
-import { runSequence } from "../../frontend/sequence.js";
+import { refreshOf } from "../../frontend/task/frames.js";
+import { isAsPlanned, phaseAt, planPhases, timingOfCallbacks } from "../../frontend/task/planner.js";
+import { runSequence } from "../../frontend/task/sequence.js";
 import { makeDisplay, randomFrom } from "./display.js";
 
 const HZ_60 = 1000 / 60;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { lookOn } from "../../frontend/poll.js";
+import { lookOn } from "../../frontend/console/poll.js";
 
 /**
  * Look at replies in order; gives what was asked, told and waited.

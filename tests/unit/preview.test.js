@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { backTo } from "../../frontend/preview.js";
+import { backTo } from "../../frontend/task/preview.js";
 
 test("the fragment leads back to pages of the console, and nowhere else", () => {
   const back = (/** @type {string} */ fragment) => backTo({ hash: fragment });

@@ -9,8 +9,8 @@ import {
   storable,
   twoReadings,
   typedNumber,
-} from "../../frontend/question_rules.js";
-import { texts } from "../../frontend/more_en.js";
+} from "../../frontend/task/question_rules.js";
+import { texts } from "../../frontend/texts/more_en.js";
 
 const vectors = JSON.parse(readFileSync(new URL("question_vectors.json", import.meta.url), "utf-8"));
 const questions = vectors.questions.map((/** @type {any} */ { if: shown_if = null, ...own }) => ({

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { countSameAnswers } from "../../frontend/same_answers.js";
+import { countSameAnswers } from "../../frontend/task/same_answers.js";
 
 const said = (limit, answers) => {
   const count = countSameAnswers(limit);

@@ -1,9 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { refreshOf } from "../../frontend/frames.js";
-import { isAsPlanned, testimony, timingOfCallbacks, timingOfPresentations } from "../../frontend/planner.js";
-import { runSequence } from "../../frontend/sequence.js";
+import { refreshOf } from "../../frontend/task/frames.js";
+import {
+  isAsPlanned,
+  testimony,
+  timingOfCallbacks,
+  timingOfPresentations,
+} from "../../frontend/task/planner.js";
+import { runSequence } from "../../frontend/task/sequence.js";
 import { randomFrom } from "./display.js";
 
 const HZ_60 = 1000 / 60;

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { drawPhase } from "../../frontend/painting.js";
-import { placesOn, rowOf, stageSize } from "../../frontend/stage.js";
+import { drawPhase } from "../../frontend/task/painting.js";
+import { placesOn, rowOf, stageSize } from "../../frontend/task/stage.js";
 
 const vectors = JSON.parse(readFileSync(new URL("stage_vectors.json", import.meta.url), "utf8"));
 const RATIOS = [1, 1.1, 1.25, 1.5, 1.75, 2, 2.625, 3, 25];

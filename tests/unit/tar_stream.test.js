@@ -3,8 +3,8 @@ import { createHash, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { hex, sha256, sha256Hex } from "../../frontend/sha256.js";
-import { PART_BYTES, header, layout, partRanges, pieces } from "../../frontend/tar_stream.js";
+import { hex, sha256, sha256Hex } from "../../frontend/console/sha256.js";
+import { PART_BYTES, header, layout, partRanges, pieces } from "../../frontend/console/tar_stream.js";
 
 const vectors = JSON.parse(readFileSync(new URL("./tar_vectors.json", import.meta.url), "utf8"));
 const nodeSha256 = (data) => createHash("sha256").update(data).digest("hex");

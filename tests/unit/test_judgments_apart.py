@@ -10,16 +10,16 @@ ROOT = Path(__file__).resolve().parents[2]
 NAMES = {*METHODS, *JUDGMENTS}
 ASKS = re.compile(rf"method [!=]== \"({'|'.join(NAMES)})\"|\"(2afc|jnd|tournament)\"[,\]]")
 PYTHON = [*(ROOT / "backend").rglob("*.py"), *(ROOT / "deploy").glob("*.py")]
-PAGES = [*(ROOT / "frontend").glob("*.js")]
+PAGES = [*(ROOT / "frontend").rglob("*.js")]
 OF_HYPE = {
     "backend/responses/publication/citation.py": "cites HYPE's paper",
     "backend/report/methods.py": "cites HYPE's paper",
     "backend/report/published.py": "has the papers' tables",
     "backend/experiment/published.py": "has the papers' tables",
     "backend/web/study_record.py": "offers HYPE's demo for downloading",
-    "frontend/start.js": "lists the samples of the demo",
-    "frontend/demonstration.js": "leads to the sample without flashes",
-    "frontend/trials.js": "has texts of flashes",
+    "frontend/task/start.js": "lists the samples of the demo",
+    "frontend/task/demonstration.js": "leads to the sample without flashes",
+    "frontend/task/trials.js": "has texts of flashes",
 }
 """Files that name HYPE's own methods, and why."""
 

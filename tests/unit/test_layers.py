@@ -3,6 +3,7 @@
 import ast
 import functools
 import graphlib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -146,3 +147,22 @@ def test_a_trial_request_imports_nothing_heavy_and_nothing_of_other_requests():
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 
     assert found.stdout.strip() == "[]"
+
+
+MAY_LOAD = {"texts": set(), "shared": set(), "console": {"shared", "texts"}, "task": {"shared", "texts"}}
+"""The folders of the page, and which others their modules import, as programs or as types."""
+
+
+def test_a_folder_of_the_page_imports_those_that_it_may():
+    loaded = {
+        folder: {
+            other
+            for path in (ROOT / "frontend" / folder).glob("*.js")
+            for other in re.findall(r'"\.\./(\w+)/', path.read_text("utf-8"))
+        }
+        for folder in MAY_LOAD
+    }
+
+    assert loaded == MAY_LOAD
+    assert {path.name for path in (ROOT / "frontend").iterdir() if path.is_dir()} == set(MAY_LOAD)
+    assert [path.name for path in (ROOT / "frontend").glob("*.js")] == ["staircase.js"]

@@ -4,10 +4,10 @@ import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 import ts from "typescript";
 
-import { answerKeys } from "../../frontend/answer_keys.js";
-import { LANGUAGES, preferredOf } from "../../frontend/languages.js";
-import { texts as more } from "../../frontend/more_en.js";
-import { texts as catalogue } from "../../frontend/text_en.js";
+import { answerKeys } from "../../frontend/task/answer_keys.js";
+import { LANGUAGES, preferredOf } from "../../frontend/texts/languages.js";
+import { texts as more } from "../../frontend/texts/more_en.js";
+import { texts as catalogue } from "../../frontend/texts/text_en.js";
 import {
   addTexts,
   counted,
@@ -20,27 +20,15 @@ import {
   text,
   textNodes,
   useLanguage,
-} from "../../frontend/texts.js";
+} from "../../frontend/texts/texts.js";
 
 const FRONTEND = new URL("../../frontend/", import.meta.url);
 /** Modules that evaluators never see the texts of: the researcher's pages, and the demo. */
-const RESEARCHERS = [
-  "charts.js",
-  "demo.js",
-  "evidence.js",
-  "forms.js",
-  "histogram.js",
-  "languages.js",
-  "poll.js",
-  "start.js",
-  "study_format.js",
-  "study_live.js",
-  "tar_stream.js",
-  "timing.js",
-  "first.js",
-  "preview.js",
-];
-const isResearchers = (name) => RESEARCHERS.includes(name) || /^console[_.]/.test(name);
+const RESEARCHERS = ["demo", "evidence", "histogram", "start", "timing", "first", "preview"];
+const isResearchers = (name) =>
+  name.startsWith("console/") || RESEARCHERS.some((researchers) => name === `task/${researchers}.js`);
+/** Catalogues, and the names of languages. */
+const isText = (name) => name.startsWith("texts/") && name !== "texts/texts.js";
 /** Calls whose texts go to programs or to the console. */
 const UNSEEN = [
   /^console\.\w+$/,
@@ -146,9 +134,8 @@ test("the search for texts in code finds phrases, labels and parts of templates"
   ]);
 });
 
-const modules = readdirSync(FRONTEND).filter(
-  (name) => name.endsWith(".js") && !/^(text|more)_[a-z]{2}\.js$/.test(name) && !isResearchers(name),
-);
+const scripts = readdirSync(FRONTEND, { recursive: true }).filter((name) => name.endsWith(".js"));
+const modules = scripts.filter((name) => !isText(name) && !isResearchers(name));
 
 for (const name of modules) {
   test(`no text for evaluators is written into ${name}`, () => {
@@ -287,7 +274,7 @@ const READERS = [
   [["PT-br"], "pt"],
   [["", "x-private", "nl", "ja"], "ja"],
 ];
-const early = readFileSync(new URL("first.js", FRONTEND), "utf-8");
+const early = readFileSync(new URL("task/first.js", FRONTEND), "utf-8");
 const earlyRule = /function catalogueOf\(tag\) \{.*?\n {2}\}\n/s.exec(early)?.[0] ?? "";
 /** @type {(tag: string) => string} */
 const earlyCatalogueOf = new Function(`${earlyRule} return catalogueOf;`)();
@@ -315,7 +302,7 @@ for (const language of Object.keys(LANGUAGES)) {
   });
 }
 
-for (const name of readdirSync(FRONTEND).filter((file) => /^judgment_\w+\.js$/.test(file))) {
+for (const name of scripts.filter((file) => /\/judgment_\w+\.js$/.test(file))) {
   test(`the texts of ${name} follow a language that is chosen after it was loaded`, async () => {
     await useLanguage("en");
     const { judgment } = await import(new URL(name, FRONTEND).href);

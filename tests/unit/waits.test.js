@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 
-import { makeApi } from "../../frontend/api.js";
-import { everyFrame, waitFrames } from "../../frontend/frames.js";
-import { NeverCame, within } from "../../frontend/patience.js";
-import { loadPictures } from "../../frontend/pictures.js";
+import { makeApi } from "../../frontend/shared/api.js";
+import { everyFrame, waitFrames } from "../../frontend/task/frames.js";
+import { NeverCame, within } from "../../frontend/shared/patience.js";
+import { loadPictures } from "../../frontend/task/pictures.js";
 import { atFrames } from "./frame_clock.js";
 
 const FRONTEND = new URL("../../frontend/", import.meta.url);
@@ -30,30 +30,29 @@ const WAITS = [
 ];
 /** How often each file of an evaluator waits so, and what ends it. */
 const ENDS = {
-  "api.js": [1, "the idle timer of `sendOnce` aborts it"],
-  "demonstration.js": [1, "another page is loaded"],
-  "element_timing.js": [2, "`within`, and a number of frames"],
-  "first.js": [1, "the signal of `sendOnce`, which takes it over"],
-  "follow_ups.js": [1, "another screen is shown, for good"],
-  "frame_delays.js": [4, "a number of frames; the flash's own end"],
-  "framed_backend.js": [3, "`afterSeen`"],
-  "frames.js": [4, "`everyFrame` rejects; measuring ends by a timer; pauses by a number of frames"],
-  "full_screen.js": [2, "`within`"],
-  "main.js": [1, "the signal of `sendOnce`"],
-  "panel_exit.js": [1, "another screen is shown, for good"],
-  "person.js": [1, "the page is loaded again"],
-  "pictures.js": [1, "`within`"],
-  "presenter_frame.js": [1, "only answers"],
-  "presenter_worker.js": [1, "only answers; the page has the deadline"],
-  "sequence.js": [2, "a number of frames"],
-  "start.js": [1, "its signal"],
-  "storage.js": [2, "`within`; the tab's lock is held until it closes"],
-  "timing.js": [1, "decodes grays of its own, in a page for researchers"],
-  "trials.js": [3, "another screen is shown, for good"],
-  "witness.js": [1, "a number of frames"],
-  "worker_backend.js": [3, "`within` and `afterSeen`"],
+  "shared/api.js": [1, "the idle timer of `sendOnce` aborts it"],
+  "task/demonstration.js": [1, "another page is loaded"],
+  "task/element_timing.js": [2, "`within`, and a number of frames"],
+  "task/first.js": [1, "the signal of `sendOnce`, which takes it over"],
+  "task/follow_ups.js": [1, "another screen is shown, for good"],
+  "task/frame_delays.js": [4, "a number of frames; the flash's own end"],
+  "task/framed_backend.js": [3, "`afterSeen`"],
+  "task/frames.js": [4, "`everyFrame` rejects; measuring ends by a timer; pauses by a number of frames"],
+  "task/full_screen.js": [2, "`within`"],
+  "task/main.js": [1, "the signal of `sendOnce`"],
+  "task/panel_exit.js": [1, "another screen is shown, for good"],
+  "task/person.js": [1, "the page is loaded again"],
+  "task/pictures.js": [1, "`within`"],
+  "task/presenter_frame.js": [1, "only answers"],
+  "task/presenter_worker.js": [1, "only answers; the page has the deadline"],
+  "task/sequence.js": [2, "a number of frames"],
+  "task/start.js": [1, "its signal"],
+  "task/storage.js": [2, "`within`; the tab's lock is held until it closes"],
+  "task/timing.js": [1, "decodes grays of its own, in a page for researchers"],
+  "task/trials.js": [3, "another screen is shown, for good"],
+  "task/witness.js": [1, "a number of frames"],
+  "task/worker_backend.js": [3, "`within` and `afterSeen`"],
 };
-const RESEARCHERS = /^console|^(charts|poll|study_live|tar_stream)\.js$/;
 
 /** The code without comments. */
 const codeOf = (name) =>
@@ -63,8 +62,8 @@ const codeOf = (name) =>
 
 test("every wait for the browser is known, with what ends it", () => {
   const found = {};
-  for (const name of readdirSync(FRONTEND).filter((each) => each.endsWith(".js"))) {
-    if (RESEARCHERS.test(name) || name.startsWith("text_")) continue;
+  for (const name of readdirSync(FRONTEND, { recursive: true }).filter((each) => each.endsWith(".js"))) {
+    if (name.startsWith("console/") || name.startsWith("texts/")) continue;
     const count = WAITS.reduce((sum, wait) => sum + [...codeOf(name).matchAll(wait)].length, 0);
     if (count) found[name] = count;
   }

@@ -16,6 +16,9 @@ from backend.foundation.errors import InvalidInput
 from tests.node import evaluate
 
 FRONTEND = Path(__file__).resolve().parents[3] / "frontend"
+TEXTS = FRONTEND / "texts"
+FIRST = FRONTEND / "task" / "first.js"
+MODULES = {*FRONTEND.rglob("*.js")} - {*TEXTS.glob("*_??.js")}
 ENGLISH = catalogue("en")
 OTHERS = sorted(set(LANGUAGES) - {"en"})
 PAGES = {"index.html": "page.needs_script_help", "wait.html": "page.needs_script_here"}
@@ -23,7 +26,6 @@ PAGES["withdraw.html"] = PAGES["wait.html"]
 BESIDE_SCRIPTS = ("page.needs_script", "page.needs_script_help", "page.needs_script_here")
 """Keys of the texts that HTML files contain."""
 PARTS = ("text", "more")
-CATALOGUE = re.compile(r"(text|more)_[a-z]{2}\.js")
 LATIN = re.compile(r"[A-Za-zÀ-ÿ]{2,}")
 NAMES = {
     "JavaScript",
@@ -53,7 +55,7 @@ def in_language(**settings):
 
 @pytest.mark.parametrize("part", PARTS)
 def test_a_file_is_there_for_each_language_and_for_no_other(part):
-    assert {path.stem.removeprefix(f"{part}_") for path in FRONTEND.glob(f"{part}_*.js")} == set(LANGUAGES)
+    assert {path.stem.removeprefix(f"{part}_") for path in TEXTS.glob(f"{part}_*.js")} == set(LANGUAGES)
 
 
 @pytest.mark.parametrize("language", OTHERS)
@@ -64,16 +66,16 @@ def test_a_text_is_in_the_same_file_in_every_language(part, language):
 
 def test_texts_that_few_visits_need_are_shown_only_by_modules_that_have_them_loaded():
     loaded_with_them = ("confidence", "debrief_end", "mark", "question_rules")
-    having = {path for path in FRONTEND.glob("*.js") if 'from "./more_en.js"' in path.read_text("utf-8")}
-    having |= {FRONTEND / f"{name}.js" for name in loaded_with_them}
-    others = {path for path in FRONTEND.glob("*.js") if not CATALOGUE.fullmatch(path.name)} - having
+    having = {path for path in MODULES if '/more_en.js"' in path.read_text("utf-8")} - {FIRST}
+    having |= {FRONTEND / "task" / f"{name}.js" for name in loaded_with_them}
+    others = MODULES - having
 
     assert used_keys(others, keys_of_file("more", "en")) == set()
     assert used_keys(having, keys_of_file("more", "en")) == set(keys_of_file("more", "en"))
 
 
 def test_the_page_and_the_server_have_the_same_languages():
-    source = (FRONTEND / "languages.js").read_text("utf-8").replace("export ", "")
+    source = (TEXTS / "languages.js").read_text("utf-8").replace("export ", "")
 
     assert list(evaluate(f"{source}; LANGUAGES")) == list(LANGUAGES)
 
@@ -131,8 +133,7 @@ def test_no_group_of_texts_is_called_like_a_language():
 
 
 def test_every_key_is_used_and_every_key_used_is_there():
-    modules = {path for path in FRONTEND.glob("*.js") if not CATALOGUE.fullmatch(path.name)}
-    modules.remove(FRONTEND / "first.js")
+    modules = MODULES - {FIRST}
     quoted, used = quoted_keys(modules), used_keys(modules, ENGLISH)
 
     groups = {key.partition(".")[0] for key in ENGLISH}
@@ -164,12 +165,12 @@ def code_of(modules):
 
 
 def keys_of_file(part, language):
-    source = (FRONTEND / f"{part}_{language}.js").read_text("utf-8")
+    source = (TEXTS / f"{part}_{language}.js").read_text("utf-8")
     return re.findall(r'^  "([^"]+)": ', source, re.M)
 
 
 def first_texts():
-    source = (FRONTEND / "first.js").read_text("utf-8")
+    source = FIRST.read_text("utf-8")
     table = re.search(r"var TEXTS = (\{.*?\n  \});", source, re.S)[1]
     return evaluate(f"({table})")
 
@@ -250,7 +251,7 @@ def test_an_own_consent_text_is_what_is_stored_and_goes_with_its_table():
         ({"answer.fak": "AI"}, r"texts: no text is called 'answer\.fak'; did you mean `answer\.fake`\?"),
         (
             {"de": {"nothing.like_it": "x"}},
-            r"texts\.de: no text is called 'nothing\.like_it'; frontend/text_en",
+            r"texts\.de: no text is called 'nothing\.like_it'; frontend/texts/text_en",
         ),
         ({"nl": {"answer.fake": "Nep"}}, r"texts: no text is called 'nl\.answer\.fake'"),
         (

@@ -162,7 +162,7 @@ def test_deploying_makes_what_the_plan_says(deployed, tmp_path):
     assert variables["Environment"]["Variables"]["OPENHYPE_STORE"] == (
         f"dynamodb://{outputs['Table']}?region={aws.REGION}&expire_days=30"
     )
-    assert f"public/assets/{assets.version()}/main.js" in objects(outputs["Bucket"])
+    assert f"public/assets/{assets.version()}/task/main.js" in objects(outputs["Bucket"])
 
 
 @pytest.mark.slow("applies a stack of its own to moto")
@@ -230,7 +230,7 @@ def test_an_aws_that_cannot_be_reached_is_not_taken_for_wrong_credentials(cloud,
 
 @pytest.mark.slow("applies a stack of its own to moto")
 def test_a_lost_file_of_the_page_is_brought_back(deployed, packages):
-    lost = f"public/assets/{assets.version()}/main.js"
+    lost = f"public/assets/{assets.version()}/task/main.js"
     boto3.client("s3").delete_object(Bucket=deployed.outputs["Bucket"], Key=lost)
 
     (change,) = [change for change in deployed.plan(packages) if change.verb != "leave"]

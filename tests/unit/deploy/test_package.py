@@ -253,7 +253,7 @@ def test_the_pages_of_a_package_link_to_the_files_that_stand_in_the_bucket(stage
     command = [sys.executable, "-S", "-c", program]
     page = subprocess.run(command, cwd=function.unpacked(stage), capture_output=True, text=True).stdout
 
-    assert f'src="/assets/{assets.version()}/main.js"' in page
+    assert f'src="/assets/{assets.version()}/task/main.js"' in page
 
 
 KINDS_OF_JOBS = """

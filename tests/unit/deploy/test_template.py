@@ -464,7 +464,7 @@ def test_an_alarm_for_silence_is_raised_where_nothing_is_measured_and_others_are
         ("/w/0123/", "/withdraw.html"),
         ("/wait/faces", "/wait.html"),
         ("/timing.html", "/timing.html"),
-        ("/assets/0123456789ab/main.js", "/assets/0123456789ab/main.js"),
+        ("/assets/0123456789ab/task/main.js", "/assets/0123456789ab/task/main.js"),
         ("/i/faces/00.png", "/i/faces/00.png"),
     ],
 )

@@ -16,13 +16,13 @@ from backend.web import assets
 @pytest.mark.parametrize(("kind", "found"), [("judgment", JUDGMENTS), ("medium", MEDIA)])
 def test_each_has_the_name_of_its_modules(kind, found):
     assert [each.name for each in found.values()] == list(found)
-    pages = {path.stem for path in assets.FRONTEND.glob(f"{kind}_*.js")}
+    pages = {path.stem for path in (assets.FRONTEND / "task").glob(f"{kind}_*.js")}
     assert pages == {f"{kind}_{name}" for name in found}
 
 
 @pytest.mark.parametrize("judgment", JUDGMENTS.values(), ids=list(JUDGMENTS))
 def test_the_page_gives_the_answers_that_the_server_takes(judgment):
-    text = (assets.FRONTEND / f"judgment_{judgment.name}.js").read_text("utf-8")
+    text = (assets.FRONTEND / "task" / f"judgment_{judgment.name}.js").read_text("utf-8")
 
     assert sorted(re.findall(r'answer: "(\w+)"', text)) == sorted(judgment.answers)
     assert set(judgment.answers) <= set(ANSWERS)

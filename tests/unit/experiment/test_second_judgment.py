@@ -39,7 +39,7 @@ print(json.dumps({
     "public": get("/api/studies/rows"),
     "methods": get("/api/methods")["methods"],
     "settings": get("/api/settings/odd"),
-    "module": http.get("/assets/judgment_odd_one_out.js").status_code,
+    "module": http.get("/assets/any/task/judgment_odd_one_out.js").status_code,
 }))
 """
 
@@ -53,7 +53,7 @@ def served(product):
 def test_it_takes_two_files(product):
     assert product.changed_files() == {
         "backend/experiment/judgments/odd_one_out.py",
-        "frontend/judgment_odd_one_out.js",
+        "frontend/task/judgment_odd_one_out.js",
     }
 
 

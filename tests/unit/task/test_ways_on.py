@@ -67,7 +67,7 @@ def codes():
 def explained():
     """Return the codes that the task page explains."""
     (listed,) = re.findall(
-        r"PLAIN = \[(.*?)\]", (ROOT / "frontend/refusals.js").read_text("utf-8"), re.DOTALL
+        r"PLAIN = \[(.*?)\]", (ROOT / "frontend/task/refusals.js").read_text("utf-8"), re.DOTALL
     )
     return set(re.findall(r'"([a-z_]+)"', listed))
 
@@ -82,7 +82,7 @@ def test_every_refusal_is_explained_or_answered_by_the_page():
 
 @pytest.mark.parametrize("language", ["en", "de", "fr", "es", "pt", "ja", "zh", "ar"])
 def test_every_explanation_has_a_title_and_what_to_do(language):
-    catalogue = (ROOT / f"frontend/text_{language}.js").read_text("utf-8")
+    catalogue = (ROOT / f"frontend/texts/text_{language}.js").read_text("utf-8")
 
     for code in explained() | {"consent_changed"}:
         assert f'"refused.{code}": "' in catalogue

@@ -30,7 +30,7 @@ function tree(path) {
 }
 
 const [folder, other] = process.argv.slice(2);
-const names = readdirSync(folder).filter((name) => name.endsWith(".js"));
+const names = readdirSync(folder, { recursive: true }).filter((name) => name.endsWith(".js"));
 const differing = names.filter(
   (name) => JSON.stringify(tree(join(folder, name))) !== JSON.stringify(tree(join(other, name))),
 );

@@ -1,6 +1,7 @@
 """The page's files: preloads that name what is imported, versions that are kept, and compression."""
 
 import gzip
+import posixpath
 import re
 
 import pytest
@@ -10,9 +11,10 @@ from backend.web.comments import without_comments
 
 from .. import sample_studies as studies
 
-IMPORTED = re.compile(r'^(?:import|export)\b(?:[^;]*?from)? "\./([a-z_]+\.js)"', re.MULTILINE)
-SCRIPT = re.compile(r'<script type="module" src="/assets/([a-z_]+\.js)">')
-PRELOADED = re.compile(r'<link rel="modulepreload" href="/assets/([a-z_]+\.js)">')
+IMPORTED = re.compile(r'^(?:import|export)\b(?:[^;]*?from)? "(\.{1,2}/[a-z_/]+\.js)"', re.MULTILINE)
+SCRIPT = re.compile(r'<script type="module" src="/assets/([a-z_/]+\.js)">')
+PRELOADED = re.compile(r'<link rel="modulepreload" href="/assets/([a-z_/]+\.js)">')
+MAIN = f"/assets/{assets.version()}/task/main.js"
 PAGES = [path for path in sorted(assets.FRONTEND.glob("*.html")) if SCRIPT.search(path.read_text("utf-8"))]
 
 
@@ -27,8 +29,13 @@ def graph(*names):
         name = left.pop()
         if name not in found:
             found.add(name)
-            left += IMPORTED.findall(source(name))
+            left += [below(name, address) for address in IMPORTED.findall(source(name))]
     return found
+
+
+def below(name, address):
+    """Return the module that another one, `name`, calls `address`."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(name), address))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -43,15 +50,16 @@ def test_a_page_preloads_what_its_module_imports_and_nothing_else(page):
 
 
 def test_what_flashes_need_before_consent_is_preloaded_once_a_study_is_known_to_have_them():
-    (named,) = re.findall(r"NEEDED_FOR_FLASHES = \[(.*?)\]", source("first.js"), re.S)
-    in_passing = re.findall(r'=> import\("\./(\w+\.js)"\)', source("entry.js"))
+    (named,) = re.findall(r"NEEDED_FOR_FLASHES = \[(.*?)\]", source("task/first.js"), re.S)
+    in_passing = re.findall(r'=> import\("\./(\w+\.js)"\)', source("task/entry.js"))
 
-    assert set(re.findall(r'"([a-z_]+\.js)"', named)) == graph(*in_passing) - graph("main.js")
+    preloaded = {below("task/first.js", address) for address in re.findall(r'"([a-z_./]+\.js)"', named)}
+    assert preloaded == graph(*(f"task/{name}" for name in in_passing)) - graph("task/main.js")
 
 
 @pytest.mark.parametrize(
     ("address", "sent"),
-    [("/assets/api.js", "*"), (f"/assets/{assets.version()}/api.js", "*"), ("/assets/style.css", None),
+    [(MAIN, "*"), (f"/assets/{assets.version()}/shared/style.css", None),
      ("/timing.html", None), ("/s/faces", None), ("/api/studies/faces", None)],
 )  # fmt: skip
 def test_modules_alone_are_there_for_a_frame_without_an_origin(world, address, sent):
@@ -62,25 +70,29 @@ def test_modules_alone_are_there_for_a_frame_without_an_origin(world, address, s
     assert (reply.status_code, reply.headers.get("Access-Control-Allow-Origin")) == (200, sent)
 
 
-@pytest.mark.parametrize("module", ["main.js", "wait.js", "withdraw_page.js"])
+@pytest.mark.parametrize("module", ["main.js", "wait.js", "withdraw_page.js", "start.js", "timing.js"])
 def test_evaluators_load_nothing_of_the_console(module):
-    of_console = ("console", "study_format", "study_live", "tar_stream")
+    assert [name for name in graph(f"task/{module}") if name.startswith("console/")] == []
 
-    assert [name for name in graph(module) if name.startswith(of_console)] == []
+
+def named(*modules):
+    return {f"task/{module}.js" for module in modules}
 
 
 def test_what_only_plays_is_not_loaded_before_consent():
-    assert graph("main.js") & {"playing.js", "trials.js", "presenter.js", "flash.js", "demo.js"} == set()
+    assert graph("task/main.js") & named("playing", "trials", "presenter", "flash", "demo") == set()
 
 
 def test_what_only_some_studies_have_is_not_loaded_by_others():
-    of_some = {"flash.js", "presenter.js", "planner.js", "fitness.js", "display.js", "staircase.js"}
-    of_others = {"follow_ups.js", "confidence.js", "mark.js", "debrief.js", "debrief_end.js", "questions.js"}
-    of_others |= {"demonstration.js", "more_en.js"}
+    of_some = named("flash", "presenter", "planner", "fitness", "display") | {"staircase.js"}
+    of_others = named(
+        "follow_ups", "confidence", "mark", "debrief", "debrief_end", "questions", "demonstration"
+    )
+    of_others |= {"texts/more_en.js"}
 
-    assert graph("main.js", "playing.js") & (of_some | of_others) == set()
-    assert graph("flash.js") >= of_some
-    assert graph("follow_ups.js") >= {"confidence.js", "mark.js"}
+    assert graph("task/main.js", "task/playing.js") & (of_some | of_others) == set()
+    assert graph("task/flash.js") >= of_some
+    assert graph("task/follow_ups.js") >= named("confidence", "mark")
 
 
 @pytest.mark.parametrize(
@@ -101,11 +113,10 @@ def test_everything_that_a_page_loads_is_there_and_is_kept_for_good(world, addre
 
 
 def test_a_file_of_another_version_is_what_is_there_now_and_is_not_kept(world):
-    older = world.http.get(f"/assets/{'0' * 12}/main.js")
-    plain = world.http.get("/assets/main.js")
+    older = world.http.get(f"/assets/{'0' * 12}/task/main.js")
 
-    assert older.text == plain.text == without_comments(source("main.js"), ".js")
-    assert {reply.headers["Cache-Control"] for reply in (older, plain)} == {headers.REVALIDATE}
+    assert older.text == without_comments(source("task/main.js"), ".js")
+    assert older.headers["Cache-Control"] == headers.REVALIDATE
 
 
 def test_the_version_changes_with_any_file(tmp_path):
@@ -150,13 +161,13 @@ def test_a_file_is_read_once_until_it_changes(tmp_path):
 
 @pytest.mark.parametrize(("accepted", "encoding"), [("gzip, br", "gzip"), ("br", None), ("gzip;q=0", None)])
 def test_files_are_compressed_for_who_takes_it(world, accepted, encoding):
-    reply = world.http.get("/assets/main.js", headers={"Accept-Encoding": accepted})
+    reply = world.http.get(MAIN, headers={"Accept-Encoding": accepted})
 
     body = gzip.decompress(reply.data) if encoding else reply.data
     assert reply.headers.get("Content-Encoding") == encoding
     assert reply.headers["Vary"] == "Accept-Encoding"
     assert reply.headers["Content-Type"] == "text/javascript; charset=utf-8"
-    assert body.decode() == without_comments(source("main.js"), ".js")
+    assert body.decode() == without_comments(source("task/main.js"), ".js")
 
 
 @pytest.mark.parametrize(
@@ -175,7 +186,7 @@ def test_pages_are_compressed_for_who_takes_it(world, address, accepted, encodin
     assert "Accept-Encoding" in reply.vary
 
 
-@pytest.mark.parametrize("address", ["/s/faces", "/assets/main.js"])
+@pytest.mark.parametrize("address", ["/s/faces", MAIN])
 def test_what_a_browser_has_already_is_not_sent_again(world, address):
     world.add(studies.study("faces", images=8))
     first = world.http.get(address)

@@ -134,7 +134,6 @@ PAGES = {
     "GET /i/{study}/{session}/{name}": ALL,
     "GET /w/{session}": ALL,
     "GET /wait/{study}": ALL,
-    "GET /assets/{name}": ALL,
     "GET /assets/{version}/{name}": ALL,
     "GET /competitions": ALL,
     "GET /competitions/{study}": ALL,

@@ -23,7 +23,9 @@ def differing(folder, other):
 
 def test_every_script_is_the_same_program_with_every_token_on_its_line(tmp_path):
     for path in assets.files():
-        (tmp_path / path.name).write_bytes(assets.served(path))
+        served = tmp_path / assets.name(path)
+        served.parent.mkdir(exist_ok=True)
+        served.write_bytes(assets.served(path))
 
     assert differing(assets.FRONTEND, tmp_path) == []
 

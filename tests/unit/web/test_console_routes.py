@@ -44,7 +44,7 @@ def test_a_name_that_can_be_none_is_no_page(world):
 
 
 def test_the_console_takes_what_the_server_knows_as_pictures_and_nothing_else():
-    source = (assets.FRONTEND / "console_files.js").read_text("utf-8")
+    source = (assets.FRONTEND / "console" / "files.js").read_text("utf-8")
     (listed,) = re.findall(r"const PICTURES = new Set\((.*?)\.split", source, re.DOTALL)
 
     assert {f".{name}" for name in re.findall(r"\w+", listed)} == images.SUFFIXES | images.OTHER_PICTURES

@@ -278,7 +278,7 @@ def test_a_preview_below_a_path_stays_below_it(world):
     page = browser.get("/s/faces").text
 
     assert browser.root.startswith("/lab/hype/preview/")
-    assert f'src="{browser.root}/assets/{assets.version()}/main.js"' in page
+    assert f'src="{browser.root}/assets/{assets.version()}/task/main.js"' in page
     assert entered(browser).state["withdrawal_url"].startswith(f"{browser.root}/w/")
 
 

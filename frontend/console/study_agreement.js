@@ -1,0 +1,109 @@
+// @ts-check
+/** How well distances between pictures agree with people's votes on triplets or pairs. */
+
+import { el, quiet, sentences, sideBySide, table } from "./elements.js";
+import { count, counted } from "./format.js";
+import { commandForm } from "./forms.js";
+import { jobList, tellEnd } from "./jobs.js";
+import { pathTo } from "./paths.js";
+
+/**
+ * @typedef {{metric?: string, column: string, score: number | null, ci: number[] | null}} Line
+ * @typedef {{items: number, votes: number | null, evaluators: number | null, human: (Line & {unbiased: number
+ *   | null})[], metrics: Line[], remarks: string[], simulated: boolean}} Agreement
+ * @typedef {import("./study.js").Study} Study
+ * @typedef {import("./study.js").Context} Context
+ */
+
+/** Distances that need no weights; those that are ticked at first, with `true`. */
+const DISTANCES = /** @type {[string, string, boolean][]} */ ([
+  ["l2", "L2", true],
+  ["psnr", "PSNR", true],
+  ["ssim", "SSIM", true],
+  ["ms-ssim", "MS-SSIM", false],
+]);
+
+/**
+ * @param {Study} record
+ * @param {boolean} isSimulated
+ * @param {Context} context
+ */
+export function agreementSection({ study }, isSimulated, context) {
+  const { api, signal } = context;
+  const found = el("div");
+  const boxes = DISTANCES.map(([name, label, isChosen]) => {
+    const box = el("input", { type: "checkbox", value: name, ...(isChosen ? { checked: "" } : {}) });
+    return { box, element: el("label", { class: "option" }, box, label) };
+  });
+  const show = async (/** @type {string} */ id) => {
+    const { result } = await api.get(pathTo`/api/jobs/${id}`, { signal });
+    // votes of people and of simulated evaluators stand apart
+    const isOfThese = result?.metrics !== undefined && result.simulated === isSimulated;
+    if (isOfThese) found.replaceChildren(...agreementView(result));
+    return isOfThese;
+  };
+  const form = commandForm(
+    [el("fieldset", {}, el("legend", {}, "Distances"), sideBySide(...boxes.map(({ element }) => element)))],
+    "Score them against the votes",
+    async (told) => {
+      const distances = boxes.filter(({ box }) => box.checked).map(({ box }) => box.value);
+      if (!distances.length) throw new Error("choose a distance");
+      const wish = { distances, simulated: isSimulated };
+      const { job } = await api.post(pathTo`/api/studies/${study}/agree`, wish);
+      void tellEnd(job, told, "They are scored.", context);
+      return "The server is at work: see below.";
+    },
+    { isPrimary: false, isInline: false },
+  );
+  const list = jobList(study, context, {
+    kinds: ["agree"],
+    onEnd: ({ job, state }) => void (state === "done" && show(job)),
+  });
+  const showLast = async () => {
+    const { jobs } = await api.get(`/api/jobs?study=${encodeURIComponent(study)}`, { signal });
+    for (const { job, kind, state } of jobs)
+      if (kind === "agree" && state === "done" && (await show(job))) return;
+  };
+  void showLast().catch(() => {}); // the list below says what is wrong
+  const words =
+    "How often a distance says what people said (2AFC), or how well it ranks the pairs that they saw " +
+    "as the same (JND). Networks such as LPIPS need files of weights, and are scored on the command line.";
+  return el(
+    "section",
+    { class: "no-print" },
+    el("h2", {}, "Distances and people’s votes"),
+    quiet(words),
+    found,
+    form,
+    list,
+  );
+}
+
+/** @param {Agreement} agreement */
+function agreementView({ items, votes, evaluators, human, metrics, remarks }) {
+  const columns = [...new Set([...metrics, ...human].map(({ column }) => column))];
+  const names = [...new Set(metrics.map(({ metric }) => metric ?? ""))];
+  const cells = (/** @type {Line[]} */ lines) =>
+    columns.map((column) => scoreWords(lines.find((line) => line.column === column)));
+  const rows = [
+    ...(human.length
+      ? [["People with one another", ...cells(human.map((line) => ({ ...line, score: line.unbiased })))]]
+      : []),
+    ...names.map((name) => [name, ...cells(metrics.filter(({ metric }) => metric === name))]),
+  ];
+  const parts = [counted(items, "item")];
+  if (votes !== null) parts.push(counted(votes, "vote"));
+  if (evaluators !== null) parts.push(`${count(evaluators)} evaluators`);
+  const of = `${parts.join(", ")}. Percent, with 95% intervals.`;
+  const notes = remarks.length ? [sentences("notes quiet", remarks)] : [];
+  return [table("Distances against votes", ["Distance", ...columns], rows), quiet(of), ...notes];
+}
+
+/** @param {Line | undefined} line */
+function scoreWords(line) {
+  if (!line || line.score === null) return "–";
+  const span = line.ci
+    ? el("span", { class: "quiet span" }, `${line.ci.map((end) => end.toFixed(1)).join(" to ")}`)
+    : "";
+  return el("span", {}, line.score.toFixed(1), span);
+}
