@@ -6,7 +6,7 @@
 
 import { el, field } from "./elements.js";
 
-const RESTORED_WITHIN_MS = 5000; // what a screen shows can come in several replies
+const RESTORED_WITHIN_MS = 15_000; // what a screen shows can come in several replies, and late
 const SCROLLED_MS = 150;
 const BY_HAND = ["wheel", "touchstart", "pointerdown", "keydown"];
 
