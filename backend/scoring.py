@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from backend.analysis.judgment_scores import scores_of
-from backend.analysis.response_rows import answers_of
-from backend.analysis.response_table import Answers
 from backend.analysis.scores import Options
-from backend.analysis.unscored_rows import exclusion
+from backend.analysis.table.response_rows import answers_of
+from backend.analysis.table.response_table import Answers
+from backend.analysis.table.unscored_rows import exclusion
 from backend.foundation.errors import InvalidInput
 
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from backend.analysis import jnd, two_afc
-from backend.analysis.agreement import agreement
-from backend.analysis.votes import JND, TWO_AFC, Votes
+from backend.analysis.agreement import jnd, two_afc
+from backend.analysis.agreement.item_agreement import agreement
+from backend.analysis.agreement.votes import JND, TWO_AFC, Votes
 from validate.studies import deviations
 
 Row = dict[str, object]

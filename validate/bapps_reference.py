@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from backend.analysis import jnd, two_afc
-from backend.analysis.agreement import agreement
-from backend.analysis.votes import JND, TWO_AFC, Votes
+from backend.analysis.agreement import jnd, two_afc
+from backend.analysis.agreement.item_agreement import agreement
+from backend.analysis.agreement.votes import JND, TWO_AFC, Votes
 from backend.experiment.records import Stimulus
 from backend.responses.bapps_export import export_bapps
 from backend.responses.reading.bapps import JUDGMENTS, PARTS, read_bapps

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from backend.analysis import two_afc
-from backend.analysis.votes import TWO_AFC, Votes
+from backend.analysis.agreement import two_afc
+from backend.analysis.agreement.votes import TWO_AFC, Votes
 from backend.metrics.calibration import schedule
 from backend.metrics.calibration.calibrate import Calibration, Options, calibrate
 from backend.metrics.calibration.start import UNIFORM, start_of

@@ -15,7 +15,7 @@ from backend.analysis import clusters
 from backend.analysis.clusters import Answered
 from backend.analysis.confidence import confidence
 from backend.analysis.marks import FEWEST_PICTURES, marks
-from backend.analysis.response_table import Answers, Coded
+from backend.analysis.table.response_table import Answers, Coded
 
 Row = dict[str, object]
 _STUDIES = 1000

@@ -1,8 +1,9 @@
 """Validation of the crossed model: an independent sampler of its posterior, probit regression, and coverage.
 
 The sampler draws latent normal responses (Albert and Chib, 1993), and all other quantities given them; it
-shares the model's priors and nothing else with `analysis/crossed_fit.py`. `python -m validate.crossed_model N
-[CASE]` simulates N studies of each case, or of the cases whose names contain CASE: a minute is some 300.
+shares the model's priors and nothing else with `analysis/models/crossed_fit.py`.
+`python -m validate.crossed_model N [CASE]` simulates N studies of each case, or of the cases whose names
+contain CASE: a minute is some 300.
 """
 
 import sys
@@ -13,8 +14,8 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from backend.analysis.crossed_fit import EFFECTS, Fit, fit
-from backend.analysis.crossed_posterior import Design, Posterior
+from backend.analysis.models.crossed_fit import EFFECTS, Fit, fit
+from backend.analysis.models.crossed_posterior import Design, Posterior
 
 Row = dict[str, object]
 _SIDE_SD, _SCALE = 5.0, 1.0

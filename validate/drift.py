@@ -16,8 +16,8 @@ import numpy as np
 from scipy.special import expit, logit
 
 from backend.analysis.drift import drift
-from backend.analysis.response_table import Answers, Coded
-from backend.analysis.simulated_staircase import step
+from backend.analysis.models.simulated_staircase import step
+from backend.analysis.table.response_table import Answers, Coded
 from backend.experiment.staircase import NAMED_RULES, StaircaseRule, equilibrium_accuracy
 
 STUDIES = 1000

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from backend.analysis import jnd
-from backend.analysis.agreement import agreement
-from backend.analysis.votes import JND
+from backend.analysis.agreement import jnd
+from backend.analysis.agreement.item_agreement import agreement
+from backend.analysis.agreement.votes import JND
 from validate.agreement import Judges
 
 Row = dict[str, object]

@@ -12,9 +12,9 @@ from collections.abc import Callable
 import numpy as np
 from scipy import stats
 
-from backend.analysis.metric_agreement import metric_agreement
-from backend.analysis.rank_intervals import over_models
-from backend.analysis.ranks import kendall, spearman
+from backend.analysis.agreement.metric_agreement import metric_agreement
+from backend.analysis.distributions.rank_intervals import over_models
+from backend.analysis.distributions.ranks import kendall, spearman
 from backend.analysis.score_resamples import ScoreResamples, resampled_means, widened
 
 Row = dict[str, object]

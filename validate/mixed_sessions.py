@@ -18,8 +18,8 @@ from math import sqrt
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from backend.analysis.recognition import recognised
-from backend.analysis.response_table import Answers, Coded
+from backend.analysis.table.recognition import recognised
+from backend.analysis.table.response_table import Answers, Coded
 from backend.experiment.model_groups import model_groups
 from backend.scoring import score_answers
 from validate.studies import deviations

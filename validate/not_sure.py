@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from backend.analysis.response_table import Answers, Coded
 from backend.analysis.scores import score_models
+from backend.analysis.table.response_table import Answers, Coded
 
 Row = dict[str, object]
 _STUDIES = 1000

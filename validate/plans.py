@@ -14,12 +14,12 @@ from functools import partial
 import numpy as np
 from scipy.special import expit, ndtr, ndtri
 
-from backend.analysis.power import power, width
-from backend.analysis.response_table import Answers, Coded
+from backend.analysis.models.tournament import fit_strengths, strengths
+from backend.analysis.planning.power import power, width
+from backend.analysis.planning.spread import Spread
+from backend.analysis.planning.tournament_spreads import as_answered, assumed
 from backend.analysis.scores import overall_scores
-from backend.analysis.spread import Spread
-from backend.analysis.tournament import fit_strengths, strengths
-from backend.analysis.tournament_spreads import as_answered, assumed
+from backend.analysis.table.response_table import Answers, Coded
 from validate import mixed_sessions
 from validate.tournaments import simulated
 

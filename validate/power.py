@@ -5,8 +5,8 @@ Both are of models whose evaluators spread alike and share no pictures, where ou
 
 import math
 
-from backend.analysis.power import evaluators_for, power
-from backend.analysis.spread import Spread
+from backend.analysis.planning.power import evaluators_for, power
+from backend.analysis.planning.spread import Spread
 
 _CASES = ((3.0, 20), (5.0, 40), (5.0, 10), (10.0, 8), (2.5, 120))
 """Difference in percentage points, and evaluators."""

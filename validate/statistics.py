@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from scipy.special import expit, xlogy
 
-from backend.analysis.comparisons import (
+from backend.analysis.comparisons.means import (
     Moments,
     anova,
     effect_sizes,
@@ -20,8 +20,8 @@ from backend.analysis.comparisons import (
     tukey,
     welch,
 )
-from backend.analysis.psychometric import Trials, fit
-from backend.analysis.ranks import spearman
+from backend.analysis.distributions.ranks import spearman
+from backend.analysis.models.psychometric import Trials, fit
 
 _LEVEL = 0.95
 SEEDS = range(100, 112)

@@ -16,7 +16,7 @@ from functools import cache
 import numpy as np
 from scipy.special import expit, logit, ndtr, ndtri
 
-from backend.analysis.response_table import Answers, Coded
+from backend.analysis.table.response_table import Answers, Coded
 from backend.experiment.staircase import NAMED_RULES, StaircaseRule, equilibrium_accuracy
 
 SHOWN = 50
@@ -255,7 +255,7 @@ def _truth(population: TimePopulation) -> float:
     """Return the mean modal exposure (ms) in one block of 40,000 people, each with their own stimuli."""
     from dataclasses import replace
 
-    from backend.analysis.values import modal_exposures
+    from backend.analysis.table.values import modal_exposures
 
     alone = replace(population, pool=None, blocks=1)
     rng = np.random.default_rng(99)

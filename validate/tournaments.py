@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from backend.analysis.bradley_terry import Games, fit
-from backend.analysis.paired_answers import PairedAnswers
-from backend.analysis.tournament import fit_strengths, strengths
+from backend.analysis.models.bradley_terry import Games, fit
+from backend.analysis.models.paired_answers import PairedAnswers
+from backend.analysis.models.tournament import fit_strengths, strengths
 from backend.experiment.pair_design import Tally, session_pairs, standing
 from validate.studies import deviations
 

@@ -22,7 +22,7 @@ from backend.recruitment.plan import FEE_PERCENT, largest_bonus
 from backend.studies.retainer import minutes_in_budget
 
 if TYPE_CHECKING:
-    from backend.analysis.spread import Spread
+    from backend.analysis.planning.spread import Spread
 
 QUALIFICATION = "qualification"
 TOO_FEW_PICTURES = "there are too few pictures for a session that shows none twice"
@@ -126,7 +126,7 @@ def tells(study: Study, aim: Aim, spreads: "Sequence[Spread] | None" = None) -> 
     Args:
         spreads: of a pilot; by default `default_spreads`.
     """
-    from backend.analysis.power import other_score, power, width
+    from backend.analysis.planning.power import other_score, power, width
 
     own, evaluators = _planning_of(study), study.protocol.admission.evaluators
     difference = aim.difference or own.difference or 0.0

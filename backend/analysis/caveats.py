@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from backend.analysis.comparisons import Groups
-from backend.analysis.designs import design_of
-from backend.analysis.response_table import Answers
+from backend.analysis.comparisons.means import Groups
+from backend.analysis.table.designs import design_of
+from backend.analysis.table.response_table import Answers
 from backend.analysis.time_scores import AT_A_BOUND
 from backend.experiment.judgments import judgment_of
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backend.analysis.ranks import spearman
+from backend.analysis.distributions.ranks import spearman
 
 _NAME = re.compile(r"(?P<name>.+)@(?P<at>[0-9]+(?:\.[0-9]+)?)(?P<unit>k|M)?")
 _UNITS = {None: 1, "k": 1_000, "M": 1_000_000}

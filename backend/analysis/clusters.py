@@ -12,9 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from backend.analysis import inference
-from backend.analysis.inference import Component, Estimate, Seen, Share, clustered, shared_pictures
-from backend.analysis.response_table import Answers
+from backend.analysis.distributions import inference
+from backend.analysis.distributions.inference import (
+    Component,
+    Estimate,
+    Seen,
+    Share,
+    clustered,
+    shared_pictures,
+)
+from backend.analysis.table.response_table import Answers
 
 Part = tuple[np.ndarray, np.ndarray]
 """Which answers count, and among which; both of shape (answers,)."""

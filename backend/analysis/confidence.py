@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 
 from backend.analysis.clusters import Answered, Part, answered, area_of, mean_of, share_of
-from backend.analysis.inference import Share
-from backend.analysis.inference import mean_of as over_evaluators
-from backend.analysis.response_table import Answers
+from backend.analysis.distributions.inference import Share
+from backend.analysis.distributions.inference import mean_of as over_evaluators
+from backend.analysis.table.response_table import Answers
 from backend.foundation.counts import counted
 
 SLIDER = 101

@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from backend.analysis.inference import mean_of, reaches
-from backend.analysis.response_table import Answers, filter_rows
+from backend.analysis.distributions.inference import mean_of, reaches
 from backend.analysis.score_intervals import score_details
-from backend.analysis.values import Values, values_by_model
+from backend.analysis.table.response_table import Answers, filter_rows
+from backend.analysis.table.values import Values, values_by_model
 
 FEWEST = 5
 """Minimum number of evaluators; fewer give hardly any information on how people differ."""

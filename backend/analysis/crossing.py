@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import coo_array
 
-from backend.analysis.inference import (
+from backend.analysis.distributions.inference import (
     Component,
     Seen,
     df_of_parts,
@@ -21,8 +21,8 @@ from backend.analysis.inference import (
     products,
     shared_pictures,
 )
-from backend.analysis.response_table import BESIDE, Answers, distinct
-from backend.analysis.values import one_model
+from backend.analysis.table.response_table import BESIDE, Answers, distinct
+from backend.analysis.table.values import one_model
 
 
 @dataclass(frozen=True)

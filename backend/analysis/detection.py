@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from scipy.special import bdtr, ndtri
 
-from backend.analysis.inference import Estimate, Seen, mean_of, shared_pictures
-from backend.analysis.response_table import Answers
+from backend.analysis.distributions.inference import Estimate, Seen, mean_of, shared_pictures
+from backend.analysis.table.response_table import Answers
 
 
 def sensitivity(

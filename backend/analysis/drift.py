@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from backend.analysis import population
-from backend.analysis.inference import Component, Estimate
-from backend.analysis.response_table import Answers, distinct
+from backend.analysis.distributions.inference import Component, Estimate
+from backend.analysis.models import population
+from backend.analysis.table.response_table import Answers, distinct
 from backend.analysis.time_scores import Times, accuracies
 
 _GROUPS = 6

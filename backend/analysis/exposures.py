@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from backend.analysis import psychometric
-from backend.analysis.binomial import median_rank
-from backend.analysis.inference import mean_of
-from backend.analysis.psychometric import Fit, Trials
-from backend.analysis.response_table import Answers
+from backend.analysis.distributions.binomial import median_rank
+from backend.analysis.distributions.inference import mean_of
+from backend.analysis.models import psychometric
+from backend.analysis.models.psychometric import Fit, Trials
+from backend.analysis.table.response_table import Answers
 
 FEWEST_TRIALS = 30
 """Trials of an evaluator below which no individual function is fitted."""

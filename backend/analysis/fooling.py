@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from backend.analysis.binomial import clopper_pearson
-from backend.analysis.response_table import Answers, distinct, filter_rows
+from backend.analysis.distributions.binomial import clopper_pearson
+from backend.analysis.table.response_table import Answers, distinct, filter_rows
 from backend.foundation.column_rows import ColumnRows, Part
 
 COLUMNS = ("model", "generated", "image_path", "number_guesses", "number_guesses_generated", "soft_label",

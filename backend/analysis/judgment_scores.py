@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from backend.analysis.bootstrap import lattice_of
-from backend.analysis.rank_ranges import rank_ranges
-from backend.analysis.response_table import Answers
+from backend.analysis.distributions.bootstrap import lattice_of
+from backend.analysis.distributions.rank_ranges import rank_ranges
+from backend.analysis.planning.share_spreads import spreads_of_shares
+from backend.analysis.planning.spread import Spread
 from backend.analysis.score_resamples import ITERATIONS, ScoreResamples, resampled_scores
 from backend.analysis.scores import Options, scores_of_values
-from backend.analysis.share_spreads import spreads_of_shares
-from backend.analysis.spread import Spread
-from backend.analysis.values import Values
+from backend.analysis.table.response_table import Answers
+from backend.analysis.table.values import Values
 from backend.experiment.judgments import judgment_of, method_named
 from backend.experiment.protocol import Protocol
 from backend.foundation.errors import InvalidInput

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from backend.analysis.response_table import Answers
+from backend.analysis.table.response_table import Answers
 from backend.experiment.response_columns import number
 from backend.foundation.counts import counted
 

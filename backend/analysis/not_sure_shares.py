@@ -9,9 +9,9 @@ from dataclasses import replace
 from math import fsum
 from typing import Any
 
-from backend.analysis.response_table import Answers
 from backend.analysis.score_intervals import score_details
-from backend.analysis.values import values_by_model
+from backend.analysis.table.response_table import Answers
+from backend.analysis.table.values import values_by_model
 
 
 def not_sure_shares(answers: Answers, level: float) -> dict[str, dict[str, Any]]:

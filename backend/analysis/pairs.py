@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from backend.analysis.binomial import two_sided
 from backend.analysis.detection import detection
-from backend.analysis.response_table import BESIDE, Answers
+from backend.analysis.distributions.binomial import two_sided
+from backend.analysis.table.response_table import BESIDE, Answers
 
 _ROOT = math.sqrt(2)
 

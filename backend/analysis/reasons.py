@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from backend.analysis.clusters import answered, difference_of, share_of
-from backend.analysis.inference import holm
-from backend.analysis.response_table import Answers
+from backend.analysis.distributions.inference import holm
+from backend.analysis.table.response_table import Answers
 from backend.experiment.not_sure import NOT_SURE
 from backend.experiment.response_columns import number
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_array
 
-from backend.analysis.designs import Crossing
-from backend.analysis.response_table import Answers, distinct
+from backend.analysis.table.designs import Crossing
+from backend.analysis.table.response_table import Answers, distinct
 
 SPLITS = 200
 _CELLS = 2**16

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from backend.analysis.bootstrap import doubts, percentile_coverage
-from backend.analysis.comparisons import are_comparable
-from backend.analysis.crossed_tests import Sampled, over_pictures, within_evaluators
+from backend.analysis.comparisons.crossed_tests import Sampled, over_pictures, within_evaluators
+from backend.analysis.comparisons.means import are_comparable
 from backend.analysis.crossing import Crossed, crossed, shared_reals
-from backend.analysis.designs import BETWEEN, crossing_of, design_of
-from backend.analysis.inference import NEGLIGIBLE, Component, Share, mean_of
-from backend.analysis.response_table import Answers
+from backend.analysis.distributions.bootstrap import doubts, percentile_coverage
+from backend.analysis.distributions.inference import NEGLIGIBLE, Component, Share, mean_of
+from backend.analysis.table.designs import BETWEEN, crossing_of, design_of
+from backend.analysis.table.response_table import Answers
+from backend.analysis.table.values import Values
 from backend.analysis.time_scores import times_of, variance_of_pictures
-from backend.analysis.values import Values
 
 
 def score_details(answers: Answers, values: Mapping[str, Values], level: float) -> dict[str, dict[str, Any]]:

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from backend.analysis.designs import BETWEEN, crossing_of, design_of
-from backend.analysis.inference import t_quantile
-from backend.analysis.response_table import Answers
-from backend.analysis.values import Values
+from backend.analysis.distributions.inference import t_quantile
+from backend.analysis.table.designs import BETWEEN, crossing_of, design_of
+from backend.analysis.table.response_table import Answers
+from backend.analysis.table.values import Values
 
 ITERATIONS = 2000
 _AT_ONCE = 250

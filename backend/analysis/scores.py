@@ -13,18 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from backend.analysis import bootstrap
 from backend.analysis.browsers import browser_caveats, by_browser
 from backend.analysis.caveats import caveats
-from backend.analysis.chance import CHANCE, MARGIN
-from backend.analysis.comparisons import Groups
-from backend.analysis.designs import design_of
-from backend.analysis.draws import random_share
-from backend.analysis.model_tests import tests_of
+from backend.analysis.comparisons.chance import CHANCE, MARGIN
+from backend.analysis.comparisons.means import Groups
+from backend.analysis.comparisons.model_tests import tests_of
+from backend.analysis.distributions import bootstrap
 from backend.analysis.not_sure_shares import not_sure_shares
-from backend.analysis.response_table import Answers
 from backend.analysis.score_intervals import between_models, score_details
-from backend.analysis.values import Values, balanced, plain, values_by_model
+from backend.analysis.table.designs import design_of
+from backend.analysis.table.draws import random_share
+from backend.analysis.table.response_table import Answers
+from backend.analysis.table.values import Values, balanced, plain, values_by_model
 from backend.experiment.judgments import method_named
 from backend.foundation.errors import InvalidInput
 

@@ -14,11 +14,11 @@ import numpy as np
 
 from backend.analysis.confidence_sequence import score_by_evaluators
 from backend.analysis.judgment_scores import JudgmentScores
-from backend.analysis.response_table import Answers, Coded, Coder
+from backend.analysis.planning.share_spreads import spreads_of_shares
+from backend.analysis.planning.spread import Spread
 from backend.analysis.scores import Options, overall_scores, score_models
-from backend.analysis.share_spreads import spreads_of_shares
-from backend.analysis.spread import Spread
-from backend.analysis.values import Values, values_by_model
+from backend.analysis.table.response_table import Answers, Coded, Coder
+from backend.analysis.table.values import Values, values_by_model
 from backend.experiment.judgment import item_key
 
 _REAL_OR_FAKE = {"fakes_error", "reals_error", "plain_score", "balanced_score"}

@@ -6,8 +6,8 @@ pooled with that of simulated evaluators, by the degrees of freedom of both.
 """
 
 from backend.analysis.judgment_scores import scores_of
-from backend.analysis.response_table import Answers
-from backend.analysis.spread import Spread
+from backend.analysis.planning.spread import Spread
+from backend.analysis.table.response_table import Answers
 from backend.experiment.protocol import Protocol
 from backend.foundation.errors import InvalidInput
 

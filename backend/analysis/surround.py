@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from backend.analysis.response_table import Answers
+from backend.analysis.table.response_table import Answers
 
 _FLAGS = ("resized", "not_whole")
 

@@ -20,13 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from backend.analysis import population, psychometric
 from backend.analysis.crossing import sides_of
-from backend.analysis.inference import Component, Estimate, mean_of, shared_pictures, t_quantile
-from backend.analysis.population import Counts, Population, Range
-from backend.analysis.response_table import Answers
-from backend.analysis.rule_inference import in_blocks, infer_rule
-from backend.analysis.values import Values, modal_exposures
+from backend.analysis.distributions.inference import Component, Estimate, mean_of, shared_pictures, t_quantile
+from backend.analysis.models import population, psychometric
+from backend.analysis.models.population import Counts, Population, Range
+from backend.analysis.models.rule_inference import in_blocks, infer_rule
+from backend.analysis.table.response_table import Answers
+from backend.analysis.table.values import Values, modal_exposures
 from backend.experiment.staircase import StaircaseRule, equilibrium_accuracy
 
 AT_A_BOUND = 0.05

@@ -21,7 +21,7 @@ from backend.commands.world import (
 )
 
 if TYPE_CHECKING:
-    from backend.analysis.votes import Votes
+    from backend.analysis.agreement.votes import Votes
     from backend.experiment.records import Study
     from backend.responses.item_pictures import ItemPictures
 

@@ -24,7 +24,7 @@ from backend.commands.world import (
 )
 
 if TYPE_CHECKING:
-    from backend.analysis.votes import Votes
+    from backend.analysis.agreement.votes import Votes
     from backend.experiment.records import Study
     from backend.report.build import ReportOptions
     from backend.report.elements import Report
@@ -212,7 +212,7 @@ def settling(evaluators: int, seed: int, observer: str, bias: bool) -> None:
     """Print what each reading of the papers' staircase converges to on their six models."""
     import numpy as np
 
-    from backend.analysis.convergence import as_table, bias_as_table, bias_table, convergence_table
+    from backend.analysis.models.convergence import as_table, bias_as_table, bias_table, convergence_table
     from backend.experiment.staircase import NAMED_RULES
 
     rng = np.random.default_rng(seed)

@@ -17,7 +17,7 @@ from backend.foundation.errors import InvalidInput, NotFound
 from backend.foundation.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from backend.analysis.response_table import Answers
+    from backend.analysis.table.response_table import Answers
     from backend.experiment.records import Study
     from backend.stores.datadir import DataDir
     from backend.stores.store import Store

@@ -62,7 +62,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Planning:
-    """How studies of a method are planned (`analysis/planning.py`)."""
+    """How studies of a method are planned (`analysis/planning/plan.py`)."""
 
     difference: float | None = None
     """Between two models, in the score's unit, to ask for at first; None where no test compares models."""

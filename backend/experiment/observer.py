@@ -2,7 +2,7 @@
 
 Accuracy is the probability of a right answer, for reals and fakes alike. There are three kinds: constant
 accuracy; accuracy that rises from chance as 1 - exp(-t / tau), as in the simulations of
-`analysis/convergence.py`; and a psychometric function, the logistic on the logarithm of the exposure.
+`analysis/models/convergence.py`; and a psychometric function, the logistic on the logarithm of the exposure.
 """
 
 import dataclasses

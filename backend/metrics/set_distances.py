@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from backend.analysis.inference import t_quantile
+from backend.analysis.distributions.inference import t_quantile
 from backend.foundation.errors import InvalidInput
 from backend.metrics.balls import Balls
 from backend.metrics.extrapolation import extrapolate, fewest_pictures, jobs

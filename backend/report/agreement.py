@@ -7,7 +7,7 @@ and average.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from backend.analysis.votes import JND
+from backend.analysis.agreement.votes import JND
 from backend.foundation.counts import counted
 from backend.report import formatting, simulated
 from backend.report.elements import Column, Figure, Report, Section, Table, cell_of

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from backend.analysis import psychometric
+from backend.analysis.models import psychometric
 from backend.foundation.counts import counted
 from backend.report import formatting
 from backend.report.context import FindingsView

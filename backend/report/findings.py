@@ -8,9 +8,9 @@ leaves out is in `exclusion`.
 from typing import Any
 
 from backend.analysis.judgment_scores import scores_of
-from backend.analysis.response_table import Answers
 from backend.analysis.scores import Options
 from backend.analysis.surround import altered
+from backend.analysis.table.response_table import Answers
 from backend.experiment.judgments import judgment_of
 from backend.foundation.column_rows import ColumnRows
 from backend.report.judgment_report import FindingsOptions, report_of

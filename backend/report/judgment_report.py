@@ -12,16 +12,16 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from backend.analysis.browsers import by_browser
-from backend.analysis.chance import CHANCE, MARGIN
-from backend.analysis.costs import Costs
+from backend.analysis.comparisons.chance import CHANCE, MARGIN
+from backend.analysis.comparisons.model_tests import further_tests
 from backend.analysis.judgment_scores import scores_of
-from backend.analysis.model_tests import further_tests
-from backend.analysis.psychometric import THRESHOLD_AT
+from backend.analysis.models.psychometric import THRESHOLD_AT
+from backend.analysis.planning.costs import Costs
 from backend.analysis.quality import evaluator_table
-from backend.analysis.response_table import Answers
 from backend.analysis.scores import Options, groups_of
-from backend.analysis.unscored_rows import attention
-from backend.analysis.values import Values
+from backend.analysis.table.response_table import Answers
+from backend.analysis.table.unscored_rows import attention
+from backend.analysis.table.values import Values
 from backend.experiment.judgments import judgment_of
 from backend.foundation.errors import InvalidInput
 from backend.report import (

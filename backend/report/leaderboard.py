@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from backend.analysis.rank_ranges import rank_ranges
+from backend.analysis.distributions.rank_ranges import rank_ranges
 from backend.experiment.judgments import METHODS, judgment_of, method_named
 from backend.foundation.counts import counted
 from backend.report import formatting, simulated

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from backend.analysis.agreement.metric_agreement import HIGHER, LOWER, metric_agreement
 from backend.analysis.judgment_scores import scores_of
-from backend.analysis.metric_agreement import HIGHER, LOWER, metric_agreement
-from backend.analysis.response_table import Answers
 from backend.analysis.scores import Options
+from backend.analysis.table.response_table import Answers
 from backend.experiment.judgments import judgment_of, method_named
 from backend.experiment.records import Study
 from backend.foundation.counts import counted

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from backend.analysis import bootstrap as bootstraps
-from backend.analysis import psychometric
-from backend.analysis.chance import MARGIN
-from backend.analysis.response_rows import answers_of
-from backend.analysis.response_table import Answers
+from backend.analysis.comparisons.chance import MARGIN
+from backend.analysis.distributions import bootstrap as bootstraps
+from backend.analysis.models import psychometric
+from backend.analysis.table.response_rows import answers_of
+from backend.analysis.table.response_table import Answers
 from backend.experiment.judgments import PLANNED_WITHOUT_PILOT, either, method_named
 from backend.experiment.protocol import Protocol
 from backend.foundation.errors import InvalidInput
@@ -182,7 +182,7 @@ def plan(
         OpenhypeError: a row is invalid, a number is out of range, or no model in the pilot has two
             evaluators.
     """
-    from backend.analysis import planning
+    from backend.analysis.planning import plan as planning
     from backend.analysis.spreads import spreads_of, without_pilot
 
     if pilot is None:

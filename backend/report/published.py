@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from backend.analysis import published_tables
+from backend.analysis.comparisons import published_tables
 from backend.experiment.published import CELEBA, CIFAR, FFHQ
 from backend.report import formatting
 from backend.report.elements import Column, Report, Section, Table, cell_of

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from backend.analysis.votes import KINDS, Votes, votes_of
+from backend.analysis.agreement.votes import KINDS, Votes, votes_of
 from backend.experiment.records import Study
 from backend.foundation.errors import InvalidInput
 from backend.responses.readers import file_to_score
@@ -76,7 +76,7 @@ def agreement_of(
     Raises:
         NotFound, InvalidInput: as in `reading.distances.read_distances`.
     """
-    from backend.analysis.agreement import agreement
+    from backend.analysis.agreement.item_agreement import agreement
 
     metrics, remarks = dict(arrays or {}), []
     for name, path in files.items():

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from backend.analysis.binomial import clopper_pearson
+from backend.analysis.distributions.binomial import clopper_pearson
 from backend.analysis.dropout import dropout_test
 from backend.experiment.records import Study
 from backend.experiment.session import BROKEN_OFF, LAPSED, Cursor

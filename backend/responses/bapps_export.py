@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from backend.analysis.votes import Votes
+from backend.analysis.agreement.votes import Votes
 from backend.experiment.judgment import pictures_of
 from backend.experiment.records import Stimulus
 from backend.foundation.csv_formulas import escape_formula

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from backend import __version__
-from backend.analysis.votes import Votes
+from backend.analysis.agreement.votes import Votes
 from backend.foundation import optional_packages
 from backend.foundation.errors import InvalidInput
 from backend.foundation.printable import printable

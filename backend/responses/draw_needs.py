@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from backend.analysis.crossed_model import crossed_model, needs_evaluators
+from backend.analysis.models.crossed_model import crossed_model, needs_evaluators
 from backend.experiment.records import Study
 from backend.experiment.sampling import Pool
 from backend.foundation.errors import InvalidInput

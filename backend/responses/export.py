@@ -228,7 +228,7 @@ def _evaluator(study: Study, rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the row of an evaluator from the rows of one session."""
     from backend.analysis.judgment_scores import scores_of
     from backend.analysis.quality import evaluator_table
-    from backend.analysis.response_rows import answers_of
+    from backend.analysis.table.response_rows import answers_of
 
     method = study.protocol.method
     how = scores_of(method)

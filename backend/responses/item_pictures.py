@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from backend.analysis.votes import JND, KINDS, TWO_AFC, Votes
+from backend.analysis.agreement.votes import JND, KINDS, TWO_AFC, Votes
 from backend.experiment.judgment import pictures_of
 from backend.experiment.records import Stimulus, Study
 from backend.foundation.csv_formulas import unescape_formula

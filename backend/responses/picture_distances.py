@@ -5,7 +5,7 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from backend.analysis.votes import TWO_AFC
+from backend.analysis.agreement.votes import TWO_AFC
 from backend.foundation.csv_formulas import escape_formula
 from backend.metrics.pairs.batches import Progress, measured
 from backend.responses.item_pictures import ItemPictures

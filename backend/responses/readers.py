@@ -18,7 +18,7 @@ from backend.foundation.csv_tables import BOM
 from backend.foundation.errors import NotFound
 
 if TYPE_CHECKING:
-    from backend.analysis.response_table import Answers
+    from backend.analysis.table.response_table import Answers
 
 
 def write_responses(rows: Iterable[Mapping[str, Any]], file: TextIO) -> None:
@@ -83,7 +83,7 @@ def read_answers(path: Path, details: bool = False, simulated: bool = False) -> 
         InvalidInput: a row is invalid, columns are missing, or `simulated` is true and the file has no
             simulated sessions.
     """
-    from backend.analysis.unscored_rows import selected
+    from backend.analysis.table.unscored_rows import selected
     from backend.responses.reading.responses_file import read_columns
 
     file = file_to_score(Path(path))

@@ -23,7 +23,7 @@ from backend.stores.store import Store
 from backend.studies.withdrawals import answered_of, withdrawn
 
 if TYPE_CHECKING:
-    from backend.analysis.response_table import Answers
+    from backend.analysis.table.response_table import Answers
 
 _STATES = {
     "scored": ("finished",),
@@ -146,7 +146,7 @@ def study_answers(store: Store, study: Study, simulated: bool = False) -> "Answe
         InvalidInput: `study` is a qualification, no session is finished yet.
     """
     from backend.analysis.reasons import listed
-    from backend.analysis.response_rows import answers_of
+    from backend.analysis.table.response_rows import answers_of
 
     method = study.protocol.method
     answers = answers_of(scored_rows(store, study, simulated), method, simulated)

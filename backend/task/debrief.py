@@ -1,7 +1,7 @@
 """The debrief at the end of a study that has one: the evaluator's own result, others', and the truth.
 
 It shows only stimuli that this session answered, and only values of other evaluators: one number per
-person who judged the same condition. Values are those of the scores (`analysis/values.py`), computed
+person who judged the same condition. Values are those of the scores (`analysis/table/values.py`), computed
 here for one session without numpy.
 """
 

@@ -165,7 +165,7 @@ def compute_agreement(context: Context, study: Study, wanted: AgreementWish) -> 
     Returns:
         It is being computed; it is the job's result.
     """
-    from backend.analysis.votes import KINDS
+    from backend.analysis.agreement.votes import KINDS
 
     method = study.protocol.method
     if method not in KINDS:
@@ -224,7 +224,7 @@ def _spreads(pilot: Any) -> Any:
 
 def _aim(study: Study, wanted: PlanWish, pilot: Any) -> dict[str, Any]:
     """Return the plan for an aim: with the pay of the study's settings, and its number of models."""
-    from backend.analysis.planning import planning_of
+    from backend.analysis.planning.plan import planning_of
     from backend.report.notebook import plan
 
     protocol = study.protocol

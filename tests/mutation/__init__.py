@@ -13,8 +13,8 @@ MODULES = (
     "backend/payment/ledger.py",
     "backend/payment/payer.py",
     "backend/task/answering.py",
-    "backend/analysis/values.py",
-    "backend/analysis/bootstrap.py",
+    "backend/analysis/table/values.py",
+    "backend/analysis/distributions/bootstrap.py",
     "backend/task/place_check.py",
     "backend/web/authorisation.py",
 )

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from backend.analysis.response_rows import answers_of
+from backend.analysis.table.response_rows import answers_of
 from backend.report.findings import FindingsOptions, findings
 
 INFINITY = {"stylegan": 0.5, "progan": 0.4, "began": 0.1}

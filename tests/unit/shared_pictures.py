@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import ndtri
 
-from backend.analysis.response_table import Answers, Coded
+from backend.analysis.table.response_table import Answers, Coded
 
 
 def shared_answers(rng, people, pictures, share, people_sd=0.25, pictures_sd=0.6, most=100):

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 from click.testing import CliRunner
 
-from backend.analysis.response_rows import answers_of
+from backend.analysis.table.response_rows import answers_of
 from backend.cli import main
 from backend.experiment import protocol, sampling
 from backend.experiment.judgments import real_or_fake

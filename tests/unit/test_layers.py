@@ -166,3 +166,15 @@ def test_a_folder_of_the_page_imports_those_that_it_may():
     assert loaded == MAY_LOAD
     assert {path.name for path in (ROOT / "frontend").iterdir() if path.is_dir()} == set(MAY_LOAD)
     assert [path.name for path in (ROOT / "frontend").glob("*.js")] == ["staircase.js"]
+
+
+def test_the_folders_of_the_analysis_and_the_modules_beside_them_form_no_circle():
+    def part(name):
+        return ".".join(name.split(".")[:3])
+
+    loaded = {}
+    for name, other in arrows():
+        if name.startswith("backend.analysis.") and other.startswith("backend.analysis."):
+            loaded.setdefault(part(name), set()).update({part(other)} - {part(name)})
+
+    graphlib.TopologicalSorter(loaded).prepare()  # CycleError where there is one

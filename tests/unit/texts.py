@@ -1,6 +1,6 @@
 """Reports as the terminal prints them."""
 
-from backend.analysis.response_rows import answers_of
+from backend.analysis.table.response_rows import answers_of
 from backend.report.compose import compose, compose_scores
 from backend.report.context import SourceInfo
 from backend.report.findings import score_findings

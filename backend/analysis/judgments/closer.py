@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from backend.analysis.response_table import Answers
 from backend.analysis.scores import Options
 from backend.analysis.share_scores import ShareScores, items_of, with_outcome, word_is
+from backend.analysis.table.response_table import Answers
 from backend.foundation.errors import InvalidInput
 
 _PARTS = {"p0", "p1"}

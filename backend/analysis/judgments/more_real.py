@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from backend.analysis import tournament_bootstrap as bootstrap
+from backend.analysis.distributions.rank_ranges import rank_ranges
 from backend.analysis.judgment_scores import JudgmentScores
-from backend.analysis.paired_answers import PairedAnswers, paired_of
-from backend.analysis.rank_ranges import rank_ranges
-from backend.analysis.response_table import Answers
+from backend.analysis.models import tournament_bootstrap as bootstrap
+from backend.analysis.models.paired_answers import PairedAnswers, paired_of
+from backend.analysis.models.tournament import Strengths, checks, fit_strengths, strengths
+from backend.analysis.planning.spread import Spread
+from backend.analysis.planning.tournament_spreads import assumed, spreads_of_strengths
 from backend.analysis.score_resamples import ScoreResamples, widened
 from backend.analysis.scores import Options
-from backend.analysis.spread import Spread
-from backend.analysis.tournament import Strengths, checks, fit_strengths, strengths
-from backend.analysis.tournament_spreads import assumed, spreads_of_strengths
+from backend.analysis.table.response_table import Answers
 from backend.experiment.judgments import method_named
 from backend.experiment.judgments.more_real import SIMULATED_TIES, settings_of
 from backend.experiment.protocol import Protocol

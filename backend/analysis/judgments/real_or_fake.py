@@ -6,16 +6,16 @@ from typing import Any
 
 from backend.analysis.confidence_sequence import score_by_evaluators
 from backend.analysis.constant_stimuli import by_exposure
-from backend.analysis.draws import random_share
 from backend.analysis.judgment_scores import JudgmentScores
-from backend.analysis.psychometric import THRESHOLD_AT
-from backend.analysis.response_table import Answers
+from backend.analysis.models.psychometric import THRESHOLD_AT
+from backend.analysis.planning.share_spreads import published_shares, spreads_of_exposures
+from backend.analysis.planning.spread import Spread
+from backend.analysis.planning.time_spreads import published_times, spreads_of_times
 from backend.analysis.scores import Options, overall_scores, score_models
-from backend.analysis.share_spreads import published_shares, spreads_of_exposures
-from backend.analysis.shown_exposures import as_exposed
-from backend.analysis.spread import Spread
-from backend.analysis.time_spreads import published_times, spreads_of_times
-from backend.analysis.values import Values, values_by_model
+from backend.analysis.table.draws import random_share
+from backend.analysis.table.response_table import Answers
+from backend.analysis.table.shown_exposures import as_exposed
+from backend.analysis.table.values import Values, values_by_model
 from backend.experiment.protocol import Protocol
 from backend.experiment.published import IMAGES
 

@@ -1,7 +1,7 @@
 """Scores of same or different (JND): the share of test pairs that people call the same."""
 
-from backend.analysis.response_table import Answers
 from backend.analysis.share_scores import ShareScores, items_of, with_outcome, word_is
+from backend.analysis.table.response_table import Answers
 
 
 class SameOrDifferentScores(ShareScores):

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from backend.analysis.pairs import accuracy
-from backend.analysis.response_table import BESIDE, Answers, Coded
 from backend.analysis.scores import Options
 from backend.analysis.share_scores import ShareScores, with_outcome
+from backend.analysis.table.response_table import BESIDE, Answers, Coded
 from backend.experiment.judgment import pictures_of
 
 

@@ -3,7 +3,7 @@
 The pictures of a trial are of two models (or, if the reals take part, one may be real), and of one class
 where there are classes. No answer is right. Every session shows all models: which pairs, `pair_design`
 decides from the answers so far. The strengths of the models follow from all answers together
-(`analysis/bradley_terry.py`).
+(`analysis/models/bradley_terry.py`).
 """
 
 from collections.abc import Mapping, Sequence

@@ -136,7 +136,7 @@ class RealOrFake(Judgment):
         return shown[0].truth
 
     def value(self, method: str, rows: Sequence[Mapping[str, Any]]) -> float:
-        """Return the value of one evaluator; `analysis/values.py` computes those of all at once."""
+        """Return the value of one evaluator; `analysis/table/values.py` computes those of all at once."""
         if self.methods[method].unit == "percent":
             return 100 * fsum(error_of(row["response"], row["truth"]) for row in rows) / len(rows)
         blocks: dict[int, list[float]] = {}

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from backend.analysis.agreement import agreement
-from backend.analysis.votes import TWO_AFC, Votes
+from backend.analysis.agreement.item_agreement import agreement
+from backend.analysis.agreement.votes import TWO_AFC, Votes
 from backend.foundation.errors import InvalidInput
 from backend.metrics.calibration.fit import Fit, fit
 from backend.metrics.calibration.schedule import DEFAULT, SCHEDULES, Schedule

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from backend.analysis.agreement import agreement
-from backend.analysis.item_votes import item_table, set_table
+from backend.analysis.agreement.item_agreement import agreement
+from backend.analysis.agreement.item_votes import item_table, set_table
+from backend.analysis.agreement.votes import votes_of
 from backend.analysis.judgment_scores import rows_of, scores_of
-from backend.analysis.response_table import Answers
 from backend.analysis.scores import Options
-from backend.analysis.votes import votes_of
+from backend.analysis.table.response_table import Answers
 from backend.report import formatting, item_votes, plain_scores
 from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Column, Figure, Section, Table

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from backend.analysis.response_table import Answers
 from backend.analysis.scores import Options
-from backend.analysis.unscored_rows import attention
+from backend.analysis.table.response_table import Answers
+from backend.analysis.table.unscored_rows import attention
 from backend.foundation.counts import counted
 from backend.report import formatting, methods, metrics
 from backend.report.context import FindingsView, SourceInfo

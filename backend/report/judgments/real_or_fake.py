@@ -8,29 +8,29 @@ import numpy as np
 
 from backend.analysis import reliability
 from backend.analysis.browsers import by_browser
-from backend.analysis.chance import against_chance, over_models
 from backend.analysis.checkpoints import progress
-from backend.analysis.comparisons import Groups
+from backend.analysis.comparisons.chance import against_chance, over_models
+from backend.analysis.comparisons.means import Groups
+from backend.analysis.comparisons.model_tests import further_tests
 from backend.analysis.confidence import confidence
 from backend.analysis.constant_stimuli import function_of
-from backend.analysis.crossed_model import crossed_model, crossed_model_note
-from backend.analysis.curve import width_curve
-from backend.analysis.designs import BETWEEN, crossing_of, design_of
 from backend.analysis.detection import detection
-from backend.analysis.draws import random_share
 from backend.analysis.drift import drift
 from backend.analysis.exposures import exposures_of, staircases
 from backend.analysis.fooling import image_table
 from backend.analysis.marks import marks
-from backend.analysis.model_tests import further_tests
+from backend.analysis.models.crossed_model import crossed_model, crossed_model_note
+from backend.analysis.planning.curve import width_curve
 from backend.analysis.quality import evaluator_table
 from backend.analysis.reasons import comments, reasons
-from backend.analysis.response_table import Answers, filter_rows
 from backend.analysis.score_intervals import share_of
 from backend.analysis.scores import Options, groups_of, score_models
 from backend.analysis.sides import sides
-from backend.analysis.unscored_rows import attention
-from backend.analysis.values import Values, values_by_model
+from backend.analysis.table.designs import BETWEEN, crossing_of, design_of
+from backend.analysis.table.draws import random_share
+from backend.analysis.table.response_table import Answers, filter_rows
+from backend.analysis.table.unscored_rows import attention
+from backend.analysis.table.values import Values, values_by_model
 from backend.report import (
     chance,
     comparisons,

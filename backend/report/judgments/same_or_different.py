@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from backend.analysis.item_votes import item_table, sentinels, set_table
+from backend.analysis.agreement.item_votes import item_table, sentinels, set_table
 from backend.analysis.judgment_scores import scores_of
-from backend.analysis.response_table import Answers
 from backend.analysis.scores import Options
+from backend.analysis.table.response_table import Answers
 from backend.foundation.counts import counted
 from backend.report import comparisons, equivalence, formatting, item_votes, plain_scores
 from backend.report.context import FindingsView, SourceInfo

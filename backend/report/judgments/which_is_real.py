@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from backend.analysis.chance import against_chance, over_models
+from backend.analysis.comparisons.chance import against_chance, over_models
 from backend.analysis.fooling import image_table
 from backend.analysis.judgment_scores import scores_of
 from backend.analysis.pairs import over_evaluators, sides
-from backend.analysis.response_table import Answers
 from backend.analysis.score_intervals import share_of
 from backend.analysis.scores import Options
+from backend.analysis.table.response_table import Answers
 from backend.foundation.counts import counted
 from backend.report import chance, comparisons, formatting, metrics, not_sure, plain_scores
 from backend.report.context import FindingsView, SourceInfo

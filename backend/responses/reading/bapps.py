@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from backend.analysis.response_table import truth_value
-from backend.analysis.votes import JND, TWO_AFC, Votes, votes_of_shares
+from backend.analysis.agreement.votes import JND, TWO_AFC, Votes, votes_of_shares
+from backend.analysis.table.response_table import truth_value
 from backend.foundation.csv_tables import read_rows
 from backend.foundation.errors import InvalidInput, NotFound, reason
 from backend.foundation.names import composed

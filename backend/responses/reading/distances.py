@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from backend.analysis.votes import TWO_AFC
+from backend.analysis.agreement.votes import TWO_AFC
 from backend.experiment.response_columns import number
 from backend.foundation.csv_formulas import unescape_formula
 from backend.foundation.csv_tables import CsvTable

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from backend.analysis.response_table import (
+from backend.analysis.table.response_table import (
     FOR_INTERVALS,
     NAMES,
     NUMBERS,
@@ -22,7 +22,7 @@ from backend.analysis.response_table import (
     if_any,
     truth_value,
 )
-from backend.analysis.unscored_rows import excluded_of, scored_only
+from backend.analysis.table.unscored_rows import excluded_of, scored_only
 from backend.experiment import follow_ups
 from backend.experiment.judgment import Method
 from backend.experiment.judgments import METHODS, either, judgment_of, method_named

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.analysis.response_table import truth_value
-from backend.analysis.votes import JND, KINDS, TWO_AFC, VoteCounter, Votes
+from backend.analysis.agreement.votes import JND, KINDS, TWO_AFC, VoteCounter, Votes
+from backend.analysis.table.response_table import truth_value
 from backend.experiment.records import TEST, TRIAL_KINDS
 from backend.foundation.errors import InvalidInput
 from backend.foundation.names import clean

@@ -7,10 +7,10 @@ import pytest
 from scipy.special import expit, logit, ndtr
 from scipy.stats import t
 
-from backend.analysis import jnd
-from backend.analysis.agreement import agreement, columns_of
-from backend.analysis.two_way import two_way, two_way_apart, two_way_of_pairs
-from backend.analysis.votes import votes_of, votes_of_shares
+from backend.analysis.agreement import jnd
+from backend.analysis.agreement.item_agreement import agreement, columns_of
+from backend.analysis.agreement.two_way import two_way, two_way_apart, two_way_of_pairs
+from backend.analysis.agreement.votes import votes_of, votes_of_shares
 from backend.foundation.errors import InvalidInput
 from validate.agreement import Judges
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from backend.analysis.answer_effects import answer_effects
+from backend.analysis.comparisons.answer_effects import answer_effects
 from backend.analysis.crossing import crossed
 
 from ..shared_pictures import shared_answers

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from backend.analysis.binomial import at_least, clopper_pearson, median_rank, two_sided
+from backend.analysis.distributions.binomial import at_least, clopper_pearson, median_rank, two_sided
 
 
 def test_the_interval_of_a_share_is_clopper_and_pearsons():

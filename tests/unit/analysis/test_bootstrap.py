@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.analysis import bootstrap
+from backend.analysis.distributions import bootstrap
 from backend.foundation.errors import InvalidInput
 
 whole = st.lists(st.integers(0, 100), min_size=2, max_size=30)

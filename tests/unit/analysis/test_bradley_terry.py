@@ -5,7 +5,7 @@ from math import log
 import numpy as np
 import pytest
 
-from backend.analysis.bradley_terry import Games, components, covariance, fit, probabilities, unbeaten
+from backend.analysis.models.bradley_terry import Games, components, covariance, fit, probabilities, unbeaten
 
 PUDDINGS = np.array(
     [

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from backend.analysis import chance
-from backend.analysis.chance import over_models
-from backend.analysis.inference import Component, Share, mean_of
+from backend.analysis.comparisons import chance
+from backend.analysis.comparisons.chance import over_models
+from backend.analysis.distributions.inference import Component, Share, mean_of
 from backend.analysis.score_intervals import share_of
-from backend.analysis.values import values_by_model
+from backend.analysis.table.values import values_by_model
 from backend.foundation.errors import InvalidInput
 
 from ..shared_pictures import shared_answers

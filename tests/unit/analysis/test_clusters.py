@@ -8,7 +8,7 @@ from sklearn.metrics import roc_auc_score
 
 from backend.analysis import clusters
 from backend.analysis.clusters import mean_of
-from backend.analysis.inference import t_quantile
+from backend.analysis.distributions.inference import t_quantile
 from validate.confidence import apart, difference_of, share_of
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from backend.analysis.comparisons import (
+from backend.analysis.comparisons.means import (
     Moments,
     anova,
     are_comparable,

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import norm
 
 from backend.analysis.confidence import confidence
-from backend.analysis.response_rows import answers_of
+from backend.analysis.table.response_rows import answers_of
 from backend.scoring import score_answers
 from validate.confidence import Raters
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from backend.analysis.constant_stimuli import function_of
-from backend.analysis.response_rows import answers_of
-from backend.analysis.response_table import Answers, Coded
+from backend.analysis.table.response_rows import answers_of
+from backend.analysis.table.response_table import Answers, Coded
 from backend.experiment.observer import PsychometricObserver
 from backend.foundation.errors import InvalidInput
 from backend.report.constant_stimuli import apart

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.analysis.convergence import (
+from backend.analysis.models.convergence import (
     MODELS,
     READINGS,
     as_table,
@@ -15,7 +15,7 @@ from backend.analysis.convergence import (
     bias_table,
     convergence_table,
 )
-from backend.analysis.simulated_staircase import modal_exposures
+from backend.analysis.models.simulated_staircase import modal_exposures
 from backend.experiment import staircase
 from backend.experiment.observer import ConstantObserver, PsychometricObserver
 from backend.experiment.staircase import StaircaseRule, equilibrium_accuracy

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from scipy.special import log_ndtr, ndtr
 
-from backend.analysis import crossed_fit, crossed_model
-from backend.analysis.crossed_fit import EFFECTS, fit
-from backend.analysis.crossed_model import design_of
-from backend.analysis.crossed_posterior import Design, Posterior
-from backend.analysis.response_rows import answers_of
+from backend.analysis.models import crossed_fit, crossed_model
+from backend.analysis.models.crossed_fit import EFFECTS, fit
+from backend.analysis.models.crossed_model import design_of
+from backend.analysis.models.crossed_posterior import Design, Posterior
+from backend.analysis.table.response_rows import answers_of
 
 SDS = (0.3, 0.4, 0.4, 0.5)
 SENSITIVITIES = {"weak": 1.5, "middle": 1.0, "strong": 0.2}

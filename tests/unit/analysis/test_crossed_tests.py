@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from backend.analysis import repeated
-from backend.analysis.comparisons import Moments, games_howell, welch
-from backend.analysis.crossed_tests import Sampled, over_pictures, within_evaluators
-from backend.analysis.designs import Crossing
-from backend.analysis.inference import Component, mean_of
-from backend.analysis.response_table import Answers, Coded
+from backend.analysis.comparisons import repeated
+from backend.analysis.comparisons.crossed_tests import Sampled, over_pictures, within_evaluators
+from backend.analysis.comparisons.means import Moments, games_howell, welch
+from backend.analysis.distributions.inference import Component, mean_of
+from backend.analysis.table.designs import Crossing
+from backend.analysis.table.response_table import Answers, Coded
 from backend.foundation.errors import InvalidInput
 from backend.scoring import score_answers
 from validate.studies import InfinityPopulation, TimePopulation, multi_model_study

@@ -5,10 +5,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from backend.analysis.bootstrap import exact, lattice_of
-from backend.analysis.costs import Costs
-from backend.analysis.curve import width_curve
-from backend.analysis.values import Values
+from backend.analysis.distributions.bootstrap import exact, lattice_of
+from backend.analysis.planning.costs import Costs
+from backend.analysis.planning.curve import width_curve
+from backend.analysis.table.values import Values
 
 COSTS = Costs()
 

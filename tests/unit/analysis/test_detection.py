@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, norm
 
 from backend.analysis.detection import detection, sensitivity
-from backend.analysis.response_rows import answers_of
+from backend.analysis.table.response_rows import answers_of
 
 from ..shared_pictures import shared_answers
 

@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 from backend.analysis.drift import drift
-from backend.analysis.response_rows import answers_of
-from backend.analysis.response_table import take_rows
+from backend.analysis.table.response_rows import answers_of
+from backend.analysis.table.response_table import take_rows
 from validate.drift import STEADY, TIMED, UNTIMED, Sessions, rates
 
 from .. import answered

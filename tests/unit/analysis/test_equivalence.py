@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from backend.analysis.equivalence import equivalence
-from backend.analysis.inference import Component, Estimate
+from backend.analysis.comparisons.equivalence import equivalence
+from backend.analysis.distributions.inference import Component, Estimate
 from validate.equivalence import outcome
 from validate.mixed_sessions import Kind
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.analysis.exposures import exposures_of, over_evaluators, reversal_mean, staircases
-from backend.analysis.response_rows import answers_of
+from backend.analysis.table.response_rows import answers_of
 from validate import coverage
 
 

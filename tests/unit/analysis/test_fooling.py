@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from backend.analysis.fooling import COLUMNS, image_table
-from backend.analysis.recognition import recognised
-from backend.analysis.response_rows import answers_of
+from backend.analysis.table.recognition import recognised
+from backend.analysis.table.response_rows import answers_of
 
 
 def row(evaluator, stimulus, truth, response, model="m"):

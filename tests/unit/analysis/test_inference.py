@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import backend
-from backend.analysis.bootstrap import doubts, percentile_coverage
-from backend.analysis.inference import (
+from backend.analysis.distributions.bootstrap import doubts, percentile_coverage
+from backend.analysis.distributions.inference import (
     Component,
     Estimate,
     Share,
@@ -267,21 +267,21 @@ DISTRIBUTIONS = {
     "stdtridf", "stdtrit",
 }  # fmt: skip
 OF_OTHER_IDEAS = {
-    "analysis/binomial.py": "exact inference from counts, which has no variance",
-    "analysis/studentized_range.py": "is a distribution itself",
-    "analysis/noncentral_t.py": "is a distribution itself",
-    "analysis/rank_intervals.py": "inverts a correlation's simulated distribution, or uses Fisher's scale",
-    "analysis/tournament_checks.py": "chi square of a model's fit, which estimates nothing",
-    "analysis/crossed_fit.py": "posterior of the crossed model",
-    "analysis/crossed_model.py": "posterior of the crossed model",
-    "analysis/crossed_posterior.py": "likelihood of the crossed model",
-    "analysis/psychometric.py": "profile likelihood of one person's function",
-    "analysis/population.py": "shares of a normal population",
-    "analysis/power.py": "draws of studies that are planned",
-    "analysis/share_spreads.py": "variance between pictures that a plan assumes",
+    "analysis/distributions/binomial.py": "exact inference from counts, which has no variance",
+    "analysis/distributions/studentized_range.py": "is a distribution itself",
+    "analysis/distributions/noncentral_t.py": "is a distribution itself",
+    "analysis/distributions/rank_intervals.py": "inverts a simulated distribution, or uses Fisher's scale",
+    "analysis/models/tournament_checks.py": "chi square of a model's fit, which estimates nothing",
+    "analysis/models/crossed_fit.py": "posterior of the crossed model",
+    "analysis/models/crossed_model.py": "posterior of the crossed model",
+    "analysis/models/crossed_posterior.py": "likelihood of the crossed model",
+    "analysis/models/psychometric.py": "profile likelihood of one person's function",
+    "analysis/models/population.py": "shares of a normal population",
+    "analysis/planning/power.py": "draws of studies that are planned",
+    "analysis/planning/share_spreads.py": "variance between pictures that a plan assumes",
     "analysis/detection.py": "z of signal detection",
     "analysis/pairs.py": "z of signal detection",
-    "analysis/item_votes.py": "z of signal detection",
+    "analysis/agreement/item_votes.py": "z of signal detection",
     "administration/simulated_pictures.py": "draws pictures",
     "experiment/items.py": "draws simulated evaluators",
     "experiment/judgments/same_or_different.py": "draws simulated evaluators",
@@ -311,7 +311,7 @@ def test_every_other_module_forms_its_intervals_and_p_values_by_inference():
         if {*distributions_of(ast.parse(path.read_text("utf-8")))}
     }
 
-    assert users - {"analysis/inference.py"} == {*OF_OTHER_IDEAS}
+    assert users - {"analysis/distributions/inference.py"} == {*OF_OTHER_IDEAS}
 
 
 @pytest.mark.parametrize(

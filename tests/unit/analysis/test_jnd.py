@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score
 
-from backend.analysis import jnd
+from backend.analysis.agreement import jnd
 
 
 def test_four_pairs_by_hand():

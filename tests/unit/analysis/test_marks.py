@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.analysis.marks import GRID, WHERE, Mark, heat_map, marks, ninths, parsed
-from backend.analysis.response_rows import answers_of
+from backend.analysis.table.response_rows import answers_of
 
 
 def row(picture, mark, evaluator="a", model="gan", truth="fake", response="fake"):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.analysis.metric_agreement import NOISE, direction, metric_agreement
+from backend.analysis.agreement.metric_agreement import NOISE, direction, metric_agreement
 from backend.analysis.score_resamples import ScoreResamples
 from backend.foundation.errors import InvalidInput
 

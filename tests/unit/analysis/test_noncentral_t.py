@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from backend.analysis.comparisons import pair_effects, student
-from backend.analysis.noncentral_t import cdf, sf, shift_where
+from backend.analysis.comparisons.means import pair_effects, student
+from backend.analysis.distributions.noncentral_t import cdf, sf, shift_where
 from backend.foundation.errors import InvalidInput
 
 VECTORS = json.loads((Path(__file__).parents[1] / "effect_size_vectors.json").read_text("utf-8"))["rows"]

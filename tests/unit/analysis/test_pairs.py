@@ -8,7 +8,7 @@ import pytest
 
 from backend.analysis.judgment_scores import scores_of
 from backend.analysis.pairs import accuracy, over_evaluators, sensitivity_of_pairs, sides
-from backend.analysis.response_rows import answers_of
+from backend.analysis.table.response_rows import answers_of
 from backend.scoring import score
 
 PEOPLE, PAIRS = 30, 60

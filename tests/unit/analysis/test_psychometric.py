@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from backend.analysis.psychometric import Fit, Trials, fit, interval_over_evaluators, limited
+from backend.analysis.models.psychometric import Fit, Trials, fit, interval_over_evaluators, limited
 from backend.foundation.errors import InvalidInput
 from validate import coverage
 

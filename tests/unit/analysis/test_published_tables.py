@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from backend.analysis.bootstrap import exact
-from backend.analysis.published_tables import (
+from backend.analysis.comparisons.published_tables import (
     Summary,
     recomputed_correlations,
     recomputed_pairs,
@@ -16,6 +15,7 @@ from backend.analysis.published_tables import (
     with_modes_as_inputs,
     without_bessel,
 )
+from backend.analysis.distributions.bootstrap import exact
 from backend.experiment.published import CELEBA, CIFAR, FFHQ, IMAGENET, MODELS, TESTS, TIME_CELEBA
 
 RESULTS = recomputed_tests()

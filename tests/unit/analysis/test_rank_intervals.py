@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from backend.analysis.rank_intervals import FEWEST, MOST, over_models
+from backend.analysis.distributions.rank_intervals import FEWEST, MOST, over_models
 
 
 def samples(models, r, count, seed):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm, t
 
+from backend.analysis.distributions.rank_ranges import rank_ranges
 from backend.analysis.judgment_scores import scores_of
-from backend.analysis.rank_ranges import rank_ranges
 from backend.analysis.scores import Options
 from validate.studies import InfinityPopulation, multi_model_study
 

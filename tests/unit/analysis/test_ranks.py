@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from backend.analysis.ranks import correlations, kendall, spearman
+from backend.analysis.distributions.ranks import correlations, kendall, spearman
 
 # HYPE, tables 1 to 3: StyleGAN, ProGAN, BEGAN, WGAN-GP on CelebA-64; StyleGAN trunc, no-trunc on FFHQ
 INFINITY = [50.7, 40.3, 10.0, 3.8, 27.6, 19.0]

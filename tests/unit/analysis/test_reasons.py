@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from backend.analysis.reasons import comments, reasons
-from backend.analysis.response_rows import answers_of
+from backend.analysis.table.response_rows import answers_of
 
 NAMES = ("hands", "odd eyes", "light")
 SIDES = {"f": "fake", "r": "real"}

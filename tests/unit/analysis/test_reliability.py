@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from backend.analysis import reliability
-from backend.analysis.response_rows import answers_of
+from backend.analysis.table.response_rows import answers_of
 
 
 def seen_by(people, errors, rng, names=str):

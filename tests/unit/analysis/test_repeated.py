@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from backend.analysis import reliability, repeated
-from backend.analysis.designs import Crossing, crossing_of, design_of
-from backend.analysis.response_rows import answers_of
-from backend.analysis.values import values_by_model
+from backend.analysis import reliability
+from backend.analysis.comparisons import repeated
+from backend.analysis.table.designs import Crossing, crossing_of, design_of
+from backend.analysis.table.response_rows import answers_of
+from backend.analysis.table.values import values_by_model
 from backend.report.compose import compose
 from backend.report.context import SourceInfo
 from backend.report.findings import findings

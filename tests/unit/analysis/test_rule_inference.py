@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.analysis.response_rows import answers_of
-from backend.analysis.rule_inference import infer_rule
+from backend.analysis.models.rule_inference import infer_rule
+from backend.analysis.table.response_rows import answers_of
 from backend.experiment import staircase
 from backend.experiment.observer import PsychometricObserver
 from backend.experiment.staircase import NAMED_RULES, StaircaseRule

@@ -4,8 +4,8 @@ import io
 
 import pytest
 
-from backend.analysis.response_rows import answers_of
-from backend.analysis.shown_exposures import on_shown
+from backend.analysis.table.response_rows import answers_of
+from backend.analysis.table.shown_exposures import on_shown
 from backend.foundation.errors import InvalidInput
 from backend.responses.readers import score_file, write_responses
 

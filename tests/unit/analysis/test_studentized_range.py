@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from backend.analysis.studentized_range import isf, sf
+from backend.analysis.distributions.studentized_range import isf, sf
 from backend.foundation.errors import InvalidInput
 
 

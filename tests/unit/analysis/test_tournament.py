@@ -6,12 +6,12 @@ from itertools import combinations_with_replacement
 import numpy as np
 import pytest
 
-from backend.analysis import first_place
-from backend.analysis.bradley_terry import fit
 from backend.analysis.judgment_scores import JudgmentScores, scores_of
-from backend.analysis.paired_answers import PairedAnswers, paired_of
-from backend.analysis.response_rows import answers_of
-from backend.analysis.tournament import checks, fit_strengths, strengths
+from backend.analysis.models import first_place
+from backend.analysis.models.bradley_terry import fit
+from backend.analysis.models.paired_answers import PairedAnswers, paired_of
+from backend.analysis.models.tournament import checks, fit_strengths, strengths
+from backend.analysis.table.response_rows import answers_of
 from backend.foundation.errors import InvalidInput
 from validate.tournaments import simulated as simulated_pairs
 

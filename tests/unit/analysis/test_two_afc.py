@@ -5,7 +5,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from backend.analysis import two_afc
+from backend.analysis.agreement import two_afc
 
 
 def test_a_metric_earns_the_share_of_votes_for_the_one_it_finds_closer():

@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner
 from PIL import Image
 
+from backend.analysis.distributions.ranks import spearman
 from backend.analysis.judgment_scores import scores_of
-from backend.analysis.ranks import spearman
 from backend.analysis.scores import Options
 from backend.cli import main
 from backend.metrics.stored import stored_metrics

@@ -6,7 +6,7 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
-from backend.analysis.agreement import agreement
+from backend.analysis.agreement.item_agreement import agreement
 from backend.metrics.calibration import schedule
 from backend.report.calibration import report
 from backend.report.text_report import as_text

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from backend.analysis.response_rows import answers_of
+from backend.analysis.table.response_rows import answers_of
 from backend.foundation.errors import InvalidInput
 from backend.report.findings import FindingsOptions, findings
 from backend.scoring import score_answers

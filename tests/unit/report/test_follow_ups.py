@@ -13,7 +13,7 @@ from PIL import Image
 
 from backend.analysis.marks import Mark
 from backend.analysis.reasons import reasons
-from backend.analysis.response_rows import answers_of
+from backend.analysis.table.response_rows import answers_of
 from backend.cli import main
 from backend.report import heat_maps, page, thumbnails
 from backend.report.compose import compose

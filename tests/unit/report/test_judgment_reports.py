@@ -9,7 +9,7 @@ from statistics import NormalDist
 import pytest
 
 from backend.analysis.judgment_scores import scores_of
-from backend.analysis.response_rows import answers_of
+from backend.analysis.table.response_rows import answers_of
 from backend.foundation.errors import InvalidInput
 from backend.report import page
 from backend.report.compose import compose

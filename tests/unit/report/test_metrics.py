@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from backend.analysis.response_rows import answers_of
 from backend.analysis.scores import Options
+from backend.analysis.table.response_rows import answers_of
 from backend.report import metrics, page, table_files
 from backend.report.compose import compose
 from backend.report.context import FindingsView, SourceInfo

@@ -13,8 +13,8 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from backend.analysis.psychometric import limited
-from backend.analysis.response_rows import answers_of
+from backend.analysis.models.psychometric import limited
+from backend.analysis.table.response_rows import answers_of
 from backend.report import comparisons, drawing, formatting, page, table_files
 from backend.report.compose import compose
 from backend.report.context import FindingsView, SourceInfo

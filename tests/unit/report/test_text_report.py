@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import backend.report
-from backend.analysis.agreement import agreement
-from backend.analysis.response_rows import answers_of
+from backend.analysis.agreement.item_agreement import agreement
+from backend.analysis.table.response_rows import answers_of
 from backend.report import agreement as agreement_report
 from backend.report import calibration, page, published
 from backend.report.build import ReportOptions, study_info

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from backend.analysis.votes import votes_of
+from backend.analysis.agreement.votes import votes_of
 from backend.experiment.records import Stimulus
 from backend.foundation.errors import InvalidInput, NotFound
 from backend.responses.bapps_export import export_bapps

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from backend.analysis.votes import votes_of_shares
+from backend.analysis.agreement.votes import votes_of_shares
 from backend.foundation.errors import InvalidInput, NotFound
 from backend.responses.item_pictures import pictures_at, pictures_of_two
 from backend.responses.reading.bapps import read_bapps, share_bytes

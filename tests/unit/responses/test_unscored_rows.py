@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from backend.analysis.response_rows import answers_of
-from backend.analysis.unscored_rows import attention
+from backend.analysis.table.response_rows import answers_of
+from backend.analysis.table.unscored_rows import attention
 from backend.foundation.errors import InvalidInput
 from backend.report.findings import findings
 from backend.responses.export import export

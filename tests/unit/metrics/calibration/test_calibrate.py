@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from backend.analysis.votes import JND, votes_of_shares
+from backend.analysis.agreement.votes import JND, votes_of_shares
 from backend.foundation.errors import InvalidInput, NotInstalled
 from backend.foundation.optional_packages import install_command
 from backend.metrics.calibration.calibrate import Options, calibrate, check_votes

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backend.analysis.response_rows import answers_of
+from backend.analysis.table.response_rows import answers_of
 from backend.foundation.csv_formulas import escape_formula
 from backend.foundation.errors import InvalidInput
 from backend.responses.readers import read_answers

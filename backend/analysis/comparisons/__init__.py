@@ -1,0 +1,1 @@
+"""Tests between models, and of one against 50%: differences, equivalence, effect sizes."""

@@ -1,0 +1,1 @@
+"""Distributions, intervals and ranks of any numbers: what the rest of the statistics is computed with."""

@@ -1,0 +1,1 @@
+"""Models that are fitted to responses: psychometric functions, staircases, strengths, crossed effects."""

@@ -1,0 +1,1 @@
+"""Responses as a table: read, recognized, grouped by design, and as the values of evaluators."""
