@@ -25,6 +25,7 @@ from backend.administration.study_spec import (
 )
 from backend.experiment import protocol as protocols
 from backend.experiment import sampling, unscored
+from backend.experiment.groups.timing import OWN_MASKS
 from backend.experiment.judgment import Judgment, pictures_of
 from backend.experiment.judgments import judgment_of
 from backend.experiment.records import Stimulus, Study
@@ -417,10 +418,10 @@ def _protocol(spec: StudySpec) -> protocols.Protocol:
             "debrief",
         )
     _check_form(spec, protocol)
-    if protocol.timing.masks == protocols.OWN_MASKS and spec.masks is None:
+    if protocol.timing.masks == OWN_MASKS and spec.masks is None:
         raise invalid_setting("your own masks are read from a folder: --masks DIR", "masks")
     if spec.masks is not None:
-        protocol = protocol.changed(masks=protocols.OWN_MASKS)
+        protocol = protocol.changed(masks=OWN_MASKS)
     return protocol
 
 

@@ -9,10 +9,11 @@ from textwrap import TextWrapper
 from typing import Any
 
 from backend.experiment.fixed_exposures import label
+from backend.experiment.groups.follow_ups import BETWEEN_REASONS
 from backend.experiment.judgments import METHODS, method_named
 from backend.experiment.judgments.real_or_fake import QUALIFICATION
 from backend.experiment.panel import BUILT_IN, PanelRecord
-from backend.experiment.protocol import BETWEEN_REASONS, Protocol
+from backend.experiment.protocol import Protocol
 from backend.experiment.settings import documented_settings, value_of
 from backend.experiment.staircase import NAMED_RULES, StaircaseRule
 

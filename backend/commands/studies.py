@@ -259,7 +259,7 @@ def _summary(study: "Study", options: str, address: str | None) -> Iterator[str]
     Args:
         address: where browsers reach the pages of the store, if that is known.
     """
-    from backend.experiment.protocol import BETWEEN
+    from backend.experiment.groups.stimuli import BETWEEN
     from backend.foundation.addresses import study_page
     from backend.recruitment.plan import asked_for
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from backend.experiment.protocol import ExclusionSettings
+from backend.experiment.groups.exclusion import ExclusionSettings
 from backend.experiment.records import CHECK, INSTRUCTED, TEST
 
 CHECK_KINDS = (CHECK, INSTRUCTED)

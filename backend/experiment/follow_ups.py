@@ -8,7 +8,7 @@ the truth plays no part.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backend.experiment.protocol import (
+from backend.experiment.groups.follow_ups import (
     ALL,
     BOX,
     CLICK,
@@ -16,8 +16,8 @@ from backend.experiment.protocol import (
     REQUIRED,
     SLIDER_POINTS,
     FollowUpSettings,
-    Protocol,
 )
+from backend.experiment.protocol import Protocol
 from backend.experiment.records import FAKE
 from backend.foundation.errors import InvalidInput, brief
 

@@ -17,8 +17,10 @@ from math import ceil, pi, tan
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple, cast
 
+from backend.experiment.groups.follow_ups import ALL, NONE
+from backend.experiment.groups.stimuli import BETWEEN, RANDOM_DRAW
 from backend.experiment.judgment import Refusal, refuse
-from backend.experiment.protocol import ALL, BETWEEN, NONE, RANDOM_DRAW, Protocol
+from backend.experiment.protocol import Protocol
 from backend.experiment.records import CHECK, PRACTICE, TEST, PlannedBlock, Study
 from backend.experiment.sampling import Names, Pool
 from backend.experiment.setting_errors import invalid_setting, problem_of

@@ -10,9 +10,10 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from backend.experiment.groups.follow_ups import ALL, NONE
 from backend.experiment.made_items import MadeItems
 from backend.experiment.not_sure import NOT_SURE
-from backend.experiment.protocol import ALL, NONE, Protocol
+from backend.experiment.protocol import Protocol
 from backend.experiment.records import Condition, PlannedBlock, Session, Stimulus, Study
 from backend.experiment.response_columns import Column
 from backend.experiment.sampling import Pool

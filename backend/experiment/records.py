@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Literal
 
+from backend.experiment.groups.stimuli import BETWEEN
 from backend.experiment.model_groups import all_groups, groups_of_each
-from backend.experiment.protocol import BETWEEN, Protocol
+from backend.experiment.protocol import Protocol
 from backend.experiment.questionnaire import Page, Question
 from backend.foundation.frozen import dataclass
 

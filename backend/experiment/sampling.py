@@ -20,8 +20,9 @@ from math import ceil, sqrt
 from typing import TYPE_CHECKING
 from typing import Protocol as Interface
 
+from backend.experiment.groups.stimuli import BETWEEN
 from backend.experiment.pair_design import Standing
-from backend.experiment.protocol import BETWEEN, Protocol
+from backend.experiment.protocol import Protocol
 from backend.experiment.records import FAKE, REAL, Condition, PlannedBlock, Session, Stimulus, Study
 from backend.experiment.session import Cursor
 from backend.experiment.setting_errors import keys_of, problem_of

@@ -14,9 +14,11 @@ from typing import Any
 from backend.experiment import languages, money
 from backend.experiment import panel as panels
 from backend.experiment.fixed_exposures import parse_exposures
+from backend.experiment.groups.follow_ups import BETWEEN_REASONS, NONE
+from backend.experiment.groups.stimuli import BETWEEN
 from backend.experiment.judgments import METHODS, method_named
 from backend.experiment.panel import PanelRecord
-from backend.experiment.protocol import BETWEEN, BETWEEN_REASONS, NONE, Protocol, groups_of
+from backend.experiment.protocol import Protocol, groups_of
 from backend.experiment.setting_errors import invalid_setting
 from backend.experiment.setting_groups import Declared
 from backend.experiment.staircase import NAMED_RULES, StaircaseRule

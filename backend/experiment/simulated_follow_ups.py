@@ -12,7 +12,8 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 from backend.experiment import follow_ups
-from backend.experiment.protocol import BOX, NONE, REQUIRED, FollowUpSettings, Protocol
+from backend.experiment.groups.follow_ups import BOX, NONE, REQUIRED, FollowUpSettings
+from backend.experiment.protocol import Protocol
 
 if TYPE_CHECKING:
     from random import Random

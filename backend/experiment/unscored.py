@@ -15,7 +15,8 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
-from backend.experiment.protocol import Protocol, UnscoredSettings
+from backend.experiment.groups.unscored import UnscoredSettings
+from backend.experiment.protocol import Protocol
 from backend.experiment.records import (
     CHECK,
     FAKE,

@@ -12,9 +12,10 @@ from backend.administration import intake_facts
 from backend.administration.catalogues import in_its_language
 from backend.administration.setting_list import typed
 from backend.administration.study_spec import base_protocol
+from backend.experiment.groups.timing import OWN_MASKS
 from backend.experiment.judgments import judgment_of
 from backend.experiment.languages import OwnText
-from backend.experiment.protocol import OWN_MASKS, values_of
+from backend.experiment.protocol import values_of
 from backend.experiment.records import Study
 from backend.foundation.errors import NotFound
 from backend.jobs.queue import MAKING

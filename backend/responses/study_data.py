@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 from backend import __version__
 from backend.experiment.browsers import engine_of, language_of, person_at_computer, translated_to
 from backend.experiment.exclusion import Answered, is_excluded
+from backend.experiment.groups.exclusion import ExclusionSettings
+from backend.experiment.groups.stimuli import RANDOM_DRAW
 from backend.experiment.judgment import item_key
 from backend.experiment.judgments import judgment_of
-from backend.experiment.protocol import RANDOM_DRAW, ExclusionSettings, to_json
+from backend.experiment.protocol import to_json
 from backend.experiment.records import TEST, Response, Session, Stimulus, Study
 from backend.experiment.session import CLOSED_EARLY, LAPSED, Cursor, is_scored, picture_of
 from backend.foundation.errors import InvalidInput

@@ -10,11 +10,12 @@ from typing import Any, cast
 from backend.experiment import follow_ups, questionnaire, session_questions
 from backend.experiment import session as sessions
 from backend.experiment.browsers import language_of
+from backend.experiment.groups.follow_ups import REQUIRED, WITH
 from backend.experiment.judgments import judgment_of
 from backend.experiment.languages import CHOOSE, texts_for_page
 from backend.experiment.not_sure import NOT_SURE
 from backend.experiment.panel import NO_PANEL_CONFIG, PanelConfig, code_for, return_link
-from backend.experiment.protocol import REQUIRED, WITH, Protocol, values_of
+from backend.experiment.protocol import Protocol, values_of
 from backend.experiment.records import INSTRUCTED, PRACTICE, PlannedBlock, Response, Session, Study
 from backend.experiment.session import Cursor
 from backend.task.reply_types import (

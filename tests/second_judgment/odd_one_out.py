@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+from backend.experiment.groups.consent import consent
 from backend.experiment.judgment import Judgment, Method
-from backend.experiment.protocol import Protocol, consent
+from backend.experiment.protocol import Protocol
 from backend.experiment.records import FAKE, PlannedBlock
 from backend.experiment.response_columns import Column
 from backend.experiment.setting_groups import JudgmentSettings, setting

@@ -16,10 +16,10 @@ from backend.analysis.planning.costs import Costs
 from backend.analysis.planning.power import MOST, evaluators_for, other_score, power, width
 from backend.analysis.planning.spread import PRIOR_DF, Spread
 from backend.analysis.planning.tournament_spreads import PEOPLE_SD
+from backend.experiment.groups.stimuli import MOST_MODELS
 from backend.experiment.judgment import Planning
 from backend.experiment.judgments import METHODS, method_named
 from backend.experiment.observer import LOGITS, PICTURE_SD
-from backend.experiment.protocol import MOST_MODELS
 from backend.foundation.errors import InvalidInput
 
 CURVE = (5, *range(10, 125, 5))

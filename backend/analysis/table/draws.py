@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from backend.analysis.table.response_table import Answers, filter_rows
-from backend.experiment.protocol import DRAWS_BY_NEED
+from backend.experiment.groups.stimuli import DRAWS_BY_NEED
 from backend.foundation.errors import InvalidInput
 
 

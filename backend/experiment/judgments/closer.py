@@ -11,9 +11,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from backend.experiment import items
+from backend.experiment.groups.consent import consent
+from backend.experiment.groups.follow_ups import ALL
+from backend.experiment.groups.stimuli import MOST_MODELS
 from backend.experiment.judgment import Judgment, Method, Plan, Planning, Turn, pictures_of
 from backend.experiment.made_items import Change, MadeItems
-from backend.experiment.protocol import ALL, MOST_MODELS, Protocol, consent
+from backend.experiment.protocol import Protocol
 from backend.experiment.records import CHECK, PRACTICE, TEST, Stimulus, Study
 from backend.experiment.response_columns import Column
 from backend.experiment.sampling import Pool

@@ -10,19 +10,13 @@ from collections.abc import Mapping, Sequence
 from math import exp
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from backend.experiment.groups.consent import consent
+from backend.experiment.groups.follow_ups import ALL, NONE
+from backend.experiment.groups.page import PageSettings
+from backend.experiment.groups.stimuli import EXACT_BALANCE, MOST_MODELS, RANDOM_DRAW, WITHIN
 from backend.experiment.judgment import UNSCORED, Judgment, Method, Plan, Planning, Refusal, Turn, refuse
 from backend.experiment.pair_design import Standing, session_pairs, sided, standing
-from backend.experiment.protocol import (
-    ALL,
-    EXACT_BALANCE,
-    MOST_MODELS,
-    NONE,
-    RANDOM_DRAW,
-    WITHIN,
-    PageSettings,
-    Protocol,
-    consent,
-)
+from backend.experiment.protocol import Protocol
 from backend.experiment.records import REAL, PlannedBlock, Stimulus, Study
 from backend.experiment.response_columns import Column, Kind
 from backend.experiment.sampling import Deck, Pool

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from backend.experiment import sampling, unscored
 from backend.experiment.fixed_exposures import parse_exposures, with_exposures
+from backend.experiment.groups.consent import consent
+from backend.experiment.groups.timing import TimingSettings
 from backend.experiment.judgment import Judgment, Method, Plan, Planning, Turn, not_sure_refusals, refuse
 from backend.experiment.not_sure import error_of
-from backend.experiment.protocol import Protocol, TimingSettings, consent
+from backend.experiment.protocol import Protocol
 from backend.experiment.records import FAKE, REAL, TEST, TRUTHS, Session, Stimulus, Study
 from backend.experiment.sampling import Pool
 from backend.experiment.session import Cursor

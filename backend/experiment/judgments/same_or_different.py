@@ -17,18 +17,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from backend.experiment import items
 from backend.experiment.fixed_exposures import SHORTEST_MS, label
+from backend.experiment.groups.consent import consent
+from backend.experiment.groups.page import PageSettings
+from backend.experiment.groups.stimuli import MOST_MODELS, WITHIN
+from backend.experiment.groups.timing import TimingSettings
+from backend.experiment.groups.unscored import UnscoredSettings
 from backend.experiment.items import Trial
 from backend.experiment.judgment import Judgment, Method, Plan, Planning, Refusal, Turn, refuse
 from backend.experiment.made_items import Change, MadeItems
-from backend.experiment.protocol import (
-    MOST_MODELS,
-    WITHIN,
-    PageSettings,
-    Protocol,
-    TimingSettings,
-    UnscoredSettings,
-    consent,
-)
+from backend.experiment.protocol import Protocol
 from backend.experiment.records import CHECK, PRACTICE, TEST, Stimulus, Study
 from backend.experiment.response_columns import Column, Kind
 from backend.experiment.sampling import Pool

@@ -22,9 +22,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from backend.experiment import sampling
 from backend.experiment.fixed_exposures import parse_exposures, with_exposures
+from backend.experiment.groups.consent import consent
+from backend.experiment.groups.stimuli import CHANCE_BALANCE, EXACT_BALANCE, WITHIN
 from backend.experiment.judgment import Judgment, Method, Plan, Planning, Turn
 from backend.experiment.not_sure import error_of
-from backend.experiment.protocol import CHANCE_BALANCE, EXACT_BALANCE, WITHIN, Protocol, consent
+from backend.experiment.protocol import Protocol
 from backend.experiment.records import REAL, TEST, PlannedBlock, Session, Stimulus, Study
 from backend.experiment.response_columns import Column, Kind
 from backend.experiment.sampling import Pool

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from statistics import median
 from typing import Any
 
+from backend.experiment.groups.follow_ups import NONE
 from backend.experiment.money import format_money
-from backend.experiment.protocol import NONE
 from backend.experiment.questionnaire import TEXT
 from backend.experiment.records import Study
 from backend.responses.publication.subject import Subject, listed

@@ -9,6 +9,7 @@ import pytest
 from backend.administration import catalogues
 from backend.administration.catalogues import catalogue, in_its_language, placeholders, untranslated
 from backend.experiment import protocol as protocols
+from backend.experiment.groups.language import LanguageSettings
 from backend.experiment.judgments import METHODS, method_named, real_or_fake
 from backend.experiment.languages import LANGUAGES, texts_for_page
 from backend.experiment.settings import from_json, with_settings
@@ -340,7 +341,7 @@ def test_a_language_that_is_not_there_is_refused(language, message):
 def test_texts_that_do_not_follow_the_choice_of_a_language_are_named():
     own = dataclasses.replace(
         protocol(language="choose", consent_text="Agree?"),
-        language=protocols.LanguageSettings("choose", (("", "answer.fake", "AI"),)),
+        language=LanguageSettings("choose", (("", "answer.fake", "AI"),)),
     )
 
     assert [note.partition(" ")[0] for note in untranslated(own)] == ["consent_text", "own"]

@@ -58,7 +58,13 @@ def product_with_one_more(tmp_path, file, before, declared):
 @pytest.mark.parametrize(
     ("file", "before", "declare", "method", "doc"),
     [
-        ("protocol.py", "    largest_css_px: int", "_setting", "infinity", "light around pictures"),
+        (
+            "groups/stimuli.py",
+            "    largest_css_px: int",
+            "setting",
+            "infinity",
+            "light around pictures",
+        ),
         (
             "judgments/more_real.py",
             "    real_contestant: bool",

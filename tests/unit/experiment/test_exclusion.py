@@ -3,7 +3,7 @@
 import pytest
 
 from backend.experiment.exclusion import Answered, as_text, is_excluded
-from backend.experiment.protocol import ExclusionSettings
+from backend.experiment.groups.exclusion import ExclusionSettings
 
 
 def checks(right, of):

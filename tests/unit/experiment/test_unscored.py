@@ -8,9 +8,9 @@ import pytest
 from scipy.stats import chisquare
 
 from backend.experiment import sampling, unscored
+from backend.experiment.groups.unscored import UnscoredSettings
 from backend.experiment.judgment import Turn
 from backend.experiment.judgments import judgment_of
-from backend.experiment.protocol import UnscoredSettings
 from backend.experiment.records import CHECK, INSTRUCTED, PRACTICE, TEST
 from backend.foundation.errors import InvalidInput
 

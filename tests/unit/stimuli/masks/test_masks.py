@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from backend.cli import main
-from backend.experiment.protocol import MADE_MASKS
+from backend.experiment.groups.timing import MADE_MASKS
 from backend.foundation.errors import InvalidInput
 from backend.stimuli.masks import ingest_masks, make_masks
 from backend.stimuli.masks.cache import cached, key_of
