@@ -58,5 +58,8 @@ class EdgeCopies:
 
 def _client() -> Any:
     import boto3
+    from botocore.config import Config
 
-    return boto3.client("cloudfront")
+    # botocore's own are 60 s, longer than a function may take
+    retries = {"total_max_attempts": 3, "mode": "standard"}
+    return boto3.client("cloudfront", config=Config(connect_timeout=2, read_timeout=8, retries=retries))

@@ -19,8 +19,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from backend.experiment.panel import PRIVATE_LINK
+from backend.foundation.deadlines import Deadline, whole_body
 from backend.web import assets, headers
 
+_TIMEOUT_S, _WHOLE_S, _MOST_REPLY_BYTES = 30.0, 60.0, 1 << 26
 _TRIALS = 20
 _AT_ONCE = 10
 _HSTS = "Strict-Transport-Security"
@@ -32,8 +34,8 @@ _LOOKS, _BETWEEN_LOOKS_S = 60, 2.0
 class Site:
     """A deployment's address."""
 
-    def __init__(self, url: str):
-        split = urlsplit(url)
+    def __init__(self, url: str, whole_s: float = _WHOLE_S):
+        split, self._whole_s = urlsplit(url), whole_s
         self._kind = http.client.HTTPSConnection if split.scheme == "https" else http.client.HTTPConnection
         self._address = split.netloc
 
@@ -41,7 +43,7 @@ class Site:
         self, method: str, path: str, body: Any = None, token: str | None = None
     ) -> tuple[int, dict[str, str], bytes, float]:
         """Return status, headers, body, and the time (ms) from the request to the complete reply."""
-        connection = self._kind(self._address, timeout=30)
+        connection = self._kind(self._address, timeout=_TIMEOUT_S)
         content = b"" if body is None else json.dumps(body).encode()
         sent = {
             "Content-Type": "application/json",
@@ -51,9 +53,11 @@ class Site:
             sent[headers.TOKEN] = token
         began = time.perf_counter()
         try:
-            connection.request(method, path, content or None, sent)
-            reply = connection.getresponse()
-            data = reply.read()
+            with Deadline(self._whole_s) as deadline:
+                deadline.over(connection).request(method, path, content or None, sent)
+                reply = connection.getresponse()
+                data = whole_body(reply, _MOST_REPLY_BYTES)
+                deadline.left_s()  # what was cut off looks like an end
         finally:
             connection.close()
         return reply.status, dict(reply.getheaders()), data, 1000 * (time.perf_counter() - began)
@@ -170,9 +174,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--key", help="the researcher's key; checks status and scores as well")
     asked = parser.parse_args(arguments)
     failed = 0
-    for what, fine, found in checks(Site(asked.url), asked.study, asked.key):
-        failed += not fine
-        sys.stdout.write(f"{'ok  ' if fine else 'FAIL'} {what}: {found}\n")
+    try:
+        for what, fine, found in checks(Site(asked.url), asked.study, asked.key):
+            failed += not fine
+            sys.stdout.write(f"{'ok  ' if fine else 'FAIL'} {what}: {found}\n")
+    except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError) as error:
+        failed += 1
+        sys.stdout.write(f"FAIL {asked.url} does not answer as openhype does: {error!r}\n")
     return min(failed, 1)
 
 

@@ -5,6 +5,7 @@ import http.client
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -15,12 +16,17 @@ from backend.experiment.judgments import judgment_of
 from backend.experiment.random_answers import random_answers
 from backend.experiment.records import CHECK, Stimulus, Study
 from backend.experiment.simulated_follow_ups import simulated_follow_ups
+from backend.foundation.deadlines import Deadline, TooLong, whole_body
 from backend.foundation.errors import Conflict, InvalidInput, OpenhypeError
 from backend.task.picture_names import PictureNames
 from backend.task.requests import TOKEN
 
 _FRAME_MS = 1000 / 60
 _SECONDS_TO_RETRY = 120
+_TIMEOUT_S = 30.0
+_WHOLE_S = 60.0
+"""Within which a whole reply has to be there."""
+_MOST_REPLY_BYTES = 1 << 26
 SURE_BY = 0.75
 """Accuracy by which confidence is simulated where an evaluator's own is not known."""
 Pictures = Mapping[str, Stimulus]
@@ -34,11 +40,11 @@ class Refused(OpenhypeError):
 class Client:
     """One evaluator's connection: JSON over one persistent connection, retried as the page does."""
 
-    def __init__(self, url: str, seconds_to_retry: float = _SECONDS_TO_RETRY):
+    def __init__(self, url: str, seconds_to_retry: float = _SECONDS_TO_RETRY, whole_s: float = _WHOLE_S):
         parts = urlsplit(url)
         self._kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
         self._address = (parts.hostname or "", parts.port)
-        self._seconds_to_retry = seconds_to_retry
+        self._seconds_to_retry, self._whole_s = seconds_to_retry, whole_s
         self._connection: http.client.HTTPConnection | None = None
 
     def get(self, path: str) -> dict[str, Any]:
@@ -59,12 +65,12 @@ class Client:
         while True:
             try:
                 status, reply = self._send(verb, path, body, token)
-            except (OSError, http.client.HTTPException) as error:
+            except (OSError, http.client.HTTPException, TooLong) as error:
                 self.close()
                 status, reply = 0, {"error": {"code": "network", "message": str(error)}}
             if 200 <= status < 300:
                 return reply
-            if 400 <= status < 500 and status != 429:
+            if 300 <= status < 500 and status != 429:
                 raise Refused(f"{path}: {reply['error']['message']}", code=reply["error"]["code"])
             if time.monotonic() > until:
                 raise Conflict(f"{path}: no answer within {self._seconds_to_retry:g} s: {reply['error']}")
@@ -73,7 +79,7 @@ class Client:
 
     def _send(self, verb: str, path: str, body: dict | None, token: str | None) -> tuple[int, dict]:
         if self._connection is None:
-            self._connection = self._kind(*self._address, timeout=30)
+            self._connection = self._kind(*self._address, timeout=_TIMEOUT_S)
         data = b"" if body is None else json.dumps(body).encode()
         # CloudFront signs its requests to the functions: with the digest of the body, in Authorization.
         headers = {
@@ -82,13 +88,16 @@ class Client:
         }
         if token is not None:
             headers[TOKEN] = token
-        self._connection.request(verb, path, data or None, headers)
-        reply = self._connection.getresponse()
-        text = reply.read()
-        try:
-            return reply.status, json.loads(text)
-        except ValueError:
-            message = f"the reply is not JSON (status {reply.status}): is openhype served there?"
+        with Deadline(self._whole_s) as deadline:
+            deadline.over(self._connection).request(verb, path, data or None, headers)
+            reply = self._connection.getresponse()
+            text = whole_body(reply, _MOST_REPLY_BYTES)
+            deadline.left_s()  # what was cut off looks like an end
+        with suppress(ValueError, RecursionError, LookupError, TypeError):
+            said = json.loads(text)
+            if 200 <= reply.status < 300 or (said["error"]["code"] and said["error"]["message"]):
+                return reply.status, said
+        message = f"the reply is not JSON (status {reply.status}): is openhype served there?"
         if reply.status < 500 and reply.status != 429:  # Lambda's and CloudFront's own refusals are no JSON
             raise Refused(f"{path}: {message}")
         return reply.status, {"error": {"code": "network", "message": message}}

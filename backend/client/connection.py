@@ -19,7 +19,7 @@ from urllib.request import HTTPHandler, HTTPRedirectHandler, HTTPSHandler, Reque
 from backend import __version__
 from backend.client.errors import error_of
 from backend.client.retries import Retries, stated_wait_s
-from backend.foundation.deadlines import Deadline
+from backend.foundation.deadlines import Deadline, TooLong, whole_body
 from backend.foundation.errors import InvalidInput, NotAllowed, OpenhypeError, Unavailable, brief
 
 T = TypeVar("T")
@@ -115,6 +115,13 @@ class Connection:
         sent = {"Content-Type": "application/octet-stream", **headers}
         if self._is_ours(target):
             sent |= self._credentials()
+        elif self.url.startswith("https:") and not target.startswith(
+            "https:"
+        ):  # such as http://169.254.169.254
+            raise InvalidInput(
+                f"{self.url} wants parts of an upload sent to {brief(target)}, without encryption; its own "
+                "address is https, so that these must be as well"
+            )
         self._tried(lambda: self._send(_Timed(target, content, sent, method="PUT")), is_repeatable=True)
 
     def _tried(self, attempt: Callable[[], T], is_repeatable: bool) -> T:
@@ -167,20 +174,18 @@ class Connection:
         host = urlsplit(request.full_url).netloc.rpartition("@")[2]
         try:
             with Deadline(self._whole_s) as request.deadline:
-                with self._opener.open(request, timeout=self._timeout_s) as reply:
-                    content = reply.read(_MOST_REPLY_BYTES + 1)
-                    expected = reply.headers.get("Content-Length")
+                try:
+                    with self._opener.open(request, timeout=self._timeout_s) as reply:
+                        content = whole_body(reply, _MOST_REPLY_BYTES)
+                except HTTPError as error:
+                    with error:
+                        _refuse(error, host)
                 request.deadline.left_s()  # what was cut off looks like an end
-        except HTTPError as error:
-            with error:
-                _refuse(error, host)
+                return content
         except (URLError, OSError, http.client.HTTPException) as error:
             raise _unreached(error, host) from None
-        if len(content) > _MOST_REPLY_BYTES:
-            raise InvalidInput(f"{host} sent a reply of more than {_MOST_REPLY_BYTES} bytes")
-        if expected and expected.isdigit() and len(content) < int(expected):
-            raise Lost(f"the connection to {host} broke in the middle of a reply")
-        return content
+        except TooLong:
+            raise InvalidInput(f"{host} sent a reply of more than {_MOST_REPLY_BYTES} bytes") from None
 
 
 class _Temporary(Exception):

@@ -9,10 +9,14 @@ import os
 import socket
 import threading
 import time
+from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, TypeVar
 
 HTTP = TypeVar("HTTP", bound=http.client.HTTPConnection)
+Resolve = Callable[..., list[tuple]]
+"""As `socket.getaddrinfo`."""
 
 
 class Deadline:
@@ -67,14 +71,68 @@ class Deadline:
         return connection
 
     def connect(self, address: tuple[str, int], timeout: Any = None, source: Any = None) -> socket.socket:
-        """Return a new connection, as `socket.create_connection` does."""
-        limit_s = min(timeout, self.left_s()) if isinstance(timeout, (int, float)) else self.left_s()
-        connection = socket.create_connection(address, limit_s, source)
-        self.watch(connection)
-        return connection
+        """Return a new connection, as `socket.create_connection` does; names are resolved in time, too.
+
+        Raises:
+            OSError: no address of the host can be reached in time.
+        """
+        limit_s = timeout if isinstance(timeout, (int, float)) else self.seconds
+        host, port = address
+        failure: OSError = socket.gaierror(f"{host} has no address")
+        for numeric in resolved(host, port, min(limit_s, self.left_s())):
+            try:
+                connection = socket.create_connection((numeric, port), min(limit_s, self.left_s()), source)
+            except OSError as error:
+                failure = error
+            else:
+                self.watch(connection)
+                return connection
+        raise failure
 
     def _end(self) -> None:
         with self._lock:
             for copy in self._copies:
                 with suppress(OSError):  # it has ended
                     copy.shutdown(socket.SHUT_RDWR)
+
+
+def resolved(host: str, port: int, seconds: float, resolve: Resolve | None = None) -> list[str]:
+    """Return the addresses of a host; nothing interrupts a resolution, so its thread may be left behind.
+
+    Raises:
+        OSError: there are none, or they are not known in time.
+        ValueError: it is no name of a host.
+    """
+    result: Future[list[tuple]] = Future()
+
+    def run() -> None:
+        try:
+            result.set_result((resolve or socket.getaddrinfo)(host, port, type=socket.SOCK_STREAM))
+        except (OSError, ValueError) as error:
+            result.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        return [str(entry[4][0]) for entry in result.result(seconds)]
+    except TimeoutError:
+        raise TimeoutError(f"the address of {host} is not known after {seconds:.3g} s") from None
+
+
+class TooLong(ValueError):
+    """A reply is longer than its reader takes."""
+
+
+def whole_body(reply: http.client.HTTPResponse, most_bytes: int) -> bytes:
+    """Return the body of a reply.
+
+    Raises:
+        TooLong: it has more than `most_bytes`.
+        OSError, http.client.HTTPException: it is cut short.
+    """
+    promised = reply.headers.get("Content-Length", "")
+    content = reply.read(most_bytes + 1)
+    if len(content) > most_bytes:
+        raise TooLong(f"the reply has more than {most_bytes:,} bytes")
+    if promised.isdecimal() and len(content) < int(promised) and not reply.chunked:
+        raise ConnectionError(f"the connection broke after {len(content)} of {promised} bytes")
+    return content

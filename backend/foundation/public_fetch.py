@@ -7,15 +7,11 @@ later (DNS rebinding). Redirects are not followed. One deadline holds from the c
 
 import http.client
 import os
-import socket
 import ssl
-import threading
-from collections.abc import Callable
-from concurrent.futures import Future
 from ipaddress import IPv6Address, ip_address, ip_network
 from urllib.parse import urlsplit
 
-from backend.foundation.deadlines import Deadline
+from backend.foundation.deadlines import Deadline, Resolve, TooLong, resolved, whole_body
 from backend.foundation.own_addresses import own_addresses
 
 PRIVATE_HOSTS = "OPENHYPE_PRIVATE_HOSTS"
@@ -33,7 +29,6 @@ _NOT_PUBLIC = tuple(
         ),
     )
 )
-Resolve = Callable[..., list[tuple]]
 
 
 class NotPublic(ValueError):
@@ -44,7 +39,7 @@ def fetched(
     url: str,
     seconds: float,
     most_bytes: int,
-    resolve: Resolve = socket.getaddrinfo,
+    resolve: Resolve | None = None,
     is_trusted: bool = False,
 ) -> bytes:
     """Return the body of a reply with status 200.
@@ -78,7 +73,7 @@ def fetched(
         return body
 
 
-def check_public(url: str, resolve: Resolve = socket.getaddrinfo) -> None:
+def check_public(url: str, resolve: Resolve | None = None) -> None:
     """Raise NotPublic if an address leads into this network; a name that does not resolve may later."""
     try:
         _address(url, resolve, False, _RESOLVED_WITHIN_S)
@@ -91,21 +86,20 @@ def check_public(url: str, resolve: Resolve = socket.getaddrinfo) -> None:
 def _body(reply: http.client.HTTPResponse, host: str, most_bytes: int) -> bytes:
     if reply.status != 200:
         raise ValueError(f"{host} replies with the status {reply.status}, not 200")
-    content = reply.read(most_bytes + 1)
-    promised = reply.headers.get("Content-Length", "")
-    if len(content) > most_bytes:
-        raise ValueError(f"{host} sends more than {most_bytes:,} bytes")
-    if promised.isdecimal() and int(promised) != len(content):
-        raise ValueError(f"{host} sent {len(content)} of {promised} bytes")
-    return content
+    try:
+        return whole_body(reply, most_bytes)
+    except TooLong:
+        raise TooLong(f"{host} sends more than {most_bytes:,} bytes") from None
 
 
-def _address(url: str, resolve: Resolve, is_trusted: bool, seconds: float) -> tuple[str, tuple[str, int]]:
+def _address(
+    url: str, resolve: Resolve | None, is_trusted: bool, seconds: float
+) -> tuple[str, tuple[str, int]]:
     """Return the host of a URL, and the address and port to connect to."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     port = parts.port or (443 if parts.scheme == "https" else 80)
-    addresses = _resolved(resolve, host, port, seconds)
+    addresses = resolved(host, port, seconds, resolve)
     may_be_private = is_trusted or host in _private_hosts()
     inside = [] if may_be_private else [address for address in addresses if not _is_public(address)]
     if inside:
@@ -114,20 +108,6 @@ def _address(url: str, resolve: Resolve, is_trusted: bool, seconds: float) -> tu
             f"the server name it in {PRIVATE_HOSTS}"
         )
     return host, (addresses[0], port)
-
-
-def _resolved(resolve: Resolve, host: str, port: int, seconds: float) -> list[str]:
-    """Return the addresses of a host; nothing interrupts a resolution, so its thread may be left behind."""
-    result: Future[list[tuple]] = Future()
-
-    def run() -> None:
-        try:
-            result.set_result(resolve(host, port, type=socket.SOCK_STREAM))
-        except (OSError, ValueError) as error:
-            result.set_exception(error)
-
-    threading.Thread(target=run, daemon=True).start()
-    return [str(entry[4][0]) for entry in result.result(seconds)]
 
 
 def _is_public(text: str) -> bool:

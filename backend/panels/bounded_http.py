@@ -9,6 +9,7 @@ from typing import Any
 
 from requests import RequestException, Response, Session
 from requests.adapters import HTTPAdapter
+from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
 
 from backend.foundation.deadlines import Deadline
 
@@ -47,10 +48,10 @@ class BoundedSession(Session):
                 raise TooLong(f"it took more than {self._whole_s:g} s")
             return reply
 
-    def watch(self, connection: socket) -> None:
-        """Have a connection end with the call that is made."""
-        if self._deadline is not None:
-            self._deadline.watch(connection)
+    @property
+    def deadline(self) -> Deadline:
+        """The deadline of the call that is made."""
+        return self._deadline or Deadline(self._whole_s)
 
     def _content(self, reply: Response) -> bytes:
         content = bytearray()
@@ -82,13 +83,20 @@ class _Adapter(HTTPAdapter):
 
         class Watched(kind):
             def _new_conn(self) -> socket:
-                connection = super()._new_conn()
-                session.watch(connection)
+                where = (self._dns_host, self.port)
+                try:
+                    connection = session.deadline.connect(where, self.timeout, self.source_address)
+                except TimeoutError as error:
+                    raise ConnectTimeoutError(self, str(error)) from None
+                except OSError as error:
+                    raise NewConnectionError(self, str(error)) from None
+                for option in self.socket_options or ():
+                    connection.setsockopt(*option)
                 return connection
 
             def request(self, *args: Any, **options: Any) -> None:
                 if self.sock is not None:  # kept alive
-                    session.watch(self.sock)
+                    session.deadline.watch(self.sock)
                 super().request(*args, **options)
 
         return Watched

@@ -113,7 +113,7 @@ class ProlificHttp:
         """Return the decoded JSON of a reply, which must be of the type `kind`."""
         try:
             data = reply.json()
-        except ValueError:
+        except (ValueError, RecursionError):
             data = None
         if not isinstance(data, kind):
             raise PanelUnsure(f"Prolific's answer to the request to {what} could not be read")
@@ -254,7 +254,7 @@ def _reason(reply: Any, sent: list) -> str:
     try:
         error = reply.json()["error"]
         text = f"{error['title']}: {_detail_text(error['detail'])}"
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, RecursionError, KeyError, TypeError):
         return ""
     words = {word for part in sent for word in re.findall(r"[\w-]{8,}", str(part)) if re.search(r"\d", word)}
     for word in sorted(words, key=len, reverse=True):

@@ -38,7 +38,22 @@ def test_no_address_inside_is_asked_whichever_name_leads_there(address):
 
 @pytest.mark.parametrize(
     "host",
-    ["127.0.0.1", "localhost", "[::1]", "2130706433", "0x7f.1", "0177.0.0.1", "a@127.1", "017700000001"],
+    [
+        "127.0.0.1",
+        "localhost",
+        "[::1]",
+        "2130706433",
+        "0x7f.1",
+        "0177.0.0.1",
+        "a@127.1",
+        "017700000001",
+        "localhost.",
+        "LOCALHOST",
+        "①②⑦.⓪.⓪.①",
+        "127。0。0。1",
+        "[::ffff:7f00:1]",
+        "keys.example@localhost",
+    ],
 )
 def test_no_way_to_write_loopback_leads_there(host):
     with pytest.raises(
