@@ -3,11 +3,14 @@
 import logging
 import re
 import socket
+from collections import Counter, defaultdict
 
 import pytest
 
 from backend.handlers import create_app
+from backend.web import openapi
 from backend.web.server import in_background
+from tests.api_page import example
 
 from .. import sample_studies as studies
 from .members import as_member, signed_in, tokens_of_all
@@ -71,6 +74,40 @@ def test_no_route_names_the_host_of_a_request_where_the_address_is_known(world, 
     assert named == []
     assert EVIL not in caplog.text
     assert EVIL.encode() not in (world.data.root / "openhype.db").read_bytes()
+
+
+def test_no_route_about_what_is_there_names_the_host_of_a_request(world, there, caplog, tmp_path):
+    """As above, of a study with answers, a submission and its job, with bodies that each route takes."""
+    caplog.set_level(logging.DEBUG)
+    held, names = there
+    app = server(world, base_url="https://study.lab.example/", base_path="")
+    http, statuses, named = app.test_client(), Counter(), []
+    operations = sorted(openapi.operations().items(), key=lambda item: not item[0].startswith("GET"))
+    for name, operation in operations:
+        verb, path = name.format_map(defaultdict(lambda: "x", names)).split(" ")
+        token = held["session" if "session" in operation.who else "owner"]
+        body = None if operation.takes is None else {**example(operation.takes), **meant(name, names)}
+        headers = {**as_member(token), **CLAIMS, "X-Forwarded-Proto": f"{EVIL}", "Host": EVIL}
+        reply = http.open(path, method=verb, headers=headers, json=body, buffered=True)
+        statuses[reply.status_code // 100] += 1
+        assert reply.status_code < 500, (name, reply.get_data())
+        if EVIL in text_of(reply):
+            named.append(name)
+
+    assert named == []
+    assert statuses[2] > 50, statuses
+    assert EVIL not in caplog.text
+    kept = [
+        path for path in world.data.root.rglob("*") if path.is_file() and EVIL.encode() in path.read_bytes()
+    ]
+    assert kept == []
+
+
+def meant(name, names):
+    """Return the fields of a body that name what is there."""
+    if "/drafts" in name:
+        return {}
+    return {key: names[key] for key in ("upload",) if key in name}
 
 
 def test_a_reply_that_names_the_host_of_its_request_is_for_no_shared_cache(world, researcher):
