@@ -409,14 +409,16 @@ def _unidentified(path: Path) -> BadPicture:
 @contextmanager
 def _opened(file: Path | BinaryIO) -> Iterator[Image.Image]:
     """Yield the image without decoding it, whatever size it claims, so that the size can be reported."""
-    limit = Image.MAX_IMAGE_PIXELS
-    Image.MAX_IMAGE_PIXELS = None
-    try:
-        picture = Image.open(file, formats=_READABLE)
-    finally:
-        Image.MAX_IMAGE_PIXELS = limit
-    with picture:
-        yield picture
+    # A stream: of a path Pillow maps the pixels of some TIFF files, by the sides that they have once turned.
+    with file.open("rb") if isinstance(file, Path) else nullcontext(file) as stream:
+        limit = Image.MAX_IMAGE_PIXELS
+        Image.MAX_IMAGE_PIXELS = None
+        try:
+            picture = Image.open(stream, formats=_READABLE)
+        finally:
+            Image.MAX_IMAGE_PIXELS = limit
+        with picture:
+            yield picture
 
 
 def _check_size(path: Path, size: tuple[int, int]) -> None:

@@ -57,3 +57,22 @@ def test_the_orientation_that_xmp_states_is_ignored_as_in_browsers(tmp_path, suf
     )
 
     assert upright_size(path) == load(path)[0].size == (48, 32)
+
+
+@pytest.mark.parametrize("orientation", TURNS)
+@pytest.mark.parametrize("compression", ["raw", "tiff_lzw", "jpeg"])
+@pytest.mark.parametrize("mode", ["1", "L", "P", "I;16", "RGB", "LA", "RGBA", "CMYK"])
+def test_a_tiff_of_every_kind_of_pixels_is_turned(tmp_path, mode, compression, orientation):
+    if compression == "jpeg" and mode not in ("L", "RGB", "CMYK"):
+        pytest.skip("JPEG has no such pixels")
+    stored = Image.fromarray(blocks())
+    if mode == "I;16":
+        stored = Image.fromarray(np.asarray(stored.convert("L")).astype("u2") * 257)
+    for name, turn in (("a", orientation), ("upright", 1)):
+        stored.convert(mode).save(tmp_path / f"{name}.tif", tiffinfo={274: turn}, compression=compression)
+
+    picture, _ = load(tmp_path / "a.tif")
+
+    expected = TURNS[orientation](np.asarray(load(tmp_path / "upright.tif")[0]))
+    assert upright_size(tmp_path / "a.tif") == picture.size
+    assert np.array_equal(np.asarray(picture), expected)
