@@ -86,6 +86,8 @@ _HDR_TRANSFERS = (16, 18)
 """PQ and HLG, by ITU-T H.273: light levels above any white."""
 _SRGB_PRIMARIES = (1, 2)
 """sRGB and unspecified, by ITU-T H.273."""
+_UNREAD_TRANSFERS = {"PNG": (7, 17), "AVIF": (4, 5, 7, 8, 9, 10, 12, 17)}
+"""Those that are not applied and differ from sRGB's; Chromium shows that of BT.709 in AVIF as sRGB's."""
 _ON_ITS_SIDE = range(5, 9)
 """Orientations of EXIF in which width and height are exchanged."""
 _TURNED_BY_EXIF = ("JPEG", "MPO", "PNG", "AVIF")
@@ -449,6 +451,10 @@ def _check_light(path: Path, opened: Image.Image, png: PngFile | None) -> None:
     primaries, transfer = _coding_points(path, opened, png) or (1, 1)
     if transfer in _HDR_TRANSFERS:
         raise BadPicture(path, "unsupported", "is in HDR (PQ or HLG); tone-map it to sRGB")
+    if transfer in _UNREAD_TRANSFERS.get(opened.format or "", ()) and not opened.info.get("icc_profile"):
+        raise BadPicture(
+            path, "unsupported", f"has levels of a rare kind (CICP transfer {transfer}); convert it to sRGB"
+        )
     if primaries not in _SRGB_PRIMARIES and not opened.info.get("icc_profile"):
         raise BadPicture(
             path,

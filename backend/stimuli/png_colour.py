@@ -1,7 +1,8 @@
 """The colours of a PNG file without a profile: its gAMA and cHRM, as Chromium shows them.
 
 A gAMA without cHRM that differs from 1/2.2 by less than 5% is that of sRGB (libpng's threshold); with cHRM
-both are taken at their word. cICP, iCCP and sRGB go before them (PNG, third edition, 4.3).
+both are taken at their word. cICP, iCCP and sRGB go before them (PNG, third edition, 4.3). Of cICP's transfer
+functions the powers are applied, and that of BT.709, with which frames of videos are saved.
 """
 
 import struct
@@ -15,6 +16,8 @@ _THRESHOLD = 0.05
 _ROWS = 256
 """Rows converted at a time, so that memory is bounded."""
 _SRGB = (0.3127, 0.329, 0.64, 0.33, 0.3, 0.6, 0.15, 0.06)
+_POWERS = {**dict.fromkeys((1, 6, 11, 14, 15), 2.4), 4: 2.2, 5: 2.8, 8: 1}
+"""The power of levels that is light, by transfer function of H.273; BT.709 is shown as BT.1886 says."""
 _BRADFORD = np.array([[0.8951, 0.2664, -0.1614], [-0.7502, 1.7135, 0.0367], [0.0389, -0.0685, 1.0296]])
 """From XYZ to the responses of cones in which whites are adapted (ICC.1:2022, annex E)."""
 
@@ -29,7 +32,9 @@ class Gamma:
 
 def gamma_of(colour: Mapping[bytes, bytes]) -> Gamma | None:
     """Return the gamma by which levels are to be converted to sRGB, or None if they are sRGB's."""
-    if not colour.keys().isdisjoint({b"cICP", b"iCCP", b"sRGB"}) or len(colour.get(b"gAMA", b"")) != 4:
+    if cicp := colour.get(b"cICP"):
+        return Gamma(1 / _POWERS[cicp[1]]) if cicp[1] in _POWERS else None
+    if not colour.keys().isdisjoint({b"iCCP", b"sRGB"}) or len(colour.get(b"gAMA", b"")) != 4:
         return None
     gamma = int.from_bytes(colour[b"gAMA"]) / 100_000
     if gamma and len(lamps := colour.get(b"cHRM", b"")) == 32:

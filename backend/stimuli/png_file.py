@@ -16,6 +16,9 @@ _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _PICTURE = frozenset([b"IHDR", b"PLTE", b"tRNS", b"eXIf", b"acTL", b"fcTL"])
 """Chunks before the pixels that the decoder needs."""
 _COLOUR = frozenset([b"cICP", b"iCCP", b"sRGB", b"gAMA", b"cHRM"])
+_UNSPECIFIED = 2
+_TRANSFERS = frozenset([1, *range(4, 9), 11, *range(13, 19)])
+"""Transfer functions of ITU-T H.273 by which browsers go; others, such as logarithmic ones, they ignore."""
 _BITS = 24
 """Position of the bit depth in a file."""
 _LONGEST = 1 << 24
@@ -29,7 +32,7 @@ class PngFile:
     stream: io.BytesIO
     """The file without metadata, for a decoder."""
     colour: Mapping[bytes, bytes]
-    """Chunks that describe colours, by name."""
+    """Chunks that describe colours, by name: cICP alone, or all but cICP."""
 
     @property
     def bits(self) -> int:
@@ -76,7 +79,14 @@ def read_png(path: Path, *, with_pixels: bool) -> PngFile:
                 lean.write(_chunk(name, data))
     lean.write(_chunk(b"IEND", b""))
     lean.seek(0)
-    return PngFile(lean, colour)
+    return PngFile(lean, _decisive(colour))
+
+
+def _decisive(colour: dict[bytes, bytes]) -> Mapping[bytes, bytes]:
+    """Return the chunks by which colours are shown: cICP goes before the others if it says something."""
+    cicp = colour.pop(b"cICP", b"")
+    has_meaning = len(cicp) == 4 and cicp[0] != _UNSPECIFIED and cicp[1] in _TRANSFERS
+    return {b"cICP": cicp} if has_meaning else colour
 
 
 def _chunks(file: BinaryIO, with_pixels: bool) -> Iterator[tuple[bytes, bytes]]:

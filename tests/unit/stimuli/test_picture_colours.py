@@ -74,6 +74,35 @@ def test_colours_of_a_png_with_lamps_are_converted(tmp_path):
     assert made[0] == pytest.approx([216, 93, 24], abs=1)
 
 
+def cicp(primaries, transfer):
+    return (b"cICP", bytes([primaries, transfer, 0, 1]))
+
+
+@pytest.mark.parametrize(
+    ("chunks", "shown"),
+    [
+        ([cicp(1, 13)], (200, 100, 50)),
+        ([cicp(1, 13), GAMMA_1], (200, 100, 50)),
+        ([cicp(1, 1)], (197, 91, 39)),
+        ([cicp(1, 6), SRGB], (197, 91, 39)),
+        ([cicp(1, 4)], (200, 100, 45)),
+        ([cicp(1, 8)], (229, 168, 122)),
+        ([cicp(1, 2), GAMMA_1], (229, 168, 122)),
+        ([cicp(1, 9), GAMMA_1], (229, 168, 122)),
+    ],
+)
+def test_the_transfer_function_that_a_png_states_goes_before_all_else(tmp_path, chunks, shown):
+    made = row_of(png(tmp_path / "a.png", [bytes([200, 100, 50] * 10)] * 10, 8, 2, *chunks))
+
+    assert made[0] == pytest.approx(shown, abs=1)
+
+
+@pytest.mark.parametrize("transfer", [7, 17])
+def test_a_png_with_a_rare_transfer_function_is_refused(tmp_path, transfer):
+    with pytest.raises(BadPicture, match=f"CICP transfer {transfer}.; convert it to sRGB"):
+        load(png(tmp_path / "a.png", [bytes(30)] * 10, 8, 2, cicp(1, transfer)))
+
+
 @pytest.mark.parametrize("channels", [1, 3])
 def test_a_transparent_level_of_16_bits_is_found_exactly(tmp_path, channels):
     levels = np.full((10, 10, channels), 0x1234, ">u2")
@@ -136,6 +165,10 @@ def test_the_colours_of_an_avif_are_read_from_its_boxes(tmp_path):
     at = data.index(b"colrnclx") + 8  # of the box, which stands before the metadata
     path.write_bytes(data[:at] + struct.pack(">HH", 9, 16) + data[at + 4 :])
     with pytest.raises(BadPicture, match="is in HDR"):
+        load(path)
+
+    path.write_bytes(data[:at] + struct.pack(">HH", 1, 8) + data[at + 4 :])
+    with pytest.raises(BadPicture, match="CICP transfer 8"):
         load(path)
 
 
