@@ -29,6 +29,7 @@ from PIL import (
 
 from backend.foundation.errors import InvalidInput
 from backend.foundation.printable import printable
+from backend.stimuli import bmp_file, tiff_file
 from backend.stimuli.avif_file import coding_points
 from backend.stimuli.file_formats import FORMATS, MIN_PADDING, FileFormat, format_of_file
 from backend.stimuli.jpeg_file import check_whole, is_jpeg, read_jpeg
@@ -102,17 +103,13 @@ _TURNS = {
     8: Image.Transpose.ROTATE_90,
 }
 """What brings a picture upright, by its orientation in EXIF."""
-_WIDTH, _HEIGHT, _BITS, _COMPRESSION, _PHOTOMETRIC, _PLANAR, _SAMPLE_FORMAT = (
-    256,
-    257,
-    258,
-    259,
-    262,
-    284,
-    339,
-)
-"""Tags of TIFF 6.0."""
-_IN_PLANES = 2
+_STARTS = {
+    "TIFF": (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"),
+    "JPEG": (b"\xff\xd8\xff",),
+    "PNG": (b"\x89PNG",),
+    "GIF": (b"GIF8",),
+}
+"""First bytes of formats of which Pillow does not read every kind, such as 12 bits."""
 _UNREADABLE = (
     OSError, ValueError, SyntaxError, EOFError, ArithmeticError, LookupError, TypeError, RuntimeError,
     AttributeError, MemoryError, struct.error, zlib.error,
@@ -287,7 +284,8 @@ def load(path: Path) -> tuple[Image.Image, SourceFacts]:
 
 
 def _upright(opened: Image.Image, png: PngFile | None) -> tuple[Image.Image, SourceFacts]:
-    facts, orientation, is_negative = _facts(opened), _orientation(opened), _is_negative(opened)
+    facts, orientation = _facts(opened), _orientation(opened)
+    is_negative = isinstance(opened, TiffImagePlugin.TiffImageFile) and tiff_file.is_negative(opened)
     frame = _frame(opened)
     shown = in_8_bits(opened, png) if png else opened
     shown.load()
@@ -317,16 +315,16 @@ def upright_size(path: Path) -> tuple[int, int]:
 
 
 def _stored_size(opened: Image.Image) -> tuple[int, int]:
-    """Return width and height (px) before turning; some versions of Pillow have exchanged those of TIFF."""
+    """Return width and height (px) before turning."""
     if isinstance(opened, TiffImagePlugin.TiffImageFile):
-        return opened.tag_v2[_WIDTH], opened.tag_v2[_HEIGHT]
+        return tiff_file.stored_size(opened)
     return opened.size
 
 
 def _orientation(opened: Image.Image) -> int:
     """Return the orientation (1 to 8, EXIF 2.3) in which browsers show a file; 1 where they ignore it."""
     if isinstance(opened, TiffImagePlugin.TiffImageFile):
-        return opened.tag_v2.get(ExifTags.Base.Orientation, 1)
+        return tiff_file.orientation(opened)
     if opened.format not in _TURNED_BY_EXIF:
         return 1
     exif = Image.Exif()  # `getexif` would also take what XMP says
@@ -383,9 +381,11 @@ def _reading(path: Path, *, with_pixels: bool) -> Iterator[tuple[Image.Image, Pn
                 _check_size(path, picture.size)
                 _check_light(path, picture, png)
                 _check_scans(path, picture, jpeg)
-                if jpeg:
+                if with_pixels:
                     with _turn_of(picture):
-                        check_whole(jpeg)
+                        _check_whole(path, picture, jpeg)
+                if picture.format == "BMP" and (profile := bmp_file.profile_of(path)):
+                    picture.info["icc_profile"] = profile
                 yield picture, png
     except InvalidInput:
         raise
@@ -405,6 +405,14 @@ def _reading(path: Path, *, with_pixels: bool) -> Iterator[tuple[Image.Image, Pn
 def _unidentified(path: Path) -> BadPicture:
     if path.stat().st_size == 0:
         return BadPicture(path, "empty", "is empty")
+    with path.open("rb") as file:
+        start = file.read(4)
+    name = next((name for name, starts in _STARTS.items() if start.startswith(starts)), None)
+    if name:
+        why = (
+            f"is a {name} file of a kind that is not read, or damaged; save it with 8 bits a channel, as PNG"
+        )
+        return BadPicture(path, "unsupported", why)
     return BadPicture(path, "no picture", "is not an image that can be read")
 
 
@@ -446,8 +454,10 @@ def _check_light(path: Path, opened: Image.Image, png: PngFile | None) -> None:
             "unsupported",
             "has floating-point levels (HDR), of which none is white; tone-map it to 8 or 16 bits",
         )
-    if isinstance(opened, TiffImagePlugin.TiffImageFile):
-        _check_levels(path, opened)
+    if isinstance(opened, TiffImagePlugin.TiffImageFile) and (why := tiff_file.why_misread(opened)):
+        raise BadPicture(path, "unsupported", why)
+    if opened.format == "BMP" and bmp_file.states_transparency(path) and opened.mode != "RGBA":
+        raise BadPicture(path, "unsupported", "has transparency of a rare kind; save it as PNG")
     primaries, transfer = _coding_points(path, opened, png) or (1, 1)
     if transfer in _HDR_TRANSFERS:
         raise BadPicture(path, "unsupported", "is in HDR (PQ or HLG); tone-map it to sRGB")
@@ -474,23 +484,12 @@ def _check_scans(path: Path, opened: Image.Image, data: bytes | None) -> None:
         )
 
 
-def _check_levels(path: Path, opened: TiffImagePlugin.TiffImageFile) -> None:
-    """Refuse a TIFF file whose levels have no white that all programs agree on, or Pillow misreads."""
-    bits, kinds = (opened.tag_v2.get(tag) or (1,) for tag in (_BITS, _SAMPLE_FORMAT))
-    planar, compression = (opened.tag_v2.get(tag, 1) for tag in (_PLANAR, _COMPRESSION))
-    if opened.mode == "LAB":
-        why = "is in Lab, which programs convert differently; save it in RGB"
-    elif max(bits) > 16 or (max(bits) > 8 and set(kinds) != {1}) or set(bits) & {*range(9, 16)}:
-        sign = "signed " if 2 in kinds else ""
-        why = (
-            f"has {sign}levels of {max(bits)} bits, of which programs take different ones for white; save it "
-            "with 8, or 16 unsigned"
-        )
-    elif max(bits) == 16 and (planar, compression) == (_IN_PLANES, 1):
-        why = "has 16 bits in planes that are not compressed; save it compressed, or channels side by side"
-    else:
-        return
-    raise BadPicture(path, "unsupported", why)
+def _check_whole(path: Path, opened: Image.Image, jpeg: bytes | None) -> None:
+    """Check what decoders pass over: the data of a JPEG, and of a TIFF's strips."""
+    if jpeg:
+        check_whole(jpeg)
+    elif isinstance(opened, TiffImagePlugin.TiffImageFile):
+        tiff_file.check_parts(path, opened)
 
 
 def _coding_points(path: Path, opened: Image.Image, png: PngFile | None) -> tuple[int, int] | None:
@@ -550,13 +549,6 @@ def _jpeg_quality(tables: dict[int, Any]) -> int | None:
 
 def _has_alpha(picture: Image.Image) -> bool:
     return "A" in picture.getbands() or "a" in picture.getbands() or "transparency" in picture.info
-
-
-def _is_negative(opened: Image.Image) -> bool:
-    """Return whether the lowest of 16-bit levels is white, which Pillow leaves as it is."""
-    if not isinstance(opened, TiffImagePlugin.TiffImageFile):
-        return False
-    return opened.mode.startswith("I") and opened.tag_v2.get(_PHOTOMETRIC) == 0
 
 
 def _to_srgb(picture: Image.Image, *, is_negative: bool) -> tuple[Image.Image, tuple[Treatment, ...]]:
@@ -648,5 +640,15 @@ def _is_srgb(profile: bytes) -> bool:
 
 @lru_cache(maxsize=8)
 def _to_srgb_from(profile: bytes, mode: str) -> ImageCms.ImageCmsTransform:
-    """Return the transform, cached because the images of a folder mostly share one profile."""
-    return ImageCms.buildTransform(_profile(profile)[1], ImageCms.createProfile("sRGB"), mode, "RGB")
+    """Return the transform, cached because the images of a folder mostly share one profile.
+
+    The perceptual intent would lighten a printer's black; optimised, gray is up to 10 levels off.
+    """
+    return ImageCms.buildTransform(
+        _profile(profile)[1],
+        ImageCms.createProfile("sRGB"),
+        mode,
+        "RGB",
+        renderingIntent=ImageCms.Intent.RELATIVE_COLORIMETRIC,
+        flags=ImageCms.Flags.NOOPTIMIZE if mode == "L" else ImageCms.Flags.NONE,
+    )

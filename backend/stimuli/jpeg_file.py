@@ -15,7 +15,7 @@ _NEEDED = frozenset([*range(0xC0, 0xD0), 0xDB, 0xDD])
 """Markers of the segments that a decoder needs: frames, tables, restart interval."""
 _ALONE = frozenset([0x00, 0x01, *range(0xD0, 0xDA), 0xFF])
 """Markers without a segment, and bytes that are none."""
-_LOST = re.compile("Corrupt JPEG data|Premature end")
+_LOST = re.compile("Corrupt JPEG data|Premature end|Unsupported marker")
 _BEFORE_END = re.compile(r"Corrupt JPEG data: (\d+) extraneous bytes before marker 0xd9")
 _PADDING = 64
 """Bytes of padding that some cameras leave before the end marker."""

@@ -204,3 +204,111 @@ def test_a_picture_whose_short_side_fits_keeps_its_pixels(tmp_path, size):
     (tmp_path / "b.png").write_bytes(data)
     with Image.open(tmp_path / "b.png") as made:
         assert np.array_equal(np.asarray(made), noise[top : top + 32, left : left + 32])
+
+
+def bmp(path, bits, masks, *, compression=3, profile=b"", alpha=128):
+    """Write 10 x 10 px of (200, 100, 50) with a header of version 5 (BITMAPV5HEADER) and a profile."""
+    pixel = bytes([50, 100, 200, alpha])[: bits // 8]
+    rows = pixel * 100 if bits == 32 else (pixel * 10 + bytes(2)) * 10
+    space, at = (b"DEBM", 124 + len(rows)) if profile else (b"BGRs", 0)
+    header = struct.pack("<IiiHHIIiiII4I", 124, 10, 10, 1, bits, compression, 0, 0, 0, 0, 0, *masks)
+    header += space + bytes(48) + struct.pack("<4I", 4, at, len(profile), 0)
+    path.write_bytes(
+        b"BM" + struct.pack("<IHHI", 138 + len(rows) + len(profile), 0, 0, 138) + header + rows + profile
+    )
+    return path
+
+
+RED, GREEN, BLUE, ALPHA = 0xFF0000, 0xFF00, 0xFF, 0xFF000000
+
+
+def test_the_transparency_of_a_bmp_is_laid_on_white_or_refused(tmp_path):
+    path = bmp(tmp_path / "a.bmp", 32, (RED, GREEN, BLUE, ALPHA))
+    assert row_of(path)[0] == pytest.approx([227, 177, 152], abs=1)  # 128 / 255 of it, by hand
+
+    opaque = bmp(tmp_path / "b.bmp", 32, (RED, GREEN, BLUE, 0))
+    assert row_of(opaque)[0] == [200, 100, 50]
+
+    for odd in (
+        bmp(tmp_path / "c.bmp", 32, (RED, GREEN, BLUE, ALPHA), compression=0),
+        bmp(tmp_path / "d.bmp", 16, (0x7C00, 0x3E0, 0x1F, 0x8000)),
+    ):
+        with pytest.raises(BadPicture, match="has transparency of a rare kind; save it as PNG"):
+            load(odd)
+
+
+def matrix_profile(kind, power):
+    """Return a profile of power-law levels: gray, or RGB with the lamps of sRGB exchanged (ICC.1:2001-04)."""
+    number = lambda value: struct.pack(">i", round(value * 65536))  # noqa: E731
+    xyz = lambda *values: b"XYZ " + bytes(4) + b"".join(map(number, values))  # noqa: E731
+    curve = b"curv" + struct.pack(">IIH", 0, 1, round(power * 256)) + bytes(2)
+    text = b"desc" + struct.pack(">II", 0, 5) + b"test\0" + bytes(78)
+    tags = {b"desc": text + bytes(-len(text) % 4), b"wtpt": xyz(0.9642, 1, 0.8249)}
+    if kind == b"GRAY":
+        tags[b"kTRC"] = curve
+    else:
+        lamps = {
+            b"b": (0.4361, 0.2225, 0.0139),
+            b"g": (0.3851, 0.7169, 0.0971),
+            b"r": (0.1431, 0.0606, 0.7141),
+        }
+        tags |= {name + b"XYZ": xyz(*values) for name, values in lamps.items()}
+        tags |= {name + b"TRC": curve for name in lamps}
+    at, table, data = 132 + 12 * len(tags), b"", b""
+    for name, content in tags.items():
+        table += name + struct.pack(">II", at + len(data), len(content))
+        data += content
+    head = bytes(8) + b"\x02\x10\0\0mntr" + kind + b"XYZ " + bytes(12) + b"acsp" + bytes(28)
+    head += number(0.9642) + number(1) + number(0.8249) + bytes(48)
+    return struct.pack(">I", at + len(data)) + head[4:] + struct.pack(">I", len(tags)) + table + data
+
+
+def test_the_profile_of_a_bmp_is_applied(tmp_path):
+    path = bmp(tmp_path / "a.bmp", 24, (0, 0, 0, 0), compression=0, profile=matrix_profile(b"RGB ", 2.2))
+
+    # red and blue exchanged; Chromium 156 shows the same
+    assert row_of(path)[0] == pytest.approx([48, 100, 200], abs=3)
+    assert load(path)[1].treatments == ("profile",)
+
+
+@pytest.mark.parametrize("suffix", ["png", "jpg", "tif"])
+def test_dark_grays_with_a_profile_are_converted_exactly(tmp_path, suffix):
+    levels = np.repeat(np.array([0, 2, 4, 12, 20, 60, 130, 255], np.uint8), 8)[None].repeat(16, 0)
+    path = tmp_path / f"a.{suffix}"
+    lossless = {"quality": 100} if suffix == "jpg" else {}
+    Image.fromarray(levels).save(path, icc_profile=matrix_profile(b"GRAY", 1.0), **lossless)
+
+    light = levels[0, 4::8] / 255  # by the profile; encoded by IEC 61966-2-1
+    srgb = np.where(light <= 0.0031308, 12.92 * light, 1.055 * light ** (1 / 2.4) - 0.055) * 255
+    assert [gray for gray, _, _ in row_of(path)[4::8]] == pytest.approx(srgb, abs=2)
+
+
+def test_the_palette_of_a_tiff_in_8_bits_is_refused(tmp_path):
+    picture = Image.new("P", (10, 10), 1)
+    picture.putpalette([0, 0, 0, 200, 100, 50])
+    picture.save(tmp_path / "a.tif")
+    assert row_of(tmp_path / "a.tif")[0] == [200, 100, 50]
+
+    data = (tmp_path / "a.tif").read_bytes()
+    with Image.open(tmp_path / "a.tif") as written:
+        palette = written.tag_v2[320]
+    (tmp_path / "a.tif").write_bytes(
+        data.replace(struct.pack("<768H", *palette), struct.pack("<768H", *(level >> 8 for level in palette)))
+    )
+    with pytest.raises(BadPicture, match="has a palette of 8 bits"):
+        load(tmp_path / "a.tif")
+
+
+def test_kinds_of_known_formats_that_are_not_read_are_named(tmp_path):
+    tall = tmp_path / "a.tif"
+    Image.new("RGB", (10, 10)).save(tall, tiffinfo={339: (3, 3, 3)})  # floating-point levels
+    twelve = tmp_path / "a.jpg"
+    Image.new("L", (10, 10)).save(twelve)
+    data = twelve.read_bytes()
+    at = data.index(b"\xff\xc0") + 4
+    twelve.write_bytes(data[:at] + b"\x0c" + data[at + 1 :])  # of 12 bits
+
+    for path, name in ((tall, "TIFF"), (twelve, "JPEG")):
+        with pytest.raises(BadPicture, match=f"is a {name} file of a kind that is not read") as caught:
+            load(path)
+        assert caught.value.kind == "unsupported"

@@ -115,6 +115,25 @@ def test_a_file_that_is_cut_off_is_refused(tmp_path, image_format):
     assert [at for at in places(whole) if is_read(tmp_path / "a", whole[:at])] == []
 
 
+@pytest.mark.parametrize("compression", ["tiff_adobe_deflate", "tiff_deflate", "jpeg"])
+def test_a_tiff_whose_strips_were_overwritten_is_refused(tmp_path, compression):
+    whole = encoded("TIFF", compression=compression, strip_size=40_000)
+    lossy = [
+        whole[:at] + part[: len(whole) - at] + whole[at + len(part) :]
+        for at in places(whole)
+        for part in (bytes(800), whole[-1000:-200])
+    ]
+
+    assert is_read(tmp_path / "a.tif", whole)
+    assert [at for at, damaged in enumerate(lossy) if is_read(tmp_path / "a.tif", damaged)] == []
+
+
+@pytest.mark.parametrize("mode", ["L", "RGB", "CMYK"])
+@pytest.mark.parametrize("compression", ["tiff_adobe_deflate", "jpeg", "tiff_lzw", "packbits", "raw"])
+def test_a_tiff_that_is_whole_is_read(tmp_path, compression, mode):
+    assert is_read(tmp_path / "a.tif", encoded("TIFF", mode, compression=compression))
+
+
 IEND = struct.pack(">I", 0) + b"IEND" + struct.pack(">I", zlib.crc32(b"IEND"))
 
 
