@@ -32,6 +32,7 @@ from backend.foundation.printable import printable
 from backend.stimuli import bmp_file, tiff_file
 from backend.stimuli.avif_file import coding_points
 from backend.stimuli.file_formats import FORMATS, MIN_PADDING, FileFormat, format_of_file
+from backend.stimuli.jp2_file import is_jp2, read_jp2
 from backend.stimuli.jpeg_file import check_whole, is_jpeg, read_jpeg
 from backend.stimuli.parallel import large_work
 from backend.stimuli.png_file import PngFile, is_png, read_png
@@ -377,7 +378,8 @@ def _reading(path: Path, *, with_pixels: bool) -> Iterator[tuple[Image.Image, Pn
             warnings.simplefilter("ignore")  # Pillow warns about odd metadata, which is dropped anyway
             png = read_png(path, with_pixels=with_pixels) if is_png(path) else None
             jpeg = read_jpeg(path) if with_pixels and is_jpeg(path) else None
-            with _opened(png.stream if png else io.BytesIO(jpeg) if jpeg else path) as picture:
+            bare = jpeg or (read_jp2(path) if with_pixels and is_jp2(path) else None)
+            with _opened(png.stream if png else io.BytesIO(bare) if bare else path) as picture:
                 _check_size(path, picture.size)
                 _check_light(path, picture, png)
                 _check_scans(path, picture, jpeg)

@@ -175,3 +175,46 @@ def test_the_metadata_of_a_png_is_dropped_whatever_it_is(tmp_path, metadata, is_
     picture, _ = load(tmp_path / "a.png")
 
     assert np.array_equal(np.asarray(picture), np.asarray(photograph()))
+
+
+LONG = np.random.default_rng(2).bytes(1_500_000)
+"""Metadata that cannot be compressed, longer than any buffer."""
+
+
+def with_segments(whole, marker):
+    part = b"\xff" + marker + struct.pack(">H", 60_002) + LONG[:60_000]
+    return whole[:2] + 25 * part + whole[2:]
+
+
+def with_box(whole, name, *, at_end=False):
+    at = len(whole) if at_end else whole.index(b"jp2c") - 4
+    return whole[:at] + struct.pack(">I", 8 + len(LONG)) + name + LONG + whole[at:]
+
+
+@pytest.mark.parametrize(
+    ("image_format", "options", "changed"),
+    [
+        ("JPEG", {}, lambda whole: with_segments(whole, b"\xe1")),
+        ("JPEG", {}, lambda whole: with_segments(whole, b"\xfe")),
+        ("WEBP", {"xmp": LONG, "exif": b"Exif\0\0" + LONG, "lossless": True}, None),
+        ("WEBP", {"icc_profile": LONG, "lossless": True}, None),
+        ("AVIF", {"xmp": LONG, "icc_profile": LONG}, None),
+        ("TIFF", {"tiffinfo": {700: LONG, 270: "text" * 400_000}, "compression": "raw"}, None),
+        ("TIFF", {"icc_profile": LONG, "compression": "tiff_lzw"}, None),
+        ("GIF", {"comment": LONG}, None),
+        ("JPEG2000", {}, lambda whole: with_box(whole, b"uuid")),
+        ("JPEG2000", {}, lambda whole: with_box(whole, b"xml ")),
+        ("JPEG2000", {}, lambda whole: with_box(whole, b"uuid", at_end=True)),
+        ("PPM", {}, lambda whole: whole.replace(b"\n", b"\n#" + 400_000 * b"text" + b"\n", 1)),
+        ("BMP", {}, lambda whole: whole + LONG),
+    ],
+)
+def test_the_metadata_of_other_formats_is_dropped_whatever_its_length(
+    tmp_path, image_format, options, changed
+):
+    path, bare = tmp_path / "a", tmp_path / "b"
+    bare.write_bytes(encoded(image_format, **{"lossless": True} if image_format == "WEBP" else {}))
+    path.write_bytes(changed(encoded(image_format)) if changed else encoded(image_format, **options))
+
+    assert path.stat().st_size > 1_500_000
+    assert np.array_equal(np.asarray(load(path)[0]), np.asarray(load(bare)[0]))
