@@ -5,6 +5,8 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
+_ROUNDED = re.compile(r"[0-9]([.,][0-9]+)?[eE]\+?[0-9]+")
+_NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?([eE]\+?[0-9]+)?")
 _AROUND = re.compile(r"(?:\A|\n)\s|\s(?:\n|\Z)")
 
 
@@ -30,3 +32,23 @@ def clean(name: Any) -> Any:
         return name
     text = unicodedata.normalize("NFC", name).strip()
     return text.strip("\ufeff").strip() or text
+
+
+def doubtful_people(names: Sequence[Any]) -> list[str]:
+    """Return notes on names that programs may have changed, so that two people became one, or one two."""
+    texts = [name for name in names if isinstance(name, str)]
+    notes = []
+    if rounded := [name for name in texts if _ROUNDED.fullmatch(name)]:
+        notes.append(
+            f"{len(rounded)} of {len(names)} evaluators have names such as {rounded[0]!r}, as spreadsheets "
+            "round long numbers: different people may have become one; export the names as text again"
+        )
+    by_number: dict[float, list[str]] = {}
+    for name in filter(_NUMBER.fullmatch, texts):
+        by_number.setdefault(float(name), []).append(name)
+    if alike := [same for same in by_number.values() if len(same) > 1]:
+        notes.append(
+            f"{sum(map(len, alike))} evaluators have names that are {len(alike)} as numbers, such as "
+            f"{' and '.join(map(repr, alike[0][:2]))}; they count apart: give each person one name"
+        )
+    return notes

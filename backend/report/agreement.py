@@ -79,6 +79,7 @@ def notes(data: Mapping[str, Any]) -> Iterator[str]:
         )
     if data["repeated"]:
         yield f"{counted(data['repeated'], 'vote')} left out: their evaluator had judged the item before"
+    yield from data["notes"]
     last = data["columns"][-1]["column"]
     for row in data["metrics"]:
         if row["score"] is None and row["column"] in {each["set"] for each in data["sets"]}:

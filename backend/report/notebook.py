@@ -185,6 +185,7 @@ def plan(
     from backend.analysis.planning import plan as planning
     from backend.analysis.spreads import spreads_of, without_pilot
 
+    notes: tuple[str, ...] = ()
     if pilot is None:
         asked = {"ties": ties, "real_contestant": real_contestant}
         protocol = method if isinstance(method, Protocol) else _protocol(method or "infinity", asked)
@@ -193,7 +194,7 @@ def plan(
     else:
         stated = method.method if isinstance(method, Protocol) else method
         answers = _answers(pilot, stated, details=False)
-        name, is_simulated = answers.method, answers.is_simulated
+        name, is_simulated, notes = answers.method, answers.is_simulated, answers.notes
         planning.planning_of(name)
         spreads = spreads_of(answers)
     given: dict[str, Any] = {"fee_percent": fee, **costs}
@@ -208,6 +209,7 @@ def plan(
         made["assumptions"].append(_PAPERS)
     if is_simulated:
         made["assumptions"].insert(0, _REHEARSED)
+    made["assumptions"] += notes
     return made
 
 

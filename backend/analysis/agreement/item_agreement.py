@@ -112,6 +112,7 @@ def agreement(votes: Votes, metrics: Mapping[str, np.ndarray], level: float = 0.
         "votes": None if count is None else int(count.sum()),
         "evaluators": votes.evaluators,
         "repeated": votes.repeated,
+        "notes": [*votes.notes],
         "sets": [_set(votes, i) for i in range(len(votes.sets))],
         "columns": [{"column": name, "sets": list(sets)} for name, sets in columns.items()],
         "human": _human(votes, columns, level) if votes.kind == TWO_AFC else [],

@@ -14,6 +14,7 @@ import numpy as np
 
 from backend.experiment.records import TEST
 from backend.foundation.errors import InvalidInput
+from backend.foundation.names import doubtful_people
 
 TWO_AFC = "2afc"
 JND = "jnd"
@@ -44,6 +45,8 @@ class Votes:
     repeated: int = 0
     """Votes left out because their evaluator had judged the item before."""
     is_simulated: bool = False
+    notes: tuple[str, ...] = ()
+    """Doubts about who voted."""
 
     @cached_property
     def share(self) -> np.ndarray:
@@ -187,6 +190,7 @@ class VoteCounter:
             _places(self._people, sorted(self._people))[person[first]],
             repeated=len(item) - len(first),
             is_simulated=is_simulated,
+            notes=(*doubtful_people([*self._people]),),
         )
 
 

@@ -6,7 +6,6 @@ Sides of unequal size: if evaluators saw far more reals than fakes, a share of w
 that of reals.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,12 +13,10 @@ from typing import Any
 import numpy as np
 
 from backend.analysis.table.response_table import Answers, Coded, distinct, take_rows
-from backend.foundation.names import are_clean, clean
+from backend.foundation.names import are_clean, clean, doubtful_people
 
 NO_MODEL = frozenset({"", "real", "reals", "none", "null", "nan", "na", "n/a", "-"})
 """Values of the column `model` for a real image that belongs to no model; case is ignored."""
-_ROUNDED = re.compile(r"[0-9]([.,][0-9]+)?[eE]\+?[0-9]+")
-_NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?([eE]\+?[0-9]+)?")
 UNEQUAL = 1.5
 """Ratio of the answers on the two sides above which a plain share would be mostly that of one side."""
 _NAMED = ("model", "evaluator", "session", "stimulus", "class", "item", "left", "right")
@@ -31,7 +28,7 @@ def recognised(answers: Answers) -> Answers:
     Answers without anything to change are returned as they are.
     """
     answers, notes = _cleaned(answers)
-    notes += [*_twins(answers.model.names), *_doubtful_people(answers.evaluator.names)]
+    notes += [*_twins(answers.model.names), *doubtful_people(answers.evaluator.names)]
     if not answers.is_real_or_fake:
         return replace(answers, notes=(*answers.notes, *notes)) if notes else answers
     answers, more = _with_shared_reals(_with_own_blocks(answers))
@@ -94,26 +91,6 @@ def _twins(models: Sequence[Any]) -> list[str]:
         for names in by_fold.values()
         if len(names) > 1
     ]
-
-
-def _doubtful_people(names: Sequence[Any]) -> list[str]:
-    """Return notes on names that programs may have changed, so that two people became one, or one two."""
-    texts = [name for name in names if isinstance(name, str)]
-    notes = []
-    if rounded := [name for name in texts if _ROUNDED.fullmatch(name)]:
-        notes.append(
-            f"{len(rounded)} of {len(names)} evaluators have names such as {rounded[0]!r}, as spreadsheets "
-            "round long numbers: different people may have become one; export the names as text again"
-        )
-    by_number: dict[float, list[str]] = {}
-    for name in filter(_NUMBER.fullmatch, texts):
-        by_number.setdefault(float(name), []).append(name)
-    if alike := [same for same in by_number.values() if len(same) > 1]:
-        notes.append(
-            f"{sum(map(len, alike))} evaluators have names that are {len(alike)} as numbers, such as "
-            f"{' and '.join(map(repr, alike[0][:2]))}; they are scored apart: give each person one name"
-        )
-    return notes
 
 
 def _with_own_blocks(answers: Answers) -> Answers:
