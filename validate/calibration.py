@@ -22,7 +22,6 @@ from backend.metrics.calibration.calibrate import Calibration, Options, calibrat
 from backend.metrics.calibration.start import UNIFORM, start_of
 from backend.metrics.calibration.vectors import Vectors, moments, vectors_of
 from backend.metrics.calibration.weights_file import weights_bytes
-from backend.metrics.pairs import torch_trunk
 from backend.metrics.pairs.lpips_weights import read_linear, read_trunk
 
 Row = dict[str, object]
@@ -185,7 +184,7 @@ def _prepared(triplets: int) -> tuple[Any, list[Any], Vectors]:
     network, pictures = _network(), _pictures(triplets)
     with tempfile.TemporaryDirectory() as folder:
         trunk = read_trunk(_saved(network.net.state_dict(), folder, "trunk.pth"), "alex")
-    values = moments(trunk, pictures, activations_of=torch_trunk.activations)
+    values = moments(trunk, pictures)
     return network, [_tensor(part) for part in pictures], vectors_of(trunk.net.widths, values)
 
 

@@ -52,7 +52,6 @@ def agree(
     distances: tuple[str, ...],
     weights: tuple[Path, ...],
     version: str | None,
-    use_torch: bool,
     as_json: bool,
     out: Path | None,
     votes_per_item: int | None,
@@ -73,9 +72,9 @@ def agree(
     names = [*dict.fromkeys(distances), *(name for name, _ in metrics)]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise InvalidInput(f"the metric {twice[0]} is named twice; each --metric needs a name of its own")
-    if not distances and (weights or version or use_torch):
-        raise InvalidInput("--weights, --lpips-version and --torch are for --distance, which is not given")
-    chosen = distances_named(distances, weights, version or "", use_torch) if distances else []
+    if not distances and (weights or version):
+        raise InvalidInput("--weights and --lpips-version are for --distance, which is not given")
+    chosen = distances_named(distances, weights, version or "") if distances else []
     found = named(world, what)
     if isinstance(found, Path):
         votes = votes_at(found, simulated, votes_per_item)

@@ -28,7 +28,7 @@ _DATA = "calibration.json"
 
 @command()
 @click.argument("what", metavar="NAME|DIR")
-@option("--net", "Network of the trunk.", click.Choice(["alex", "vgg"]), default="alex")
+@option("--net", "Network of the trunk.", click.Choice(["alex", "vgg", "squeeze"]), default="alex")
 @option("--trunk", "Weights of the trunk: torchvision's, or those of LPIPS.", FILE, "FILE", required=True)
 @option(
     "--start",
@@ -109,6 +109,7 @@ def calibrate(
     from backend.metrics.calibration.calibrate import Options, check_votes
     from backend.metrics.calibration.schedule import PAPER
     from backend.metrics.calibration.split import Shares
+    from backend.metrics.weights import check_torch
     from backend.report.calibration import report
     from backend.report.text_report import as_text
     from backend.report.write import write
@@ -116,6 +117,8 @@ def calibrate(
     from backend.responses.calibration import calibration_of, read_start
     from backend.responses.item_pictures import pictures_at, pictures_of_study
 
+    check_torch("a calibration")
+    optional_packages.check("a calibration", "matplotlib")
     if schedule == PAPER and (steps or rate):
         raise InvalidInput("--schedule paper has its own steps and rate; leave --steps and --rate out")
     options = Options(Shares(validation, held_out), schedule, steps, rate, seed, level)
@@ -135,7 +138,6 @@ def calibrate(
             votes = study_votes(world.store, found, simulated)
         check_votes(votes)
         pictures = pictures_of_study(world.data, found, world.store.stimuli(found.name))
-    optional_packages.check("a calibration", "torch", "matplotlib")
     source = Path(what).name or what
     made, content = calibration_of(votes, pictures, weights, options, progress_bar)
     data = {"source": source, "file": paths[0].name, **made.data}

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 distance_options = options(
     option(
         "--distance distances",
-        "l2, psnr, ssim, ms-ssim, lpips-alex, lpips-vgg, baseline-alex or baseline-vgg. Repeatable.",
+        "l2, psnr, ssim, ms-ssim, lpips-NET or baseline-NET; NET: alex, vgg, squeeze. Repeatable.",
         metavar="NAME",
         multiple=True,
     ),
     option(
         "--weights",
-        "Trunk (AlexNet, VGG16) or linear layers of LPIPS: .pth, .safetensors, .npz. Repeatable.",
+        "Trunk (AlexNet, VGG16, SqueezeNet) or linear layers of LPIPS: .pth. Repeatable.",
         PATH,
         "FILE",
         multiple=True,
@@ -32,7 +32,6 @@ distance_options = options(
         "Of linear layers that are not the published ones; 0.1 if not given.",
         click.Choice(["0.1", "0.0"]),
     ),
-    option("--torch use_torch", "Compute LPIPS by PyTorch, if installed.", bool),
 )
 """The options that choose distances, and their weights."""
 
@@ -47,7 +46,6 @@ def distances(
     distances: tuple[str, ...],
     weights: tuple[Path, ...],
     version: str | None,
-    use_torch: bool,
     out: Path | None,
 ) -> None:
     """Compute distances between the pictures of pairs or triplets: a study, a folder, or two pictures.
@@ -59,7 +57,7 @@ def distances(
     from backend.metrics.pairs.distances import DEFAULT, distances_named
     from backend.responses.picture_distances import as_csv, distances_of
 
-    chosen = distances_named(distances or DEFAULT, weights, version or "", use_torch)
+    chosen = distances_named(distances or DEFAULT, weights, version or "")
     targets = {} if out is None else _targets(out, chosen)
     pictures = _pictures(world, what)
     found = distances_of(pictures, chosen, progress_bar)

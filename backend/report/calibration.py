@@ -8,7 +8,7 @@ from typing import Any
 from backend.foundation.counts import counted
 from backend.metrics.calibration.calibrate import BEFORE, CALIBRATED
 from backend.metrics.calibration.split import HELD_OUT
-from backend.metrics.pairs.trunk import NETS
+from backend.metrics.pairs.nets import NETS
 from backend.report import agreement, formatting, simulated
 from backend.report.elements import Column, Figure, Report, Section, Table, cell_of
 

@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from backend import __version__
 from backend.analysis.agreement.votes import Votes
-from backend.foundation import optional_packages
 from backend.foundation.errors import InvalidInput
 from backend.foundation.printable import printable
 from backend.metrics.calibration.calibrate import Calibration, Options, calibrate, check_votes
@@ -20,12 +19,14 @@ from backend.metrics.calibration.schedule import PAPER
 from backend.metrics.calibration.start import FILE, RANDOM, UNIFORM, Start, start_of
 from backend.metrics.calibration.vectors import Vectors, moments, vectors_of
 from backend.metrics.calibration.weights_file import weights_bytes
-from backend.metrics.pairs import torch_trunk
 from backend.metrics.pairs.batches import measured
 from backend.metrics.pairs.distances import Distance
 from backend.metrics.pairs.lpips_weights import VERSIONS, Linear, hash_of, read_parts, read_trunk
-from backend.metrics.pairs.trunk import NETS, Trunk
+from backend.metrics.pairs.nets import NETS
 from backend.responses.item_pictures import ItemPictures
+
+if TYPE_CHECKING:
+    from backend.metrics.pairs.trunk import Trunk
 
 _PIXELS, _MOMENTS = "reference", "moments"
 
@@ -34,7 +35,7 @@ _PIXELS, _MOMENTS = "reference", "moments"
 class Weights:
     """The weights that a calibration needs."""
 
-    trunk: Trunk
+    trunk: "Trunk"
     trunk_path: Path
     start: Start
     start_path: Path | None
@@ -68,12 +69,13 @@ def read_start(net: str, trunk: Path, start: str | None, version: str, options: 
     """Return the trunk and the weights to start from.
 
     Args:
-        net: `alex` or `vgg`.
+        net: `alex`, `vgg` or `squeeze`.
         start: a file with linear layers, `uniform` or `random`; None for `random` if the schedule is the
             paper's, else `uniform`.
         version: of LPIPS; '' for that of a published start, else 0.1.
 
     Raises:
+        NotInstalled: PyTorch is missing, or too old.
         NotFound, InvalidInput: a file is not there, or not what it must be; the start is of another version.
     """
     found = read_trunk(trunk, net)
@@ -106,11 +108,9 @@ def calibration_of(
     """Return a calibration, whose data say all that it came from, and its weights as a file's content.
 
     Raises:
-        NotInstalled: torch is missing.
         InvalidInput: the votes are of another kind or too few, an item has no pictures, or a picture cannot
             be read.
     """
-    optional_packages.check("a calibration", "torch")
     check_votes(votes)
     vectors, references = _vectors(votes, pictures, weights, progress)
     found = calibrate(votes, references, vectors, weights.start, options, progress)
@@ -130,7 +130,7 @@ def _vectors(
 ) -> tuple[Vectors, list[str]]:
     """Return the vectors of items, and the hash of the pixels of each item's reference."""
     trunk = weights.trunk
-    measure = partial(moments, trunk, version=weights.version, activations_of=torch_trunk.activations)
+    measure = partial(moments, trunk, version=weights.version)
     both = [Distance(_PIXELS, "", _hashes), Distance(_MOMENTS, "", measure, is_network=True)]
     found = measured(pictures.of(votes).files, both, progress)
     return vectors_of(trunk.net.widths, found[_MOMENTS]), [each.decode() for each in found[_PIXELS]]

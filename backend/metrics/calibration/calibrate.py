@@ -71,7 +71,6 @@ def calibrate(
         progress: as in `fit.fit`.
 
     Raises:
-        NotInstalled: torch is missing.
         InvalidInput: the votes are of another kind, or triplets or references are too few.
     """
     check_votes(votes)

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from backend.foundation import optional_packages
 from backend.foundation.errors import InvalidInput
 from backend.metrics.calibration.schedule import Schedule
 from backend.metrics.calibration.vectors import Vectors
@@ -78,10 +77,8 @@ def fit(
         progress: wraps the steps, such as a progress bar; called with `total` and `label`.
 
     Raises:
-        NotInstalled: torch is missing.
         InvalidInput: the loss is not a finite number.
     """
-    optional_packages.check("a calibration", "torch")
     with _one_thread():
         run = Run(vectors, share, train, validation, start, schedule, seed)
         steps = range(schedule.steps)

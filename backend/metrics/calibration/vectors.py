@@ -7,12 +7,16 @@ come first: the distance of a pair is the weighted sum of a vector phi with one 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from backend.foundation.errors import InvalidInput
-from backend.metrics.pairs.lpips import Activations, normalised
-from backend.metrics.pairs.trunk import Trunk, activations, check_size, scaled
+
+if TYPE_CHECKING:
+    import torch
+
+    from backend.metrics.pairs.trunk import Trunk
 
 
 @dataclass(frozen=True)
@@ -59,12 +63,7 @@ class Vectors:
         return np.split(values, np.cumsum(self.layers)[:-1], axis=-1)
 
 
-def moments(
-    trunk: Trunk,
-    parts: Sequence[np.ndarray],
-    version: str = "0.1",
-    activations_of: Activations = activations,
-) -> np.ndarray:
+def moments(trunk: "Trunk", parts: Sequence[np.ndarray], version: str = "0.1") -> np.ndarray:
     """Return phi and psi of triplets, shape (triplets, 2 sides, 2, channels), float32.
 
     Args:
@@ -73,21 +72,20 @@ def moments(
     Raises:
         InvalidInput: the pictures are too small for the trunk.
     """
-    check_size(trunk.net, *parts[0].shape[1:3])
-    layers = (activations_of(trunk, scaled(part, version)) for part in parts)
-    return np.concatenate([_of_layer(*each) for each in zip(*layers, strict=True)], axis=-1)
+    from backend.metrics.pairs.lpips import squared_differences
+
+    layers = squared_differences(trunk, parts, version)
+    return np.concatenate([np.stack([*map(_moments, sides)], axis=1) for sides in layers], axis=-1)
 
 
-def _of_layer(reference: np.ndarray, *others: np.ndarray) -> np.ndarray:
-    first = normalised(reference)
-    positions = first.shape[1] * first.shape[2]
-    sides = []
-    for other in others:
-        squared = (normalised(other) - first) ** 2
-        phi = squared.mean(axis=(1, 2), dtype=np.float64)
-        psi = (squared**2).mean(axis=(1, 2), dtype=np.float64) / positions
-        sides.append(np.stack([phi, psi], axis=1))
-    return np.stack(sides, axis=1).astype(np.float32)
+def _moments(squared: "torch.Tensor") -> np.ndarray:
+    """Return phi and psi of a layer and side, shape (triplets, 2, channels), float32."""
+    import torch
+
+    positions = squared.shape[2] * squared.shape[3]
+    phi = squared.mean((2, 3), dtype=torch.float64)
+    psi = squared.square().mean((2, 3), dtype=torch.float64) / positions
+    return torch.stack([phi, psi], dim=1).float().numpy()
 
 
 def vectors_of(layers: Sequence[int], values: np.ndarray) -> Vectors:

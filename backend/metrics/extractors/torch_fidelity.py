@@ -1,9 +1,9 @@
 """Extractors of the package torch-fidelity, with weights from a file of the researcher's.
 
 torch-fidelity reads weights with an unpickler that runs what a file contains, and downloads what is
-missing. Here a file is read first, as arrays and nothing else; what torch-fidelity gets is a copy of those
-arrays. It is never left to download anything. Its DINOv2 exists only as a download of a program, and is
-therefore not available; features that were extracted with it elsewhere can be given as files.
+missing. Here a file is read first, as tensors and nothing else; what torch-fidelity gets is a copy of those.
+It is never left to download anything. Its DINOv2 exists only as a download of a program, and is therefore
+not available; features that were extracted with it elsewhere can be given as files.
 
 The Frechet distance of `inception-v3-compat` with the published weights is what papers call FID.
 """
@@ -25,7 +25,7 @@ from backend.foundation.printable import printable
 from backend.foundation.text_files import unreadable
 from backend.metrics.extractors.feature_extractor import FeatureExtractor
 from backend.metrics.features import Extractor
-from backend.metrics.weights.files import read_weights
+from backend.metrics.weights import check_torch, read_weights
 
 if TYPE_CHECKING:
     import torch
@@ -44,9 +44,9 @@ _PRECISE = "float32"
 
 @dataclass(frozen=True)
 class _Weights:
-    """The arrays of a file."""
+    """The tensors of a file."""
 
-    arrays: Mapping[str, np.ndarray]
+    tensors: "Mapping[str, torch.Tensor]"
     sha256: str
     """Of the file."""
     source: str
@@ -93,9 +93,11 @@ def extractor(kind: str, weights: Path | None) -> TorchFidelity:
 
     Raises:
         InvalidInput: there is no such extractor, or the weights are not its own.
-        NotInstalled: the package torch-fidelity is missing.
+        NotInstalled: the package torch-fidelity is missing, or PyTorch is too old.
     """
-    check(f"the extractor torch-fidelity:{kind or INCEPTION}", "torch_fidelity")
+    what = f"the extractor torch-fidelity:{kind or INCEPTION}"
+    check(what, "torch_fidelity")
+    check_torch(what)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of packages that torch-fidelity imports
         from torch_fidelity.registry import FEATURE_EXTRACTORS_REGISTRY
@@ -122,16 +124,16 @@ def extractor(kind: str, weights: Path | None) -> TorchFidelity:
 
 def _read(path: Path) -> _Weights:
     where = printable(path)
-    arrays = read_weights(path)
-    for name, values in arrays.items():
-        if not np.isfinite(values).all():
+    tensors = read_weights(path)
+    for name, values in tensors.items():
+        if not values.isfinite().all():
             raise InvalidInput(f"{where}: {name!a} has weights that are not finite numbers")
     try:
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise unreadable(path, error) from None
-    return _Weights(arrays, digest, where)
+    return _Weights(tensors, digest, where)
 
 
 def _published(kind: str) -> str:
@@ -162,14 +164,13 @@ def _built(family: Any, kind: str, layer: str, weights: _Weights) -> Any:
 def _write(weights: _Weights, path: Path, is_script: bool) -> None:
     import torch
 
-    tensors = {name: torch.from_numpy(values) for name, values in weights.arrays.items()}
     if is_script:
-        torch.jit.script(_module(tensors)).save(str(path))
+        torch.jit.script(_module(weights.tensors)).save(str(path))
     else:
-        torch.save(tensors, path)
+        torch.save(weights.tensors, path)
 
 
-def _module(tensors: "dict[str, torch.Tensor]") -> Any:
+def _module(tensors: "Mapping[str, torch.Tensor]") -> Any:
     """Return an empty module that has these tensors under their dotted names, as CLIP is published."""
     import torch
 

@@ -4,17 +4,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from backend.foundation.errors import InvalidInput
 from backend.foundation.printable import printable
-from backend.metrics.pairs import torch_trunk
-from backend.metrics.pairs.lpips import lpips
 from backend.metrics.pairs.lpips_weights import VERSIONS, Linear, Parts, read_parts
+from backend.metrics.pairs.nets import NETS, Net
 from backend.metrics.pairs.pixels import IDENTICAL_DB, l2, minus_psnr
 from backend.metrics.pairs.structure import one_minus_ms_ssim, one_minus_ssim
-from backend.metrics.pairs.trunk import NETS, Net, Trunk, activations
+from backend.metrics.weights import check_torch
+
+if TYPE_CHECKING:
+    from backend.metrics.pairs.trunk import Trunk
 
 OfPair = Callable[[np.ndarray, np.ndarray], float]
 _PLAIN: Mapping[str, tuple[str, OfPair]] = {
@@ -44,41 +47,38 @@ class Distance:
     is_network: bool = False
 
 
-def distances_named(
-    names: Sequence[str], weights: Sequence[Path] = (), version: str = "", use_torch: bool = False
-) -> list[Distance]:
+def distances_named(names: Sequence[str], weights: Sequence[Path] = (), version: str = "") -> list[Distance]:
     """Return the distances of these names.
 
     Args:
         weights: files that together have the trunks and linear layers that the distances need.
         version: of LPIPS, `0.1` or `0.0`; '' for that of the published linear layers, for others 0.1.
-        use_torch: compute activations by PyTorch.
 
     Raises:
         NotFound: there is no such file.
         InvalidInput: there is no such distance, or the files are not the weights that the distances need.
-        NotInstalled: PyTorch is not installed.
+        NotInstalled: a distance needs PyTorch, which is missing or too old.
     """
     if unknown := [name for name in names if name not in NAMES]:
         raise InvalidInput(f"there is no distance {unknown[0]!r}; there are {', '.join(NAMES)}")
     nets = {net.name for name, net in {**_LPIPS, **_BASELINE}.items() if name in names}
-    if not nets and (weights or version or use_torch):
+    if not nets and (weights or version):
         raise InvalidInput(
-            f"{', '.join(names)} have no weights; leave --weights, --lpips-version and --torch out, or ask "
-            f"for one of {', '.join((*_LPIPS, *_BASELINE))}"
+            f"{', '.join(names)} have no weights; leave --weights and --lpips-version out, or ask for one of "
+            f"{', '.join((*_LPIPS, *_BASELINE))}"
         )
-    if use_torch:
-        torch_trunk.check_installed()
+    if nets:
+        check_torch("LPIPS")
     parts = [read_parts(path) for path in weights]
     for each in parts:
         if not nets & each.nets:
             raise InvalidInput(
                 f"{printable(each.path)} has {each.description}, which none of {', '.join(names)} uses"
             )
-    return [_distance(name, parts, version, use_torch) for name in dict.fromkeys(names)]
+    return [_distance(name, parts, version) for name in dict.fromkeys(names)]
 
 
-def _distance(name: str, parts: Sequence[Parts], version: str, use_torch: bool) -> Distance:
+def _distance(name: str, parts: Sequence[Parts], version: str) -> Distance:
     if name in _PLAIN:
         description, of_pair = _PLAIN[name]
         return Distance(name, description, partial(_of_pairs, of_pair))
@@ -86,8 +86,10 @@ def _distance(name: str, parts: Sequence[Parts], version: str, use_torch: bool) 
     trunk = _trunk(name, net, parts)
     linear = _linear(name, net, parts) if name in _LPIPS else None
     version = _version(linear, version)
-    measure = partial(_of_network, trunk, linear, version, use_torch)
-    return Distance(name, _description(trunk, linear, version, use_torch), measure, True)
+    from backend.metrics.pairs.lpips import lpips
+
+    measure = partial(lpips, trunk, None if linear is None else linear.weights, version=version)
+    return Distance(name, _description(trunk, linear, version), measure, True)
 
 
 def _of_pairs(of_pair: OfPair, parts: Sequence[np.ndarray]) -> np.ndarray:
@@ -95,14 +97,7 @@ def _of_pairs(of_pair: OfPair, parts: Sequence[np.ndarray]) -> np.ndarray:
     return np.array([[of_pair(first[i], other[i]) for other in others] for i in range(len(first))])
 
 
-def _of_network(
-    trunk: Trunk, linear: Linear | None, version: str, use_torch: bool, parts: Sequence[np.ndarray]
-) -> np.ndarray:
-    of = torch_trunk.activations if use_torch else activations
-    return lpips(trunk, None if linear is None else linear.weights, parts, version, of)
-
-
-def _trunk(name: str, net: Net, parts: Sequence[Parts]) -> Trunk:
+def _trunk(name: str, net: Net, parts: Sequence[Parts]) -> "Trunk":
     found = [(each.path, each.trunk) for each in parts if each.trunk and each.trunk.net is net]
     what = f"the trunk {net.title}, for example torchvision's {net.example}"
     return found[_the_only(name, what, [path for path, _ in found])][1]
@@ -138,11 +133,10 @@ def _version(linear: Linear | None, version: str) -> str:
     return version or published or VERSIONS[0]
 
 
-def _description(trunk: Trunk, linear: Linear | None, version: str, use_torch: bool) -> str:
-    origin = "as published" if trunk.is_published else "not the published one"
+def _description(trunk: "Trunk", linear: Linear | None, version: str) -> str:
+    origin = "as published" if trunk.is_published else "not recognised as the published one"
     what = f"trunk {trunk.net.title}, {origin} (sha256 {trunk.hash[:12]})"
-    by = ", by PyTorch" if use_torch else ""
     if linear is None:
-        return f"without linear layers, input of LPIPS v{version}; {what}{by}"
+        return f"without linear layers, input of LPIPS v{version}; {what}"
     layers = "as published" if linear.version else "not published ones"
-    return f"LPIPS v{version}; linear layers {layers} (sha256 {linear.hash[:12]}); {what}{by}"
+    return f"LPIPS v{version}; linear layers {layers} (sha256 {linear.hash[:12]}); {what}"

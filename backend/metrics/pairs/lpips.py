@@ -6,62 +6,56 @@ is linear in the weights, the mean over positions comes first: a pair has one nu
 which the distance follows for any linear layers, without (weights of 1) or with.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
+import torch
 
-from backend.metrics.pairs.trunk import Trunk, activations, check_size, scaled
+from backend.metrics.pairs.trunk import Trunk, activations, scaled
 
 _EPSILON = 1e-10
 """Added to the length by which activations are divided, as the authors' code does."""
-Activations = Callable[[Trunk, np.ndarray], Iterable[np.ndarray]]
 
 
-def differences_from_first(
-    trunk: Trunk,
-    parts: Sequence[np.ndarray],
-    version: str = "0.1",
-    activations_of: Activations = activations,
-) -> Iterator[np.ndarray]:
-    """Yield, for each layer, the differences of the other parts from the first, which is computed once.
+def squared_differences(
+    trunk: Trunk, parts: Sequence[np.ndarray], version: str = "0.1"
+) -> Iterator[list[torch.Tensor]]:
+    """Yield, for each layer, those of the other parts from the first, which is computed once.
 
     Args:
         parts: pictures of items, each of shape (items, height, width, 3); the first part is the reference.
 
     Yields:
-        Arrays of shape (items, parts - 1, channels), float64.
+        For each other part a tensor of shape (items, channels, height, width), float32.
 
     Raises:
         InvalidInput: the pictures are too small for the trunk.
     """
-    check_size(trunk.net, *parts[0].shape[1:3])
+    trunk.net.check_size(*parts[0].shape[1:3])
     # Each part by itself: equal pictures then stand at equal rows of the matrices, and products of matrices
     # may differ in the last digit between rows. So equal pictures have distances that are exactly equal.
-    for layers in zip(*(activations_of(trunk, scaled(part, version)) for part in parts), strict=True):
+    for layers in zip(*(activations(trunk, scaled(part, version)) for part in parts), strict=True):
         first, *others = map(normalised, layers)
-        squared = [((other - first) ** 2).mean(axis=(1, 2), dtype=np.float64) for other in others]
-        yield np.stack(squared, axis=1)
+        yield [(other - first).square_() for other in others]
 
 
-def normalised(layer: np.ndarray) -> np.ndarray:
-    """Return activations divided by their length over channels, the last axis."""
-    length = np.sqrt(np.einsum("...c,...c->...", layer, layer))
-    return layer / (length + np.float32(_EPSILON))[..., None]
+def normalised(layer: torch.Tensor) -> torch.Tensor:
+    """Return activations divided by their length over channels, the second axis."""
+    return layer / (layer.square().sum(1, keepdim=True).sqrt() + _EPSILON)
 
 
 def lpips(
-    trunk: Trunk,
-    weights: Sequence[np.ndarray] | None,
-    parts: Sequence[np.ndarray],
-    version: str = "0.1",
-    activations_of: Activations = activations,
+    trunk: Trunk, weights: Sequence[np.ndarray] | None, parts: Sequence[np.ndarray], version: str = "0.1"
 ) -> np.ndarray:
     """Return the distances of the other parts of items from the first, shape (items, parts - 1), float64.
 
     Args:
         weights: of the linear layers, each of shape (channels,); None for the distance without them.
     """
-    layers = differences_from_first(trunk, parts, version, activations_of)
+    layers = (
+        np.stack([each.mean((2, 3), dtype=torch.float64).numpy() for each in others], axis=1)
+        for others in squared_differences(trunk, parts, version)
+    )
     if weights is None:
         return sum(layer.sum(axis=-1) for layer in layers)
     return sum(layer @ of for layer, of in zip(layers, weights, strict=True))

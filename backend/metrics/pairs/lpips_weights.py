@@ -1,8 +1,7 @@
 """Trunks and linear layers of LPIPS from files of weights, whatever the names that a program gave them.
 
-Trunks are read from torchvision's state dicts (`features.0.weight`), from states of the `lpips` package
-(`net.slice1.0.weight`), and from those of flax (`AlexNet_0.Conv_0.kernel`); linear layers from files of the
-`lpips` package (`lin0.model.1.weight`) and of flax (`NetLinLayer_0.Conv_0.kernel`).
+Trunks are read from torchvision's state dicts (`features.0.weight`) and from states of the `lpips` package
+(`net.slice1.0.weight`); linear layers from files of that package (`lin0.model.1.weight`).
 """
 
 import hashlib
@@ -10,26 +9,32 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from backend.foundation.errors import InvalidInput
+from backend.foundation.errors import InvalidInput, brief
 from backend.foundation.printable import printable
-from backend.metrics.pairs.trunk import NETS, Net, Trunk
-from backend.metrics.weights.files import read_weights
+from backend.metrics.pairs.nets import NETS
+from backend.metrics.weights import read_weights
 
-_TORCH = re.compile(r"(?:.*\.)?(?:features|slice\d)\.(\d+)\.(weight|bias)")
-_BARE = re.compile(r"(\d+)\.(weight|bias)")
-_FLAX = re.compile(r"(?:.*\.)?(AlexNet|VGG16)_0\.Conv_(\d+)\.(kernel|bias)")
-_LINEAR = re.compile(
-    r"(?:.*\.)?(?:lin|lins\.|NetLinLayer_)(\d+)(?:\.(?:model\.\d\.|Conv_0\.)?(weight|kernel))?"
+if TYPE_CHECKING:
+    import torch
+
+    from backend.metrics.pairs.trunk import Trunk
+
+_TRUNK = re.compile(
+    r"(?:(?:.*\.)?(?:features|slice\d)\.)?(\d+\.(?:squeeze\.|expand[13]x[13]\.)?(?:weight|bias))"
 )
+_LINEAR = re.compile(r"(?:.*\.)?(?:lin|lins\.)(\d+)(?:\.(?:model\.\d\.)?weight)?")
 VERSIONS = ("0.1", "0.0")
 PUBLISHED: Mapping[str, tuple[str, str]] = {
     "f3e6b8e0db8a34f52936347253f791a3038767597e3b6ebe04c4a310e106f8c2": ("alex", "0.1"),
     "7883f023f8d495d2c83703a7e6c581fd4ebda9f118bc668e7c68d1139aa4173d": ("alex", "0.0"),
     "1e12fddcec0ba767e53f24b4ea914e13081314f8519d0a9414c41324c9ff8019": ("vgg", "0.1"),
     "331f93e5ee5a108457493b12aa57a066ba6243cbbd54461fa998df4c726d1519": ("vgg", "0.0"),
+    "6b5c58d96250f32f9130a027536282c16c577eabedd13f8b34b8c3bfccdcc59b": ("squeeze", "0.1"),
+    "aa3a7bc1ec03249d4c1092feceeb09ffbf18da2b4fa7b4f18b904c9ef50d8b42": ("squeeze", "0.0"),
 }
 """By the hash of linear layers: net and version of those that the authors published."""
 
@@ -55,7 +60,7 @@ class Parts:
     """What a file of weights has for LPIPS."""
 
     path: Path
-    trunk: Trunk | None
+    trunk: "Trunk | None"
     linear: Linear | None
 
     @property
@@ -72,11 +77,11 @@ class Parts:
         return " and ".join(filter(None, (trunk, linear)))
 
 
-def read_trunk(path: Path, net: str) -> Trunk:
+def read_trunk(path: Path, net: str) -> "Trunk":
     """Return the trunk of a file.
 
     Args:
-        net: `alex` or `vgg`.
+        net: `alex`, `vgg` or `squeeze`.
 
     Raises:
         NotFound: there is no such file.
@@ -113,16 +118,16 @@ def read_parts(path: Path) -> Parts:
         NotFound: there is no such file.
         InvalidInput: it is no file of weights, has neither, or has numbers that can't be weights.
     """
-    arrays = read_weights(path, _is_wanted)
+    tensors = read_weights(path)
     try:
-        found = Parts(path, _trunk(arrays), _linear(arrays))
+        found = Parts(path, _trunk(path, tensors), _linear(tensors))
     except _Unfit as error:
         raise InvalidInput(f"{printable(path)}: {error}") from None
     if found.trunk is None and found.linear is None:
-        names = ", ".join(list(arrays)[:3]) or "no arrays of such names"
+        names = ", ".join(map(brief, list(tensors)[:3])) or "no tensors"
         raise InvalidInput(
-            f"{printable(path)} must have a trunk (AlexNet or VGG16, as of torchvision) or linear layers of "
-            f"LPIPS (lin0.model.1.weight, …); it has {names}"
+            f"{printable(path)} must have a trunk ({_titles()}, as of torchvision) or linear layers of LPIPS "
+            f"(lin0.model.1.weight, …); it has {names}"
         )
     return found
 
@@ -140,81 +145,78 @@ class _Unfit(Exception):
     """Arrays that cannot be the weights of LPIPS."""
 
 
-def _is_wanted(name: str) -> bool:
-    return any(pattern.fullmatch(name) for pattern in (_TORCH, _BARE, _FLAX, _LINEAR))
+def _titles() -> str:
+    *others, last = (net.title for net in NETS.values())
+    return f"{', '.join(others)} or {last}"
 
 
-def _trunk(arrays: Mapping[str, np.ndarray]) -> Trunk | None:
-    """Return the trunk among the arrays, in kernels of shape (side, side, channels in, channels out)."""
-    kernels: dict[int, np.ndarray] = {}
-    biases: dict[int, np.ndarray] = {}
-    for name, array in arrays.items():
-        if found := _TORCH.fullmatch(name) or _BARE.fullmatch(name):
-            place, kind = int(found[1]), found[2]
-            is_kernel = kind == "weight"
-            array = array.transpose(2, 3, 1, 0) if is_kernel and array.ndim == 4 else array
-        elif found := _FLAX.fullmatch(name):
-            place, is_kernel = int(found[2]), found[3] == "kernel"
-        else:
-            continue
-        into = kernels if is_kernel else biases
-        if place in into:
-            raise _Unfit(f"the layer {place} of a trunk is there twice")
-        into[place] = array
-    if not kernels and not biases:
-        return None
-    net = _net_of(kernels, biases)
-    ordered = [kernels[place] for place in sorted(kernels)], [biases[place] for place in sorted(biases)]
-    for kind, group in zip(("kernel", "bias"), ordered, strict=True):
-        for i, array in enumerate(group):
-            _check_finite(array, f"the {kind} of convolution {i + 1}")
-    kernel, bias = (tuple(np.ascontiguousarray(each, np.float32) for each in group) for group in ordered)
-    return Trunk(net, kernel, bias, hash_of((*kernel, *bias)))
+def _trunk(path: Path, tensors: "Mapping[str, torch.Tensor]") -> "Trunk | None":
+    state: dict[str, torch.Tensor] = {}
+    for name, tensor in tensors.items():
+        if found := _TRUNK.fullmatch(name):
+            if found[1] in state:
+                raise _Unfit(f"{found[1]} of a trunk is there twice")
+            state[found[1]] = tensor
+    return _trunk_of(path, state) if state else None
 
 
-def _net_of(kernels: Mapping[int, np.ndarray], biases: Mapping[int, np.ndarray]) -> Net:
-    shapes = tuple(kernels[place].shape for place in sorted(kernels))
-    widths = tuple(biases[place].shape for place in sorted(biases))
+def _trunk_of(path: Path, state: "dict[str, torch.Tensor]") -> "Trunk":
+    from backend.metrics.pairs.trunk import Trunk, layers_of
+
+    shapes = {name: tensor.shape for name, tensor in state.items()}
     for net in NETS.values():
-        is_placed = tuple(sorted(kernels)) in (net.places, tuple(range(len(net.places))))
-        is_complete = shapes == net.shapes and widths == tuple(shape[-1:] for shape in net.shapes)
-        if is_complete and is_placed and {*kernels} == {*biases}:
-            return net
-    first = "first kernel " + " x ".join(map(str, shapes[0])) if shapes else "no kernel"
+        layers = layers_of(net)
+        expected = layers.state_dict()
+        if shapes != {name: tensor.shape for name, tensor in expected.items()}:
+            continue
+        fit = {name: _finite(state[name], f"{name} of the trunk").float() for name in expected}
+        layers.load_state_dict({name: each.contiguous() for name, each in fit.items()}, assign=True)
+        kernels = [each.permute(2, 3, 1, 0).numpy() for each in fit.values() if each.ndim == 4]
+        biases = [each.numpy() for each in fit.values() if each.ndim == 1]
+        digest = hash_of((*kernels, *biases))
+        is_published = digest == net.published or _is_example(path, net.example)
+        return Trunk(net, layers.requires_grad_(False), digest, is_published)
     raise _Unfit(
-        f"expected the convolutions of AlexNet (5) or VGG16 (13, without batch normalisation), got "
-        f"{len(shapes)} kernels and {len(widths)} biases, {first}"
+        f"expected the convolutions of {_titles()} without batch normalisation, got {len(shapes)} tensors, "
+        f"the first of shape {' x '.join(map(str, next(iter(shapes.values())))) or '()'}"
     )
 
 
-def _linear(arrays: Mapping[str, np.ndarray]) -> Linear | None:
-    found: dict[int, np.ndarray] = {}
-    for name, array in arrays.items():
+def _is_example(path: Path, example: str) -> bool:
+    """Return whether a file is torchvision's, whose name ends in the first digits of its SHA-256."""
+    with path.open("rb") as file:
+        digits = hashlib.file_digest(file, "sha256").hexdigest()
+    return digits.startswith(Path(example).stem.rpartition("-")[2])
+
+
+def _linear(tensors: "Mapping[str, torch.Tensor]") -> Linear | None:
+    found: dict[int, torch.Tensor] = {}
+    for name, tensor in tensors.items():
         if match := _LINEAR.fullmatch(name):
-            weights = array.reshape(-1)
-            if int(match[1]) in found and not np.array_equal(found[int(match[1])], weights):
-                raise _Unfit(f"the linear layer {match[1]} is there twice, with different weights")
-            found[int(match[1])] = weights
+            layer = int(match[1])
+            if layer in found and not found[layer].equal(tensor):
+                raise _Unfit(f"the linear layer {layer} is there twice, with different weights")
+            found[layer] = tensor
     if not found:
         return None
-    widths = tuple(len(found[place]) for place in sorted(found))
+    widths = tuple(found[place].numel() for place in sorted(found))
     names = [net.name for net in NETS.values() if net.widths == widths]
     if not names or sorted(found) != list(range(len(widths))):
         expected = " or ".join(f"{', '.join(map(str, net.widths))} ({net.title})" for net in NETS.values())
         raise _Unfit(f"expected linear layers of {expected} weights, got {', '.join(map(str, widths))}")
-    layers = [found[place] for place in sorted(found)]
+    layers = [_finite(found[i], f"the linear layer {i}").double().numpy().ravel() for i in range(len(found))]
     for i, layer in enumerate(layers):
-        _check_finite(layer, f"the linear layer {i}")
         if (negative := int((layer < 0).sum())) > 0:
             raise _Unfit(
                 f"the linear layer {i} has {negative} negative weights, the lowest {layer.min():g}; those of "
                 "LPIPS are not negative, else a distance could be"
             )
-    return Linear(names[0], tuple(layer.astype(np.float64) for layer in layers), hash_of(layers))
+    return Linear(names[0], tuple(layers), hash_of(layers))
 
 
-def _check_finite(array: np.ndarray, what: str) -> None:
-    if array.dtype.kind != "f":
-        raise _Unfit(f"{what} has {array.dtype}; floating-point numbers are expected")
-    if not (np.abs(array) <= np.finfo(np.float32).max).all():
+def _finite(tensor: "torch.Tensor", what: str) -> "torch.Tensor":
+    if not tensor.is_floating_point():
+        raise _Unfit(f"{what} has {tensor.dtype}; floating-point numbers are expected")
+    if not tensor.float().isfinite().all():
         raise _Unfit(f"{what} has NaN or infinity among its numbers")
+    return tensor

@@ -12,7 +12,7 @@ from PIL import Image
 
 from backend.cli import main
 from backend.metrics.pairs.lpips_weights import read_linear
-from backend.metrics.pairs.trunk import ALEX
+from backend.metrics.pairs.nets import ALEX
 from backend.responses.reading.bapps import share_bytes
 from tests.unit.metrics.pairs.test_lpips_weights import linear_arrays, trunk_arrays, written
 
@@ -42,7 +42,7 @@ def tree(sets, kind="2afc", root="tree"):
 
 
 def weights(folder="."):
-    return written(Path(folder), trunk_arrays(), "trunk.npz")
+    return written(Path(folder), trunk_arrays(), "trunk.pth")
 
 
 def calibrate(*arguments):
@@ -71,12 +71,12 @@ def test_votes_on_pairs_are_refused_with_the_reason():
 def test_a_trunk_or_a_start_that_is_none_is_refused():
     tree({"cnn": 2})
     Path("bad.pth").write_bytes(b"\x80\x02cos\nsystem\n.")
-    linear = written(Path(), linear_arrays(), "linear.npz")
+    linear = written(Path(), linear_arrays(), "linear.pth")
 
     assert "bad.pth" in refused("tree", "--trunk", "bad.pth", "-o", "out")
     assert "trunk AlexNet" in refused("tree", "--trunk", linear, "-o", "out")
     assert "linear layers of LPIPS for AlexNet; it has none" in refused(
-        "tree", "--trunk", weights(), "--start", "trunk.npz", "-o", "out"
+        "tree", "--trunk", weights(), "--start", "trunk.pth", "-o", "out"
     )
     assert "unifrom" in refused("tree", "--trunk", weights(), "--start", "unifrom", "-o", "out")
 
@@ -108,9 +108,10 @@ def test_an_earlier_calibration_is_not_replaced_unless_asked(name):
 def test_a_missing_torch_is_named_with_the_command_that_installs_it():
     if find_spec("torch"):
         pytest.skip("torch is installed")
-    tree({"cnn": 100})
+    tree({"cnn": 1})
+    Path("trunk.pth").touch()
 
-    found = refused("tree", "--trunk", weights(), "-o", "out")
+    found = refused("tree", "--trunk", "trunk.pth", "-o", "out")
 
     assert re.search(r"a calibration needs torch, which is not installed; run: .* -m pip install ", found)
 
@@ -118,7 +119,7 @@ def test_a_missing_torch_is_named_with_the_command_that_installs_it():
 def test_a_calibration_is_written_whole_and_is_the_same_again():
     pytest.importorskip("torch")
     tree({"cnn": 70, "blur": 50})
-    start = written(Path(), linear_arrays(), "linear.npz")
+    start = written(Path(), linear_arrays(), "linear.pth")
     arguments = ("tree", "--votes", 2, "--trunk", weights(), "--start", start, "--steps", 60, "-o", "out")
 
     found = calibrate(*arguments, "--json")
@@ -133,5 +134,5 @@ def test_a_calibration_is_written_whole_and_is_the_same_again():
     assert [len(layer) for layer in read_linear(Path("out/alex.pth"), "alex")] == [*ALEX.widths]
     (share,) = (row for row in data["shares"] if row["share"] == "held-out")
     assert [row["score"] for row in share["agreement"]["metrics"] if row["metric"] == "before"][-1] > 90
-    assert "LPIPS v0.1, AlexNet; 120 triplets of 120 references" in again.stdout
+    assert "Metric: LPIPS v0.1, AlexNet\nTriplets: 120\nReferences: 120\n" in again.stdout
     assert json.loads(Path("out/calibration.json").read_text("utf-8"))["weights"] == data["weights"]

@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 from backend.analysis.agreement.votes import JND, votes_of_shares
-from backend.foundation.errors import InvalidInput, NotInstalled
-from backend.foundation.optional_packages import install_command
+from backend.foundation.errors import InvalidInput
 from backend.metrics.calibration.calibrate import Options, calibrate, check_votes
 from backend.metrics.calibration.start import FILE, UNIFORM, start_of
 from backend.metrics.calibration.weights_file import weights_bytes
-from backend.metrics.weights.files import read_weights
+from backend.metrics.weights import read_weights
 from validate.calibration import (
     LAYERS,
     chance_by,
@@ -152,16 +151,3 @@ def test_other_numbers_of_vectors_than_of_votes_are_refused():
 
     with pytest.raises(InvalidInput, match="120 triplets must have as many references and vectors, not 119 "):
         calibrate(votes, references(119), vectors, start_of(UNIFORM, LAYERS, 0))
-
-
-def test_a_missing_torch_is_named_with_the_command_that_installs_it():
-    from importlib.util import find_spec
-
-    if find_spec("torch"):
-        pytest.skip("torch is installed")
-    vectors, votes, _ = triplets_of_judges(120)
-
-    with pytest.raises(NotInstalled, match="a calibration needs torch, which is not installed; run: "):
-        calibrate(votes, references(120), vectors, start_of(UNIFORM, LAYERS, 0))
-    assert "torch" in install_command("torch")
-    assert "matplotlib" in install_command("torch")

@@ -5,15 +5,15 @@ import pytest
 
 from backend.foundation.errors import InvalidInput
 from backend.metrics.calibration.vectors import Vectors, moments, vectors_of
-from backend.metrics.pairs.lpips import lpips, normalised
-from backend.metrics.pairs.trunk import ALEX, Trunk, activations, scaled
+from backend.metrics.pairs.lpips_weights import read_trunk
+from backend.metrics.pairs.nets import ALEX
+
+from ..pairs.test_lpips_weights import trunk_arrays, written
 
 
 @pytest.fixture(scope="module")
-def trunk():
-    rng = np.random.default_rng(0)
-    kernels = [rng.normal(0, 0.05, shape).astype(np.float32) for shape in ALEX.shapes]
-    return Trunk(ALEX, tuple(kernels), tuple(np.zeros(shape[-1], np.float32) for shape in ALEX.shapes))
+def trunk(tmp_path_factory):
+    return read_trunk(written(tmp_path_factory.mktemp("trunk"), trunk_arrays(scale=0.05)), "alex")
 
 
 @pytest.fixture(scope="module")
@@ -22,6 +22,8 @@ def parts():
 
 
 def test_the_weighted_sum_of_phi_is_the_distance(trunk, parts):
+    from backend.metrics.pairs.lpips import lpips
+
     rng = np.random.default_rng(2)
     weights = [rng.random(channels) for channels in ALEX.widths]
 
@@ -33,13 +35,14 @@ def test_the_weighted_sum_of_phi_is_the_distance(trunk, parts):
 
 def test_psi_is_the_variance_of_phi_when_entries_are_dropped(trunk, parts):
     """Dropping an entry x with chance 1/2, and doubling it otherwise, gives it the variance x^2."""
-    first, other = (next(activations(trunk, scaled(parts[k]))) for k in (0, 1))
-    entries = (normalised(other) - normalised(first)) ** 2
-    count = entries.shape[1] * entries.shape[2]
+    from backend.metrics.pairs.lpips import squared_differences
+
+    entries = next(squared_differences(trunk, parts))[0].double().numpy()
+    count = entries.shape[2] * entries.shape[3]
 
     found = moments(trunk, parts)[:, 0, 1, : ALEX.widths[0]]
 
-    assert found == pytest.approx((entries.astype(float) ** 2).sum(axis=(1, 2)) / count**2, rel=1e-4)
+    assert found == pytest.approx((entries**2).sum(axis=(2, 3)) / count**2, rel=1e-4)
 
 
 def made(**values):

@@ -1,27 +1,32 @@
 """Distances by name, and by batch: which weights they take, and what files of pictures may be."""
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from backend.foundation.errors import InvalidInput, NotFound
-from backend.metrics.pairs import batches, distances, lpips_weights, trunk
+from backend.foundation.errors import InvalidInput, NotFound, NotInstalled
+from backend.metrics.pairs import batches, distances, lpips_weights
 from backend.metrics.pairs.batches import measured
 from backend.metrics.pairs.distances import DEFAULT, NAMES, Distance, distances_named
-from backend.metrics.pairs.lpips import lpips
+from backend.metrics.pairs.nets import VGG
 from backend.metrics.pairs.pixels import l2
 
-from .test_lpips_weights import FILES, linear_arrays, trunk_arrays, written
-
-LINEAR = FILES / "alex_linear_zip.pth"
+from .test_lpips_weights import linear_arrays, trunk_arrays, written
 
 
 @pytest.fixture(scope="module")
 def alex(tmp_path_factory):
     """A file of a random AlexNet."""
-    return written(tmp_path_factory.mktemp("weights"), trunk_arrays(), "alex.npz")
+    return written(tmp_path_factory.mktemp("weights"), trunk_arrays())
+
+
+@pytest.fixture(scope="module")
+def linear(tmp_path_factory):
+    """A file of random linear layers."""
+    return written(tmp_path_factory.mktemp("weights"), linear_arrays())
 
 
 def saved(folder, pictures, suffix="png"):
@@ -64,11 +69,13 @@ def test_distances_of_items_are_those_of_their_pictures_whatever_the_batches(tmp
         assert found["l2"][i].tolist() == [l2(first, other) for other in others]
 
 
-def test_lpips_takes_trunk_and_linear_layers_from_the_files(alex, tmp_path):
-    parts = random_pictures(3)
-    of_net, weights = lpips_weights.read_trunk(alex, "alex"), lpips_weights.read_linear(LINEAR, "alex")
+def test_lpips_takes_trunk_and_linear_layers_from_the_files(alex, linear, tmp_path):
+    from backend.metrics.pairs.lpips import lpips
 
-    found = measured({"i": saved(tmp_path, parts)}, distances_named(["lpips-alex"], [alex, LINEAR]))
+    parts = random_pictures(3)
+    of_net, weights = lpips_weights.read_trunk(alex, "alex"), lpips_weights.read_linear(linear, "alex")
+
+    found = measured({"i": saved(tmp_path, parts)}, distances_named(["lpips-alex"], [alex, linear]))
 
     assert np.array_equal(found["lpips-alex"], lpips(of_net, weights, [part[None] for part in parts]))
 
@@ -86,61 +93,44 @@ def test_equal_pictures_have_equal_distances_in_every_batch(alex, tmp_path):
     assert all(values[4, 0] == values[4, 1] for values in found.values())
 
 
-def test_pytorch_gives_the_same_distances(alex, tmp_path):
-    pytest.importorskip("torch")
-    files = {f"i{i}": saved(tmp_path, random_pictures(3, 64, 64, seed=i)) for i in range(3)}
-
-    ours, theirs = (
-        measured(files, distances_named(["lpips-alex"], [alex, LINEAR], use_torch=by))["lpips-alex"]
-        for by in (False, True)
-    )
-
-    assert theirs == pytest.approx(ours, rel=1e-5)
-
-
-def test_pytorch_is_asked_for_where_it_is_missing():
-    import importlib.util
-
-    from backend.foundation.errors import NotInstalled
-
-    if importlib.util.find_spec("torch"):
+def test_pytorch_is_asked_for_at_once_where_it_is_missing():
+    if find_spec("torch"):
         pytest.skip("PyTorch is installed")
-    with pytest.raises(NotInstalled, match="--torch needs torch, which is not installed; run: "):
-        distances_named(["lpips-alex"], use_torch=True)
+    with pytest.raises(NotInstalled, match="LPIPS needs torch, which is not installed; run: "):
+        distances_named(["l2", "baseline-squeeze"], [Path("gone.pth")])
 
 
-def test_version_and_hashes_of_the_weights_are_described(alex, monkeypatch):
-    unknown = distances_named(["lpips-alex"], [alex, LINEAR])[0].description
-    linear = lpips_weights.read_parts(LINEAR).linear.hash
-    monkeypatch.setattr(lpips_weights, "PUBLISHED", {linear: ("alex", "0.0")})
-    published = distances_named(["lpips-alex"], [alex, LINEAR])[0].description
+def test_version_and_hashes_of_the_weights_are_described(alex, linear, monkeypatch):
+    unknown = distances_named(["lpips-alex"], [alex, linear])[0].description
+    digest = lpips_weights.read_parts(linear).linear.hash
+    monkeypatch.setattr(lpips_weights, "PUBLISHED", {digest: ("alex", "0.0")})
+    published = distances_named(["lpips-alex"], [alex, linear])[0].description
+    trunk = lpips_weights.read_trunk(alex, "alex").hash
     baseline = distances_named(["baseline-alex"], [alex], "0.0")[0].description
 
-    of_trunk = (
-        f"trunk AlexNet, not the published one (sha256 {lpips_weights.read_trunk(alex, 'alex').hash[:12]})"
-    )
-    assert unknown == f"LPIPS v0.1; linear layers not published ones (sha256 {linear[:12]}); {of_trunk}"
-    assert published == f"LPIPS v0.0; linear layers as published (sha256 {linear[:12]}); {of_trunk}"
+    of_trunk = f"trunk AlexNet, not recognised as the published one (sha256 {trunk[:12]})"
+    assert unknown == f"LPIPS v0.1; linear layers not published ones (sha256 {digest[:12]}); {of_trunk}"
+    assert published == f"LPIPS v0.0; linear layers as published (sha256 {digest[:12]}); {of_trunk}"
     assert baseline == f"without linear layers, input of LPIPS v0.0; {of_trunk}"
 
 
-def test_the_version_decides_on_the_scale_of_the_input(alex, tmp_path):
+def test_the_version_decides_on_the_scale_of_the_input(alex, linear, tmp_path):
     files = {"i": saved(tmp_path, random_pictures(2))}
 
     new, old = (
-        measured(files, distances_named(["lpips-alex"], [alex, LINEAR], version))["lpips-alex"]
+        measured(files, distances_named(["lpips-alex"], [alex, linear], version))["lpips-alex"]
         for version in ("0.1", "0.0")
     )
 
     assert abs(new - old) > 1e-3
 
 
-def test_linear_layers_of_their_own_count_before_those_that_come_with_a_trunk(tmp_path):
-    both = written(tmp_path, {**trunk_arrays(), **linear_arrays(seed=9)}, "both.npz")
+def test_linear_layers_of_their_own_count_before_those_that_come_with_a_trunk(linear, tmp_path):
+    both = written(tmp_path, {**trunk_arrays(), **linear_arrays(seed=9)})
 
-    alone, chosen = (distances_named(["lpips-alex"], files)[0] for files in ([both], [both, LINEAR]))
+    alone, chosen = (distances_named(["lpips-alex"], files)[0] for files in ([both], [both, linear]))
 
-    assert lpips_weights.read_parts(LINEAR).linear.hash[:12] in chosen.description
+    assert lpips_weights.read_parts(linear).linear.hash[:12] in chosen.description
     assert lpips_weights.read_parts(both).linear.hash[:12] in alone.description
 
 
@@ -150,24 +140,24 @@ def refused(names, weights=(), **options):
     return str(found.value)
 
 
-def test_weights_that_are_missing_too_many_or_of_no_use_are_refused(alex, tmp_path, monkeypatch):
-    vgg = written(tmp_path, {f"lin{i}": np.ones(n) for i, n in enumerate(trunk.VGG.widths)}, "vgg.npz")
+def test_weights_that_are_missing_too_many_or_of_no_use_are_refused(alex, linear, tmp_path, monkeypatch):
+    vgg = written(tmp_path, {f"lin{i}": np.ones(n) for i, n in enumerate(VGG.widths)})
 
     assert "lpips-alex needs the trunk AlexNet, for example torchvision's alexnet-" in refused(["lpips-alex"])
     assert "lpips-alex needs the linear layers for AlexNet, for" in refused(["lpips-alex"], [alex])
-    assert "from one file, not from" in refused(["lpips-alex"], [alex, alex, LINEAR])
+    assert "from one file, not from" in refused(["lpips-alex"], [alex, alex, linear])
     assert "linear layers for VGG16, which none of lpips-alex uses" in refused(
-        ["lpips-alex"], [alex, LINEAR, vgg]
+        ["lpips-alex"], [alex, linear, vgg]
     )
     assert "lpips-vgg needs the trunk VGG16" in refused(["lpips-vgg"], [vgg])
     assert "ssim have no weights; leave --weights" in refused(["ssim"], [alex])
     assert "ssim have no weights" in refused(["ssim"], version="0.0")
     assert "there is no distance 'lpips'; there are l2, psnr, ssim" in refused(["ssim", "lpips"])
     assert "gone.pth is not there" in refused(["lpips-alex"], [Path("gone.pth")])
-    linear = lpips_weights.read_parts(LINEAR).linear.hash
-    monkeypatch.setattr(lpips_weights, "PUBLISHED", {linear: ("alex", "0.1")})
+    digest = lpips_weights.read_parts(linear).linear.hash
+    monkeypatch.setattr(lpips_weights, "PUBLISHED", {digest: ("alex", "0.1")})
     assert "--lpips-version is 0.0, but the linear layers are the published ones of v0.1" in refused(
-        ["lpips-alex"], [alex, LINEAR], version="0.0"
+        ["lpips-alex"], [alex, linear], version="0.0"
     )
 
 

@@ -1,36 +1,54 @@
 """Trunks and linear layers are found under the names of several programs; anything else is refused."""
 
-from pathlib import Path
+import hashlib
+from dataclasses import replace
+from itertools import count, pairwise
 
 import numpy as np
 import pytest
 
 from backend.foundation.errors import InvalidInput
+from backend.metrics.pairs import lpips_weights
 from backend.metrics.pairs.lpips_weights import PUBLISHED, read_linear, read_parts, read_trunk
-from backend.metrics.pairs.trunk import ALEX, NETS, VGG
+from backend.metrics.pairs.nets import ALEX, NETS, SQUEEZE, VGG
 
-FILES = Path(__file__).resolve().parents[1] / "files"
 NAMES = {
-    "torchvision": lambda net, i: f"features.{net.places[i]}.{{}}",
-    "lpips": lambda net, i: f"net.slice1.{net.places[i]}.{{}}",
-    "a checkpoint": lambda net, i: f"state_dict.module.features.{net.places[i]}.{{}}",
-    "the features alone": lambda net, i: f"{net.places[i]}.{{}}",
-    "flax": lambda net, i: f"{net.module}_0.Conv_{i}.{{}}",
+    "torchvision": "features.{}",
+    "lpips": "net.slice1.{}",
+    "a checkpoint": "state_dict.module.features.{}",
+    "the features alone": "{}",
 }
+FIRE = ((3, 64, 16, 64), (4, 128, 16, 64), (6, 128, 32, 128), (7, 256, 32, 128), (9, 256, 48, 192),
+        (10, 384, 48, 192), (11, 384, 64, 256), (12, 512, 64, 256))  # fmt: skip
+"""Place, channels, narrow channels, and half of the output's channels."""
 
 
-def trunk_arrays(net=ALEX, names="torchvision", seed=3):
-    """Return a random trunk as arrays by name; kernels as (out, in, height, width) but for flax."""
+def shapes_of(net=ALEX):
+    """Return the shapes of torchvision's kernels by name, written down independently of the code."""
+    if net is ALEX:
+        places, sides, widths = (0, 3, 6, 8, 10), (11, 5, 3, 3, 3), (3, 64, 192, 384, 256, 256)
+    elif net is VGG:
+        places = (0, 2, 5, 7, 10, 12, 14, 17, 19, 21, 24, 26, 28)
+        sides, widths = (3,) * 13, (3, 64, 64, 128, 128, *(256,) * 3, *(512,) * 6)
+    else:
+        parts = {"squeeze": lambda i, n, w: (n, i, 1, 1), "expand1x1": lambda i, n, w: (w, n, 1, 1),
+                 "expand3x3": lambda i, n, w: (w, n, 3, 3)}  # fmt: skip
+        fire = {f"{place}.{part}": of(*sizes) for place, *sizes in FIRE for part, of in parts.items()}
+        return {"0": (64, 3, 3, 3), **fire}
+    channels = pairwise(widths)
+    return {
+        str(place): (outer, inner, side, side)
+        for place, side, (inner, outer) in zip(places, sides, channels, strict=True)
+    }
+
+
+def trunk_arrays(net=ALEX, names="torchvision", seed=3, scale=1.0):
+    """Return a random trunk as arrays by name, as torchvision orders their axes."""
     rng = np.random.default_rng(seed)
     found = {}
-    for i, shape in enumerate(net.shapes):
-        name = NAMES[names](net, i)
-        kernel = rng.normal(size=shape).astype("f4")
-        is_flax = names == "flax"
-        found[name.format("kernel" if is_flax else "weight")] = (
-            kernel if is_flax else kernel.transpose(3, 2, 0, 1)
-        )
-        found[name.format("bias")] = rng.normal(size=shape[-1]).astype("f4")
+    for name, shape in shapes_of(net).items():
+        found[NAMES[names].format(f"{name}.weight")] = (scale * rng.normal(size=shape)).astype("f4")
+        found[NAMES[names].format(f"{name}.bias")] = (scale * rng.normal(size=shape[0])).astype("f4")
     return found
 
 
@@ -39,20 +57,46 @@ def linear_arrays(net=ALEX, seed=4):
     return {f"lin{i}.model.1.weight": rng.random((1, c, 1, 1)).astype("f4") for i, c in enumerate(net.widths)}
 
 
-def written(folder, arrays, name="weights.npz"):
-    np.savez(folder / name, **arrays)
-    return folder / name
+_numbers = count()
 
 
-@pytest.mark.parametrize("names", NAMES)
-def test_a_trunk_is_the_same_under_the_names_of_every_program(names, tmp_path):
-    expected = read_trunk(written(tmp_path, trunk_arrays(), "torchvision.npz"), "alex")
+def written(folder, arrays, name=""):
+    """Write arrays as torch.save does, where PyTorch is installed; return the path."""
+    torch = pytest.importorskip("torch")
+    path = folder / (name or f"weights{next(_numbers)}.pth")
+    torch.save({key: torch.from_numpy(np.array(array)) for key, array in arrays.items()}, path)
+    return path
 
-    found = read_trunk(written(tmp_path, trunk_arrays(names=names)), "alex")
 
-    assert [kernel.shape for kernel in found.kernels] == [*ALEX.shapes]
-    assert found.hash == expected.hash
-    assert all(np.array_equal(*pair) for pair in zip(found.kernels, expected.kernels, strict=True))
+@pytest.mark.parametrize(
+    ("net", "names"), [(VGG, "torchvision"), *((net, names) for net in (ALEX, SQUEEZE) for names in NAMES)]
+)
+def test_a_trunk_is_the_same_under_the_names_of_every_program(names, net, tmp_path):
+    arrays = trunk_arrays(net)
+
+    found = read_trunk(written(tmp_path, trunk_arrays(net, names)), net.name)
+
+    assert {f"features.{name}": each.shape for name, each in found.layers.state_dict().items()} == {
+        name: each.shape for name, each in arrays.items()
+    }
+    assert all(
+        np.array_equal(each.numpy(), arrays[f"features.{name}"])
+        for name, each in found.layers.state_dict().items()
+    )
+    kernels = [each.transpose(2, 3, 1, 0) for each in arrays.values() if each.ndim == 4]
+    assert found.hash == lpips_weights.hash_of(
+        [*kernels, *(each for each in arrays.values() if each.ndim == 1)]
+    )
+    assert not found.is_published
+
+
+def test_a_trunk_is_the_published_one_by_its_values_or_by_its_file(tmp_path, monkeypatch):
+    path = written(tmp_path, trunk_arrays())
+    digest, digits = read_trunk(path, "alex").hash, hashlib.sha256(path.read_bytes()).hexdigest()[:8]
+
+    for changed_net in (replace(ALEX, published=digest), replace(ALEX, example=f"alex-owt-{digits}.pth")):
+        monkeypatch.setattr(lpips_weights, "NETS", {"alex": changed_net})
+        assert read_trunk(path, "alex").is_published
 
 
 def test_the_rest_of_a_network_is_ignored(tmp_path):
@@ -67,12 +111,12 @@ def test_one_file_may_have_trunk_and_linear_layers(tmp_path):
     assert (found.trunk.net, found.linear.net) == (VGG, "vgg")
 
 
-@pytest.mark.parametrize("form", ["zip", "legacy"])
-def test_linear_layers_in_the_format_of_the_lpips_package_are_read(form):
-    found = read_linear(FILES / f"alex_linear_{form}.pth", "alex")
+def test_linear_layers_are_read_in_64_bits(tmp_path):
+    found = read_linear(written(tmp_path, linear_arrays(SQUEEZE)), "squeeze")
 
-    assert [weights.shape for weights in found] == [(width,) for width in (64, 192, 384, 256, 256)]
+    assert [weights.shape for weights in found] == [(width,) for width in SQUEEZE.widths]
     assert {weights.dtype for weights in found} == {np.dtype(np.float64)}
+    assert np.array_equal(found[6], linear_arrays(SQUEEZE)["lin6.model.1.weight"].ravel())
 
 
 def test_the_state_of_a_whole_lpips_module_names_its_linear_layers_twice(tmp_path):
@@ -82,8 +126,8 @@ def test_the_state_of_a_whole_lpips_module_names_its_linear_layers_twice(tmp_pat
     assert read_parts(written(tmp_path, twice)).linear.hash == read_parts(written(tmp_path, once)).linear.hash
 
 
-def test_the_version_of_unknown_linear_layers_is_unknown():
-    assert read_parts(FILES / "alex_linear_zip.pth").linear.version == ""
+def test_the_version_of_unknown_linear_layers_is_unknown(tmp_path):
+    assert read_parts(written(tmp_path, linear_arrays())).linear.version == ""
     assert sorted(PUBLISHED.values()) == [
         (net, version) for net in sorted(NETS) for version in ("0.0", "0.1")
     ]
@@ -107,20 +151,20 @@ def one(value):
 
 
 REFUSED = {
-    "NaN in a kernel": (changed(trunk_arrays(), "features.3.weight", one(np.nan)), "kernel of convolution 2"),
-    "infinity in a bias": (changed(trunk_arrays(), "features.0.bias", one(np.inf)), "bias of convolution 1"),
+    "NaN in a kernel": (changed(trunk_arrays(), "features.3.weight", one(np.nan)), "3.weight of the"),
+    "infinity in a bias": (changed(trunk_arrays(), "features.0.bias", one(np.inf)), "0.bias of the"),
     "a number beyond 32 bits": (
         changed(trunk_arrays(), "features.0.bias", lambda array: one(1e300)(array.astype("f8"))),
-        "bias of convolution 1 has NaN or infinity",
+        "0.bias of the trunk has NaN or infinity",
     ),
     "a missing kernel": (
         changed(trunk_arrays(), "features.3.weight", None),
-        "expected the convolutions of AlexNet .* got 4 kernels and 5 biases, first kernel 11 x 11 x 3 x 64",
+        "expected the convolutions of AlexNet, VGG16 .* got 9 tensors, the first of shape 64 x 3 x 11 x 11",
     ),
     "a kernel of three axes": (
-        changed(trunk_arrays(), "features.3.weight", lambda array: array[0]), "got 5 kernels and 5 biases"
+        changed(trunk_arrays(), "features.3.weight", lambda array: array[0]), "got 10 tensors, the first"
     ),
-    "another network": ({"features.0.weight": np.ones((8, 3, 7, 7))}, "got 1 kernels and 0 biases"),
+    "another network": ({"features.0.weight": np.ones((8, 3, 7, 7))}, "got 1 tensors"),
     "NaN in a linear layer": (changed(linear_arrays(), "lin2.model.1.weight", one(np.nan)), "layer 2 has"),
     "a negative linear weight": (
         changed(linear_arrays(), "lin2.model.1.weight", one(-0.25)),
@@ -143,12 +187,12 @@ REFUSED = {
 def test_arrays_that_are_not_the_weights_of_lpips_are_refused(case, tmp_path):
     arrays, why = REFUSED[case]
 
-    with pytest.raises(InvalidInput, match=rf"weights\.npz.*{why}"):
-        read_parts(written(tmp_path, arrays))
+    with pytest.raises(InvalidInput, match=rf"weights\.pth.*{why}"):
+        read_parts(written(tmp_path, arrays, "weights.pth"))
 
 
 def test_weights_of_another_network_are_refused(tmp_path):
-    trunk, linear = written(tmp_path, trunk_arrays()), FILES / "alex_linear_zip.pth"
+    trunk, linear = written(tmp_path, trunk_arrays()), written(tmp_path, linear_arrays())
 
     with pytest.raises(InvalidInput, match="must have the trunk VGG16; it has the trunk AlexNet"):
         read_trunk(trunk, "vgg")

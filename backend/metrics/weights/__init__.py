@@ -1,1 +1,0 @@
-"""Readers of files of weights, which never run code: PyTorch, safetensors, numpy."""
