@@ -4,6 +4,7 @@ VENV := .venv
 VALIDATE := .venv-validate
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
+TORCH := torch==2.13.0
 
 PART = $(MAKE) --no-print-directory
 PYTEST = $(BIN)/python -m pytest -p tests.progress
@@ -14,7 +15,7 @@ CHOSEN = $(if $(ALL),,not slow and )
 # Or else each process of the tests compiles everything anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-all unit node e2e types lint format bench validate mutants clean
+.PHONY: demo test test-all torch unit node e2e types lint format bench validate mutants clean
 
 demo: $(STAMPS)/demo
 	$(BIN)/openhype demo $(if $(PORT),--port $(PORT))
@@ -34,6 +35,10 @@ test-all: $(STAMPS)/node $(STAMPS)/browser
 	@$(PART) unit ALL=1
 	@echo "3 of 3: all browser tests; about 31 minutes left in all"
 	@$(PART) e2e ALL=1
+
+# For the tests of LPIPS, which are skipped without: large, and therefore only what CI and who asks for it installs.
+torch: $(STAMPS)/dev
+	$(BIN)/python -m pip install --quiet $(TORCH)
 
 lint: $(STAMPS)/node
 	$(BIN)/ruff check .

@@ -30,8 +30,8 @@ class _Fire(Module):
         self.expand3x3 = Conv2d(narrow, width, 3, padding=1)
 
     def forward(self, values: torch.Tensor) -> torch.Tensor:
-        narrow = self.squeeze(values).relu()
-        return torch.cat([self.expand1x1(narrow), self.expand3x3(narrow)], 1).relu()
+        narrow = self.squeeze(values).relu_()
+        return torch.cat([self.expand1x1(narrow), self.expand3x3(narrow)], 1).relu_()
 
 
 @dataclass(frozen=True)
@@ -58,10 +58,10 @@ _COMPARED = {"alex": (1, 4, 7, 9, 11), "vgg": (3, 8, 15, 22, 29), "squeeze": (1,
 
 
 def _alex() -> Iterator[Module]:
-    yield from (Conv2d(3, 64, 11, 4, 2), ReLU(), MaxPool2d(3, 2))
-    yield from (Conv2d(64, 192, 5, padding=2), ReLU(), MaxPool2d(3, 2))
+    yield from (Conv2d(3, 64, 11, 4, 2), ReLU(True), MaxPool2d(3, 2))
+    yield from (Conv2d(64, 192, 5, padding=2), ReLU(True), MaxPool2d(3, 2))
     for channels, width in pairwise((192, 384, 256, 256)):
-        yield from (Conv2d(channels, width, 3, padding=1), ReLU())
+        yield from (Conv2d(channels, width, 3, padding=1), ReLU(True))
 
 
 def _vgg() -> Iterator[Module]:
@@ -70,12 +70,12 @@ def _vgg() -> Iterator[Module]:
         if block:
             yield MaxPool2d(2)
         for _ in range(count):
-            yield from (Conv2d(channels, width, 3, padding=1), ReLU())
+            yield from (Conv2d(channels, width, 3, padding=1), ReLU(True))
             channels = width
 
 
 def _squeeze() -> Iterator[Module]:
-    yield from (Conv2d(3, 64, 3, 2), ReLU(), MaxPool2d(3, 2, ceil_mode=True))
+    yield from (Conv2d(3, 64, 3, 2), ReLU(True), MaxPool2d(3, 2, ceil_mode=True))
     yield from (_Fire(64, 16, 64), _Fire(128, 16, 64), MaxPool2d(3, 2, ceil_mode=True))
     yield from (_Fire(128, 32, 128), _Fire(256, 32, 128), MaxPool2d(3, 2, ceil_mode=True))
     yield from (_Fire(256, 48, 192), _Fire(384, 48, 192), _Fire(384, 64, 256), _Fire(512, 64, 256))
