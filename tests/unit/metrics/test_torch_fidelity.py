@@ -89,10 +89,10 @@ def bad(what, folder, to):
     script = (folder / "script.pt").read_bytes()
     if what == "a program":
         torch.save({"visual.proj": Program(to.parent / "ran")}, to)
-        return "it would call"
+        return "GLOBAL io.open"
     if what == "a pickled program":
         to.write_bytes(pickle.dumps(Program(to.parent / "ran"), 2))
-        return "it would call"
+        return "cannot be read as weights"
     if what == "a program in TorchScript":
         with zipfile.ZipFile(folder / "script.pt") as given, zipfile.ZipFile(to, "w") as out:
             for name in given.namelist():
@@ -102,13 +102,13 @@ def bad(what, folder, to):
                     else given.read(name)
                 )
                 out.writestr(name, data)
-        return "it would call"
+        return "GLOBAL io.open"
     if what == "NaN":
         torch.save({"a": torch.tensor([1.0, float("nan")])}, to)
         return "'a' has weights that are not finite numbers"
     if what == "a list":
         torch.save([torch.zeros(1)], to)
-        return "expected a dictionary of arrays, got list"
+        return "it has a list, not a dictionary of tensors"
     if what == "another network":
         torch.save({"conv.weight": torch.zeros(2, 2)}, to)
         return f"does not have the weights of {NAME}"
