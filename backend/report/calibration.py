@@ -94,7 +94,7 @@ def _over(data: Mapping[str, Any]) -> str:
 
 
 def _origin(data: Mapping[str, Any]) -> str:
-    return "as published" if data["trunk"]["is_published"] else "not the published one"
+    return "as published" if data["trunk"]["is_published"] else "not recognised as published"
 
 
 def _before(data: Mapping[str, Any]) -> str:
@@ -155,8 +155,8 @@ def _notes(data: Mapping[str, Any]) -> Iterator[str]:
         yield "the loss on the validation share still fell at the last steps: more may help (--steps)"
     if not data["trunk"]["is_published"]:
         yield (
-            f"the trunk {data['trunk']['file']} is not the published one: with its own, the package lpips "
-            "gives other distances"
+            f"the trunk {data['trunk']['file']} is not recognised as the published one: with that "
+            "one, the package lpips gives other distances"
         )
     if not any(layer["largest"] for layer in data["layers"]):
         yield "every weight is 0, so that all distances are 0: this is no metric"

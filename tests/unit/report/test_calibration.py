@@ -99,7 +99,7 @@ def test_the_text_names_version_start_and_what_the_scores_are_from():
         ({"fit": {**data_of()["fit"], "step": 0}}, "the weights are those of the start"),
         ({"fit": {**data_of()["fit"], "steps": 110, "is_at_limit": True}}, "more may help (--steps)"),
         ({"layers": [{**data_of()["layers"][0], "largest": 0.0}]}, "every weight is 0"),
-        ({"trunk": {**data_of()["trunk"], "is_published": False}}, "trunk.pth is not the published one"),
+        ({"trunk": {**data_of()["trunk"], "is_published": False}}, "trunk.pth is not recognised as the"),
         ({"references": 300}, "600 triplets have 300 references; intervals count triplets"),
     ],
 )
