@@ -35,12 +35,15 @@ from backend.stimuli.file_formats import FORMATS, MIN_PADDING, FileFormat, forma
 from backend.stimuli.jp2_file import is_jp2, read_jp2
 from backend.stimuli.jpeg_file import check_whole, is_jpeg, read_jpeg
 from backend.stimuli.parallel import large_work
+from backend.stimuli.png_colour import gamma_of
 from backend.stimuli.png_file import PngFile, is_png, read_png
 from backend.stimuli.png_levels import in_8_bits, scaled
 
 MAX_PIXELS = 50_000_000
-"""A larger image is refused before it is decoded; a small file can claim any size. Decoders need
-up to 18 bytes for a pixel (JPEG 2000)."""
+"""A larger image is refused before it is decoded; a small file can claim any size."""
+_FEWER_PIXELS = {"JPEG2000": 20_000_000, "WEBP": 25_000_000, "AVIF": 30_000_000}
+_MOST_PNG_PIXELS = 20_000_000
+"""With 16 bits or a gamma. Decoding takes up to 24 bytes a pixel of these, and 8 of others."""
 _LARGE_PIXELS = 8_000_000
 """Of larger images one is decoded at a time, however many processes work."""
 _STRIP_PIXELS = 1_000_000
@@ -235,7 +238,8 @@ def square_of(picture: Image.Image, size_px: int) -> Image.Image:
     """Return the middle of an image, `size_px` square; of an odd excess one pixel more goes at the end."""
     side = min(picture.size)
     left, top = ((length - side) // 2 for length in picture.size)
-    square = picture.crop((left, top, left + side, top + side))
+    is_square = picture.width == picture.height
+    square = picture if is_square else picture.crop((left, top, left + side, top + side))
     return square if side == size_px else square.resize((size_px, size_px), Image.Resampling.LANCZOS)
 
 
@@ -293,6 +297,8 @@ def _upright(opened: Image.Image, png: PngFile | None) -> tuple[Image.Image, Sou
     if shown.format != "TIFF" and orientation in _TURNS:  # Pillow turns TIFF itself
         shown = _turned(shown, orientation)
     made, of_colours = _to_srgb(shown, is_negative=is_negative)
+    if made is not shown:
+        shown.close()  # its pixels are as many again
     if frame:
         made, whole = Image.new("RGB", made.size, "white"), made
         made.paste(whole.crop(frame), frame)
@@ -380,7 +386,7 @@ def _reading(path: Path, *, with_pixels: bool) -> Iterator[tuple[Image.Image, Pn
             jpeg = read_jpeg(path) if with_pixels and is_jpeg(path) else None
             bare = jpeg or (read_jp2(path) if with_pixels and is_jp2(path) else None)
             with _opened(png.stream if png else io.BytesIO(bare) if bare else path) as picture:
-                _check_size(path, picture.size)
+                _check_size(path, picture.size, _most_pixels(picture, png))
                 _check_light(path, picture, png)
                 _check_scans(path, picture, jpeg)
                 if with_pixels:
@@ -433,13 +439,20 @@ def _opened(file: Path | BinaryIO) -> Iterator[Image.Image]:
             yield picture
 
 
-def _check_size(path: Path, size: tuple[int, int]) -> None:
+def _most_pixels(opened: Image.Image, png: PngFile | None) -> int:
+    """Return how many pixels an image may have in its format, so that decoding takes at most 500 MB."""
+    if png:
+        return _MOST_PNG_PIXELS if png.bits == 16 or gamma_of(png.colour) else MAX_PIXELS
+    return _FEWER_PIXELS.get(opened.format or "", MAX_PIXELS)
+
+
+def _check_size(path: Path, size: tuple[int, int], most_pixels: int) -> None:
     width, height = size
-    if width * height > MAX_PIXELS:
+    if width * height > most_pixels:
         raise BadPicture(
             path,
             "large",
-            f"states {width} x {height} pixels, more than the limit of {MAX_PIXELS:,}; "
+            f"states {width} x {height} pixels, more than the limit of {most_pixels:,} in its format; "
             "bring it to a smaller size first",
         )
     if min(size) < MIN_SIDE_PX:

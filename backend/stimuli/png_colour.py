@@ -13,8 +13,6 @@ import numpy as np
 
 _SCREEN = 2.2
 _THRESHOLD = 0.05
-_ROWS = 256
-"""Rows converted at a time, so that memory is bounded."""
 _SRGB = (0.3127, 0.329, 0.64, 0.33, 0.3, 0.6, 0.15, 0.06)
 _POWERS = {**dict.fromkeys((1, 6, 11, 14, 15), 2.4), 4: 2.2, 5: 2.8, 8: 1}
 """The power of levels that is light, by transfer function of H.273; BT.709 is shown as BT.1886 says."""
@@ -49,8 +47,7 @@ def in_srgb(levels: np.ndarray, gamma: Gamma) -> np.ndarray:
     if levels.ndim == 2 or np.allclose(gamma.lamps, _SRGB, atol=1e-3):
         return _encoded(light)[levels]
     matrix = np.linalg.inv(_to_xyz(_SRGB)) @ _to_xyz(gamma.lamps)
-    parts = [levels[start : start + _ROWS] for start in range(0, len(levels), _ROWS)]
-    return np.concatenate([_encoded((light[part] @ matrix.T).clip(0, 1)) for part in parts])
+    return _encoded((light[levels] @ matrix.T).clip(0, 1))
 
 
 def _encoded(light: np.ndarray) -> np.ndarray:

@@ -1,5 +1,7 @@
 """The levels of a PNG file in 8 bits and sRGB: all 16 bits of it are used, of which Pillow gives 8."""
 
+from collections.abc import Callable
+
 import numpy as np
 from PIL import Image, PngImagePlugin
 
@@ -7,6 +9,8 @@ from backend.stimuli.png_colour import Gamma, gamma_of, in_srgb
 from backend.stimuli.png_file import PngFile
 
 _GRAY_AND_ALPHA = 4
+_STRIP_PIXELS = 1_000_000
+"""Levels are converted in strips of as many pixels: a conversion takes several copies."""
 
 
 def in_8_bits(opened: Image.Image, png: PngFile) -> Image.Image:
@@ -31,7 +35,8 @@ def _from_8_bits(opened: Image.Image, gamma: Gamma) -> Image.Image:
     has_alpha = "transparency" in opened.info or opened.mode in ("LA", "RGBA")
     is_gray = opened.mode in ("1", "L", "LA") and "transparency" not in opened.info
     channels = ("L" if is_gray else "RGB") + ("A" if has_alpha else "")
-    return Image.fromarray(_converted(np.array(opened.convert(channels)), gamma, has_alpha=has_alpha))
+    levels = np.array(opened.convert(channels))
+    return _in_strips(levels, lambda strip: _converted(strip, gamma, has_alpha=has_alpha))
 
 
 def _from_16_bits(opened: Image.Image, png: PngFile, gamma: Gamma | None) -> Image.Image:
@@ -39,11 +44,22 @@ def _from_16_bits(opened: Image.Image, png: PngFile, gamma: Gamma | None) -> Ima
     transparent = opened.info.get("transparency")
     levels = _all_16_bits(opened, png)
     has_alpha = levels.ndim == 3 and levels.shape[2] in (2, 4)
-    if transparent is not None:
-        is_shown = levels != np.array(transparent, np.uint16)
-        alpha = (is_shown if levels.ndim == 2 else is_shown.any(axis=2)) * np.uint16(65535)
-        levels, has_alpha = np.dstack([levels, alpha]), True
-    return Image.fromarray(_converted(levels, gamma, has_alpha=has_alpha))
+
+    def converted(strip: np.ndarray) -> np.ndarray:
+        if transparent is None:
+            return _converted(strip, gamma, has_alpha=has_alpha)
+        is_shown = strip != np.array(transparent, np.uint16)
+        alpha = (is_shown if strip.ndim == 2 else is_shown.any(axis=2)) * np.uint16(65535)
+        return _converted(np.dstack([strip, alpha]), gamma, has_alpha=True)
+
+    return _in_strips(levels, converted)
+
+
+def _in_strips(levels: np.ndarray, convert: Callable[[np.ndarray], np.ndarray]) -> Image.Image:
+    """Return the image of levels that are converted some rows at a time."""
+    rows = max(_STRIP_PIXELS // levels.shape[1], 1)
+    strips = [convert(levels[top : top + rows]) for top in range(0, len(levels), rows)]
+    return Image.fromarray(np.concatenate(strips))
 
 
 def _all_16_bits(opened: Image.Image, png: PngFile) -> np.ndarray:
@@ -59,7 +75,9 @@ def _all_16_bits(opened: Image.Image, png: PngFile) -> np.ndarray:
     png.stream.seek(0)
     with Image.open(png.stream, formats=["PNG"]) as again:
         again.tile = [tile._replace(args=f"{opened.mode};16L")]
-        return high << 8 | np.array(again)
+        high <<= 8
+        high |= np.array(again)
+        return high
 
 
 def _converted(levels: np.ndarray, gamma: Gamma | None, *, has_alpha: bool) -> np.ndarray:
