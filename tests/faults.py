@@ -61,7 +61,11 @@ class _Handler(BaseHTTPRequestHandler):
     connection_behind = None
 
     def do_POST(self):
-        body = self.rfile.read(int(self.headers["Content-Length"]))
+        length = int(self.headers["Content-Length"])
+        body = self.rfile.read(length)
+        if len(body) < length:  # its sender was killed; dynalite would end
+            self.close_connection = True
+            return
         operation = self.headers["X-Amz-Target"].rpartition(".")[2]
         fault = self.server.fault(operation in ("PutItem", "UpdateItem"))
         if fault == "throttled":
