@@ -127,7 +127,7 @@ def pay(
         click.echo(_explained(world, study, panel, who, as_json, **options))
         return
     pay_by = _by_panel if panel == "prolific" else _by_hand
-    found = study_payments.status(world.store, study, pay_by(world, study, **options), panel)
+    found = study_payments.status(world.store, study, pay_by(world, study, **options), panel, utc_now())
     click.echo(json.dumps(found, indent=2) if as_json else _as_text(found))
     if options["yes"] and found["hindrances"]:
         for hindrance in found["hindrances"]:
@@ -206,6 +206,7 @@ def _as_text(found: dict[str, Any]) -> str:
     lines += [f"  {_line(row, money)}" for row in open_rows]
     if found["early_ends_exceeded"]:
         lines.append(found["early_ends_exceeded"])
+    lines += [f"a clock was or is wrong: {odd}" for odd in found["odd_dates"]]
     undecided = [row for row in found["unmatched"] if row["reward"] in ("undecided", "owed", "intended")]
     if undecided:
         lines.append(

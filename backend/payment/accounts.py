@@ -15,8 +15,9 @@ from backend.experiment.panel import PROLIFIC_STUDY
 from backend.experiment.records import Session, Study
 from backend.experiment.session import LAPSED, Cursor
 from backend.foundation.errors import Conflict, NotFound
-from backend.foundation.timestamps import stamp
+from backend.foundation.timestamps import readable, stamp
 from backend.payment.ledger import (
+    OPEN,
     SETTLED,
     WITHDRAWN,
     Account,
@@ -29,6 +30,7 @@ from backend.payment.ledger import (
     as_paid_elsewhere,
     closed,
     entered,
+    is_ahead,
     load_account,
     load_payment,
     partial_account_of,
@@ -228,6 +230,41 @@ def payments(store: Store, study: str) -> Iterator[tuple[int, Payment]]:
     """Yield a study's stored payments with their versions."""
     for entry in store.entries(payments_of(study)):
         yield entry.version, load_payment(entry.data)
+
+
+def odd_dates(store: Store, study: str, now: datetime) -> list[str]:
+    """Return, in words, which stored dates cannot be right: later than now, or in an impossible order."""
+    stored = {key: account for key, (_, account) in accounts(store, study).items()}
+    dates = [
+        (f"what {account.evaluator} is owed was {what}", at)
+        for account in stored.values()
+        for what, at in (
+            ("entered", account.owed_at),
+            ("paid", account.confirmed_at),
+            ("closed", account.closed_at),
+            ("asked to be returned", account.asked_to_return_at),
+        )
+    ]
+    orders = []
+    for _, payment in payments(store, study):
+        made, asked = f"payment {payment.id} was made", f"payment {payment.id} was asked for"
+        dates += [(made, payment.made_at), (asked, payment.asked_at)]
+        orders.append((asked, payment.asked_at, made, payment.made_at))
+        if payment.state in (*OPEN, "closed"):
+            owed = max(
+                (stored[line.account].owed_at for line in payment.lines if line.account in stored), default=""
+            )
+            orders.append((made, payment.made_at, "the last amount in it was owed", owed))
+    ahead = [
+        f"{what} on {readable(at)}, and now it is {readable(stamp(now))}"
+        for what, at in dates
+        if is_ahead(at, now)
+    ]
+    return ahead + [
+        f"{later} on {readable(at)}, before {earlier}, on {readable(before)}"
+        for later, at, earlier, before in orders
+        if at and before and is_ahead(before, datetime.fromisoformat(at))
+    ]
 
 
 def broke_off(store: Store, study: Study, evaluator: str, fault: str) -> Account:

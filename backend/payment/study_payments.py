@@ -173,7 +173,7 @@ def carry_out(
     return run(paying, left)
 
 
-def status(store: Store, study: Study, state: Mapping[str, Any], by: str) -> dict[str, Any]:
+def status(store: Store, study: Study, state: Mapping[str, Any], by: str, now: datetime) -> dict[str, Any]:
     """Return the state of payments with how they are made, and the approval of automatic ones."""
     approval = automatic.approval(store, study)
     return {
@@ -183,6 +183,7 @@ def status(store: Store, study: Study, state: Mapping[str, Any], by: str) -> dic
         **state,
         "automatic": asdict(approval) if approval else None,
         "early_ends_exceeded": pausing.early_ends_exceeded(store, study),
+        "odd_dates": accounts.odd_dates(store, study.name, now),
     }
 
 

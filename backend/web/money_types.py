@@ -273,6 +273,8 @@ class PaymentState(PaymentTotals):
     """Every state of a reward or a bonus, in words."""
     early_ends_exceeded: str | None
     """That the study has paused itself, as too many sessions were closed early."""
+    odd_dates: list[str]
+    """Dates in the ledger that cannot be right, so that a clock was or is wrong."""
     now_usd_cents: int
     """What paying now would pay within the budget."""
     now_fees_usd_cents: int

@@ -70,7 +70,7 @@ def show_payments(context: Context, study: Study, query: PaymentTerms) -> Paymen
     by = study_payments.paid_by(study)
     state = _by_panel(context, study, _options(query)) if by == PROLIFIC.name else _by_hand(context, study)
     facts = {**state, "by_hand": _due_by_hand(context, study, by), "states": study_payments.STATE_WORDS}
-    return cast(PaymentState, study_payments.status(context.store, study, facts, by))
+    return cast(PaymentState, study_payments.status(context.store, study, facts, by, context.clock()))
 
 
 @route("GET /api/studies/{study}/payments/{who}")

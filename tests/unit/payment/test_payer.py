@@ -1,6 +1,7 @@
 """Paying through a panel, a day at a time: who is paid, who is not, and what waits for what."""
 
 import dataclasses
+import re
 from datetime import timedelta
 
 import pytest
@@ -497,6 +498,38 @@ def test_a_payer_killed_under_a_clock_ahead_leaves_nobody_unpaid_or_paid_twice(p
     assert payday.payer().run() == []
     assert asked(payday) == 1
     payday.check()
+
+
+@pytest.mark.parametrize(
+    ("days", "words"),
+    [
+        (200, "what e001 is owed was paid on .*, and now it is"),
+        (200, "payment .* was made on .*, and now it is"),
+        (-200, "payment .* was made on .*, before the last amount in it was owed, on 2026-01-04"),
+    ],
+)
+def test_dates_that_cannot_be_right_are_listed(payday, days, words):
+    payday.owes(payday.person()[1], bonus=5 * BONUS)
+    dataclasses.replace(payday.payer(), clock=wrong(payday, days=days)).run()
+
+    listed = accounts.odd_dates(payday.store, "faces", payday.clock())
+
+    assert any(re.fullmatch(f"{words}.*", each) for each in listed), listed
+    assert accounts.odd_dates(payday.store, "faces", payday.clock() + timedelta(days=300)) == listed * (
+        days < 0
+    )
+
+
+def test_a_payment_that_was_asked_for_before_it_was_made_is_listed(payday):
+    payday.owes(payday.person()[1], bonus=5 * BONUS)
+    unreached = Broken(payday.panel, "pay_bonuses", PanelUnreached("?"))
+    payday.payer(panel=unreached).run()
+
+    dataclasses.replace(payday.payer(), clock=wrong(payday, hours=-2)).run()
+
+    assert any(
+        "was asked for on" in each for each in accounts.odd_dates(payday.store, "faces", payday.clock())
+    )
 
 
 def test_a_run_under_a_clock_behind_shortens_no_wait_for_the_panel(payday):

@@ -5,6 +5,7 @@ which steps of which runs; afterwards the payer is run again, as a researcher wo
 do. The panel is the fake's books without a socket; `test_paying_http.py` does the same over HTTP.
 """
 
+import dataclasses
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -123,7 +124,31 @@ def test_nothing_goes_wrong_when_nothing_goes_wrong():
     payday = payday_of()
 
     assert run(payday, Fate()) == []
+    assert accounts.odd_dates(payday.store, "faces", payday.clock()) == []
     payday.check()
+
+
+@pytest.mark.parametrize("days", [-200, -2, 2, 200])
+@pytest.mark.parametrize("side", ["before", "after"])
+@some(4)
+def test_a_payer_killed_at_any_write_under_a_wrong_clock_pays_once_and_its_dates_are_listed(
+    days, side, every
+):
+    writes = sum(name == "write_entry" for _, side_of, name in steps_of(batch=3) if side_of == "before")
+    for count in range(1, writes + 1, every):
+        payday = payday_of()
+        ahead = lambda payday=payday: payday.clock() + timedelta(days=days)  # noqa: E731
+        fated = Fated(payday.store, Fate({(side, "write_entry", count): "kill"}), STORE_CALLS)
+        with pytest.raises(Killed):
+            dataclasses.replace(payday.payer(fated, batch=3), clock=ahead).run()
+        listed = accounts.odd_dates(payday.store, "faces", payday.clock())
+
+        told = payday.payer(batch=3).run()
+        is_late = not payday.is_paid()
+        finish(payday, batch=3)
+
+        payday.check()
+        assert not is_late or listed or told, f"{side} write {count}"
 
 
 @pytest.mark.parametrize("late", [timedelta(0), timedelta(minutes=15), timedelta(hours=20)])
