@@ -36,11 +36,11 @@ from ..payday import FEE, order
 from ..payment.test_payer_faults import PANEL_CALLS, STORE_CALLS, Fate, Fated, Killed
 
 INSTANCES, EACH_DOUBLED = 6, 15
-KILL_EACH_S, KILLED_PAYERS = 0.7, 40
+KILL_EACH_S, MOST_KILLS, KILLED_PAYERS = 0.7, 120, 40
 SEED = number("SUITE_FIRST_SEED", 5)
 BASE, BONUS = 100, 2
 STUDIES = [
-    ("infinity", 36, {"images": 20}),
+    ("infinity", 24, {"images": 20}),
     ("time", 12, {"images": 16, "blocks": 2}),
     ("pair", 24, {"images": 20}),
 ]
@@ -250,5 +250,7 @@ def exported(store, study, folder):
 
 def kill_some(instances, done):
     rng = Random(SEED)
-    while not done.wait(KILL_EACH_S):
+    for _ in range(MOST_KILLS):
+        if done.wait(KILL_EACH_S):
+            return
         rng.choice(instances).kill()
