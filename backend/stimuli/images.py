@@ -38,6 +38,7 @@ from backend.stimuli.parallel import large_work
 from backend.stimuli.png_colour import gamma_of
 from backend.stimuli.png_file import PngFile, is_png, read_png
 from backend.stimuli.png_levels import in_8_bits, scaled
+from backend.stimuli.zeroed_parts import check_not_zeroed
 
 MAX_PIXELS = 50_000_000
 """A larger image is refused before it is decoded; a small file can claim any size."""
@@ -500,11 +501,13 @@ def _check_scans(path: Path, opened: Image.Image, data: bytes | None) -> None:
 
 
 def _check_whole(path: Path, opened: Image.Image, jpeg: bytes | None) -> None:
-    """Check what decoders pass over: the data of a JPEG, and of a TIFF's strips."""
+    """Check what decoders pass over: the data of a JPEG, a TIFF's strips, zeros where others have none."""
     if jpeg:
         check_whole(jpeg)
     elif isinstance(opened, TiffImagePlugin.TiffImageFile):
         tiff_file.check_parts(path, opened)
+    else:
+        check_not_zeroed(path, opened.format or "", opened.width * opened.height)
 
 
 def _coding_points(path: Path, opened: Image.Image, png: PngFile | None) -> tuple[int, int] | None:

@@ -108,6 +108,41 @@ def test_an_odd_jpeg_that_is_whole_is_read(tmp_path, odd):
         assert np.array_equal(np.asarray(picture), np.asarray(expected))
 
 
+CODED = {"lossy": ("WEBP", {}), "lossless": ("WEBP", {"lossless": True}), "jp2": ("JPEG2000", {})}
+
+
+@pytest.mark.parametrize("kind", CODED)
+def test_coded_data_with_a_part_of_zeros_are_refused(tmp_path, kind):
+    image_format, options = CODED[kind]
+    whole = encoded(image_format, **options)
+
+    lossy = [whole[:at] + bytes(500) + whole[at + 500 :] for at in places(whole[:-500])]
+
+    assert is_read(tmp_path / "a", whole)
+    assert [at for at, damaged in enumerate(lossy) if is_read(tmp_path / "a", damaged)] == []
+
+
+@pytest.mark.parametrize("kind", [*CODED, "avif"])
+def test_a_file_that_ends_in_zeros_is_refused(tmp_path, kind):
+    image_format, options = {**CODED, "avif": ("AVIF", {})}[kind]
+    whole = encoded(image_format, **options)
+
+    assert [
+        at
+        for at in places(whole)
+        if is_read(tmp_path / "a", whole[: at - 100] + bytes(len(whole) + 100 - at))
+    ] == []
+
+
+@pytest.mark.parametrize("colour", ["black", "white", "gray"])
+@pytest.mark.parametrize("kind", [*CODED, "avif"])
+def test_a_picture_of_one_colour_is_read(tmp_path, kind, colour):
+    image_format, options = {**CODED, "avif": ("AVIF", {"speed": 10})}[kind]
+    Image.new("RGB", (1600, 1600), colour).save(tmp_path / "a", image_format, **options)
+
+    assert load(tmp_path / "a")[0].size == (1600, 1600)
+
+
 @pytest.mark.parametrize("image_format", ["PNG", "WEBP", "GIF", "TIFF", "BMP", "PPM", "AVIF"])
 def test_a_file_that_is_cut_off_is_refused(tmp_path, image_format):
     whole = encoded(image_format)
