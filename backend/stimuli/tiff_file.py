@@ -50,6 +50,8 @@ def why_misread(opened: TiffImagePlugin.TiffImageFile) -> str | None:
         )
     if max(bits) == 16 and (planar, compression) == (_IN_PLANES, 1):
         return "has 16 bits in planes that are not compressed; save it compressed, or channels side by side"
+    if opened.mode == "YCbCr" and compression == 1:
+        return "is in YCbCr without compression, whose coefficients are not read; save it in RGB"
     if 0 < max(opened.tag_v2.get(_PALETTE) or (0,)) < 256:
         return "has a palette of 8 bits, where TIFF's has 16, and would be shown black; save it again in RGB"
     return None

@@ -1,7 +1,8 @@
 """Pictures of test suites look as in Chromium, or in libtiff where it shows none, or are refused in words.
 
 `SUITE_PICTURES` names folders, divided by colons, such as PngSuite and `Tests/images` of Pillow's sources;
-the pictures of installed packages are compared too.
+the pictures of installed packages are compared too. OpenCV, where it is installed, is a second reader of PNG
+and JPEG files without a profile or a gamma.
 """
 
 import base64
@@ -15,6 +16,8 @@ import pytest
 from PIL import Image
 
 from backend.stimuli.images import MIN_SIDE_PX, SUFFIXES, BadPicture, load, upright_size
+from backend.stimuli.png_colour import gamma_of
+from backend.stimuli.png_file import is_png, read_png
 from tests.switches import switch
 
 PACKAGES = ("skimage", "matplotlib", "sklearn", "imageio")
@@ -24,19 +27,18 @@ DIFFERENT = {
     "pal4rletrns.bmp pal8rletrns.bmp": "pixels that RLE leaves out have the first colour of the palette",
     "issue_2811.gif": "an animation, whose later frame Chromium shows",
     "icc_profile_big.jpg": "colours outside sRGB, which lcms and Skia clip differently",
-    "basi0g16.png basn0g16.png oi1n0g16.png oi2n0g16.png oi4n0g16.png oi9n0g16.png": (
-        "Chromium rounds 16 bits of gray to 8 before it applies the gamma; ImageMagick shows what is read"
-    ),
+    "invalid_palette_index.png": "Chromium shows nothing of it",
+    "fox.profile2.8bpc.yuv422.avif fox.profile2.10bpc.yuv422.avif fox.profile2.12bpc.yuv422.avif "
+    "fox.profile2.12bpc.yuv420.avif": "OpenCV shows what is read; Chromium converts 4:2:2 otherwise",
     "crash-74d2a78403a5a59db1fb0a2b8735ac068a75f6e3.tif": "a fax with a wrong code word",
 }
 REFUSED = {
-    "xcsn0g01.png broken_data_stream.png truncated_end_chunk.png truncated_image.png": "checksums are wrong",
+    "xcsn0g01.png broken_data_stream.png truncated_end_chunk.png truncated_image.png x_interlaced_chck.png "
+    "x_consecutive_idat.png x_image-issue#1075.png": "damaged, and shown by Chromium in part",
     "truncated_jpeg.jpg ultrahdr.jpg hopper_bad_exif.jpg": "Chromium shows a part or rubbish",
-    "badpalettesize.bmp shortfile.bmp pal8oversizepal.bmp": "damaged on purpose",
-    "rgb32bf.bmp pal2.bmp pal8os2v2-16.bmp rgb16-231.bmp rgb32-111110.bmp rgba16-4444.bmp rgba32abf.bmp": (
-        "rare kinds of BMP that Pillow does not read"
-    ),
+    "pyramid_pymd.avif": "a pyramid of pictures, which Pillow does not read",
 }
+"""Besides BMP files: damaged ones, and rare kinds that Pillow does not read."""
 TYPES = {".png": "png", ".apng": "png", ".webp": "webp", ".gif": "gif", ".bmp": "bmp", ".avif": "avif"}
 SHOWN = """async ([data, type]) => {
   const image = new Image();
@@ -91,6 +93,42 @@ def in_libtiff(path, folder):
     return pixels[..., :3] if (pixels[..., 3:] == 255).all() else None
 
 
+def has_gamma(path):
+    return is_png(path) and gamma_of(read_png(path, with_pixels=False).colour) is not None
+
+
+def has_profile(path):
+    data = path.read_bytes()
+    return b"iCCP" in data or b"ICC_PROFILE" in data
+
+
+def is_shown_otherwise(path, picture_facts):
+    """Return whether Chromium shows a file otherwise, as it does with three kinds.
+
+    It rounds 16 bits of PNG to 8 before it applies a gamma or profile, takes the transparency of AVIF for
+    one of limited range, and shows a later frame of animations.
+    """
+    treatments = picture_facts.treatments
+    return (
+        "frames" in treatments
+        or path.parent.name == "apng"
+        or (picture_facts.format == "AVIF" and "transparency" in treatments)
+        or ("16 bits" in treatments and is_png(path) and (has_gamma(path) or "profile" in treatments))
+    )
+
+
+def in_opencv(path, facts):
+    """Return the pixels that OpenCV reads, if it is installed; it converts no colours."""
+    if not importlib.util.find_spec("cv2") or facts.format not in ("PNG", "JPEG") or has_gamma(path):
+        return None
+    if {*facts.treatments} - {"turned", "frames"} or has_profile(path):
+        return None
+    import cv2
+
+    pixels = cv2.imread(str(path), cv2.IMREAD_COLOR)
+    return None if pixels is None else pixels[..., ::-1]
+
+
 def problem(page, path, folder):
     """Return what is wrong with a file as it is read, or None."""
     shown = in_chromium(page, path)
@@ -98,18 +136,28 @@ def problem(page, path, folder):
         picture, facts = load(path)
     except BadPicture as error:
         is_good = shown is not None and min(shown.shape[:2]) >= MIN_SIDE_PX and error.kind != "unsupported"
-        return f"refused: {error.why}" if is_good and path.name not in names(REFUSED) else None
+        is_expected = path.name in names(REFUSED) or path.suffix.lower() == ".bmp"
+        return f"refused: {error.why}" if is_good and not is_expected else None
     if upright_size(path) != picture.size:
         return f"has a size of {upright_size(path)}, and {picture.size} when it is loaded"
-    if shown is None and "turned" not in facts.treatments:
+    if shown is None and not {"turned", "profile"} & {*facts.treatments}:
         shown = in_libtiff(path, folder)
-    is_animated = "frames" in facts.treatments or path.parent.name == "apng"  # Chromium shows a later frame
-    if shown is None or is_animated or path.name in names(DIFFERENT):
+    if path.name in names(DIFFERENT):
         return None
-    if shown.shape != (picture.height, picture.width, 3):
-        return f"is shown with the size {shown.shape}"
-    levels = np.abs(np.asarray(picture).astype(int) - shown).max()
-    return f"differs by {levels} levels" if levels > 3 else None
+    seen = {
+        "Chromium": None if is_shown_otherwise(path, facts) else shown,
+        "OpenCV": in_opencv(path, facts),
+    }
+    return next(filter(None, (difference(picture, pixels, reader) for reader, pixels in seen.items())), None)
+
+
+def difference(picture, pixels, reader):
+    if pixels is None:
+        return None
+    if pixels.shape != (picture.height, picture.width, 3):
+        return f"has the size {pixels.shape} in {reader}"
+    levels = np.abs(np.asarray(picture).astype(int) - pixels).max()
+    return f"differs by {levels} levels from {reader}" if levels > 3 else None
 
 
 @pytest.mark.slow("hundreds of pictures in a browser")

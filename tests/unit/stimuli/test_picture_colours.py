@@ -299,6 +299,13 @@ def test_the_palette_of_a_tiff_in_8_bits_is_refused(tmp_path):
         load(tmp_path / "a.tif")
 
 
+def test_a_tiff_in_ycbcr_without_compression_is_refused(tmp_path):
+    Image.new("YCbCr", (10, 10)).save(tmp_path / "a.tif")
+
+    with pytest.raises(BadPicture, match="is in YCbCr without compression"):
+        load(tmp_path / "a.tif")
+
+
 def test_kinds_of_known_formats_that_are_not_read_are_named(tmp_path):
     tall = tmp_path / "a.tif"
     Image.new("RGB", (10, 10)).save(tall, tiffinfo={339: (3, 3, 3)})  # floating-point levels
