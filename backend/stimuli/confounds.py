@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Literal
 
-from backend.stimuli.images import Equalise, SourceFacts, Treatment
+from backend.stimuli.images import Equalise, SourceFacts
+from backend.stimuli.srgb import Treatment
 
 _TREATMENTS: dict[Treatment, str] = {
     "16 bits": "had 16 bits a channel, scaled to 8",

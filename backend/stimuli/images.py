@@ -12,16 +12,13 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, cast
+from typing import Any, BinaryIO, Literal
 
-import numpy as np
 from PIL import (
     ExifTags,
     GifImagePlugin,
     Image,
-    ImageCms,
     JpegImagePlugin,
     TiffImagePlugin,
     UnidentifiedImageError,
@@ -37,7 +34,8 @@ from backend.stimuli.jpeg_file import check_whole, is_jpeg, read_jpeg
 from backend.stimuli.parallel import large_work
 from backend.stimuli.png_colour import gamma_of
 from backend.stimuli.png_file import PngFile, is_png, read_png
-from backend.stimuli.png_levels import in_8_bits, scaled
+from backend.stimuli.png_levels import in_8_bits
+from backend.stimuli.srgb import Treatment, has_alpha, to_srgb
 from backend.stimuli.zeroed_parts import check_not_zeroed
 
 MAX_PIXELS = 50_000_000
@@ -47,8 +45,6 @@ _MOST_PNG_PIXELS = 20_000_000
 """With 16 bits or a gamma. Decoding takes up to 24 bytes a pixel of these, and 8 of others."""
 _LARGE_PIXELS = 8_000_000
 """Of larger images one is decoded at a time, however many processes work."""
-_STRIP_PIXELS = 1_000_000
-"""Colours are converted in strips of as many pixels: a conversion takes several copies."""
 _MOST_SCANS = 100
 """A progressive JPEG of three colours has 10, optimised ones some dozens; each is a pass over all pixels."""
 MIN_SIDE_PX = 8
@@ -87,7 +83,6 @@ _READABLE = ("PNG", "JPEG", "WEBP", "AVIF", "BMP", "GIF", "TIFF", "PPM", "JPEG20
 """JPEG includes MPO. Some of Pillow's other formats start external programs (EPS: Ghostscript)."""
 _IJG_LUMINANCE_SUM = 3685
 """Sum of the luminance table of the JPEG standard (ITU-T T.81, table K.1), which quality scales."""
-_BRIGHTEST = 65535
 _HDR_TRANSFERS = (16, 18)
 """PQ and HLG, by ITU-T H.273: light levels above any white."""
 _SRGB_PRIMARIES = (1, 2)
@@ -123,7 +118,6 @@ _UNREADABLE = (
 
 
 BadKind = Literal["gone", "forbidden", "empty", "no picture", "broken", "large", "small", "unsupported"]
-Treatment = Literal["16 bits", "CMYK", "profile", "odd profile", "transparency", "frames", "turned"]
 
 
 class BadPicture(InvalidInput):
@@ -297,7 +291,7 @@ def _upright(opened: Image.Image, png: PngFile | None) -> tuple[Image.Image, Sou
     shown.load()
     if shown.format != "TIFF" and orientation in _TURNS:  # Pillow turns TIFF itself
         shown = _turned(shown, orientation)
-    made, of_colours = _to_srgb(shown, is_negative=is_negative)
+    made, of_colours = to_srgb(shown, is_negative=is_negative)
     if made is not shown:
         shown.close()  # its pixels are as many again
     if frame:
@@ -540,7 +534,7 @@ def _treatments(opened: Image.Image) -> Iterator[Treatment]:
         yield "16 bits"
     if opened.mode == "CMYK":
         yield "CMYK"
-    if _has_alpha(opened) or _frame(opened):
+    if has_alpha(opened) or _frame(opened):
         yield "transparency"
     if getattr(opened, "is_animated", False) and opened.format != "MPO":  # the others of MPO are previews
         yield "frames"
@@ -563,110 +557,3 @@ def _jpeg_quality(tables: dict[int, Any]) -> int | None:
     percent = max(100 * sum(tables[0]) / _IJG_LUMINANCE_SUM, 1)
     quality = (200 - percent) / 2 if percent <= 100 else 5000 / percent
     return min(max(round(quality), 1), 100)
-
-
-def _has_alpha(picture: Image.Image) -> bool:
-    return "A" in picture.getbands() or "a" in picture.getbands() or "transparency" in picture.info
-
-
-def _to_srgb(picture: Image.Image, *, is_negative: bool) -> tuple[Image.Image, tuple[Treatment, ...]]:
-    """Return the image in sRGB, with transparent parts on white, and the treatment of its profile."""
-    rows, (width, height) = max(_STRIP_PIXELS // picture.width, 1), picture.size
-    is_ready = picture.mode == "RGB" and not _has_alpha(picture) and "icc_profile" not in picture.info
-    if is_ready or height <= rows:
-        return _strip_to_srgb(picture, is_negative)
-    whole = Image.new("RGB", picture.size)
-    for top in range(0, height, rows):
-        part = picture.crop((0, top, width, min(top + rows, height)))
-        strip, treatments = _strip_to_srgb(part, is_negative)
-        whole.paste(strip, (0, top))
-    return whole, treatments
-
-
-def _strip_to_srgb(picture: Image.Image, is_negative: bool) -> tuple[Image.Image, tuple[Treatment, ...]]:
-    profile = picture.info.get("icc_profile")
-    picture = _to_8_bit(picture, is_negative=is_negative)
-    alpha: Image.Image | None = None
-    treatments: tuple[Treatment, ...] = ()
-    if _has_alpha(picture):
-        picture = _straight(picture)
-        alpha = picture.getchannel("A")
-    if profile is not None:
-        picture, treatments = _from_profile(picture, profile)
-    if picture.mode != "RGB":
-        picture = picture.convert("RGB")
-    if alpha is not None:
-        picture = Image.composite(picture, Image.new("RGB", picture.size, "white"), alpha)
-    return picture, treatments
-
-
-def _transformed(picture: Image.Image, transform: ImageCms.ImageCmsTransform) -> Image.Image:
-    """Return a new image converted by a transform; Pillow returns None only for one changed in place."""
-    return cast("Image.Image", ImageCms.applyTransform(picture, transform))
-
-
-def _to_8_bit(picture: Image.Image, *, is_negative: bool) -> Image.Image:
-    """Return a gray image of 16 bits in 8 bits; images of other modes unchanged."""
-    if not picture.mode.startswith("I"):
-        return picture
-    levels = scaled(np.array(picture).clip(0, _BRIGHTEST).astype(np.uint16))
-    return Image.fromarray(255 - levels if is_negative else levels)
-
-
-def _straight(picture: Image.Image) -> Image.Image:
-    """Return an image with transparency as LA or RGBA, its colours not premultiplied by alpha."""
-    if picture.mode in ("La", "RGBa"):
-        return picture.convert("LA" if picture.mode == "La" else "RGBA")
-    return picture if picture.mode in ("LA", "RGBA") else picture.convert("RGBA")
-
-
-def _from_profile(picture: Image.Image, profile: bytes) -> tuple[Image.Image, tuple[Treatment, ...]]:
-    """Return the image converted from its embedded profile; a profile that does not fit is ignored."""
-    try:
-        space, _ = _profile(profile)
-        mode = _mode_for(picture.mode, space)
-        if mode is None:
-            return picture, ("odd profile",)
-        made = _transformed(
-            picture if picture.mode == mode else picture.convert(mode), _to_srgb_from(profile, mode)
-        )
-        return made, () if _is_srgb(profile) else ("profile",)
-    except (ImageCms.PyCMSError, OSError, ValueError):
-        return picture, ("odd profile",)
-
-
-def _mode_for(mode: str, space: str) -> str | None:
-    """Return the mode in which a profile of `space` can convert an image of `mode`, or None."""
-    is_grey = mode in ("1", "L", "LA")
-    if space == "GRAY" and is_grey:
-        return "L"
-    if space == "CMYK" and mode == "CMYK":
-        return "CMYK"
-    return "RGB" if space == "RGB" and mode != "CMYK" else None
-
-
-@lru_cache(maxsize=8)
-def _profile(profile: bytes) -> tuple[str, ImageCms.ImageCmsProfile]:
-    opened = ImageCms.ImageCmsProfile(io.BytesIO(profile))
-    return opened.profile.xcolor_space.strip(), opened
-
-
-@lru_cache(maxsize=8)
-def _is_srgb(profile: bytes) -> bool:
-    return "sRGB" in ImageCms.getProfileDescription(_profile(profile)[1])
-
-
-@lru_cache(maxsize=8)
-def _to_srgb_from(profile: bytes, mode: str) -> ImageCms.ImageCmsTransform:
-    """Return the transform, cached because the images of a folder mostly share one profile.
-
-    The perceptual intent would lighten a printer's black; optimised, gray is up to 10 levels off.
-    """
-    return ImageCms.buildTransform(
-        _profile(profile)[1],
-        ImageCms.createProfile("sRGB"),
-        mode,
-        "RGB",
-        renderingIntent=ImageCms.Intent.RELATIVE_COLORIMETRIC,
-        flags=ImageCms.Flags.NOOPTIMIZE if mode == "L" else ImageCms.Flags.NONE,
-    )
