@@ -15,9 +15,8 @@ from typing import Any
 
 from backend.client.png import png_of_rgb
 from backend.foundation.errors import InvalidInput, NotFound, brief
+from backend.foundation.names import is_set_aside
 
-_LEFT_OUT = {"__macosx", "thumbs.db", "desktop.ini"}
-"""Names in lower case, as in `stimuli/folders.py`."""
 _MAGIC = (
     (b"\x89PNG\r\n\x1a\n", ".png"),
     (b"\xff\xd8\xff", ".jpg"),
@@ -88,7 +87,7 @@ def _files_in(folder: Path, above: tuple[Path, ...]) -> Iterator[tuple[Path, int
             raise InvalidInput(f"{folder} is a link back to a folder that it is in")
         for name in os.listdir(folder):
             path = folder / name
-            if _is_left_out(name):
+            if is_set_aside(name):
                 continue
             if path.is_dir():
                 yield from _files_in(path, (*above, here))
@@ -98,10 +97,6 @@ def _files_in(folder: Path, above: tuple[Path, ...]) -> Iterator[tuple[Path, int
                 raise InvalidInput(f"{path} is a link that leads nowhere; mend it, or remove it")
     except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle
         raise InvalidInput(f"{folder} cannot be read: {getattr(error, 'strerror', None) or error}") from None
-
-
-def _is_left_out(name: str) -> bool:
-    return name.startswith(".") or name.lower() in _LEFT_OUT
 
 
 def _written(image: Any, index: int, folder: Path) -> PictureFile:

@@ -26,13 +26,13 @@ from backend.experiment.protocol import Protocol
 from backend.experiment.records import FAKE, REAL, Condition, PlannedBlock, Session, Stimulus, Study
 from backend.experiment.session import Cursor
 from backend.experiment.setting_errors import keys_of, problem_of
+from backend.foundation.counts import some_of
 from backend.foundation.errors import Conflict, InvalidInput, Keys, Problem
 from backend.foundation.frozen import dataclass
 
 if TYPE_CHECKING:
     from random import Random
 
-_NAMED = 5
 _SPARE_OF = 10
 """In a small pool, one in this many stimuli is reserved to replace mistimed flashes."""
 PAPER_POOL = 5000
@@ -264,7 +264,7 @@ def short_sides(study: Study, pool: Pool) -> Problem:
     """Return which reals or fakes are fewer than a session needs, such as `12 of 50 reals`; "" if none."""
     sides = _sides(study, pool, study.protocol.stimuli.images)
     short = [side for side in sides if side.there < side.needed]
-    found = _some([f"{side.there} of {side.needed} {side.what}" for side in short])
+    found = some_of([f"{side.there} of {side.needed} {side.what}" for side in short])
     keys = sorted((side.keys for side in short), key=lambda keys: keys == ("real",))  # stable
     return Problem(found, keys[0] if keys else ())
 
@@ -300,7 +300,7 @@ def _mixed_problem(study: Study) -> str:
             "models_per_session",
         )
     if size > len(study.models):
-        many = f"the number of the study's models ({_some(study.models)})"
+        many = f"the number of the study's models ({some_of(study.models)})"
         return problem_of(
             f"models_per_session must be at most {len(study.models)}, {many}, not {size}",
             "models_per_session",
@@ -429,10 +429,6 @@ def most_images(study: Study, pool: Pool) -> int:
             sizes = _block_sizes(study.protocol.changed(images=images), _classes_of_a_session(study))
             return images if any(sizes) else 0
     return 0
-
-
-def _some(parts: Sequence[str]) -> str:
-    return ", ".join(parts[:_NAMED]) + (f" and {len(parts) - _NAMED} more" if len(parts) > _NAMED else "")
 
 
 def pool_note(study: Study, pool: Pool) -> str | None:

@@ -1,11 +1,13 @@
-"""Names of models, evaluators and images, normalized for comparison."""
+"""Names of models, evaluators and images, normalized for comparison; names of files that are nobody's."""
 
 import re
 import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
-_ROUNDED = re.compile(r"[0-9]([.,][0-9]+)?[eE]\+?[0-9]+")
+ADDED_BY_SYSTEMS = frozenset({"thumbs.db", "desktop.ini", "__macosx"})
+"""What Windows and macOS add to folders and archives of pictures, in lower case, besides hidden files."""
+_ROUNDED = re.compile(r"[0-9]([.,][0-9]+)?[eE]\+[0-9]+")
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?([eE]\+?[0-9]+)?")
 _AROUND = re.compile(r"(?:\A|\n)\s|\s(?:\n|\Z)")
 
@@ -26,6 +28,11 @@ def composed(name: str) -> str:
     return name if name.isascii() else unicodedata.normalize("NFC", name)
 
 
+def is_set_aside(name: str) -> bool:
+    """Return whether a file or folder is hidden, or one that systems add to folders of pictures."""
+    return name.startswith(".") or name.lower() in ADDED_BY_SYSTEMS
+
+
 def clean(name: Any) -> Any:
     """Return a name as compared: in Unicode form NFC, without surrounding white space or byte order marks."""
     if not isinstance(name, str) or (name.isascii() and name == name.strip()):
@@ -37,12 +44,7 @@ def clean(name: Any) -> Any:
 def doubtful_people(names: Sequence[Any]) -> list[str]:
     """Return notes on names that programs may have changed, so that two people became one, or one two."""
     texts = [name for name in names if isinstance(name, str)]
-    notes = []
-    if rounded := [name for name in texts if _ROUNDED.fullmatch(name)]:
-        notes.append(
-            f"{len(rounded)} of {len(names)} evaluators have names such as {rounded[0]!r}, as spreadsheets "
-            "round long numbers: different people may have become one; export the names as text again"
-        )
+    notes = rounded_names(names, "evaluators")
     by_number: dict[float, list[str]] = {}
     for name in filter(_NUMBER.fullmatch, texts):
         by_number.setdefault(float(name), []).append(name)
@@ -52,3 +54,14 @@ def doubtful_people(names: Sequence[Any]) -> list[str]:
             f"{' and '.join(map(repr, alike[0][:2]))}; they count apart: give each person one name"
         )
     return notes
+
+
+def rounded_names(names: Sequence[Any], of: str) -> list[str]:
+    """Return a note on names that a spreadsheet may have rounded to one; else nothing."""
+    rounded = [name for name in names if isinstance(name, str) and _ROUNDED.fullmatch(name)]
+    if not rounded:
+        return []
+    return [
+        f"{len(rounded)} of {len(names)} {of} have names such as {rounded[0]!r}, as spreadsheets round long "
+        f"numbers: different {of} may have become one; export the names as text again"
+    ]

@@ -6,6 +6,13 @@ from typing import TextIO
 from backend.foundation.errors import InvalidInput, NotFound, OpenhypeError, reason
 
 MOST_BYTES = 2**20
+_OTHERS = {
+    b"\xff\xfe": "UTF-16 (Excel's Unicode Text)",
+    b"\xfe\xff": "UTF-16",
+    b"\x1f\x8b": "compressed by gzip",
+    b"PK\x03\x04": "a zip archive or a workbook such as .xlsx",
+}
+"""By their first bytes, what files are that are taken for text."""
 
 
 def read_text(path: Path, most_bytes: int = MOST_BYTES) -> str:
@@ -26,9 +33,7 @@ def read_text(path: Path, most_bytes: int = MOST_BYTES) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise InvalidInput(
-            f"{path} line {line}: must be UTF-8 text, not the byte 0x{data[error.start]:02x}"
-        ) from None
+        raise _bad_byte(path, data, line, data[error.start]) from None
 
 
 def open_text(path: Path) -> TextIO:
@@ -47,13 +52,20 @@ def open_text(path: Path) -> TextIO:
 def not_utf8(path: Path) -> InvalidInput:
     """Return the error for a file that is not UTF-8, with the first line that is invalid."""
     with path.open("rb") as file:
+        first = file.peek(4)
         for line, text in enumerate(file, start=1):
             try:
                 text.decode("utf-8")
             except UnicodeDecodeError as error:
-                actual = text[error.start : error.start + 1].hex()
-                return InvalidInput(f"{path} line {line}: must be UTF-8 text, not the byte 0x{actual}")
+                return _bad_byte(path, first, line, text[error.start])
     return InvalidInput(f"{path} must be UTF-8 text")
+
+
+def _bad_byte(path: Path, data: bytes, line: int, byte: int) -> InvalidInput:
+    """Return the error for a file that begins with `data` and has a byte that is not UTF-8."""
+    if other := next((what for start, what in _OTHERS.items() if data.startswith(start)), None):
+        return InvalidInput(f"{path} line {line}: must be UTF-8 text, and is {other}; save it as CSV UTF-8")
+    return InvalidInput(f"{path} line {line}: must be UTF-8 text, not the byte 0x{byte:02x}")
 
 
 def unreadable(path: Path, error: OSError | ValueError) -> OpenhypeError:

@@ -6,9 +6,8 @@ Notes travel with a study, into reports and data sets; there a file is named wit
 from collections.abc import Sequence
 from pathlib import Path
 
+from backend.foundation.counts import some_of
 from backend.foundation.printable import printable
-
-_ADDED = {"thumbs.db", "desktop.ini", "__macosx"}
 
 
 class FileText(str):
@@ -23,11 +22,6 @@ class FileText(str):
         return text
 
 
-def is_set_aside(name: str) -> bool:
-    """Return whether a file or folder is hidden, or one that Windows or macOS adds to folders of pictures."""
-    return name.startswith(".") or name.lower() in _ADDED
-
-
 def handed_on(text: str) -> str:
     """Return a text as notes have it; one without files stays as it is."""
     return text.handed_on if isinstance(text, FileText) else text
@@ -38,13 +32,9 @@ def file_name(path: str | Path, within: str) -> FileText:
     return FileText(printable(path), printable(within))
 
 
-_MOST_NAMED = 5
-
-
 def first_of(names: Sequence[str]) -> FileText:
     """Return the first names, and how many more there are."""
-    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
-    return joined(joined(*names[:_MOST_NAMED], by=", "), more)
+    return FileText(some_of(names), some_of([*map(handed_on, names)]))
 
 
 def joined(*parts: str, by: str = "") -> FileText:

@@ -13,9 +13,9 @@ from typing import Literal
 
 from backend.experiment.records import CHECK, PRACTICE, REAL, TRUTHS
 from backend.foundation.errors import Keys
-from backend.foundation.names import composed
+from backend.foundation.names import composed, is_set_aside
 from backend.foundation.printable import printable
-from backend.stimuli.file_names import FileText, file_name, handed_on, is_set_aside
+from backend.stimuli.file_names import FileText, file_name, handed_on
 from backend.stimuli.images import ENDINGS, OTHER_PICTURES, BadKind, is_picture
 
 _NAMED = 5

@@ -23,9 +23,9 @@ from pathlib import Path, PurePosixPath
 
 from backend.foundation.csv_tables import read_rows
 from backend.foundation.errors import InvalidInput, Keys
-from backend.foundation.names import clean, composed
+from backend.foundation.names import clean, composed, is_set_aside
 from backend.foundation.printable import printable
-from backend.stimuli.file_names import FileText, file_name, handed_on, is_set_aside, joined
+from backend.stimuli.file_names import FileText, file_name, handed_on, joined
 from backend.stimuli.folders import Finding, keys_of
 from backend.stimuli.images import ENDINGS, OTHER_PICTURES, is_picture
 from backend.stimuli.medium import Refused

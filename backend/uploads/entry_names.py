@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterable
 
 from backend.foundation.errors import InvalidInput
+from backend.foundation.names import ADDED_BY_SYSTEMS
 from backend.foundation.printable import escaped
 from backend.uploads.archive_entries import bad_archive
 
@@ -18,8 +19,8 @@ LONGEST_STATED = 2048
 _MOST_PATH_BYTES, _MOST_NAME_BYTES, _MOST_FOLDERS = 1024, 255, 16
 _DRIVE = re.compile(r"[A-Za-z]:(/|$)")
 _UNSTORABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
-_SKIPPED = {"__macosx", ".ds_store", "thumbs.db", "desktop.ini"}
-"""Left in archives by macOS and Windows, as are files whose names begin with `._`."""
+_SKIPPED = ADDED_BY_SYSTEMS | {".ds_store"}
+"""Besides files whose names begin with `._`."""
 _LONGEST_NAMED = 120
 
 

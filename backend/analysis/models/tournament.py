@@ -23,9 +23,8 @@ from backend.analysis.models.paired_answers import PairedAnswers
 from backend.analysis.models.tournament_checks import cycles, goodness_of_fit, side_bias
 from backend.analysis.models.tournament_pictures import picture_variance
 from backend.experiment.records import REAL
+from backend.foundation.counts import MOST_NAMED, some_of
 from backend.foundation.errors import InvalidInput
-
-_NAMED = 5
 
 
 def check_comparable(answers: PairedAnswers) -> None:
@@ -36,11 +35,11 @@ def check_comparable(answers: PairedAnswers) -> None:
     """
     groups = components(answers.games, answers.counts)
     if len(groups) > 1:
-        named = "; ".join(_named(answers, group) for group in groups[:_NAMED])
+        more = "; …" if len(groups) > MOST_NAMED else ""
+        named = "; ".join(_named(answers, group) for group in groups[:MOST_NAMED])
         raise InvalidInput(
             "strengths need answers that connect all models, and between these groups there are none: "
-            f"{named}{'; …' if len(groups) > _NAMED else ''}; collect answers to pairs across them, or score "
-            "each group by itself"
+            f"{named}{more}; collect answers to pairs across them, or score each group by itself"
         )
 
 
@@ -257,6 +256,4 @@ def _penalised(answers: PairedAnswers, fitted: Fit) -> list[list[str]]:
 
 
 def _named(answers: PairedAnswers, group: list[int]) -> str:
-    names = [answers.contestants[i] for i in group]
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
+    return some_of([answers.contestants[i] for i in group])

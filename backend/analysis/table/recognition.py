@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from backend.analysis.table.response_table import Answers, Coded, distinct, take_rows
-from backend.foundation.names import are_clean, clean, doubtful_people
+from backend.foundation.names import are_clean, clean, doubtful_people, rounded_names
 
 NO_MODEL = frozenset({"", "real", "reals", "none", "null", "nan", "na", "n/a", "-"})
 """Values of the column `model` for a real image that belongs to no model; case is ignored."""
@@ -29,6 +29,7 @@ def recognised(answers: Answers) -> Answers:
     """
     answers, notes = _cleaned(answers)
     notes += [*_twins(answers.model.names), *doubtful_people(answers.evaluator.names)]
+    notes += [*rounded_names(answers.model.names, "models")]
     if not answers.is_real_or_fake:
         return replace(answers, notes=(*answers.notes, *notes)) if notes else answers
     answers, more = _with_shared_reals(_with_own_blocks(answers))

@@ -23,6 +23,7 @@ from backend.experiment.sampling import Deck, Pool
 from backend.experiment.session import Picture
 from backend.experiment.setting_errors import keys_of, problem_of
 from backend.experiment.setting_groups import JudgmentSettings, setting
+from backend.foundation.counts import some_of
 from backend.foundation.errors import InvalidInput, Problem
 from backend.foundation.frozen import dataclass
 
@@ -33,7 +34,6 @@ LEFT, RIGHT, TIE = "left", "right", "tie"
 MOST_CONTESTANTS = 100
 """Above, the counts of all pairs would be too large for one entry of a store."""
 _BETWEEN_MODELS = ", "
-_NAMED = 5
 SIMULATED_TIES = 0.5
 """Davidson's tie parameter of simulated evaluators: a fifth of the answers to equal contestants are ties."""
 
@@ -158,10 +158,9 @@ class MoreReal(Judgment):
         ]
         if not short:
             return ""
-        more = f" and {len(short) - _NAMED} more" if len(short) > _NAMED else ""
         return Problem(
             f"study {study.name} lacks pictures for a session of {sum(trials)} pairs: it has "
-            f"{', '.join(short[:_NAMED])}{more}; add pictures, or ask for fewer pairs (--set images=N)",
+            f"{some_of(short)}; add pictures, or ask for fewer pairs (--set images=N)",
             short[0].keys,
             [keys_of("images")],
         )

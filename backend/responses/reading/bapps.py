@@ -16,10 +16,9 @@ from backend.analysis.agreement.votes import JND, TWO_AFC, Votes, votes_of_share
 from backend.analysis.table.response_table import truth_value
 from backend.foundation.csv_tables import read_rows
 from backend.foundation.errors import InvalidInput, NotFound, reason
-from backend.foundation.names import composed
+from backend.foundation.names import composed, is_set_aside
 from backend.foundation.npy_header import NoHeader, read_npy_header
 from backend.foundation.printable import printable
-from backend.stimuli.file_names import is_set_aside
 
 JUDGMENTS = {TWO_AFC: "judge", JND: "same"}
 """Folder of the judgments by kind."""

@@ -15,12 +15,13 @@ from backend.experiment.response_columns import COLUMNS, NEEDED, Kind, of_kind
 from backend.foundation.csv_tables import CsvTable
 from backend.foundation.errors import InvalidInput
 from backend.foundation.text_files import not_utf8, open_text
-from backend.responses.reading.rewritten_cells import restored
+from backend.responses.reading.rewritten_cells import FAULTS, restored
 
 _CHUNK_ROWS = 2**11
 _BATCH_ROWS = 2**7
 """Rows that are lists at the same time: few, for the processor's cache and the garbage collector."""
 
+_NAMES = {*of_kind(Kind.TEXT)}
 _LISTS = (Kind.LIST, Kind.WHOLES, Kind.WORDS)
 
 
@@ -73,6 +74,9 @@ def chunks_of(path: Path, needed: Sequence[str] = NEEDED) -> Iterator[Chunk]:
                 if name in COLUMNS
             }
             chunk = Chunk(path, columns, first_row)
+            for name in _NAMES & columns.keys():
+                if not FAULTS.isdisjoint(columns[name]):
+                    chunk.refuse(name, "a name, no fault of a spreadsheet's formula", FAULTS.__contains__)
             yield chunk
             first_row += len(chunk)
 

@@ -13,16 +13,17 @@ import numpy as np
 
 from backend.analysis.agreement.votes import TWO_AFC
 from backend.experiment.response_columns import number
+from backend.foundation.counts import MOST_NAMED, some_of
 from backend.foundation.csv_formulas import unescape_formula
 from backend.foundation.csv_tables import CsvTable
 from backend.foundation.errors import InvalidInput, brief
 from backend.foundation.names import composed
 from backend.foundation.printable import printable
 from backend.foundation.text_files import read_text
+from backend.responses.reading.rewritten_cells import restored_number
 from backend.stimuli.images import ENDINGS
 
 _MOST_BYTES = 2**28
-_MOST_NAMED = 5
 _EXTENSIONS = ENDINGS | {".npy"}
 
 
@@ -66,10 +67,9 @@ def read_distances(path: Path, kind: str, items: Sequence[str]) -> Distances:
     return Distances(values if kind == TWO_AFC else values[:, 0], tuple(extra))
 
 
-def listed(names: Sequence[str], most: int = _MOST_NAMED) -> str:
+def listed(names: Sequence[str], most: int = MOST_NAMED) -> str:
     """Return the first names, and how many more there are."""
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return f"{', '.join(map(printable, names[:most]))}{more}"
+    return some_of([*map(printable, names)], most)
 
 
 class _Items:
@@ -112,7 +112,11 @@ def _rows(path: Path, wanted: Sequence[str]) -> Iterator[tuple[int, str, list[st
         item, *others = (cells[place].strip() for place in places)
         if not item:
             raise InvalidInput(f"{printable(path)} line {line}: item must be a name, not {item!r}")
-        yield line, unescape_formula(item), others
+        yield (
+            line,
+            unescape_formula(item),
+            [restored_number(cell, table.separator) or cell for cell in others],
+        )
 
 
 def _finite(where: str, name: str, cell: str) -> float:

@@ -1,6 +1,6 @@
 """Automatic metrics of models, read from a CSV: `model`, then one column per metric.
 
-An empty cell means that the metric is not known for the model.
+An empty cell, or NA, means that the metric is not known for the model.
 """
 
 import io
@@ -13,6 +13,7 @@ from backend.foundation.csv_tables import CsvTable, are_row_names
 from backend.foundation.errors import InvalidInput
 from backend.foundation.names import clean
 from backend.foundation.text_files import read_text
+from backend.responses.reading.rewritten_cells import restored_number
 
 _LONGEST_SHOWN = 40
 
@@ -44,6 +45,7 @@ def read_metrics(path: Path) -> dict[str, dict[str, float]]:
             raise InvalidInput(f"{where}: model must be a name that occurs once, not {model!r}")
         seen.add(model)
         for name, cell in zip(header[1:], values, strict=True):
+            cell = restored_number(cell, table.separator)
             value = number(cell) if cell else math.nan
             if value is None:
                 raise InvalidInput(f"{where}: {name} must be a number or empty, not {cell!r}")

@@ -39,6 +39,7 @@ from backend.experiment.response_columns import (
 from backend.foundation.errors import InvalidInput
 from backend.foundation.names import clean
 from backend.responses.reading.chunks import Chunk, chunks_of, line_of
+from backend.responses.reading.rewritten_cells import MISSING
 
 _NO_EXPOSURES, _EXPOSURES = "infinity", "time"
 """The methods of files that state none, without and with exposures."""
@@ -83,7 +84,7 @@ def read_columns(path: Path, details: bool) -> Answers:
         columns["response"],
         blocks.coded().codes if file.has_blocks else None,
         columns.get("exposure_ms"),
-        {name: coded[name] for name in NAMES if name in coded and any(coded[name].names)}
+        {name: coded[name] for name in NAMES if name in coded and _has_names(coded[name].names)}
         | ({} if file.answers == TRUTHS else {name: coder.coded() for name, coder in words.items()}),
         {name: columns[name] for name in NUMBERS if name in columns and not np.isnan(columns[name]).all()},
         columns.get("simulated"),
@@ -95,6 +96,11 @@ def read_columns(path: Path, details: bool) -> Answers:
         raise file.unnamed_error
     scored = scored_only(answers, kinds.coded(), excluded_of(excluded.coded()))
     return scored if file.has_trials else _with_repeats_noted(scored)
+
+
+def _has_names(names: Sequence[str]) -> bool:
+    """Return whether a column has names: R writes NA in each cell of one that is empty."""
+    return any(names) and not (len(names) == 1 and names[0] in MISSING)
 
 
 def _with_repeats_noted(answers: Answers) -> Answers:

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from backend.experiment.response_columns import COLUMNS, Kind
 from backend.foundation.csv_formulas import unescape_formula
 
-_MISSING = frozenset(("NA", "<NA>", "N/A", "NULL", "null", "None"))
-"""What programs write for an empty cell, except in a text, where it may be a name."""
+MISSING = frozenset(("NA", "<NA>", "N/A", "NULL", "null", "None"))
+"""What programs write for an empty cell; a text of which is a name, unless the whole column has no other."""
+FAULTS = frozenset(("#NAME?", "#VALUE!", "#REF!", "#DIV/0!", "#NUM!", "#NULL!", "#N/A"))
+"""What spreadsheets make of a cell that they took for a formula, as `=gan` or `-v2`."""
 _INFINITY = frozenset(("inf", "infinity"))
 """What becomes of HYPE-infinity's name, in lower case: pandas and R read it as a number."""
 _FLOAT = re.compile(r"([0-9]+)\.0*")
@@ -35,13 +37,21 @@ def restored(name: str, cells: Sequence[str], separator: str = ",") -> Sequence[
     return [*map(new.__getitem__, cells)]
 
 
+def restored_number(cell: str, separator: str) -> str:
+    """Return the cell of a number: empty if it is missing, and without the comma of decimals.
+
+    Args:
+        separator: between cells; beside commas, one in a number may as well be that of thousands.
+    """
+    if cell in MISSING:
+        return ""
+    return cell.replace(",", ".") if separator != "," and _DECIMAL_COMMA.fullmatch(cell) else cell
+
+
 def _restored(name: str, kind: Kind, cell: str, separator: str) -> str:
     if name == "method" and cell.lower() in _INFINITY:
         return "infinity"
-    if cell in _MISSING:
-        return ""
-    if separator != "," and _DECIMAL_COMMA.fullmatch(cell):
-        return cell.replace(",", ".")
+    cell = restored_number(cell, separator)
     whole = _FLOAT.fullmatch(cell) if kind in (Kind.WHOLE, Kind.WHOLES) else None
     return whole[1] if whole else cell
 

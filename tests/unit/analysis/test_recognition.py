@@ -302,10 +302,7 @@ def test_the_weights_of_an_evaluator_give_the_value():
             ["2 of 3 evaluators have names such as '5.97E\\+23', as spreadsheets"],
         ),
         (["3", "3.0", "4", "b"], ["2 evaluators have names that are 1 as numbers, such as '3' and '3.0'"]),
-        (
-            ["03", "3", "1e2", "100"],
-            ["1 of 4 evaluators have names", "4 evaluators have names that are 2 as"],
-        ),
+        (["03", "3", "1e2", "100"], ["4 evaluators have names that are 2 as"]),
         (["5eb1", "e12", "a3", "17", "18"], []),
     ],
 )

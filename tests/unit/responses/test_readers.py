@@ -1,6 +1,7 @@
 """The responses file: bad rows are refused by line and column; what is written comes back."""
 
 import csv
+import gzip
 import io
 import json
 
@@ -12,6 +13,7 @@ from backend.foundation.csv_formulas import escape_formula
 from backend.foundation.errors import InvalidInput, NotFound
 from backend.responses.readers import COLUMNS, read_answers, read_responses, score_file, write_responses
 from backend.responses.reading import chunks
+from backend.responses.reading.metrics import read_metrics
 
 HEADER = "model,evaluator,truth,response"
 FLASHED = f"{HEADER},block,trial_index,exposure_ms"
@@ -371,3 +373,62 @@ def test_rows_that_a_merge_repeated_are_counted_where_no_trial_is_numbered(tmp_p
 
     assert len(found) == notes
     assert all(note.startswith("1 of 3 responses repeat another in evaluator, stimulus,") for note in found)
+
+
+@pytest.mark.parametrize("column", ["class", "stimulus", "session"])
+def test_a_column_of_which_r_has_nothing_but_na_has_no_names(tmp_path, column):
+    path = written(tmp_path, f"{HEADER},{column}\nm,e,real,fake,NA\nm,e,fake,fake,NA\n")
+    other = written(tmp_path, f"{HEADER},{column}\nm,e,real,fake,NA\nm,e,fake,fake,US\n", "o.csv")
+
+    assert column not in read_answers(path, details=True).texts
+    assert [*read_answers(other, details=True).texts[column].names] == ["NA", "US"]
+
+
+@pytest.mark.parametrize("fault", ["#NAME?", "#VALUE!", "#REF!", "#N/A"])
+@pytest.mark.parametrize("column", ["model", "evaluator", "stimulus"])
+def test_what_a_spreadsheet_took_for_a_formula_is_refused_as_different_names_became_one(
+    tmp_path, column, fault
+):
+    row = {"model": "m", "evaluator": "e", "truth": "real", "response": "fake", "stimulus": "a.png"}
+    lines = [",".join(row), ",".join(row.values()), ",".join({**row, column: fault}.values())]
+
+    with pytest.raises(InvalidInput, match=rf"line 3: {column} must be a name, no fault of a spreadsheet"):
+        read_answers(written(tmp_path, "\n".join(lines)))
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (
+            (HEADER + "\nm,e,real,fake\n").replace(",", "\t").encode("utf-16"),
+            "and is UTF-16 .Excel's Unicode Text",
+        ),
+        (gzip.compress(f"{HEADER}\nm,e,real,fake\n".encode()), "and is compressed by gzip"),
+        (
+            f"{HEADER}\nK\u00e4se,e,real,fake\n".encode("latin-1"),
+            r"line 2: must be UTF-8 text, not the byte 0xe4",
+        ),
+    ],
+)
+def test_a_file_that_is_no_utf_8_is_refused_by_what_it_is(tmp_path, data, message):
+    path = written(tmp_path, data)
+
+    for read in (read_answers, read_metrics):
+        with pytest.raises(InvalidInput, match=message):
+            read(path)
+
+
+def test_models_that_a_spreadsheet_may_have_rounded_to_one_are_told_of(tmp_path):
+    path = written(tmp_path, f"{HEADER}\n1.00E+05,e,real,fake\n1.00E+05,e,fake,fake\n")
+
+    assert "1 of 1 models have names such as '1.00E+05'" in read_answers(path).notes[0]
+    assert read_answers(written(tmp_path, f"{HEADER}\n1e5,e,real,fake\n1e5,e,fake,real\n")).notes == ()
+
+
+def test_metrics_are_read_as_r_and_a_spreadsheet_with_decimal_commas_write_them(tmp_path):
+    of_r = written(tmp_path, '"","model","FID"\n"1","gan",5.3\n"2","vae",NA\n')
+    of_excel = written(tmp_path, "model;FID\r\ngan;5,3\r\nvae;\r\n", "m.csv")
+
+    assert read_metrics(of_r) == read_metrics(of_excel) == {"FID": {"gan": 5.3}}
+    with pytest.raises(InvalidInput, match="line 2: FID must be a number or empty, not '5,300'"):
+        read_metrics(written(tmp_path, 'model,FID\ngan,"5,300"\n', "t.csv"))

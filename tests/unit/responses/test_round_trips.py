@@ -12,7 +12,7 @@ import pytest
 from backend.experiment.judgments import METHODS
 from backend.foundation.csv_tables import BOM
 from backend.responses.export import export
-from backend.responses.readers import read_responses, score_file
+from backend.responses.readers import read_answers, read_responses, score_file
 from backend.stores.datadir import DataDir
 
 from .. import sample_studies as studies
@@ -148,6 +148,8 @@ def test_an_export_is_scored_the_same_after_a_round_trip(exports, tmp_path, meth
     (tmp_path / name).write_text(text, "utf-8", newline="")
 
     assert score_file(tmp_path / name) == numbers(score_file(path))
+    columns, own = (read_answers(file, details=True).texts.keys() for file in (tmp_path / name, path))
+    assert columns == own
     assert len([*read_responses(tmp_path / name)]) == len([*read_responses(path)])
 
 
