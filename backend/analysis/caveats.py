@@ -10,10 +10,12 @@ from backend.analysis.table.designs import design_of
 from backend.analysis.table.response_table import Answers
 from backend.analysis.time_scores import AT_A_BOUND
 from backend.experiment.judgments import judgment_of
+from backend.foundation.counts import some_of
 
 ANOTHER_DISPLAY = 1.1
 """Ratio of two refresh intervals above which they are those of different displays."""
 _ALMOST_ALL = 0.95
+_DECIMALS = 9
 
 
 def caveats(
@@ -25,7 +27,7 @@ def caveats(
         groups: the models that enter the tests.
         beside: the result of `score_intervals.score_details`.
     """
-    found = [*_people(answers), *_unlike_others(answers, groups)]
+    found = [*_people(answers), *_unlike_others(answers, groups), *_equal_values(groups)]
     if not answers.has_shares:
         found += [*_bounds(beside or {}), *_displays(answers)]
     return found
@@ -106,6 +108,16 @@ def _unlike_others(answers: Answers, groups: Groups) -> Iterator[str]:
                 f"{_evaluators(many)} of {model} gave more than twice the usual {typical:g} responses; each "
                 "evaluator weighs the same in the score"
             )
+
+
+def _equal_values(groups: Groups) -> Iterator[str]:
+    """Yield a caveat on models whose evaluators show no variance."""
+    equal = [model for model, numbers in groups.items() if len({*np.round(numbers, _DECIMALS).tolist()}) == 1]
+    if equal:
+        yield (
+            f"all evaluators of {some_of(equal)} have the same value, so that the percentile interval has no "
+            "width and the SD is 0: neither says how sure the score is, and no test rests on them"
+        )
 
 
 def _evaluators(count: int) -> str:

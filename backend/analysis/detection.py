@@ -34,7 +34,8 @@ def detection(
 
     A positive c is a bias to "real". None if nobody saw both sides. Intervals are Student's over evaluators
     and the stimuli that they share: an answer moves z of its evaluator's side by 1 / ((n + 1) phi(z)).
-    Evaluators cannot vary less than they would by chance if each erred with the share of all.
+    Evaluators cannot vary less than they would by chance if each erred with the share of all. There is none
+    if all of them gave one answer on a side: values are then those of the correction alone.
 
     Args:
         model: code of `answers.model`.
@@ -66,7 +67,7 @@ def detection(
         ("criterion", criterion, np.where(is_fake, influences, -influences) / 2, by_chance / 4),
     ):
         ci = None
-        if len(values) > 1:
+        if len(values) > 1 and are_both_given(answers, own):
             sides = [
                 Seen(person[here], person[here], picture[here], turned[here], slope[here], len(values))
                 for here, picture in shown
@@ -75,6 +76,15 @@ def detection(
             ci = Estimate(float(values.mean()), people, shared_pictures(sides)).interval(level)
         found |= {name: float(values.mean()), f"{name}_ci": ci}
     return {**found, "evaluators": int(is_used.sum())}
+
+
+def are_both_given(answers: Answers, own: np.ndarray) -> bool:
+    """Return whether, of some responses, both answers were given to fakes, and both to reals.
+
+    Otherwise d' and c have no finite estimate, and nothing bounds them on one side but a correction or prior.
+    """
+    wrong, is_fake = answers.error[own], answers.is_fake[own]
+    return all(0 < wrong[is_fake == side].sum() < (is_fake == side).sum() for side in (True, False))
 
 
 def _by_chance(said: np.ndarray, seen: np.ndarray) -> float:

@@ -29,6 +29,8 @@ _GROUPS = 6
 gave 30% false alarms at .05, three to ten 4%."""
 _NOTHING = 1e-9
 """Relative information, or standard error, up to which it is treated as rounding error."""
+_MOST_LOG = math.log(1e6)
+"""Log ratio of thresholds beyond which there is none to estimate, as of functions without slope."""
 Terms = tuple[np.ndarray, np.ndarray]
 """The parts of each response given in U and in D."""
 
@@ -162,7 +164,11 @@ def _by_model(
 
 
 def _ratio(u: np.ndarray, d: np.ndarray, level: float, is_log: bool) -> dict[str, Any] | None:
-    """Return sum(u) / sum(d) over evaluators; None if they do not vary, or fewer than two tell anything."""
+    """Return sum(u) / sum(d) over evaluators; None if they do not vary, or fewer than two tell anything.
+
+    Args:
+        is_log: whether it is a log ratio, returned in percent; then None also if its interval has no bounds.
+    """
     is_informative = np.abs(u) + d > _NOTHING * d.max(initial=0)
     u, d = u[is_informative], d[is_informative]
     if len(u) < 2 or d.max() > (1 - _NOTHING) * math.fsum(d):
@@ -175,7 +181,10 @@ def _ratio(u: np.ndarray, d: np.ndarray, level: float, is_log: bool) -> dict[str
     part = share**2 / (1 - share)
     df = 1 / float((share**2).sum() + part.sum() ** 2 - (part**2).sum())
     test = Estimate(slope, Component(error**2, df)).t_test(level)
-    estimate, *ci = (100 * (math.expm1(x) if is_log else x) for x in (slope, *test["ci"]))
+    ends = (slope, *test["ci"])
+    if is_log and max(map(abs, ends)) > _MOST_LOG:
+        return None
+    estimate, *ci = (100 * (math.expm1(x) if is_log else x) for x in ends)
     return {"estimate": estimate, **test, "ci": ci, "evaluators": len(u)}
 
 

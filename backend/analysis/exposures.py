@@ -167,10 +167,10 @@ def _points(trials: Trials) -> list[dict[str, Any]]:
 
 
 def _mean(values: list[float], level: float) -> dict[str, Any]:
-    """Return the mean over evaluators with Student's interval."""
+    """Return the mean over evaluators with Student's interval; None if they are all equal."""
     if not values:
         return {"mean": None, "ci": None, "evaluators": 0}
-    ci = mean_of(np.array(values)).interval(level) if len(values) > 1 else None
+    ci = mean_of(np.array(values)).interval_if_any(level) if len(values) > 1 else None
     return {"mean": float(np.mean(values)), "ci": ci, "evaluators": len(values)}
 
 

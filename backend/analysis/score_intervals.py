@@ -59,6 +59,7 @@ def between_models(
         margin: margin of equivalence in percentage points; HYPE-time is tested against none.
     """
     is_between = design_of(answers).kind == BETWEEN
+    groups = {model: numbers for model, numbers in groups.items() if beside[model]["interval"]}
     if len(groups) < 2 or (is_between and not are_comparable(groups)):
         return None
     codes = {model: answers.model.names.index(model) for model in groups}

@@ -89,7 +89,10 @@ class Times:
         return result
 
     def of_model(self, code: int, values: Values) -> dict[str, Any]:
-        """Return `interval`, `threshold` and `blocks` of a model; `interval` is None for one evaluator."""
+        """Return `interval`, `threshold` and `blocks` of a model.
+
+        `interval` is None for one evaluator, and if neither evaluators nor stimuli show any variance.
+        """
         blocks = self._blocks(code)
         if len(values) < 2:
             return {"interval": None, "threshold": self._of_one(code), "blocks": blocks}
@@ -104,7 +107,7 @@ class Times:
 
     def _interval(
         self, values: Values, found: Population, pictures: "Pictures | None", is_at_a_bound: bool
-    ) -> dict[str, Any]:
+    ) -> dict[str, Any] | None:
         mean = mean_of(values.numbers)
         if pictures is not None:
             turned = Component(pictures.of_threshold.variance * found.turn**2, pictures.of_threshold.df)
@@ -116,6 +119,8 @@ class Times:
             low, high = for_skewed(values.numbers, low, high)
             low = max(min(low, below), self.range.low_ms)
             high = min(max(high, above), self.range.high_ms)
+        if high - low <= 1e-9 * high:
+            return None
         return {
             "ci": [low, high],
             "method": "population" if is_at_a_bound else "student",

@@ -44,7 +44,8 @@ def section(found: FindingsView) -> Section | None:
         )
         notes.append(
             f"d′ and c are means over evaluators, with intervals over {found.sampled}; counts are corrected "
-            "by the log-linear rule, so that evaluators without a single error have a value too."
+            "by the log-linear rule, so that evaluators without a single error have a value too; if all "
+            "answers to fakes or all to reals are the same, nothing else bounds d′ and c: no interval."
             + (f" In {found.method} they mix answers at all exposures." if found.has_exposures else "")
         )
     if crossed := found.findings["crossed_model"]:

@@ -179,8 +179,6 @@ def _sentence(found: FindingsView, row: Row, shared: Mapping[str, str]) -> str:
 
 
 def _interval(ci: Sequence[float]) -> str:
-    if ci[0] == ci[1]:
-        return f"{formatting.coefficient(ci[0])} in every resample"
     return f"{formatting.coefficient(ci[0])} to {formatting.coefficient(ci[1])}"
 
 

@@ -118,7 +118,7 @@ def _intervals(found: FindingsView) -> Table:
     ]
     if any(row["pictures"] is not None for row in rows):
         columns += [
-            Column("pictures", lambda row: str(row["pictures"])),
+            Column("pictures", lambda row: formatting.amount(row["pictures"], digits=0)),
             Column("variance from pictures", lambda row: formatting.share(row["share_of_pictures"])),
         ]
     if any(row["image_half"] is not None for row in rows):

@@ -34,7 +34,8 @@ def as_csv(table: Table) -> str:
         _write_columns(writer, table.rows)
         return file.getvalue()
     rows = [_flat(row) for row in table.rows]
-    heads = [*dict.fromkeys(key for row in rows for key in row)]
+    nested = {key for row in table.rows for key, value in row.items() if isinstance(value, Mapping)}
+    heads = [*dict.fromkeys(key for row in rows for key in row if key not in nested)]
     writer.writerow(heads)
     for row in rows:
         writer.writerow(["" if row.get(key) is None else escape_formula(row[key]) for key in heads])
@@ -118,12 +119,17 @@ def _markdown(text: str) -> str:
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row with an interval `ci` as `ci_low` and `ci_high`, and other lists joined by spaces."""
+    """Return a row with an interval `ci` as `ci_low` and `ci_high`, and other lists joined by spaces.
+
+    What a cell has by name gets columns of its own, such as `threshold_ms`.
+    """
     flat: dict[str, Any] = {}
     for key, value in row.items():
         if key.endswith(("ci", "_80")):
             low, high = value or (None, None)
             flat |= {f"{key}_low": low, f"{key}_high": high}
+        elif isinstance(value, Mapping):
+            flat |= {f"{key}_{name}": cell for name, cell in _flat(value).items()}
         else:
             flat[key] = " ".join(map(str, value)) if isinstance(value, (list, tuple)) else value
     return flat

@@ -184,11 +184,16 @@ def _over_evaluators(
             found, estimates, (stability, tau_stability), NOISE.values(), strict=True
         )
     )
+    if rho_ci is None or tau_ci is None:
+        why = f"{100 * level:g}% or more of the resamples of evaluators give this correlation"
+        return {**row, "evaluators_note": why}
     return {**row, "evaluators_ci": rho_ci, "tau_evaluators_ci": tau_ci, "evaluators_note": None}
 
 
-def _interval(drawn: np.ndarray, estimate: float, resolved: float, level: float) -> list[float]:
+def _interval(drawn: np.ndarray, estimate: float, resolved: float, level: float) -> list[float] | None:
     """Return percentiles, moved away from 0 by the attenuation of a resample; they include the estimate.
+
+    None if both are the estimate, since resamples do not show that nobody would order models otherwise.
 
     Args:
         resolved: share of the order that the scores resolve; 0 or less if none.
@@ -200,4 +205,5 @@ def _interval(drawn: np.ndarray, estimate: float, resolved: float, level: float)
         low = low / resolved if resolved > 0 else -1.0
     if high >= 0:
         high = high / resolved if resolved > 0 else 1.0
-    return [max(-1.0, min(low, estimate)), min(1.0, max(high, estimate))]
+    low, high = max(-1.0, min(low, estimate)), min(1.0, max(high, estimate))
+    return [low, high] if low < high else None

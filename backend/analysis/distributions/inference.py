@@ -49,6 +49,9 @@ has a true error rate of 6.3%, P(|z| > 1.96 sqrt(0.9))."""
 _ROUNDING = 1e-18
 """Variance of an area up to which it is rounding error."""
 
+_SAME = 1e-9
+"""Standard error, as a share of the estimate, up to which it is rounding error."""
+
 
 @dataclass(frozen=True)
 class Component:
@@ -124,6 +127,11 @@ class Estimate:
         below, above = (reach * np.sqrt(total.variance) for reach in total.reaches(level))
         ends: list[Any] = np.array([self.value - below, self.value + above]).T.tolist()
         return ends
+
+    def interval_if_any(self, level: float) -> list[float] | None:
+        """Return the interval of a number; None if nothing varies, which does not say how sure it is."""
+        does_vary = math.sqrt(self.total.variance) > _SAME * abs(self.value)
+        return self.interval(level) if does_vary else None
 
     def log_odds_interval(self, level: float) -> list[float] | None:
         """Return the interval of a share that is symmetric in log odds; None if it cannot be estimated."""

@@ -8,7 +8,8 @@ tau in samples of n models is simulated for a grid of normal copulas, that is, f
 some increasing functions make bivariate normal. Ranks do not depend on these functions, so that nothing more
 is assumed. Correlations of few models are discrete, hence it covers more than its level rather than less.
 
-With more than `MOST` models the approximation is used.
+With more than `MOST` models the approximation is used, unless all are in one order, of which it has no
+width: then that of `MOST` models holds, which is wider.
 """
 
 import math
@@ -36,12 +37,12 @@ def over_models(rho: float, tau: float, models: int, level: float) -> dict[str, 
     """
     if models < FEWEST:
         return None
-    if models > MOST:
+    if models > MOST and abs(rho) < 1:
         return {
             "rho": _fisher(rho, (1 + rho**2 / 2) / (models - 3), level),
             "tau": _fisher(tau, 0.437 / (models - 4), level),
         }
-    of_rho, of_tau = _simulated(models)
+    of_rho, of_tau = _simulated(min(models, MOST))
     return {
         "rho": [6 / math.pi * math.asin(r / 2) for r in _not_rejected(of_rho, rho, level)],
         "tau": [2 / math.pi * math.asin(r) for r in _not_rejected(of_tau, tau, level)],
@@ -49,8 +50,6 @@ def over_models(rho: float, tau: float, models: int, level: float) -> dict[str, 
 
 
 def _fisher(value: float, variance: float, level: float) -> list[float]:
-    if abs(value) >= 1:
-        return [value, value]
     half = math.sqrt(variance) * float(ndtri((1 + level) / 2))
     return [math.tanh(math.atanh(value) - half), math.tanh(math.atanh(value) + half)]
 

@@ -12,7 +12,8 @@ for the sides, half-normal with SD 1 for the standard deviations.
 A model's sensitivity is d' = b_fakes - b_reals, its criterion c = -(b_fakes + b_reals) / 2: for an average
 evaluator and an average picture. An evaluator's are those of the models that they judged, with e_j and f_j:
 shrunk to the group, the more the fewer their responses. A picture's difficulty is Phi(b_side + u_i), the
-probability that an average evaluator calls it fake, shrunk to those of its side.
+probability that an average evaluator calls it fake, shrunk to those of its side. A model of whose fakes or
+reals all answers are the same has no interval: only the prior would bound it.
 
 An answer `not_sure` is half an answer "fake" and half an answer "real": its likelihood is the square root of
 that of both.
@@ -27,6 +28,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from backend.analysis.detection import are_both_given
 from backend.analysis.models.crossed_fit import EFFECTS, Fit, fit
 from backend.analysis.models.crossed_posterior import Design
 from backend.analysis.table.response_table import Answers
@@ -89,6 +91,8 @@ def _of_models(found: Fit, answers: Answers, level: float) -> dict[str, list[dic
         (answers.model.names[code] for code in judged if found.has_reals(answers.model.names[code])),
         key=lambda model: (found.sensitivity(model).mean, model),
     )
+    codes = {name: code for code, name in enumerate(answers.model.names)}
+    is_bounded = {name: are_both_given(answers, answers.of_model[codes[name]]) for name in models}
     rows, pairs = [], []
     for model in models:
         sensitivity, criterion = found.sensitivity(model), found.criterion(model)
@@ -96,14 +100,15 @@ def _of_models(found: Fit, answers: Answers, level: float) -> dict[str, list[dic
             {
                 "model": model,
                 "d_prime": sensitivity.mean,
-                "d_prime_ci": [*sensitivity.interval(level)],
+                "d_prime_ci": [*sensitivity.interval(level)] if is_bounded[model] else None,
                 "criterion": criterion.mean,
-                "criterion_ci": [*criterion.interval(level)],
+                "criterion_ci": [*criterion.interval(level)] if is_bounded[model] else None,
             }
         )
     for a, b in combinations(models, 2):
         difference = found.difference(b, a)
-        pairs.append({"a": b, "b": a, "difference": difference.mean, "ci": [*difference.interval(level)]})
+        ci = [*difference.interval(level)] if is_bounded[a] and is_bounded[b] else None
+        pairs.append({"a": b, "b": a, "difference": difference.mean, "ci": ci})
     return {"models": rows, "pairs": pairs}
 
 

@@ -22,7 +22,7 @@ def side_bias(answers: PairedAnswers, fitted: Fit, level: float) -> dict[str, An
     """Return how much the place counts: share of decided answers for the left, and its log-odds in a fit.
 
     The interval and the p-value are over evaluators: from the share of each one's decided answers, weighted
-    by their number (a ratio estimator), by Student's t.
+    by their number (a ratio estimator), by Student's t; None if all evaluators have the same share.
     """
     people = len(answers.evaluators)
     left = np.bincount(answers.evaluator[answers.outcome == LEFT_WINS], minlength=people)
@@ -40,9 +40,8 @@ def side_bias(answers: PairedAnswers, fitted: Fit, level: float) -> dict[str, An
     if share is None or people < 2:
         return found
     estimate = Estimate(share, clustered((left - share * decided) / decided.sum()))
-    low, high = estimate.interval(level)
-    p = estimate.p(0.5)
-    return {**found, "ci": [max(low, 0.0), min(high, 1.0)], "p": None if np.isnan(p) else p}
+    ci = estimate.interval_if_any(level)
+    return found if ci is None else {**found, "ci": [*np.clip(ci, 0.0, 1.0).tolist()], "p": estimate.p(0.5)}
 
 
 def goodness_of_fit(answers: PairedAnswers, fitted: Fit) -> dict[str, Any]:
@@ -50,6 +49,7 @@ def goodness_of_fit(answers: PairedAnswers, fitted: Fit) -> dict[str, Any]:
 
     Ties are half a win of each. Pearson's statistic of these shares is divided by the mean of the pairs'
     design effects, since answers of one evaluator depend on each other (Rao and Scott 1981, first order).
+    Neither is below that of independent answers: of evaluators who all agree, it would be near 0.
     """
     games, counts = answers.games, answers.counts
     shares = probabilities(games, fitted)
@@ -60,9 +60,9 @@ def goodness_of_fit(answers: PairedAnswers, fitted: Fit) -> dict[str, Any]:
         shares[:, LEFT_WINS] + shares[:, TIE] / 4 - (shares[:, LEFT_WINS] + shares[:, TIE] / 2) ** 2
     )
     clustered = _clustered_variance(answers, shares)
-    z = np.divide(observed - expected, np.sqrt(clustered), out=np.zeros_like(expected), where=clustered > 0)
-    effect = float((clustered / variance).mean())
-    statistic = float(((observed - expected) ** 2 / variance).sum() / max(effect, 1e-12))
+    z = (observed - expected) / np.sqrt(np.maximum(clustered, variance))
+    effect = max(float((clustered / variance).mean()), 1.0)
+    statistic = float(((observed - expected) ** 2 / variance).sum() / effect)
     freedom = len(games) - answers.games.contestants + 1
     return {
         "chi2": statistic,

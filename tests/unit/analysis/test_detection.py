@@ -56,14 +56,22 @@ def test_an_evaluator_of_one_side_is_left_out_and_counted():
 
 
 def test_evaluators_cannot_vary_less_than_by_chance():
-    # three of whom nobody errs: each side is called right with 30.5 / 31, of 10 by each; scipy's binomial
-    found = found_of(*(("m", name, 10, 10, 0, 10) for name in "abc"))
+    # three who all err once a side, which is called right with 27.5 / 31, of 10 by each; scipy's binomial
+    found = found_of(*(("m", name, 9, 10, 1, 10) for name in "abc"))
 
-    chance, z = binom(10, 30.5 / 31).pmf(np.arange(11)), norm.ppf((np.arange(11) + 0.5) / 11)
+    chance, z = binom(10, 27.5 / 31).pmf(np.arange(11)), norm.ppf((np.arange(11) + 0.5) / 11)
     half = norm.ppf(0.975) * np.sqrt(2 * (chance @ z**2 - (chance @ z) ** 2) / 3)
-    d_prime = 2 * norm.ppf(10.5 / 11)
+    d_prime = 2 * norm.ppf(9.5 / 11)
     assert found["d_prime_ci"] == pytest.approx([d_prime - half, d_prime + half])
     assert found["criterion_ci"] == pytest.approx([-half / 2, half / 2])
+
+
+@pytest.mark.parametrize(("hits", "false_alarms"), [(10, 0), (10, 3), (0, 3), (7, 10), (7, 0)])
+def test_where_everybody_gave_a_side_one_answer_nothing_but_the_correction_bounds_d_prime(hits, false_alarms):
+    found = found_of(*(("m", name, hits, 10, false_alarms, 10) for name in "abc"))
+
+    assert (found["d_prime_ci"], found["criterion_ci"]) == (None, None)
+    assert np.isfinite(found["d_prime"])
 
 
 @given(st.integers(0, 50), st.integers(0, 50))

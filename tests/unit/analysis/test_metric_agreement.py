@@ -44,7 +44,13 @@ def test_the_papers_table_has_its_correlations_and_directions():
     # these scores are 8 points or 6 SEs apart, so that hardly another order is possible
     for row in rows.values():
         assert row["stability"] > 0.99
-        assert row["evaluators_ci"] == pytest.approx([row["rho"]] * 2, abs=0.02)
+        if row["evaluators_ci"] is None:
+            assert (
+                row["evaluators_note"] == "95% or more of the resamples of evaluators give this correlation"
+            )
+        else:
+            assert row["evaluators_ci"] == pytest.approx([row["rho"]] * 2, abs=0.02)
+            assert row["evaluators_ci"][0] < row["evaluators_ci"][1]
         assert row["models_ci"][0] < row["rho"] < row["models_ci"][1]
         assert row["models_ci"][1] - row["models_ci"][0] > 1  # six models say little about others
 
@@ -122,7 +128,8 @@ def test_resamples_that_all_tie_are_left_out_and_counted():
     drawn[:6] = 2.0
     (many,) = metric_agreement(scores, values, ScoreResamples(("a", "b", "c"), drawn))
 
-    assert (few["undefined"], few["evaluators_ci"]) == (4, [1, 1])
+    assert few["undefined"] == 4
+    assert few["evaluators_note"] == "95% or more of the resamples of evaluators give this correlation"
     assert (many["undefined"], many["evaluators_ci"]) == (6, None)
     assert "in 6% of resamples all scores tie" in many["evaluators_note"]
 
