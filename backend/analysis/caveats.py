@@ -91,10 +91,11 @@ def _people(answers: Answers) -> Iterator[str]:
 
 
 def _unlike_others(answers: Answers, groups: Groups) -> Iterator[str]:
-    judges = answers.judges
-    for code, model in enumerate(answers.model.names):
-        if len(answers.model.names) > 1 and model not in groups:
-            yield f"{model} has one evaluator and is left out of the tests"
+    judges, models = answers.judges, answers.model.names
+    if len(models) > 1 and (alone := sorted({*map(str, models)} - {*map(str, groups)})):
+        have, are = ("has", "is") if len(alone) == 1 else ("have", "are")
+        yield f"{some_of(alone)} {have} one evaluator and {are} left out of the tests"
+    for code, model in enumerate(models):
         seen = judges.seen[judges.model == code]
         typical = float(np.median(seen))
         few, many = int((seen < typical / 2).sum()), int((seen > typical * 2).sum())

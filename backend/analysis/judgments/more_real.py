@@ -23,6 +23,7 @@ from backend.analysis.table.response_table import Answers
 from backend.experiment.judgments import method_named
 from backend.experiment.judgments.more_real import SIMULATED_TIES, settings_of
 from backend.experiment.protocol import Protocol
+from backend.foundation.counts import MOST_NAMED, some_of
 
 _ITERATIONS_WHILE_RUNNING = 400
 
@@ -128,7 +129,8 @@ def _as_scores(
 def _warnings(found: Mapping[str, Any]) -> list[str]:
     warnings = []
     if groups := found["penalised"]:
-        chain = " > ".join(", ".join(group) for group in groups)
+        more = ["…"] if len(groups) > MOST_NAMED else []
+        chain = " > ".join([*map(some_of, groups[:MOST_NAMED]), *more])
         warnings.append(
             f"some models won or lost everything against others ({chain}), so that their strengths have no "
             "finite estimate and no interval: half a win and half a loss were added to each, and such "

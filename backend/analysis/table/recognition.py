@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from backend.analysis.table.response_table import Answers, Coded, distinct, take_rows
+from backend.foundation.counts import some_of
 from backend.foundation.names import are_clean, clean, doubtful_people, rounded_names
 
 NO_MODEL = frozenset({"", "real", "reals", "none", "null", "nan", "na", "n/a", "-"})
@@ -87,11 +88,8 @@ def _twins(models: Sequence[Any]) -> list[str]:
     by_fold: dict[str, list[str]] = {}
     for name in models:
         by_fold.setdefault(str(name).casefold(), []).append(str(name))
-    return [
-        f"the models {' and '.join(map(repr, sorted(names)))} differ in case alone; they are scored apart"
-        for names in by_fold.values()
-        if len(names) > 1
-    ]
+    twins = [" and ".join(map(repr, sorted(names))) for names in by_fold.values() if len(names) > 1]
+    return [f"the models {some_of(twins)} differ in case alone; they are scored apart"] if twins else []
 
 
 def _with_own_blocks(answers: Answers) -> Answers:
