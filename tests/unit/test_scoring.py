@@ -126,7 +126,7 @@ def test_an_evaluator_of_two_models_is_warned_of():
 
 
 def test_an_evaluator_who_broke_off_is_warned_of_and_ones_like_the_others_are_not():
-    whole = [row for e in "abc" for row in rows("x", e, 5, 5)]
+    whole = [row for i, e in enumerate("abc") for row in rows("x", e, 5 + i, 5)]
 
     assert score(whole, "infinity")["warnings"] == []
     (warning,) = score([*whole, *rows("x", "d", 2, 2, each=20)], "infinity")["warnings"]
