@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from backend import __version__
-from backend.foundation.atomic_files import is_live, sync, temporary_folder
+from backend.foundation.atomic_files import is_live, temporary_folder
 from backend.foundation.errors import Conflict, InvalidInput, NotFound
+from backend.foundation.syncing import sync, sync_all
 from backend.foundation.timestamps import stamp
 from backend.stimuli.estimates import tracked
 from backend.stores import sqlite
@@ -102,8 +103,7 @@ def _write(
         "files": files,
     }
     stored = {folder / _stored(place, known) for place, known in files.items()}
-    for parent in {path.parent for path in stored}:
-        sync(parent)
+    _sync_folders(folder)
     _replace(folder / MANIFEST, json.dumps(manifest, indent=1))
     outdated = {folder / _stored(place, known) for place, known in before["files"].items()}
     outdated |= {path for path in folder.rglob("*") if path.is_file() and _UNLISTED.fullmatch(path.name)}
@@ -150,9 +150,11 @@ def restore(
         with closing(sqlite.SqliteStore(fresh / "openhype.db")) as store:
             store.write_entry(RESTORES, stamp(now), 0, {"taken_at": manifest["taken_at"]})
             prepare(store)
+        _sync_folders(fresh)
         if root.exists():
             root.rmdir()
         fresh.rename(root)
+        sync(root.parent)
     return Backup(manifest["taken_at"], manifest["counts"], len(files), len(files))
 
 
@@ -269,6 +271,11 @@ def _replace(path: Path, text: str) -> None:
         os.fsync(file.fileno())
     partial.replace(path)
     sync(path.parent)
+
+
+def _sync_folders(root: Path) -> None:
+    """Sync a folder, all folders in it, and the name of the folder."""
+    sync_all([root.parent, root, *(path for path in root.rglob("*") if path.is_dir())])
 
 
 def _private(path: str, flags: int) -> int:

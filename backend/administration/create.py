@@ -31,11 +31,12 @@ from backend.experiment.judgments import judgment_of
 from backend.experiment.records import Stimulus, Study
 from backend.experiment.setting_errors import invalid_setting
 from backend.experiment.settings import new_protocol
-from backend.foundation.atomic_files import sync, sync_all, write_whole
+from backend.foundation.atomic_files import write_whole
 from backend.foundation.errors import FULL, Conflict, InvalidInput, NotFound, StoreFailed, together, under
 from backend.foundation.names import clean
 from backend.foundation.permissions import private, share
 from backend.foundation.printable import printable
+from backend.foundation.syncing import sync, sync_all
 from backend.foundation.timestamps import stamp
 from backend.stimuli import item_folders
 from backend.stimuli.media import MEDIA

@@ -27,10 +27,11 @@ from backend.administration.study_spec import check_models
 from backend.experiment.judgments import judgment_of
 from backend.experiment.records import FAKE, Stimulus, Study
 from backend.experiment.sampling import pool_of
-from backend.foundation.atomic_files import sync, sync_all, write_whole
+from backend.foundation.atomic_files import write_whole
 from backend.foundation.errors import Conflict, InvalidInput, NotFound
 from backend.foundation.names import clean
 from backend.foundation.printable import printable
+from backend.foundation.syncing import sync, sync_all
 from backend.foundation.timestamps import stamp
 from backend.recruitment import approved_sessions
 from backend.stimuli.media import MEDIA
@@ -350,6 +351,7 @@ def _make_as_long(there: Path, new: Path) -> None:
     for path in old:
         shutil.copy2(path, copies)
     make_uniform([*copies.iterdir(), *mine])
+    sync_all([*copies.iterdir()])
     for path in old:
         os.replace(copies / path.name, path)
 

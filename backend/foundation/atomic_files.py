@@ -4,21 +4,20 @@ import fcntl
 import os
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from backend.foundation.permissions import make_folder
-
-_SYNCED_AT_ONCE = 16
+from backend.foundation.syncing import sync_all
 
 
 def write_whole(contents: Mapping[Path, bytes]) -> None:
     """Write files, making their folders: each is whole at any time, and an error leaves all as they were.
 
-    Two processes may write the same files: each file is then that of one of them. What is no ordinary file,
-    such as `/dev/stdout` or a pipe, is written into, not replaced.
+    That holds for power failures too: contents are on the disk before they get their names. Two processes may
+    write the same files: each file is then that of one of them. What is no ordinary file, such as
+    `/dev/stdout` or a pipe, is written into, not replaced.
     """
     special = {path for path in contents if path.exists() and not path.is_file()}
     for path in special:
@@ -29,27 +28,13 @@ def write_whole(contents: Mapping[Path, bytes]) -> None:
         for path, content in contents.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             partials[path].write_bytes(content)
+        sync_all(partials.values())
         for path, partial in partials.items():
             os.replace(partial, path)
+        sync_all({path.parent for path in partials})
     finally:
         for partial in partials.values():
             partial.unlink(missing_ok=True)
-
-
-def sync(path: Path) -> None:
-    """Sync a file to the disk, or a folder, so that the names in it survive a power failure."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def sync_all(paths: Iterable[Path]) -> None:
-    """Sync many files to the disk, of which it writes some together."""
-    with ThreadPoolExecutor(_SYNCED_AT_ONCE) as pool:
-        for _ in pool.map(sync, paths):
-            pass
 
 
 @contextmanager

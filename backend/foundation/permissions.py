@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from backend.foundation.syncing import sync
+
 _ALL = 0o777
 _GROUP = 0o070
 _OTHERS = 0o007
@@ -49,6 +51,7 @@ def make_folder(folder: Path, is_first: bool = False) -> None:
         return
     if not is_first:
         share(folder)
+    sync(folder.parent)
 
 
 def share(folder: Path) -> None:

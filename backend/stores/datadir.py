@@ -21,6 +21,7 @@ from backend.foundation.atomic_files import is_live, temporary_folder
 from backend.foundation.errors import Conflict, InvalidInput
 from backend.foundation.frozen import dataclass
 from backend.foundation.permissions import make_folder, private
+from backend.foundation.syncing import sync
 from backend.foundation.text_files import read_text
 
 DOWNLOADS_KEPT_S = 900.0
@@ -254,17 +255,23 @@ def _write_once(path: Path, data: dict[str, str]) -> None:
         pass
     finally:
         os.unlink(temporary)
+    sync(path.parent)
 
 
 def replace_private(path: Path, text: str) -> None:
     """Write a file that others cannot read, which is whole at any time, replacing any earlier one."""
     _write_whole(temporary := path.with_name(f".{path.name}-{secrets.token_hex(8)}"), text)
     os.replace(temporary, path)
+    sync(path.parent)
 
 
 def _write_whole(path: Path, text: str) -> None:
     """Write and sync a new file that only its owner, or the group that owns the folder, can read."""
-    with open(path, "x", opener=private) as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
+    try:
+        with open(path, "x", opener=private) as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError:  # such as a full disk
+        path.unlink(missing_ok=True)
+        raise

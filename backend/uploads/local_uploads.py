@@ -20,9 +20,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import BinaryIO
 
-from backend.foundation.atomic_files import sync
 from backend.foundation.errors import Conflict, NotFound, StoreFailed, Unavailable, reason
 from backend.foundation.permissions import make_folder, private
+from backend.foundation.syncing import sync
 from backend.stores.datadir import DataDir
 from backend.uploads import uploads
 from backend.uploads.limits import GB, Quota
