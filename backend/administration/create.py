@@ -42,7 +42,8 @@ from backend.stimuli import item_folders
 from backend.stimuli.media import MEDIA
 from backend.stimuli.medium import Refused
 from backend.stores.datadir import DataDir
-from backend.stores.store import Store
+from backend.stores.store import PUBLISHING, Store
+from backend.stores.updates import update
 from backend.studies import lifecycle
 
 _MASKS = 64
@@ -530,8 +531,8 @@ def _with_flash_note(study: Study, spec: StudySpec, partial: Path, intake: Any) 
 
 def _check_place(store: Store, data: DataDir, study: str) -> None:
     """Raise Conflict if the folder of a study's pictures may be that of a study in another store."""
-    place, mark = data.images(study), data.unpublished(study)
-    is_left = store.url is not None and mark.exists() and mark.read_text("utf-8") == store.url
+    place, mark, begun = data.images(study), data.unpublished(study), store.entry(PUBLISHING, study)
+    is_left = begun is not None and mark.exists() and mark.read_text("utf-8") == begun.data["attempt"]
     if place.exists() and not is_left:
         raise Conflict(
             f"{place} holds the pictures of a study {study} that is not in this store; choose another name "
@@ -561,7 +562,8 @@ def _publish(
         _check_place(store, data, study.name)
         if place.exists():
             shutil.rmtree(place)  # left by a creation with this store that crashed here
-        write_whole({mark: (store.url or "").encode()})
+        update(store, PUBLISHING, study.name, lambda _: {"attempt": study.settings_id})
+        write_whole({mark: study.settings_id.encode()})
         try:
             sync_all([pictures, *pictures.iterdir()])
             pictures.rename(place)
@@ -575,5 +577,7 @@ def _publish(
             if isinstance(error, Conflict) or study.name not in {stored.name for stored in store.studies()}:
                 shutil.rmtree(place, ignore_errors=True)
                 mark.unlink()
+                store.erase_entry(PUBLISHING, study.name)
             raise
         mark.unlink()
+        store.erase_entry(PUBLISHING, study.name)

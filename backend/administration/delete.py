@@ -28,7 +28,7 @@ from backend.metrics import stored
 from backend.payment import accounts
 from backend.payment.ledger import PARTS
 from backend.stores.datadir import DataDir
-from backend.stores.store import Entry, Stale, Store
+from backend.stores.store import PUBLISHING, Entry, Stale, Store
 from backend.studies import (
     confirmations,
     lifecycle,
@@ -113,7 +113,8 @@ def delete(
         for session in progress(sessions, len(sessions), "sessions") if progress else sessions:
             store.erase_session(session)
         _remove_pictures(store, data, study)
-        data.joining(study.name).unlink(missing_ok=True)
+        for left in (data.joining(study.name), data.unpublished(study.name)):
+            left.unlink(missing_ok=True)
         stored.remove(data, study.name)
         data.remove_downloads(study.name)
         if remove_uploaded is not None:
@@ -154,6 +155,7 @@ def _remove_record(store: Store, study: Study) -> None:
     forget_pause(store, study.name)
     unfilled_links.forget(store, study.name)
     intake_facts.erase(store, study)
+    store.erase_entry(PUBLISHING, study.name)
     confirmations.forget(store, study)
     standing_books.erase(store, study)
     for simulated in (False, True):

@@ -71,7 +71,8 @@ class DataDir:
     def unpublished(self, study: str) -> Path:
         """Return the marker file of a study whose images are in place but which is not stored yet.
 
-        It names the store, since several may use this data directory.
+        It names the attempt, which the store at hand knows: several stores may use this data directory, and
+        a store may be moved, with another one made at its path.
         """
         return self.root / "images" / f".unpublished-{study}"
 

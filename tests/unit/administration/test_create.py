@@ -344,6 +344,41 @@ def test_a_marker_of_another_store_lets_nobody_remove_its_pictures(folders, tmp_
     other.close()
 
 
+def test_a_new_store_at_the_path_of_one_that_was_moved_leaves_its_pictures(folders, tmp_path):
+    data = DataDir(tmp_path / "data")
+    subprocess.run([sys.executable, "-c", DIES, str(tmp_path), "published"], check=False)
+    mark = data.unpublished("faces").read_bytes()
+    store = open_store("sqlite:///openhype.db", data.root)
+    create(store, data, order_of(folders), datetime.now(UTC))
+    store.close()
+    data.unpublished("faces").write_bytes(mark)
+    for path in data.root.glob("openhype.db*"):
+        path.rename(path.with_name(path.name.replace("openhype", "moved")))
+    moved, new = (open_store(f"sqlite:///{name}.db", data.root) for name in ("moved", "openhype"))
+
+    with pytest.raises(Conflict, match="holds the pictures of a study faces that is not in this store"):
+        create(new, data, order_of(folders), datetime.now(UTC))
+
+    assert {path.name for path in data.images("faces").iterdir()} == {s.name for s in moved.stimuli("faces")}
+    moved.close()
+    new.close()
+
+
+@pytest.mark.parametrize("is_moved", [False, True])
+def test_a_killed_creation_is_made_again_wherever_its_store_is_meanwhile(folders, tmp_path, is_moved):
+    data = DataDir(tmp_path / "data")
+    subprocess.run([sys.executable, "-c", DIES, str(tmp_path), "published"], check=False)
+    for path in data.root.glob("openhype.db*") if is_moved else ():
+        path.rename(path.with_name(path.name.replace("openhype", "moved")))
+    store = open_store(f"sqlite:///{'moved' if is_moved else 'openhype'}.db", data.root)
+
+    create(store, data, order_of(folders), datetime.now(UTC))
+
+    assert [path.name for path in (data.root / "images").iterdir()] == ["faces"]
+    assert [*store.entries("publishing")] == []
+    store.close()
+
+
 def test_pictures_are_on_the_disk_before_their_study_is_stored(folders, tmp_path, monkeypatch):
     data = DataDir(tmp_path / "data")
     store = open_store("sqlite:///openhype.db", data.root)
