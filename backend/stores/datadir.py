@@ -131,11 +131,11 @@ class DataDir:
         shutil.rmtree(removed, ignore_errors=True)
 
     def expire_downloads(self) -> None:
-        """Remove such files in their time, and folders of killed workers."""
+        """Remove such files in their time, and folders of killed workers; also those dated in the future."""
         now = time.time()
         for path in self.cache("downloads").glob("*/*"):
             with suppress(OSError):
-                age_s = now - path.stat().st_mtime
+                age_s = abs(now - path.stat().st_mtime)  # a clock that was ahead may have dated it
                 if path.is_dir() and age_s > _ABANDONED_S:
                     shutil.rmtree(path)
                 elif path.is_file() and age_s > DOWNLOADS_KEPT_S:

@@ -91,3 +91,19 @@ def test_a_key_of_the_environment_is_not_replaced_in_the_file(tmp_path, monkeypa
 
     monkeypatch.delenv("OPENHYPE_KEY")
     assert DataDir(tmp_path).keys() == before
+
+
+@pytest.mark.parametrize(("age_s", "is_kept"), [(0, True), (-60, True), (1000, False), (-3600, False)])
+def test_a_file_to_download_goes_in_its_time_also_if_the_clock_was_ahead_when_it_was_made(
+    tmp_path, age_s, is_kept
+):
+    data = DataDir(tmp_path)
+    file = data.downloads("faces") / "one"
+    file.parent.mkdir(parents=True)
+    file.write_text("answers")
+    made = file.stat().st_mtime - age_s
+    os.utime(file, (made, made))
+
+    data.expire_downloads()
+
+    assert file.exists() is is_kept
