@@ -89,9 +89,9 @@ def from_environment(environment: Mapping[str, str], serves: frozenset[str] = EV
             make_downloads=_downloads(environment) if has_results else None,
         )
         if function := environment.get("OPENHYPE_WORK_FUNCTION"):
-            from deploy.work_calls import wake_after_jobs
+            from deploy.work_calls import invoke, with_waking
 
-            wake_after_jobs(app, function)
+            app.wsgi_app = with_waking(app.wsgi_app, partial(invoke, function))  # type: ignore[method-assign]
     if seconds := _request_seconds(environment):
         # Flask's documented way to wrap an application.
         app.wsgi_app = with_deadline(app.wsgi_app, seconds)  # type: ignore[method-assign]
@@ -192,11 +192,10 @@ def _downloads(environment: Mapping[str, str]) -> Callable[..., Any]:
 
     def make(*surroundings: Any) -> Any:
         from deploy.bucket_downloads import BucketDownloads, NoDownloads  # not at the start of an instance
-        from deploy.work_calls import invoke
 
         if place is None or not function:
             return NoDownloads(*surroundings)
-        return BucketDownloads(*surroundings, place=place, wake=partial(invoke, function))
+        return BucketDownloads(*surroundings, place=place)
 
     return make
 

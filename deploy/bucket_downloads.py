@@ -1,13 +1,16 @@
 """Files to download that the function `work` leaves in a bucket; clients fetch them by a presigned link.
 
 A function's reply has 6 MB at most, and what it started stands still once it has replied. So `score` only
-enqueues the job, wakes `work`, and replies with the link when the file is there. The file's name changes with
-what it is made of: once somebody withdrew, no link leads to a file that has the answers, and the bucket's
-lifecycle rule deletes it.
+enqueues the job, which wakes `work`, and replies with the link when the file is there. The file's name
+changes with what it is made of: once somebody withdrew, no link leads to a file that has the answers.
+
+Those that a member's request makes outdated are deleted at once, and so are those of a deleted study. `work`
+deletes others with the job that made them, one to two hours after it ended; the bucket's lifecycle rule
+deletes what is left.
 """
 
-import time
-from collections.abc import Callable, Collection
+import logging
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -15,16 +18,16 @@ from urllib.parse import quote
 from flask import Response
 
 from backend.foundation.errors import Conflict, StoreFailed
+from backend.jobs.queue import Job
 from backend.web.downloads import Downloads
 from deploy.bucket_uploads import make_client
-from deploy.s3_upload import Place
+from deploy.s3_upload import Place, remove_folder
 
 LINK_S = 60
 """Seconds in which a file can be fetched by its link."""
 _WAIT_S = 10.0
 """Longest wait of a request: a function has few instances, and each takes one request at a time."""
-_AGAIN_S = 5.0
-"""Time (s) after which a worker is asked for again, if the job still waits: a call may have been lost."""
+log = logging.getLogger("openhype")
 _GONE = frozenset({"NoSuchKey", "404", "NotFound"})
 
 
@@ -34,16 +37,14 @@ class BucketDownloads(Downloads):
     longest_wait_s = _WAIT_S
     is_elsewhere = True
 
-    def __init__(self, *surroundings: Any, place: Place, wake: Callable[[], Any], client: Any = None):
+    def __init__(self, *surroundings: Any, place: Place, client: Any = None):
         """
         Args:
             surroundings: those of `Downloads`.
             place: the folder of the bucket.
-            wake: has the jobs done that wait.
         """
         super().__init__(*surroundings)
-        self._bucket, self._wake, self._s3 = place, wake, client or make_client(None)
-        self._woken: dict[str, float] = {}
+        self._bucket, self._s3 = place, client or make_client(None)
 
     def sent(self, path: Path, media: str, name: str) -> Response:
         """Return a redirect to the file."""
@@ -72,13 +73,15 @@ class BucketDownloads(Downloads):
     def _expire_later(self) -> None:
         """Leave that to the bucket's lifecycle rule."""
 
-    def start_worker(self, job_id: str) -> None:
-        """Have a job done, asking again after some time."""
-        now = time.monotonic()
-        self._woken = {id: at for id, at in self._woken.items() if now - at < _AGAIN_S}
-        if job_id not in self._woken:
-            self._woken[job_id] = now
-            self._wake()
+    def remove(self, study: str) -> None:
+        """Remove the files of a study, as in `Downloads`; `work` does it in its time if S3 refuses."""
+        try:
+            remove_folder(self._bucket, study, self._s3)
+        except StoreFailed as error:
+            log.warning("%s", error)
+
+    def start_worker(self) -> None:
+        """Leave that to whoever enqueued the job: `deploy.work_calls`."""
 
     def _object(self, path: Path) -> dict[str, str]:
         return {"Bucket": self._bucket.bucket, "Key": key_of(self._bucket, path)}
@@ -123,6 +126,23 @@ class NoDownloads(Downloads):
 def key_of(place: Place, path: Path) -> str:
     """Return the key of a file, named after the study in whose folder of downloads it would be."""
     return f"{place.prefix}{path.parent.name}/{path.name}"
+
+
+def remove_made(place: Place, job: Job, client: Any = None) -> None:
+    """Delete the file that a job left in a place, if it is a download and left one there.
+
+    Raises:
+        StoreFailed: S3 refused, or was not reached.
+    """
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    if job.args.get("place") != str(place):
+        return
+    key = key_of(place, Path(job.study or "") / job.args["file"])
+    try:
+        (client or make_client(None)).delete_object(Bucket=place.bucket, Key=key)
+    except (BotoCoreError, ClientError) as error:
+        raise StoreFailed(f"{place}: {error}") from None
 
 
 def deliver(place: Place, path: Path, client: Any = None) -> None:

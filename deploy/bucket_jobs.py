@@ -9,21 +9,22 @@ from typing import Any, Protocol
 
 from backend.foundation.errors import NotFound, OpenhypeError
 from backend.jobs.queue import Job
+from backend.jobs.study_work import study_of
 from backend.jobs.work import Work
 from backend.jobs.worker import Runner
 from backend.stores.datadir import DataDir
 from backend.stores.store import Store
 from deploy import study_locks
-from deploy.bucket_downloads import deliver
+from deploy.bucket_downloads import deliver, remove_made
 from deploy.bucket_pictures import BucketPictures, fetch_pictures
-from deploy.s3_upload import Place, remove_pictures
+from deploy.s3_upload import Place, remove_folder, remove_pictures
 
 _JOINING = frozenset({"join", "join_model"})
 """Kinds of jobs that add pictures to those of their study, and may make its files longer."""
 _READING = _JOINING | {"metrics", "agree"}
 """Kinds of jobs that read the pictures of their study."""
 _DOWNLOAD = "download"
-_OF_PICTURES = frozenset({"masks.png", "site.zip"})
+_OF_MASKS, _OF_PICTURES = "masks.png", "site.zip"
 """Files to download that are made of many pictures of their study; others read a few, one by one."""
 _DELETING = "delete"
 
@@ -63,8 +64,10 @@ def with_pictures(
         try:
             if not job.study:
                 return run(work, job)
-            if kind in _READING or job.args.get("kind") in _OF_PICTURES:
-                fetch_pictures(place, job.study, work.data.images(job.study))
+            made = job.args.get("kind") if kind == _DOWNLOAD else None
+            if kind in _READING or made in (_OF_MASKS, _OF_PICTURES):
+                names = study_of(work, job).masks if made == _OF_MASKS else None
+                fetch_pictures(place, job.study, work.data.images(job.study), names=names)
             publishing = _Publishing(work, job.study, place, copies if kind in _JOINING else None)
             publish = publishing.publish if work.publish else None
             data = _DataDir(work.data.root, BucketPictures(place).read) if kind == _DOWNLOAD else work.data
@@ -74,9 +77,11 @@ def with_pictures(
                 publishing.undo()
                 raise
             if kind == _DOWNLOAD and downloads:
-                deliver(downloads, work.data.downloads(job.study) / job.args["file"])
+                _deliver(work, job, downloads)
             if kind == _DELETING and not _is_of_another(work.store, job):
                 remove_pictures(place, job.study)
+                if downloads:
+                    remove_folder(downloads, job.study)
                 if copies:
                     copies.remove(job.study)
                 study_locks.release(work.store, job.study)
@@ -114,6 +119,20 @@ class _Publishing:
             with suppress(OpenhypeError):
                 left = self.added - _names_of(self.work.store, self.study)
                 remove_pictures(self.place, self.study, names=left)
+
+
+def _deliver(work: Work, job: Job, downloads: Place) -> None:
+    """Move the file that a job made into the bucket, but not if its study is being deleted meanwhile.
+
+    Raises:
+        NotFound: it is.
+    """
+    deliver(downloads, work.data.downloads(job.study or "") / job.args["file"])
+    try:
+        study_of(work, job)
+    except NotFound:
+        remove_made(downloads, job)
+        raise
 
 
 def _is_of_another(store: Store, deleting: Job) -> bool:

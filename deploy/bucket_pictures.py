@@ -4,6 +4,7 @@ import logging
 import os
 import secrets
 import shutil
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -44,10 +45,15 @@ class BucketPictures:
             return None
 
 
-def fetch_pictures(place: Place, study: str, folder: Path, client: Any = None) -> int:
+def fetch_pictures(
+    place: Place, study: str, folder: Path, client: Any = None, names: Collection[str] | None = None
+) -> int:
     """Copy the stimuli and masks of a study into a new folder, whole or not at all; return their number.
 
     Nothing is made if the bucket has none.
+
+    Args:
+        names: copy only files of these names.
 
     Raises:
         StoreFailed: the bucket could not be read.
@@ -59,7 +65,8 @@ def fetch_pictures(place: Place, study: str, folder: Path, client: Any = None) -
     prefix = f"{place.prefix}i/{study}/"
     try:
         pages = client.get_paginator("list_objects_v2").paginate(Bucket=place.bucket, Prefix=prefix)
-        keys = [entry["Key"] for page in pages for entry in page.get("Contents", ())]
+        found = (entry["Key"] for page in pages for entry in page.get("Contents", ()))
+        keys = [key for key in found if names is None or key.removeprefix(prefix) in names]
         if not keys:
             return 0
         partial.mkdir(parents=True, mode=0o700)

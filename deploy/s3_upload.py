@@ -83,6 +83,18 @@ def remove_pictures(
         names: delete only files of these names.
 
     Raises:
+        As `remove_folder`.
+    """
+    return remove_folder(place, f"i/{study}", client, names)
+
+
+def remove_folder(place: Place, folder: str, client: Any = None, names: Collection[str] | None = None) -> int:
+    """Delete a folder of a place; return the number of files deleted.
+
+    Args:
+        names: delete only files of these names.
+
+    Raises:
         NotInstalled: the package boto3 is missing.
         MayNotDelete: the credentials do not suffice.
         StoreFailed: the bucket could not be read or written; a second call deletes the remaining files.
@@ -90,7 +102,7 @@ def remove_pictures(
     client = client or s3_client()
     from botocore.exceptions import BotoCoreError, ClientError
 
-    prefix = f"{place.prefix}i/{study}/"
+    prefix = f"{place.prefix}{folder}/"
     count = 0
     try:
         for page in client.get_paginator("list_objects_v2").paginate(Bucket=place.bucket, Prefix=prefix):

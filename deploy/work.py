@@ -20,6 +20,7 @@ from backend.jobs.worker import Worker
 from backend.stores.datadir import DataDir, replace_private
 from backend.stores.opening import open_store
 from deploy import api, study_locks
+from deploy.bucket_downloads import remove_made
 from deploy.bucket_jobs import with_pictures
 from deploy.edge_copies import EdgeCopies
 from deploy.s3_upload import parse_place
@@ -43,7 +44,8 @@ def handle(event: Mapping[str, Any], context: Any) -> dict[str, int]:
     done = 0
     for _ in worker.run_until_idle(lambda: context.get_remaining_time_in_millis() > 1000 * LEAST_S):
         done += 1
-    queue.forget(worker.store, utc_now())
+    downloads = api.place_of_downloads(os.environ)
+    queue.forget(worker.store, utc_now(), partial(remove_made, downloads) if downloads else lambda job: None)
     expired = worker.uploads.expire(utc_now()) if worker.uploads else 0
     return {"jobs": done, "expired": expired}
 

@@ -1,27 +1,38 @@
-"""Wakes the function `work` when a request has enqueued a job.
+"""Wakes the function `work` when a request, of whatever kind, has asked for a job that waits.
 
 The invocation is asynchronous and may be lost: the function's schedule makes up for that.
 """
 
 import logging
+import time
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from flask import Flask, Response, request
+from backend.jobs import queue
 
 _TIMEOUT_S = 2
-_ACCEPTED = 202
+_AGAIN_S = 5.0
+"""Time (s) after which the function is woken again for a job that still waits: a call may have been lost."""
 log = logging.getLogger("openhype")
 
 
-def wake_after_jobs(app: Flask, function: str, client: Any = None) -> None:
-    """Have the function invoked after each request that was accepted to be done by a job."""
+def with_waking(app: Callable, wake: Callable[[], Any]) -> Callable:
+    """Return a WSGI application that has `wake` called when a job waits that a request has asked for."""
+    woken: dict[str, float] = {}
 
-    @app.after_request
-    def wake(reply: Response) -> Response:
-        is_enqueued = reply.status_code == _ACCEPTED or request.path.endswith("/pictures")
-        if request.method == "POST" and is_enqueued and reply.status_code < 300:
-            invoke(function, client)
-        return reply
+    def once(job_id: str) -> None:
+        now = time.monotonic()
+        for known in [each for each, at in woken.items() if now - at >= _AGAIN_S]:
+            del woken[known]
+        if job_id not in woken:
+            woken[job_id] = now
+            wake()
+
+    def waking(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
+        with queue.waking(once):
+            return app(environ, start_response)
+
+    return waking
 
 
 def invoke(function: str, client: Any = None) -> None:

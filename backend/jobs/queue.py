@@ -10,7 +10,9 @@ is killed in between leaves an id too many, never one too few. Results can be la
 
 import hashlib
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
@@ -41,6 +43,7 @@ State = Literal["queued", "running", "done", "failed", "cancelled"]
 OPEN = frozenset({"queued", "running"})
 _OF_THE_SERVER = "a fault of the server, of which its operator can read more"
 Change = Callable[["Job"], "Job | None"]
+_wake: ContextVar[Callable[[str], Any]] = ContextVar("wake", default=lambda job_id: None)
 
 
 @dataclass(frozen=True)
@@ -112,10 +115,26 @@ def enqueue(
         return _data(made) if before is None or is_outdated(_read(name, before)) else None
 
     known = store.entry(JOBS, name)
-    if known and rule(known.data) is None:
-        return _job(known)
-    update(store, OPEN_JOBS, name, lambda _: {"at": at})
-    return _job(update(store, JOBS, name, rule))
+    if known is None or rule(known.data) is not None:
+        update(store, OPEN_JOBS, name, lambda _: {"at": at})
+        known = update(store, JOBS, name, rule)
+    asked = _job(known)
+    if asked.state == "queued":
+        _wake.get()(asked.id)
+    return asked
+
+
+@contextmanager
+def waking(wake: Callable[[str], Any]) -> Iterator[None]:
+    """Have `wake` called with the id of each job that waits once it was asked for within the block.
+
+    For workers that do not look for work by themselves each second.
+    """
+    token = _wake.set(wake)
+    try:
+        yield
+    finally:
+        _wake.reset(token)
 
 
 def find(store: Store, kind: str, key: str) -> Job | None:
@@ -312,13 +331,16 @@ def give_back(store: Store, job_id: str, worker: str, now: datetime) -> Job:
     return _changed(store, job_id, rule)
 
 
-def forget(store: Store, now: datetime) -> None:
+def forget(store: Store, now: datetime, forgotten: Callable[[Job], Any] = lambda job: None) -> None:
     """Erase the jobs that ended more than `KEPT_DAYS` ago, their results, and the orders they were made by.
 
     Those that only one place can do are erased, or cancelled if they are open, after an hour.
 
     It also sets right what killed processes left in the list of open jobs. All jobs are read, once an hour,
     whichever worker calls it.
+
+    Args:
+        forgotten: is called with each job before it is erased, to remove what it made.
     """
     if not _is_time_to_tidy(store, now):
         return
@@ -327,6 +349,7 @@ def forget(store: Store, now: datetime) -> None:
     before, found = stamp(now - timedelta(days=KEPT_DAYS)), {each.id: each for each in jobs(store)}
     for each in found.values():
         if not each.is_open and each.updated_at < (recently if "place" in each.args else before):
+            forgotten(each)
             store.erase_entry(RESULTS, each.id)
             store.erase_entry(JOBS, each.id)
     left = {each.study for each in found.values() if each.is_open or each.updated_at >= before}

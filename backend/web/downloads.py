@@ -128,6 +128,10 @@ class Downloads:
         """
         return path.read_bytes()
 
+    def remove(self, study: str) -> None:
+        """Remove the files of a study, for example since somebody withdrew."""
+        self._data.remove_downloads(study)
+
     def _place(self) -> str:
         """Return what names the files' place to those workers that leave files there."""
         return place_of(self._data)
@@ -155,7 +159,7 @@ class Downloads:
         try:
             while True:
                 if job.state == "queued":
-                    self.start_worker(job.id)
+                    self.start_worker()
                 job = queue.job(self._store, job.id)
                 if not job.is_open or not is_waiting or time.monotonic() >= until:
                     return job
@@ -164,8 +168,8 @@ class Downloads:
             if is_waiting:
                 self._waiting.release()
 
-    def start_worker(self, job_id: str) -> None:
-        """Have a job done that waits, and the others."""
+    def start_worker(self) -> None:
+        """Have the jobs done that wait."""
         if self._store.url is None:  # no other process can open it
             return _work(self._store, self._data)
         with self._lock:

@@ -4,7 +4,6 @@ A function on AWS stands still between requests, and another one may answer the 
 the scores, once for each twentieth of the finished sessions, and the server shows the latest.
 """
 
-from collections.abc import Callable
 from datetime import datetime
 from typing import Any, cast
 
@@ -24,12 +23,7 @@ _STEPS = 20
 
 
 def latest_scores(
-    store: Store,
-    study: Study,
-    progress: StudyProgress,
-    member: str,
-    now: datetime,
-    wake: Callable[[str], Any],
+    store: Store, study: Study, progress: StudyProgress, member: str, now: datetime
 ) -> LiveScores | None:
     """Return the scores that the worker computed last, None before the first, and have new ones computed."""
     finished = sum(each["finished"] for each in progress["models"])
@@ -44,8 +38,6 @@ def latest_scores(
     job = queue.enqueue(
         store, KIND, study.name, member, args, now, f"{study.name} {study.created_at}", is_outdated
     )
-    if job.state == "queued":
-        wake(job.id)
     result = store.entry(queue.RESULTS, job.id)
     return cast(LiveScores | None, result.data.get("scores")) if result else None
 

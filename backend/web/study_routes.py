@@ -78,7 +78,7 @@ def show_live(context: Context, study: Study) -> WatchedStudy:
     if not downloads.is_elsewhere:
         return watch.with_latest_scores(now)
     progress, member = watch.progress(now), caller().name
-    scores = latest_scores(context.store, study, progress, member, now, downloads.start_worker)
+    scores = latest_scores(context.store, study, progress, member, now)
     return {**progress, "scores": scores}
 
 

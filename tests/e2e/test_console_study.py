@@ -191,7 +191,7 @@ def test_a_download_shows_how_far_it_is_can_be_cancelled_and_outlives_a_lost_con
     sign_in(page, site, "/console/studies/faces/scores")
     page.route("**/responses.csv", lambda route: lost.append(1) or route.abort(), times=1)
     with monkeypatch.context() as busy:
-        busy.setattr(Downloads, "start_worker", lambda self, job: None)
+        busy.setattr(Downloads, "start_worker", lambda self: None)
         page.click("button:text-is('Answers')")
         page.wait_for_selector(".making:has-text('Waiting for its turn…')")
         shown = violations(page)

@@ -1,6 +1,7 @@
 """The application for WSGI servers is made from the environment, when asked for."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -8,11 +9,12 @@ from flask import Flask
 
 from backend.foundation.errors import InvalidInput
 from backend.foundation.timestamps import utc_now
+from backend.jobs import queue
 from backend.standing.terms import Terms, stand
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
 from deploy import api
-from deploy.work_calls import wake_after_jobs
+from deploy.work_calls import invoke, with_waking
 
 from .. import sample_studies as studies
 
@@ -179,21 +181,28 @@ class Lambda:
         self.invoked.append(arguments)
 
 
-def test_the_worker_is_woken_when_a_job_was_enqueued():
-    app, client = Flask("enqueuing"), Lambda()
-    wake_after_jobs(app, "pilot-work", client)
-    app.add_url_rule("/done", "done", dict, methods=["POST"])
-    app.add_url_rule("/begun", "begun", lambda: ({}, 202), methods=["GET", "POST"])
-    http = app.test_client()
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_the_worker_is_woken_by_any_request_that_asks_for_a_job_that_waits(world, monkeypatch, method):
+    app, client, now = Flask("enqueuing"), Lambda(), [100.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    app.wsgi_app = with_waking(app.wsgi_app, partial(invoke, "pilot-work", client))
 
-    for answered in (
-        http.post("/done"),
-        http.get("/begun"),
-        http.post("/begun"),
-        http.post("/none/pictures"),
-    ):
-        assert answered.status_code in (200, 202, 404)
+    def ask():
+        queue.enqueue(world.store, "table", "faces", "owner", {}, world.clock(), "key")
+        return {}
 
-    (one,) = client.invoked
+    app.add_url_rule("/asked", "asked", ask, methods=[method])
+    app.add_url_rule("/other", "other", dict, methods=[method])
+    woken = []
+    for path, seconds in [("/other", 0), ("/asked", 0), ("/asked", 1), ("/asked", 5), ("/other", 5)]:
+        now[0] += seconds
+        assert app.test_client().open(path, method=method).status_code == 200
+        woken.append(len(client.invoked))
+    queue.cancel(world.store, queue.open_jobs(world.store)[0].id, world.clock())
+    app.test_client().open("/asked", method=method)
+    queue.enqueue(world.store, "table", "faces", "owner", {}, world.clock())  # of no request
+
+    assert woken == [0, 1, 1, 2, 2]
+    one, _ = client.invoked
     assert (one["FunctionName"], one["InvocationType"]) == ("pilot-work", "Event")
     assert json.loads(one["Payload"]) == {"task": "work"}

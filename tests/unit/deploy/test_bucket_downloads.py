@@ -4,20 +4,25 @@ import csv
 import io
 import urllib.request
 import zipfile
+from datetime import timedelta
 from functools import partial
 
 import pytest
 from PIL import Image
 
+from backend.foundation.timestamps import stamp, utc_now
 from backend.handlers import create_app
 from backend.jobs import queue
 from backend.jobs.work import runner
 from backend.jobs.worker import Worker
 from backend.stores.datadir import DataDir
+from backend.studies import lifecycle
 from deploy import api
-from deploy.bucket_downloads import BucketDownloads, NoDownloads
+from deploy.bucket_downloads import BucketDownloads, NoDownloads, deliver, remove_made
 from deploy.bucket_jobs import with_pictures
+from deploy.bucket_pictures import fetch_pictures
 from deploy.s3_upload import Place, upload_pictures
+from deploy.work_calls import with_waking
 
 from .. import sample_studies as studies
 
@@ -32,16 +37,18 @@ class Deployment:
         self.world, self.folder = world, folder
         self.calls, self.is_working = 0, True
         self.data = DataDir(folder / "score")
-        made = partial(BucketDownloads, place=DOWNLOADS, wake=self.wake)
+        made = partial(BucketDownloads, place=DOWNLOADS)
         self.http = self.app(made).test_client()
 
     def app(self, make_downloads):
         world = self.world
         serves = frozenset({"scores", "results"})
         keys = world.data.keys()
-        return create_app(
+        app = create_app(
             world.store, self.data, keys, world.clock, serves=serves, make_downloads=make_downloads
         )
+        app.wsgi_app = with_waking(app.wsgi_app, self.wake)
+        return app
 
     def wake(self):
         self.calls += 1
@@ -79,9 +86,8 @@ def deployment(world, bucket, tmp_path):
 
 
 def kept(bucket):
-    return [
-        each["Key"] for each in bucket.list_objects_v2(Bucket="pictures", Prefix="downloads/")["Contents"]
-    ]
+    found = bucket.list_objects_v2(Bucket="pictures", Prefix="downloads/")
+    return [each["Key"] for each in found.get("Contents", [])]
 
 
 def test_answers_are_fetched_from_the_bucket_by_a_link(deployment, bucket):
@@ -125,6 +131,83 @@ def test_a_withdrawn_session_is_in_no_file_that_is_linked_to(deployment):
     assert (session.evaluator.encode() in before, session.evaluator.encode() in after) == (True, False)
 
 
+@pytest.mark.parametrize("act", ["retention", "withdrawal"])
+def test_files_with_what_was_erased_are_removed_at_once(deployment, bucket, act):
+    deployment.file("export.zip")
+    ((session, _), *_) = deployment.world.store.sessions("faces")
+    path = {"retention": "retention", "withdrawal": f"sessions/{session.id}/withdraw"}[act]
+    token = {"X-Openhype-Token": deployment.world.data.keys().researcher}
+
+    reply = deployment.http.post(f"/api/studies/faces/{path}", json={}, headers=token)
+
+    assert (reply.status_code, kept(bucket)) == (200, [])
+
+
+def test_the_worker_removes_files_within_two_hours(deployment, bucket):
+    deployment.file("responses.csv")
+    bucket.put_object(Bucket="pictures", Key="downloads/other/file", Body=b"")
+    store, counts = deployment.world.store, []
+    for minutes in (50, 115):
+        now = utc_now() + timedelta(minutes=minutes)
+        queue.forget(store, now, partial(remove_made, DOWNLOADS))
+        counts.append(len(kept(bucket)))
+
+    assert counts == [2, 1]
+    assert kept(bucket) == ["downloads/other/file"]
+
+
+def test_nothing_of_a_deleted_study_is_left_in_the_bucket(deployment, bucket):
+    deployment.file("responses.csv")
+    bucket.put_object(Bucket="pictures", Key="downloads/faces2/file", Body=b"")
+    bucket.put_object(Bucket="pictures", Key="public/i/faces2/file", Body=b"")
+    world = deployment.world
+    marked = lifecycle.begin_deletion(world.store, world.store.study("faces"), stamp(world.clock()))
+    lifecycle.decide(world.store, marked, stamp(world.clock()))
+    queue.enqueue(world.store, "delete", "faces", "owner", {"created_at": marked.created_at}, world.clock())
+
+    done = deployment.worker().run_once()
+
+    left = [each["Key"] for each in bucket.list_objects_v2(Bucket="pictures")["Contents"]]
+    assert (done.state, left) == ("done", ["downloads/faces2/file", "public/i/faces2/file"])
+
+    assert [*world.store.sessions("faces")] == []
+
+
+def test_a_file_that_was_made_while_its_study_was_deleted_is_not_left(deployment, bucket, monkeypatch):
+    deployment.is_working = False
+    deployment.get("/api/studies/faces/responses.csv", 503)
+    world = deployment.world
+
+    def delivered(*arguments):
+        deliver(*arguments)
+        lifecycle.begin_deletion(world.store, world.store.study("faces"), stamp(world.clock()))
+
+    monkeypatch.setattr("deploy.bucket_jobs.deliver", delivered)
+
+    done = deployment.worker().run_once()
+
+    assert (done.state, kept(bucket)) == ("failed", [])
+
+
+def test_masks_alone_are_fetched_for_a_sheet_of_masks(deployment, world, bucket, monkeypatch):
+    study = world.add(studies.study("flashes", "time"))
+    content = io.BytesIO()
+    Image.new("RGB", (32, 32), (90, 120, 160)).save(content, "PNG")
+    for name in (*study.masks, *(each.name for each in world.store.stimuli("flashes"))):
+        bucket.put_object(Bucket="pictures", Key=f"public/i/flashes/{name}", Body=content.getvalue())
+    fetched = []
+
+    def fetch(*arguments, names):
+        fetched.append(fetch_pictures(*arguments, names=names))
+
+    monkeypatch.setattr("deploy.bucket_jobs.fetch_pictures", fetch)
+    link = deployment.get("/api/studies/flashes/masks.png?count=3", 303).headers["Location"]
+
+    with urllib.request.urlopen(link) as reply:
+        assert Image.open(io.BytesIO(reply.read())).size == (68, 68)
+    assert fetched == [len(study.masks)]
+
+
 def test_a_job_is_asked_for_once_and_its_id_told_while_it_waits(deployment):
     deployment.is_working = False
 
@@ -133,6 +216,30 @@ def test_a_job_is_asked_for_once_and_its_id_told_while_it_waits(deployment):
     (job,) = queue.jobs(deployment.world.store)
     assert [(each["code"], each["keys"]) for each in refused] == [("being_made", [job.id])] * 3
     assert deployment.calls == 1
+
+
+ASKING = {
+    "GET responses.csv": None,
+    "GET masks.png": None,
+    "GET scores": None,
+    "GET live": None,
+    "POST simulate": {"evaluators": 1},
+    "POST metrics": {},
+}
+
+
+@pytest.mark.parametrize("asked", ASKING)
+def test_each_request_that_enqueues_a_job_wakes_the_worker(deployment, asked):
+    deployment.is_working = False
+    method, name = asked.split()
+    token = {"X-Openhype-Token": deployment.world.data.keys().researcher, "Prefer": "wait=0"}
+
+    reply = deployment.http.open(
+        f"/api/studies/faces/{name}", method=method, json=ASKING[asked], headers=token
+    )
+
+    assert reply.status_code in (200, 202, 503), reply.json
+    assert len(queue.open_jobs(deployment.world.store)) == deployment.calls == 1
 
 
 @pytest.mark.parametrize("query", ["", "?full=true"])

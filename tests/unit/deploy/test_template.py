@@ -227,10 +227,11 @@ def allowed(role):
 def test_members_routes_may_write_uploads_and_invoke_the_worker_but_publish_no_picture():
     given = [*allowed("ScoreRole")]
 
-    places = {place for action, place in given if action in ("s3:PutObject", "s3:DeleteObject")}
+    bucket = "arn:${AWS::Partition}:s3:::${Bucket}"
+    for action, folders in (("s3:PutObject", {"uploads"}), ("s3:DeleteObject", {"downloads", "uploads"})):
+        places = {place for each, place in given if each == action}
+        assert places == {json.dumps({"Fn::Sub": f"{bucket}/{folder}/*"}) for folder in folders}
     invoked = [place for action, place in given if action == "lambda:InvokeFunction"]
-    assert len(places) == 1
-    assert "/uploads/*" in places.pop()
     assert len(invoked) == 1
     assert "${AWS::StackName}-work" in invoked[0]
 
@@ -244,8 +245,12 @@ def test_the_worker_publishes_pictures_and_nothing_else_that_is_served():
 
 
 def test_members_routes_read_the_files_that_the_worker_leaves_for_them():
-    for role, action in (("ScoreRole", "s3:GetObject"), ("WorkRole", "s3:PutObject")):
-        assert any("downloads/*" in place for each, place in allowed(role) if each == action)
+    for role, actions in (
+        ("ScoreRole", {"GetObject", "DeleteObject"}),
+        ("WorkRole", {"PutObject", "DeleteObject"}),
+    ):
+        found = {action for action, place in allowed(role) if "downloads/*" in place}
+        assert found == {f"s3:{action}" for action in actions}
     for function in ("ScoreFunction", "WorkFunction"):
         variables = RESOURCES[function]["Properties"]["Environment"]["Variables"]
         assert variables["OPENHYPE_DOWNLOADS"] == {"Fn::Sub": "s3://${Bucket}/downloads"}

@@ -840,8 +840,11 @@ def test_a_table_that_could_not_be_made_is_tried_again_within_the_hour(site, mon
     monkeypatch.setattr(competition, "_MOST_AT_ONCE", 1)
     site.stand()
     site.judge(2)
-    site.ask("/api/competitions/faces", member=None)
-    queue.cancel(site.store, queue.open_jobs(site.store)[0].id, site.clock())
+    woken = []
+    with queue.waking(woken.append):
+        site.ask("/api/competitions/faces", member=None)
+    assert woken == [each.id for each in queue.open_jobs(site.store)]
+    queue.cancel(site.store, woken[0], site.clock())
 
     for _ in range(3):
         site.ask("/api/competitions/faces", member=None)

@@ -232,7 +232,7 @@ def test_many_who_ask_at_once_get_one_file(world, study):
 
 def test_only_a_few_requests_wait_for_files(world, study, monkeypatch):
     downloads = Downloads(world.store, world.data, world.clock)
-    monkeypatch.setattr(downloads, "start_worker", lambda job: None)
+    monkeypatch.setattr(downloads, "start_worker", lambda: None)
     asked = (study, "responses.csv", {"simulated": False}, "1", "ana")
     refused = []
 
@@ -275,7 +275,7 @@ def test_a_cancelled_download_leaves_nothing_and_is_made_when_asked_for_again(
         if when == "running":
             changed.setitem(download_files.KINDS, "responses.csv", write)
         else:
-            changed.setattr(Downloads, "start_worker", lambda self, job: cancel_all(world))
+            changed.setattr(Downloads, "start_worker", lambda self: cancel_all(world))
         refused = me.get("studies/faces/responses.csv", 409)["error"]
     left = [*world.data.cache("downloads").glob("*/*")]
     again = me.get("studies/faces/responses.csv")
@@ -300,7 +300,7 @@ def test_a_worker_elsewhere_leaves_downloads_and_those_of_a_server_that_ended_ar
     world, study, tmp_path, monkeypatch
 ):
     downloads = Downloads(world.store, world.data, world.clock)
-    monkeypatch.setattr(downloads, "start_worker", lambda job: None)
+    monkeypatch.setattr(downloads, "start_worker", lambda: None)
     with pytest.raises(Unavailable, match="is being made"):
         downloads.get(study, "responses.csv", {"simulated": False}, "1", "ana", wait_s=0)
     elsewhere = Worker(world.store, DataDir(tmp_path / "elsewhere"), clock=world.clock)
