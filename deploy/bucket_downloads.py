@@ -35,6 +35,8 @@ class BucketDownloads(Downloads):
     """The downloads of a function."""
 
     longest_wait_s = _WAIT_S
+    most_bytes = 3_000_000
+    """In Lambda's JSON, of 6 MB at most, a quotation mark has two bytes, and three bytes of gzip four."""
     is_elsewhere = True
 
     def __init__(self, *surroundings: Any, place: Place, client: Any = None):

@@ -7,6 +7,7 @@ longer than for some minutes, since they have answers of people who may withdraw
 
 import hashlib
 import json
+import math
 import os
 import subprocess
 import sys
@@ -57,6 +58,8 @@ class Downloads:
     kinds: Collection[str] = download_files.KINDS
     """The files that are offered."""
     longest_wait_s = WAIT_S
+    most_bytes = math.inf
+    """Longest reply; in place of a longer one, clients are sent to the file."""
     is_elsewhere = False
     """Whether what takes long is made elsewhere: scores and pages of results, too."""
 

@@ -52,7 +52,18 @@ def show_status(context: Context, study: Study) -> dict[str, Any]:
     return progress(context.store, study)
 
 
-@scores("GET /api/studies/{study}/scores", "503", gives=dict[str, Any], is_polled=True)
+@scores(
+    "GET /api/studies/{study}/scores",
+    "503",
+    gives=dict[str, Any],
+    is_polled=True,
+    also={
+        303: (
+            "On AWS, if they are long: the scores are at `Location`, for a minute; send no token there",
+            None,
+        )
+    },
+)
 def show_scores(context: Context, study: Study, query: ScoresQuery) -> Response:
     """The scores of a study, computed now. On AWS the worker does it; meanwhile: 503, to be asked for again.
 
@@ -61,6 +72,7 @@ def show_scores(context: Context, study: Study, query: ScoresQuery) -> Response:
     """
     from backend.metrics import stored
     from backend.responses.study_data import version
+    from backend.web.downloads import downloads_of
 
     store, data, simulated = context.store, context.data, query.simulated
     tag = version(store, study, simulated)
@@ -72,7 +84,11 @@ def show_scores(context: Context, study: Study, query: ScoresQuery) -> Response:
             context, study, "scores.json", options, tag,
             lambda: scores_json(store, data, study, context.clock(), **options),
         )  # fmt: skip
-        reply = Response(body, mimetype="application/json")
+        reply = compressed(Response(body, mimetype="application/json"))
+        downloads = downloads_of(context)
+        if len(reply.get_data()) > downloads.most_bytes:
+            path = downloads.get(study, "scores.json", options, tag, caller().name, _WAIT_S)
+            reply = downloads.sent(path, "application/json", f"{study.name}-scores.json")
         reply.set_etag(tag)
     reply.headers["Cache-Control"] = "private, no-cache"
     return reply

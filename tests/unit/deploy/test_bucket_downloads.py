@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import urllib.request
 import zipfile
 from datetime import timedelta
@@ -253,6 +254,20 @@ def test_scores_are_computed_once_by_the_worker(deployment, query):
 
     assert scores == again == local
     assert [job.tries for job in queue.jobs(deployment.world.store)] == [1]
+
+
+@pytest.mark.parametrize("coding", ["", "gzip"])
+def test_scores_that_are_too_long_for_a_reply_are_fetched_by_a_link(deployment, monkeypatch, coding):
+    path = "/api/studies/faces/scores?full=true"
+    whole = deployment.get(path).json
+    monkeypatch.setattr(BucketDownloads, "most_bytes", 1000)
+    token = {"X-Openhype-Token": deployment.world.data.keys().researcher, "Accept-Encoding": coding}
+
+    reply = deployment.http.get(path, headers=token)
+
+    assert reply.status_code == 303
+    with urllib.request.urlopen(reply.headers["Location"]) as found:
+        assert json.loads(found.read()) == whole
 
 
 def test_a_page_of_results_loads_itself_again_until_it_is_there(deployment):
