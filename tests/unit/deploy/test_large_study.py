@@ -1,18 +1,21 @@
 """A study of 1,000 HYPE-time evaluators on the packaged functions, under AWS' limits: everything arrives.
 
-`SUITE_EVALUATORS=1000 pytest -s tests/unit/deploy/test_large_study.py` prints how long each took, and how
-large it is.
+`SUITE_EVALUATORS=1000 pytest -s tests/unit/deploy/test_large_study.py` prints what each took: time, length,
+calls of the table, and the most memory of a function. By default fewer evaluators are enough for replies and
+files that are longer than a function may send.
 """
 
 import dataclasses
 import io
 import json
+import re
 import time
 import urllib.error
 import urllib.request
 import zipfile
 from contextlib import ExitStack, closing
 from itertools import accumulate
+from pathlib import Path
 from random import Random
 
 import boto3
@@ -29,15 +32,18 @@ from backend.stores.opening import open_store
 from deploy.s3_upload import Place
 from tests import aws
 from tests.cloudfront import Cloudfront, serving
-from tests.function import Function, invocations
+from tests.faults import FaultyServer
+from tests.function import MOST_BYTES, Function, invocations
 from tests.switches import switch
 
 from .. import sample_studies as studies
 
-EVALUATORS, PLAYED, INSTANCES = int(switch("SUITE_EVALUATORS", "0")), 50, 2
+EVALUATORS, PLAYED, INSTANCES = int(switch("SUITE_EVALUATORS", "30")), 50, 2
 PLACE, WORK = Place("openhype-large", "public/"), "openhype-large-work"
 TEMPORARY = (429, 502, 503, 504)
-SECONDS = 900
+RESOURCES = aws.template("service")["Resources"]
+WORK_FUNCTION, SCORE_FUNCTION = (RESOURCES[name]["Properties"] for name in ("WorkFunction", "ScoreFunction"))
+SECONDS = WORK_FUNCTION["Timeout"]
 
 
 def played(study, pool, number):
@@ -81,15 +87,48 @@ def packed(session, cursor, responses):
 
 def store_all(store, study, pool):
     """Write sessions as they are once they are packed, each of those that were played for several people."""
-    some = [packed(*played(study, pool, number)) for number in range(PLAYED)]
+    some = [packed(*played(study, pool, number)) for number in range(min(PLAYED, EVALUATORS))]
     for number in range(EVALUATORS):
-        session, cursor, item = some[number % PLAYED]
+        session, cursor, item = some[number % len(some)]
         own = {"id": f"s{number:04d}", "evaluator": f"e{number:04d}", "completion_code": f"C{number}"}
         head = store._heads.add(dataclasses.replace(session, **own), cursor)
         partition = keys.of_listed(study.name, own["id"], simulated=False)
         store._calls.put({**key(keys.of_session(own["id"]), keys.of_version(1)), **item})
         store._calls.put({**key(partition, own["id"]), **item})
         store._counters_of(head).add(session.condition, None, cursor.last_at)
+
+
+class CountingServer(FaultyServer):
+    """Forwards all calls to the table, and counts them."""
+
+    def fault(self, is_write: bool) -> None:
+        with self.lock:
+            self.calls += 1
+
+
+class Memory:
+    """The most memory that a function took since `forget` (bytes)."""
+
+    def __init__(self, function: Function):
+        self._process = Path(f"/proc/{function._process.pid}")
+
+    def forget(self) -> None:
+        (self._process / "clear_refs").write_text("5")
+
+    def peak(self) -> int:
+        (line,) = re.findall(r"^VmHWM:\s+(\d+) kB$", (self._process / "status").read_text(), re.MULTILINE)
+        return int(line) * 1024
+
+
+@dataclasses.dataclass
+class Deployed:
+    """The functions and what is around them."""
+
+    browser: "Browser"
+    cloudfront: Cloudfront
+    table: CountingServer
+    work: Memory
+    score: list[Memory]
 
 
 class Browser:
@@ -117,8 +156,8 @@ class Browser:
 
 
 @pytest.fixture
-def deployed(cloud, table, tmp_path):
-    """The functions over the table, with a browser before them; gives the browser and CloudFront."""
+def deployed(cloud, dynalite, table, tmp_path):
+    """The functions over the table, with a browser before them."""
     where = {"LocationConstraint": aws.REGION}
     s3 = boto3.client("s3")
     s3.create_bucket(Bucket=PLACE.bucket, CreateBucketConfiguration=where)
@@ -132,10 +171,12 @@ def deployed(cloud, table, tmp_path):
         Image.new("RGB", (64, 64), (90, 120, 160)).save(content, "PNG")
         for name in (*study.masks, *(each.name for each in pool)):
             s3.put_object(Bucket=PLACE.bucket, Key=f"public/i/faces/{name}", Body=content.getvalue())
+        counting = CountingServer(dynalite.endpoint)
+        stack.callback(counting.stop)
         secrets = DataDir(tmp_path / "work").keys()
         environment = {
             **aws.environment(cloud),
-            "OPENHYPE_STORE": table,
+            "OPENHYPE_STORE": table.replace(dynalite.endpoint, counting.endpoint),
             "OPENHYPE_DATA": str(tmp_path / "work"),
             "OPENHYPE_IMAGES": f"s3://{PLACE.bucket}/public",
             "OPENHYPE_DOWNLOADS": f"s3://{PLACE.bucket}/downloads",
@@ -151,18 +192,21 @@ def deployed(cloud, table, tmp_path):
         environment["AWS_ENDPOINT_URL_LAMBDA"] = stack.enter_context(invocations({WORK: work}))
         score = [start("score", environment) for _ in range(INSTANCES)]
         cloudfront = Cloudfront(PLACE.bucket, {"score": score})
-        yield Browser(stack.enter_context(serving(cloudfront)), secrets.researcher), cloudfront
+        browser = Browser(stack.enter_context(serving(cloudfront)), secrets.researcher)
+        yield Deployed(browser, cloudfront, counting, Memory(work), [*map(Memory, score)])
 
 
-@pytest.mark.skipif(not EVALUATORS, reason="takes half an hour; SUITE_EVALUATORS=1000")
-@pytest.mark.slow("450,000 answers are written, scored, reported and exported by the packaged functions")
-def test_console_downloads_and_report_of_a_thousand_evaluators_arrive(deployed, table):
-    browser, cloudfront = deployed
+@pytest.mark.slow("thousands of answers are written, scored, reported and exported by the packaged functions")
+def test_console_downloads_and_report_of_a_large_study_arrive(deployed):
     study = "/api/studies/faces"
 
     def get(path):
-        body, seconds = browser.get(path)
-        print(f"{seconds:7.1f} s {len(body) / 1e6:8.2f} MB {path}", flush=True)  # noqa: T201
+        calls = deployed.table.calls
+        deployed.work.forget()
+        body, seconds = deployed.browser.get(path)
+        took = f"{deployed.table.calls - calls:6d} calls {deployed.work.peak() / 1e6:6.0f} MB of memory"
+        print(f"{seconds:7.1f} s {len(body) / 1e6:8.2f} MB {took} {path}", flush=True)  # noqa: T201
+        assert deployed.work.peak() < WORK_FUNCTION["MemorySize"] * 2**20
         return body
 
     for path in ("/console", "/api/me", "/api/studies", f"{study}/record", f"{study}/sessions/all"):
@@ -184,8 +228,11 @@ def test_console_downloads_and_report_of_a_thousand_evaluators_arrive(deployed, 
     assert "findings" in full
     assert "Results of faces" in page
     assert answers.count(b"\n") == 1 + EVALUATORS * 450
+    assert len(answers) > MOST_BYTES
     assert "faces-data/README.md" in export
     assert "faces-report/index.html" in report
     assert "faces-demo/index.html" in site
     assert Image.open(io.BytesIO(masks)).size[0] > 0
-    assert [cloudfront.counts[name] for name in ("Bad Gateway", "Payload Too Large")] == [0, 0]
+    assert max(each.peak() for each in deployed.score) < SCORE_FUNCTION["MemorySize"] * 2**20
+    refused = ("Bad Gateway", "Payload Too Large")
+    assert [deployed.cloudfront.counts[name] for name in refused] == [0, 0]
