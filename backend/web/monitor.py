@@ -8,13 +8,13 @@ a twentieth of the server's time.
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
 from backend.experiment.browsers import engine_of
-from backend.experiment.records import Study
+from backend.experiment.records import Session, Study
 from backend.experiment.session import Cursor, total_trials
 from backend.foundation.errors import NotFound
 from backend.stores.store import Store
@@ -98,7 +98,7 @@ class Watch:
         ids = {entry.key for entry in withdrawn_entries}
         cursors = {
             session: cursor
-            for session, cursor in self._store.cursors(self._study.name)
+            for session, cursor in self._cursors()
             if session not in ids and self._is_known(session)
         }
         self._known = {session: self._known[session] for session in cursors}
@@ -113,21 +113,32 @@ class Watch:
         }
         return cast(StudyProgress, progress)
 
+    def _cursors(self) -> Iterator[tuple[str, Cursor]]:
+        """Yield all cursors, at the first look with the facts of their sessions: not one read for each."""
+        if self._known:
+            yield from self._store.cursors(self._study.name)
+            return
+        for session, cursor in self._store.sessions(self._study.name):
+            self._know(session)
+            yield session.id, cursor
+
     def _is_known(self, session_id: str) -> bool:
         """Return whether a session exists, after reading its facts if it is new."""
         if session_id not in self._known:
             try:
-                session = self._store.session(session_id)
+                self._know(self._store.session(session_id))
             except NotFound:  # withdrawn in the meantime
                 return False
-            self._known[session_id] = _Known(
-                session.models,
-                session.opened_at,
-                engine_of(session.device),
-                session.evaluator,
-                total_trials(session),
-            )
         return True
+
+    def _know(self, session: Session) -> None:
+        self._known[session.id] = _Known(
+            session.models,
+            session.opened_at,
+            engine_of(session.device),
+            session.evaluator,
+            total_trials(session),
+        )
 
     def _status(self, session_id: str, cursor: Cursor) -> SessionStatus:
         known = self._known[session_id]

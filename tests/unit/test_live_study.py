@@ -102,8 +102,21 @@ def test_scores_are_computed_only_when_another_session_is_finished(world, watche
     assert "answered" in store.reads
 
 
+@pytest.mark.parametrize("sessions", [1, 5])
+def test_a_first_look_reads_sessions_all_at_once(world, watched, sessions):
+    _, watch, _, store = watched
+    for _ in range(sessions):
+        world.player()
+
+    told = watch.progress(world.clock())
+
+    assert sum(row["active"] for row in told["models"]) == sessions
+    assert [store.reads.count(name) for name in ("sessions", "cursors", "session", "cursor")] == [1, 0, 0, 0]
+
+
 def test_who_looks_all_the_time_reads_only_now_and_then(world, watched):
     _, watch, seconds, store = watched
+    world.player()
     watch.with_scores(world.clock())
     store.reads.clear()
 
@@ -118,10 +131,10 @@ def test_what_takes_long_is_done_seldom(world, watched):
     study, _, seconds, _ = watched
 
     class Slow(Counting):
-        def cursors(self, name):
+        def sessions(self, name):
             seconds[0] += 2
-            self.reads.append("cursors")
-            return world.store.cursors(name)
+            self.reads.append("sessions")
+            return world.store.sessions(name)
 
     store = Slow(world.store)
     watch = Watch(store, study, timer=lambda: seconds[0])
@@ -130,7 +143,7 @@ def test_what_takes_long_is_done_seldom(world, watched):
         seconds[0] += step
         watch.with_scores(world.clock())
 
-    assert store.reads.count("cursors") == 2  # 2 s of work buy 40 s of rest
+    assert store.reads.count("sessions") == 2  # 2 s of work buy 40 s of rest
 
 
 def test_a_pause_is_seen_at_once(world, watched):
