@@ -2,10 +2,12 @@
 
 import os
 import pty
+import secrets
 import shutil
 import subprocess
 import sys
 import threading
+from contextlib import closing
 
 import pytest
 from click.testing import CliRunner
@@ -17,12 +19,15 @@ from backend.cli import main
 from backend.foundation.errors import Conflict, InvalidInput, NotFound
 from backend.handlers import create_app
 from backend.payment import accounts, manual
+from backend.stores.datadir import DataDir
+from backend.stores.dynamodb.store import create_table
 from backend.stores.opening import open_store
 from backend.studies import lifecycle
 from backend.studies.pausing import set_paused
 from backend.task.eligibility import issue_links
 
 from .. import sample_studies as studies
+from ..conftest import World
 from ..killed import killed_at_each_write
 
 P1, P2, P3 = ({"PROLIFIC_PID": f"p{i}"} for i in (1, 2, 3))
@@ -551,3 +556,30 @@ def on_terminal(words, typed):
     process.wait(timeout=60)
     os.close(ours)
     return shown.decode()
+
+
+def test_a_table_keeps_nothing_of_a_deleted_study_but_what_is_told(dynalite, tmp_path):
+    url = dynalite.url(f"t{secrets.token_hex(6)}")
+    create_table(url)
+    with closing(open_store(url, tmp_path)) as store:
+        world = World(store, DataDir(tmp_path))
+        world.add(studies.study(images=8, evaluators=9, bonus_usd_cents=0))
+        issue_links(store, world.data.keys().hashing, "faces", 3)
+        for simulated in (False, True):
+            world.player(simulated=simulated).play()
+        world.player().begin()
+        world.player()
+        set_paused(store, "faces", True, "2026")
+        world.clock.move(days=1)
+
+        removed(world)
+
+        left = store._calls.client.scan(TableName=store._calls.table)["Items"]
+    attributes = {}
+    for item in left:
+        place = item["p"]["S"].split()
+        kind = " ".join(place[:2]) if place[0] == "book" else place[0]
+        attributes.setdefault(kind, set()).update(item)
+    who_took_part, bars = {"p", "s", "h"}, {"p", "s", "gone", "x"}  # bars: against late writes
+    assert attributes.keys() == {"book deleted", "book people", "claim", "session"}
+    assert (attributes["claim"], attributes["session"]) == (who_took_part, bars)
