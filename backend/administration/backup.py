@@ -182,7 +182,7 @@ def _stored(place: str, known: Mapping[str, Any]) -> str:
 def _is_remnant(folder: Path) -> bool:
     """Return whether a folder holds only the remnants of an interrupted first backup."""
     return all(
-        path.name in ("keys.json", "images", "metrics", ".keys.json.partial")
+        path.name in ("keys.json", "images", "metrics", ".keys.json.partial", f".{MANIFEST}.partial")
         or (path.name.startswith("openhype-") and ".db" in path.name)
         for path in folder.iterdir()
     )

@@ -5,6 +5,7 @@ that a stored study always has its images.
 """
 
 import dataclasses
+import secrets
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -562,8 +563,11 @@ def _publish(
         _check_place(store, data, study.name)
         if place.exists():
             shutil.rmtree(place)  # left by a creation with this store that crashed here
-        update(store, PUBLISHING, study.name, lambda _: {"attempt": study.settings_id})
-        write_whole({mark: study.settings_id.encode()})
+        attempt = secrets.token_hex(16)
+        update(store, PUBLISHING, study.name, lambda _: {"attempt": attempt})
+        write_whole({(made := pictures.with_name("mark")): attempt.encode()})
+        made.rename(mark)
+        sync(mark.parent)
         try:
             sync_all([pictures, *pictures.iterdir()])
             pictures.rename(place)

@@ -10,7 +10,6 @@ so that exclusive studies still refuse them. The panel's ids, which are stored n
 erased. The name of a study that a real evaluator had begun is never reused.
 """
 
-import shutil
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -113,8 +112,7 @@ def delete(
         for session in progress(sessions, len(sessions), "sessions") if progress else sessions:
             store.erase_session(session)
         _remove_pictures(store, data, study)
-        for left in (data.joining(study.name), data.unpublished(study.name)):
-            left.unlink(missing_ok=True)
+        data.joining(study.name).unlink(missing_ok=True)
         stored.remove(data, study.name)
         data.remove_downloads(study.name)
         if remove_uploaded is not None:
@@ -124,10 +122,11 @@ def delete(
 
 def _remove_pictures(store: Store, data: DataDir, study: Study) -> None:
     """Remove a study's folder, unless it is that of a study of the same name in another store."""
-    folder = data.images(study.name)
     names = (name for stimulus in store.stimuli(study.name) for name in pictures_of(stimulus.name))
-    if any((folder / name).exists() for name in (*study.masks, *names)):
-        shutil.rmtree(folder)
+    if any((data.images(study.name) / name).exists() for name in (*study.masks, *names)):
+        data.unpublished(study.name).unlink(missing_ok=True)  # left by a creation that was killed at its end
+        data.put_away(study.name)
+    data.clear_making()
 
 
 def mark(store: Store, study: Study, now: datetime) -> Study:

@@ -122,9 +122,10 @@ def _in_place(
     Their names are noted first, so that they can be removed also after this process was killed.
     """
     mark = data.joining(study.name)
-    write_whole({mark: json.dumps({"model": model, "names": names}).encode()})
+    write_whole({(made := new.with_name("mark")): json.dumps({"model": model, "names": names}).encode()})
+    made.rename(mark)
     try:
-        sync_all(new / name for name in names)
+        sync_all([mark.parent, *(new / name for name in names)])
         for name in names:
             os.replace(new / name, data.images(study.name) / name)
         sync(data.images(study.name))

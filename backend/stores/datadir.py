@@ -98,6 +98,12 @@ class DataDir:
                     raise Conflict(f"another process is making a study {study} at this moment")
             yield folder
 
+    def put_away(self, study: str) -> None:
+        """Move a study's pictures, in one step, to where `clear_making` removes them."""
+        folder = self.images(study)
+        os.replace(folder, folder.with_name(f".partial-{study}-{secrets.token_hex(8)}"))
+        sync(folder.parent)
+
     def clear_making(self) -> None:
         """Remove the folders left by creations that crashed."""
         if left := self._making():
