@@ -5,7 +5,6 @@ that a stored study always has its images.
 """
 
 import dataclasses
-import secrets
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -43,8 +42,7 @@ from backend.stimuli import item_folders
 from backend.stimuli.media import MEDIA
 from backend.stimuli.medium import Refused
 from backend.stores.datadir import DataDir
-from backend.stores.store import PUBLISHING, Store
-from backend.stores.updates import update
+from backend.stores.store import Store
 from backend.studies import lifecycle
 
 _MASKS = 64
@@ -532,8 +530,8 @@ def _with_flash_note(study: Study, spec: StudySpec, partial: Path, intake: Any) 
 
 def _check_place(store: Store, data: DataDir, study: str) -> None:
     """Raise Conflict if the folder of a study's pictures may be that of a study in another store."""
-    place, mark, begun = data.images(study), data.unpublished(study), store.entry(PUBLISHING, study)
-    is_left = begun is not None and mark.exists() and mark.read_text("utf-8") == begun.data["attempt"]
+    place, mark = data.images(study), data.unpublished(study)
+    is_left = mark.exists() and lifecycle.was_attempted(store, study, mark.read_text("utf-8"))
     if place.exists() and not is_left:
         raise Conflict(
             f"{place} holds the pictures of a study {study} that is not in this store; choose another name "
@@ -563,8 +561,7 @@ def _publish(
         _check_place(store, data, study.name)
         if place.exists():
             shutil.rmtree(place)  # left by a creation with this store that crashed here
-        attempt = secrets.token_hex(16)
-        update(store, PUBLISHING, study.name, lambda _: {"attempt": attempt})
+        attempt = lifecycle.new_attempt(store, study.name)
         write_whole({(made := pictures.with_name("mark")): attempt.encode()})
         made.rename(mark)
         sync(mark.parent)
@@ -581,7 +578,5 @@ def _publish(
             if isinstance(error, Conflict) or study.name not in {stored.name for stored in store.studies()}:
                 shutil.rmtree(place, ignore_errors=True)
                 mark.unlink()
-                store.erase_entry(PUBLISHING, study.name)
             raise
         mark.unlink()
-        store.erase_entry(PUBLISHING, study.name)

@@ -27,7 +27,7 @@ from backend.metrics import stored
 from backend.payment import accounts
 from backend.payment.ledger import PARTS
 from backend.stores.datadir import DataDir
-from backend.stores.store import PUBLISHING, Entry, Stale, Store
+from backend.stores.store import Entry, Stale, Store
 from backend.studies import (
     confirmations,
     lifecycle,
@@ -154,7 +154,7 @@ def _remove_record(store: Store, study: Study) -> None:
     forget_pause(store, study.name)
     unfilled_links.forget(store, study.name)
     intake_facts.erase(store, study)
-    store.erase_entry(PUBLISHING, study.name)
+    store.erase_entry(lifecycle.ATTEMPTS, study.name)
     confirmations.forget(store, study)
     standing_books.erase(store, study)
     for simulated in (False, True):

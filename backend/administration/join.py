@@ -39,6 +39,7 @@ from backend.stimuli.medium import Intake, Refused
 from backend.stores.datadir import DataDir
 from backend.stores.store import Store
 from backend.stores.updates import retried
+from backend.studies import lifecycle
 from backend.studies.tournament_counts import is_counted
 
 _NAMED = 3
@@ -122,7 +123,8 @@ def _in_place(
     Their names are noted first, so that they can be removed also after this process was killed.
     """
     mark = data.joining(study.name)
-    write_whole({(made := new.with_name("mark")): json.dumps({"model": model, "names": names}).encode()})
+    noted = {"model": model, "names": names, "attempt": lifecycle.new_attempt(store, study.name)}
+    write_whole({(made := new.with_name("mark")): json.dumps(noted).encode()})
     made.rename(mark)
     try:
         sync_all([mark.parent, *(new / name for name in names)])
@@ -142,6 +144,8 @@ def _remove_left(store: Store, data: DataDir, study: Study) -> None:
     if not mark.exists():
         return
     left = json.loads(mark.read_bytes())
+    if not lifecycle.was_attempted(store, study.name, left.get("attempt")):
+        return  # of another store that has the study too
     if left["model"] not in _models_now(store, study):
         for name in left["names"]:
             (data.images(study.name) / name).unlink(missing_ok=True)

@@ -15,9 +15,6 @@ from backend.experiment.session import Cursor
 from backend.foundation.errors import Conflict, NotFound
 from backend.foundation.frozen import dataclass
 
-PUBLISHING = "publishing"
-"""The book of creations whose pictures are being moved into place, by study: names the attempt."""
-
 RESTORES = "restores"
 """The book of the times (UTC, ISO 8601) at which a store was restored; or, with a study's name after it, at
 which the ledger of that study was, or was taken over from another store."""

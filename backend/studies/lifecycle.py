@@ -14,10 +14,12 @@ from typing import Any
 from backend.experiment.records import Study
 from backend.foundation.errors import Conflict, NotFound
 from backend.stores.store import Stale, Store
-from backend.stores.updates import retried
+from backend.stores.updates import retried, update
 
 DELETED = "deleted"
 """The book of deleted studies, by their names."""
+ATTEMPTS = "attempts"
+"""The book of the last attempts to make or extend studies, by names: who left pictures if it was killed."""
 
 
 def recruitment_book(study: str) -> str:
@@ -28,6 +30,19 @@ def recruitment_book(study: str) -> str:
 def new_settings_id() -> str:
     """Return a new unique id for a version of a study's settings."""
     return secrets.token_hex(8)
+
+
+def new_attempt(store: Store, name: str) -> str:
+    """Return the id of a new attempt to make or extend a study, by which its store will know it."""
+    attempt = secrets.token_hex(16)
+    update(store, ATTEMPTS, name, lambda _: {"id": attempt})
+    return attempt
+
+
+def was_attempted(store: Store, name: str, attempt: str | None) -> bool:
+    """Return whether `attempt` is the last one in this store, and not one of a store beside it."""
+    last = store.entry(ATTEMPTS, name)
+    return last is not None and last.data["id"] == attempt
 
 
 def check_name(store: Store, name: str) -> None:

@@ -10,7 +10,9 @@ from PIL import Image
 
 from backend.administration import create, join
 from backend.administration.backup import back_up, restore
+from backend.administration.copy import copy
 from backend.administration.delete import delete
+from backend.experiment.records import FAKE, Stimulus
 from backend.foundation.errors import Conflict, NotFound
 from backend.stores.datadir import DataDir
 from backend.stores.sqlite import SqliteStore
@@ -168,6 +170,27 @@ def test_a_store_that_took_anothers_place_removes_none_of_its_pictures(homes, mo
         publish(other)
 
     assert home.data.picture("hands", pool[0].name) == pool[0].name.encode()
+
+
+def test_a_store_with_an_earlier_copy_of_a_study_removes_no_picture_of_a_model_that_joined(homes):
+    home = homes()
+    with home.store() as store, closing(SqliteStore(home.data.root / "other.db")) as other:
+        study, new = store.study("faces"), home.root / "new"
+        copy(store, other, "faces")
+        stimulus = Stimulus("late.png", FAKE, "late", "", "late.png")
+        new.mkdir()
+        (new / stimulus.name).write_bytes(b"a picture")
+        with join._in_place(store, home.data, study, "late", new, [stimulus.name]):
+            join._grown(store, study, "late", [stimulus], (), NOW)
+            mark = home.data.joining("faces").read_bytes()
+        home.data.joining("faces").write_bytes(mark)  # as a join that is killed at its end leaves it
+
+        join.clear_joining(other, home.data)
+        assert home.data.picture("faces", stimulus.name) == b"a picture"
+
+        join.clear_joining(store, home.data)
+        assert home.data.picture("faces", stimulus.name) == b"a picture"
+        assert not home.data.joining("faces").exists()
 
 
 def test_a_first_backup_whose_list_was_half_written_is_done_again(homes):
