@@ -121,7 +121,10 @@ def delete(
 
 
 def _remove_pictures(store: Store, data: DataDir, study: Study) -> None:
-    """Remove a study's folder, unless it is that of a study of the same name in another store."""
+    """Remove a study's folder, unless it is that of a study in another store: of the same name, or a copy."""
+    if others := {*data.sharers(study.name)} - {store.url}:
+        data.note_sharers(study.name, others)
+        return
     names = (name for stimulus in store.stimuli(study.name) for name in pictures_of(stimulus.name))
     if any((data.images(study.name) / name).exists() for name in (*study.masks, *names)):
         data.unpublished(study.name).unlink(missing_ok=True)  # left by a creation that was killed at its end

@@ -113,6 +113,9 @@ def delete(world: World, name: str, repeated: str | None, place: str | None) -> 
         _leave_pictures(world, study, str(error))
         return
     click.echo(f"{name} is deleted")
+    if others := world.data.sharers(name):
+        where, having = world.data.images(name), " and ".join(others)
+        click.echo(f"note: its pictures stay in {where}, for the copy of the study in {having}")
     if place is None and world.url.startswith("dynamodb://"):
         click.echo(
             "note: pictures that were uploaded stay where they are; who may delete in their bucket removes "

@@ -69,8 +69,15 @@ def copy(world: World, name: str, source: str, target: str, moves: bool) -> None
         closing(open_store(target, world.data.root)) as other,
     ):
         names = (_absolute_url(source, world.data.root), _absolute_url(target, world.data.root))
-        done = run(one, other, name, progress_bar, names, moves)
-        qualification = one.study(name).protocol.admission.qualification
+        study = one.study(name)
+        before = {*world.data.sharers(name)}
+        world.data.note_sharers(name, {*before, *names})  # first, or a deletion meanwhile takes them
+        try:
+            done = run(one, other, name, progress_bar, names, moves)
+        finally:
+            if study.created_at not in {each.created_at for each in other.studies() if each.name == name}:
+                world.data.note_sharers(name, before)
+        qualification = study.protocol.admission.qualification
     click.echo(f"{name}: {done.sessions} sessions, {done.written} of them written")
     if done.paid_from:
         click.echo(f"note: {name} is paid from {done.paid_from} as before; --move brings that along")

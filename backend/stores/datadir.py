@@ -12,12 +12,12 @@ import os
 import secrets
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from backend.foundation.atomic_files import is_live, temporary_folder
+from backend.foundation.atomic_files import is_live, temporary_folder, write_whole
 from backend.foundation.errors import Conflict, InvalidInput
 from backend.foundation.frozen import dataclass
 from backend.foundation.permissions import make_folder, private
@@ -80,6 +80,18 @@ class DataDir:
         """Return the file that lists the pictures of a model that is joining a study at this moment."""
         return self.root / "images" / f".joining-{study}.json"
 
+    def sharers(self, study: str) -> list[str]:
+        """Return the URLs of the stores that have a study over the same pictures; [] if only one has."""
+        note = self._sharers(study)
+        return json.loads(note.read_bytes()) if note.exists() else []
+
+    def note_sharers(self, study: str, urls: Iterable[str]) -> None:
+        """Note the stores that have a study over the same pictures."""
+        write_whole({self._sharers(study): json.dumps(sorted(urls)).encode()})
+
+    def _sharers(self, study: str) -> Path:
+        return self.root / "images" / f".stores-{study}.json"
+
     @contextmanager
     def making(self, study: str) -> Iterator[Path]:
         """Yield a new folder for a study that is being created; it is removed with its contents at the end.
@@ -102,6 +114,7 @@ class DataDir:
         """Move a study's pictures, in one step, to where `clear_making` removes them."""
         folder = self.images(study)
         os.replace(folder, folder.with_name(f".partial-{study}-{secrets.token_hex(8)}"))
+        self._sharers(study).unlink(missing_ok=True)
         sync(folder.parent)
 
     def clear_making(self) -> None:

@@ -583,3 +583,35 @@ def test_a_table_keeps_nothing_of_a_deleted_study_but_what_is_told(dynalite, tmp
     who_took_part, bars = {"p", "s", "h"}, {"p", "s", "gone", "x"}  # bars: against late writes
     assert attributes.keys() == {"book deleted", "book people", "claim", "session"}
     assert (attributes["claim"], attributes["session"]) == (who_took_part, bars)
+
+
+@pytest.mark.parametrize("first", ["openhype.db", "two.db"])
+def test_pictures_stay_until_the_last_store_deletes_a_study_that_was_copied_over_them(tmp_path, first):
+    one, data = open_store("sqlite:///openhype.db", tmp_path), DataDir(tmp_path)
+    study = studies.study(images=8, bonus_usd_cents=0)
+    one.add_study(study, studies.pool(study))
+    one.close()
+    (folder := data.images(study.name)).mkdir(parents=True)
+    for stimulus in studies.pool(study):
+        (folder / stimulus.name).write_bytes(b"a picture")
+    count = len([*folder.iterdir()])
+
+    def run(command, *arguments):
+        told = CliRunner().invoke(main, [command, study.name, *arguments, "--data", str(tmp_path)])
+        assert told.exit_code == 0, told.output
+        return told.output
+
+    two = ("--from", "sqlite:///openhype.db", "--to", "sqlite:///two.db")
+    unknown = CliRunner().invoke(main, ["copy", "nobody", *two, "--data", str(tmp_path)])
+    noted = data.sharers("nobody")
+    run("copy", *two)
+    run("copy", *two)
+    last = {"openhype.db": "two.db", "two.db": "openhype.db"}[first]
+    told = run("delete", "--yes", study.name, "--store", f"sqlite:///{first}")
+    left = len([*folder.iterdir()])
+    run("delete", "--yes", study.name, "--store", f"sqlite:///{last}")
+
+    assert (unknown.exit_code, noted) == (1, [])
+    assert f"its pictures stay in {folder}, for the copy of the study in sqlite:///{tmp_path}/{last}" in told
+    assert (left, folder.exists(), data.sharers(study.name)) == (count, False, [])
+    assert [path for path in folder.parent.iterdir() if study.name in path.name] == []
