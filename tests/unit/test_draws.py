@@ -8,7 +8,8 @@ from click.testing import CliRunner
 
 from backend.analysis.table.response_rows import answers_of
 from backend.cli import main
-from backend.experiment import protocol, sampling
+from backend.experiment import sampling
+from backend.experiment.groups.stimuli import DRAWS_BY_NEED
 from backend.experiment.judgments import real_or_fake
 from backend.experiment.settings import with_settings
 from backend.foundation.errors import InvalidInput
@@ -151,7 +152,7 @@ _SLOW = pytest.mark.slow("fits the crossed model once more")
 
 @pytest.mark.parametrize(
     "draw",
-    [pytest.param(draw, marks=() if draw == "uncertain" else _SLOW) for draw in protocol.DRAWS_BY_NEED],
+    [pytest.param(draw, marks=() if draw == "uncertain" else _SLOW) for draw in DRAWS_BY_NEED],
 )
 def test_sessions_after_a_snapshot_draw_by_need_and_scores_use_the_rest(each_world, draw, tmp_path):
     world = each_world

@@ -1,7 +1,7 @@
 """The masks of a study: generated from its own stimuli, reals and fakes alike, or supplied by the researcher.
 
 A mask's name and file reveal nothing about its source. The kinds of generated masks are those of
-`protocol.MADE_MASKS`: `texture` (`texture.py`) and `phase` (`phase.py`).
+`groups.timing.MADE_MASKS`: `texture` (`texture.py`) and `phase` (`phase.py`).
 """
 
 import secrets
