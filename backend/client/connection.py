@@ -115,9 +115,7 @@ class Connection:
         sent = {"Content-Type": "application/octet-stream", **headers}
         if self._is_ours(target):
             sent |= self._credentials()
-        elif self.url.startswith("https:") and not target.startswith(
-            "https:"
-        ):  # such as http://169.254.169.254
+        elif self.url.startswith("https:") and not target.startswith("https:"):  # as http://169.254.169.254
             raise InvalidInput(
                 f"{self.url} wants parts of an upload sent to {brief(target)}, without encryption; its own "
                 "address is https, so that these must be as well"

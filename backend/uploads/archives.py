@@ -20,6 +20,15 @@ from backend.uploads.joined_parts import open_archive
 from backend.uploads.limits import GB, Limits
 
 _READERS: dict[str, ArchiveReader] = {"tar": tar_archives, "zip": zip_archives}
+_UNREAD = {
+    b"7z\xbc\xaf\x27\x1c": "a 7z archive",
+    b"Rar!\x1a\x07": "a RAR archive",
+    b"\x1f\x8b": "compressed by gzip",
+    b"BZh": "compressed by bzip2",
+    b"\xfd7zXZ\x00": "compressed by xz",
+    b"\x28\xb5\x2f\xfd": "compressed by zstd",
+}
+"""By their first bytes, other archives that people have."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +60,7 @@ def unpack(archive: Path, format: str, into: Path, limits: Limits) -> Unpacked:
     shutil.rmtree(partial, ignore_errors=True)  # left by a process that was killed
     try:
         with open_archive(archive) as file:
+            _check_kind(file, format)
             chosen, skipped = _chosen(reader, file, limits)
             wrapping = wrapping_folder(chosen)
             total = sum(entry.size for entry in chosen.values())
@@ -65,6 +75,13 @@ def unpack(archive: Path, format: str, into: Path, limits: Limits) -> Unpacked:
     finally:
         shutil.rmtree(partial, ignore_errors=True)
     return Unpacked(len(chosen), total, skipped, wrapping.rstrip("/"))
+
+
+def _check_kind(file: BinaryIO, format: str) -> None:
+    start = file.read(max(map(len, _UNREAD)))
+    file.seek(0)
+    if other := next((what for magic, what in _UNREAD.items() if start.startswith(magic)), None):
+        raise bad_archive(f"it is {other}, and was sent as {format}; pack the pictures as a zip archive")
 
 
 def _chosen(reader: ArchiveReader, file: BinaryIO, limits: Limits) -> tuple[dict[str, ArchiveEntry], int]:

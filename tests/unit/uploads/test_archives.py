@@ -1,7 +1,10 @@
 """Unpacking archives: what ordinary programs make, and what an attacker does."""
 
+import bz2
+import gzip
 import hashlib
 import io
+import lzma
 import stat
 import struct
 import subprocess
@@ -190,6 +193,21 @@ def test_an_archive_of_nothing_is_refused(tmp_path, format):
 @pytest.mark.parametrize("content", [b"", b"GIF89a" * 300, bytes(5000), b"PK\5\6" + bytes(18)])
 def test_what_is_no_archive_is_refused(tmp_path, format, content):
     refuse(tmp_path, content, format, r"no tar archive|no zip archive|cut off|holds no files|bytes before")
+
+
+@pytest.mark.parametrize("format", MADE)
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (gzip.compress(bytes(3000)), "compressed by gzip"),
+        (bz2.compress(PNG), "compressed by bzip2"),
+        (lzma.compress(PNG), "compressed by xz"),
+        (b"7z\xbc\xaf\x27\x1c\0\4" + bytes(300), "a 7z archive"),
+        (b"Rar!\x1a\x07\x01\0" + bytes(300), "a RAR archive"),
+    ],
+)
+def test_another_archive_is_named(tmp_path, format, content, what):
+    refuse(tmp_path, content, format, f"it is {what}, and was sent as {format}; pack the pictures as a zip")
 
 
 @pytest.mark.parametrize("format", MADE)
