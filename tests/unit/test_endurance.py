@@ -23,7 +23,7 @@ WATCHED_MB = 16
 def counts():
     """Return the numbers of open files, threads and SQLite connections of this process."""
     gc.collect()
-    connections = sum(isinstance(each, sqlite3.Connection) for each in gc.get_objects())
+    connections = sum(issubclass(type(each), sqlite3.Connection) for each in gc.get_objects())
     return len(os.listdir("/proc/self/fd")), threading.active_count(), connections
 
 

@@ -14,6 +14,7 @@ import time
 import urllib.error
 import urllib.request
 import zipfile
+from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from itertools import accumulate
 from pathlib import Path
@@ -134,12 +135,17 @@ class Process:
 
     def on_disk(self) -> float:
         """Return the most that was seen of its files at any call (bytes)."""
-        self._most_on_disk = max(self._most_on_disk, sum(map(_size_of, self._folder.rglob("*"))))
+        self._most_on_disk = max(self._most_on_disk, sum(map(_size_of, _files(self._folder))))
         return self._most_on_disk
 
     def _processor_s(self) -> float:
         numbers = (self._process / "stat").read_text().rpartition(")")[2].split()[11:15]
         return sum(map(int, numbers)) / os.sysconf("SC_CLK_TCK")
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Yield the files of a folder, from which others are removed meanwhile."""
+    return (Path(parent, name) for parent, _, names in os.walk(folder) for name in names)
 
 
 def _size_of(path: Path) -> int:

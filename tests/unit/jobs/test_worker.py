@@ -21,6 +21,7 @@ from backend.jobs.work import KINDS, Failed, runner
 from backend.jobs.worker import Stopped, Worker
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
+from backend.studies import lifecycle
 from backend.uploads.limits import Quota
 from backend.uploads.local_uploads import LocalUploads
 
@@ -383,7 +384,8 @@ def test_pictures_of_a_join_that_was_killed_are_removed_by_the_next_worker(store
     for name in ("old.png", "new.png"):
         (images / "faces" / name).write_text("picture")
     mark = images / ".joining-faces.json"
-    mark.write_text(json.dumps({"model": "newcomer", "names": ["new.png"]}))
+    attempt = lifecycle.new_attempt(store, "faces")
+    mark.write_text(json.dumps({"model": "newcomer", "names": ["new.png"], "attempt": attempt}))
 
     worker(dict).clear_up()
 

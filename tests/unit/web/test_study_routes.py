@@ -67,7 +67,7 @@ def test_the_list_and_the_record_tell_what_is_there(world, me, study):
     assert record["owed_usd_cents"] == me.get("studies/faces/live")["owed_usd_cents"] > 0
 
 
-def test_a_long_list_reads_each_session_once(world, me, study):
+def test_a_long_list_reads_no_session_by_itself(world, me, study):
     for i in range(100):
         world.store.add_study(dataclasses.replace(study, name=f"more-{i}"), [])
     world.player().begin()
@@ -79,7 +79,7 @@ def test_a_long_list_reads_each_session_once(world, me, study):
         assert len(me.get("studies")["studies"]) == 101
         counts.append(len(read))
 
-    assert counts == [1, 1]
+    assert counts == [0, 0]
 
 
 def test_nobody_is_wanted_for_a_model_that_was_withdrawn(world, me):
@@ -474,7 +474,8 @@ def test_scores_are_as_declared_from_the_first_evaluator_on(world, visitor, meth
     shown = scored(visitor)  # held against its declaration by the world
 
     (row,) = shown["scores"]["models"]
-    assert (row["evaluators"], row["interval"] is None) == (evaluators, evaluators == 1)
+    are_equal = evaluators == 1 or (method == "time" and row["std"] == 0)  # by chance, of two
+    assert (row["evaluators"], row["interval"] is None) == (evaluators, are_equal)
     assert len(row["narrowing"]) == (2 if evaluators == 6 else 0)
 
 
