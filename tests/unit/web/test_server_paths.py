@@ -159,7 +159,8 @@ def of_study(orders, study):
     for kind, body in wanted.items():
         reply = orders.call("POST", f"/studies/{study}/{kind.strip('#')}", body)
         if reply.status_code == 202:
-            orders.worker.run_once()
+            while orders.worker.run_once():  # other requests may have left jobs whose turn is earlier
+                pass
             ended.add((kind.strip("#"), orders.call("GET", f"/jobs/{reply.json['job']}").json["state"]))
     return ended
 
@@ -213,7 +214,8 @@ def test_no_reply_and_no_file_names_a_folder_of_the_server(orders, seen, world):
     for order in bad_orders(orders):
         for path in ("/studies", "/audits"):
             reply = orders.call("POST", path, order)
-            orders.worker.run_once()
+            while orders.worker.run_once():
+                pass
             if path == "/studies" and reply.status_code == 202:
                 assert orders.call("GET", f"/jobs/{reply.json['job']}").json["state"] == "failed", order
     ended = set()
