@@ -42,22 +42,17 @@ class Judges:
         votes: int,
         rng: np.random.Generator,
         sets: int = 1,
-        of_items: np.random.Generator | None = None,
-        of_people: np.random.Generator | None = None,
     ) -> tuple[Votes, dict[str, np.ndarray]]:
         """Return the votes of one study, and the distances of the metrics.
 
         Args:
             votes: votes an item, of different evaluators drawn at random.
-            of_items: draws the items and the metrics' errors; default, `rng`.
-            of_people: draws the evaluators; default, `rng`.
         """
-        of_items = of_items or rng
-        truth = self.mean + self.item_sd * of_items.standard_normal(items)
-        bias = self.bias_sd * deviations(self.shape, evaluators, of_people or rng)
+        truth = self.mean + self.item_sd * rng.standard_normal(items)
+        bias = self.bias_sd * deviations(self.shape, evaluators, rng)
         judges = rng.random((items, evaluators)).argpartition(votes - 1, axis=1)[:, :votes]
         answers = rng.random((items, votes)) < ndtr(truth[:, None] + bias[judges])
-        noisy = [truth + noise * of_items.standard_normal(items) for noise in self.noise]
+        noisy = [truth + noise * rng.standard_normal(items) for noise in self.noise]
         if self.kind == TWO_AFC:
             distances = [np.stack([np.zeros(items), -value], axis=1) for value in noisy]
         else:

@@ -114,17 +114,6 @@ INFERENCES = (
         "average_precision/ci",
     ),
     Inference(
-        "the same over items alone", "items", GRID, "*agreement.*.items_ci findings.people.items_ci "
-        "agreement/items_ci agreement_intervals/items_ci average_precision/*items_ci",
-        "stands beside that over both, which counts",
-    ),
-    Inference(
-        "the same over evaluators alone", ALONE, GRID, "*agreement.*.evaluators_ci "
-        "findings.people.evaluators_ci agreement/evaluators_ci agreement_intervals/evaluators_ci "
-        "average_precision/*evaluators_ci",
-        "stands beside that over both, which counts",
-    ),
-    Inference(
         "percentile interval and its width (papers)", ALONE, "statistics.md#the-interval",
         "models.ci models/ci intervals/percentile_ci leaderboard-*/ci findings.classes.models.ci "
         "classes/ci findings.progress.points.ci progress/ci width/width findings.models.width.width "

@@ -393,33 +393,27 @@ def staircases_numbers(answers: Answers, _cell: Cell) -> Named:
 
 
 # --- metrics and people -----------------------------------------------------------------------------------
-def votes_study(cell: Cell, people: int, rng: np.random.Generator, same: str) -> Any:
+def votes_study(cell: Cell, people: int, rng: np.random.Generator, _is_same: bool) -> Any:
     items, kind = cell.pool or 300, {"2AFC": "2afc", "JND": "jnd"}[cell.judgment]
     votes = min(people, 5)
     if people >= MANY:  # for what is true
-        items, votes = (items, 100) if same == "items" else (5000, min(cell.people, 5))
-        people = cell.people if same == "people" else MANY
+        items, people = 5000, MANY
     item_sd = 2 * cell.pictures_sd
     judges = Judges(
         kind, item_sd, ndtri(cell.share) * math.sqrt(1 + item_sd**2 + cell.people_sd**2), cell.people_sd,
         shape=cell.shape,
     )  # fmt: skip
-    fixed = {f"of_{same}": np.random.default_rng(cell.seed)} if same else {}
-    return judges.study(items, people, votes, rng, **fixed)
+    return judges.study(items, people, votes, rng)
 
 
-def votes_numbers(which: str) -> Callable[[Any, Cell], Named]:
-    def numbers(data: Any, _cell: Cell) -> Named:
-        found = agreement(*data)
-        (metric, *_), pair = found["metrics"], next(iter(found["pairs"]), None)  # none if nobody said `same`
-        rows = {"metrics": metric, "metrics.average_precision": metric["average_precision"], "pairs": pair}
-        for name, row in {**rows, "human": (found["human"] or [None])[0]}.items():
-            if row and row.get(which):
-                key = next(key for key in ("score", "difference", "unbiased") if key in row)
-                bias = 0 if which == "evaluators_ci" else row.get("bias") or 0
-                yield from intervals(f"agreement.{name}.{which}", row[key] - bias, row[which])
-
-    return numbers
+def votes_numbers(data: Any, _cell: Cell) -> Named:
+    found = agreement(*data)
+    (metric, *_), pair = found["metrics"], next(iter(found["pairs"]), None)  # none if nobody said `same`
+    rows = {"metrics": metric, "metrics.average_precision": metric["average_precision"], "pairs": pair}
+    for name, row in {**rows, "human": (found["human"] or [None])[0]}.items():
+        if row and row["ci"]:
+            key = next(key for key in ("score", "difference", "unbiased") if key in row)
+            yield from intervals(f"agreement.{name}.ci", row[key] - (row.get("bias") or 0), row["ci"])
 
 
 # --- tournaments ------------------------------------------------------------------------------------------
@@ -483,17 +477,8 @@ JUDGED = {
     "infinity": Judged(infinity_study, ((False, infinity_numbers), (True, infinity_alone))),
     "pair": Judged(pair_study, ((False, pair_numbers),)),
     "exposures": Judged(exposures_study, ((False, exposures_numbers), (True, exposures_alone)), 300),
-    "2AFC": Judged(
-        votes_study,
-        (("", votes_numbers("ci")), ("people", votes_numbers("items_ci")),
-         ("items", votes_numbers("evaluators_ci"))),
-    ),
-    "JND": Judged(
-        votes_study,
-        (("", votes_numbers("ci")), ("people", votes_numbers("items_ci")),
-         ("items", votes_numbers("evaluators_ci"))),
-        300,
-    ),
+    "2AFC": Judged(votes_study, ((False, votes_numbers),)),
+    "JND": Judged(votes_study, ((False, votes_numbers),), 300),
     "tournament": Judged(
         tournament_study, ((False, tournament_numbers), (True, tournament_alone)), 300
     ),

@@ -13,7 +13,6 @@ from backend.report import formatting, simulated
 from backend.report.elements import Column, Figure, Report, Section, Table, cell_of
 
 HUMAN, AS_PRINTED, ORACLE = "human", "human, as printed", "oracle"
-_INTERVALS = ("ci", "evaluators_ci", "items_ci")
 _POINTS = (AS_PRINTED, ORACLE)
 """Rows without intervals."""
 _NOTED_BIAS = 0.5
@@ -124,10 +123,7 @@ def _human(data: Mapping[str, Any]) -> Iterator[tuple[str, _Cells]]:
         yield (
             name,
             {
-                row["column"]: {
-                    "score": row[key],
-                    **{ci: row[ci] if name == HUMAN else None for ci in _INTERVALS},
-                }
+                row["column"]: {"score": row[key], "ci": row["ci"] if name == HUMAN else None}
                 for row in data["human"]
             },
         )
@@ -142,22 +138,18 @@ def _metrics(data: Mapping[str, Any]) -> dict[str, _Cells]:
 
 def _intervals(data: Mapping[str, Any]) -> Table:
     rows = [
-        {"metric": name, "column": column, "score": cell["score"], **{ci: cell[ci] for ci in _INTERVALS}}
+        {"metric": name, "column": column, "score": cell["score"], "ci": cell["ci"]}
         for name, cells in _rows(data)
         if name not in _POINTS
         for column, cell in cells.items()
     ]
     return Table(
         "agreement_intervals",
-        f"Scores (%) with {formatting.level(data['level'])} intervals: over evaluators and items together, "
-        "over evaluators alone, and over items alone",
+        f"Scores; {_over(data)}",
         (
             Column("metric", lambda row: row["metric"], is_number=False),
             Column("set", lambda row: row["column"], is_number=False),
-            Column("score", lambda row: formatting.amount(row["score"])),
-            Column("both", lambda row: formatting.brackets(row["ci"])),
-            Column("evaluators", lambda row: formatting.brackets(row["evaluators_ci"])),
-            Column("items", lambda row: formatting.brackets(row["items_ci"])),
+            Column("score (%)", lambda row: formatting.estimate(row["score"], row["ci"])),
         ),
         rows,
         is_folded=len(rows) > 12,

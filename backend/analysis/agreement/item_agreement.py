@@ -2,7 +2,7 @@
 
 Every metric is scored on the same items. Scores of several sets are averaged with equal weights, as the
 paper does. An interval is over evaluators and items together (`two_way.py`): what other people would say
-about other items of the same kind. Those over evaluators only, and over items only, stand beside it.
+about other items of the same kind.
 
 A JND area is too high from few items. How fast its bias falls depends on the metric: as items ** -1/2 where
 the precision hardly falls with recall, so that the envelope is a maximum of a random walk, and as 1 / items
@@ -31,7 +31,6 @@ _GROUPS = {
     "real algorithms": ("superres", "deblur", "color", "frameinterp"),
 }
 """Averages that the paper prints besides that of all sets."""
-_INTERVALS = ("ci", "evaluators_ci", "items_ci")
 _LEAST = 0.01
 """A corrected area is not nearer to 0 and 1, where log odds have no end, unless the area itself is."""
 
@@ -203,8 +202,8 @@ def _row(
     is_here = np.isin(votes.set_of, [votes.sets.index(name) for name in sets])
     same = {"column": column, "items": int(is_here.sum()), "ties": _ties(votes, distances, is_here)}
     if scored is None:
-        return {**same, "score": None, "bias": None, **dict.fromkeys(_INTERVALS), "of_ties": None}
-    found = {**same, "score": 100 * scored.score, "bias": None, **_intervals(votes, scored, level)}
+        return {**same, "score": None, "bias": None, "ci": None, "of_ties": None}
+    found = {**same, "score": 100 * scored.score, "bias": None, "ci": _interval(votes, scored, level)}
     if votes.kind == TWO_AFC:
         return {**found, "of_ties": None}
     found["bias"] = 100 * scored.bias
@@ -222,7 +221,7 @@ def _average_precision(votes: Votes, scored: _Scored | None, level: float) -> di
     return {
         "score": 100 * scored.score,
         "bias": 100 * scored.bias,
-        **_intervals(votes, linearised, level),
+        "ci": _interval(votes, linearised, level),
     }
 
 
@@ -235,31 +234,17 @@ def _ties(votes: Votes, distances: np.ndarray, is_here: np.ndarray) -> int:
     return int(counts[counts > 1].sum())
 
 
-def _intervals(votes: Votes, scored: _Scored, level: float) -> dict[str, list[float] | None]:
-    found = scored.variances(votes)
+def _interval(votes: Votes, scored: _Scored, level: float) -> list[float] | None:
+    """Return the interval over evaluators and items, in percent."""
+    part = scored.variances(votes).by_both
     if votes.kind == TWO_AFC:
-        return _share_intervals(scored.score, found, int(scored.is_used.sum()), level)
-    parts = {
-        "ci": (found.by_both, scored.corrections),
-        "evaluators_ci": (found.by_evaluators, (0.0,)),
-        "items_ci": (found.by_items, scored.corrections),
-    }
-    return {
-        name: None if part is None else _area_interval(scored.score, corrections, part, level)
-        for name, (part, corrections) in parts.items()
-    }
+        return _share_interval(scored.score, part, int(scored.is_used.sum()), level)
+    return _area_interval(scored.score, scored.corrections, part, level) if part else None
 
 
-def _share_intervals(share: float, found: TwoWay, votes: int, level: float) -> dict[str, list[float] | None]:
-    """Return Wilson's intervals (percent) of a share (0 to 1) with the effective number of votes."""
-
-    def interval(part: Component | None) -> list[float] | None:
-        if part is None:
-            return None
-        return [100 * end for end in wilson_interval(share, part, votes, level)]
-
-    parts = zip(_INTERVALS, (found.by_both, found.by_evaluators, found.by_items), strict=True)
-    return {name: interval(part) for name, part in parts}
+def _share_interval(share: float, part: Component | None, votes: int, level: float) -> list[float] | None:
+    """Return Wilson's interval (percent) of a share (0 to 1) with the effective number of votes."""
+    return [100 * end for end in wilson_interval(share, part, votes, level)] if part else None
 
 
 def _area_interval(
@@ -285,7 +270,7 @@ def _human(votes: Votes, columns: Mapping[str, tuple[str, ...]], level: float) -
             "column": column,
             "as_printed": 100 * float(np.mean([printed[mine].mean() for mine in here])),
             "oracle": 100 * float(np.mean([oracle[mine].mean() for mine in here])),
-            "unbiased": None, "ci": None, "evaluators_ci": None, "items_ci": None, "items": 0,
+            "unbiased": None, "ci": None, "items": 0,
         }  # fmt: skip
         if agreeing is not None:
             row |= _unbiased(votes, agreeing, here, level)
@@ -315,7 +300,8 @@ def _unbiased(votes: Votes, agreeing: np.ndarray, here: Sequence[np.ndarray], le
         pairs[known] = weight[known] / (counts * (counts - 1) / 2)
         found = two_way_of_pairs(votes.vote, votes.item, votes.evaluator, pairs, centre)
         size = int(counts.sum())
-    return {"unbiased": 100 * mean, **_share_intervals(mean, found, size, level), "items": len(known)}
+    ci = _share_interval(mean, found.by_both, size, level)
+    return {"unbiased": 100 * mean, "ci": ci, "items": len(known)}
 
 
 def _pairs(

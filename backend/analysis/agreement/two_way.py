@@ -22,15 +22,10 @@ from scipy.sparse import coo_array
 
 from backend.analysis.distributions.inference import Component, clustered, df_of_parts
 
-_ROUNDING = 1e-9
-
 
 @dataclass(frozen=True)
 class TwoWay:
-    """What is random in a score; None if fewer than two evaluators, or items, contribute.
-
-    That over evaluators alone is None too where so few contribute that its estimate is not above 0.
-    """
+    """What is random in a score; None if fewer than two evaluators, or items, contribute."""
 
     by_evaluators: Component | None
     by_items: Component | None
@@ -54,49 +49,7 @@ def two_way(
         by_items = _clustered(items)
         return TwoWay(None, by_items, by_items)
     who = evaluator[is_used]
-    found = _combined(_clustered(_sums(influence, who)), items, _sums(influence**2, item))
-    return replace(found, by_evaluators=_people_alone(influence, item, who))
-
-
-def _people_alone(influence: np.ndarray, item: np.ndarray, evaluator: np.ndarray) -> Component | None:
-    """Return the component of evaluators where items stay the same; None for a single evaluator.
-
-    From residuals d about the mean of each item, of k votes: single votes add sum d^2 k / (k - 1), and what
-    evaluators differ adds the products of an evaluator's residuals on different items if they are above 0,
-    over the part that residuals retain of them. Where no item has two votes, items cannot be told from
-    evaluators, and the sums of influences count.
-    """
-    person, place = (np.unique(codes, return_inverse=True)[1] for codes in (evaluator, item))
-    k = np.bincount(place)[place]
-    if person.max() < 1 or k.max() < 2:
-        return _clustered(_sums(influence, person))
-    residual = influence - np.bincount(place, influence)[place] / k
-    lone = np.where(k > 1, residual**2 * k / np.maximum(k - 1, 1), influence**2)
-    single = Component(float(lone.sum()), max(1.0, len(k) - place.max() - 1.0))
-    people = clustered(_sums(residual, person))
-    products = float((np.bincount(person, residual) ** 2).sum() - (residual**2).sum())
-    retained = _retained(person, place, k)
-    of_people = products / retained if retained > 0 else 0.0
-    if not of_people > 0:
-        return single if single.variance else people
-    whole = single.variance + of_people  # as imprecise as a variance of so many people
-    third = people.third * (whole / people.variance) ** 1.5
-    return single + Component(of_people, people.df * (of_people / whole) ** 2, third)
-
-
-def _retained(person: np.ndarray, place: np.ndarray, k: np.ndarray) -> float:
-    """Return which part of the products of `_people_alone` residuals retain, if effects are alike on items.
-
-    With m votes of a person, and b_jl the sum of 1 / k over the items of both j and l, the residuals of j sum
-    to m_j a_j - sum_l b_jl a_l where a are the people's effects.
-    """
-    votes = np.bincount(person)
-    shape = (len(votes), int(place.max()) + 1)
-    there, parts = (coo_array((each, (person, place)), shape).tocsr() for each in (np.ones(len(k)), 1 / k))
-    common = parts @ there.T
-    whole = float((votes**2).sum())
-    residual = whole - 2 * float(votes @ common.diagonal()) + float(common.multiply(common).sum())
-    return max(0.0, residual - float((1 - 1 / k).sum())) / (whole - len(k)) if whole > len(k) else 0.0
+    return _combined(_clustered(_sums(influence, who)), items, _sums(influence**2, item))
 
 
 def _combined(by_people: Component | None, items: np.ndarray, common: np.ndarray) -> TwoWay:
@@ -131,7 +84,7 @@ def two_way_apart(
     and not that of single votes, as it is in `two_way`.
     """
     found = two_way(influence, item, evaluator, is_used)
-    if evaluator is None or found.by_both is None or found.by_evaluators is None:
+    if evaluator is None or found.by_both is None:
         return found
     influence, item, evaluator = influence[is_used], item[is_used], evaluator[is_used]
     single = Component(float((influence**2).sum()), len(influence) - 1)
@@ -171,9 +124,7 @@ def two_way_of_pairs(
     squares = w**2 * (agreeing * (1 - c) ** 2 + (pairs_of_item - agreeing) * c**2)
     by_people = _of_people(people, _squares_of_pairs(sign, person, place, w, c) / 2)
     within = np.bincount(place, own**2, len(what)) - squares  # of pairs on one item that share an evaluator
-    found = _combined(by_people, items, within)
-    is_known = by_people is not None and by_people.variance > _ROUNDING * float((own**2).sum())
-    return found if is_known else replace(found, by_evaluators=None)
+    return _combined(by_people, items, within)
 
 
 def _of_people(sums: np.ndarray, squares: float) -> Component | None:

@@ -78,8 +78,6 @@ def _agreement(found: FindingsView) -> Section | None:
         Column("set", lambda row: row["column"], is_number=False),
         Column("agreement (%)", lambda row: formatting.amount(row["unbiased"])),
         Column(f"{found.level} interval", lambda row: formatting.brackets(row["ci"])),
-        Column("over evaluators alone", lambda row: formatting.brackets(row["evaluators_ci"])),
-        Column("over triplets alone", lambda row: formatting.brackets(row["items_ci"])),
         Column("as printed (%)", lambda row: formatting.amount(row["as_printed"])),
         Column("oracle (%)", lambda row: formatting.amount(row["oracle"])),
         Column("triplets", lambda row: f"{row['items']:,}"),

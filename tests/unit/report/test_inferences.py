@@ -25,8 +25,6 @@ INFERENTIAL = re.compile(
 )
 IN_FILES_ALONE = {
     "classes/ci", "progress/ci", "classes/not_sure_ci",
-    "average_precision/evaluators_ci",
-    "average_precision/average_precision.evaluators_ci",
 }  # fmt: skip
 """Columns of a table's files that the page and the terminal do not show."""
 
