@@ -15,7 +15,7 @@ CHOSEN = $(if $(ALL),,not slow and )
 # Or else each process of the tests compiles everything anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-all torch unit node e2e types lint format bench validate mutants clean
+.PHONY: demo docs test test-all torch unit node e2e types lint format bench validate mutants clean
 
 demo: $(STAMPS)/demo
 	$(BIN)/openhype demo $(if $(PORT),--port $(PORT))
@@ -62,6 +62,10 @@ unit: $(STAMPS)/node
 e2e: $(STAMPS)/node $(STAMPS)/browser
 	$(PYTEST) tests/e2e -n 3 --dist worksteal -rs -m "$(CHOSEN)not alone" || $(AGAIN)
 	$(PYTEST) tests/e2e -n 0 -rs -m "$(CHOSEN)alone" || [ $$? -eq 5 ]  # 5: there are none
+
+# The documentation site with its gallery, in build/docs: warnings are errors, and every link and anchor is checked.
+docs: $(STAMPS)/dev
+	$(BIN)/python -m tests.docs_site
 
 bench: $(STAMPS)/dev
 	$(BIN)/python -m bench

@@ -1,3 +1,3 @@
 """openhype: how real generated images look to people (HYPE, Zhou et al. 2019)."""
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"

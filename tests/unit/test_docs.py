@@ -3,19 +3,29 @@
 import csv
 import re
 import shlex
+from importlib.metadata import requires
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from PIL import Image
 
+from backend import __version__
 from backend.administration import study_spec
 from backend.cli import HOMES, main
 from backend.responses.codebook import COLUMNS, FILES
+from tests import licences
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "llms.txt",
+    *sorted((ROOT / "docs").glob("*.md")),
+]
 COMMANDS = (ROOT / "docs" / "commands.md").read_text("utf-8")
 
 
@@ -34,7 +44,7 @@ def test_every_command_and_option_is_documented(name):
 def test_links_between_pages_lead_somewhere(page):
     links = re.findall(r"\]\(([^)#]+)", page.read_text("utf-8"))
 
-    local = [link for link in links if "://" not in link]
+    local = [link for link in links if "://" not in link and not link.startswith("built:")]
     assert [link for link in local if not (page.parent / link).exists()] == []
 
 
@@ -50,6 +60,54 @@ def test_commands_that_pages_name_exist(page):
         if re.search(rf"(`|^|\$ ){re.escape('openhype ' + name)}", page.read_text("utf-8"), re.MULTILINE)
     }
     assert in_code - set(HOMES) == set()
+
+
+def test_every_page_says_first_who_reads_it():
+    opened = {page.name: page.read_text("utf-8").split("\n\n")[1] for page in (ROOT / "docs").glob("*.md")}
+
+    assert [name for name, who in opened.items() if not re.fullmatch(r"\*For [^*]+\.\*", who)] == []
+
+
+def test_every_page_stands_once_in_the_navigation():
+    front = (ROOT / "docs" / "index.md").read_text("utf-8")
+
+    trees = re.findall(r"^```\{toctree\}\n:hidden:\n:caption: ([^\n]+)\n\n(.*?)^```", front, re.M | re.S)
+    assert [kind for kind, _ in trees] == ["Tutorial", "How to", "Reference", "Explanation"]
+    listed = sorted(name for _, names in trees for name in names.split())
+    assert listed == sorted({page.stem for page in (ROOT / "docs").glob("*.md")} - {"index"})
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_anchors_of_links_between_pages_are_headings(page):
+    text = page.read_text("utf-8")
+
+    anchors = re.findall(r"\]\(([^):]*\.md)?#([^)]+)\)", text)
+    assert [
+        (file, name) for file, name in anchors if name not in anchors_of(page.parent / (file or page.name))
+    ] == []
+
+
+def anchors_of(page):
+    """Return the anchors of a page's headings, as forges write them."""
+    heads = re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.M)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+def test_the_readme_is_a_screen_and_a_half():
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 120
+
+
+def test_the_citation_names_this_version():
+    assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
+
+
+def test_the_page_on_licences_lists_every_package_that_is_installed():
+    text = licences.PAGE.read_text("utf-8")
+
+    listed = {name for name, _ in re.findall(r"^\| ([\w-]+) \| \S.* \| (\S.*) \|$", text, re.M)}
+    direct = {canonicalize_name(Requirement(line).name) for line in requires("openhype")} - {"openhype"}
+    assert direct <= {*licences.needed()} <= listed
+    assert [name for name in licences.needed() if not licences.licence(name)] == []
 
 
 def outputs_of(page):

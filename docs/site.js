@@ -1,0 +1,16 @@
+// What the theme leaves out for readers with a keyboard or a screen reader.
+
+const attributes = {
+  ".sidebar-drawer": { "aria-label": "All pages" },
+  ".toc-drawer": { "aria-label": "On this page" },
+  ".sidebar-tree .caption": { "aria-level": "2" },
+  ".highlight pre, .table-wrapper": { tabindex: "0" }, // they scroll
+};
+
+addEventListener("DOMContentLoaded", () => {
+  for (const [selector, values] of Object.entries(attributes)) {
+    for (const element of document.querySelectorAll(selector)) {
+      for (const [name, value] of Object.entries(values)) element.setAttribute(name, value);
+    }
+  }
+});
