@@ -8,6 +8,7 @@ from typing import Any
 
 _HOMES = {
     "score": "backend.report.notebook",
+    "report": "backend.report.notebook",
     "bootstrap": "backend.report.notebook",
     "fit_psychometric": "backend.report.notebook",
     "plan": "backend.report.notebook",

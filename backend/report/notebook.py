@@ -1,6 +1,6 @@
-"""API for notebooks: scores, the bootstrap of a mean, psychometric functions, and plans of studies."""
+"""API for notebooks: scores, reports, the bootstrap of a mean, psychometric functions, and plans."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -16,7 +16,10 @@ from backend.analysis.table.response_table import Answers
 from backend.experiment.judgments import PLANNED_WITHOUT_PILOT, either, method_named
 from backend.experiment.protocol import Protocol
 from backend.foundation.errors import InvalidInput
-from backend.report.findings import FindingsOptions, findings
+from backend.report.compose import compose_scores
+from backend.report.findings import FindingsOptions, findings, score_findings
+from backend.report.notebook_display import Displayed, Part, scores_shown
+from backend.report.plan_tables import as_table
 from backend.responses.readers import read_answers
 from backend.responses.reading.metrics import read_metrics
 from backend.scoring import score_answers
@@ -56,7 +59,8 @@ def score(
 
     Returns:
         Plain data: `models`, best first, with `score`, `std`, `ci` (percent or ms); `anova`; `pairs`; and
-        `simulated`, whether the sessions are simulated. docs/statistics.md describes `findings`.
+        `simulated`, whether the sessions are simulated. docs/statistics.md describes `findings`. A notebook
+        shows it as tables and figures.
 
     Raises:
         OpenhypeError: a row is invalid, there is nothing to score, or an argument is out of range.
@@ -66,11 +70,60 @@ def score(
         raise InvalidInput(f"exposures must be 'nominal' or 'shown', not {exposures!r}")
     details = is_full or exposures == "shown"
     answers = _answers(responses, method, details, simulated)
+
+    def parts() -> Iterator[Part]:
+        return scores_shown(compose_scores(score_findings(answers, exposures, margin=margin, **options)))
+
     if not is_full:
-        return score_answers(answers, exposures, margin=margin, **options)
-    known = read_metrics(Path(metrics)) if isinstance(metrics, (str, PathLike)) else metrics or {}
-    chosen = FindingsOptions(known, margin=margin, threshold_at=threshold_at)
-    return findings(answers, chosen, exposures=exposures, **options)
+        return Displayed(score_answers(answers, exposures, margin=margin, **options), parts)
+    chosen = FindingsOptions(_metrics(metrics), margin=margin, threshold_at=threshold_at)
+    return Displayed(findings(answers, chosen, exposures=exposures, **options), parts)
+
+
+def report(
+    responses: str | PathLike,
+    folder: str | PathLike,
+    *,
+    title: str = "",
+    metrics: str | PathLike | Mapping[str, Mapping[str, float]] | None = None,
+    margin: float = MARGIN,
+    threshold_at: float = psychometric.THRESHOLD_AT,
+    exposures: str = "nominal",
+    simulated: bool = False,
+    **options: Any,
+) -> Path:
+    """Write the report of a responses file, and return the path of its page, `index.html`.
+
+    Needs the extra `report`. docs/reports.md describes the page, its figures and tables.
+
+    Args:
+        responses: a path (CSV or JSON lines).
+        folder: the folder to write into, made if missing; other files in it are left unchanged.
+        title: title of the page; default, the file's name.
+        metrics: as for `score`.
+        margin: as for `score`.
+        threshold_at: as for `score`.
+        exposures: as for `score`.
+        simulated: report on the simulated sessions instead of the real ones.
+        **options: `iterations`, `seed`, `level`, `evaluators_drawn`; see `scoring.Options`.
+
+    Raises:
+        OpenhypeError: a row is invalid, there is nothing to score, an argument is out of range, or
+            matplotlib is not installed.
+    """
+    from backend.foundation.timestamps import utc_now
+    from backend.report.build import ReportOptions, file_report
+    from backend.report.write import write
+
+    chosen = FindingsOptions(_metrics(metrics), margin=margin, threshold_at=threshold_at)
+    report_options = ReportOptions(title, exposures, chosen, options, simulated)
+    return write(file_report(Path(responses), utc_now(), report_options), Path(folder))[-1]
+
+
+def _metrics(
+    metrics: str | PathLike | Mapping[str, Mapping[str, float]] | None,
+) -> Mapping[str, Mapping[str, float]]:
+    return read_metrics(Path(metrics)) if isinstance(metrics, (str, PathLike)) else metrics or {}
 
 
 def bootstrap(values: Sequence[float], drawn: int | None = None, level: float = 0.95) -> bootstraps.Interval:
@@ -210,7 +263,7 @@ def plan(
     if is_simulated:
         made["assumptions"].insert(0, _REHEARSED)
     made["assumptions"] += notes
-    return made
+    return Displayed(made, lambda: [as_table(made)])
 
 
 def _protocol(method: str, asked: Mapping[str, Any]) -> Protocol:

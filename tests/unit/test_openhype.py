@@ -1,7 +1,12 @@
 """The public face: a handful of names that cost nothing until they are used."""
 
+import copy
+import inspect
+import pickle
+import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -36,8 +41,48 @@ def test_every_name_that_it_lists_is_there():
     assert openhype.OpenhypeError is OpenhypeError
 
 
+def test_no_other_name_is_promised_than_the_page_lists_and_the_types_have():
+    page = (ROOT / "docs" / "python.md").read_text("utf-8")
+    types = (ROOT / "openhype-stubs" / "__init__.pyi").read_text("utf-8")
+
+    typed = re.findall(r"^from (\S+) import (\w+) as \2$", types, re.M)
+    assert sorted(name for _, name in typed) == sorted([*openhype.__all__, "__version__"])
+    assert all(getattr(import_module(home), name) is getattr(openhype, name) for home, name in typed)
+    assert sorted(re.findall(r"^\| `(\w+)` \|", page, re.M)) == sorted(openhype.__all__)
+    assert sorted(re.findall(r":: openhype\.(\w+)", page)) == sorted(openhype.__all__)
+
+
+@pytest.mark.parametrize("name", openhype.__all__)
+def test_every_name_has_a_docstring(name):
+    assert inspect.getdoc(getattr(openhype, name))
+
+
+def test_a_notebook_shows_scores_as_tables_and_figures_and_plans_as_text():
+    scores = openhype.score([{**row, "model": "<b>" + row["model"]} for row in ROWS])
+
+    shown = scores._repr_html_()
+    assert "<td>55.0</td>" in shown
+    assert "&lt;b&gt;diffusion" in shown
+    assert "<b>" not in shown
+    assert "data:image/svg+xml" in shown
+    assert "for 1 model" in openhype.plan(ROWS)._repr_html_()
+    assert type(copy.copy(scores)) is dict
+    assert pickle.loads(pickle.dumps(scores)) == scores
+
+
+def test_a_report_of_a_file_is_a_page_with_its_tables(tmp_path):
+    path = tmp_path / "responses.csv"
+    path.write_text("\n".join([",".join(ROWS[0]), *(",".join(row.values()) for row in ROWS)]), "utf-8")
+
+    page = openhype.report(path, tmp_path / "report", title="Two models")
+
+    assert page == tmp_path / "report" / "index.html"
+    assert "Two models" in page.read_text("utf-8")
+    assert "55.0" in (tmp_path / "report" / "tables" / "models.md").read_text("utf-8")
+
+
 def test_a_name_that_it_has_not_is_refused_with_those_it_has():
-    with pytest.raises(AttributeError, match="no 'scores'; it has score, bootstrap"):
+    with pytest.raises(AttributeError, match="no 'scores'; it has score, report, bootstrap"):
         openhype.scores  # noqa: B018
 
 
