@@ -11,8 +11,8 @@ from typing import Any
 
 from backend.administration import catalogues
 from backend.administration.clear import clear_outdated
-from backend.administration.create import check_qualification
 from backend.administration.setting_list import typed_settings
+from backend.administration.spec_checks import check_qualification
 from backend.experiment import protocol as protocols
 from backend.experiment.judgment import pictures_of
 from backend.experiment.judgments import judgment_of

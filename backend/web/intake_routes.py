@@ -199,11 +199,11 @@ def _check(context: Context, ordered: StudyOrder, member: Member) -> None:
         Conflict: there is a study of this name, or an upload is not complete.
         NotFound: there is no such upload of the member.
     """
-    from backend.administration import create
+    from backend.administration.spec_checks import check
 
     spec = _checked(ordered)
     with worded():
-        create.check(context.store, spec)
+        check(context.store, spec)
     check_audited(context, ordered, _digests(context, ordered.uploads, member))
 
 
@@ -224,12 +224,12 @@ def check_audited(
     Raises:
         InvalidInput: an entry is invalid, or the pictures do not suffice for the settings.
     """
-    from backend.administration import create
+    from backend.administration.examination import check_pictures
     from backend.jobs import intake_audit
 
     stimuli = intake_audit.audited(context.store, ordered, digests)
     with worded():
-        create.check_pictures(_checked(ordered), stimuli)
+        check_pictures(_checked(ordered), stimuli)
     return stimuli
 
 

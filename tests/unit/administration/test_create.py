@@ -246,7 +246,7 @@ def test_what_cannot_be_made_is_said_in_one_line_and_nothing_is_left(
 
 
 @pytest.mark.parametrize(
-    "where", ["backend.stimuli.ingest._make_uniform", "backend.administration.create._publish"]
+    "where", ["backend.stimuli.ingest._make_uniform", "backend.administration.publication.sync_all"]
 )
 def test_a_full_disk_is_said_in_one_line_and_nothing_is_left(run, folders, tmp_path, monkeypatch, where):
     def full(*_):
@@ -280,8 +280,9 @@ DIES = """
 import os, sys, signal
 from datetime import UTC, datetime
 from pathlib import Path
-from backend.administration import create as creation
+from backend.administration.create import create
 from backend.administration.study_spec import StudySpec
+from backend.experiment import sampling
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
 
@@ -299,8 +300,8 @@ def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 
 if moment != "published":
-    creation.sampling.lack = die
-creation.create(store, data, order, datetime.now(UTC), publish=die)
+    sampling.lack = die
+create(store, data, order, datetime.now(UTC), publish=die)
 """
 """A creation that is killed when its pictures are made, or in place and the study not stored."""
 

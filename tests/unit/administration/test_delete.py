@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 from backend.administration.copy import copy
-from backend.administration.create import check_qualification
 from backend.administration.delete import contents, delete
+from backend.administration.spec_checks import check_qualification
 from backend.cli import main
 from backend.foundation.errors import Conflict, InvalidInput, NotFound
 from backend.handlers import create_app

@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from backend.administration.create import check, create
+from backend.administration.create import create
+from backend.administration.spec_checks import check
 from backend.administration.study_spec import read_spec, spec_of_order
 from backend.experiment.settings import documented_settings, type_of
 from backend.foundation.errors import Conflict, InvalidInput, NotFound

@@ -8,12 +8,16 @@ from contextlib import closing, suppress
 import pytest
 from PIL import Image
 
-from backend.administration import create, join
+from backend.administration import join
 from backend.administration.backup import back_up, restore
 from backend.administration.copy import copy
 from backend.administration.delete import delete
+from backend.administration.draft import Draft, Making
+from backend.administration.publication import publish
+from backend.administration.study_spec import StudySpec
 from backend.experiment.records import FAKE, Stimulus
 from backend.foundation.errors import Conflict, NotFound
+from backend.stimuli.medium import Intake
 from backend.stores.datadir import DataDir
 from backend.stores.sqlite import SqliteStore
 
@@ -151,23 +155,24 @@ def test_a_store_that_took_anothers_place_removes_none_of_its_pictures(homes, mo
     study = studies.study("hands", models=("gan",))
     pool = studies.pool(study, each=2)
 
-    def publish(store):
+    def published(store):
         made = home.root / "made"
         made.mkdir()
         for stimulus in pool:
             (made / stimulus.name).write_bytes(stimulus.name.encode())
-        create._publish(store, home.data, study, pool, made, None, lambda: None)
+        draft = Draft(StudySpec("hands", "study", "infinity"), study, Intake(tuple(pool), (), "png", (), ()))
+        publish(draft, Making(store, home.data, made))
 
     with home.store() as store:
         mark = home.data.unpublished("hands")
         monkeypatch.setattr("pathlib.Path.unlink", lambda path, missing_ok=False: None)
-        publish(store)
+        published(store)
         monkeypatch.undo()
     assert mark.exists()
     home.database.rename(home.data.root / "earlier.db")
 
     with home.store() as other, pytest.raises(Conflict, match="that is not in this store"):
-        publish(other)
+        published(other)
 
     assert home.data.picture("hands", pool[0].name) == pool[0].name.encode()
 

@@ -1,0 +1,219 @@
+"""A study in the making: one value, which each step of a creation returns with what it adds.
+
+`create.STEPS` has the steps in their order. The audit of an order and a model that joins a study begin with
+the same value.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from backend.administration.study_spec import StudySpec
+from backend.experiment import sampling, unscored
+from backend.experiment.judgment import Judgment, pictures_of
+from backend.experiment.judgments import judgment_of
+from backend.experiment.protocol import Protocol
+from backend.experiment.records import Stimulus, Study
+from backend.foundation.errors import InvalidInput, together
+from backend.stimuli.media import MEDIA
+from backend.stimuli.medium import Intake
+from backend.stores.datadir import DataDir
+from backend.stores.store import Store
+from backend.studies import lifecycle
+
+_MASKS = 64
+"""Masks per study: enough that four per trial never become familiar, few enough to load fast."""
+
+
+@dataclass(frozen=True)
+class Making:
+    """Where a study is made, and who hears of it."""
+
+    store: Store
+    data: DataDir
+    pictures: Path
+    """The folder for its files, which `take_in` creates."""
+    progress: Callable[..., Iterable] | None = None
+    say: Callable[[str], Any] | None = None
+    upload: Callable[[str, Path], Any] | None = None
+    """Uploads the images (study, folder) to where browsers get them, if that is elsewhere."""
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A study in the making: what was ordered, the study as far as it is known, and its pictures."""
+
+    spec: StudySpec
+    study: Study
+    intake: Intake = Intake((), (), "", (), ())
+
+    @classmethod
+    def of(
+        cls, spec: StudySpec, protocol: Protocol, created_at: str = "", notes: Sequence[str] = ()
+    ) -> "Draft":
+        """Return the draft of a specification, without pictures."""
+        study = Study(
+            name=spec.name,
+            kind=spec.kind,
+            models=tuple(name for name, _ in (spec.items or spec.models)),
+            protocol=protocol,
+            created_at=created_at,
+            settings_id=lifecycle.new_settings_id(),
+            pages=spec.pages,
+            questions=spec.questions,
+            notes=tuple(notes),
+        )
+        return cls(spec, study)
+
+    def changed(self, **fields: Any) -> "Draft":
+        """Return the draft with other fields of its study."""
+        return replace(self, study=replace(self.study, **fields))
+
+    @property
+    def judgment(self) -> Judgment:
+        """The judgment of its method."""
+        return judgment_of(self.study.protocol.method)
+
+    @property
+    def has_masks(self) -> bool:
+        """Whether its trials show masks."""
+        return self.study.protocol.has_flashes and self.study.protocol.timing.mask_count > 0
+
+    @property
+    def sides(self) -> dict[str, Any]:
+        """Its folders of pictures, and the form that these are brought to, as the ingest takes them."""
+        spec, judgment, shown = self.spec, self.judgment, self.study.protocol.stimuli
+        form = {"size_px": shown.size_px, "image_format": shown.image_format, "aside": spec.aside}
+        if judgment.has_items:
+            made = judgment.made_items(self.study.protocol, [*spec.aside])
+            answers, parts = judgment.item_answers, judgment.parts
+            return form | {"sets": dict(spec.items), "parts": parts, "answers": answers, "made": made}
+        if spec.real is None:
+            raise InvalidInput(f"a study of method {spec.method} needs a folder of real images (--real DIR)")
+        models = dict(spec.models)
+        return form | {"real": spec.real, "models": models, "equalise": spec.equalise, "flat": spec.flat}
+
+    @property
+    def made_stimuli(self) -> list[Stimulus]:
+        """Stimuli in place of the items of known answer that the creation makes."""
+        kinds = self.judgment.made_items(self.study.protocol, [*self.spec.aside])
+        return [stimulus for kind in kinds for stimulus in kind.stimuli]
+
+    def with_roles(self, stimuli: Sequence[Stimulus]) -> tuple[Stimulus, ...]:
+        """Return a pool in which pictures are set aside from scored trials."""
+        if self.judgment.has_items:
+            return tuple(stimuli)
+        rng = Random("aside")
+        return unscored.set_aside(stimuli, self.study.protocol.unscored, rng, [*self.spec.aside])
+
+    def lacking(self, stimuli: Sequence[Stimulus], classes: Sequence[str]) -> str:
+        """Return what a pool lacks, as a sentence; "" if it is sufficient."""
+        marked = self.with_roles(stimuli)
+        pool = sampling.pool_of(marked)
+        complete = self.judgment.with_pool(self.study.protocol, pool, self.spec.settings)
+        lack = self.judgment.lack(replace(self.study, protocol=complete, classes=tuple(classes)), pool)
+        taken = sum(after.role != before.role for before, after in zip(stimuli, marked, strict=True))
+        if lack and taken:
+            aside = (
+                f"{taken} pictures are set aside for practice and instructions, unless --practice DIR and "
+                "--checks DIR have some"
+            )
+            return together([lack, aside])
+        return lack
+
+
+def check_masks(draft: Draft, making: Making) -> Draft:
+    """Read the researcher's own masks before all pictures, so that they are not refused after those."""
+    from backend.stimuli.masks import check_masks
+
+    if draft.spec.masks is not None and draft.has_masks:
+        with draft.spec.at("masks"):
+            check_masks(draft.spec.masks)
+    return draft
+
+
+def take_in(draft: Draft, making: Making) -> Draft:
+    """Read all sides, refuse or leave out files, and write the others uniform in all but what they show."""
+    medium, spec = MEDIA[draft.judgment.medium], draft.spec
+    ingest: Callable[..., Intake] = medium.ingest_items if draft.judgment.has_items else medium.ingest
+    with spec.at():
+        intake = ingest(
+            **draft.sides,
+            out=making.pictures,
+            skip_bad=spec.skip_bad,
+            strict=spec.strict,
+            lacking=draft.lacking,
+            progress=making.progress,
+            say=making.say,
+        )
+    return replace(draft, intake=intake)
+
+
+def set_aside(draft: Draft, making: Making) -> Draft:
+    """Give a role to pictures for practice and instructions that have no folder of their own."""
+    return replace(draft, intake=replace(draft.intake, stimuli=draft.with_roles(draft.intake.stimuli)))
+
+
+def fit_to_pool(draft: Draft, making: Making) -> Draft:
+    """Let the settings follow from the pool where they do, and note what it says of the study."""
+    intake, study, judgment = draft.intake, draft.study, draft.judgment
+    pool = sampling.pool_of(intake.stimuli)
+    protocol = study.protocol.changed(size_px=intake.size_px)
+    draft = draft.changed(
+        protocol=judgment.with_pool(protocol, pool, draft.spec.settings),
+        classes=intake.classes,
+        notes=(*study.notes, *intake.notes),
+    )
+    return draft.changed(notes=(*draft.study.notes, *judgment.notes(draft.study, pool)))
+
+
+def add_masks(draft: Draft, making: Making) -> Draft:
+    """Write the masks, the researcher's own or such as are made of the pictures of scored trials."""
+    if not draft.has_masks:
+        return draft
+    if draft.spec.masks is None:
+        return draft.changed(masks=tuple(_made_masks(draft, making)))
+    from backend.stimuli.masks import ingest_masks
+
+    form: dict[str, Any] = {
+        "size_px": draft.study.protocol.stimuli.size_px,
+        "image_format": draft.intake.image_format,
+    }
+    with draft.spec.at("masks"):
+        return draft.changed(masks=tuple(ingest_masks(draft.spec.masks, making.pictures, **form)))
+
+
+def _made_masks(draft: Draft, making: Making) -> Sequence[str]:
+    from backend.stimuli.masks import make_masks
+
+    rng = Random("masks")  # with the same sources in the same order, masks are found in the cache
+    pictures = [
+        making.pictures / name
+        for stimulus in sorted(draft.intake.stimuli, key=lambda one: (one.model or "", one.source))
+        if not stimulus.role
+        for name in pictures_of(stimulus.name)
+    ]
+    return make_masks(
+        rng.sample(pictures, min(_MASKS, len(pictures))),
+        making.pictures,
+        _MASKS,
+        kind=draft.study.protocol.timing.masks,
+        rng=rng,
+        image_format=draft.intake.image_format,
+        cache=making.data.cache("masks"),
+        progress=making.progress,
+        say=making.say,
+    )
+
+
+def note_flashes(draft: Draft, making: Making) -> Draft:
+    """Note how the pictures and masks flash, if the study flashes."""
+    from backend.stimuli import photosensitivity
+
+    study = draft.study
+    if not study.protocol.has_flashes:
+        return draft
+    names = [stimulus.name for stimulus in draft.intake.stimuli]
+    return draft.changed(notes=(*study.notes, photosensitivity.note(study, names, making.pictures, seed=0)))
