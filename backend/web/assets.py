@@ -1,4 +1,4 @@
-"""The page's files as served: without comments, compressed, and under a URL that changes when any does.
+"""The page's files as served: with early texts, without comments, under a URL that changes when any does.
 
 Modules import one another by relative URLs, so that the version in the URL of the first
 (`/assets/VERSION/task/main.js`) is in those of all others too. Browsers then cache them permanently, and
@@ -18,7 +18,7 @@ VERSION = "version.txt"
 _KINDS = (".js", ".css", ".svg")
 _ADDRESS = re.compile(r'\b(href|src)="/(assets/)?')
 _VERSION_DIGITS = 12
-_STRIPPING = Path(__file__).with_name("comments.py")
+_SERVING = tuple(Path(__file__).with_name(name) for name in ("comments.py", "embedded_texts.py"))
 
 
 def files(folder: Path = FRONTEND) -> Iterator[Path]:
@@ -34,11 +34,12 @@ def name(path: Path) -> str:
 def version(folder: Path = FRONTEND) -> str:
     """Return a version of 12 hexadecimal digits that changes with what is served of any file.
 
-    What is served follows from the sources and from `comments.py`, so that these are what it digests.
+    What is served follows from the sources and from the modules that change them, so that these are what it
+    digests.
     """
     if (written := folder / VERSION).is_file():
         return written.read_text("utf-8")
-    return _version(tuple((path, *_stamp(path)) for path in (_STRIPPING, *files(folder))))
+    return _version(tuple((path, *_stamp(path)) for path in (*_SERVING, *files(folder))))
 
 
 def page(name: str, root: str = "") -> bytes:
@@ -78,9 +79,11 @@ def _version(stamped: tuple) -> str:
 
 @lru_cache(maxsize=256)
 def _served(path: Path, mtime_ns: int, size: int) -> bytes:
-    from backend.web.comments import without_comments  # not on the way of functions on AWS, which serve none
+    # Not on the way of functions on AWS, which serve none.
+    from backend.web.comments import without_comments
+    from backend.web.embedded_texts import with_texts
 
-    return without_comments(path.read_text("utf-8"), path.suffix).encode()
+    return without_comments(with_texts(path.read_text("utf-8")), path.suffix).encode()
 
 
 @lru_cache(maxsize=256)

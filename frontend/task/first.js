@@ -10,96 +10,11 @@
   var page = /** @type {import("./main.js").Page & typeof globalThis} */ (window);
   var here = /** @type {HTMLScriptElement} */ (document.currentScript).src;
   /**
-   * The texts of this file, from the catalogues: it runs where modules do not. A test compares them.
+   * By language, the texts that this file names: it runs where modules do not. The server fills them in from
+   * the catalogues (`embedded_texts.py`).
    * @type {Record<string, Record<string, string>>}
    */
-  var TEXTS = {
-    en: {
-      "page.loading": "One moment…",
-      "page.too_old": "This browser is too old",
-      "page.too_old_help":
-        "Please open the same link in an up-to-date browser, for example Firefox, Chrome, Edge or " +
-        "Safari. Nothing was recorded.",
-      "page.not_loaded": "The page could not be loaded",
-      "page.not_loaded_help":
-        "Perhaps the connection was lost for a moment. Every answer that you gave is stored.",
-      "page.load_again": "Load the page again",
-    },
-    de: {
-      "page.loading": "Einen Moment …",
-      "page.too_old": "Dieser Browser ist zu alt",
-      "page.too_old_help":
-        "Bitte öffnen Sie denselben Link in einem aktuellen Browser, zum Beispiel Firefox, Chrome, " +
-        "Edge oder Safari. Es wurde nichts gespeichert.",
-      "page.not_loaded": "Die Seite konnte nicht geladen werden",
-      "page.not_loaded_help":
-        "Vielleicht war die Verbindung kurz unterbrochen. Jede Antwort, die Sie gegeben haben, ist " +
-        "gespeichert.",
-      "page.load_again": "Seite neu laden",
-    },
-    es: {
-      "page.loading": "Un momento…",
-      "page.too_old": "Este navegador es demasiado antiguo",
-      "page.too_old_help":
-        "Abra el mismo enlace en un navegador actualizado, por ejemplo Firefox, Chrome, Edge o Safari. " +
-        "No se ha registrado nada.",
-      "page.not_loaded": "No se ha podido cargar la página",
-      "page.not_loaded_help":
-        "Quizá se perdió la conexión por un momento. Todas las respuestas que ha dado están guardadas.",
-      "page.load_again": "Volver a cargar la página",
-    },
-    fr: {
-      "page.loading": "Un instant…",
-      "page.too_old": "Ce navigateur est trop ancien",
-      "page.too_old_help":
-        "Veuillez ouvrir le même lien dans un navigateur à jour, par exemple Firefox, Chrome, Edge ou " +
-        "Safari. Rien n’a été enregistré.",
-      "page.not_loaded": "La page n’a pas pu être chargée",
-      "page.not_loaded_help":
-        "La connexion a peut-être été interrompue un instant. Toutes les réponses que vous avez " +
-        "données sont enregistrées.",
-      "page.load_again": "Recharger la page",
-    },
-    pt: {
-      "page.loading": "Um momento…",
-      "page.too_old": "Este navegador é antigo demais",
-      "page.too_old_help":
-        "Abra o mesmo link em um navegador atualizado, por exemplo Firefox, Chrome, Edge ou Safari. " +
-        "Nada foi registrado.",
-      "page.not_loaded": "Não foi possível carregar a página",
-      "page.not_loaded_help":
-        "Talvez a conexão tenha caído por um momento. Todas as respostas que você deu estão guardadas.",
-      "page.load_again": "Recarregar a página",
-    },
-    ja: {
-      "page.loading": "少々お待ちください…",
-      "page.too_old": "このブラウザーは古すぎます",
-      "page.too_old_help":
-        "Firefox、Chrome、Edge、Safariなどの最新のブラウザーで同じリンクを開いてください。何も記録されていません。",
-      "page.not_loaded": "ページを読み込めませんでした",
-      "page.not_loaded_help":
-        "接続が一時的に切れた可能性があります。これまでの回答はすべて保存されています。",
-      "page.load_again": "ページを再読み込みする",
-    },
-    zh: {
-      "page.loading": "请稍候…",
-      "page.too_old": "此浏览器版本过旧",
-      "page.too_old_help":
-        "请用最新的浏览器打开同一链接，例如 Firefox、Chrome、Edge 或 Safari。没有记录任何内容。",
-      "page.not_loaded": "页面无法加载",
-      "page.not_loaded_help": "可能是连接暂时中断。您给出的每个回答都已保存。",
-      "page.load_again": "重新加载页面",
-    },
-    ar: {
-      "page.loading": "لحظة من فضلك…",
-      "page.too_old": "هذا المتصفح قديم جدًا",
-      "page.too_old_help":
-        "يُرجى فتح الرابط نفسه في متصفح حديث، مثل Firefox أو Chrome أو Edge أو Safari. لم يُسجَّل أي شيء.",
-      "page.not_loaded": "تعذّر تحميل الصفحة",
-      "page.not_loaded_help": "ربما انقطع الاتصال للحظة. كل إجابة قدّمتها محفوظة.",
-      "page.load_again": "إعادة تحميل الصفحة",
-    },
-  };
+  var TEXTS = {};
   var language = knownLanguage();
   var texts = TEXTS[language];
 

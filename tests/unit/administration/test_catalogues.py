@@ -14,6 +14,7 @@ from backend.experiment.judgments import METHODS, method_named, real_or_fake
 from backend.experiment.languages import LANGUAGES, texts_for_page
 from backend.experiment.settings import from_json, with_settings
 from backend.foundation.errors import InvalidInput
+from backend.web import assets
 from tests.node import evaluate
 
 FRONTEND = Path(__file__).resolve().parents[3] / "frontend"
@@ -170,20 +171,23 @@ def keys_of_file(part, language):
     return re.findall(r'^  "([^"]+)": ', source, re.M)
 
 
-def first_texts():
-    source = FIRST.read_text("utf-8")
-    table = re.search(r"var TEXTS = (\{.*?\n  \});", source, re.S)[1]
-    return evaluate(f"({table})")
-
-
 def first_keys():
-    return set(first_texts()["en"])
+    """The keys of the texts in the script that runs without modules, by each use of its table `texts`."""
+    return set(re.findall(r'\btexts\["(.*?)"\]', FIRST.read_text("utf-8")))
 
 
-def test_the_script_that_runs_without_modules_has_the_texts_of_the_catalogues():
-    assert first_texts() == {
-        language: {key: catalogue(language)[key] for key in sorted(first_keys())} for language in LANGUAGES
+def test_the_script_that_runs_without_modules_is_served_with_its_texts_in_every_language():
+    served, source = assets.served(FIRST).decode(), FIRST.read_text("utf-8")
+    table = re.search(r"var TEXTS = (\{.*\});", served)[1]
+
+    assert evaluate(f"({table})") == {
+        language: {key: catalogue(language)[key] for key in first_keys()} for language in LANGUAGES
     }
+    assert {"page.loading", "page.too_old", "page.not_loaded"} < first_keys()
+    code = served.replace(table, "").replace("../texts/", "")
+    assert re.findall(r"\btexts\b(?!\[\").*", code) == ["texts = TEXTS[language];"]  # no other use
+    assert not {"\u2028", "\u2029"} & {*served}  # ends of lines in scripts of 2009, not in JSON
+    assert served.count("\n") == source.count("\n")
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -138,13 +138,15 @@ def test_the_version_changes_with_any_file(tmp_path):
     assert all(re.fullmatch("[0-9a-f]{12}", each) for each in versions)
 
 
-def test_the_version_changes_with_how_comments_are_removed(tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", ["comments.py", "embedded_texts.py"])
+def test_the_version_changes_with_how_files_are_changed_when_served(tmp_path, monkeypatch, name):
     (tmp_path / "a.js").write_text("1")
     before = assets.version(tmp_path)
-    other = tmp_path / "comments.py"
+    other = tmp_path / name
     other.write_text("")
+    changed = tuple(other if path.name == name else path for path in assets._SERVING)
 
-    monkeypatch.setattr(assets, "_STRIPPING", other)
+    monkeypatch.setattr(assets, "_SERVING", changed)
 
     assert assets.version(tmp_path) != before
 

@@ -8,6 +8,7 @@ import pytest
 
 from backend.web import assets
 from backend.web.comments import without_comments
+from backend.web.embedded_texts import with_texts
 from tests import node
 
 SAME_SYNTAX = Path(__file__).with_name("same_syntax.js")
@@ -23,11 +24,13 @@ def differing(folder, other):
 
 def test_every_script_is_the_same_program_with_every_token_on_its_line(tmp_path):
     for path in assets.files():
-        served = tmp_path / assets.name(path)
-        served.parent.mkdir(exist_ok=True)
+        source, served = (tmp_path / folder / assets.name(path) for folder in ("sources", "served"))
+        source.parent.mkdir(parents=True, exist_ok=True)
+        served.parent.mkdir(parents=True, exist_ok=True)
+        source.write_text(with_texts(path.read_text("utf-8")), "utf-8")
         served.write_bytes(assets.served(path))
 
-    assert differing(assets.FRONTEND, tmp_path) == []
+    assert differing(tmp_path / "sources", tmp_path / "served") == []
 
 
 @pytest.mark.parametrize(
