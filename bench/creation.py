@@ -6,7 +6,6 @@ with and without it are of the same minutes, whatever else the machine does.
 """
 
 import contextlib
-import hashlib
 import io
 import json
 import os
@@ -18,16 +17,15 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 
-from backend.client.tar_stream import Layout, layout, part_ranges, read
 from backend.foundation.timestamps import utc_now
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
 from backend.uploads.local_uploads import LocalUploads
 from bench.uploads import evaluators, memory_kb, p95_ms
 from tests.unit import sample_studies as studies
+from tests.unit.uploads.streams import send
 
 PICTURES = 5000
 SIZE_PX = 64
@@ -131,18 +129,7 @@ def _ask(url: str, key: str, path: str, body: dict | None = None) -> dict:
 def _uploaded(data: DataDir, side: int) -> str:
     """Return the id of an upload of a side's pictures, stored without a server."""
     files = {f"{i:05}.png": _picture(side * PICTURES + i) for i in range(PICTURES)}
-    archive = layout((name, len(content)) for name, content in sorted(files.items()))
-    hashes = [hashlib.sha256(part).hexdigest() for part in _parts(archive, files)]
-    uploads = LocalUploads(data)
-    upload = uploads.begin("owner", "tar", archive.size, hashes, datetime.now(UTC))
-    for number, part in enumerate(_parts(archive, files)):
-        uploads.write(upload.id, number, io.BytesIO(part), utc_now())
-    return uploads.complete(upload.id, utc_now()).id
-
-
-def _parts(archive: Layout, files: dict[str, bytes]) -> Iterator[bytes]:
-    for start, stop in part_ranges(archive.size):
-        yield b"".join(read(archive, start, stop, lambda name: io.BytesIO(files[name])))
+    return send(LocalUploads(data), "owner", files, utc_now()).id
 
 
 def _picture(seed: int) -> bytes:

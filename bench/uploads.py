@@ -1,7 +1,7 @@
 """Answers while 2 x 5,000 pictures are uploaded: how long they take, and the memory of the server.
 
 `openhype serve` runs in a process of its own. Evaluators answer at a pace of people, first on a quiet
-server, then while a client uploads two archives in parts over several connections, cutting some of them. A
+server, then while a client uploads two folders in parts over several connections, cutting some of them. A
 reply's time is measured by the evaluator, in another process than that of the uploading client. Server,
 evaluators and client share the machine's cores, so that the ratio also has what the client takes.
 """
@@ -9,7 +9,6 @@ evaluators and client share the machine's cores, so that the ratio also has what
 import contextlib
 import hashlib
 import http.client
-import io
 import json
 import multiprocessing
 import random
@@ -24,7 +23,7 @@ from pathlib import Path
 from statistics import quantiles
 from urllib.parse import urlsplit
 
-from backend.client.tar_stream import Layout, layout, part_ranges, read
+from backend.client.file_stream import list_of, part_ranges
 from backend.commands.simulated_evaluators import Client
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
@@ -130,15 +129,15 @@ def _answer(url: str, number: int, times: list[float], stop: threading.Event) ->
 
 def _upload(url: str, key: str, side: str) -> str:
     """Upload one side, cutting connections; return the upload's id."""
-    archive = _layout(side)
-    parts = [hashlib.sha256(part).hexdigest() for part in _parts(archive, side)]
-    begun = _ask(url, key, "POST", "/api/uploads", {"format": "tar", "bytes": archive.size, "parts": parts})
+    stream = _stream(side)
+    ranges = part_ranges(len(stream))
+    parts = [hashlib.sha256(stream[start:stop]).hexdigest() for start, stop in ranges]
+    begun = _ask(url, key, "POST", "/api/uploads", {"format": "files", "bytes": len(stream), "parts": parts})
     path = f"/api/uploads/{begun['upload']}"
     cut = set(random.Random(side).sample(range(len(parts)), min(CUTS, len(parts))))
 
     def send(number: int) -> None:
-        start, stop = part_ranges(archive.size)[number]
-        content = b"".join(read(archive, start, stop, lambda name: _picture(side, name)))
+        content = stream[slice(*ranges[number])]
         if number in cut:
             _ask(url, key, "PUT", f"{path}/parts/{number}", content, is_cut=True)
         _ask(url, key, "PUT", f"{path}/parts/{number}", content)
@@ -169,27 +168,24 @@ def _ask(url: str, key: str, verb: str, path: str, body: dict | bytes, is_cut: b
         return data
 
 
-def _layout(side: str) -> Layout:
-    return layout((f"{side}/{number:05}.png", PICTURE_BYTES) for number in range(PICTURES))
+def _stream(side: str) -> bytes:
+    """Return the pictures of a side as they are sent."""
+    names = [f"{side}/{number:05}.png" for number in range(PICTURES)]
+    return list_of((name, PICTURE_BYTES) for name in names) + b"".join(_picture(side, name) for name in names)
 
 
-def _parts(archive: Layout, side: str) -> Iterator[bytes]:
-    for start, stop in part_ranges(archive.size):
-        yield b"".join(read(archive, start, stop, lambda name: _picture(side, name)))
-
-
-def _picture(side: str, name: str) -> io.BytesIO:
+def _picture(side: str, name: str) -> bytes:
     """Return bytes in place of a picture, of which nobody but the ingestion would know."""
     seed = hashlib.sha256(f"{side} {name}".encode()).digest()
-    return io.BytesIO(seed * (PICTURE_BYTES // len(seed)))
+    return seed * (PICTURE_BYTES // len(seed))
 
 
 def _check(folder: Path, side: str, upload: str) -> None:
     """Check that what was received is what was sent."""
     with LocalUploads(DataDir(folder)).archive(upload) as archive:
-        made = unpack(archive, "tar", folder / side, Limits(free=0))
+        made = unpack(archive, "files", folder / side, Limits(free=0))
     found = {path.name: path.read_bytes() for path in (folder / side).iterdir()}
-    expected = {f"{n:05}.png": _picture(side, f"{side}/{n:05}.png").getvalue() for n in range(PICTURES)}
+    expected = {f"{n:05}.png": _picture(side, f"{side}/{n:05}.png") for n in range(PICTURES)}
     if made.files != PICTURES or found != expected:
         raise RuntimeError(f"the pictures of {side} did not arrive as they were sent")
 

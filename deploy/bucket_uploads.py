@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from backend.client.tar_stream import PART_BYTES
+from backend.client.file_stream import PART_BYTES
 from backend.foundation.errors import Conflict, NotFound, StoreFailed
 from backend.foundation.timestamps import stamp
 from backend.stores.store import Entry, Stale, Store

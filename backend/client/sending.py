@@ -1,11 +1,14 @@
 """Sending files to the server as one archive, in parts of which those that are there are not sent again."""
 
 import hashlib
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, BinaryIO
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate
+from typing import Any
 
-from backend.client import tar_stream
+from backend.client import file_stream
 from backend.client.connection import Connection, segment
 from backend.client.pictures import PictureFile
 from backend.client.progress import Progress
@@ -20,22 +23,33 @@ _SENT_AGAIN = ("unknown_upload", "not_found", "parts_missing", "wrong_part")
 
 @dataclass(frozen=True)
 class Archive:
-    """Files laid out as an archive, with the hashes of its parts."""
+    """Files as one stream, with the hashes of its parts."""
 
-    files: Mapping[str, PictureFile]
-    layout: tar_stream.Layout
-    parts: tuple[str, ...]
+    files: tuple[PictureFile, ...]
+    listed: bytes
+    """The list of the files, with which the stream begins."""
+    parts: tuple[str, ...] = ()
     """SHA-256 of each part, hex."""
 
     @property
     def digest(self) -> str:
         """The digest by which the server knows the archive."""
-        return tar_stream.digest_of(self.parts)
+        return file_stream.digest_of(self.parts)
+
+    @property
+    def size(self) -> int:
+        """Length (bytes) of the stream."""
+        return self._ends[-1]
 
     @property
     def ranges(self) -> list[tuple[int, int]]:
         """First byte and end of each part."""
-        return tar_stream.part_ranges(self.layout.size)
+        return file_stream.part_ranges(self.size)
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        """Where the list and each file end."""
+        return [*accumulate((file.size for file in self.files), initial=len(self.listed))]
 
     def part(self, number: int) -> bytes:
         """Return a part.
@@ -49,16 +63,30 @@ class Archive:
         return content
 
     def read(self, start: int, stop: int) -> bytes:
-        """Return a range of the archive."""
-        try:
-            return b"".join(tar_stream.read(self.layout, start, stop, self._open))
-        except tar_stream.FileChanged as error:
-            raise InvalidInput(str(error)) from None
-        except OSError as error:
-            raise InvalidInput(f"{error.filename or 'a picture'} cannot be read: {error.strerror}") from None
+        """Return a range of the stream.
 
-    def _open(self, name: str) -> BinaryIO:
-        return self.files[name].path.open("rb")
+        Raises:
+            InvalidInput: a file has changed, or cannot be read.
+        """
+        pieces = [self.listed[start:stop]]
+        for index in range(max(0, bisect_right(self._ends, start) - 1), len(self.files)):
+            if (begin := self._ends[index]) >= stop:
+                break
+            pieces.append(_read(self.files[index], max(0, start - begin), stop - begin))
+        return b"".join(pieces)
+
+
+def _read(file: PictureFile, start: int, stop: int) -> bytes:
+    try:
+        with file.path.open("rb") as opened:
+            if (length := opened.seek(0, 2)) != file.size:
+                raise InvalidInput(
+                    f"{file.name} had {file.size} bytes when the upload began, and has {length} now"
+                )
+            opened.seek(start)
+            return opened.read(min(stop, file.size) - start)
+    except OSError as error:
+        raise InvalidInput(f"{error.filename or 'a picture'} cannot be read: {error.strerror}") from None
 
 
 def archive_of(files: Sequence[PictureFile]) -> Archive:
@@ -67,13 +95,14 @@ def archive_of(files: Sequence[PictureFile]) -> Archive:
     Raises:
         InvalidInput: a name or a file that cannot be sent.
     """
+    by_name = {file.name: file for file in files}
+    ordered = tuple(by_name[name] for name in file_stream.in_order(by_name))
     try:
-        layout = tar_stream.layout((file.name, file.size) for file in files)
+        unread = Archive(ordered, file_stream.list_of((file.name, file.size) for file in ordered))
     except ValueError as error:
         raise InvalidInput(str(error)) from None
-    made = Archive({file.name: file for file in files}, layout, ())
-    parts = tuple(hashlib.sha256(made.read(*part)).hexdigest() for part in made.ranges)
-    return Archive(made.files, layout, parts)
+    parts = tuple(hashlib.sha256(unread.read(*part)).hexdigest() for part in unread.ranges)
+    return replace(unread, parts=parts)
 
 
 def send(connection: Connection, archive: Archive, progress: Progress) -> str:
@@ -96,17 +125,17 @@ def _send(connection: Connection, archive: Archive, progress: Progress) -> str:
     if upload["state"] != "complete":
         _send_parts(connection, archive, path, upload["missing"], progress)
         connection.post(f"{path}/complete", {}, repeatable=True)
-    progress(archive.layout.size, archive.layout.size)
+    progress(archive.size, archive.size)
     return upload["upload"]
 
 
 def _begin(connection: Connection, archive: Archive) -> dict[str, Any]:
-    body = {"format": "tar", "bytes": archive.layout.size, "parts": list(archive.parts)}
+    body = {"format": "files", "bytes": archive.size, "parts": list(archive.parts)}
     upload = connection.post("/api/uploads", body, repeatable=True)
-    if upload["part_bytes"] != tar_stream.PART_BYTES or upload["digest"] != archive.digest:
+    if upload["part_bytes"] != file_stream.PART_BYTES or upload["digest"] != archive.digest:
         raise InvalidInput(
             f"the server takes parts of {upload['part_bytes']} bytes, this client sends "
-            f"{tar_stream.PART_BYTES}: their versions differ"
+            f"{file_stream.PART_BYTES}: their versions differ"
         )
     return upload
 
@@ -115,14 +144,14 @@ def _send_parts(
     connection: Connection, archive: Archive, path: str, missing: Sequence[int], progress: Progress
 ) -> None:
     ranges = archive.ranges
-    done = archive.layout.size - sum(stop - start for start, stop in (ranges[part] for part in missing))
-    progress(done, archive.layout.size)
+    done = archive.size - sum(stop - start for start, stop in (ranges[part] for part in missing))
+    progress(done, archive.size)
     for first in range(0, len(missing), _URLS_AT_ONCE):
         for target in _targets(connection, path, missing[first : first + _URLS_AT_ONCE]):
             content = archive.part(target["part"])
             _put(connection, path, target, content)
             done += len(content)
-            progress(done, archive.layout.size)
+            progress(done, archive.size)
 
 
 def _targets(connection: Connection, path: str, parts: Sequence[int]) -> list[dict[str, Any]]:

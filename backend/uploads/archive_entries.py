@@ -7,6 +7,8 @@ from typing import BinaryIO, Protocol
 from backend.foundation.errors import InvalidInput
 from backend.uploads.limits import Limits
 
+_CHUNK = 256 * 1024
+
 
 @dataclass(frozen=True)
 class ArchiveEntry:
@@ -45,6 +47,14 @@ class ArchiveReader(Protocol):
 def bad_archive(why: str) -> InvalidInput:
     """Return the error of an archive that cannot be read."""
     return InvalidInput(f"the archive was not unpacked: {why}", code="bad_archive")
+
+
+def copied(file: BinaryIO, entry: ArchiveEntry) -> Iterator[bytes]:
+    """Yield the data of an entry, at which a file is, in pieces."""
+    left = entry.packed
+    while left and (piece := file.read(min(_CHUNK, left))):
+        left -= len(piece)
+        yield piece
 
 
 def exactly(file: BinaryIO, count: int, what: str) -> bytes:

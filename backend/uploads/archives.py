@@ -13,13 +13,13 @@ from typing import BinaryIO
 
 from backend.foundation.errors import StoreFailed, reason
 from backend.foundation.permissions import make_folder, private
-from backend.uploads import tar_archives, zip_archives
+from backend.uploads import file_archives, zip_archives
 from backend.uploads.archive_entries import ArchiveEntry, ArchiveReader, bad_archive
 from backend.uploads.entry_names import check_collisions, is_skipped, refused, safe_path, wrapping_folder
 from backend.uploads.joined_parts import open_archive
 from backend.uploads.limits import GB, Limits
 
-_READERS: dict[str, ArchiveReader] = {"tar": tar_archives, "zip": zip_archives}
+_READERS: dict[str, ArchiveReader] = {"files": file_archives, "zip": zip_archives}
 _UNREAD = {
     b"7z\xbc\xaf\x27\x1c": "a 7z archive",
     b"Rar!\x1a\x07": "a RAR archive",
@@ -48,14 +48,15 @@ def unpack(archive: Path, format: str, into: Path, limits: Limits) -> Unpacked:
 
     Args:
         archive: a file, or a folder of its parts numbered from 0, as `Uploads.archive` gives them.
-        format: `tar` or `zip`.
+        format: `files` or `zip`.
         into: does not exist yet.
 
     Raises:
         InvalidInput: `bad_archive`, names the entry and what is wrong with it.
         StoreFailed: the disk is too full.
     """
-    reader = _READERS[format]
+    if not (reader := _READERS.get(format)):
+        raise bad_archive(f"its format {format} is of an older version; send the pictures again")
     partial = into.with_name(f".{into.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)  # left by a process that was killed
     try:

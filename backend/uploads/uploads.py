@@ -12,13 +12,13 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import BinaryIO, Literal, Protocol
 
-from backend.client.tar_stream import PART_BYTES, digest_of
+from backend.client.file_stream import PART_BYTES, digest_of
 from backend.foundation.errors import Conflict, InvalidInput, NotFound
 from backend.foundation.frozen import dataclass
 from backend.foundation.timestamps import stamp
 from backend.uploads.limits import GB, Quota
 
-TAR, ZIP = "tar", "zip"
+FILES, ZIP = "files", "zip"
 RECEIVING, COMPLETE = "receiving", "complete"
 MOST_PARTS = 10_000
 """S3's limit: archives of up to 52 GB."""
@@ -126,8 +126,8 @@ def check_upload(format: str, bytes: int, parts: Sequence[str]) -> None:
     Raises:
         InvalidInput: it is no archive in parts of `PART_BYTES`.
     """
-    if format not in (TAR, ZIP):
-        raise InvalidInput(f"format must be 'tar' or 'zip', not {format!r}")
+    if format not in (FILES, ZIP):
+        raise InvalidInput(f"format must be 'files' or 'zip', not {format!r}")
     wanted = -(-bytes // PART_BYTES)
     if bytes < 1 or wanted > MOST_PARTS:
         raise InvalidInput(f"bytes must be from 1 to {MOST_PARTS * PART_BYTES}, not {bytes}")

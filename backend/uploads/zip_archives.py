@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from backend.uploads.archive_entries import ArchiveEntry, bad_archive, exactly
+from backend.uploads.archive_entries import ArchiveEntry, bad_archive, copied, exactly
 from backend.uploads.entry_names import LONGEST_STATED, refused, too_long
 from backend.uploads.limits import Limits
 
@@ -73,7 +73,7 @@ def content(file: BinaryIO, entry: ArchiveEntry) -> Iterator[bytes]:
         raise refused(entry.name, "is not where the archive's directory says")
     file.seek(name_bytes + extra_bytes, 1)
     length, checksum = 0, 0
-    for piece in _inflated(file, entry) if entry.is_deflated else _copied(file, entry):
+    for piece in _inflated(file, entry) if entry.is_deflated else copied(file, entry):
         length += len(piece)
         if length > entry.size:
             break
@@ -196,18 +196,11 @@ def _check_overlaps(found: list[ArchiveEntry], end: int) -> None:
             raise refused(entry.name, "shares bytes with another entry")
 
 
-def _copied(file: BinaryIO, entry: ArchiveEntry) -> Iterator[bytes]:
-    left = entry.packed
-    while left and (piece := file.read(min(_CHUNK, left))):
-        left -= len(piece)
-        yield piece
-
-
 def _inflated(file: BinaryIO, entry: ArchiveEntry) -> Iterator[bytes]:
     """Yield the content of a deflated entry in pieces of bounded length."""
     inflater = zlib.decompressobj(-zlib.MAX_WBITS)
     try:
-        for packed in _copied(file, entry):
+        for packed in copied(file, entry):
             while packed and not inflater.eof:
                 yield inflater.decompress(packed, _CHUNK)
                 packed = inflater.unconsumed_tail

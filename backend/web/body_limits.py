@@ -2,7 +2,7 @@
 
 import re
 
-from backend.client.tar_stream import PART_BYTES
+from backend.client.file_stream import PART_BYTES
 from backend.task.requests import MAX_BODY_BYTES
 
 MAX_LIST_BYTES = 1024 * 1024

@@ -5,7 +5,7 @@ from typing import Annotated, BinaryIO, Literal, TypedDict, cast
 from flask import abort, request
 from msgspec import Meta, Struct
 
-from backend.client.tar_stream import PART_BYTES
+from backend.client.file_stream import PART_BYTES
 from backend.foundation.errors import NotFound
 from backend.members.roles import SUBMITTER
 from backend.task.requests import Whole
@@ -24,8 +24,8 @@ _LONGEST_NUMBER = 5
 class UploadBegin(Struct, frozen=True):
     """Request to begin an upload."""
 
-    format: Literal["tar", "zip"]
-    """`tar`: uncompressed; a folder becomes one on the fly, always the same."""
+    format: Literal["files", "zip"]
+    """`files`: a line `BYTES PATH` for each file, an empty line, and their contents in this order."""
     bytes: Annotated[int, Meta(ge=1)]
     """Length of the archive."""
     parts: Annotated[

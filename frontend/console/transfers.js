@@ -176,7 +176,7 @@ export function makeTransfers(api, draft, slots) {
           if (before && before !== upload) void forget(before);
         },
       });
-      slot.progress = { ...NOT_BEGUN, total: source.bytes };
+      slot.progress = { ...NOT_BEGUN, total: source.content.size };
       start(slot);
     } catch (error) {
       slot.sending = null;

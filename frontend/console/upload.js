@@ -1,14 +1,16 @@
 // @ts-check
 /**
- * One upload: a folder (as a tar archive) or a zip, hashed and sent in parts. The upload's name follows from
+ * One upload: a folder (as one stream) or a zip, hashed and sent in parts. The upload's name follows from
  * its content, so that the same folder chosen again continues where it stopped. Memory stays flat: a part is
  * read when it is hashed, and again when it is sent.
  */
 
 import { Unreached } from "./api.js";
 import { progress } from "./elements.js";
-import { PART_BYTES, layout, partRanges, pieces } from "./tar_stream.js";
 
+const PART_BYTES = 5 * 1024 * 1024;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const UNSENDABLE = /[\x00-\x1f\x7f\\]|\p{Surrogate}/u;
 const AT_ONCE = 3; // parts in flight
 const URLS = 9; // asked for at a time, so that presigned ones do not expire before they are used
 const SHORTEST_PAUSE_MS = 500;
@@ -20,11 +22,8 @@ const BUSY = "The server takes no pictures at the moment. It goes on by itself o
 const RETRIED = [0, 408, 425, 429, 500, 502, 503, 504];
 
 /**
- * What is sent: an archive, or its description.
- * @typedef {object} Source
- * @property {"tar" | "zip"} format
- * @property {number} bytes
- * @property {(start: number, stop: number) => Blob} slice
+ * What is sent; the bytes of its files are not read before they are asked for.
+ * @typedef {{format: "files" | "zip", content: Blob}} Source
  *
  * @typedef {object} UploadState as the server describes an upload
  * @property {string} upload
@@ -47,19 +46,24 @@ const RETRIED = [0, 408, 425, 429, 500, 502, 503, 504];
  */
 
 /**
- * Return a folder as it is sent.
+ * Return a folder as it is sent: a list with a line `BYTES PATH` for each file, an empty line, and their
+ * contents in this order. It follows from paths and contents alone, as of `backend/client/file_stream.py`;
+ * both are held together by tests/unit/file_streams.json.
  * @param {import("./files.js").Item[]} items
  * @returns {Source}
  */
 export function folderSource(items) {
-  const files = new Map(items.map(({ path, file }) => [path, file]));
-  const archive = layout(items.map(({ path, file }) => ({ path, size: file.size })));
-  const fileOf = (/** @type {string} */ path) => /** @type {File} */ (files.get(path));
-  return {
-    format: "tar",
-    bytes: archive.size,
-    slice: (start, stop) => new Blob(pieces(archive, start, stop, fileOf)),
-  };
+  if (!items.length) throw new Error("there are no files to send");
+  const ordered = [...items].sort((one, other) => (one.path < other.path ? -1 : 1)); // by UTF-16 code units
+  const lines = ordered.map(({ path, file }, i) => {
+    if (UNSENDABLE.test(path))
+      throw new Error(
+        `${path} cannot be sent: its name has a control character, a backslash, or no valid text`,
+      );
+    if (path === ordered[i - 1]?.path) throw new Error(`${path} stands twice among the files`);
+    return `${file.size} ${path}\n`;
+  });
+  return { format: "files", content: new Blob([...lines, "\n", ...ordered.map(({ file }) => file)]) };
 }
 
 /**
@@ -67,7 +71,7 @@ export function folderSource(items) {
  * @returns {Source}
  */
 export function zipSource(file) {
-  return { format: "zip", bytes: file.size, slice: (start, stop) => file.slice(start, stop) };
+  return { format: "zip", content: file };
 }
 
 /**
@@ -86,7 +90,7 @@ export function zipSource(file) {
  * @param {() => number} [world.random]
  */
 export function makeUpload({
-  source,
+  source: { format, content },
   api,
   put,
   hash,
@@ -96,11 +100,13 @@ export function makeUpload({
   now = () => performance.now(),
   random = Math.random,
 }) {
-  const ranges = partRanges(source.bytes, PART_BYTES);
+  const total = content.size;
+  const count = Math.ceil(total / PART_BYTES);
+  const blobOf = (/** @type {number} */ part) => content.slice(part * PART_BYTES, (part + 1) * PART_BYTES);
   /** @type {string[]} */
   const hashes = [];
   /** @type {Progress} */
-  let progress = { stage: "ready", done: 0, total: source.bytes, left_s: null, problem: "" };
+  let progress = { stage: "ready", done: 0, total, left_s: null, problem: "" };
   /** @type {Map<number, number>} bytes on their way, by part */
   const inFlight = new Map();
   let stored = 0;
@@ -131,7 +137,7 @@ export function makeUpload({
     try {
       await read(signal);
       const upload = await send(signal);
-      tell({ stage: "complete", done: source.bytes, left_s: null, problem: "" });
+      tell({ stage: "complete", done: total, left_s: null, problem: "" });
       return upload;
     } catch (error) {
       stop.abort(); // the other parts on their way
@@ -143,22 +149,17 @@ export function makeUpload({
 
   /** @param {AbortSignal} signal */
   async function read(signal) {
-    while (hashes.length < ranges.length) {
+    while (hashes.length < count) {
       signal.throwIfAborted();
-      const [start, end] = ranges[hashes.length];
-      tell({ stage: "reading", done: start });
-      hashes.push(await hash(new Uint8Array(await source.slice(start, end).arrayBuffer())));
+      tell({ stage: "reading", done: hashes.length * PART_BYTES });
+      hashes.push(await hash(new Uint8Array(await blobOf(hashes.length).arrayBuffer())));
     }
   }
 
   /** @param {AbortSignal} signal */
   async function send(signal) {
     /** @type {UploadState} */
-    let state = await asked(
-      "/api/uploads",
-      { format: source.format, bytes: source.bytes, parts: hashes },
-      signal,
-    );
+    let state = await asked("/api/uploads", { format, bytes: total, parts: hashes }, signal);
     await onBegun(state.upload);
     const path = `/api/uploads/${encodeURIComponent(state.upload)}`;
     while (state.state !== "complete") {
@@ -194,7 +195,7 @@ export function makeUpload({
    * @param {AbortSignal} signal
    */
   async function sendParts(path, missing, signal) {
-    stored = source.bytes - missing.reduce((sum, part) => sum + lengthOf(part), 0);
+    stored = total - missing.reduce((sum, part) => sum + blobOf(part).size, 0);
     recent = [];
     inFlight.clear();
     tellSent();
@@ -229,7 +230,7 @@ export function makeUpload({
     let { url, headers } = place;
     for (let failures = 0; ; failures += 1) {
       signal.throwIfAborted();
-      const body = source.slice(...ranges[part]);
+      const body = blobOf(part);
       const onSent = (/** @type {number} */ bytes) => {
         inFlight.set(part, bytes);
         tellSent();
@@ -238,7 +239,7 @@ export function makeUpload({
       inFlight.delete(part);
       signal.throwIfAborted();
       if (status >= 200 && status < 300) {
-        stored += lengthOf(part);
+        stored += body.size;
         return tellSent();
       }
       if (code === "wrong_part")
@@ -279,15 +280,9 @@ export function makeUpload({
     tell({
       stage: "sending",
       done,
-      left_s: rate > 0 ? (source.bytes - done) / rate / 1000 : null,
+      left_s: rate > 0 ? (total - done) / rate / 1000 : null,
       problem: "",
     });
-  }
-
-  /** @param {number} part */
-  function lengthOf(part) {
-    const [start, end] = ranges[part];
-    return end - start;
   }
 
   return {

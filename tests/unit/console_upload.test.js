@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { Unreached } from "../../frontend/console/api.js";
@@ -8,6 +9,11 @@ import { folderSource, makeUpload, zipSource } from "../../frontend/console/uplo
 
 const PART = 5 * 1024 * 1024;
 const sha256 = (data) => createHash("sha256").update(data).digest("hex");
+const vectors = JSON.parse(readFileSync(new URL("./file_streams.json", import.meta.url), "utf8"));
+
+/** What the vectors say of the content of files. */
+const content = (path, size) =>
+  new File([size ? Buffer.alloc(size, createHash("sha256").update(path).digest()) : ""], "x.png");
 
 /** A server of uploads that keeps what it is sent; `cuts` answers PUTs in place of it, in order. */
 class Server {
@@ -84,17 +90,32 @@ const folder = () =>
     { path: "c.png", file: bytes(PART, 3) },
   ]);
 
+for (const { why, files, list, bytes: length, sha256: expected } of vectors.streams) {
+  test(`the stream of files is that of the client in Python: ${why}`, async () => {
+    const contents = Object.entries(files).map(([path, size]) => ({ path, file: content(path, size) }));
+
+    const whole = Buffer.from(await folderSource(contents).content.arrayBuffer());
+
+    assert.equal(whole.subarray(0, Buffer.byteLength(list)).toString(), list);
+    assert.deepEqual([whole.length, sha256(whole)], [length, expected]);
+  });
+}
+
+test("names that cannot be sent, a name that stands twice and no files are refused", () => {
+  for (const path of vectors.refused)
+    assert.throws(() => folderSource([{ path, file: content(path, 1) }]), /cannot be sent/);
+  const same = [1, 2].map((value) => ({ path: "a.png", file: bytes(9, value) }));
+  assert.throws(() => folderSource(same), /a\.png stands twice/);
+  assert.throws(() => folderSource([]), /no files/);
+});
+
 test("a folder arrives whole, at most three parts at a time", async () => {
   const server = new Server();
   const { upload, seen } = sending(server, folder());
 
   assert.equal(await upload.run(), "u1");
 
-  const expected = folder();
-  assert.equal(
-    sha256(server.whole()),
-    sha256(Buffer.from(await expected.slice(0, expected.bytes).arrayBuffer())),
-  );
+  assert.equal(sha256(server.whole()), sha256(Buffer.from(await folder().content.arrayBuffer())));
   assert.equal(server.most, 3);
   assert.deepEqual(seen.begun, ["u1"]);
   assert.equal(seen.progress.at(-1).stage, "complete");
@@ -194,13 +215,13 @@ test("a file that can no longer be read is said, not taken for a lost connection
   const source = folder();
   let isChanged = false;
   const slice = (start, stop) => {
-    const part = source.slice(start, stop);
+    const part = source.content.slice(start, stop);
     if (isChanged)
       part.arrayBuffer = async () => Promise.reject(new DOMException("changed", "NotReadableError"));
     return part;
   };
   const server = new Server([0]);
-  const { upload } = sending(server, { ...source, slice });
+  const { upload } = sending(server, { ...source, content: { size: source.content.size, slice } });
   const begin = server.post.bind(server);
   server.post = (path, body) => {
     isChanged = path === "/api/uploads" || isChanged;

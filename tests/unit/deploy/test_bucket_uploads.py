@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import pytest
 
-from backend.client.tar_stream import PART_BYTES, digest_of
+from backend.client.file_stream import PART_BYTES, digest_of
 from backend.foundation.errors import Conflict, InvalidInput, NotFound, StoreFailed
 from backend.uploads.limits import Quota
 from deploy.bucket_uploads import BOOK, BucketUploads, make_client
@@ -58,7 +58,7 @@ def received(bucket, tmp_path):
 
 
 def begin(uploads, member="ada", now=NOW):
-    return uploads.begin(member, "tar", len(CONTENT), HASHES, now)
+    return uploads.begin(member, "files", len(CONTENT), HASHES, now)
 
 
 def put(place, content):
@@ -227,7 +227,7 @@ def test_quotas_and_lists_are_checked_as_on_one_machine(bucket, tmp_path):
     with pytest.raises(Conflict, match=r"with it your uploads would be"):
         begin(uploads)
     with pytest.raises(InvalidInput, match=r"2 for 5242887 bytes"):
-        uploads.begin("ada", "tar", len(CONTENT), HASHES[:1], NOW)
+        uploads.begin("ada", "files", len(CONTENT), HASHES[:1], NOW)
     assert (objects(bucket), running(bucket)) == ([], [])
 
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from backend.administration import aws_costs as costs
 from backend.cli import main
-from backend.client.tar_stream import PART_BYTES
+from backend.client.file_stream import PART_BYTES
 from backend.experiment.judgments import real_or_fake
 from backend.foundation.timestamps import utc_now
 from backend.jobs import queue

@@ -1,14 +1,13 @@
 """Orders of studies in tests: pictures sent as uploads, requests over HTTP, and a worker for the jobs."""
 
-import hashlib
 import io
 
 import numpy as np
 from PIL import Image
 
-from backend.client.tar_stream import layout, part_ranges, read
 from backend.jobs.worker import Worker
 from backend.uploads.local_uploads import LocalUploads
+from tests.unit.uploads import streams
 
 
 def picture(seed, size=(16, 16), form="PNG", **options):
@@ -34,16 +33,7 @@ class Orders:
 
     def sent(self, files):
         """Return the id of a complete upload of these files."""
-        made = layout((path, len(content)) for path, content in files.items())
-        parts = [
-            b"".join(read(made, start, stop, lambda path: io.BytesIO(files[path])))
-            for start, stop in part_ranges(made.size)
-        ]
-        hashes = [hashlib.sha256(part).hexdigest() for part in parts]
-        upload = self.uploads.begin(self.member, "tar", made.size, hashes, self.world.clock())
-        for number, part in enumerate(parts):
-            self.uploads.write(upload.id, number, io.BytesIO(part), self.world.clock())
-        return self.uploads.complete(upload.id, self.world.clock()).id
+        return streams.send(self.uploads, self.member, files, self.world.clock()).id
 
     def faces(self, **changes):
         """Return the order of a small study."""

@@ -256,7 +256,7 @@ def test_uploads_that_nobody_used_are_deleted_though_nobody_sends_others(store, 
     """A server that gets no more uploads kept the last ones for ever."""
     data, stop = DataDir(tmp_path), threading.Event()
     uploads = LocalUploads(data, Quota(free=0))
-    uploads.begin("ana", "tar", 4, [hashlib.sha256(b"1234").hexdigest()], NOW)
+    uploads.begin("ana", "files", 4, [hashlib.sha256(b"1234").hexdigest()], NOW)
     ours = Worker(store, data, uploads, clock=lambda: NOW + timedelta(days=8))
     ours.run_once = stop.set
 

@@ -13,7 +13,6 @@ from PIL import Image
 
 from backend.administration import join
 from backend.cli import main
-from backend.client.tar_stream import digest_of, layout, part_ranges, read
 from backend.jobs import queue
 from backend.jobs.worker import Worker
 from backend.members import memberships, tokens
@@ -26,6 +25,7 @@ from backend.task import withdrawal
 from backend.uploads.local_uploads import LocalUploads
 
 from ..conftest import World
+from ..uploads import streams
 from ..web.test_server_paths import Seen
 
 TERMS = {"title": "Faces of <b>2026</b>", "published": True}
@@ -66,18 +66,9 @@ class Site(World):
         return reply.json
 
     def upload(self, files, member="ann@lab.example"):
-        """Upload files as an archive, and return the upload's id and digest."""
-        made = layout((path, len(content)) for path, content in files.items())
-        parts = [
-            b"".join(read(made, start, stop, lambda path: io.BytesIO(files[path])))
-            for start, stop in part_ranges(made.size)
-        ]
-        hashes = [hashlib.sha256(part).hexdigest() for part in parts]
-        begun = self.uploads.begin(member, "tar", made.size, hashes, self.clock())
-        for number, part in enumerate(parts):
-            self.uploads.write(begun.id, number, io.BytesIO(part), self.clock())
-        self.uploads.complete(begun.id, self.clock())
-        return begun.id, digest_of(hashes)
+        """Upload files, and return the upload's id and digest."""
+        upload = streams.send(self.uploads, member, files, self.clock())
+        return upload.id, upload.digest
 
     def submit(self, model, files, member="ann@lab.example"):
         """Submit a model with its pictures, have them checked, and return the submission."""

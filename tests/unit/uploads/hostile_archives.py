@@ -3,45 +3,10 @@
 import io
 import stat
 import struct
-import tarfile
 import zipfile
 import zlib
 
 PNG = b"\x89PNG\r\n\x1a\n not a whole one"
-
-
-def tar(files=(), members=(), format=tarfile.PAX_FORMAT):
-    """Return a tar of files by path, and of members given as `TarInfo` with content."""
-    out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode="w", format=format) as archive:
-        for path, content in [*dict(files).items()]:
-            info = tarfile.TarInfo(path)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-        for info, content in members:
-            archive.addfile(info, io.BytesIO(content))
-    return out.getvalue()
-
-
-def tar_member(path, kind, size=0, **fields):
-    info = tarfile.TarInfo(path)
-    info.type, info.size = kind, size
-    for name, value in fields.items():
-        setattr(info, name, value)
-    return info
-
-
-def tar_headers(*headers):
-    """Return raw header blocks of (name as bytes, size, type, data that follow)."""
-    out = b""
-    for name, size, kind, data in headers:
-        block = bytearray(tar_member("x", kind).tobuf(tarfile.USTAR_FORMAT)[:512])
-        block[0:100] = name.ljust(100, b"\0")
-        block[124:136] = b"%011o\0" % size if size < 8**11 else b"\x80" + size.to_bytes(11, "big")
-        block[148:156] = b" " * 8
-        block[148:156] = b"%06o\0 " % sum(block)
-        out += bytes(block) + data + bytes(-len(data) % 512)
-    return out + bytes(1024)
 
 
 def zipped(files=(), infos=(), method=zipfile.ZIP_DEFLATED):

@@ -1,7 +1,6 @@
 """Uploads in the data directory: parts in any order, from many writers, with kills and full disks."""
 
 import errno
-import hashlib
 import io
 import os
 import signal
@@ -12,12 +11,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from backend.client.tar_stream import PART_BYTES, digest_of
+from backend.client.file_stream import PART_BYTES, digest_of
 from backend.foundation.errors import Conflict, InvalidInput, NotFound, StoreFailed
 from backend.stores.datadir import DataDir
 from backend.uploads.joined_parts import open_archive
 from backend.uploads.limits import Limits, Quota, limits, quota
 from backend.uploads.local_uploads import LocalUploads
+
+from .streams import checksums
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 CONTENT = os.urandom(PART_BYTES) + os.urandom(PART_BYTES) + b"the end"
@@ -25,13 +26,9 @@ PARTS = [CONTENT[start : start + PART_BYTES] for start in range(0, len(CONTENT),
 ANY = Quota(free=0)
 
 
-def hashes(parts):
-    return [hashlib.sha256(part).hexdigest() for part in parts]
-
-
 def small(content=b"abc"):
     """Return the arguments by which an upload of one short part begins."""
-    return "tar", len(content), hashes([content])
+    return "files", len(content), checksums([content])
 
 
 @pytest.fixture
@@ -40,7 +37,7 @@ def uploads(tmp_path):
 
 
 def begin(uploads, member="ada", content=CONTENT, parts=PARTS):
-    return uploads.begin(member, "tar", len(content), hashes(parts), NOW)
+    return uploads.begin(member, "files", len(content), checksums(parts), NOW)
 
 
 def files(tmp_path):
@@ -78,7 +75,7 @@ def test_parts_come_in_any_order_and_twice(uploads):
 
     assert (begun.state, begun.missing, begun.is_new) == ("receiving", (0, 1, 2), True)
     assert missing == [(0, 1), (1,), (1,), ()]
-    assert begun.digest == digest_of(hashes(PARTS))
+    assert begun.digest == digest_of(checksums(PARTS))
     assert uploads.complete(begun.id, NOW) == uploads.complete(begun.id, NOW)
     with uploads.archive(begun.id) as archive, open_archive(archive) as file:
         assert file.read() == CONTENT
@@ -89,7 +86,7 @@ def test_the_same_content_is_the_same_upload_of_its_member_alone(uploads):
     uploads.write(first.id, 0, io.BytesIO(PARTS[0]), NOW)
 
     again, other = begin(uploads), begin(uploads, "bob")
-    as_zip = uploads.begin("ada", "zip", len(CONTENT), hashes(PARTS), NOW)
+    as_zip = uploads.begin("ada", "zip", len(CONTENT), checksums(PARTS), NOW)
 
     assert (again.id, again.missing, again.is_new) == (first.id, (1, 2), False)
     assert len({first.id, other.id, as_zip.id}) == 3
@@ -174,7 +171,7 @@ LocalUploads(DataDir(Path(sys.argv[1])), Quota(free=0)).write(
 
 def test_a_server_killed_in_the_middle_of_a_part_leaves_no_part(uploads, tmp_path):
     now = datetime.now(UTC)
-    begun = uploads.begin("ada", "tar", len(CONTENT), hashes(PARTS), now)
+    begun = uploads.begin("ada", "files", len(CONTENT), checksums(PARTS), now)
     process = subprocess.Popen(
         [sys.executable, "-c", KILLED, tmp_path, begun.id], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
@@ -229,14 +226,14 @@ def test_a_part_beyond_the_list_is_not_found(uploads, part):
 @pytest.mark.parametrize(
     ("format", "count", "parts", "why"),
     [
-        ("rar", 3, hashes([b"abc"]), r"format must be 'tar' or 'zip'"),
-        ("tar", 0, [], r"bytes must be from 1"),
-        ("tar", 10**15, [], r"bytes must be from 1 to 52428800000"),
-        ("tar", PART_BYTES + 1, hashes([b"abc"]), r"2 for 5242881 bytes, not 1"),
-        ("tar", 3, ["a" * 63], r"parts\[0\] must be a SHA-256"),
-        ("tar", 3, ["A" * 64], r"parts\[0\] must be a SHA-256"),
-        ("tar", 3, ["é" * 64], r"parts\[0\] must be a SHA-256"),
-        ("tar", 3, ["٣" * 64], r"parts\[0\] must be a SHA-256"),
+        ("rar", 3, checksums([b"abc"]), r"format must be 'files' or 'zip'"),
+        ("files", 0, [], r"bytes must be from 1"),
+        ("files", 10**15, [], r"bytes must be from 1 to 52428800000"),
+        ("files", PART_BYTES + 1, checksums([b"abc"]), r"2 for 5242881 bytes, not 1"),
+        ("files", 3, ["a" * 63], r"parts\[0\] must be a SHA-256"),
+        ("files", 3, ["A" * 64], r"parts\[0\] must be a SHA-256"),
+        ("files", 3, ["é" * 64], r"parts\[0\] must be a SHA-256"),
+        ("files", 3, ["٣" * 64], r"parts\[0\] must be a SHA-256"),
     ],
 )
 def test_what_makes_up_no_archive_is_refused(uploads, tmp_path, format, count, parts, why):

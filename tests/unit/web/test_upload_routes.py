@@ -1,7 +1,5 @@
 """Uploads over HTTP: through the application, and through the server where connections and bodies matter."""
 
-import hashlib
-import io
 import json
 import os
 import select
@@ -11,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from backend.client.tar_stream import PART_BYTES, digest_of, layout, part_ranges, read
+from backend.client.file_stream import PART_BYTES, digest_of
 from backend.handlers import create_app
 from backend.uploads import archives
 from backend.uploads.limits import Limits, Quota
@@ -20,23 +18,13 @@ from backend.web.proxies import SignInHeader
 from backend.web.request_parser import LongBodies
 from backend.web.server import in_background
 
+from ..uploads.streams import checksums, parts_of, stream_of
 from .members import token as token_of
 
 FILES = {f"reals/cat {number}.png": os.urandom(900_000) for number in range(13)}
-MADE = layout((path, len(content)) for path, content in FILES.items())
-
-
-def part(number):
-    start, stop = part_ranges(MADE.size)[number]
-    return b"".join(read(MADE, start, stop, lambda path: io.BytesIO(FILES[path])))
-
-
-PARTS = [part(number) for number in range(len(part_ranges(MADE.size)))]
-BEGUN = {
-    "format": "tar",
-    "bytes": MADE.size,
-    "parts": [hashlib.sha256(content).hexdigest() for content in PARTS],
-}
+CONTENT = stream_of(FILES)
+PARTS = parts_of(CONTENT)
+BEGUN = {"format": "files", "bytes": len(CONTENT), "parts": checksums(PARTS)}
 OCTETS = "application/octet-stream"
 PART = f"/api/uploads/{'0' * 32}/parts/0"
 
@@ -85,7 +73,7 @@ def test_an_archive_is_sent_in_parts(api, world, tmp_path):
     again = api.post("", BEGUN)
     assert (again.status_code, again.json["state"]) == (200, "complete")
     with LocalUploads(world.data).archive(begun.json["upload"]) as archive:
-        archives.unpack(archive, "tar", tmp_path / "into", Limits(free=0))
+        archives.unpack(archive, "files", tmp_path / "into", Limits(free=0))
     found = {f"reals/{each.name}": each.read_bytes() for each in (tmp_path / "into").iterdir()}
     assert found == FILES
 
@@ -121,7 +109,7 @@ def test_an_upload_of_another_member_does_not_exist(api, world):
 @pytest.mark.parametrize(
     ("body", "why"),
     [
-        ({**BEGUN, "format": "rar"}, "format must be one of tar, zip"),
+        ({**BEGUN, "format": "rar"}, "format must be one of files, zip"),
         ({**BEGUN, "bytes": -1}, "bytes must be a whole number from 1"),
         ({**BEGUN, "bytes": 10**400}, "bytes must be a whole number from 1"),
         ({**BEGUN, "bytes": 10**15}, "bytes must be from 1 to 52428800000"),
@@ -281,7 +269,7 @@ def test_an_upload_whose_connection_is_cut_ten_times_is_complete_and_identical(s
     assert states == [[1, 2], [2], []]
     assert (status, done["state"]) == (200, "complete")
     with LocalUploads(world.data).archive(begun["upload"]) as archive:
-        archives.unpack(archive, "tar", tmp_path / "into", Limits(free=0))
+        archives.unpack(archive, "files", tmp_path / "into", Limits(free=0))
     assert {f"reals/{each.name}": each.read_bytes() for each in (tmp_path / "into").iterdir()} == FILES
     assert [each for each in (world.data.root / "uploads").rglob("*") if "partial" in each.name] == []
 
