@@ -66,6 +66,11 @@ INFERENCES = (
         "ranks on a leaderboard and in a competition", BOTH, GRID,
         "leaderboard-*/ranks competition/ranks", "from the intervals of scores, by a bound that is too wide",
     ),
+    Inference(
+        "changes between runs of one study, and over them", BOTH, "replication.md#how-often-it-errs",
+        "*differences.p *differences.p_holm *differences.ci *differences.verdict *differences.equivalence.* "
+        "*trend.p *trend.p_holm *trend.ci *scores.ci replication/* run-scores/ci trend/*",
+    ),
     Inference("planned widths", BOTH, "planning.md#what-is-computed", "plan.rows.curve.width"),
     Inference(
         "strengths, ranks, pairs of a tournament", BOTH, "tournaments.md#strengths",

@@ -257,7 +257,7 @@ def pair_study(cell: Cell, people: int, rng: np.random.Generator, is_same: bool)
     pool, shown = cell.pool or people * PAIRS, min(PAIRS, cell.shown)
     source = np.random.default_rng(cell.seed) if is_same and cell.pool else rng
     hardness = cell.pictures_sd * source.standard_normal((2, pool)) / math.sqrt(2)
-    images = [_dealt(people, shown, cell.pool, rng) for _ in range(2)]
+    images = [dealt(people, shown, cell.pool, rng) for _ in range(2)]
     able = cell.people_sd * deviations(cell.shape, people, rng)[:, None]
     bias, is_right = 0.3 * rng.standard_normal((people, 1)), rng.random((people, shown)) < 0.5
     spread = math.sqrt(1 + cell.people_sd**2 + 0.3**2 + cell.pictures_sd**2)
@@ -276,7 +276,7 @@ def pair_study(cell: Cell, people: int, rng: np.random.Generator, is_same: bool)
     )  # fmt: skip
 
 
-def _dealt(people: int, shown: int, pool: int | None, rng: np.random.Generator) -> np.ndarray:
+def dealt(people: int, shown: int, pool: int | None, rng: np.random.Generator) -> np.ndarray:
     """Return codes of the pictures that each person sees: shape (people, shown)."""
     if pool is None:
         return np.arange(people * shown).reshape(people, shown)
@@ -306,7 +306,7 @@ def exposures_study(cell: Cell, people: int, rng: np.random.Generator, is_same: 
     for model in range(2):
         own = thresholds[model] + (cell.people_sd + 0.2) * deviations(cell.shape, people, rng)
         for is_fake in (False, True):
-            images = _dealt(people, shown, cell.pool, rng) + (0 if cell.pool else model * people * shown)
+            images = dealt(people, shown, cell.pool, rng) + (0 if cell.pool else model * people * shown)
             ms = np.array([rng.permutation(np.resize(EXPOSURES_MS, shown)) for _ in range(people)])
             kind = 1 + model if is_fake else 0
             rise = expit(_SLOPE * (np.log(ms) - own[:, None] - hardness[kind][images]))

@@ -15,10 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from backend.analysis.comparisons.run_contrasts import RunScore
 from backend.analysis.distributions.bootstrap import lattice_of
 from backend.analysis.distributions.rank_ranges import rank_ranges
 from backend.analysis.planning.share_spreads import spreads_of_shares
 from backend.analysis.planning.spread import Spread
+from backend.analysis.run_scores import scores_over_evaluators
 from backend.analysis.score_resamples import ITERATIONS, ScoreResamples, resampled_scores
 from backend.analysis.scores import Options, scores_of_values
 from backend.analysis.table.response_table import Answers
@@ -110,6 +112,13 @@ class JudgmentScores:
             options.iterations or ITERATIONS,
             options.evaluators_drawn,
         )
+
+    def run_scores(self, answers: Answers, level: float) -> dict[str, RunScore]:
+        """Return the score of each model with what is random in it, to compare it with that of another run.
+
+        Models of one evaluator have none.
+        """
+        return scores_over_evaluators(self.values(answers))
 
     def spreads(self, answers: Answers) -> list[Spread]:
         """Return the spread of each model of a pilot that has two evaluators or more.

@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from backend.analysis.comparisons.run_contrasts import RunScore
 from backend.analysis.confidence_sequence import score_by_evaluators
 from backend.analysis.judgment_scores import JudgmentScores
 from backend.analysis.planning.share_spreads import spreads_of_shares
 from backend.analysis.planning.spread import Spread
+from backend.analysis.run_scores import run_scores
 from backend.analysis.scores import Options, overall_scores, score_models
 from backend.analysis.table.response_table import Answers, Coded, Coder
 from backend.analysis.table.values import Values, values_by_model
@@ -36,6 +38,9 @@ class ShareScores(JudgmentScores):
 
     def values(self, answers: Answers) -> dict[str, Values]:
         return values_by_model(self.counted(answers))
+
+    def run_scores(self, answers: Answers, level: float) -> dict[str, RunScore]:
+        return run_scores(self.counted(answers), level)
 
     def spreads(self, answers: Answers) -> list[Spread]:
         return spreads_of_shares(self.counted(answers), self.values(answers))

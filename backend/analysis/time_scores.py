@@ -21,7 +21,14 @@ from typing import Any
 import numpy as np
 
 from backend.analysis.crossing import sides_of
-from backend.analysis.distributions.inference import Component, Estimate, mean_of, shared_pictures, t_quantile
+from backend.analysis.distributions.inference import (
+    Component,
+    Estimate,
+    Seen,
+    mean_of,
+    shared_pictures,
+    t_quantile,
+)
 from backend.analysis.models import population, psychometric
 from backend.analysis.models.population import Counts, Population, Range
 from backend.analysis.models.rule_inference import in_blocks, infer_rule
@@ -258,18 +265,30 @@ def _levels(ms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.exp(np.bincount(of_bin, logs) / np.bincount(of_bin)), of_bin[place]
 
 
-def _pictures(answers: Answers, code: int, found: Population) -> Pictures | None:
-    """Return the part of shared stimuli, from answers' errors less those that each evaluator's function
-    predicts at their exposures; None if no stimulus is named.
+def residual_sides(answers: Answers, code: int, found: Population) -> list[Seen]:
+    """Return a model's answers to reals and to fakes, with their errors less those that each evaluator's
+    function predicts at their exposures; [] if no stimulus is named.
     """
     mine = answers.of_model[code]
     if not answers.has_image[mine].any():
-        return None
+        return []
     residual = answers.error[mine] - (1 - accuracies(answers, code, found))
     for side in (False, True):  # a bias to real or fake is the evaluators', not the stimuli's
         here = answers.is_fake[mine] == side
         residual[here] -= residual[here].mean() if here.any() else 0.0
-    sides = sides_of(answers, code, residual)
+    return sides_of(answers, code, residual)
+
+
+def threshold_a_residual(found: Population) -> float:
+    """Return by how much the log threshold rises with the mean residual of all answers."""
+    return 1 / max(found.rise, _LEAST_RISE)
+
+
+def _pictures(answers: Answers, code: int, found: Population) -> Pictures | None:
+    """Return the part of shared stimuli; None if no stimulus is named."""
+    sides = residual_sides(answers, code, found)
+    if not sides:
+        return None
     shared = shared_pictures(sides)
     count = sum(len(np.unique(seen.image[seen.image >= 0])) for seen in sides)
-    return Pictures(Component(shared.variance / max(found.rise, _LEAST_RISE) ** 2, shared.df), count)
+    return Pictures(Component(shared.variance * threshold_a_residual(found) ** 2, shared.df), count)

@@ -10,6 +10,7 @@ from typing import Any
 
 from backend.administration import intake_facts
 from backend.administration.catalogues import in_its_language
+from backend.administration.rerun import free_name
 from backend.administration.setting_list import typed
 from backend.administration.study_spec import base_protocol
 from backend.experiment.groups.timing import OWN_MASKS
@@ -17,11 +18,8 @@ from backend.experiment.judgments import judgment_of
 from backend.experiment.languages import OwnText
 from backend.experiment.protocol import values_of
 from backend.experiment.records import Study
-from backend.foundation.errors import NotFound
 from backend.jobs.queue import MAKING
 from backend.stores.store import Store
-
-_LONGEST_NAME = 60
 
 
 def draft_of(store: Store, study: Study, is_there: Callable[[str], bool]) -> tuple[dict[str, Any], list[str]]:
@@ -41,7 +39,7 @@ def draft_of(store: Store, study: Study, is_there: Callable[[str], bool]) -> tup
     if settings.get("panel", "").startswith("{"):  # a record of its own
         entries["panel"] = json.loads(settings.pop("panel"))
     body = {
-        "name": _free_name(store, study.name),
+        "name": free_name(store, study.name),
         "kind": study.kind,
         "method": study.protocol.method,
         "settings": settings,
@@ -112,18 +110,3 @@ def _entries(record: Any) -> dict[str, Any]:
     if condition := found.pop("shown_if", None):
         found["if"] = {"question": condition["question"], "is": [*condition["answers"]]}
     return found
-
-
-def _free_name(store: Store, name: str) -> str:
-    """Return the name with the first number, from 2 on, that no study has."""
-    number = 2
-    while _is_taken(store, f"{name[:_LONGEST_NAME]}-{number}"):
-        number += 1
-    return f"{name[:_LONGEST_NAME]}-{number}"
-
-
-def _is_taken(store: Store, name: str) -> bool:
-    try:
-        return bool(store.study(name))
-    except NotFound:
-        return False

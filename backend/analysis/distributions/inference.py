@@ -296,6 +296,31 @@ def parts_of_images(seen: Seen) -> np.ndarray:
     return result
 
 
+def parts_between(one: tuple[Seen, np.ndarray], other: tuple[Seen, np.ndarray], images: int) -> np.ndarray:
+    """Return the part of each stimulus in the summed covariance of evaluators of two groups.
+
+    Args:
+        one, other: answers of different people, and the index of each of their codes among all stimuli.
+        images: number of all stimuli.
+    """
+
+    def sums(group: tuple[Seen, np.ndarray], name: str) -> tuple[np.ndarray, float]:
+        seen, index = group
+        values, is_named = getattr(seen, name), seen.image >= 0
+        return np.bincount(index[seen.image[is_named]], values[is_named], images), float(values.sum())
+
+    def products(name: str) -> tuple[np.ndarray, float]:
+        (first, all_first), (second, all_second) = (sums(group, name) for group in (one, other))
+        return first * second, all_first * all_second
+
+    (same, every), (pairs, all_pairs) = products("residual"), products("weight")
+    elsewhere = all_pairs - pairs.sum()
+    if elsewhere <= 1e-9 * all_pairs:
+        return same
+    result: np.ndarray = same - pairs * (every - same.sum()) / elsewhere
+    return result
+
+
 def products(seen: Seen, values: np.ndarray) -> tuple[np.ndarray, float]:
     """Return sums of products of different evaluators' values: on each stimulus, and on all."""
     # an evaluator's answers to one stimulus, or to no named stimulus, form one cell

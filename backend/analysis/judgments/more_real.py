@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from backend.analysis.comparisons.run_contrasts import RunScore
+from backend.analysis.distributions.inference import Component, Estimate
 from backend.analysis.distributions.rank_ranges import rank_ranges
 from backend.analysis.judgment_scores import JudgmentScores
 from backend.analysis.models import tournament_bootstrap as bootstrap
@@ -58,6 +60,9 @@ class MoreRealScores(JudgmentScores):
             "tournament": checks(paired, found.fitted, options.level),
         }
 
+    def run_scores(self, answers: Answers, level: float) -> dict[str, RunScore]:
+        return strength_scores(paired_of(answers))
+
     def spreads(self, answers: Answers) -> list[Spread]:
         return spreads_of_strengths(paired_of(answers))
 
@@ -75,6 +80,21 @@ class MoreRealScores(JudgmentScores):
         people = np.array(len(paired.evaluators))
         scores = widened(found.fitted.strengths, found.drawings, people, options.level, found.df)
         return ScoreResamples(paired.contestants, scores)
+
+
+def strength_scores(paired: PairedAnswers, iterations: int = bootstrap.ITERATIONS) -> dict[str, RunScore]:
+    """Return models' strengths, with the variance of their resamples; none if some strength is not finite."""
+    found = _fitted(paired, Options(), iterations)
+    if found.drawings is None or not (found.reference <= found.is_estimated).all():
+        return {}
+    people, names = len(paired.evaluators), paired.contestants
+    of_all = bootstrap.estimates(found.fitted.strengths, found.drawings, people, found.df)
+    return {
+        names[i]: RunScore(
+            Estimate(float(of_all.value[i]), Component(float(of_all.people.variance[i]), found.df))
+        )
+        for i in np.flatnonzero(found.is_estimated & found.reference).tolist()
+    }
 
 
 def _fitted(paired: PairedAnswers, options: Options, iterations: int) -> Strengths:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from backend.analysis.comparisons.run_contrasts import RunScore
 from backend.analysis.confidence_sequence import score_by_evaluators
 from backend.analysis.constant_stimuli import by_exposure
 from backend.analysis.judgment_scores import JudgmentScores
@@ -11,6 +12,7 @@ from backend.analysis.models.psychometric import THRESHOLD_AT
 from backend.analysis.planning.share_spreads import published_shares, spreads_of_exposures
 from backend.analysis.planning.spread import Spread
 from backend.analysis.planning.time_spreads import published_times, spreads_of_times
+from backend.analysis.run_scores import run_scores
 from backend.analysis.scores import Options, overall_scores, score_models
 from backend.analysis.table.draws import random_share
 from backend.analysis.table.response_table import Answers
@@ -31,6 +33,9 @@ class RealOrFakeScores(JudgmentScores):
 
     def values(self, answers: Answers) -> dict[str, Values]:
         return values_by_model(answers)
+
+    def run_scores(self, answers: Answers, level: float) -> dict[str, RunScore]:
+        return run_scores(random_share(answers), level)
 
     def spreads(self, answers: Answers) -> list[Spread]:
         if not answers.has_shares:

@@ -38,6 +38,8 @@ SHOWN = {
     "metrics": [("metrics --real reals --model gan=gan --replicates 3", "distances")],
     "plan": [("plan --width 5", "plan")],
     "qualification": [(f"qualification gate {_SIDES} --set images=8", "pictures")],
+    "rerun": [("rerun faces --as rerun", "pictures")],
+    "replicate": [("replicate faces again --simulated", "runs")],
     "report": [("report faces --simulated -o report", "findings", "report")],
     "restore": [("restore backup --data restored", "files")],
     "retention": [("retention --keep-days 1", "sessions")],
@@ -94,7 +96,7 @@ def folder(tmp_path_factory):
             )
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        for study in ("faces", "cleared", "deleted", "drawn"):
+        for study in ("faces", "again", "cleared", "deleted", "drawn"):
             draw = "least-seen" if study == "drawn" else "random"
             run(f"create {study} {_SIDES} --set images=8 --set draw={draw} --evaluators 2")
             run(f"simulate {study}")

@@ -8,13 +8,18 @@ import pytest
 
 import openhype
 from backend.analysis.judgment_scores import scores_of
+from backend.analysis.replication import Run, replication
+from backend.analysis.table.response_rows import answers_of
 from backend.report.build import leaderboard_of
 from backend.report.elements import ALONE as WORDS
 from backend.report.elements import Column, Table
 from backend.report.findings import findings
 from backend.report.leaderboard import Entry
+from backend.report.replication import report as replication_report
 from validate.inferences import ALONE, BOTH, DOCS, EXACT, INFERENCES, MARKS, as_markdown, entry_of
 
+from ..analysis.test_replication import rows_of as rows_of_wrong
+from ..analysis.test_replication import tables
 from ..standing.test_table import rows_of
 from .test_text_report import ANSWERS, REPORTS, of_answers, of_study, report_named
 
@@ -63,7 +68,16 @@ def reports(world):
     entries = [Entry(name, "", findings(ANSWERS[name]())) for name in ("infinity", "time", "pair")]
     board = leaderboard_of(entries, "", world.clock.now)
     named = [(report.data.get("method", name), report) for name, report in found.items()]
-    return [*named, ("leaderboard", board)]
+    return [*named, ("leaderboard", board), ("replication", runs_report())]
+
+
+def runs_report():
+    """Return the report of three runs of a study."""
+    runs = [
+        Run(name, answers_of(rows_of_wrong(tables(seed)[0], who=name), "infinity"))
+        for seed, name in enumerate("abc")
+    ]
+    return replication_report(replication(runs), "2026-01-01", "1")
 
 
 def names_in_reports(reports):

@@ -1,0 +1,96 @@
+"""Weighted sums of a model's scores in several runs of one study: the same stimuli, judged by other people.
+
+A score differs from run to run since people do, and since what a stimulus does may depend on the run: on the
+month, the panel, the country. With s_rj the effect of stimulus j on the score of run r, the variance of a
+weighted sum with weights c_r, such as a difference, is
+
+    sum_r c_r^2 V_r  +  sum_j sum_rs c_r c_s cov(s_rj, s_sj),
+
+where V_r is that of the run's evaluators. The second term is summed over products of the residuals of two
+evaluators on one stimulus, of one run or of two, centred as in `inference.py`. What a stimulus does alike in
+both runs cancels in a difference, so that its interaction with the run remains; the effect of a stimulus that
+only one run showed remains whole. Evaluators of two runs are different people.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from backend.analysis.distributions.inference import (
+    Component,
+    Estimate,
+    Seen,
+    df_of_parts,
+    parts_between,
+    parts_of_images,
+)
+
+
+@dataclass(frozen=True)
+class RunScore:
+    """The score of one model in one run, and what is random in it."""
+
+    estimate: Estimate
+    """In the unit of the method; its `people` are used."""
+    of_answers: float = 0.0
+    """Variance of the score if all answers were independent, below which evaluators cannot be; 0 for none."""
+    sides: Sequence[Seen] = ()
+    """Answers to real and to fake stimuli; empty if none is named, or if their effects are in `people`."""
+    names: Sequence[Sequence[str]] = ()
+    """For each side, the names of the stimuli by their codes in `sides`."""
+    scale: float = 1.0
+    """By how much a residual of 1 of all answers moves the score."""
+
+    @property
+    def shown(self) -> set[tuple[int, str]]:
+        """The stimuli that were shown, as (side, name)."""
+        return {
+            (side, names[code])
+            for side, (seen, names) in enumerate(zip(self.sides, self.names, strict=True))
+            for code in np.unique(seen.image[seen.image >= 0]).tolist()
+        }
+
+
+def contrast(runs: Sequence[RunScore], weights: Sequence[float], level: float) -> Estimate:
+    """Return the weighted sum of the scores of one model in several runs."""
+    people = Component(0.0, math.inf)
+    for run, c in zip(runs, weights, strict=True):
+        own = run.estimate.people
+        people = people + Component(c**2 * own.variance, own.df, c**3 * own.third)
+    least = math.fsum(c**2 * run.of_answers for run, c in zip(runs, weights, strict=True))
+    value = math.fsum(c * run.estimate.value for run, c in zip(runs, weights, strict=True))
+    pictures = _pictures(runs, weights) if all(run.sides for run in runs) else None
+    return Estimate(value, people.at_least(least, level), pictures)
+
+
+def _pictures(runs: Sequence[RunScore], weights: Sequence[float]) -> Component:
+    """Return the component of stimuli: of what they do not do alike in all runs."""
+    moved = [c * run.scale for run, c in zip(runs, weights, strict=True)]
+    parts = np.concatenate(
+        [
+            _parts([run.sides[side] for run in runs], [run.names[side] for run in runs], moved)
+            for side in (0, 1)
+        ]
+    )
+    return Component(max(0.0, float(parts.sum())), df_of_parts(parts))
+
+
+def _parts(sides: Sequence[Seen], names: Sequence[Sequence[str]], weights: Sequence[float]) -> np.ndarray:
+    """Return the part of each stimulus of one side in the variance of a weighted sum: shape (stimuli,)."""
+    every = {name: code for code, name in enumerate(sorted(set().union(*names)))}
+    codes = [np.array([every[name] for name in own], int) for own in names]
+    parts = np.zeros(len(every))
+    for seen, code, c in zip(sides, codes, weights, strict=True):
+        shown = np.unique(seen.image[seen.image >= 0])
+        parts[code[shown]] += c**2 * parts_of_images(seen) / (seen.people * (seen.people - 1))
+    for r, s in combinations(range(len(sides)), 2):
+        covariance = parts_between((sides[r], codes[r]), (sides[s], codes[s]), len(every))
+        parts += 2 * weights[r] * weights[s] * covariance / (sides[r].people * sides[s].people)
+    shown_by_any = np.unique(
+        np.concatenate([code[seen.image[seen.image >= 0]] for seen, code in zip(sides, codes, strict=True)])
+    )
+    result: np.ndarray = parts[shown_by_any]
+    return result

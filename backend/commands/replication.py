@@ -1,0 +1,117 @@
+"""Commands on the same study again: `rerun` and `replicate`."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from backend.commands.world import (
+    FOLDER,
+    LEVEL,
+    SIMULATED,
+    Number,
+    World,
+    answers_named,
+    command,
+    images_option,
+    named,
+    option,
+    progress_bar,
+    screen_width,
+)
+
+if TYPE_CHECKING:
+    from backend.analysis.replication import Run
+
+
+@command()
+@click.argument("name")
+@option("--as again", "Name of the new study.  [default: NAME-2, or the next number]", metavar="NEW")
+@images_option(
+    "Where browsers get the pictures, if not from `openhype serve`; they are uploaded there as well."
+)
+def rerun(world: World, name: str, again: str | None, place: str | None) -> None:
+    """Make a study like NAME for other people: the same stimuli, settings, pages and questions."""
+    from backend.administration.rerun import free_name
+    from backend.administration.rerun import rerun as run
+    from backend.foundation.timestamps import utc_now
+    from deploy.s3_upload import publisher
+
+    study = world.study(name)
+    again = again or free_name(world.store, name)
+    publish = publisher(place, progress_bar)
+    made = run(world.store, world.data, study, again, utc_now(), progress_bar, publish)
+    stimuli = sum(1 for _ in world.store.stimuli(made.name))
+    click.echo(f"made the study {made.name}: {', '.join(made.models)}; {stimuli:,} stimuli of {name}")
+    if left := [model for model in study.models if model not in made.models]:
+        click.echo(f"note: {', '.join(left)}, which was withdrawn, is left out")
+    click.echo(f"next: openhype set {made.name} panel=… if it is another; then recruit, and")
+    click.echo(f"then: openhype replicate {name} {made.name}")
+
+
+@command()
+@click.argument("what", metavar="NAME|FILE NAME|FILE...", nargs=-1, required=True)
+@option(
+    "--margin",
+    "Difference from which on scores count as changed: percentage points; ms or log-odds for methods with "
+    "such scores.  [default: 5 points]",
+    Number(0, min_open=True),
+)
+@option("--json as_json", "Print JSON, with full precision.", bool)
+@option("-o --out", "Also write a page with figure and tables into this directory.", FOLDER, "DIR")
+@LEVEL
+@SIMULATED
+def replicate(
+    world: World,
+    what: tuple[str, ...],
+    margin: float | None,
+    as_json: bool,
+    out: Path | None,
+    level: float,
+    simulated: bool,
+) -> None:
+    """Test runs of one study against each other: did scores change, or stay within a margin?
+
+    Runs are studies made by `openhype rerun`, or files of responses; their order is that of the chart.
+    """
+    from backend import __version__
+    from backend.analysis.replication import replication
+    from backend.foundation.errors import InvalidInput
+    from backend.foundation.timestamps import utc_now
+    from backend.report.replication import report
+    from backend.report.text_report import as_sections
+    from backend.report.write import write
+    from backend.responses.runs import differing_settings
+
+    studies = [named(world, one) for one in what]
+    if twice := sorted({one for one in what if what.count(one) > 1}):
+        raise InvalidInput(f"{twice[0]} is named twice; a run is compared with other ones")
+    stems = [one.stem if isinstance(one, Path) else one.name for one in studies]
+    runs = [
+        _run(world, one, stem if stems.count(stem) == 1 else one, simulated)
+        for one, stem in progress_bar([*zip(what, stems, strict=True)], len(what), "runs")
+    ]
+    data = replication(runs, level, margin)
+    warnings = differing_settings([one for one in studies if not isinstance(one, Path)])
+    for warning in warnings:
+        click.echo(f"note: {warning}", err=True)
+    made = report(data, f"{utc_now():%Y-%m-%d}", __version__, warnings)
+    if as_json:
+        click.echo(json.dumps(data, indent=2, allow_nan=False))
+    else:
+        click.echo(as_sections(made, screen_width()))
+    if out is not None:
+        click.echo(str(write(made, out, progress=progress_bar)[-1]), err=True)
+
+
+def _run(world: World, what: str, name: str, simulated: bool) -> "Run":
+    """Return the responses of a study or a file as a run called `name`."""
+    from backend.analysis.replication import Run
+
+    found = named(world, what)
+    answers = answers_named(world, what, True, simulated)
+    if isinstance(found, Path):
+        return Run(name, answers)
+    pool = frozenset(stimulus.name for stimulus in world.store.stimuli(found.name) if not stimulus.role)
+    return Run(name, answers, pool)

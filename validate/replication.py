@@ -1,0 +1,161 @@
+"""Validation of tests between runs of one study, over the cells of `grid.py`.
+
+Two runs of each study show the same stimuli to other people. Without a change, the share of studies in which
+one is found (`p` below .05) has to be at most 6%, and where scores differ by just the margin of equivalence,
+5 points, so does the share in which they are called equivalent, while the interval covers that difference in
+93% or more. In every other cell half of the variance of stimuli is the run's own: their interaction with it.
+`python -m validate.replication [STUDIES]` prints the table and writes it to docs/replication.md.
+"""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from backend.analysis.comparisons.run_contrasts import RunScore, contrast
+from backend.analysis.distributions.inference import Seen, mean_of
+from backend.analysis.judgment_scores import scores_of
+from backend.analysis.judgments.more_real import strength_scores
+from backend.analysis.table.response_table import Answers
+from validate.grid import cells
+from validate.inferences import DOCS, put
+from validate.judged import JUDGED, RESAMPLES, Cell, dealt
+from validate.mixed_sessions import BIAS
+from validate.studies import deviations
+
+LEVEL, MARGIN, STUDIES = 0.95, 5.0, 1000
+OTHERS = {"pair": 300, "exposures": 150, "time": 100, "tournament": 100}
+"""Studies of a cell of the other judgments, in which nothing changed."""
+PAGE = DOCS.with_name("replication.md")
+MARKS = ("<!-- replication: python -m validate.replication -->", "<!-- end of replication -->")
+Row = dict[str, Any]
+
+
+def of_shares(cell: Cell, studies: int, rng: np.random.Generator) -> Row:
+    """Return the rates of false verdicts of runs of real or fake, and the coverage of a difference of 5."""
+    own = 0.5 if cell.seed % 2 else 0.0
+    counts = dict.fromkeys(("false_change", "found_equal", "false_equal", "covers", "found_change"), 0)
+    for _ in range(studies):
+        for by in (0.0, MARGIN / 100):
+            seed = int(rng.integers(2**60))
+            pair = [_run(cell, share, seed, own, rng) for share in (cell.share, cell.share + by)]
+            _count(counts, contrast(pair, (-1.0, 1.0), LEVEL), 100 * by)
+    return {name: count / studies for name, count in counts.items()}
+
+
+def _run(cell: Cell, share: float, seed: int, own: float, rng: np.random.Generator) -> RunScore:
+    """Return the score of a run of real or fake, as `run_scores` has it; drawn as in `mixed_sessions.py`.
+
+    Args:
+        seed: of the effects of stimuli that all runs have in common.
+        own: the run's own share (0 to 1) of the variance of these effects.
+    """
+    people, shown = cell.people, cell.shown
+    pool = cell.pool or people * shown
+    spread = np.sqrt(1 + cell.people_sd**2 + BIAS**2 + cell.pictures_sd**2)
+    able = ndtri(share) * spread + cell.people_sd * deviations(cell.shape, people, rng)
+    bias, common = BIAS * rng.standard_normal(people), np.random.default_rng(seed)
+    wrong = np.empty((2, people, shown))
+    images = np.empty((2, people, shown), int)
+    for side in range(2):
+        alike, apart = (each.standard_normal(pool) for each in (common, rng))
+        hard = cell.pictures_sd * (np.sqrt(1 - own) * alike + np.sqrt(own) * apart)
+        images[side] = dealt(people, shown, cell.pool, rng)
+        middle = able + (bias if side else -bias)
+        wrong[side] = rng.random((people, shown)) < ndtr(middle[:, None] + hard[images[side]])
+    names = [str(image) for image in range(pool)]
+    person, weight = np.repeat(np.arange(people), shown), np.full(people * shown, 1 / (2 * shown))
+    sides = [
+        Seen(
+            person,
+            person,
+            images[side].ravel(),
+            (own_side - own_side.mean()).ravel() * weight,
+            weight,
+            people,
+        )
+        for side, own_side in enumerate(wrong)
+    ]
+    mean = float(wrong.mean())
+    of_answers = 1e4 * mean * (1 - mean) / wrong.size
+    return RunScore(mean_of(100 * wrong.mean(axis=(0, 2))), of_answers, sides, [names, names], 100.0)
+
+
+def _count(counts: dict[str, int], found: Any, true: float) -> None:
+    if not found.total.variance > 0:
+        return
+    if not true:
+        counts["false_change"] += found.p() < 1 - LEVEL
+        counts["found_equal"] += found.p_within(MARGIN) < 1 - LEVEL
+        return
+    low, high = found.interval(LEVEL)
+    counts["false_equal"] += found.p_within(MARGIN) < 1 - LEVEL
+    counts["found_change"] += found.p() < 1 - LEVEL
+    counts["covers"] += low <= true <= high
+
+
+def of_judgment(cell: Cell, studies: int, rng: np.random.Generator) -> Row:
+    """Return the rate of false changes of runs of any judgment, over models."""
+    judged, false, tested = JUDGED[cell.judgment], 0, 0
+    for _ in range(studies):
+        same = replace(cell, seed=int(rng.integers(2**31)), is_mixed=False)
+        one, other = (_scores(judged.draw(same, cell.people, rng, True)) for _ in range(2))
+        for model in one.keys() & other.keys():
+            found = contrast((one[model], other[model]), (-1.0, 1.0), LEVEL)
+            if found.total.variance > 0:
+                tested += 1
+                false += found.p() < 1 - LEVEL
+    return {"false_change": false / max(tested, 1), "tested": tested}
+
+
+def _scores(answers: Any) -> dict[str, RunScore]:
+    if isinstance(answers, Answers):
+        return scores_of(answers.method).run_scores(answers, LEVEL)
+    return strength_scores(answers, RESAMPLES)
+
+
+def table(studies: int = STUDIES, seed: int = 3) -> Iterator[tuple[Cell, Row]]:
+    """Yield the results of each cell."""
+    rng = np.random.default_rng(seed)
+    for cell in cells("infinity"):
+        yield replace(cell, is_mixed=False, step=0.0), of_shares(cell, studies, rng)
+    for judgment, most in OTHERS.items():
+        for cell in cells(judgment):
+            yield cell, of_judgment(cell, min(studies, most), rng)
+
+
+def as_markdown(found: list[tuple[Cell, Row]]) -> str:
+    """Return the table: for each judgment the least, median and most of the cells."""
+    lines = ["| judgment | what | cells | least | median | most |", "| --- " * 6 + "|"]
+    words = {
+        "false_change": "a change is found where there is none",
+        "false_equal": "equivalent within 5 points, where the difference is 5",
+        "covers": "the interval holds a difference of 5 points",
+        "found_change": "a change of 5 points is found",
+        "found_equal": "equivalent within 5 points, without a change",
+    }
+    for judgment in dict.fromkeys(cell.judgment for cell, _ in found):
+        mine = [row for cell, row in found if cell.judgment == judgment]
+        for name, text in words.items():
+            if name in mine[0]:
+                ends = np.quantile([100 * row[name] for row in mine], [0, 0.5, 1])
+                shares = " | ".join(f"{end:.1f}%" for end in ends)
+                lines.append(f"| {judgment} | {text} | {len(mine)} | {shares} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    found = []
+    for cell, row in table(int(sys.argv[1]) if len(sys.argv) > 1 else STUDIES):
+        print(cell, {name: round(value, 3) for name, value in row.items()}, flush=True)  # noqa: T201
+        found.append((cell, row))
+    text = as_markdown(found)
+    print(text)  # noqa: T201
+    put(PAGE, MARKS, text)
+
+
+if __name__ == "__main__":
+    main()
