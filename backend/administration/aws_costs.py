@@ -18,7 +18,7 @@ from backend.stores.dynamodb.counters import quotas
 from backend.stores.dynamodb.keys import LISTS
 
 _WRITE_UNIT, _READ_UNIT = 1024, 4096
-_HEAD_BYTES, _HEAD_BYTES_A_PICTURE = 750, 2
+_HEAD_BYTES, _HEAD_BYTES_A_PICTURE = 750, 22
 _STANDING_BYTES = 265
 """Key and cursor of an item, with the display that the browser reported."""
 _ANSWER_BYTES = {False: 99, True: 162}

@@ -87,9 +87,9 @@ class Question:
     page: str = ""
     """Title of its page, on which its neighbours with the same title stand too; '' for an automatic page."""
     choices: tuple[str, ...] = ()
-    min: float | None = None
-    max: float | None = None
-    step: float = 1
+    min: int | float | None = None
+    max: int | float | None = None
+    step: int | float = 1
     """Difference of successive numbers from `min` (or 0) on; 0 for any."""
     points: int = 5
     """Points of a scale, answered as 1 to `points`."""
@@ -353,13 +353,6 @@ def _number_expected(question: Question) -> str:
 
 def _has_whole_steps(question: Question) -> bool:
     return question.step != 0 and all(value == int(value) for value in (question.step, question.min or 0))
-
-
-def question_of(data: Mapping[str, Any]) -> Question:
-    """Return a question from plain data as a store has it."""
-    condition = data["shown_if"]
-    shown_if = condition and ShownIf(condition["question"], tuple(condition["answers"]))
-    return Question(**{**data, "choices": tuple(data["choices"]), "shown_if": shown_if})
 
 
 def _check_text(

@@ -8,8 +8,7 @@ import msgspec
 
 from backend.experiment import settings
 from backend.experiment.protocol import to_json
-from backend.experiment.questionnaire import Page, question_of
-from backend.experiment.records import Interaction, PlannedBlock, Response, Session, Study, Timing
+from backend.experiment.records import Response, Session, Study
 from backend.experiment.session import Cursor
 
 
@@ -28,48 +27,16 @@ def _text(data: Any) -> str:
 def load_study(text: str) -> Study:
     """Return the study in a record; the same one for the same text, since no study changes in place."""
     data = json.loads(text)
-    data["protocol"] = settings.from_json(data["protocol"])
-    for name in ("models", "classes", "masks", "notes", "joined", "joined_at", "closed"):
-        data[name] = tuple(data[name])
-    data["pages"] = tuple(Page(**page) for page in data["pages"])
-    data["questions"] = tuple(question_of(question) for question in data["questions"])
-    return Study(**data)
+    return msgspec.convert({**data, "protocol": settings.from_json(data["protocol"])}, Study)
 
 
 def load_session(text: str) -> Session:
-    data = json.loads(text)
-    data["blocks"] = tuple(_block(block) for block in data["blocks"])
-    data["spares"] = tuple(_block(block) for block in data["spares"])
-    return session_of(data)
-
-
-def session_of(data: dict[str, Any]) -> Session:
-    """Return the session with these fields."""
-    data["models"] = tuple(data["models"])
-    return Session(**data)
+    return msgspec.json.decode(text, type=Session)
 
 
 def load_cursor(text: str) -> Cursor:
-    data = json.loads(text)
-    data["displays"] = tuple(data["displays"])
-    data["voids"] = tuple((index, spare) for index, spare in data["voids"])
-    return Cursor(**data)
+    return msgspec.json.decode(text, type=Cursor)
 
 
 def load_response(text: str) -> Response:
-    data = json.loads(text)
-    data["flags"] = tuple(data["flags"])
-    if data["mask_ms"] is not None:
-        data["mask_ms"] = tuple(data["mask_ms"])
-    if data["timing"] is not None:
-        timing = data["timing"]
-        for name in ("planned_frames", "achieved_frames", "phase_ms"):
-            timing[name] = tuple(timing[name])
-        data["timing"] = Timing(**timing)
-    data["interactions"] = tuple(Interaction(**each) for each in data["interactions"])
-    return Response(**data)
-
-
-def _block(data: dict[str, Any]) -> PlannedBlock:
-    parts = ("stimuli", "truths", "models", "by_need", "kinds", "exposures_ms")
-    return PlannedBlock(class_=data["class_"], **{name: tuple(data[name]) for name in parts})
+    return msgspec.json.decode(text, type=Response)

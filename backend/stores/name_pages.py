@@ -8,8 +8,7 @@ reads pages on demand needs few of them, and one that keeps all of them needs 17
 import json
 import re
 import zlib
-from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import overload
 
 from backend.experiment.sampling import Pool
@@ -61,16 +60,6 @@ class PackedNames(Sequence[str]):
         starts = range(first, first + self._pictures * _HASH, _HASH)
         return " ".join(self._packed[start : start + _HASH].hex() + self._suffix for start in starts)
 
-    def place_of(self, name: str) -> int | None:
-        """Return the index of a name among names in order; None if it is not one of them."""
-        place = bisect_left(self, name)
-        return place if place < len(self) and self[place] == name else None
-
-    def place_of_item(self, first: str, names: Set[str]) -> int | None:
-        """Return the index of the stimulus of these pictures, of which `first` is the first; None if none."""
-        place = bisect_left(self, first)
-        return place if place < len(self) and {*self[place].split(" ")} == names else None
-
 
 def pack_names(names: Sequence[str]) -> bytes:
     """Return names encoded; hashes with one extension take 16 bytes each.
@@ -114,14 +103,10 @@ class PagedNames(Sequence[str]):
 
     def several(self, places: Sequence[int]) -> list[str]:
         """Return the names at the indices `places`; their pages are read at once."""
-        return names_at(self._pages, [self._first_page * NAMES_PER_PAGE + place for place in places])
-
-
-def names_at(pages: Pages, numbers: Sequence[int]) -> list[str]:
-    """Return names by number: `NAMES_PER_PAGE` times that of their page, plus the index in it."""
-    packed = pages({number // NAMES_PER_PAGE for number in numbers})
-    opened = {page: PackedNames(data) for page, data in packed.items()}
-    return [opened[number // NAMES_PER_PAGE][number % NAMES_PER_PAGE] for number in numbers]
+        split = [divmod(place, NAMES_PER_PAGE) for place in places]
+        packed = self._pages({self._first_page + page for page, _ in split})
+        opened = {page: PackedNames(data) for page, data in packed.items()}
+        return [opened[self._first_page + page][i] for page, i in split]
 
 
 def pages_of(names: Sequence[str]) -> Iterator[bytes]:

@@ -2,7 +2,7 @@
 
 A pool belongs to one upload: the name of a study that was deleted before it was begun may be reused by
 another study, with another pool. A pool that grows is stored anew, as another upload: sessions of before
-refer to the upload that they were planned from.
+name the upload that they were planned from.
 """
 
 import secrets
@@ -29,7 +29,6 @@ _PART_BYTES = 350_000
 _PAGES_AT_ONCE = 100
 _SMALL_PAGES = 20
 """A pool of up to so many pages, of which a session needs most, is read as a whole."""
-_SIDES, _FIRSTS = "sides", "firsts"
 
 
 class Pools:
@@ -50,11 +49,10 @@ class Pools:
             self._put(*keys.page_of_pool(study, upload, number), page)
         for part, sources in enumerate(packed.sources, start=1):
             self._put(keys.sources_of_pool(study, upload), f"{part:08d}", sources)
-        for name, data in ((_SIDES, packed.sides), (_FIRSTS, packed.firsts)):
-            starts = range(0, len(data), _PART_BYTES)
-            for part, start in enumerate(starts, start=1):
-                place = f"{name} {part:04d} of {len(starts):04d}"
-                self._put(keys.of_pool(study, upload), place, data[start : start + _PART_BYTES])
+        starts = range(0, len(packed.sides), _PART_BYTES)
+        for part, start in enumerate(starts, start=1):
+            place = f"{part:04d} of {len(starts):04d}"
+            self._put(keys.of_pool(study, upload), place, packed.sides[start : start + _PART_BYTES])
         return upload
 
     def remove(self, study: str, upload: str) -> None:
@@ -93,13 +91,9 @@ class Pools:
             self.know_item(study, item)
         return self._uploads[study]
 
-    def of(self, study: str, upload: str | None = None) -> StoredPool:
-        """Return a study's pool; an empty one if there is no such study.
-
-        Args:
-            upload: that of the pool before it grew, for sessions stored then; default, that of the pool now.
-        """
-        upload = upload or self.upload_of(study)
+    def of(self, study: str) -> StoredPool:
+        """Return a study's pool; an empty one if there is no such study."""
+        upload = self.upload_of(study)
         if upload is None:
             return pool_codec.EMPTY
         pool = self._kept.get(upload)
@@ -136,16 +130,16 @@ class Pools:
         parts = list(self._calls.each(keys.of_pool(study, upload)))
         if not parts:
             return pool_codec.EMPTY
-        sides, firsts = (_joined(parts, name) for name in (_SIDES, _FIRSTS))
-        if sides is None or firsts is None:
+        if len(parts) != int(parts[0]["s"]["S"].rpartition(" ")[2]):
             raise no_study(study)
-        count = len(PackedNames(firsts))
-        small = range(count if count <= _SMALL_PAGES else 0)
 
         def pages(wanted: Iterable[int]) -> Mapping[int, bytes]:
+            small = range(pool.page_count if pool.page_count <= _SMALL_PAGES else 0)
             return self._read_pages(study, upload, wanted, small)
 
-        return pool_codec.unpack_directory(sides, firsts, pages)
+        sides = pool_codec.unpack_sides(b"".join(part["b"]["B"] for part in parts))
+        pool = StoredPool(sides, pages)
+        return pool
 
     def _read_pages(
         self, study: str, upload: str, wanted: Iterable[int], besides: Iterable[int]
@@ -181,14 +175,6 @@ class Pools:
 
     def _put(self, partition: str, place: str, data: bytes) -> None:
         self._calls.put({**key(partition, place), "b": {"B": data}})
-
-
-def _joined(items: Sequence[Item], name: str) -> bytes | None:
-    """Return the data stored in parts as `name`; None if a part is missing."""
-    parts = [item for item in items if item["s"]["S"].startswith(f"{name} ")]
-    if not parts or len(parts) != int(parts[0]["s"]["S"].rpartition(" ")[2]):
-        return None
-    return b"".join(part["b"]["B"] for part in parts)
 
 
 def uploads_of(item: Item) -> list[str]:

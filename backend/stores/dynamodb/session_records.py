@@ -1,18 +1,21 @@
-"""Heads: the immutable part of each session, with its stimuli as numbers into its study's pool.
+"""Heads: the immutable part of each session.
 
 A session does not change once stored, so that a process reads it once.
 """
 
+import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from backend.experiment.records import Session
 from backend.experiment.session import Cursor
 from backend.foundation.errors import NotFound
 from backend.foundation.recent import Recent
-from backend.stores.dynamodb import keys, pool_codec
+from backend.stores import json_codec
+from backend.stores.dynamodb import keys
 from backend.stores.dynamodb.client import Calls, Item, Refused, key
 from backend.stores.dynamodb.pools import UPLOAD, Pools
 
@@ -25,13 +28,16 @@ _KEPT_BYTES = 32 << 20
 
 @dataclass(frozen=True)
 class Head:
-    """A session, its stimulus names in index order, and whether it expires if nothing is written."""
+    """A session, and whether it expires if nothing is written."""
 
     session: Session
-    pictures: Sequence[str]
     expires: bool
     held_until: float | None = None
     """When (seconds of the epoch) it stops counting towards the wanted sessions, unless it has begun."""
+
+    @cached_property
+    def pictures(self) -> Sequence[str]:
+        return pictures_of(self.session)
 
 
 class Heads:
@@ -70,13 +76,10 @@ class Heads:
         held_until: float | None = None,
     ) -> Head:
         """Store and return a head, together with the cursor of a session without any write."""
-        pictures = pool_codec.pictures(session)
         upload = self._pools.upload_of(session.study)
-        facts, numbers = pool_codec.pack_session(session, self._pools.of(session.study, upload))
-        item = {**key(keys.of_session(session.id), keys.HEAD), **keys.cursor_attributes(cursor, pictures)}
-        item |= {"j": {"B": facts}, "n": {"S": session.study}}
-        if numbers:
-            item["q"] = {"B": numbers}
+        head = Head(session, expires_at is not None, held_until)
+        item = key(keys.of_session(session.id), keys.HEAD) | keys.cursor_attributes(cursor, head.pictures)
+        item |= {"j": {"B": _packed(session)}, "n": {"S": session.study}}
         if expires_at is not None:
             item[TTL_ATTRIBUTE] = {"N": str(int(expires_at))}
         if held_until is not None:
@@ -84,7 +87,6 @@ class Heads:
         if upload is not None:
             item[UPLOAD] = {"S": upload}
         self._calls.put(item)
-        head = Head(session, pictures, expires_at is not None, held_until)
         self._kept.put(session.id, head)
         return head
 
@@ -94,10 +96,9 @@ class Heads:
             session = replace(self.of(session_id).session, panel=dict(panel), device=dict(device))
         except NotFound:
             return
-        facts, _ = pool_codec.pack_session(session, self._pools.of(session.study))
         with suppress(Refused):  # erased in the meantime
             place = (keys.of_session(session_id), keys.HEAD)
-            self._calls.update(*place, "SET j = :j", "attribute_exists(p)", {":j": {"B": facts}})
+            self._calls.update(*place, "SET j = :j", "attribute_exists(p)", {":j": {"B": _packed(session)}})
         self.drop(session_id)
 
     def drop(self, session_id: str) -> None:
@@ -105,12 +106,8 @@ class Heads:
         self._kept.drop(session_id)
 
     def in_item(self, item: Item) -> Head:
-        numbers, study = item["q"]["B"] if "q" in item else b"", item["n"]["S"]
-        upload = item[UPLOAD]["S"] if UPLOAD in item else None
-        session = pool_codec.unpack_session(item["j"]["B"], numbers, lambda: self._pools.of(study, upload))
         return Head(
-            session,
-            pool_codec.pictures(session),
+            json_codec.load_session(zlib.decompress(item["j"]["B"]).decode()),
             expires=TTL_ATTRIBUTE in item,
             held_until=float(item[_HELD]["N"]) if _HELD in item else None,
         )
@@ -123,6 +120,15 @@ class Heads:
         """Return whether a session has expired or belongs to an earlier study of the same name."""
         is_of_another = UPLOAD in item and not self._pools.is_of(item["n"]["S"], item[UPLOAD]["S"])
         return is_of_another or self.is_expired(item)
+
+
+def pictures_of(session: Session) -> list[str]:
+    """Return all stimulus names of a session, in the order in which responses index them."""
+    return [name for block in (*session.blocks, *session.spares) for name in block.stimuli]
+
+
+def _packed(session: Session) -> bytes:
+    return zlib.compress(json_codec.dump(session).encode(), 9)
 
 
 def no_session(session_id: str) -> NotFound:

@@ -3,7 +3,7 @@
 | partition | sort key | content |
 | --- | --- | --- |
 | `studies` | name | a study, with the upload id of its pool |
-| `pool STUDY UPLOAD` | part | the sides of the pool, and the first name of each page (`pool_codec.py`) |
+| `pool STUDY UPLOAD` | part | the sides of the pool (`pool_codec.py`) |
 | `pool STUDY UPLOAD SHARD` | page | 240 names |
 | `pool STUDY UPLOAD sources` | part | paths of the researcher's files |
 | `claim STUDY KEY` | `-` | the session that holds an evaluator's claim |
@@ -36,12 +36,12 @@ from backend.experiment.sampling import Pool
 from backend.experiment.session import Cursor, has_answered, total_trials
 from backend.foundation.errors import Conflict, NotFound, StoreFailed
 from backend.stores import json_codec
-from backend.stores.dynamodb import counters, keys, pool_codec, record_codec
+from backend.stores.dynamodb import counters, keys, record_codec
 from backend.stores.dynamodb.client import Calls, Item, Refused, connect, key, parse_url
 from backend.stores.dynamodb.counters import Count, Counters
 from backend.stores.dynamodb.entries import Books
 from backend.stores.dynamodb.pools import EARLIER, UPLOAD, Pools, uploads_of
-from backend.stores.dynamodb.session_records import TTL_ATTRIBUTE, Head, Heads, no_session
+from backend.stores.dynamodb.session_records import TTL_ATTRIBUTE, Head, Heads, no_session, pictures_of
 from backend.stores.store import Capacity, Entry, Stale, check_capacity, found_study, no_study
 
 _LARGEST_BYTES = 350_000
@@ -335,7 +335,7 @@ class DynamoStore:
         stored = cursor.version if newest is None else int(newest.get("v", {"N": "0"})["N"])
         if stored > cursor.version:
             raise continued
-        pictures = pool_codec.pictures(session)
+        pictures = pictures_of(session)
         for k, start in enumerate(range(0, len(responses), _RESPONSES_PER_PART)):
             part = record_codec.pack(responses[start : start + _RESPONSES_PER_PART], pictures)
             self._calls.put({**key(keys.of_session(session.id), f"{keys.HEAD}-{k:04d}"), "b": {"B": part}})

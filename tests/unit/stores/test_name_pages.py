@@ -32,16 +32,6 @@ def test_names_come_back_as_they_were_packed(names):
     assert packed[1:3] == names[1:3]
 
 
-@given(st.sets(NAMES, min_size=1), st.data())
-def test_a_name_is_found_where_it_is_and_no_other_is_found(names, data):
-    ordered = sorted(names)
-    packed, sought = PackedNames(pack_names(ordered)), data.draw(st.one_of(NAMES, st.sampled_from(ordered)))
-
-    place = packed.place_of(sought)
-
-    assert place == (ordered.index(sought) if sought in names else None)
-
-
 def test_a_full_page_of_hashes_is_below_four_kilobytes_with_its_keys():
     rng = Random(1)
     keys = len(f"pool {'n' * 63} {'0' * 16} 7" + "00000000" + "psb")

@@ -70,12 +70,11 @@ def test_a_session_of_many_stimuli_is_opened_and_resumed_with_few_reads(table):
     meter.calls.clear()
     meter.units.clear()
     assert metered(table, meter).session("s1") == session
-    assert meter.calls["batch_get_item"] <= 2
-    assert meter.calls["query"] == 1
-    assert meter.units["batch_get_item"] <= 60
+    assert meter.calls == {"get_item": 2}  # the session and its study, whatever the pool
+    assert meter.units["get_item"] <= 2
 
 
-def test_the_numbers_of_a_session_are_all_that_is_stored_of_its_stimuli(table):
+def test_a_session_is_stored_with_its_names_compressed(table):
     study = studies.study()
     stimuli = studies.pool(study, each=900)
     store = DynamoStore.open(table)
@@ -84,8 +83,7 @@ def test_the_numbers_of_a_session_are_all_that_is_stored_of_its_stimuli(table):
     store.add_session(studies.session(study, stimuli), opening(study.protocol, studies.CREATED_AT))
 
     item = store._calls.get("session s1", "00000000")
-    assert len(item["q"]["B"]) == 2 * (100 + 20)
-    assert len(item["j"]["B"]) < 400
+    assert 16 * 120 < len(item["j"]["B"]) < 25 * 120  # a name is a hash of 16 bytes
 
 
 def test_what_is_cached_of_pools_is_bounded_by_its_bytes(table, monkeypatch):

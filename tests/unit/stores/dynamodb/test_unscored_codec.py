@@ -1,4 +1,4 @@
-"""Sessions with practice and checks are stored as numbers into their pool, as others are."""
+"""Pools with pictures for practice and checks in a table."""
 
 from random import Random
 
@@ -17,26 +17,20 @@ from ... import unscored_studies
 
 def stored_pool(stimuli):
     packed = pool_codec.pack_pool(stimuli)
-    return pool_codec.unpack_directory(packed.sides, packed.firsts, held_pages(packed.pages))
+    return pool_codec.StoredPool(pool_codec.unpack_sides(packed.sides), held_pages(packed.pages))
 
 
 @pytest.mark.parametrize("classes", [(), ("cat", "dog")])
-def test_a_session_with_practice_and_checks_is_stored_by_numbers_and_read_as_it_was(classes):
+def test_a_session_with_practice_and_checks_comes_back_from_a_pool_in_pages(classes):
     study = studies.study(
         classes=classes, images=20, practice_images=6, picture_checks=4, instructed_checks=6
     )
     stimuli = unscored_studies.stimuli(study)
-    pool = stored_pool(stimuli)
-    drawn = pool.pool()
     turn = Turn(study.conditions[0], 0, Random(1), Random(1))
-    blocks, spares = judgment_of("infinity").draw(study, drawn, turn)
+    blocks, spares = judgment_of("infinity").draw(study, stored_pool(stimuli).pool(), turn)
     session = studies.session(studies.study(classes=classes), stimuli)
     session = studies.replaced(session, blocks=blocks, spares=spares)
 
-    facts, numbers = pool_codec.pack_session(session, pool)
-
-    assert len(numbers) == 2 * sum(len(block.stimuli) for block in (*blocks, *spares))
-    assert pool_codec.unpack_session(facts, numbers, lambda: pool) == session
     assert json_codec.load_session(json_codec.dump(session)) == session
 
 
