@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 from backend.administration.study_spec import StudySpec
 from backend.experiment import sampling, unscored
@@ -124,6 +124,9 @@ class Draft:
         return lack
 
 
+D = TypeVar("D", bound=Draft)
+
+
 def check_masks(draft: Draft, making: Making) -> Draft:
     """Read the researcher's own masks before all pictures, so that they are not refused after those."""
     from backend.stimuli.masks import check_masks
@@ -134,7 +137,7 @@ def check_masks(draft: Draft, making: Making) -> Draft:
     return draft
 
 
-def take_in(draft: Draft, making: Making) -> Draft:
+def take_in(draft: D, making: Making) -> D:
     """Read all sides, refuse or leave out files, and write the others uniform in all but what they show."""
     medium, spec = MEDIA[draft.judgment.medium], draft.spec
     ingest: Callable[..., Intake] = medium.ingest_items if draft.judgment.has_items else medium.ingest

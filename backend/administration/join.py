@@ -23,7 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from backend.administration import intake_facts
-from backend.administration.study_spec import check_models
+from backend.administration.draft import Draft, Making, take_in
+from backend.administration.study_spec import StudySpec, check_models
 from backend.experiment.judgments import judgment_of
 from backend.experiment.records import FAKE, Stimulus, Study
 from backend.experiment.sampling import pool_of
@@ -34,7 +35,6 @@ from backend.foundation.printable import printable
 from backend.foundation.syncing import sync, sync_all
 from backend.foundation.timestamps import stamp
 from backend.recruitment import approved_sessions
-from backend.stimuli.media import MEDIA
 from backend.stimuli.medium import Intake, Refused
 from backend.stores.datadir import DataDir
 from backend.stores.store import Store
@@ -98,9 +98,10 @@ def join(
         )
     with data.making(name) as folder:
         _remove_left(store, data, study)
-        new = folder / "pictures"
-        stimuli, notes = _taken_in(study, store, replace(newcomer, model=model), new, progress, say)
-        _check_new(study, store, there, new, stimuli, newcomer.is_submitted, progress)
+        making = Making(store, data, new := folder / "pictures", progress, say, publish)
+        draft, notes = _taken_in(study, replace(newcomer, model=model), making)
+        stimuli = draft.intake.stimuli
+        _check_new(draft, making, newcomer.is_submitted)
         with data.locked("publish"):  # else they could go to another study, if this one is deleted meanwhile
             store.study(name)
             before_storing()
@@ -202,47 +203,51 @@ def _dated(study: Study, model: str, now: datetime) -> str:
     )
 
 
-def _taken_in(
-    study: Study, store: Store, newcomer: Newcomer, out: Path, progress: Any, say: Any
-) -> tuple[tuple[Stimulus, ...], Sequence[str]]:
-    """Return the pictures of a model, made like those of its study, and notes about them."""
-    from backend.stimuli.images import resolve_format
+@dataclass(frozen=True)
+class _Joining(Draft):
+    """The draft of a study with one model more, whose pictures are taken in like its reals."""
 
-    judgment, shown = judgment_of(study.protocol.method), study.protocol.stimuli
-    model = newcomer.model
-    grown = replace(study, models=(*study.models, model), joined=(*study.joined, len(study.models)))
-    known = intake_facts.read(store, study)
-    equalise = known.equalise if newcomer.equalise is None else newcomer.equalise
+    pool: tuple[Stimulus, ...] = ()
+    """The stimuli that the study has."""
 
-    def lacking(stimuli: Sequence[Stimulus], classes: Sequence[str]) -> str:
-        if tuple(classes) != study.classes:
-            remedy = (
-                "give it the same sub-folders" if study.classes else "put its files into the folder itself"
-            )
-            return (
-                f"model {model} has {_classes(classes)}, and study {study.name} has "
-                f"{_classes(study.classes)}; {remedy}"
-            )
-        return judgment.lack(grown, pool_of([*store.stimuli(study.name), *_of(model, stimuli)]))
+    @property
+    def model(self) -> str:
+        return self.study.models[-1]
 
-    try:
-        intake = MEDIA[judgment.medium].ingest(
-            newcomer.folder,
-            {},
-            out,
-            size_px=shown.size_px,
-            reals_name=model,
-            image_format=resolve_format(shown.image_format, shown.size_px),
-            equalise=equalise,
-            skip_bad=newcomer.skip_bad,
-            strict=newcomer.strict,
-            lacking=lacking,
-            progress=progress,
-            say=say,
+    @property
+    def sides(self) -> dict[str, Any]:
+        return super().sides | {"reals_name": self.model, "flat": None}
+
+    def lacking(self, stimuli: Sequence[Stimulus], classes: Sequence[str]) -> str:
+        study, model = self.study, self.model
+        if tuple(classes) == study.classes:
+            return self.judgment.lack(study, pool_of([*self.pool, *_of(model, stimuli)]))
+        remedy = "give it the same sub-folders" if study.classes else "put its files into the folder itself"
+        return (
+            f"model {model} has {_classes(classes)}, and study {study.name} has {_classes(study.classes)}; "
+            f"{remedy}"
         )
+
+
+def _taken_in(study: Study, newcomer: Newcomer, making: Making) -> tuple[_Joining, Sequence[str]]:
+    """Return a study's draft with the pictures of a model, made like its own, and notes about them."""
+    model, method = newcomer.model, study.protocol.method
+    known = intake_facts.read(making.store, study)
+    equalise = known.equalise if newcomer.equalise is None else newcomer.equalise
+    form: dict[str, Any] = {"equalise": equalise, "skip_bad": newcomer.skip_bad, "strict": newcomer.strict}
+    grown = replace(study, models=(*study.models, model), joined=(*study.joined, len(study.models)))
+    draft = _Joining(
+        StudySpec(study.name, study.kind, method, newcomer.folder, **form),
+        grown,
+        pool=tuple(making.store.stimuli(study.name)),
+    )
+    try:
+        draft = take_in(draft, making)
     except Refused as refused:
         raise InvalidInput(str(refused).replace("the reals", f"model {model}")) from None
-    return tuple(_of(model, intake.stimuli)), (*_notes(study, model, intake, known, equalise),)
+    notes = (*_notes(study, model, draft.intake, known, equalise),)
+    fakes = replace(draft.intake, stimuli=tuple(_of(model, draft.intake.stimuli)))
+    return replace(draft, intake=fakes), notes
 
 
 def _notes(
@@ -285,27 +290,19 @@ def _classes(classes: Sequence[str]) -> str:
     return f"the classes {', '.join(classes)}" if classes else "no classes"
 
 
-def _check_new(
-    study: Study,
-    store: Store,
-    there: Path,
-    new: Path,
-    stimuli: Sequence[Stimulus],
-    is_submitted: bool,
-    progress: Any,
-) -> None:
+def _check_new(draft: _Joining, making: Making, is_submitted: bool) -> None:
     """Raise InvalidInput if a picture shows the same as one that the study has, whosever it is.
 
     Their names say nothing of it, since they are made with another key. A submitter gets one answer for
     all of them. Were those of some not compared with, whoever takes part as an evaluator could submit what
     was shown, and would learn from the answer whether it is one of those.
     """
-    known = {_pixels(new / stimulus.name): stimulus for stimulus in stimuli}
-    names = [*store.stimuli(study.name)]
-    is_followed = progress is not None and not is_submitted  # the total would say how many others have
+    study, there = draft.study, making.data.images(draft.study.name)
+    known = {_pixels(making.pictures / stimulus.name): stimulus for stimulus in draft.intake.stimuli}
+    progress = None if is_submitted else making.progress  # the total would say how many others have
     same = [
         (known[pixels], old)
-        for old in (progress(names, len(names), "comparing") if is_followed else names)
+        for old in (progress(draft.pool, len(draft.pool), "comparing") if progress else draft.pool)
         if (pixels := _pixels(there / old.name)) in known
     ]
     if same and is_submitted:
