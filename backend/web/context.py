@@ -58,6 +58,11 @@ class Context:
                 self._shared[make] = make(self)
             return self._shared[make]
 
+    @property
+    def downloads(self) -> "Downloads":
+        """What has the files of this server made that are to be downloaded."""
+        return self.shared(_downloads)
+
     @cached_property
     def competitions(self) -> "Competitions":
         """The competitions of the store, with the tables that were made of them."""
@@ -65,3 +70,9 @@ class Context:
         from backend.web.table_jobs import have_made
 
         return Competitions(self.store, self.clock, partial(have_made, self.store, self.clock))
+
+
+def _downloads(context: Context) -> "Downloads":
+    from backend.web.downloads import Downloads
+
+    return (context.make_downloads or Downloads)(context.store, context.data, context.clock)

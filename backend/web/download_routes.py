@@ -18,7 +18,7 @@ from backend.stores.store import Store
 from backend.task.requests import Whole
 from backend.web.authorisation import caller
 from backend.web.context import Context
-from backend.web.downloads import WAIT_S, downloads_of
+from backend.web.downloads import WAIT_S
 from backend.web.plan_types import Share
 from backend.web.routing import Routes
 
@@ -156,7 +156,7 @@ def _sent(context: Context, study: Study, kind: str, options: dict[str, Any], *f
     if request.if_none_match.contains(tag):
         reply = Response(status=304)
     else:
-        downloads = downloads_of(context)
+        downloads = context.downloads
         path = downloads.get(study, kind, options, tag, caller().name, _longest_wait_s())
         try:
             reply = downloads.sent(path, MEDIA[kind.rpartition(".")[2]], f"{study.name}-{kind}")

@@ -34,7 +34,6 @@ from backend.jobs.worker import Worker
 from backend.stores.datadir import DOWNLOADS_KEPT_S, DataDir
 from backend.stores.store import Store
 from backend.web import download_files
-from backend.web.context import Context
 
 KIND = "download"
 WAIT_S = 50.0
@@ -181,15 +180,6 @@ class Downloads:
                 target = partial(_worker_process, self._store.url, self._data)
                 self._workers.append(threading.Thread(target=target, name="openhype-downloads", daemon=True))
                 self._workers[-1].start()
-
-
-def downloads_of(context: Context) -> Downloads:
-    """Return the downloads of a server."""
-    return context.shared(_make)
-
-
-def _make(context: Context) -> Downloads:
-    return (context.make_downloads or Downloads)(context.store, context.data, context.clock)
 
 
 def _digest(facts: str) -> str:

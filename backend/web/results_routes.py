@@ -72,7 +72,6 @@ def show_scores(context: Context, study: Study, query: ScoresQuery) -> Response:
     """
     from backend.metrics import stored
     from backend.responses.study_data import version
-    from backend.web.downloads import downloads_of
 
     store, data, simulated = context.store, context.data, query.simulated
     tag = version(store, study, simulated)
@@ -85,7 +84,7 @@ def show_scores(context: Context, study: Study, query: ScoresQuery) -> Response:
             lambda: scores_json(store, data, study, context.clock(), **options),
         )  # fmt: skip
         reply = compressed(Response(body, mimetype="application/json"))
-        downloads = downloads_of(context)
+        downloads = context.downloads
         if len(reply.get_data()) > downloads.most_bytes:
             path = downloads.get(study, "scores.json", options, tag, caller().name, _WAIT_S)
             reply = downloads.sent(path, "application/json", f"{study.name}-scores.json")
@@ -107,7 +106,6 @@ def _computed(
     Raises:
         Unavailable: `being_made`: by the worker.
     """
-    from backend.web.downloads import downloads_of
 
     def made_elsewhere() -> bytes:
         try:
@@ -116,7 +114,7 @@ def _computed(
         except FileNotFoundError:
             raise Unavailable(f"{kind} of study {study.name} is being made anew", code="being_made") from None
 
-    downloads = downloads_of(context)
+    downloads = context.downloads
     key = kind, study.name, tag, *options.values()
     return context.shared(_results)(key, made_elsewhere if downloads.is_elsewhere else make)
 

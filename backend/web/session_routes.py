@@ -14,7 +14,6 @@ from backend.members.roles import RESEARCHER
 from backend.studies.withdrawals import BOOK
 from backend.task.withdrawal import withdraw
 from backend.web.context import Context
-from backend.web.downloads import downloads_of
 from backend.web.monitor import RateLimited
 from backend.web.results_cache import results_cache
 from backend.web.routing import Routes
@@ -79,7 +78,7 @@ def withdraw_session(context: Context, study: Study, session: str) -> WithdrawnS
     """
     _check_real(context, study, session)
     entry = withdraw(context.store, study, session, stamp(context.clock()))
-    downloads_of(context).remove(study.name)
+    context.downloads.remove(study.name)
     context.shared(_lists).forget()
     owed = entry.data["base_usd_cents"] + entry.data["bonus_usd_cents"]
     return {"session": session, "state": "withdrawn", "owed_usd_cents": owed}

@@ -15,7 +15,6 @@ from backend.studies.pausing import set_paused
 from backend.studies.waiting_room import waiting_now
 from backend.task.eligibility import issue_links
 from backend.web.context import Context
-from backend.web.downloads import downloads_of
 from backend.web.job_routes import enqueued
 from backend.web.job_types import Enqueued
 from backend.web.routing import Routes
@@ -133,7 +132,7 @@ def delete_study(context: Context, study: str, wanted: Deletion) -> Enqueued:
     if wanted.confirm != found.name:
         raise InvalidInput(f"confirm must be the name of the study, {found.name}: nothing was deleted")
     marked = delete.mark(context.store, found, context.clock())
-    downloads_of(context).remove(found.name)
+    context.downloads.remove(found.name)
     return enqueued(context, "delete", marked, {})
 
 
@@ -216,5 +215,5 @@ def apply_retention(context: Context, study: Study, wanted: RetentionWanted) -> 
     """
     due = retention.due(context.store, study, context.clock(), wanted.keep_days)
     retention.apply(context.store, due, context.clock())
-    downloads_of(context).remove(study.name)
+    context.downloads.remove(study.name)
     return {"study": study.name, "deleted": len(due)}

@@ -10,7 +10,6 @@ from backend.members.roles import RESEARCHER
 from backend.web import study_record
 from backend.web.authorisation import caller
 from backend.web.context import Context
-from backend.web.downloads import downloads_of
 from backend.web.live_job import latest_scores
 from backend.web.monitor import Watch
 from backend.web.progress_types import WatchedStudy
@@ -63,7 +62,7 @@ def show_record(context: Context, study: Study) -> StudyRecord:
     now = context.clock()
     progress = _watch(context, study).progress(now)
     return study_record.record(
-        context.store, study, progress, base_url(context), now, downloads_of(context).kinds
+        context.store, study, progress, base_url(context), now, context.downloads.kinds
     )
 
 
@@ -74,7 +73,7 @@ def show_live(context: Context, study: Study) -> WatchedStudy:
     Returns:
         Progress and scores.
     """
-    watch, now, downloads = _watch(context, study), context.clock(), downloads_of(context)
+    watch, now, downloads = _watch(context, study), context.clock(), context.downloads
     if not downloads.is_elsewhere:
         return watch.with_latest_scores(now)
     progress, member = watch.progress(now), caller().name

@@ -1,8 +1,8 @@
 // @ts-check
 /** The last page of a study with a debrief: the result, and what the page says without one. */
 
+import { ending, startPage } from "./completion.js";
 import * as debriefs from "./debrief.js";
-import { ending, startPage } from "./endings.js";
 import { nextPersonActions } from "./person.js";
 import { el } from "../shared/elements.js";
 import { ask } from "./screens.js";

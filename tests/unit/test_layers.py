@@ -71,10 +71,11 @@ def room_of(module):
 ROOMS = {name for layer in LAYERS for name in layer}
 
 
-def imported(tree, module):
-    """Yield every module that one imports, wherever in its text, but for what only type checkers read."""
+def imported(tree, module, has_types=False):
+    """Yield every module that one imports, wherever in its text; with or without what type checkers read."""
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+        is_for_types = isinstance(node, ast.If) and isinstance(node.test, ast.Name)
+        if is_for_types and node.test.id == "TYPE_CHECKING" and not has_types:
             continue
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -84,14 +85,14 @@ def imported(tree, module):
                 whole = f"{node.module}.{alias.name}"
                 yield whole if whole in MODULES else node.module
         else:
-            yield from imported(node, module)
+            yield from imported(node, module, has_types)
 
 
 @functools.cache
-def imports():
+def imports(has_types=False):
     """What each module imports."""
     trees = {name: ast.parse(path.read_text("utf-8")) for name, path in MODULES.items()}
-    return {name: set(imported(tree, name)) for name, tree in trees.items()}
+    return {name: set(imported(tree, name, has_types)) for name, tree in trees.items()}
 
 
 def layer_of(module):
@@ -114,10 +115,22 @@ def test_no_import_runs_against_the_layer_rule():
     ] == []
 
 
-def test_no_imports_form_a_circle():
-    order = graphlib.TopologicalSorter({name: others & MODULES.keys() for name, others in imports().items()})
+def test_no_imports_form_a_circle_nor_do_those_for_types():
+    loaded = {name: others & MODULES.keys() for name, others in imports(has_types=True).items()}
 
-    order.prepare()  # CycleError where there is one
+    graphlib.TopologicalSorter(loaded).prepare()  # CycleError where there is one
+
+
+def test_no_modules_of_the_page_form_a_circle():
+    page = [*(ROOT / "frontend").rglob("*.js")]
+    texts = {path: re.sub(r"/\*.*?\*/", "", path.read_text("utf-8"), flags=re.DOTALL) for path in page}
+    loaded = {
+        path: {(path.parent / other).resolve() for other in re.findall(r'"(\.[^"]*\.js)"', text)}
+        for path, text in texts.items()
+    }
+
+    assert {*page} >= {other for others in loaded.values() for other in others}
+    graphlib.TopologicalSorter(loaded).prepare()  # CycleError where there is one
 
 
 @pytest.mark.parametrize("name", [name for name in MODULES if room_of(name) in VALUES])

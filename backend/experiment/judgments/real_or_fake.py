@@ -11,7 +11,8 @@ from math import fsum
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from backend.experiment import sampling, unscored
-from backend.experiment.fixed_exposures import parse_exposures, with_exposures
+from backend.experiment.dealt_exposures import with_exposures
+from backend.experiment.fixed_exposures import parse_exposures
 from backend.experiment.groups.consent import consent
 from backend.experiment.groups.timing import TimingSettings
 from backend.experiment.judgment import Judgment, Method, Plan, Planning, Turn, not_sure_refusals, refuse

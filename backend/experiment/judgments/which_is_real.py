@@ -21,7 +21,8 @@ from math import ceil, comb, sqrt
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from backend.experiment import sampling
-from backend.experiment.fixed_exposures import parse_exposures, with_exposures
+from backend.experiment.dealt_exposures import with_exposures
+from backend.experiment.fixed_exposures import parse_exposures
 from backend.experiment.groups.consent import consent
 from backend.experiment.groups.stimuli import CHANCE_BALANCE, EXACT_BALANCE, WITHIN
 from backend.experiment.judgment import Judgment, Method, Plan, Planning, Turn
