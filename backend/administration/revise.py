@@ -22,10 +22,10 @@ from backend.experiment.setting_errors import invalid_setting
 from backend.experiment.settings import named_settings, with_settings
 from backend.foundation.errors import Conflict, under
 from backend.stores.datadir import DataDir
+from backend.stores.replaced_values import check_replaced
 from backend.stores.store import Store
 from backend.stores.updates import retried
 from backend.studies import lifecycle
-from backend.studies.replaced_values import check_replaced
 from backend.task import replies
 
 _FIXED = {

@@ -39,10 +39,10 @@ from backend.payment.ledger import (
     waited_account,
     waits_from,
 )
+from backend.stores.replaced_values import check_replaced
 from backend.stores.store import RESTORES, Entry, Stale, Store
 from backend.stores.updates import retried, update
 from backend.studies.lifecycle import DELETED, recruitment_book
-from backend.studies.replaced_values import check_replaced
 from backend.studies.retainer import Wait, is_waiting
 from backend.studies.waiting_room import waits
 

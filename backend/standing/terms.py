@@ -10,9 +10,9 @@ from backend.experiment.records import Study
 from backend.foundation.errors import Conflict, InvalidInput, NotFound
 from backend.foundation.timestamps import readable, stamp, utc_now
 from backend.standing.protocol_hash import protocol_text
+from backend.stores.replaced_values import check_replaced
 from backend.stores.store import Store
 from backend.stores.updates import update
-from backend.studies.replaced_values import check_replaced
 from backend.studies.standing_books import STANDING
 
 ALL = "all"
