@@ -133,6 +133,15 @@ def test_no_modules_of_the_page_form_a_circle():
     graphlib.TopologicalSorter(loaded).prepare()  # CycleError where there is one
 
 
+def test_the_state_of_a_study_is_what_several_services_share():
+    users = {name: set() for name in MODULES if name.startswith("backend.studies.")}
+    for name, other in arrows():
+        if other in users and room_of(name) != "backend.studies":
+            users[other].add(room_of(name))
+
+    assert [name for name, rooms in users.items() if len(rooms) < 2] == []
+
+
 @pytest.mark.parametrize("name", [name for name in MODULES if room_of(name) in VALUES])
 def test_the_experiment_and_its_analysis_import_nothing_of_the_outside_world(name):
     found = imports()[name] | {module.partition(".")[0] for module in imports()[name]}
