@@ -28,7 +28,7 @@ from deploy.s3_upload import Place
 
 BOOK, LOOKED = "uploads", "uploads looked at"
 _URL_SECONDS = 3600
-_HASH_BYTES = 32
+_HASH_BYTES = 32  # of SHA-256
 _CHECKSUM = "x-amz-checksum-sha256"
 _GONE = frozenset({"NoSuchUpload", "NoSuchKey", "404"})
 

@@ -33,7 +33,7 @@ from deploy.stacks import BUDGET, DATA, SERVICE, Change, Stack
 
 _ENOUGH_AT_ONCE = 100
 """Concurrent executions; a thousand evaluators, each answering every two seconds, need about thirty."""
-_DELETED_AT_ONCE = 1000
+_DELETED_AT_ONCE = 1000  # most keys of a DeleteObjects
 
 _NAME = re.compile(r"[A-Za-z](?:[A-Za-z0-9-]{0,38}[A-Za-z0-9])?")
 _DATA, _BUDGET = "-data", "-budget"

@@ -76,6 +76,7 @@ UNPACKED_LIMIT = 250 * 2**20
 RUNTIME_DEPENDENCIES = ("zappa", "durationpy")
 """The only two of Zappa's dependencies that its handler needs at run time."""
 
+# The earliest time of a zip; a constant, so that equal contents give equal packages.
 _STAMP = (1980, 1, 1, 0, 0, 0)
 _UNUSED = ("package_info.json", SETTINGS, "handler.py")
 """What Zappa adds: who built the package and when, its settings, a second copy of its handler."""

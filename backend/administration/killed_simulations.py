@@ -31,7 +31,7 @@ def simulating(store: Store, data: DataDir, name: str) -> Iterator[None]:
     descriptor = private(str(path), os.O_RDWR | os.O_CREAT)
     try:
         _clear_if_alone(store, descriptor, name)
-        fcntl.flock(descriptor, fcntl.LOCK_SH)
+        fcntl.flock(descriptor, fcntl.LOCK_SH)  # shared by all who simulate; exclusive only without them
         os.write(descriptor, b"1")  # there may be something to erase
         try:
             yield

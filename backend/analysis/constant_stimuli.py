@@ -29,7 +29,7 @@ from backend.experiment.fixed_exposures import label
 
 FEWEST_EXPOSURES = 3
 """Exposures with a time limit that a psychometric function needs: it has three parameters."""
-_CHANCE = 50.0
+_CHANCE = 50.0  # percent: half of the pictures are real
 _TESTS = ("anova", "pairs", "pairs_method")
 Score = Callable[[Answers], Mapping[str, Any]]
 """Returns the scores of answers at one exposure, with the tests between models."""

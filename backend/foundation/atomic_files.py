@@ -43,7 +43,7 @@ def temporary_folder(folder: Path) -> Iterator[Path]:
     make_folder(folder)
     descriptor = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)  # seen by `is_live`; released if this process is killed
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -26,6 +26,7 @@ class Deadline:
         self.seconds = seconds
         self._ends_at = time.monotonic() + seconds
         self._copies: list[socket.socket] = []
+        # The timer's thread may end the exchange while another adds or closes a copy.
         self._lock = threading.Lock()
         self._timer = threading.Timer(seconds, self._end)
         self._timer.daemon = True

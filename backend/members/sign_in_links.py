@@ -27,7 +27,7 @@ class SignInLinks:
     def __init__(self) -> None:
         self._expiries: dict[bytes, datetime] = {}
         self._used: set[bytes] = set()
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # looked up and used up in one step: a link signs in one person
 
     def issue(self, base: str, now: datetime) -> str:
         """Return a new link to the console of the server that browsers reach at `base`."""

@@ -65,7 +65,7 @@ class Signatures:
         self._fetch = fetch or (lambda source: _fetched(source, own))
         self._asked: dict[str, _Asked] = {}
         self._asking: set[str] = set()
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # whether a panel is being asked is seen and noted in one step
 
     def check(self, signature: Signature, panel: Mapping[str, str], token: str | None) -> None:
         """Raise unless the panel vouches for a visitor.

@@ -51,6 +51,7 @@ class Watch:
         self.panel = panel
         self._store, self._secret = store, secret
         self._every_s, self._clock, self._has_thread = every_s, clock, has_thread
+        # Newcomers who wait for a reading use that one, and do not read again.
         self._asking = threading.Lock()
         self._read_at: dict[str, float] = {}
         self._pending: set[str] = set()

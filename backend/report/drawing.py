@@ -20,7 +20,7 @@ WIDE_IN = 6.9
 NARROW_IN = 3.5
 _PNG_DPI = 200
 _STAMP_IN = 0.3
-_LOCK = threading.Lock()
+_LOCK = threading.Lock()  # matplotlib's settings, changed for a figure, are those of all threads
 _NUMBER = re.compile(r"-?\d+\.\d{3,}")
 _PATHS = re.compile(r' (?:d|points|transform|x|y|style)="[^"]*"')
 

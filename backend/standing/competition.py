@@ -69,7 +69,7 @@ class Competitions:
         self._store, self._clock, self._have_made = store, clock, have_made
         self._tables: dict[tuple[str, bool], Table] = {}
         self._locks: dict[tuple[str, bool], threading.Lock] = {}
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # or else two requests make two locks for one table
 
     def published(self) -> list[tuple[Study, Standing]]:
         """Return the competitions that anyone may see."""

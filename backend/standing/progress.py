@@ -84,7 +84,7 @@ class ProgressReader:
     def __init__(self, store: Store, clock: Callable[[], datetime], simulated: bool = False):
         self._store, self._clock, self._simulated = store, clock, simulated
         self._known: dict[str, tuple[datetime, tuple, Progress]] = {}
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # who asks while it is read waits for it, and does not read it too
 
     def of(self, study: Study) -> Progress:
         """Return how far each model of a study is, a few seconds late at most."""

@@ -7,10 +7,10 @@ _START = b"\xff\xd8"
 _PROGRESSIVE = b"\xff\xc2"
 _PROGRESSIVE_FRAME = re.compile(rb"\xff\xc2\0.\x08....", re.DOTALL)
 """Marker, length, precision, height and width; then come the number of components, and each component."""
-_COEFFICIENTS = 64
+_COEFFICIENTS = 64  # of a block of 8 x 8 samples
 _END = b"\xff\xd9"
 """The marker at the end (ITU-T T.81, EOI), without which some programs leave files that are whole."""
-_SCAN = 0xDA
+_SCAN = 0xDA  # the marker SOS of ITU-T T.81
 _NEEDED = frozenset([*range(0xC0, 0xD0), 0xDB, 0xDD])
 """Markers of the segments that a decoder needs: frames, tables, restart interval."""
 _ALONE = frozenset([0x00, 0x01, *range(0xD0, 0xDA), 0xFF])

@@ -13,7 +13,7 @@ import numpy as np
 
 _SCREEN = 2.2
 _THRESHOLD = 0.05
-_SRGB = (0.3127, 0.329, 0.64, 0.33, 0.3, 0.6, 0.15, 0.06)
+_SRGB = (0.3127, 0.329, 0.64, 0.33, 0.3, 0.6, 0.15, 0.06)  # D65 and the primaries of BT.709
 _POWERS = {**dict.fromkeys((1, 6, 11, 14, 15), 2.4), 4: 2.2, 5: 2.8, 8: 1}
 """The power of levels that is light, by transfer function of H.273; BT.709 is shown as BT.1886 says."""
 _BRADFORD = np.array([[0.8951, 0.2664, -0.1614], [-0.7502, 1.7135, 0.0367], [0.0389, -0.0685, 1.0296]])

@@ -165,7 +165,7 @@ class DataDir:
         """Hold the lock named `what` against other processes on this machine."""
         make_folder(self.root, is_first=True)
         with open(self.root / f".{what}.lock", "w", opener=private) as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            fcntl.flock(file, fcntl.LOCK_EX)  # the system releases it if the process is killed
             yield
 
     def researcher_key(self) -> str:
@@ -270,7 +270,7 @@ def _write_once(path: Path, data: dict[str, str]) -> None:
     temporary = path.with_name(f".{path.name}-{secrets.token_hex(8)}")
     _write_whole(temporary, json.dumps(data))
     try:
-        os.link(temporary, path)
+        os.link(temporary, path)  # fails if another process was first; a rename would replace the keys in use
     except FileExistsError:
         pass
     finally:

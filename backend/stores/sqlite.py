@@ -39,6 +39,7 @@ _HOLDS_A_PLACE = """(state = 'finished' OR (state = 'active' AND last_at >= ? AN
 _TAKEN_OF_CONDITION = f"""SELECT count(*) FROM cursors
     WHERE study = ? AND is_simulated = ? AND model IS ? AND {_HOLDS_A_PLACE}"""
 _ADD_STIMULUS = "INSERT INTO stimuli VALUES (?, ?, ?, ?, ?, ?, ?)"
+# A thread that closes the file it made would drop the locks of another connection.
 _CREATING = threading.Lock()
 
 
@@ -90,7 +91,7 @@ class SqliteStore:
         self.url: str | None = f"sqlite:///{path.absolute()}"
         self._local = threading.local()
         self._readers: weakref.WeakSet[_Reader] = weakref.WeakSet()
-        self._readers_lock = threading.Lock()
+        self._readers_lock = threading.Lock()  # `close` iterates over the set while threads add to it
         self._queue: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         try:
             with _CREATING:
@@ -102,7 +103,7 @@ class SqliteStore:
             raise StoreFailed(f"the database {path} cannot be opened: {_why_not(path, error)}") from None
         writer.execute(f"PRAGMA busy_timeout = {1000 * _WRITER_BUSY_SECONDS}")
         self._is_locked_out = self._is_closed = False
-        self._closing = threading.Lock()
+        self._closing = threading.Lock()  # no job is queued behind the end, where it would wait for ever
         self._thread = threading.Thread(target=self._write_on, args=(writer,), name="openhype-writer")
         self._thread.daemon = True
         self._thread.start()
@@ -483,6 +484,7 @@ def _commit_together(db: sqlite3.Connection, path: Path, jobs: list[_Job]) -> bo
     that are not done were not committed, and the connection may be unusable.
     """
     try:
+        # At once, since a transaction that has read before it writes fails without waiting if another wrote.
         db.execute("BEGIN IMMEDIATE")
     except sqlite3.OperationalError as error:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:

@@ -42,6 +42,7 @@ class Turns:
     def __init__(self, store: Store):
         self._store = store
         self._known: dict[str, _Known] = {}
+        # Each known turn is tried once here; other servers are held off by `write_entry`.
         self._lock = threading.Lock()
 
     def take(self, study: Study, session: str, simulated: bool, counted: int, now: datetime) -> int:

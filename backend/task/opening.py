@@ -43,6 +43,7 @@ class Opening:
         self._access, self._visitors, self._dice = access, visitors, dice
         self._store, self._watch = access.store, access.watch
         self._plans = SessionPlans(access, dice)
+        # Openings at once would be planned for the same turn, and all but one planned again.
         self._assigning = threading.Lock()
 
     def public_study(self, name: str) -> PublicStudy:

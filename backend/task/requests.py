@@ -28,7 +28,7 @@ _MAX_FACTS_BYTES = 4096
 _DIGITS_OF_WHOLE = 19
 _DIGITS_OF_MS = 3
 _MAX_ENTRIES = 40
-_MAX_FLOAT = 1.7e308
+_MAX_FLOAT = 1.7e308  # just below the largest float, 1.798e308
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 """Control characters, and halves of surrogate pairs."""
 _UNPRINTABLE_IN_LINES = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]")

@@ -23,11 +23,12 @@ _LOCATOR = struct.Struct("<4sLQL")
 _END_64 = struct.Struct("<4sQ2H2L4Q")
 _ENTRY = struct.Struct("<4s6H3L5H2L")
 _LOCAL = struct.Struct("<4s5H3L2H")
-_LONGEST_COMMENT = 65_535
-_IN_64, _COUNT_IN_64 = 0xFFFFFFFF, 0xFFFF
+_LONGEST_COMMENT = 65_535  # its length has two bytes
+_IN_64, _COUNT_IN_64 = 0xFFFFFFFF, 0xFFFF  # stand where a length or count is in the ZIP64 fields
+# Flags, bits 0, 6, 11 and 13 (APPNOTE 4.4.4).
 _ENCRYPTED, _STRONGLY, _UTF8, _MASKED = 0x1, 0x40, 0x800, 0x2000
-_STORED, _DEFLATED = 0, 8
-_DOS, _UNIX, _NTFS, _MACOS = 0, 3, 10, 19
+_STORED, _DEFLATED = 0, 8  # compression methods (APPNOTE 4.4.5)
+_DOS, _UNIX, _NTFS, _MACOS = 0, 3, 10, 19  # hosts that wrote an entry (APPNOTE 4.4.2)
 _CODE_PAGES = (
     (
         "cp932",

@@ -17,7 +17,7 @@ VERSION = "version.txt"
 """In a package for Lambda: the version of the page's files, which stand in a bucket and not beside it."""
 _KINDS = (".js", ".css", ".svg")
 _ADDRESS = re.compile(r'\b(href|src)="/(assets/)?')
-_VERSION_DIGITS = 12
+_VERSION_DIGITS = 12  # 48 bits: versions that are alike by chance are out of the question
 _SERVING = tuple(Path(__file__).with_name(name) for name in ("comments.py", "embedded_texts.py"))
 
 

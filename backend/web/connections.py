@@ -23,7 +23,7 @@ _FULL = 0.9
 _ONE_ADDRESS = 0.125
 _CLOSED_SHARE = 0.05
 """Shares of the limit: held in total and by one address to trigger closing, and closed at once."""
-_ACCEPTED_AT_ONCE = 64
+_ACCEPTED_AT_ONCE = 64  # so that a flood of connections does not hold up those that are open
 
 
 class Refusal(ErrorTask):

@@ -64,7 +64,7 @@ class Downloads:
 
     def __init__(self, store: Store, data: DataDir, clock: Callable[[], datetime]):
         self._store, self._data, self._clock = store, data, clock
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # requests at once would start more workers than `_MOST_WORKERS`
         self._waiting = threading.BoundedSemaphore(_MOST_WAITING)
         self._workers: list[threading.Thread] = []
 

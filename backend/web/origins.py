@@ -14,7 +14,7 @@ from backend.foundation.errors import InvalidInput
 
 CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 """Methods of requests that change something."""
-_DEFAULT_PORTS = (80, 443)
+_DEFAULT_PORTS = (80, 443)  # of http and https, which an origin leaves out
 _OTHER_SITES = ("cross-site", "same-site")
 
 

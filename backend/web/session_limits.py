@@ -41,7 +41,7 @@ class Openings:
             (most, span_s) for most, span_s in ((per_minute, _MINUTE_S), (per_hour, _HOUR_S)) if most
         ]
         self._clock, self._most_addresses = clock, most_addresses
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # checked and counted in one step, or openings at once exceed the limit
         self._opened: OrderedDict[str, deque[float]] = OrderedDict()
 
     def check(self, address: str | None) -> None:

@@ -16,7 +16,7 @@ from backend.analysis.distributions.inference import two_sided_p
 
 _EXACT_UP_TO = 8
 """Number of models up to which the exact p-value over all permutations is worth its cost."""
-_EQUAL = 1e-9
+_EQUAL = 1e-9  # sums in another order differ by less
 
 
 def spearman(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -> dict[str, Any] | None:

@@ -22,11 +22,11 @@ from scipy.special import expit
 
 LEFT_WINS, TIE, RIGHT_WINS = 0, 1, 2
 """Outcomes of a pair, in the order of counts."""
-_PSEUDO = 0.5
+_PSEUDO = 0.5  # half a win and half a loss, as in `is_penalised`
 _MOST_STEPS, _MOST_HALVINGS = 100, 30
 _LARGEST_STEP = 4.0
 _TOLERANCE = 1e-10
-_LARGEST_EXPONENT = 700.0
+_LARGEST_EXPONENT = 700.0  # exp(709.8) is the largest float
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from backend.analysis.models.paired_answers import PairedAnswers
 from backend.experiment.records import REAL
 
 _RIVALS = 3
-_EQUAL = 1e-9
+_EQUAL = 1e-9  # rounding differs by less
 _MOST_STEPS = 60
 
 _Effect = Callable[[Fit, np.ndarray, np.ndarray], np.ndarray]

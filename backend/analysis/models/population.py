@@ -31,7 +31,7 @@ from backend.analysis.distributions.inference import mean_of, t_quantile
 from backend.analysis.models.simulated_staircase import modal_exposures
 from backend.experiment.staircase import StaircaseRule
 
-GUESS = 0.5
+GUESS = 0.5  # a guess between real and fake, which are equally many
 _SLOPES = (1.0, 1.5, 2.0, 3.0, 4.5)
 _LAPSES = (0.0, 0.02, 0.05)
 _KINDS = [(slope, lapse) for slope in _SLOPES for lapse in _LAPSES]

@@ -26,7 +26,7 @@ from scipy.special import chdtri, expit, logit, xlogy
 from backend.analysis.distributions.inference import Estimate, clustered, t_quantile
 from backend.foundation.errors import InvalidInput
 
-THRESHOLD_AT = 0.75
+THRESHOLD_AT = 0.75  # halfway from chance to certainty for two alternatives
 _SLOPES = (math.log(0.3), math.log(30.0))
 _LAPSES = (0.0, 0.45)
 _REACH = math.log(30.0)

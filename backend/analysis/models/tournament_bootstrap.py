@@ -17,7 +17,7 @@ from backend.analysis.models.tournament_pictures import PictureVariance
 
 ITERATIONS = 2000
 _AT_ONCE = 250
-_EQUAL = 1e-9
+_EQUAL = 1e-9  # rounding differs by less
 
 
 def resampled(

@@ -10,10 +10,10 @@ import numpy as np
 
 from backend.foundation.errors import InvalidInput
 
-_SIGMA_PX = 1.5
+_SIGMA_PX = 1.5  # Wang et al. (2004): a Gaussian window of 11 x 11 px
 _RADIUS_PX = 5
 WINDOW_PX = 2 * _RADIUS_PX + 1
-_C1, _C2 = (0.01 * 255) ** 2, (0.03 * 255) ** 2
+_C1, _C2 = (0.01 * 255) ** 2, (0.03 * 255) ** 2  # Wang et al. (2004): K1 = 0.01, K2 = 0.03, of 8-bit levels
 _EXPONENTS = np.array([0.0448, 0.2856, 0.3001, 0.2363, 0.1333])
 """By scale, from the finest: those of Wang et al. (2003), section 3.2."""
 MS_SIDE_PX = WINDOW_PX << (len(_EXPONENTS) - 1)

@@ -10,7 +10,7 @@ _TO_XYZ = (
 """Linear sRGB to XYZ, of which the rows add up to the white point."""
 _FROM_XYZ = np.linalg.inv(np.array(_TO_XYZ)).tolist()
 _WHITE = tuple(map(sum, _TO_XYZ))
-_KNEE = 6 / 29
+_KNEE = 6 / 29  # CIE 15: below its cube, L*a*b* is linear in light
 
 
 def to_lab(levels: np.ndarray) -> np.ndarray:

@@ -25,7 +25,7 @@ _CONNECT_S, _READ_S = 1, 3
 LONGEST_TRY_S = _CONNECT_S + _READ_S
 """The longest time (s) of one try; within a request none begins that could end after the deadline."""
 _POOLED = 64
-_BATCH = 100
+_BATCH = 100  # most keys of a BatchGetItem
 _THROTTLED = {
     "ProvisionedThroughputExceededException",
     "ThrottlingException",
