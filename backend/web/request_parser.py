@@ -7,8 +7,8 @@ before. The event loop, which must not wait for a store, looks only at what the 
 """
 
 import re
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from hashlib import sha256
 from threading import Lock
 from typing import Any
@@ -18,6 +18,7 @@ from waitress.adjustments import Adjustments
 from waitress.parser import HTTPRequestParser
 from waitress.utilities import Error
 
+from backend.foundation.recent import Recent
 from backend.task.requests import MAX_BODY_BYTES, TOKEN
 from backend.web.body_limits import body_limit
 from backend.web.login import COOKIE
@@ -29,7 +30,7 @@ _MARGIN = 3 * MAX_BODY_BYTES
 _AT_ONCE, _OF_ONE, _OF_UNKNOWN = 64, 16, 8
 """Most long bodies that are received at once: from everybody, from one member, and from all senders whom
 the application has not admitted before."""
-_MOST_REMEMBERED = 1024
+_MOST_REMEMBERED = 1024  # a member may sign in again and again, each time with another credential
 _RETRY_AFTER_S = "5"
 _SIGNED_IN = re.compile(rf"(?:^|; *){COOKIE}=([^;]*)")
 
@@ -52,12 +53,9 @@ class LongBodies:
 
     def __init__(self, proxy: SignInHeader | None = None):
         self._proxy = proxy
-        self._lock = Lock()
-        self._members: OrderedDict[bytes, str] = OrderedDict()
+        self._lock = Lock()  # the event loop counts and begins a body, and a thread that has replied ends one
+        self._members = Recent[str](_MOST_REMEMBERED)
         self._receiving: WeakKeyDictionary[Parser, str | None] = WeakKeyDictionary()
-
-    def __len__(self) -> int:
-        return len(self._receiving)
 
     def learning(self, app: Application) -> Application:
         """Return an application whose requests show which member a credential is of."""
@@ -65,7 +63,7 @@ class LongBodies:
         def call(environ: dict[str, Any], start_response: Callable) -> Iterable[bytes]:
             reply = app(environ, start_response)
             if MEMBER in environ:
-                self._remember(self._credential(environ, "HTTP_"), environ[MEMBER])
+                self._members.put(self._credential(environ, "HTTP_"), environ[MEMBER])
             return reply
 
         return call
@@ -86,14 +84,7 @@ class LongBodies:
         with self._lock:
             self._receiving.pop(parser, None)
 
-    def _remember(self, credential: bytes, member: str) -> None:
-        with self._lock:
-            self._members[credential] = member
-            self._members.move_to_end(credential)
-            if len(self._members) > _MOST_REMEMBERED:
-                self._members.popitem(last=False)
-
-    def _credential(self, fields: Mapping[str, str], prefix: str) -> bytes:
+    def _credential(self, fields: Mapping[str, str], prefix: str) -> str:
         """Return a hash of the header by which `login.member` finds who sent a request."""
 
         def field(name: str) -> str:
@@ -103,17 +94,7 @@ class LongBodies:
         named = f"{name} {field(SECRET)}" if name else ""
         signed_in = _SIGNED_IN.search(field("Cookie"))
         shown = field(TOKEN) or named or field("Authorization") or (signed_in[1] if signed_in else "")
-        return sha256(shown.encode("utf-8", "surrogatepass")).digest()
-
-
-class _Limited:
-    """waitress's settings with another limit on the body."""
-
-    def __init__(self, adjustments: Adjustments, most: int):
-        self._adjustments, self.max_request_body_size = adjustments, most
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._adjustments, name)
+        return sha256(shown.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class Parser(HTTPRequestParser):
@@ -145,7 +126,8 @@ class Parser(HTTPRequestParser):
     def parse_header(self, header_plus: bytes) -> None:
         super().parse_header(header_plus)
         limit = body_limit(self.command, self.path)
-        self.adj = _Limited(self.adj, limit + _MARGIN)
+        self.adj = copy(self.adj)
+        self.adj.max_request_body_size = limit + _MARGIN
         is_long = self.chunked or self.content_length > MAX_BODY_BYTES + _MARGIN
         if is_long and limit > MAX_BODY_BYTES and not self._long_bodies.receive(self):
             self.error = Busy("many parts of uploads are being received; send it again later")
