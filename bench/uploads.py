@@ -23,7 +23,7 @@ from pathlib import Path
 from statistics import quantiles
 from urllib.parse import urlsplit
 
-from backend.client.file_stream import list_of, part_ranges
+from backend.client.file_stream import checksum, list_of, part_ranges
 from backend.commands.simulated_evaluators import Client
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
@@ -131,7 +131,7 @@ def _upload(url: str, key: str, side: str) -> str:
     """Upload one side, cutting connections; return the upload's id."""
     stream = _stream(side)
     ranges = part_ranges(len(stream))
-    parts = [hashlib.sha256(stream[start:stop]).hexdigest() for start, stop in ranges]
+    parts = [checksum(stream[start:stop]) for start, stop in ranges]
     begun = _ask(url, key, "POST", "/api/uploads", {"format": "files", "bytes": len(stream), "parts": parts})
     path = f"/api/uploads/{begun['upload']}"
     cut = set(random.Random(side).sample(range(len(parts)), min(CUTS, len(parts))))

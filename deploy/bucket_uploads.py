@@ -1,8 +1,8 @@
 """Uploads that browsers and programs send to an S3 bucket themselves, by presigned URLs of parts.
 
-Each upload is an S3 multipart upload. A URL is valid for one part of one length with one SHA-256: S3 refuses
-another length by the signature, and compares the hash with what it receives. The table's book `uploads` says
-whose an upload is; the bucket has the hashes of its parts and the archive, in `uploads/<id>/`.
+Each upload is an S3 multipart upload. A URL is valid for one part of one length with one CRC-32: S3 refuses
+another length by the signature, and compares the checksum with what it receives. The table's book `uploads`
+says whose an upload is; the bucket has the checksums of its parts and the archive, in `uploads/<id>/`.
 
 A function has no disk to speak of: `archive` copies the archive into a folder of the worker.
 """
@@ -28,8 +28,8 @@ from deploy.s3_upload import Place
 
 BOOK, LOOKED = "uploads", "uploads looked at"
 _URL_SECONDS = 3600
-_HASH_BYTES = 32  # of SHA-256
-_CHECKSUM = "x-amz-checksum-sha256"
+_CHECKSUM_BYTES = 4
+_CHECKSUM = "x-amz-checksum-crc32"
 _GONE = frozenset({"NoSuchUpload", "NoSuchKey", "404"})
 
 
@@ -70,7 +70,7 @@ class BucketUploads:
             self._check_quota(member, bytes)
             self._ask("put_object", Key=self._key(id, "parts"), Body=b"".join(map(_raw, parts)))
             begun = self._ask(
-                "create_multipart_upload", Key=self._key(id, "archive"), ChecksumAlgorithm="SHA256"
+                "create_multipart_upload", Key=self._key(id, "archive"), ChecksumAlgorithm="CRC32"
             )
             facts = {
                 "member": member,
@@ -187,30 +187,32 @@ class BucketUploads:
 
     def _upload(self, id: str, is_new: bool = False) -> Upload:
         facts = self._entry(id).data
-        hashes = self._hashes(id)
+        checksums = self._checksums(id)
         is_complete = facts["state"] == COMPLETE
         received = None if is_complete else self._received(id, facts["multipart"])
-        missing = [] if received is None else [n for n, each in enumerate(hashes) if received.get(n) != each]
+        missing = (
+            [] if received is None else [n for n, each in enumerate(checksums) if received.get(n) != each]
+        )
         return Upload(
             id=id,
             member=facts["member"],
             format=facts["format"],
             bytes=facts["bytes"],
-            parts=tuple(each.hex() for each in hashes),
+            parts=tuple(each.hex() for each in checksums),
             state="complete" if is_complete else "receiving",
             missing=tuple(missing),
             expires_at=uploads.expiry(datetime.fromisoformat(facts["used_at"])),
             is_new=is_new,
         )
 
-    def _hashes(self, id: str) -> list[bytes]:
+    def _checksums(self, id: str) -> list[bytes]:
         try:
             found = self._ask("get_object", Key=self._key(id, "parts"))
         except _Gone:
             raise uploads.unknown(id) from None
         with closing(found["Body"]) as body:
             data = b"".join(_chunks(body, self._place))
-        return [data[start : start + _HASH_BYTES] for start in range(0, len(data), _HASH_BYTES)]
+        return [data[start : start + _CHECKSUM_BYTES] for start in range(0, len(data), _CHECKSUM_BYTES)]
 
     def _listed(self, id: str, multipart: str) -> Iterator[Mapping[str, Any]]:
         after = 0
@@ -224,7 +226,7 @@ class BucketUploads:
             after = found["NextPartNumberMarker"]
 
     def _received(self, id: str, multipart: str) -> dict[int, bytes] | None:
-        """Return the hashes of received parts by number; None if S3 has joined them."""
+        """Return the checksums of received parts by number; None if S3 has joined them."""
         try:
             parts = [*self._listed(id, multipart)]
         except _Gone:
@@ -232,9 +234,9 @@ class BucketUploads:
                 return None
             raise uploads.unknown(id) from None  # aborted by the bucket's lifecycle rule
         return {
-            each["PartNumber"] - 1: base64.b64decode(each["ChecksumSHA256"])
+            each["PartNumber"] - 1: base64.b64decode(each["ChecksumCRC32"])
             for each in parts
-            if each.get("ChecksumSHA256")
+            if each.get("ChecksumCRC32")
         }
 
     def _is_joined(self, id: str) -> bool:
@@ -249,7 +251,7 @@ class BucketUploads:
         key, multipart = self._key(upload.id, "archive"), self._entry(upload.id).data["multipart"]
         try:
             parts = [
-                {name: each[name] for name in ("PartNumber", "ETag", "ChecksumSHA256")}
+                {name: each[name] for name in ("PartNumber", "ETag", "ChecksumCRC32")}
                 for each in self._listed(upload.id, multipart)
             ]
             self._ask(
@@ -273,7 +275,7 @@ class BucketUploads:
                 "Key": self._key(upload.id, "archive"),
                 "UploadId": multipart,
                 "PartNumber": part + 1,
-                "ChecksumSHA256": checksum,
+                "ChecksumCRC32": checksum,
                 "ContentLength": uploads.part_length(upload.bytes, part),
             },
             ExpiresIn=_URL_SECONDS,
@@ -324,9 +326,9 @@ class _Gone(StoreFailed):
     """An object or a multipart upload does not exist."""
 
 
-def _raw(sha256: str) -> bytes:
-    """Return a SHA-256 from its hexadecimal digits."""
-    return bytes.fromhex(sha256)
+def _raw(checksum: str) -> bytes:
+    """Return a checksum from its hexadecimal digits."""
+    return bytes.fromhex(checksum)
 
 
 def _chunks(body: Any, place: Place) -> Iterator[bytes]:

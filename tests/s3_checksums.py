@@ -25,7 +25,7 @@ def listing_checksums(moto: str) -> Iterator[str]:
 
         def do_PUT(self) -> None:
             upload, part = self._asked("uploadId"), self._asked("partNumber")
-            if part and (checksum := self.headers["x-amz-checksum-sha256"]):
+            if part and (checksum := self.headers["x-amz-checksum-crc32"]):
                 sent[upload, part] = checksum
             self._pass_on()
 
@@ -73,7 +73,7 @@ def listing_checksums(moto: str) -> Iterator[str]:
 
         def _with_checksum(self, found: re.Match) -> bytes:
             checksum = sent.get((self._asked("uploadId"), found[1].decode()), "")
-            return found[0] + f"<ChecksumSHA256>{checksum}</ChecksumSHA256>".encode()
+            return found[0] + f"<ChecksumCRC32>{checksum}</ChecksumCRC32>".encode()
 
         def log_message(self, *_: Any) -> None:
             pass

@@ -10,6 +10,7 @@ tests/unit/file_streams.json holds them together.
 
 import hashlib
 import re
+import zlib
 from collections.abc import Iterable
 
 PART_BYTES = 5 * 1024 * 1024
@@ -37,11 +38,17 @@ def part_ranges(size: int, part_bytes: int = PART_BYTES) -> list[tuple[int, int]
     return [(start, min(start + part_bytes, size)) for start in range(0, size, part_bytes)]
 
 
-def digest_of(parts: Iterable[str]) -> str:
-    """Return the digest of an upload: SHA-256 of the SHA-256 (hex) of its parts; hex.
+def checksum(part: bytes) -> str:
+    """Return the checksum of a part: CRC-32, 8 hexadecimal digits.
 
-    S3 calls it a composite checksum, and computes the same of a multipart upload.
+    It finds damage and changed files, with 1 miss in 4 billion; not somebody who forges their own pictures.
+    Pages without TLS have no hash of the browser's.
     """
+    return f"{zlib.crc32(part):08x}"
+
+
+def digest_of(parts: Iterable[str]) -> str:
+    """Return the digest of an upload: SHA-256 of the checksums (hex) of its parts; hex."""
     return hashlib.sha256(b"".join(map(bytes.fromhex, parts))).hexdigest()
 
 

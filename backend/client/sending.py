@@ -1,6 +1,5 @@
 """Sending files to the server as one archive, in parts of which those that are there are not sent again."""
 
-import hashlib
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,13 +22,13 @@ _SENT_AGAIN = ("unknown_upload", "not_found", "parts_missing", "wrong_part")
 
 @dataclass(frozen=True)
 class Archive:
-    """Files as one stream, with the hashes of its parts."""
+    """Files as one stream, with the checksums of its parts."""
 
     files: tuple[PictureFile, ...]
     listed: bytes
     """The list of the files, with which the stream begins."""
     parts: tuple[str, ...] = ()
-    """SHA-256 of each part, hex."""
+    """The checksum of each part."""
 
     @property
     def digest(self) -> str:
@@ -55,10 +54,10 @@ class Archive:
         """Return a part.
 
         Raises:
-            InvalidInput: it is not what was hashed, since a file has changed.
+            InvalidInput: it is not what was announced, since a file has changed.
         """
         content = self.read(*self.ranges[number])
-        if hashlib.sha256(content).hexdigest() != self.parts[number]:
+        if file_stream.checksum(content) != self.parts[number]:
             raise InvalidInput("a file has changed while it was sent; submit it again")
         return content
 
@@ -101,7 +100,7 @@ def archive_of(files: Sequence[PictureFile]) -> Archive:
         unread = Archive(ordered, file_stream.list_of((file.name, file.size) for file in ordered))
     except ValueError as error:
         raise InvalidInput(str(error)) from None
-    parts = tuple(hashlib.sha256(unread.read(*part)).hexdigest() for part in unread.ranges)
+    parts = tuple(file_stream.checksum(unread.read(*part)) for part in unread.ranges)
     return replace(unread, parts=parts)
 
 

@@ -30,7 +30,7 @@ MOST_BETWEEN = timedelta(days=1)
 """A longer time between two looks for unused uploads may be a jump of the clock."""
 UNKNOWN_UPLOAD = "unknown_upload"
 _ID = re.compile(r"[0-9a-f]{32}")
-_SHA256 = re.compile(r"[0-9a-f]{64}")
+_CHECKSUM = re.compile(r"[0-9a-f]{8}")
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Upload:
     format: str
     bytes: int
     parts: tuple[str, ...]
-    """The SHA-256 (hex) of each part."""
+    """The checksum (CRC-32, hex) of each part."""
     state: Literal["receiving", "complete"]
     missing: tuple[int, ...]
     """Numbers of the parts that were not received yet."""
@@ -52,7 +52,7 @@ class Upload:
 
     @property
     def digest(self) -> str:
-        """The digest of the content: SHA-256 of the SHA-256 of the parts; hex."""
+        """The digest of the content: SHA-256 of the checksums of the parts; hex."""
         return digest_of(self.parts)
 
 
@@ -91,7 +91,7 @@ class Uploads(Protocol):
         """Receive a part; received again, it changes nothing.
 
         Raises:
-            InvalidInput: `wrong_part`, its length or hash is another.
+            InvalidInput: `wrong_part`, its length or checksum is another.
             StoreFailed: the disk is too full.
         """
 
@@ -133,12 +133,12 @@ def check_upload(format: str, bytes: int, parts: Sequence[str]) -> None:
         raise InvalidInput(f"bytes must be from 1 to {MOST_PARTS * PART_BYTES}, not {bytes}")
     if len(parts) != wanted:
         raise InvalidInput(
-            f"parts must be the SHA-256 of each {PART_BYTES} bytes: {wanted} for {bytes} bytes, "
+            f"parts must be the CRC-32 of each {PART_BYTES} bytes: {wanted} for {bytes} bytes, "
             f"not {len(parts)}"
         )
     for number, part in enumerate(parts):
-        if not _SHA256.fullmatch(part):
-            raise InvalidInput(f"parts[{number}] must be a SHA-256 of 64 lower-case hexadecimal digits")
+        if not _CHECKSUM.fullmatch(part):
+            raise InvalidInput(f"parts[{number}] must be a CRC-32 of 8 lower-case hexadecimal digits")
 
 
 def upload_id(member: str, format: str, bytes: int, parts: Sequence[str]) -> str:

@@ -5,13 +5,8 @@ import re
 from backend.client.file_stream import PART_BYTES
 from backend.task.requests import MAX_BODY_BYTES
 
-MAX_LIST_BYTES = 1024 * 1024
-"""Longest body that begins an upload: the hashes of 10,000 parts have 670 kB."""
 _ABOVE = r"(/[^/]+){0,8}"  # the path below which a proxy may have put this server
-_ROUTES = (
-    ("PUT", re.compile(_ABOVE + r"/api/uploads/[0-9a-f]{32}/parts/[0-9]{1,5}"), PART_BYTES),
-    ("POST", re.compile(_ABOVE + r"/api/uploads"), MAX_LIST_BYTES),
-)
+_ROUTES = (("PUT", re.compile(_ABOVE + r"/api/uploads/[0-9a-f]{32}/parts/[0-9]{1,5}"), PART_BYTES),)
 """Method, path and limit (bytes) of the routes that take long bodies."""
 
 

@@ -8,12 +8,11 @@ from msgspec import Meta, Struct
 from backend.client.file_stream import PART_BYTES
 from backend.foundation.errors import NotFound
 from backend.members.roles import SUBMITTER
-from backend.task.requests import Whole
+from backend.task.requests import MAX_BODY_BYTES, Whole
 from backend.uploads import uploads
 from backend.uploads.uploads import MOST_PARTS, MOST_URLS, PartUrl, Upload, Uploads
 from backend.web import headers
 from backend.web.authorisation import caller
-from backend.web.body_limits import MAX_LIST_BYTES
 from backend.web.context import Context
 from backend.web.proxies import address_of
 from backend.web.routing import BYTES, Routes, as_declared
@@ -29,10 +28,10 @@ class UploadBegin(Struct, frozen=True):
     bytes: Annotated[int, Meta(ge=1)]
     """Length of the archive."""
     parts: Annotated[
-        list[Annotated[str, Meta(max_length=64)]],
+        list[Annotated[str, Meta(max_length=8)]],
         Meta(
             max_length=MOST_PARTS,
-            description=f"SHA-256 (hex) of each part of {PART_BYTES} bytes, the last of which may be shorter",
+            description=f"CRC-32 (hex) of each part of {PART_BYTES} bytes, the last of which may be shorter",
         ),
     ]
 
@@ -42,7 +41,7 @@ class UploadState(TypedDict):
 
     upload: str
     digest: str
-    """SHA-256 of the SHA-256 of the parts; hex."""
+    """SHA-256 of the checksums of the parts; hex."""
     state: Literal["receiving", "complete"]
     part_bytes: int
     missing: list[int]
@@ -80,7 +79,7 @@ route = Routes(SUBMITTER)
     "404 409 413 503",
     status=201,
     also={200: ("It was begun before", UploadState)},
-    most_bytes=MAX_LIST_BYTES,
+    most_bytes=2 * MAX_BODY_BYTES,
 )
 def begin_upload(context: Context, begun: UploadBegin) -> tuple[UploadState, int]:
     """Begin an upload, or continue the one of the same content.

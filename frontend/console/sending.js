@@ -8,7 +8,6 @@ import { modelName } from "./files.js";
 import { counted, remaining, size } from "./format.js";
 import { pathTo } from "./paths.js";
 import { folderSource, makeUpload, zipSource } from "./upload.js";
-import { sha256Hex } from "./sha256.js";
 
 /**
  * @typedef {import("./files.js").Handed} Handed
@@ -90,7 +89,6 @@ export function sendingView() {
         source: handed.isZip ? zipSource(handed.items[0].file) : folderSource(handed.items),
         api,
         put: putPart,
-        hash: (bytes) => sha256Hex(bytes),
         pause: waitedOrOnline,
         onProgress(now) {
           last = now;

@@ -8,7 +8,6 @@ import { putPart, waitedOrOnline } from "./api.js";
 import { modelName } from "./files.js";
 import { pathTo } from "./paths.js";
 import { folderSource, makeUpload, zipSource } from "./upload.js";
-import { sha256Hex } from "./sha256.js";
 
 /**
  * @typedef {"real" | "model" | "set" | "practice" | "checks" | "masks"} Kind
@@ -160,7 +159,6 @@ export function makeTransfers(api, draft, slots) {
         source,
         api,
         put: putPart,
-        hash: (bytes) => sha256Hex(bytes),
         pause: waitedOrOnline,
         onProgress(progress) {
           if (slot.handed !== handed) return; // another folder was chosen meanwhile

@@ -1,11 +1,12 @@
 // @ts-check
 /**
- * One upload: a folder (as one stream) or a zip, hashed and sent in parts. The upload's name follows from
+ * One upload: a folder (as one stream) or a zip, read for its checksums and sent in parts. The upload's name follows from
  * its content, so that the same folder chosen again continues where it stopped. Memory stays flat: a part is
- * read when it is hashed, and again when it is sent.
+ * read for its checksum, and again when it is sent.
  */
 
 import { Unreached } from "./api.js";
+import { crc32Hex } from "./crc32.js";
 import { progress } from "./elements.js";
 
 const PART_BYTES = 5 * 1024 * 1024;
@@ -80,7 +81,6 @@ export function zipSource(file) {
  * @param {Pick<import("./api.js").Api, "get" | "post">} world.api
  * @param {(url: string, headers: Record<string, string>, body: Blob, onSent: (bytes: number) => void, signal:
  *   AbortSignal) => Promise<Reply>} world.put
- * @param {(bytes: Uint8Array<ArrayBuffer>) => Promise<string>} world.hash hexadecimal SHA-256
  * @param {(ms: number, signal: AbortSignal) => Promise<unknown>} world.pause ends early when the network is
  *   back
  * @param {(progress: Progress) => void} world.onProgress
@@ -93,7 +93,6 @@ export function makeUpload({
   source: { format, content },
   api,
   put,
-  hash,
   pause,
   onProgress,
   onBegun,
@@ -104,7 +103,7 @@ export function makeUpload({
   const count = Math.ceil(total / PART_BYTES);
   const blobOf = (/** @type {number} */ part) => content.slice(part * PART_BYTES, (part + 1) * PART_BYTES);
   /** @type {string[]} */
-  const hashes = [];
+  const checksums = [];
   /** @type {Progress} */
   let progress = { stage: "ready", done: 0, total, left_s: null, problem: "" };
   /** @type {Map<number, number>} bytes on their way, by part */
@@ -149,17 +148,17 @@ export function makeUpload({
 
   /** @param {AbortSignal} signal */
   async function read(signal) {
-    while (hashes.length < count) {
+    while (checksums.length < count) {
       signal.throwIfAborted();
-      tell({ stage: "reading", done: hashes.length * PART_BYTES });
-      hashes.push(await hash(new Uint8Array(await blobOf(hashes.length).arrayBuffer())));
+      tell({ stage: "reading", done: checksums.length * PART_BYTES });
+      checksums.push(crc32Hex(new Uint8Array(await blobOf(checksums.length).arrayBuffer())));
     }
   }
 
   /** @param {AbortSignal} signal */
   async function send(signal) {
     /** @type {UploadState} */
-    let state = await asked("/api/uploads", { format, bytes: total, parts: hashes }, signal);
+    let state = await asked("/api/uploads", { format, bytes: total, parts: checksums }, signal);
     await onBegun(state.upload);
     const path = `/api/uploads/${encodeURIComponent(state.upload)}`;
     while (state.state !== "complete") {

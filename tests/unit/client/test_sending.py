@@ -54,9 +54,9 @@ def test_a_part_that_was_damaged_on_its_way_or_has_no_upload_any_more_is_sent_ag
 
 
 def test_a_part_that_is_damaged_each_time_is_told_in_the_servers_words(archive):
-    damaged = [begun(archive, 0), URLS, refusal(400, "wrong_part", "part 0 must have the SHA-256 a, not b")]
+    damaged = [begun(archive, 0), URLS, refusal(400, "wrong_part", "part 0 must have the CRC-32 a, not b")]
 
-    with pytest.raises(InvalidInput, match="part 0 must have the SHA-256 a, not b"):
+    with pytest.raises(InvalidInput, match="part 0 must have the CRC-32 a, not b"):
         sent(archive, *damaged * 4)
 
 

@@ -6,6 +6,7 @@ import io
 import os
 import urllib.error
 import urllib.request
+import zlib
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import ClassVar
@@ -19,22 +20,23 @@ from deploy.bucket_uploads import BOOK, BucketUploads, make_client
 from deploy.s3_upload import Place
 
 from ..memory import MemoryStore
+from ..uploads.streams import checksums
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 PLACE = Place("pictures", "uploads/")
 CONTENT = os.urandom(PART_BYTES) + b"the end"
 PARTS = [CONTENT[:PART_BYTES], CONTENT[PART_BYTES:]]
-HASHES = [hashlib.sha256(part).hexdigest() for part in PARTS]
+CHECKSUMS = checksums(PARTS)
 
 
 class ListingChecksums:
     """An S3 client whose `list_parts` has the checksums of parts, as S3's has and moto's has not.
 
-    Source: "ListParts", Amazon S3 API reference, `ChecksumSHA256`. Both know parts by their MD5 (ETag).
+    Source: "ListParts", Amazon S3 API reference, `ChecksumCRC32`. Both know parts by their MD5 (ETag).
     """
 
     KNOWN: ClassVar = {
-        f'"{hashlib.md5(part).hexdigest()}"': base64.b64encode(hashlib.sha256(part).digest()).decode()
+        f'"{hashlib.md5(part).hexdigest()}"': base64.b64encode(zlib.crc32(part).to_bytes(4)).decode()
         for part in PARTS
     }
 
@@ -48,7 +50,7 @@ class ListingChecksums:
         found = self._client.list_parts(**arguments)
         for part in found.get("Parts", ()):
             if part["ETag"] in self.KNOWN:
-                part["ChecksumSHA256"] = self.KNOWN[part["ETag"]]
+                part["ChecksumCRC32"] = self.KNOWN[part["ETag"]]
         return found
 
 
@@ -58,7 +60,7 @@ def received(bucket, tmp_path):
 
 
 def begin(uploads, member="ada", now=NOW):
-    return uploads.begin(member, "files", len(CONTENT), HASHES, now)
+    return uploads.begin(member, "files", len(CONTENT), CHECKSUMS, now)
 
 
 def put(place, content):
@@ -92,7 +94,7 @@ def test_parts_go_to_the_bucket_and_make_up_the_archive(received, tmp_path):
     assert (begun.missing, begun.is_new, half.missing) == ((0, 1), True, (0,))
     assert (done.state, done.digest, done) == (
         "complete",
-        digest_of(HASHES),
+        digest_of(CHECKSUMS),
         received.complete(begun.id, NOW),
     )
     with received.archive(begun.id) as archive:
@@ -105,10 +107,10 @@ def test_a_url_is_for_one_part_of_one_length_with_one_checksum(received):
 
     (place,) = received.urls(begun.id, [1])
 
-    expected = base64.b64encode(hashlib.sha256(PARTS[1]).digest()).decode()
-    assert (place.part, place.headers) == (1, {"x-amz-checksum-sha256": expected})
+    expected = base64.b64encode(zlib.crc32(PARTS[1]).to_bytes(4)).decode()
+    assert (place.part, place.headers) == (1, {"x-amz-checksum-crc32": expected})
     assert "partNumber=2" in place.url
-    assert "X-Amz-SignedHeaders=content-length%3Bhost%3Bx-amz-checksum-sha256" in place.url
+    assert "X-Amz-SignedHeaders=content-length%3Bhost%3Bx-amz-checksum-crc32" in place.url
     assert "X-Amz-Expires=3600" in place.url
     assert received.origins == ("/".join(place.url.split("/")[:3]),)
 
@@ -126,9 +128,9 @@ def test_urls_name_the_buckets_regional_host(monkeypatch, tmp_path):
 def test_a_part_with_another_content_is_not_counted(received):
     begun = begin(received)
     (place,) = received.urls(begun.id, [1])
-    other = base64.b64encode(hashlib.sha256(b"other").digest()).decode()
+    other = base64.b64encode(zlib.crc32(b"other").to_bytes(4)).decode()
 
-    with_other = type(place)(1, place.url, {"x-amz-checksum-sha256": other})
+    with_other = type(place)(1, place.url, {"x-amz-checksum-crc32": other})
     with suppress(urllib.error.HTTPError):  # S3 refuses the signature, which moto does not check
         put(with_other, b"other")
 
@@ -227,7 +229,7 @@ def test_quotas_and_lists_are_checked_as_on_one_machine(bucket, tmp_path):
     with pytest.raises(Conflict, match=r"with it your uploads would be"):
         begin(uploads)
     with pytest.raises(InvalidInput, match=r"2 for 5242887 bytes"):
-        uploads.begin("ada", "files", len(CONTENT), HASHES[:1], NOW)
+        uploads.begin("ada", "files", len(CONTENT), CHECKSUMS[:1], NOW)
     assert (objects(bucket), running(bucket)) == ([], [])
 
 

@@ -319,7 +319,7 @@ def test_pages_of_the_site_alone_may_send_parts_and_fetch_files_with_what_the_ur
     assert "CorsConfiguration" not in aws.template("data")["Resources"]["Bucket"]["Properties"]
     assert rule["AllowedOrigins"] == {"Fn::Split": [",", {"Ref": "Origins"}]}
     assert rule["AllowedMethods"] == ["GET", "PUT"]
-    sent = ["content-type", "prefer", "x-amz-checksum-sha256", "x-openhype-member"]
+    sent = ["content-type", "prefer", "x-amz-checksum-crc32", "x-openhype-member"]
     assert rule["AllowedHeaders"] == sent
 
 

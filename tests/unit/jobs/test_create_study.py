@@ -144,7 +144,7 @@ def test_names_of_models_are_checked(orders, names, message):
 
 def test_uploads_must_be_complete_and_ones_own(orders, world):
     theirs = Orders(world, "ana").sent(noise(3000))
-    begun = orders.uploads.begin("owner", "files", 10, ["0" * 64], world.clock()).id
+    begun = orders.uploads.begin("owner", "files", 10, ["0" * 8], world.clock()).id
 
     assert refused(orders, orders.faces(real="0" * 32))[0] == 404
     assert refused(orders, orders.faces(real=theirs))[0] == 404

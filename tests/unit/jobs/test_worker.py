@@ -1,7 +1,6 @@
 """The worker: what becomes of a job that is done, fails, is cancelled, or loses its worker."""
 
 import contextlib
-import hashlib
 import json
 import os
 import sqlite3
@@ -26,6 +25,7 @@ from backend.uploads.limits import Quota
 from backend.uploads.local_uploads import LocalUploads
 
 from .. import sample_studies as studies
+from ..uploads.streams import checksums
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -256,7 +256,7 @@ def test_uploads_that_nobody_used_are_deleted_though_nobody_sends_others(store, 
     """A server that gets no more uploads kept the last ones for ever."""
     data, stop = DataDir(tmp_path), threading.Event()
     uploads = LocalUploads(data, Quota(free=0))
-    uploads.begin("ana", "files", 4, [hashlib.sha256(b"1234").hexdigest()], NOW)
+    uploads.begin("ana", "files", 4, checksums([b"1234"]), NOW)
     ours = Worker(store, data, uploads, clock=lambda: NOW + timedelta(days=8))
     ours.run_once = stop.set
 

@@ -1,7 +1,7 @@
 """Uploads in tests: files as they are sent, written down from the format and not by the product's code."""
 
-import hashlib
 import io
+import zlib
 
 PART_BYTES = 5 * 1024 * 1024
 
@@ -22,7 +22,7 @@ def parts_of(content):
 
 
 def checksums(parts):
-    return [hashlib.sha256(part).hexdigest() for part in parts]
+    return [f"{zlib.crc32(part):08x}" for part in parts]
 
 
 def send(uploads, member, files, now):

@@ -102,7 +102,7 @@ def test_a_part_that_is_not_what_was_announced_is_refused(uploads, tmp_path, sen
     begun = begin(uploads)
     before = files(tmp_path)
 
-    with pytest.raises(InvalidInput, match=r"part 2 must have (7 bytes|the SHA-256)") as refused:
+    with pytest.raises(InvalidInput, match=r"part 2 must have (7 bytes|the CRC-32)") as refused:
         uploads.write(begun.id, 2, io.BytesIO(sent), NOW)
 
     assert refused.value.code == "wrong_part"
@@ -230,10 +230,10 @@ def test_a_part_beyond_the_list_is_not_found(uploads, part):
         ("files", 0, [], r"bytes must be from 1"),
         ("files", 10**15, [], r"bytes must be from 1 to 52428800000"),
         ("files", PART_BYTES + 1, checksums([b"abc"]), r"2 for 5242881 bytes, not 1"),
-        ("files", 3, ["a" * 63], r"parts\[0\] must be a SHA-256"),
-        ("files", 3, ["A" * 64], r"parts\[0\] must be a SHA-256"),
-        ("files", 3, ["é" * 64], r"parts\[0\] must be a SHA-256"),
-        ("files", 3, ["٣" * 64], r"parts\[0\] must be a SHA-256"),
+        ("files", 3, ["a" * 7], r"parts\[0\] must be a CRC-32"),
+        ("files", 3, ["A" * 8], r"parts\[0\] must be a CRC-32"),
+        ("files", 3, ["é" * 8], r"parts\[0\] must be a CRC-32"),
+        ("files", 3, ["٣" * 8], r"parts\[0\] must be a CRC-32"),
     ],
 )
 def test_what_makes_up_no_archive_is_refused(uploads, tmp_path, format, count, parts, why):

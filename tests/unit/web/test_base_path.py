@@ -108,7 +108,7 @@ def test_the_link_of_a_study_is_told_below_the_path(proxy):
 
 
 def test_addresses_of_an_uploads_parts_stand_below_the_path(proxy):
-    begin = {"format": "files", "bytes": 3, "parts": ["0" * 64]}
+    begin = {"format": "files", "bytes": 3, "parts": ["0" * 8]}
     upload = proxy.ask(f"{BASE}/api/uploads", "POST", KEY, json=begin).json["upload"]
     urls = proxy.ask(f"{BASE}/api/uploads/{upload}/urls", "POST", KEY, json={"parts": [0]}).json["urls"]
 
