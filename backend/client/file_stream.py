@@ -38,7 +38,7 @@ def part_ranges(size: int, part_bytes: int = PART_BYTES) -> list[tuple[int, int]
     return [(start, min(start + part_bytes, size)) for start in range(0, size, part_bytes)]
 
 
-def checksum(part: bytes) -> str:
+def checksum(part: bytes | bytearray) -> str:
     """Return the checksum of a part: CRC-32, 8 hexadecimal digits.
 
     It finds damage and changed files, with 1 miss in 4 billion; not somebody who forges their own pictures.

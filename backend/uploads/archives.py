@@ -16,7 +16,6 @@ from backend.foundation.permissions import make_folder, private
 from backend.uploads import file_archives, zip_archives
 from backend.uploads.archive_entries import ArchiveEntry, ArchiveReader, bad_archive
 from backend.uploads.entry_names import check_collisions, is_skipped, refused, safe_path, wrapping_folder
-from backend.uploads.joined_parts import open_archive
 from backend.uploads.limits import GB, Limits
 
 _READERS: dict[str, ArchiveReader] = {"files": file_archives, "zip": zip_archives}
@@ -47,7 +46,6 @@ def unpack(archive: Path, format: str, into: Path, limits: Limits) -> Unpacked:
     """Unpack an archive into a new folder, which is there as a whole or not at all.
 
     Args:
-        archive: a file, or a folder of its parts numbered from 0, as `Uploads.archive` gives them.
         format: `files` or `zip`.
         into: does not exist yet.
 
@@ -60,7 +58,7 @@ def unpack(archive: Path, format: str, into: Path, limits: Limits) -> Unpacked:
     partial = into.with_name(f".{into.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)  # left by a process that was killed
     try:
-        with open_archive(archive) as file:
+        with archive.open("rb") as file:
             _check_kind(file, format)
             chosen, skipped = _chosen(reader, file, limits)
             wrapping = wrapping_folder(chosen)

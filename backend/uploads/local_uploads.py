@@ -1,9 +1,10 @@
 """Uploads in files of the data directory.
 
-`uploads/<id>/upload.json` says what was announced; `uploads/<id>/parts/<number>` is a part, checked before
-it gets that name; `complete` is there once all are. The time at which `used` was last changed is the last
-use. A folder appears with its `upload.json`, and disappears by being renamed, so that a server killed at
-any moment leaves neither half a part nor half an upload.
+`uploads/<id>/upload.json` says what was announced; a part is written to its place in `uploads/<id>/archive`
+once it was received whole and checked, and then `uploads/<id>/received/<number>` is made, after which it is
+not written again. `complete` is there once all parts are. The time at which `used` was last changed
+is the last use. A folder appears with its `upload.json`, and disappears by being renamed, so that a server
+killed at any moment leaves neither half a part nor half an upload.
 """
 
 import fcntl
@@ -13,13 +14,14 @@ import secrets
 import shutil
 import threading
 import time
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
+from backend.client.file_stream import PART_BYTES
+from backend.client.file_stream import checksum as checksum_of
 from backend.foundation.errors import Conflict, NotFound, StoreFailed, Unavailable, reason
 from backend.foundation.permissions import make_folder, private
 from backend.foundation.syncing import sync
@@ -32,12 +34,10 @@ _CHUNK = 256 * 1024
 _PAUSE_S = 0.006
 """Pause (s) after each chunk: at most some 37 MB/s are taken in all, so that answers are not delayed."""
 _TURN = threading.Lock()
-"""Held while a chunk is written, and during the pause after it."""
+"""Held during the pause after a chunk."""
 _WAITING = threading.BoundedSemaphore(8)
 """Of the server's 16 threads, those that parts may occupy."""
 _PARTIAL, _DELETED = ".partial-", ".deleted-"
-_ABANDONED_S = 3600
-"""Age at which a part that is still being written was left by a killed process."""
 
 
 class LocalUploads:
@@ -78,22 +78,17 @@ class LocalUploads:
         upload = self._upload(id)
         uploads.check_part(upload, part)
         length = uploads.part_length(upload.bytes, part)
-        folder = self._folder(id) / "parts"
-        partial = folder / f"{_PARTIAL}{secrets.token_hex(8)}"
         self._check_disk(length)
         try:
-            with _admitted(), open(partial, "xb", opener=private) as file:
-                _copy_checked(stream, file, part, length, upload.parts[part])
-            os.replace(partial, folder / str(part))
-            sync(folder)
+            with _admitted():
+                content = _received(stream, part, length, upload.parts[part])
+                if part in upload.missing:
+                    _store(self._folder(id), part, content)
             self._use(id, now)
         except FileNotFoundError:  # the upload was deleted in the meantime
             raise uploads.unknown(id) from None
         except OSError as error:
             raise StoreFailed(f"part {part} could not be stored: {reason(error)}") from None
-        finally:
-            with suppress(OSError):
-                partial.unlink()
         return self._upload(id)
 
     def complete(self, id: str, now: datetime) -> Upload:
@@ -117,39 +112,34 @@ class LocalUploads:
 
     @contextmanager
     def archive(self, id: str) -> Iterator[Path]:
-        """Give the folder of an upload's numbered parts, as in `Uploads`: no second copy is made."""
+        """Give the archive of an upload, as in `Uploads`: no second copy is made."""
         upload = self._upload(id)
         uploads.check_complete(upload)
         folder = self._folder(id)
         with _open_folder(folder, id) as descriptor:
             fcntl.flock(descriptor, fcntl.LOCK_SH)
             self._upload(id)  # it may have been deleted before it was locked
-            yield folder / "parts"
+            yield folder / "archive"
             with suppress(OSError):  # it was deleted meanwhile, or nothing can be written
                 (folder / "used").touch()
 
     def expire(self, now: datetime) -> int:
         """Delete what was not used for `EXPIRES`, and what a killed process left; return how many uploads."""
-        count, jump = 0, self._follow_clock(now)
+        count = 0
+        self._follow_clock(now)
         for folder in self._folders():
             if folder.name.startswith((_PARTIAL, _DELETED)):
                 if _age(folder, now) > EXPIRES.total_seconds() or folder.name.startswith(_DELETED):
                     shutil.rmtree(folder, ignore_errors=True)
-            elif uploads.is_id(folder.name):
-                if _age(folder / "used", now) > EXPIRES.total_seconds():
-                    with suppress(NotFound):  # another process deletes it
-                        count += self._removed(folder.name)
-                elif not jump:
-                    _clean(folder / "parts", now)
+            elif uploads.is_id(folder.name) and _age(folder / "used", now) > EXPIRES.total_seconds():
+                with suppress(NotFound):  # another process deletes it
+                    count += self._removed(folder.name)
         return count
 
-    def _follow_clock(self, now: datetime) -> timedelta:
-        """Note when uploads were looked at; if the clock jumped since the last time, move their last uses.
-
-        Returns the jump.
-        """
+    def _follow_clock(self, now: datetime) -> None:
+        """Note when uploads were looked at; if the clock jumped since the last time, move their last uses."""
         if not self._root.is_dir():
-            return timedelta(0)
+            return
         with self._data.locked("uploads"):
             looked = self._root / "looked"
             last = datetime.fromtimestamp(looked.stat().st_mtime, UTC) if looked.exists() else now
@@ -161,7 +151,6 @@ class LocalUploads:
                     _date(folder / "used", min(used_s, now.timestamp()))
             looked.touch(mode=0o600)
             _date(looked, now.timestamp())
-        return jump
 
     def _folder(self, id: str) -> Path:
         if not uploads.is_id(id):
@@ -176,7 +165,7 @@ class LocalUploads:
         try:
             about = json.loads((folder / "upload.json").read_text("utf-8"))
             used_at = (folder / "used").stat().st_mtime
-            there = set(os.listdir(folder / "parts"))
+            there = set(os.listdir(folder / "received"))
         except (FileNotFoundError, NotADirectoryError):
             raise uploads.unknown(id) from None
         missing = tuple(n for n in range(len(about["parts"])) if str(n) not in there)
@@ -196,8 +185,8 @@ class LocalUploads:
         """Make the folder of an upload, whole at once."""
         partial = self._root / f"{_PARTIAL}{secrets.token_hex(8)}"
         try:
-            make_folder(partial / "parts")
-            for name, content in (("upload.json", about), ("used", "")):
+            make_folder(partial / "received")
+            for name, content in (("upload.json", about), ("used", ""), ("archive", "")):
                 with open(partial / name, "x", opener=private) as file:
                     file.write(content)
                     file.flush()
@@ -275,30 +264,34 @@ def _admitted() -> Iterator[None]:
         _WAITING.release()
 
 
-def _copy_checked(stream: BinaryIO, file: BinaryIO, part: int, length: int, checksum: str) -> None:
-    """Copy a part of `length` bytes to the disk; of a longer one, one byte more is read, to notice it."""
-    found, count = 0, 0
-    while chunk := stream.read(min(_CHUNK, length + 1 - count)):
-        count += len(chunk)
-        if count > length:
-            raise uploads.wrong_part(part, f"{length} bytes", "more")
+def _store(folder: Path, part: int, content: bytearray) -> None:
+    """Write a part to its place, and note it once it is on the disk."""
+    with (folder / "archive").open("r+b") as archive:
+        archive.seek(part * PART_BYTES)
+        archive.write(content)
+        archive.flush()
+        os.fsync(archive.fileno())
+    (folder / "received" / str(part)).touch(mode=0o600)
+    sync(folder / "received")
+
+
+def _received(stream: BinaryIO, part: int, length: int, checksum: str) -> bytearray:
+    """Return a part of `length` bytes; of a longer one, one byte more is read, to notice it.
+
+    Raises:
+        InvalidInput: `wrong_part`.
+    """
+    content = bytearray()
+    while chunk := stream.read(min(_CHUNK, length + 1 - len(content))):
         with _TURN:
-            found = zlib.crc32(chunk, found)
-            file.write(chunk)
+            content += chunk
             time.sleep(_PAUSE_S)
-    if count < length:
-        raise uploads.wrong_part(part, f"{length} bytes", f"{count}")
-    if f"{found:08x}" != checksum:
-        raise uploads.wrong_part(part, f"the CRC-32 {checksum}", f"{found:08x}")
-    file.flush()
-    os.fsync(file.fileno())
-
-
-def _clean(parts: Path, now: datetime) -> None:
-    """Delete what killed processes left of parts."""
-    for path in parts.glob(f"{_PARTIAL}*"):
-        if _age(path, now) > _ABANDONED_S:
-            path.unlink(missing_ok=True)
+    if len(content) != length:
+        found = "more" if len(content) > length else f"{len(content)}"
+        raise uploads.wrong_part(part, f"{length} bytes", found)
+    if (sent := checksum_of(content)) != checksum:
+        raise uploads.wrong_part(part, f"the CRC-32 {checksum}", sent)
+    return content
 
 
 @contextmanager

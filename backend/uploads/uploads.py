@@ -110,7 +110,7 @@ class Uploads(Protocol):
         """
 
     def archive(self, id: str) -> AbstractContextManager[Path]:
-        """Give the archive of a complete upload within the context, in the form that `unpack` takes.
+        """Give the archive of a complete upload within the context.
 
         Raises:
             Conflict: `parts_missing`.

@@ -2,7 +2,6 @@
 
 import bz2
 import gzip
-import hashlib
 import io
 import lzma
 import stat
@@ -114,21 +113,6 @@ def streamed_zip(path, content):
     with zipfile.ZipFile(pipe := Pipe(), "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(path, content)
     return pipe.data
-
-
-@pytest.mark.parametrize("format", MADE)
-def test_an_archive_is_read_from_its_parts(tmp_path, format):
-    files = {f"cats/{number}.png": hashlib.sha256(bytes([number])).digest() * 90 for number in range(20)}
-    whole, folder = MADE[format](files), tmp_path / "parts"
-    folder.mkdir()
-    for number, start in enumerate(range(0, len(whole), 777)):
-        (folder / str(number)).write_bytes(whole[start : start + 777])
-    (folder / ".partial-0").write_bytes(b"left by a killed server")
-
-    made = unpack(folder, format, tmp_path / "into", MOST)
-
-    found = {f"cats/{path.name}": path.read_bytes() for path in (tmp_path / "into").iterdir()}
-    assert (found, made.wrapping) == (files, "cats")
 
 
 @pytest.mark.parametrize("format", MADE)
