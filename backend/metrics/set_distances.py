@@ -14,6 +14,7 @@ import numpy as np
 from backend.analysis.distributions.inference import t_quantile
 from backend.foundation.errors import InvalidInput
 from backend.metrics.balls import Balls
+from backend.metrics.cluster_overlap import CLUSTERINGS, CLUSTERS, overlap
 from backend.metrics.extrapolation import extrapolate, fewest_pictures, jobs
 from backend.metrics.feature_blocks import Block, Side, block_count, blocks, sides
 from backend.metrics.frechet import frechet
@@ -72,7 +73,8 @@ def compare(
 
     Returns:
         `reals`, `fakes` and `dimensions`; `frechet`, `kid`, `precision`, `recall`, `density` and
-        `coverage`, each with `value` and `ci`, which are None where a `reason` says why.
+        `coverage`, each with `value` and `ci`, which are None where a `reason` says why; `f1_8` and `f8`,
+        with the `sd` over clusterings instead of an interval.
 
     Raises:
         InvalidInput: the features are not two arrays of one width with two finite rows or more each.
@@ -90,6 +92,22 @@ def _distances(reals: Side, fakes: Side, options: Options, progress: Progress) -
         "dimensions": reals.dimensions,
         "frechet": _frechet(reals, fakes, options, progress),
         **_of_blocks(reals, fakes, options, progress),
+        **_of_clusters(reals, fakes, options, progress),
+    }
+
+
+def _of_clusters(reals: Side, fakes: Side, options: Options, progress: Progress) -> dict[str, Any]:
+    """Return F_1/8 and F_8, each with its SD over clusterings."""
+    fewest = min(len(reals), len(fakes))
+    if fewest < CLUSTERS:
+        reason = f"{CLUSTERS} clusters need at least {CLUSTERS} pictures on each side; there are {fewest:,}"
+        return {name: _none(reason, sd=None) for name in ("f1_8", "f8")}
+    rng = np.random.default_rng([options.seed, _OF_CLUSTERS])
+    found = overlap(reals, fakes, rng, progress(range(CLUSTERINGS), CLUSTERINGS, "clusters"))
+    values = {"f1_8": found.precision, "f8": found.recall}
+    return {
+        name: {"value": float(each.mean()), "ci": None, "reason": "", "sd": float(each.std(ddof=1))}
+        for name, each in values.items()
     }
 
 
@@ -113,6 +131,8 @@ def _check(reals: np.ndarray, fakes: np.ndarray) -> None:
 
 _OF_SUBSETS = 1
 """Tells the random numbers of subsets for the extrapolation from those of halves."""
+_OF_CLUSTERS = 2
+"""The same of clusterings."""
 _TOO_LARGE = "the features are too large: their distance exceeds the range of floating-point numbers"
 
 

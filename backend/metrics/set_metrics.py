@@ -16,7 +16,9 @@ from backend.metrics.feature_cache import Shown
 from backend.metrics.features import Extractor, Features, check_comparable
 from backend.metrics.set_distances import Options, compare
 
-METRICS = ("frechet", "kid", "precision", "recall", "density", "coverage")
+CLUSTERED = ("f1_8", "f8")
+"""Those without an interval over pictures."""
+METRICS = ("frechet", "kid", "precision", "recall", "density", "coverage", *CLUSTERED)
 SMALLER_IS_CLOSER = ("frechet", "kid")
 _INCEPTION, _POOL3 = "torch-fidelity:inception-v3-compat", 2048
 _NAMED = 5
@@ -35,6 +37,8 @@ def names_of(extractor: Extractor, dimensions: int) -> dict[str, str]:
         "frechet": frechet,
         "kid": kernel,
         **{name: name.capitalize() for name in ("precision", "recall", "density", "coverage")},
+        "f1_8": "F1/8",
+        "f8": "F8",
     }
 
 

@@ -10,12 +10,12 @@ from typing import Any
 
 from backend.foundation.counts import counted
 from backend.foundation.csv_formulas import escape_formula
-from backend.metrics.set_metrics import METRICS, SMALLER_IS_CLOSER, values_of
+from backend.metrics.set_metrics import CLUSTERED, METRICS, SMALLER_IS_CLOSER, values_of
 from backend.report import formatting
 from backend.report.elements import Column, Section, Table
 
 _SHARE_DIGITS, _MOST_DIGITS = 2, 8
-_SHARES = tuple(metric for metric in METRICS if metric not in SMALLER_IS_CLOSER)
+_SHARES = tuple(metric for metric in METRICS if metric not in (*SMALLER_IS_CLOSER, *CLUSTERED))
 
 
 def as_csv(runs: Sequence[Mapping[str, Any]]) -> str:
@@ -47,8 +47,9 @@ def section(runs: Sequence[Mapping[str, Any]]) -> Section | None:
             f"Brackets are {level} intervals over pictures. Smaller distances are closer to the reals; "
             "precision is the share of a model's pictures that lie among the reals, recall the share of "
             "reals that lie among the model's pictures, and coverage the share of reals with one of the "
-            "model's nearby, 0 to 1; density may exceed 1. Values depend on extractor, size of sample and "
-            "resize, and can be compared only where these are equal.",
+            "model's nearby, 0 to 1; density may exceed 1. F1/8 and F8 are precision and recall of "
+            "distributions, means over 10 clusterings; their SD is over these, not over pictures. Values "
+            "depend on extractor, size of sample and resize, and can be compared only where these are equal.",
             *dict.fromkeys(f"{formatting.capital(note)}." for run in runs for note in _remarks(run)),
         ),
     )
@@ -122,11 +123,13 @@ def _pair_of_tables(
     for metrics, name, title in (
         (SMALLER_IS_CLOSER, "distances", "Distances of models' pictures from the reals"),
         (_SHARES, "overlap", "Overlap of models' pictures with the reals"),
+        (CLUSTERED, "clusters", "Overlap by clusters of pictures: F1/8 for precision, F8 for recall"),
     ):
         caption = " ".join(filter(None, [title, which]))
+        caption += f", with {level} intervals" if metrics is not CLUSTERED else ", with SDs over clusterings"
         yield Table(
             "-".join(filter(None, ["picture", name, which.replace(" ", "-")])),
-            f"{caption}, with {level} intervals",
+            caption,
             _columns(runs, rows, metrics, bool(which)),
             [_without(row, METRICS, metrics) for row in rows],
             shown=200,
@@ -152,7 +155,10 @@ def _row(run: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
     }
     for metric in METRICS:
         found[metric] = row[metric]["value"]
-        found[f"{metric}_ci"] = row[metric].get("ci")
+        if metric in CLUSTERED:
+            found[f"{metric}_sd"] = row[metric]["sd"]
+        else:
+            found[f"{metric}_ci"] = row[metric].get("ci")
     size = _subset_size([row]) or None
     return {**found, "kid_sd": row["kid"]["sd"] if size else None, "kid_sd_subsets_of": size}
 
@@ -167,6 +173,10 @@ def _columns(
     columns = []
     for metric in metrics:
         name = " / ".join(dict.fromkeys(run["names"][metric] for run in runs))
+        if metric in CLUSTERED:
+            columns.append(Column(name, partial(_number, metric, 3)))
+            columns.append(Column(f"SD of {name}", partial(_number, f"{metric}_sd", 3)))
+            continue
         found = [{"value": row[metric], "ci": row[f"{metric}_ci"]} for row in rows]
         digits = _SHARE_DIGITS if metric in _SHARES else max(map(_needed, found), default=0)
         columns.append(Column(name, partial(_cell, metric, digits)))
@@ -179,6 +189,10 @@ def _columns(
         Column("fakes", lambda row: f"{row['fakes']:,}"),
         *columns,
     )
+
+
+def _number(key: str, digits: int, row: Mapping[str, Any]) -> str:
+    return formatting.amount(row[key], "", digits)
 
 
 def _sd(row: Mapping[str, Any]) -> str:

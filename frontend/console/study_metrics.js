@@ -17,7 +17,7 @@ import { pathTo } from "./paths.js";
  * @typedef {import("./study.js").Context} Context
  */
 
-const METRICS = ["frechet", "kid", "precision", "recall", "density", "coverage"];
+const METRICS = ["frechet", "kid", "precision", "recall", "density", "coverage", "f1_8", "f8"];
 
 /**
  * @param {Study} record
@@ -45,8 +45,8 @@ export function metricsSection({ study }, context) {
     { isPrimary: false, isInline: false },
   );
   const words =
-    "Frechet and kernel distance, precision, recall, density and coverage of each model’s pictures " +
-    "against the reals. They are kept with the study, and stand in its full results and report.";
+    "Frechet and kernel distance, precision, recall, density, coverage, F1/8 and F8 of each model’s " +
+    "pictures against the reals. They are kept with the study, and stand in its full results and report.";
   void refresh().catch(() => {}); // a table that cannot be read is made anew
   return el(
     "section",

@@ -44,7 +44,7 @@ _DIRECTIONS = {
     **dict.fromkeys(
         (
             "precision", "recall", "improved precision", "improved recall", "density", "coverage",
-            "inception score",
+            "inception score", "f8", "f1/8",
         ),
         HIGHER,
     ),
@@ -62,7 +62,7 @@ def direction(metric: str) -> str | None:
     """
     name = re.split(r"[(\[]", metric.casefold().replace("é", "e"), maxsplit=1)[0]
     words = re.sub(r"[\s_-]+", " ", name).strip()
-    return _DIRECTIONS.get(re.sub(r"\s?\d+k?$", "", words))
+    return _DIRECTIONS.get(words) or _DIRECTIONS.get(re.sub(r"\s?\d+k?$", "", words))
 
 
 def metric_agreement(

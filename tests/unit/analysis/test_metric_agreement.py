@@ -208,6 +208,8 @@ def test_what_is_no_number_is_refused_by_name(value):
         ("Coverage", "higher"),
         ("1 - precision", None),
         ("aesthetics", None),
+        ("F1/8 (inception-v3-compat)", "higher"),
+        ("F8", "higher"),
         ("", None),
         ("(FID)", None),
         ("fidelity", None),

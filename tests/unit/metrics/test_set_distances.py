@@ -286,7 +286,7 @@ def test_progress_is_called_with_items_their_number_and_a_label():
 
     compare(features(rng, 60, 3), features(rng, 50, 3), QUICK, progress)
 
-    assert seen == [(3, 3, "distances")]
+    assert seen == [(3, 3, "distances"), (10, 10, "clusters")]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 
 from backend.report.elements import LONG, Report
 from backend.report.picture_metrics import as_csv, section
@@ -36,6 +37,14 @@ def test_values_have_the_digits_that_their_intervals_support():
     assert "Frechet of gan extrapolated to infinitely many pictures: 9.87 [9.10, 10.60]" in text
 
 
+def test_numbers_of_clusters_have_an_sd_over_clusterings_and_no_interval():
+    text = text_of(run())
+
+    assert "Overlap by clusters of pictures: F1/8 for precision, F8 for recall, with SDs over" in text
+    assert re.search(r"0\.875 +0\.013 +0\.875 +0\.013", text)
+    assert "their SD is over these, not over pictures" in text
+
+
 def test_what_is_missing_is_explained_once():
     none = {
         "value": None,
@@ -62,18 +71,19 @@ def test_the_csv_has_a_column_for_every_metric_and_names_that_no_spreadsheet_run
     assert found["frechet (layout-1, extrapolated)"] == "9.87"
 
 
-def test_a_report_has_a_table_of_distances_and_one_of_overlap_and_those_by_class_folded():
+def test_a_report_has_tables_of_distances_overlap_and_clusters_and_those_by_class_folded():
     classes = [{"class": name, "models": run()["models"]} for name in ("cats", "dogs")]
 
     found = section([run(classes=classes)])
 
     assert [table.name for table in found.tables] == [
-        "picture-distances", "picture-overlap", "picture-distances-by-class", "picture-overlap-by-class",
+        "picture-distances", "picture-overlap", "picture-clusters",
+        "picture-distances-by-class", "picture-overlap-by-class", "picture-clusters-by-class",
     ]  # fmt: skip
-    assert [table.is_folded for table in found.tables] == [False, False, True, True]
+    assert [table.is_folded for table in found.tables] == [False] * 3 + [True] * 3
     assert found.tables[0].cells == [
         ["gan", "9", "9", "12.3 [11.2, 13.5]", "−0.00012 [−0.00050, 0.00030]", "0.00100"]
     ]
-    assert [cells[0] for cells in found.tables[2].cells] == ["cats", "dogs"]
-    assert len(found.tables[2].rows) < LONG
+    assert [cells[0] for cells in found.tables[3].cells] == ["cats", "dogs"]
+    assert len(found.tables[3].rows) < LONG
     assert section([]) is None
