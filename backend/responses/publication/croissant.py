@@ -13,6 +13,12 @@ from backend.responses.publication.subject import Subject
 from backend.responses.publication.terms import Creator, Terms
 
 CONFORMS_TO = "http://mlcommons.org/croissant/1.1"
+_CROISSANT_TERMS = (
+    "arrayShape", "citeAs", "column", "containedIn", "equivalentProperty", "extract", "field",
+    "fileObject", "fileProperty", "fileSet", "format", "includes", "isArray", "isLiveDataset",
+    "jsonPath", "key", "md5", "parentField", "path", "recordSet", "references", "regex", "repeated",
+    "replace", "samplingRate", "separator", "source", "subField", "transform",
+)  # fmt: skip
 _CONTEXT = {
     "@language": "en",
     "@vocab": "https://schema.org/",
@@ -21,41 +27,13 @@ _CONTEXT = {
     "prov": "http://www.w3.org/ns/prov#",
     "rai": "http://mlcommons.org/croissant/RAI/",
     "sc": "https://schema.org/",
-    "arrayShape": "cr:arrayShape",
-    "citeAs": "cr:citeAs",
-    "column": "cr:column",
+    **{term: f"cr:{term}" for term in _CROISSANT_TERMS},
     "conformsTo": "dct:conformsTo",
-    "containedIn": "cr:containedIn",
     "data": {"@id": "cr:data", "@type": "@json"},
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
     "description": {"@container": "@language"},
-    "equivalentProperty": "cr:equivalentProperty",
     "examples": {"@id": "cr:examples", "@type": "@json"},
-    "extract": "cr:extract",
-    "field": "cr:field",
-    "fileObject": "cr:fileObject",
-    "fileProperty": "cr:fileProperty",
-    "fileSet": "cr:fileSet",
-    "format": "cr:format",
-    "includes": "cr:includes",
-    "isArray": "cr:isArray",
-    "isLiveDataset": "cr:isLiveDataset",
-    "jsonPath": "cr:jsonPath",
-    "key": "cr:key",
-    "md5": "cr:md5",
     "name": {"@container": "@language"},
-    "parentField": "cr:parentField",
-    "path": "cr:path",
-    "recordSet": "cr:recordSet",
-    "references": "cr:references",
-    "regex": "cr:regex",
-    "repeated": "cr:repeated",
-    "replace": "cr:replace",
-    "samplingRate": "cr:samplingRate",
-    "separator": "cr:separator",
-    "source": "cr:source",
-    "subField": "cr:subField",
-    "transform": "cr:transform",
 }
 """The terms of the specification, by which JSON-LD reads the rest of the file."""
 _TYPES = {

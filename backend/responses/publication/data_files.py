@@ -64,7 +64,6 @@ _BY_UNIT = {
     "true, false": Type.TRUTH_VALUE,
 }
 _BY_FIRST_WORDS = {"whole number from": Type.WHOLE, "number": Type.NUMBER}
-_READ_AT_ONCE = 1 << 20
 
 
 def type_of(column: Column) -> Type:
@@ -93,6 +92,8 @@ def read_table(folder: Path, path: Path, name: str, description: str, columns: M
                 filled[place] += cell != ""
             if at is not None and row[at]:
                 times = [min(times[0], row[at]), max(times[1], row[at])] if times else [row[at]] * 2
+    with path.open("rb") as content:
+        sha256 = hashlib.file_digest(content, "sha256").hexdigest()
     return Table(
         name=name,
         path=path.relative_to(folder).as_posix(),
@@ -103,15 +104,7 @@ def read_table(folder: Path, path: Path, name: str, description: str, columns: M
         ),
         rows=count,
         bytes=path.stat().st_size,
-        sha256=_sha256(path),
+        sha256=sha256,
         first_at=times[0] if times else "",
         last_at=times[1] if times else "",
     )
-
-
-def _sha256(path: Path) -> str:
-    found = hashlib.sha256()
-    with path.open("rb") as file:
-        while part := file.read(_READ_AT_ONCE):
-            found.update(part)
-    return found.hexdigest()

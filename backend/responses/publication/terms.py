@@ -8,23 +8,14 @@ from urllib.parse import urlsplit
 from backend.foundation.errors import InvalidInput
 from backend.foundation.suggestions import did_you_mean
 
-_HUB_LICENCES = {
-    "CC0-1.0": "cc0-1.0",
-    "CC-BY-4.0": "cc-by-4.0",
-    "CC-BY-SA-4.0": "cc-by-sa-4.0",
-    "CC-BY-NC-4.0": "cc-by-nc-4.0",
-    "CC-BY-NC-SA-4.0": "cc-by-nc-sa-4.0",
-    "CC-BY-ND-4.0": "cc-by-nd-4.0",
-    "CC-BY-NC-ND-4.0": "cc-by-nc-nd-4.0",
-    "ODC-By-1.0": "odc-by",
-    "ODbL-1.0": "odbl",
-    "PDDL-1.0": "pddl",
-    "CDLA-Permissive-1.0": "cdla-permissive-1.0",
-    "CDLA-Permissive-2.0": "cdla-permissive-2.0",
-    "Apache-2.0": "apache-2.0",
-    "MIT": "mit",
-}
-"""Licences of data by their SPDX identifier, with their name on the Hugging Face Hub
+_LICENCES = (
+    "CC0-1.0", "CC-BY-4.0", "CC-BY-SA-4.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0", "CC-BY-ND-4.0",
+    "CC-BY-NC-ND-4.0", "ODC-By-1.0", "ODbL-1.0", "PDDL-1.0", "CDLA-Permissive-1.0",
+    "CDLA-Permissive-2.0", "Apache-2.0", "MIT",
+)  # fmt: skip
+"""SPDX identifiers of licences that Hugging Face's hub knows."""
+_HUB_NAMES = {"ODC-By-1.0": "odc-by", "ODbL-1.0": "odbl", "PDDL-1.0": "pddl"}
+"""Names at the hub that are not the identifier in lower case
 (huggingface.co/docs/hub/repositories-licenses)."""
 _SPDX = "https://spdx.org/licenses/"
 _SEMANTIC_VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)", re.ASCII)
@@ -127,14 +118,14 @@ def licence_of(text: str) -> Licence:
     if "://" in text:
         _check_address(text, "the licence")
         return Licence(text)
-    known = {name.lower(): name for name in _HUB_LICENCES}
+    known = {name.lower(): name for name in _LICENCES}
     if text.lower() not in known:
-        hint = did_you_mean(text, _HUB_LICENCES, f"; known are {', '.join(_HUB_LICENCES)}")
+        hint = did_you_mean(text, _LICENCES, f"; known are {', '.join(_LICENCES)}")
         raise InvalidInput(
             f"a licence must be a licence's SPDX identifier, or its address as https://…, not {text!r}{hint}"
         )
     spdx = known[text.lower()]
-    return Licence(f"{_SPDX}{spdx}", spdx, _HUB_LICENCES[spdx])
+    return Licence(f"{_SPDX}{spdx}", spdx, _HUB_NAMES.get(spdx, spdx.lower()))
 
 
 def _check_address(url: str, what: str) -> None:
