@@ -39,15 +39,9 @@ from backend.stores.store import Store
 
 _DESCRIPTION = "dataset_description.json"
 _EVENT_FLAGS = (
-    "hidden",
-    "left_full_screen",
-    "resized",
-    "not_whole",
-    "display_changed",
-    "display_stalled",
-    "interrupted",
-    "same_answer_notice",
-)
+    "hidden", "left_full_screen", "resized", "not_whole", "display_changed", "display_stalled",
+    "interrupted", "same_answer_notice",
+)  # fmt: skip
 """Flags that record what an evaluator or a display did; the other flags assess the response."""
 _ANY_MODEL = "-"
 QUESTIONS = "questions"

@@ -144,43 +144,43 @@ class DynamoStore:
         return [study for study in found if even_deleted or not study.deleted_at]
 
     def change_study(self, study: Study) -> None:
-        record = {"B": zlib.compress(json_codec.dump(study).encode(), 9)}
-        before = {"N": str(study.version - 1)}
-        values: Item = {":j": record, ":v": {"N": str(study.version)}, ":old": before}
-        try:
-            self._calls.update("studies", study.name, "SET j = :j, v = :v", "v = :old", values)
-        except Refused as refused:
-            # If the reply to an earlier try was lost, only the stored item shows whether it took effect.
-            stored = self._calls.get("studies", study.name) if refused.may_be_ours else None
-            if stored is None or stored["j"] != record:
-                raise Stale(f"study {study.name} is no longer at version {study.version - 1}") from None
+        self._replace_record(study)
 
     def add_stimuli(self, study: Study, stimuli: Iterable[Stimulus]) -> None:
         item = self._study_item(study.name)
         upload = self._pools.add(study.name, [*self._pools.stimuli(study.name), *stimuli])
-        record = {"B": zlib.compress(json_codec.dump(study).encode(), 9)}
         values: Item = {
-            ":j": record,
-            ":v": {"N": str(study.version)},
-            ":old": {"N": str(study.version - 1)},
             ":u": {"S": upload},
             ":now": item[UPLOAD],
             ":us": {"L": [{"S": earlier} for earlier in uploads_of(item)]},
         }
         try:
-            self._calls.update(
-                "studies",
-                study.name,
-                f"SET j = :j, v = :v, {UPLOAD} = :u, {EARLIER} = :us",
-                f"{UPLOAD} = :now AND v = :old",
-                values,
-            )
-        except Refused as refused:
-            stored = self._calls.get("studies", study.name) if refused.may_be_ours else None
-            if stored is None or stored[UPLOAD]["S"] != upload:
-                self._pools.remove(study.name, upload)
-                raise Stale(f"study {study.name} is no longer at version {study.version - 1}") from None
+            self._replace_record(study, f", {UPLOAD} = :u, {EARLIER} = :us", f" AND {UPLOAD} = :now", values)
+        except Stale:
+            self._pools.remove(study.name, upload)
+            raise
         self._pools.know_upload(study.name, upload, uploads_of(item))
+
+    def _replace_record(
+        self, study: Study, change: str = "", condition: str = "", values: Item | None = None
+    ) -> None:
+        """Replace a study's record by its next version, with what `change` sets besides.
+
+        Raises:
+            Stale: the version before is not the stored one, or `condition` does not hold.
+        """
+        record = {"B": zlib.compress(json_codec.dump(study).encode(), 9)}
+        used: Item = {":j": record, ":v": {"N": str(study.version)}, ":old": {"N": str(study.version - 1)}}
+        used |= values or {}
+        try:
+            sets, holds = f"SET j = :j, v = :v{change}", f"v = :old{condition}"
+            self._calls.update("studies", study.name, sets, holds, used)
+        except Refused as refused:
+            # If the reply to an earlier try was lost, only the stored item shows whether it took effect.
+            stored = self._calls.get("studies", study.name) if refused.may_be_ours else None
+            is_ours = stored and stored["j"] == record and stored[UPLOAD] == used.get(":u", stored[UPLOAD])
+            if not is_ours:
+                raise Stale(f"study {study.name} is no longer at version {study.version - 1}") from None
 
     def remove_study(self, name: str) -> None:
         item = self._calls.get("studies", name)
