@@ -9,7 +9,7 @@ from typing import Any
 
 from backend.analysis.agreement.votes import JND
 from backend.foundation.counts import counted
-from backend.report import formatting, simulated
+from backend.report import figures, formatting, simulated
 from backend.report.elements import Column, Figure, Report, Section, Table, cell_of
 
 HUMAN, AS_PRINTED, ORACLE = "human", "human, as printed", "oracle"
@@ -231,11 +231,6 @@ def _figure(data: Mapping[str, Any], table: Table) -> Figure:
     human = {row["column"]: row for row in data["human"]}
     label = "mAP (%)" if data["kind"] == JND else "2AFC score (%)"
 
-    def draw(width_in: float) -> Any:
-        from backend.report.figures.agreement import agreement
-
-        return agreement(columns, metrics, human, label, width_in)
-
     last = columns[-1]
     scores = [
         f"{name} {formatting.estimate(cells[last]['score'], cells[last]['ci'])}"
@@ -243,9 +238,13 @@ def _figure(data: Mapping[str, Any], table: Table) -> Figure:
     ]
     title = "Agreement of metrics with people"
     return Figure(
-        "agreement", title, f"{title}, by set, with {formatting.level(data['level'])} intervals.",
-        f"{last}: {formatting.listing(scores, most=8)}.", draw, table,
-    )  # fmt: skip
+        "agreement",
+        title,
+        f"{title}, by set, with {formatting.level(data['level'])} intervals.",
+        f"{last}: {formatting.listing(scores, most=8)}.",
+        lambda width_in: figures.agreement.agreement(columns, metrics, human, label, width_in),
+        table,
+    )
 
 
 def _sentences(data: Mapping[str, Any]) -> tuple[str, ...]:

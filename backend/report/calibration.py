@@ -9,7 +9,7 @@ from backend.foundation.counts import counted
 from backend.metrics.calibration.calibrate import BEFORE, CALIBRATED
 from backend.metrics.calibration.split import HELD_OUT
 from backend.metrics.pairs.nets import NETS
-from backend.report import agreement, formatting, simulated
+from backend.report import agreement, figures, formatting, simulated
 from backend.report.elements import Column, Figure, Report, Section, Table, cell_of
 
 _SHOWN_TRIPLETS = 10
@@ -217,11 +217,6 @@ def _curve(data: Mapping[str, Any]) -> Figure:
         is_folded=True,
     )
 
-    def draw(width_in: float) -> Any:
-        from backend.report.figures.calibration import learning_curve
-
-        return learning_curve(curve, data["fit"]["step"], width_in)
-
     first, best = curve[0], next(row for row in curve if row["step"] == data["fit"]["step"])
     return Figure(
         "learning_curve",
@@ -231,7 +226,7 @@ def _curve(data: Mapping[str, Any]) -> Figure:
         f"Validation loss {first['validation_loss']:.3f} at the start and {best['validation_loss']:.3f} at "
         f"step {best['step']:,}; validation score {first['validation_score']:.1f}% and "
         f"{best['validation_score']:.1f}%.",
-        draw,
+        lambda width_in: figures.calibration.learning_curve(curve, data["fit"]["step"], width_in),
         table,
     )
 

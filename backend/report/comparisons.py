@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.foundation.counts import counted
-from backend.report import equivalence, formatting
+from backend.report import equivalence, figures, formatting
 from backend.report.context import FindingsView
 from backend.report.elements import Column, Figure, Section, Table
 from backend.report.formatting import f_test, p_value
@@ -142,15 +142,9 @@ def _figure(found: FindingsView) -> Figure:
         "Differences between models",
         caption,
         f"{differing} of {counted(len(found.pairs), 'pair')} differ significantly.",
-        lambda width_in: _draw(found, width_in),
+        lambda width_in: figures.scores.pairs(found.pairs, found.unit, found.level, found.deciding, width_in),
         pairs_table(found),
     )
-
-
-def _draw(found: FindingsView, width_in: float):
-    from backend.report.figures.scores import pairs
-
-    return pairs(found.pairs, found.unit, found.level, found.deciding, width_in)
 
 
 def verdict(found: FindingsView) -> str:

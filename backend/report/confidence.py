@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from backend.report import formatting
+from backend.report import figures, formatting
 from backend.report.context import FindingsView
 from backend.report.elements import Column, Figure, Row, Section, Table
 from backend.report.models import MOST_DESCRIBED, remaining_note
@@ -162,11 +162,6 @@ def _remark(row: Row) -> str:
 def _curves(found: FindingsView, rows: list[dict[str, Any]], everything: list[dict[str, Any]]) -> Figure:
     drawn = [row for row in rows if row["curve"]]
 
-    def draw(width_in: float):
-        from backend.report.figures.confidence import curves
-
-        return curves(drawn, width_in)
-
     areas = ", ".join(f"{row['model']} {formatting.coefficient(row['roc']['area'])}" for row in drawn)
     return Figure(
         "roc",
@@ -174,7 +169,7 @@ def _curves(found: FindingsView, rows: list[dict[str, Any]], everything: list[di
         "ROC curves: answers and confidence together rate pictures from surely real to surely fake; each "
         "point is a rating, counted as “fake” from there on. The dashed line is guessing.",
         f"Curves from lower left to upper right, with areas: {areas}.",
-        draw,
+        lambda width_in: figures.confidence.curves(drawn, width_in),
         _areas(found, everything),
     )
 
@@ -192,11 +187,6 @@ def _calibration(found: FindingsView, rows: list[dict[str, Any]], everything: li
     caption = "Right answers by confidence"
     table = Table("calibration", caption, columns, flat, shown=120, alone=found.alone)
 
-    def draw(width_in: float):
-        from backend.report.figures.confidence import calibration
-
-        return calibration(rows, width_in)
-
     ends = ", ".join(
         f"{row['model']} from {formatting.share(row['levels'][0]['right'])} to "
         f"{formatting.share(row['levels'][-1]['right'])}"
@@ -209,7 +199,7 @@ def _calibration(found: FindingsView, rows: list[dict[str, Any]], everything: li
         f"{found.level} intervals. On the dashed line people are right as often as their "
         "confidence says; below it they are overconfident.",
         f"Right answers from the lowest to the highest confidence: {ends}.",
-        draw,
+        lambda width_in: figures.confidence.calibration(rows, width_in),
         table,
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from backend.experiment.fixed_exposures import label
-from backend.report import formatting
+from backend.report import figures, formatting
 from backend.report.context import FindingsView
 from backend.report.elements import ALONE, Column, Figure, Row, Section, Table
 from backend.report.exposures import functions_table
@@ -169,18 +169,13 @@ def _test(tests: Mapping[str, Any], found: FindingsView) -> str:
 def _figure(found: FindingsView, models: Sequence[Row]) -> Figure:
     drawn = {row["model"]: {"points": row["by_exposure"], "function": row.get("function")} for row in models}
 
-    def draw(width_in: float):
-        from backend.report.figures.constant_stimuli import accuracies
-
-        return accuracies(drawn, width_in)
-
     return Figure(
         "accuracy-by-exposure",
         "Accuracy by exposure",
         f"Right answers at each exposure with {found.level} intervals, and the fitted function. The diamond "
         "is the threshold with its interval; the dashed line is guessing.",
         " ".join(_described(models)),
-        draw,
+        lambda width_in: figures.constant_stimuli.accuracies(drawn, width_in),
         _accuracies(found, models),
     )
 

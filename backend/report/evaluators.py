@@ -1,7 +1,7 @@
 """Report section on evaluators: their responses compared with one another's; it excludes nobody."""
 
 from backend.foundation.counts import counted
-from backend.report import formatting
+from backend.report import figures, formatting
 from backend.report.context import FindingsView
 from backend.report.elements import Column, Figure, Row, Section, Table
 from backend.report.models import detection_columns
@@ -161,13 +161,6 @@ def _figure(found: FindingsView, rows: list[dict]) -> Figure | None:
     if not keys:
         return None
 
-    def draw(width_in: float):
-        from backend.report.figures.relations import evaluators
-
-        return evaluators(
-            rows, found.names, keys[0], width_in, f"value ({found.axis_unit})", 100 / found.answers
-        )
-
     what = "median response time" if keys[0] == "rt_median_ms" else "agreement with others, beyond chance"
     return Figure(
         "evaluators",
@@ -177,6 +170,8 @@ def _figure(found: FindingsView, rows: list[dict]) -> Figure | None:
         if _has_truth(rows)
         else f"Each mark is an evaluator: value (across) and {what} (up).",
         f"{counted(len(rows), 'mark')}, {_range(found, rows)}.",
-        draw,
+        lambda width_in: figures.relations.evaluators(
+            rows, found.names, keys[0], width_in, f"value ({found.axis_unit})", 100 / found.answers
+        ),
         _table(found, rows),
     )

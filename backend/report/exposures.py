@@ -6,7 +6,7 @@ from typing import Any
 
 from backend.analysis.models import psychometric
 from backend.foundation.counts import counted
-from backend.report import formatting
+from backend.report import figures, formatting
 from backend.report.context import FindingsView
 from backend.report.elements import Column, Figure, Row, Section, Table
 from backend.report.models import MOST_DESCRIBED, remaining_note
@@ -205,18 +205,18 @@ def _staircases(found: FindingsView, models: Sequence[Row]) -> Figure:
     )
     table = Table("staircases", "Exposures of the staircases by trial", columns, rows, shown=100)
 
-    def draw(width_in: float):
-        from backend.report.figures.exposures import staircases
-
-        return staircases(drawn, width_in)
-
     caption = (
         "Staircases: the mean exposure of all blocks by trial (thick), the middle 80% of blocks (band) and "
         "a few single blocks (thin)."
     )
     ends = ", ".join(f"{name} at {one['mean'][-1]:.0f} ms" for name, one in drawn.items())
     return Figure(
-        "staircases", "Staircases of evaluators", caption, f"Mean exposure ends: {ends}.", draw, table
+        "staircases",
+        "Staircases of evaluators",
+        caption,
+        f"Mean exposure ends: {ends}.",
+        lambda width_in: figures.exposures.staircases(drawn, width_in),
+        table,
     )
 
 
@@ -236,11 +236,6 @@ def _functions(found: FindingsView, models: Sequence[Row]) -> Figure:
     )
     table = Table("psychometric", "Right answers by exposure", columns, rows, shown=150)
 
-    def draw(width_in: float):
-        from backend.report.figures.exposures import psychometric
-
-        return psychometric(drawn, width_in)
-
     at = formatting.share(models[0]["exposures"]["pooled"]["at"])
     return Figure(
         "psychometric",
@@ -250,6 +245,6 @@ def _functions(found: FindingsView, models: Sequence[Row]) -> Figure:
         f"fitted function. The diamond is the exposure at which {at} are right, with its {found.level} "
         "interval; the dashed line is guessing.",
         "Curves that rise from guessing as exposures lengthen.",
-        draw,
+        lambda width_in: figures.exposures.psychometric(drawn, width_in),
         table,
     )

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backend.foundation.counts import counted
-from backend.report import formatting
+from backend.report import figures, formatting
 from backend.report.context import FindingsView
 from backend.report.elements import Column, Figure, Section, Table
 
@@ -127,11 +127,6 @@ def _figure(
     names = [row["set"] for row in sets[:_PANELS]]
     by_set = {name: [row["share"] for row in rows if row["set"] == name] for name in names}
 
-    def draw(width_in: float):
-        from backend.report.figures.votes import shares
-
-        return shares(by_set, f"{what} (% of votes)", width_in)
-
     more = f" The first {_PANELS} of {len(sets)} sets." if len(sets) > _PANELS else ""
     return Figure(
         "items",
@@ -139,6 +134,6 @@ def _figure(
         f"How many {noun}s have which share of {what}. The thick line is the mean; the dashed one marks "
         f"an even split.{more}",
         f"Histograms of {counted(len(rows), noun)} in {counted(len(names), 'set')}.",
-        draw,
+        lambda width_in: figures.votes.shares(by_set, f"{what} (% of votes)", width_in),
         _sets(sets, noun),
     )

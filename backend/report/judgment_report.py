@@ -24,9 +24,7 @@ from backend.analysis.table.unscored_rows import attention
 from backend.analysis.table.values import Values
 from backend.experiment.judgments import judgment_of
 from backend.foundation.errors import InvalidInput
-from backend.report import (
-    attention as attention_section,
-)
+from backend.report import attention as attention_section
 from backend.report import (
     attrition,
     browsers,

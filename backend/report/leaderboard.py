@@ -7,7 +7,7 @@ from typing import Any
 from backend.analysis.distributions.rank_ranges import rank_ranges
 from backend.experiment.judgments import METHODS, judgment_of, method_named
 from backend.foundation.counts import counted
-from backend.report import formatting, simulated
+from backend.report import figures, formatting, simulated
 from backend.report.context import FindingsView
 from backend.report.elements import ALONE, Column, Figure, Report, Row, Section, Table
 
@@ -176,17 +176,13 @@ def _figure(method: str, rows: list[dict[str, Any]], entries: Sequence[Entry], t
         {**row, "model": f"{row['model']} · {row['study']}" if is_several else row["model"]} for row in rows
     ]
 
-    def draw(width_in: float):
-        from backend.report.figures.scores import scores
-
-        label = "" if (things := _things(method)) == "pictures" else f"{things} judged wrong (%)"
-        return scores(named, entries[0].data["unit"], "", width_in, label)
+    label = "" if (things := _things(method)) == "pictures" else f"{things} judged wrong (%)"
 
     return Figure(
         f"leaderboard-{method}",
         "Scores over studies",
         "Scores with their intervals (thick), and the percentile intervals of the paper (thin, capped).",
         f"Bars of {counted(len(rows), 'score')}, best first.",
-        draw,
+        lambda width_in: figures.scores.scores(named, entries[0].data["unit"], "", width_in, label),
         table,
     )

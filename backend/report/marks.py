@@ -6,7 +6,7 @@ from typing import Any
 
 from backend.analysis.marks import FEWEST_MARKS, WHERE, heat_map, of_rows
 from backend.foundation.counts import counted
-from backend.report import formatting
+from backend.report import figures, formatting
 from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Column, Figure, Gallery, Section, Table, Thumbnail, cell_of
 from backend.report.heat_maps import drawn
@@ -145,18 +145,13 @@ def _figure(groups: list[dict[str, Any]], rows: list[dict[str, Any]]) -> Figure:
         for group in panels
     }
 
-    def draw(width_in: float):
-        from backend.report.figures.marks import maps as figure
-
-        return figure(maps, width_in)
-
     return Figure(
         "marks",
         "Where pictures were marked",
         "Where pictures were marked, all of a model together: the brighter, the more marks (each panel up to "
         "its own highest density). Lines divide the picture into thirds.",
         " ".join(f"{group['name']}: {_most(group['where'])}." for group in panels),
-        draw,
+        lambda width_in: figures.marks.maps(maps, width_in),
         table,
     )
 

@@ -11,7 +11,7 @@ from backend.experiment.judgments import judgment_of, method_named
 from backend.experiment.records import Study
 from backend.foundation.counts import counted
 from backend.foundation.errors import InvalidInput
-from backend.report import formatting
+from backend.report import figures, formatting
 from backend.report.context import FindingsView
 from backend.report.elements import Column, Figure, Row, Section, Table
 from backend.stores.store import Store
@@ -242,11 +242,6 @@ def _figure(found: FindingsView, rows: Sequence[Row], drawn: Sequence[Row]) -> F
         alone=found.alone,
     )
 
-    def draw(width_in: float):
-        from backend.report.figures.relations import metrics
-
-        return metrics(panels, _label(found), width_in)
-
     first = "" if len(drawn) == len(rows) else f" The first {len(drawn)} of {len(rows)} metrics."
     return Figure(
         "metrics",
@@ -254,7 +249,7 @@ def _figure(found: FindingsView, rows: Sequence[Row], drawn: Sequence[Row]) -> F
         "Each model's metric (across) and score (up), with Spearman's rank correlation. Lines are the "
         f"{found.level} intervals of the scores.{first}",
         " ".join(f"{row['metric']}: {_correlation(row)}" for row in drawn),
-        draw,
+        lambda width_in: figures.relations.metrics(panels, _label(found), width_in),
         values,
     )
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from backend.foundation.counts import counted
-from backend.report import formatting
+from backend.report import figures, formatting
 from backend.report.context import FindingsView
 from backend.report.elements import ALONE, Column, Figure, Row, Section, Table
 
@@ -142,15 +142,9 @@ def _figure(found: FindingsView) -> Figure:
         "Scores of the models",
         caption,
         f"Bars of {counted(len(found.models), 'model')}, best first: {best['model']} at {found.score(best)}.",
-        lambda width_in: _draw(found, width_in),
+        lambda width_in: figures.scores.scores(found.models, found.unit, found.level, width_in),
         models_table(found),
     )
-
-
-def _draw(found: FindingsView, width_in: float):
-    from backend.report.figures.scores import scores
-
-    return scores(found.models, found.unit, found.level, width_in)
 
 
 def remaining_note(count: int) -> tuple[str, ...]:

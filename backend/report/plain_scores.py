@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from backend.experiment.judgments import method_named
 from backend.foundation.counts import counted
-from backend.report import formatting
+from backend.report import figures, formatting
 from backend.report.context import FindingsView
 from backend.report.elements import ALONE, Column, Figure, Row, Section, Table
 from backend.report.models import bootstrap
@@ -96,18 +96,16 @@ def _figure(found: FindingsView, table: Table, noun: str, reference: float | Non
     if reference is not None:
         caption += f" The dashed line marks {formatting.amount(reference, found.unit, 0)}."
 
-    def draw(width_in: float):
-        from backend.report.figures.scores import scores
-
-        label = f"{what[0].lower()}{what[1:]}{' (%)' if found.is_percent else ''}"
-        return scores(found.models, found.unit, found.level, width_in, label, reference)
+    label = f"{what[0].lower()}{what[1:]}{' (%)' if found.is_percent else ''}"
 
     return Figure(
         "scores",
         f"Scores of the {noun}s",
         caption,
         f"Bars of {counted(len(found.models), noun)}, highest first: {best['model']} at {found.score(best)}.",
-        draw,
+        lambda width_in: figures.scores.scores(
+            found.models, found.unit, found.level, width_in, label, reference
+        ),
         table,
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.foundation.counts import counted
-from backend.report import formatting
+from backend.report import figures, formatting
 from backend.report.context import FindingsView
 from backend.report.elements import Column, Figure, Section, Table
 
@@ -59,22 +59,16 @@ def _width_words(found: FindingsView, curves: dict[str, list]) -> str:
 
 
 def _figure(found: FindingsView, curves: dict[str, list]) -> Figure:
+    taken = {row["model"]: row["evaluators"] for row in found.models}
     return Figure(
         "width",
         "Interval width against the number of evaluators",
         f"Width of the {found.level} percentile interval (paper) with 10 to 120 evaluators sampled from "
         "those there are, and what so many would cost and take. A dotted line marks how many a model has.",
         f"Lines of {counted(len(curves), 'model')} that fall as evaluators are added.",
-        lambda width_in: _draw(found, curves, width_in),
+        lambda width_in: figures.precision.width(curves, taken, found.unit, found.level, width_in),
         _width_table(found, curves),
     )
-
-
-def _draw(found: FindingsView, curves: dict[str, list], width_in: float):
-    from backend.report.figures.precision import width
-
-    taken = {row["model"]: row["evaluators"] for row in found.models}
-    return width(curves, taken, found.unit, found.level, width_in)
 
 
 def _width_table(found: FindingsView, curves: dict[str, list]) -> Table:

@@ -1,7 +1,7 @@
 """Report sections on progress over training, and on classes."""
 
 from backend.foundation.counts import counted
-from backend.report import formatting
+from backend.report import figures, formatting
 from backend.report.context import FindingsView
 from backend.report.elements import Column, Figure, Row, Section, Table
 
@@ -34,17 +34,12 @@ def progress(found: FindingsView) -> Section | None:
     )
     table = Table("progress", "Scores by step of training", columns, rows, alone=found.alone)
 
-    def draw(width_in: float):
-        from backend.report.figures.relations import progress
-
-        return progress(lines, found.unit, width_in)
-
     figure = Figure(
         "progress",
         "Progress over training",
         f"Scores of checkpoints with their {found.level} intervals, by step of training.",
         " ".join(f"{name}: {text}" for name, text in model_notes),
-        draw,
+        lambda width_in: figures.relations.progress(lines, found.unit, width_in),
         table,
     )
     return Section(

@@ -38,7 +38,8 @@ def accuracies(models: Mapping[str, Mapping[str, Any]], width_in: float) -> Figu
             axes.plot(x, point["accuracy"] / 100, marker="s" if is_open else "o", color=style.ACCENT,
                       markerfacecolor=style.CARD if is_open else style.ACCENT)  # fmt: skip
         if found["function"]:
-            _function(axes, found["function"])
+            fit = found["function"]
+            style.psychometric_function(axes, fit, np.geomspace(fit["shortest_ms"], fit["longest_ms"], 120))
         ticks = _ticks(points, place)
         style.accuracy_by_exposure(axes, ticks, short(model, style.label_length(width_in)))
         axes.set_xlim(min(place.values()) / 1.4, max(ticks) * 1.4)
@@ -55,19 +56,3 @@ def _ticks(points: list[Mapping[str, Any]], place: Mapping[float | None, float])
         if not ticks or place[ms] >= _FEWEST_BETWEEN * max(ticks):
             ticks[place[ms]] = "∞" if label(ms) == UNLIMITED else label(ms)
     return ticks
-
-
-def _function(axes: Any, fit: Mapping[str, Any]) -> None:
-    x = np.geomspace(fit["shortest_ms"], fit["longest_ms"], 120)
-    bend = fit["slope"] * (np.log(x) - np.log(fit["midpoint_ms"]))
-    y = fit["guess"] + (1 - fit["guess"] - fit["lapse"]) / (1 + np.exp(-bend))
-    axes.plot(x, y, color=style.INK, linewidth=1.2)
-    at, threshold = fit["at"], fit["threshold_ms"]
-    if threshold is None or not x[0] <= threshold <= x[-1]:
-        return
-    if fit["ci"]:
-        low, high = fit["ci"]
-        ends = (x[0] if low is None else low, x[-1] if high is None else high)
-        axes.plot(np.clip(ends, x[0], x[-1]), [at, at], color=style.SERIES[1], linewidth=3,
-                  solid_capstyle="butt")  # fmt: skip
-    axes.plot(threshold, at, marker="D", color=style.SERIES[1], markeredgecolor=style.CARD, markersize=6)

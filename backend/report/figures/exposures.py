@@ -60,25 +60,13 @@ def psychometric(models: Mapping[str, Mapping[str, Any]], width_in: float) -> Fi
             size = 2 + 6 * (total / max(1, _largest(found["points"]))) ** 0.5
             axes.plot(ms, part, marker="o", color=style.TINT, markeredgecolor=style.ACCENT,
                       markeredgewidth=0.7, markersize=size)  # fmt: skip
-        _function(axes, found["pooled"], x)
+        style.psychometric_function(axes, found["pooled"], x)
         ticks: dict[float, str] = {tick: str(tick) for tick in _TICKS_MS if 0.99 * low <= tick <= 1.01 * high}
         style.accuracy_by_exposure(axes, ticks, short(model, style.label_length(width_in)))
         axes.set_ylim(0.35, 1.03)
     figure.supxlabel("exposure (ms)", fontsize=9)
     figure.supylabel("right answers", fontsize=9)
     return figure
-
-
-def _function(axes: Any, fit: Mapping[str, Any], x: np.ndarray) -> None:
-    bend = fit["slope"] * (np.log(x) - np.log(fit["midpoint_ms"]))
-    axes.plot(x, fit["guess"] + (1 - fit["guess"] - fit["lapse"]) / (1 + np.exp(-bend)), color=style.INK)
-    at, threshold = fit["at"], fit["threshold_ms"]
-    if threshold is None or not x[0] <= threshold <= x[-1]:
-        return
-    if fit["ci"] and None not in fit["ci"]:
-        axes.plot(np.clip(fit["ci"], x[0], x[-1]), [at, at], color=style.SERIES[1], linewidth=3,
-                  solid_capstyle="butt")  # fmt: skip
-    axes.plot(threshold, at, marker="D", color=style.SERIES[1], markeredgecolor=style.CARD, markersize=6)
 
 
 def _largest(points: Sequence[Mapping[str, Any]]) -> float:

@@ -1,27 +1,19 @@
-"""Figure of a plan: the interval's width against evaluators, and the cost against images.
-
-Colours are Okabe and Ito's (2008), which colour-blind people can distinguish, and each model also has a
-marker of its own.
-"""
+"""Figure of a plan: the interval's width against evaluators, and the cost against images."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from backend.report.figures import style
 from backend.report.plan_tables import WRITTEN_UNITS
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-MARKERS = "osD^vPX"
 _CLEAR = {"facecolor": "white", "edgecolor": "none", "pad": 1}
 
 
-def draw_plan(plan: Mapping[str, Any]) -> "Figure":
+def draw_plan(plan: Mapping[str, Any]) -> Figure:
     """Return the figure of a plan, which is a result of `analysis.planning.plan`."""
-    from matplotlib.figure import Figure
-
     has_images = any(row["best"] for row in plan["rows"])
     figure = Figure(figsize=(11 if has_images else 6, 4.5), layout="constrained")
     axes = figure.subplots(1, 2 if has_images else 1, squeeze=False)[0]
@@ -31,12 +23,12 @@ def draw_plan(plan: Mapping[str, Any]) -> "Figure":
     return figure
 
 
-def _draw_widths(axes: "Axes", plan: Mapping[str, Any]) -> None:
+def _draw_widths(axes: Axes, plan: Mapping[str, Any]) -> None:
     unit = WRITTEN_UNITS[plan["unit"]]
     for i, row in enumerate(plan["rows"]):
         label = f"{row['model']} ({'none' if row['evaluators'] is None else row['evaluators']})"
         points = [(point["evaluators"], point["width"]) for point in row["curve"]]
-        axes.plot(*zip(*points, strict=True), label=label, markevery=3, **_style(i))
+        axes.plot(*zip(*points, strict=True), label=label, markevery=3, **style.series(i))
     wanted = plan["aim"]["width"]
     if wanted is not None:
         axes.axhline(wanted, color="#555555", linestyle="--", linewidth=1)
@@ -51,27 +43,17 @@ def _draw_widths(axes: "Axes", plan: Mapping[str, Any]) -> None:
     axes.legend(title="model (evaluators planned)", frameon=False, fontsize="small")
 
 
-def _draw_costs(axes: "Axes", plan: Mapping[str, Any]) -> None:
+def _draw_costs(axes: Axes, plan: Mapping[str, Any]) -> None:
     for i, row in enumerate(plan["rows"]):
         points = [(point["images"], point["usd"]) for point in row["by_images"] if point["usd"] is not None]
         if not points:
             continue
-        axes.plot(*zip(*points, strict=True), label=row["model"], markevery=6, **_style(i))
+        axes.plot(*zip(*points, strict=True), label=row["model"], markevery=6, **style.series(i))
         axes.plot(
-            row["best"]["images"], row["best"]["usd"], "*", color=COLOURS[i % len(COLOURS)], markersize=14
+            row["best"]["images"], row["best"]["usd"], "*", color=style.series(i)["color"], markersize=14
         )
     axes.set_xlabel("images an evaluator judges (star: the number that costs least)")
     axes.set_ylabel("cost of the study (US dollars)")
     axes.set_yscale("log")
     for format_ticks in (axes.yaxis.set_major_formatter, axes.yaxis.set_minor_formatter):
         format_ticks(lambda value, _: f"${value:,.0f}" if f"{value:e}"[0] in "125" else "")
-
-
-def _style(i: int) -> dict[str, Any]:
-    return {
-        "color": COLOURS[i % len(COLOURS)],
-        "marker": MARKERS[i % len(MARKERS)],
-        "markersize": 5,
-        "linewidth": 1.5,
-        "linestyle": ("-", "--", ":")[i // len(COLOURS) % 3],
-    }

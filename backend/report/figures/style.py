@@ -5,7 +5,9 @@ distinguish), so that a figure can be read in greyscale.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -124,3 +126,20 @@ def accuracy_by_exposure(axes: Axes, ticks: Mapping[float, str], title: str) -> 
     axes.set_yticks([0.5, 0.75, 1.0], ["50%", "75%", "100%"])
     axes.set_title(title)
     axes.grid(axis="y")
+
+
+def psychometric_function(axes: Axes, fit: Mapping[str, Any], x: np.ndarray) -> None:
+    """Draw a fitted function at exposures `x` (ms), and its threshold, if that is within them.
+
+    An interval of the threshold without an end is drawn up to the first or the last exposure.
+    """
+    bend = fit["slope"] * (np.log(x) - np.log(fit["midpoint_ms"]))
+    axes.plot(x, fit["guess"] + (1 - fit["guess"] - fit["lapse"]) / (1 + np.exp(-bend)), color=INK)
+    at, threshold = fit["at"], fit["threshold_ms"]
+    if threshold is None or not x[0] <= threshold <= x[-1]:
+        return
+    if fit["ci"]:
+        low, high = fit["ci"]
+        ends = (x[0] if low is None else low, x[-1] if high is None else high)
+        axes.plot(np.clip(ends, x[0], x[-1]), [at, at], color=SERIES[1], linewidth=3, solid_capstyle="butt")
+    axes.plot(threshold, at, marker="D", color=SERIES[1], markeredgecolor=CARD, markersize=6)

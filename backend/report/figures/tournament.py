@@ -6,6 +6,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from backend.report.figures.style import ACCENT, CARD, INK, LINE, figure, label_length, rows_down
+from backend.report.formatting import short
 
 _ROW_IN, _AROUND_IN = 0.26, 0.7
 _CELL_IN = 0.42
@@ -23,7 +24,7 @@ def ladder(rows: Sequence[Mapping[str, Any]], width_in: float) -> Figure:
             axes.plot(row["ci"], [place, place], color=ACCENT, linewidth=2, solid_capstyle="butt")
         fill = CARD if row["is_real"] else ACCENT
         axes.plot(row["score"], place, "o", color=fill, markeredgecolor=ACCENT, markersize=6)
-    rows_down(axes, [_short(row["model"], width_in) for row in rows])
+    rows_down(axes, [short(row["model"], label_length(width_in) // 2) for row in rows])
     axes.set_xlabel("strength (log-odds against the mean model)")
     return drawn
 
@@ -45,9 +46,10 @@ def win_matrix(names: Sequence[str], pairs: Sequence[Mapping[str, Any]], width_i
                     column, row, f"{100 * share:.0f}", ha="center", va="center", color=colour, fontsize=8
                 )
     axes.set_xlim(-0.5, size - 0.5)
-    rows_down(axes, [_short(name, width_in) for name in names])
+    labels = [short(name, label_length(width_in) // 2) for name in names]
+    rows_down(axes, labels)
     axes.set_ylim(size - 0.5, -0.5)
-    axes.set_xticks(range(size), [_short(name, width_in) for name in names], rotation=45, ha="right")
+    axes.set_xticks(range(size), labels, rotation=45, ha="right")
     axes.tick_params(axis="x", length=0)
     axes.spines["bottom"].set_visible(False)
     axes.set_aspect("equal")
@@ -58,8 +60,3 @@ def _cell(row: int, column: int, share: float) -> Any:
     from matplotlib.patches import Rectangle
 
     return Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor=ACCENT, alpha=max(share, 0.04), linewidth=0)
-
-
-def _short(name: str, width_in: float) -> str:
-    longest = label_length(width_in) // 2
-    return name if len(name) <= longest else f"{name[: longest - 1]}…"

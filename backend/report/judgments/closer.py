@@ -11,7 +11,7 @@ from backend.analysis.agreement.votes import votes_of
 from backend.analysis.judgment_scores import rows_of, scores_of
 from backend.analysis.scores import Options
 from backend.analysis.table.response_table import Answers
-from backend.report import formatting, item_votes, plain_scores
+from backend.report import figures, formatting, item_votes, plain_scores
 from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Column, Figure, Section, Table
 from backend.report.judgment_report import FindingsOptions, JudgmentReport, shared_findings
@@ -89,14 +89,9 @@ def _agreement(found: FindingsView) -> Section | None:
         if row["unbiased"] is not None
     ]
 
-    def draw(width_in: float):
-        from backend.report.figures.scores import scores
-
-        return scores(known, "percent", found.level, width_in, "pairs of votes that agree (%)")
-
-    figures: tuple[Figure, ...] = ()
+    drawn: tuple[Figure, ...] = ()
     if known:
-        figures = (
+        drawn = (
             Figure(
                 "agreement",
                 "Agreement of people",
@@ -105,7 +100,9 @@ def _agreement(found: FindingsView) -> Section | None:
                 f"Bars of {len(known)} sets and averages, from "
                 f"{formatting.amount(min(row['score'] for row in known), 'percent')} to "
                 f"{formatting.amount(max(row['score'] for row in known), 'percent')}.",
-                draw,
+                lambda width_in: figures.scores.scores(
+                    known, "percent", found.level, width_in, "pairs of votes that agree (%)"
+                ),
                 table,
             ),
         )
@@ -117,7 +114,7 @@ def _agreement(found: FindingsView) -> Section | None:
             "votes like one more person would score, the human ceiling.",
         ),
         lead=table,
-        figures=figures,
+        figures=drawn,
         notes=(
             "Agreement is the share of pairs of different votes on a triplet that agree, averaged over "
             "triplets with two votes or more: free of bias. As printed is p² + (1 − p)² of the shares p "

@@ -1,15 +1,15 @@
 """The report of a tournament: ladder, win matrix, what the first place rests on, and checks."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from backend.analysis.scores import Options
 from backend.analysis.table.response_table import Answers
 from backend.analysis.table.unscored_rows import attention
 from backend.foundation.counts import counted
-from backend.report import formatting, methods, metrics
+from backend.report import figures, formatting, methods, metrics
 from backend.report.context import FindingsView, SourceInfo
-from backend.report.elements import ALONE, Column, Figure, Row, Section, Table
+from backend.report.elements import ALONE, Column, Figure, Section, Table, cell_of
 from backend.report.judgment_report import FindingsOptions, JudgmentReport
 from backend.report.models import bootstrap
 
@@ -66,24 +66,6 @@ class MoreRealReport(JudgmentReport):
 REPORT = MoreRealReport()
 
 
-_HEADS = ("model", "strength", "interval", "preferred", "rank", "ranks", "wins", "ties", "losses", "answers")
-
-
-def _cells(row: Row) -> list[str]:
-    return [
-        row["model"],
-        formatting.amount(row["score"], "", _DIGITS),
-        formatting.brackets(row["ci"], _DIGITS),
-        formatting.amount(row["win_percent"], "percent", 0),
-        str(row["rank"]),
-        formatting.ranks(row["ranks"]),
-        f"{row['wins']:,}",
-        f"{row['ties']:,}",
-        f"{row['losses']:,}",
-        f"{row['responses']:,}",
-    ]
-
-
 def _flips(data: Mapping[str, Any]) -> str:
     """Return how many answers and evaluators the first place depends on, as a sentence."""
     first = data["tournament"]["first_place"]
@@ -135,28 +117,20 @@ def _interval_of_share(ci: Sequence[float] | None) -> str:
     return f"[{formatting.share(ci[0], 1)}, {formatting.share(ci[1], 1)}] {ALONE} "
 
 
-def _cell(i: int) -> Callable[[Row], str]:
-    return lambda row: _cells(row)[i]
-
-
 def _ladder(found: FindingsView) -> Section:
-    heads = dict(zip(_HEADS, range(len(_HEADS)), strict=True))
-    columns = tuple(
+    columns = (
+        Column("model", lambda row: row["model"], is_number=False),
+        Column("strength", lambda row: formatting.amount(row["score"], "", _DIGITS)),
+        Column(f"{found.level} interval", lambda row: formatting.brackets(row["ci"], _DIGITS)),
         Column(
-            {"interval": f"{found.level} interval", "preferred": "preferred to the mean model"}.get(
-                head, head
-            ),
-            _cell(i),
-            is_number=head != "model",
-        )
-        for head, i in heads.items()
+            "preferred to the mean model", lambda row: formatting.amount(row["win_percent"], "percent", 0)
+        ),
+        Column("rank", lambda row: str(row["rank"])),
+        Column("ranks", lambda row: formatting.ranks(row["ranks"])),
+        *(Column(head, cell_of(head, "{:,}".format)) for head in ("wins", "ties", "losses")),
+        Column("answers", lambda row: f"{row['responses']:,}"),
     )
     table = Table("models", "Strengths in log-odds, highest first", columns, found.models)
-
-    def draw(width_in: float):
-        from backend.report.figures.tournament import ladder
-
-        return ladder(found.models, width_in)
 
     best = found.models[0]
     figure = Figure(
@@ -166,7 +140,7 @@ def _ladder(found: FindingsView) -> Section:
         f"{'; the reals, a reference, are hollow' if any(row['is_real'] for row in found.models) else ''}.",
         f"Points of {counted(len(found.models), 'contestant')}, strongest first: {best['model']} at "
         f"{formatting.amount(best['score'], '', _DIGITS)}.",
-        draw,
+        lambda width_in: figures.tournament.ladder(found.models, width_in),
         table,
     )
     flips = _flips(found.data)
@@ -192,7 +166,6 @@ def _ladder(found: FindingsView) -> Section:
 
 def _matrix(found: FindingsView) -> Section:
     rows = found.data["tournament"]["fit"]["pairs"]
-    share = lambda name: lambda row: formatting.share(row[name])  # noqa: E731
     table = Table(
         "win_matrix",
         "Answers to each pair; a tie is half a win of both",
@@ -202,17 +175,12 @@ def _matrix(found: FindingsView) -> Section:
             Column("A preferred", lambda row: f"{row['a_wins']:,}"),
             Column("ties", lambda row: f"{row['ties']:,}"),
             Column("B preferred", lambda row: f"{row['b_wins']:,}"),
-            Column("share of A", share("share")),
-            Column("expected", share("expected")),
+            Column("share of A", cell_of("share", formatting.share)),
+            Column("expected", cell_of("expected", formatting.share)),
             Column("z", lambda row: formatting.amount(row["z"], "", 1)),
         ),
         rows,
     )
-
-    def draw(width_in: float):
-        from backend.report.figures.tournament import win_matrix
-
-        return win_matrix([row["model"] for row in found.models], rows, width_in)
 
     figure = Figure(
         "win_matrix",
@@ -221,7 +189,9 @@ def _matrix(found: FindingsView) -> Section:
         "win. Darker is more often; empty where the two did not meet.",
         f"A matrix of {counted(len(found.models), 'contestant')} with a percentage for each of "
         f"{counted(len(rows), 'pair')}.",
-        draw,
+        lambda width_in: figures.tournament.win_matrix(
+            [row["model"] for row in found.models], rows, width_in
+        ),
         table,
     )
     return Section("pairs", "Pairs", (), figures=(figure,))

@@ -44,18 +44,10 @@ from backend.report import (
     precision,
     training,
 )
-from backend.report import (
-    confidence as confidence_section,
-)
-from backend.report import (
-    drift as drift_section,
-)
-from backend.report import (
-    marks as marks_section,
-)
-from backend.report import (
-    reasons as reasons_section,
-)
+from backend.report import confidence as confidence_section
+from backend.report import drift as drift_section
+from backend.report import marks as marks_section
+from backend.report import reasons as reasons_section
 from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Section
 from backend.report.judgment_report import FindingsOptions, JudgmentReport
