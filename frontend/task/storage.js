@@ -25,31 +25,47 @@ export function storeFor(id) {
  */
 const key = (study) => `openhype:${BASE}${study}${person && `:${person}`}`;
 
+const LOCAL = () => localStorage;
+const OF_TAB = () => sessionStorage;
+
 /**
- * Return the token of this browser's session in a study.
- * @param {string} study
+ * @param {() => Storage} storage
+ * @param {string} name
  * @returns {string | null}
  */
-export function readToken(study) {
+function read(storage, name) {
   try {
-    return localStorage.getItem(key(study));
+    return storage().getItem(name);
   } catch {
     return null;
   }
 }
 
 /**
- * @param {string} study
- * @param {string | null} token null removes it
+ * @param {() => Storage} storage
+ * @param {string} name
+ * @param {string | null} value null removes it
  */
-export function writeToken(study, token) {
+function write(storage, name, value) {
   try {
-    if (token === null) localStorage.removeItem(key(study));
-    else localStorage.setItem(key(study), token);
+    if (value === null) storage().removeItem(name);
+    else storage().setItem(name, value);
   } catch {
     // done without
   }
 }
+
+/**
+ * Return the token of this browser's session in a study.
+ * @param {string} study
+ */
+export const readToken = (study) => read(LOCAL, key(study));
+
+/**
+ * @param {string} study
+ * @param {string | null} token null removes it
+ */
+export const writeToken = (study, token) => write(LOCAL, key(study), token);
 
 /** @param {string} study */
 const languageKey = (study) => `${key(study)}:language`;
@@ -57,27 +73,14 @@ const languageKey = (study) => `${key(study)}:language`;
 /**
  * Return the language that the evaluator chose for a study, as stored.
  * @param {string} study
- * @returns {string | null}
  */
-export function readLanguage(study) {
-  try {
-    return localStorage.getItem(languageKey(study));
-  } catch {
-    return null;
-  }
-}
+export const readLanguage = (study) => read(LOCAL, languageKey(study));
 
 /**
  * @param {string} study
  * @param {string} language
  */
-export function writeLanguage(study, language) {
-  try {
-    localStorage.setItem(languageKey(study), language);
-  } catch {
-    // done without
-  }
-}
+export const writeLanguage = (study, language) => write(LOCAL, languageKey(study), language);
 
 /** @param {string} study */
 const passKey = (study) => `${key(study)}:pass`;
@@ -85,28 +88,14 @@ const passKey = (study) => `${key(study)}:pass`;
 /**
  * Return the pass that this tab received for the panel's link; it lasts as long as the tab.
  * @param {string} study
- * @returns {string | null}
  */
-export function readPass(study) {
-  try {
-    return sessionStorage.getItem(passKey(study));
-  } catch {
-    return null;
-  }
-}
+export const readPass = (study) => read(OF_TAB, passKey(study));
 
 /**
  * @param {string} study
  * @param {string | null} pass null removes it
  */
-export function writePass(study, pass) {
-  try {
-    if (pass === null) sessionStorage.removeItem(passKey(study));
-    else sessionStorage.setItem(passKey(study), pass);
-  } catch {
-    // done without
-  }
-}
+export const writePass = (study, pass) => write(OF_TAB, passKey(study), pass);
 
 /** @param {string} study */
 const numberKey = (study) => `${key(study)}:number`;
@@ -115,13 +104,7 @@ const numberKey = (study) => `${key(study)}:number`;
  * Return which person this is at a shared computer, from 1.
  * @param {string} study
  */
-export function readNumber(study) {
-  try {
-    return Number(localStorage.getItem(numberKey(study)) ?? 1);
-  } catch {
-    return 1;
-  }
-}
+export const readNumber = (study) => Number(read(LOCAL, numberKey(study)) ?? 1);
 
 /**
  * Forget what a person at a shared computer chose and did not send, and count the next one.
@@ -192,14 +175,8 @@ export function readDraft(session, when) {
  * @param {string} when
  * @param {Record<string, unknown> | null} draft null removes it
  */
-export function writeDraft(session, when, draft) {
-  try {
-    if (draft === null) sessionStorage.removeItem(draftKey(session, when));
-    else sessionStorage.setItem(draftKey(session, when), JSON.stringify(draft));
-  } catch {
-    // done without
-  }
-}
+export const writeDraft = (session, when, draft) =>
+  write(OF_TAB, draftKey(session, when), draft && JSON.stringify(draft));
 
 /**
  * Acquire the study's lock for this tab, until the tab is closed.
