@@ -53,7 +53,7 @@ class LongBodies:
 
     def __init__(self, proxy: SignInHeader | None = None):
         self._proxy = proxy
-        self._lock = Lock()  # the event loop counts and begins a body, and a thread that has replied ends one
+        self._lock = Lock()  # the event loop counts bodies while a thread that has replied drops one
         self._members = Recent[str](_MOST_REMEMBERED)
         self._receiving: WeakKeyDictionary[Parser, str | None] = WeakKeyDictionary()
 

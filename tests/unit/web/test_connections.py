@@ -38,9 +38,9 @@ def served():
         release.set()
         for channel in list(server.active_channels.values()):
             channel.will_close = True
+        server.task_dispatcher.shutdown()  # its threads wake the event loop, for which it must be open
         server.close()
         thread.join(timeout=10)
-        server.task_dispatcher.shutdown()
 
 
 def connect(server, address, first=b""):
@@ -64,6 +64,67 @@ def test_others_go_on_while_one_address_opens_connections_and_sends_nothing(firs
 
         assert [get(server) for _ in range(5)] == [b"page"] * 5
         assert len(server.active_channels) <= LIMIT
+
+
+def test_others_go_on_while_many_addresses_open_connections_and_send_nothing():
+    with served() as (server, *_), ExitStack() as stack:
+        for number in range(3 * LIMIT):
+            stack.enter_context(connect(server, f"127.0.0.{number % 50 + 2}"))
+
+        assert [get(server) for _ in range(5)] == [b"page"] * 5
+        assert len(server.active_channels) <= LIMIT
+
+
+def test_the_only_connection_of_an_address_is_not_closed():
+    with served() as (server, *_), ExitStack() as stack:
+        all_ = [
+            stack.enter_context(connect(server, f"127.0.0.{number + 2}"))
+            for number in range(LIMIT * 95 // 100)
+        ]
+
+        for one in (all_[0], all_[-1]):
+            one.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            one.settimeout(5)
+            assert one.recv(100).startswith(b"HTTP/1.1 200")
+
+
+def test_several_are_closed_at_once_so_that_few_connections_of_a_flood_have_all_looked_through():
+    with served() as (server, *_), ExitStack() as stack:
+        for _ in range(LIMIT // 8 + 1):
+            stack.enter_context(connect(server, "127.0.0.2"))
+
+        assert eventually(lambda: server.accepted == LIMIT // 8 + 1)
+        assert eventually(lambda: server.held["127.0.0.2"] == LIMIT // 8 + 1 - LIMIT // 20)
+
+
+def test_a_turn_of_the_event_loop_accepts_many_waiting_connections_but_not_all_of_a_flood():
+    listening = listen("127.0.0.1", 0)
+    server = make_server(Flask(__name__), listening, 2 * LIMIT)
+    with closing(server), ExitStack() as stack:
+        for number in range(LIMIT):
+            stack.enter_context(connect(server, f"127.0.0.{number + 2}"))
+
+        server.handle_accept()
+
+        accepted = list(server.active_channels.values())
+        for channel in accepted:
+            channel.handle_close()
+        server.task_dispatcher.shutdown()
+        assert len(accepted) == 64
+
+
+def test_a_reply_that_is_being_sent_is_not_cut_off():
+    with served() as (server, *_), ExitStack() as stack:
+        slow = stack.enter_context(connect(server, "127.0.0.2", b"GET /long HTTP/1.1\r\nHost: x\r\n\r\n"))
+        slow.settimeout(5)
+        received = len(slow.recv(1000))
+        for _ in range(LIMIT):
+            stack.enter_context(connect(server, "127.0.0.2"))
+        assert eventually(lambda: server.accepted == LIMIT + 1)
+
+        while received < 9_000_000 and (part := slow.recv(1 << 20)):
+            received += len(part)
+        assert received >= 9_000_000
 
 
 def test_a_request_under_way_is_not_cut_off():
@@ -110,6 +171,17 @@ def test_requests_that_do_not_wait_for_a_reply_end_the_connection_after_the_firs
         for _ in range(2):
             assert b"close" not in patient.recv(65536)
             patient.sendall(page)
+
+
+def test_what_the_server_itself_refuses_has_the_headers_of_all_replies():
+    with served() as (server, *_), connect(server, "127.0.0.2") as made:
+        server.headers_of_all = {"X-Of-All": "yes"}
+        made.settimeout(5)
+        made.sendall(b"nonsense\r\n\r\n")
+
+        reply = made.recv(65536)
+        assert reply.startswith(b"HTTP/1.1 400") or reply.startswith(b"HTTP/1.0 400")
+        assert b"X-Of-All: yes" in reply
 
 
 RESET = struct.pack("ii", 1, 0)
