@@ -26,14 +26,14 @@ from PIL import (
 
 from backend.foundation.errors import InvalidInput
 from backend.foundation.printable import printable
-from backend.stimuli import bmp_file, tiff_file
+from backend.stimuli import bmp_file, jp2_file, jpeg_file, png_file, tiff_file
 from backend.stimuli.avif_file import coding_points
 from backend.stimuli.file_formats import FORMATS, MIN_PADDING, FileFormat, format_of_file
-from backend.stimuli.jp2_file import is_jp2, read_jp2
-from backend.stimuli.jpeg_file import check_whole, is_jpeg, read_jpeg
+from backend.stimuli.jp2_file import read_jp2
+from backend.stimuli.jpeg_file import check_whole, read_jpeg
 from backend.stimuli.parallel import large_work
 from backend.stimuli.png_colour import gamma_of
-from backend.stimuli.png_file import PngFile, is_png, read_png
+from backend.stimuli.png_file import PngFile, read_png
 from backend.stimuli.png_levels import in_8_bits
 from backend.stimuli.srgb import Treatment, has_alpha, to_srgb
 from backend.stimuli.zeroed_parts import check_not_zeroed
@@ -377,9 +377,10 @@ def _reading(path: Path, *, with_pixels: bool) -> Iterator[tuple[Image.Image, Pn
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Pillow warns about odd metadata, which is dropped anyway
-            png = read_png(path, with_pixels=with_pixels) if is_png(path) else None
-            jpeg = read_jpeg(path) if with_pixels and is_jpeg(path) else None
-            bare = jpeg or (read_jp2(path) if with_pixels and is_jp2(path) else None)
+            start = _start_of(path)
+            png = read_png(path, with_pixels=with_pixels) if start.startswith(png_file.SIGNATURE) else None
+            jpeg = read_jpeg(path) if with_pixels and start.startswith(jpeg_file.START) else None
+            bare = read_jp2(path) if with_pixels and start.startswith(jp2_file.SIGNATURE) else jpeg
             with _opened(png.stream if png else io.BytesIO(bare) if bare else path) as picture:
                 _check_size(path, picture.size, _most_pixels(picture, png))
                 _check_light(path, picture, png)
@@ -405,11 +406,15 @@ def _reading(path: Path, *, with_pixels: bool) -> Iterator[tuple[Image.Image, Pn
         raise BadPicture(path, "broken", f"is broken: {' '.join(why.split())}") from None
 
 
-def _unidentified(path: Path) -> BadPicture:
-    if path.stat().st_size == 0:
-        return BadPicture(path, "empty", "is empty")
+def _start_of(path: Path) -> bytes:
+    """Return as many bytes as tell a format."""
     with path.open("rb") as file:
-        start = file.read(4)
+        return file.read(8)
+
+
+def _unidentified(path: Path) -> BadPicture:
+    if not (start := _start_of(path)):
+        return BadPicture(path, "empty", "is empty")
     name = next((name for name, starts in _STARTS.items() if start.startswith(starts)), None)
     if name:
         why = (

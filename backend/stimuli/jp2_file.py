@@ -2,15 +2,9 @@
 
 from pathlib import Path
 
-_SIGNATURE = b"\0\0\0\x0cjP  "
+SIGNATURE = b"\0\0\0\x0cjP  "
 _METADATA = (b"uuid", b"uinf", b"xml ")
 """Boxes that say nothing of the picture (ISO/IEC 15444-1, annex I)."""
-
-
-def is_jp2(path: Path) -> bool:
-    """Return whether a file begins as JPEG 2000 files with boxes do."""
-    with path.open("rb") as file:
-        return file.read(len(_SIGNATURE)) == _SIGNATURE
 
 
 def read_jp2(path: Path) -> bytes:

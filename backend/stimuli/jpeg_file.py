@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-_START = b"\xff\xd8"
+START = b"\xff\xd8"
 _PROGRESSIVE = b"\xff\xc2"
 _PROGRESSIVE_FRAME = re.compile(rb"\xff\xc2\0.\x08....", re.DOTALL)
 """Marker, length, precision, height and width; then come the number of components, and each component."""
@@ -19,12 +19,6 @@ _LOST = re.compile("Corrupt JPEG data|Premature end|Unsupported marker")
 _BEFORE_END = re.compile(r"Corrupt JPEG data: (\d+) extraneous bytes before marker 0xd9")
 _PADDING = 64
 """Bytes of padding that some cameras leave before the end marker."""
-
-
-def is_jpeg(path: Path) -> bool:
-    """Return whether a file begins as JPEG files do."""
-    with path.open("rb") as file:
-        return file.read(len(_START)) == _START
 
 
 def read_jpeg(path: Path) -> bytes:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _PICTURE = frozenset([b"IHDR", b"PLTE", b"tRNS", b"eXIf", b"acTL", b"fcTL"])
 """Chunks before the pixels that the decoder needs."""
 _COLOUR = frozenset([b"cICP", b"iCCP", b"sRGB", b"gAMA", b"cHRM"])
@@ -57,12 +57,6 @@ class PngFile:
         return profile if decoder.eof else b""
 
 
-def is_png(path: Path) -> bool:
-    """Return whether a file begins as PNG files do."""
-    with path.open("rb") as file:
-        return file.read(len(_SIGNATURE)) == _SIGNATURE
-
-
 def read_png(path: Path, *, with_pixels: bool) -> PngFile:
     """Return the picture of a file; without pixels it can be opened, but not decoded.
 
@@ -70,7 +64,7 @@ def read_png(path: Path, *, with_pixels: bool) -> PngFile:
         ValueError: a chunk of the picture is cut off or damaged.
     """
     lean, colour = io.BytesIO(), dict[bytes, bytes]()
-    lean.write(_SIGNATURE)
+    lean.write(SIGNATURE)
     with path.open("rb") as file:
         for name, data in _chunks(file, with_pixels):
             if name in _COLOUR:
@@ -91,7 +85,7 @@ def _decisive(colour: dict[bytes, bytes]) -> Mapping[bytes, bytes]:
 
 def _chunks(file: BinaryIO, with_pixels: bool) -> Iterator[tuple[bytes, bytes]]:
     """Yield the chunks of the picture and of its colours; the last has pixels."""
-    file.seek(len(_SIGNATURE))
+    file.seek(len(SIGNATURE))
     has_pixels = False
     while len(head := file.read(8)) == 8:
         (length,), name = struct.unpack(">I", head[:4]), head[4:]

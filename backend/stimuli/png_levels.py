@@ -9,8 +9,8 @@ from backend.stimuli.png_colour import Gamma, gamma_of, in_srgb
 from backend.stimuli.png_file import PngFile
 
 _GRAY_AND_ALPHA = 4
-_STRIP_PIXELS = 1_000_000
-"""Levels are converted in strips of as many pixels: a conversion takes several copies."""
+STRIP_PIXELS = 1_000_000
+"""Levels and colours are converted in strips of as many pixels: a conversion takes several copies."""
 
 
 def in_8_bits(opened: Image.Image, png: PngFile) -> Image.Image:
@@ -57,7 +57,7 @@ def _from_16_bits(opened: Image.Image, png: PngFile, gamma: Gamma | None) -> Ima
 
 def _in_strips(levels: np.ndarray, convert: Callable[[np.ndarray], np.ndarray]) -> Image.Image:
     """Return the image of levels that are converted some rows at a time."""
-    rows = max(_STRIP_PIXELS // levels.shape[1], 1)
+    rows = max(STRIP_PIXELS // levels.shape[1], 1)
     strips = [convert(levels[top : top + rows]) for top in range(0, len(levels), rows)]
     return Image.fromarray(np.concatenate(strips))
 

@@ -7,11 +7,9 @@ from typing import Literal, cast
 import numpy as np
 from PIL import Image, ImageCms
 
-from backend.stimuli.png_levels import scaled
+from backend.stimuli.png_levels import STRIP_PIXELS, scaled
 
 Treatment = Literal["16 bits", "CMYK", "profile", "odd profile", "transparency", "frames", "turned"]
-_STRIP_PIXELS = 1_000_000
-"""Colours are converted in strips of as many pixels: a conversion takes several copies."""
 _BRIGHTEST = 65535
 
 
@@ -22,7 +20,7 @@ def has_alpha(picture: Image.Image) -> bool:
 
 def to_srgb(picture: Image.Image, *, is_negative: bool) -> tuple[Image.Image, tuple[Treatment, ...]]:
     """Return the image in sRGB, with transparent parts on white, and the treatment of its profile."""
-    rows, (width, height) = max(_STRIP_PIXELS // picture.width, 1), picture.size
+    rows, (width, height) = max(STRIP_PIXELS // picture.width, 1), picture.size
     is_ready = picture.mode == "RGB" and not has_alpha(picture) and "icc_profile" not in picture.info
     if is_ready or height <= rows:
         return _strip_to_srgb(picture, is_negative)

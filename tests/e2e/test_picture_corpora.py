@@ -17,7 +17,7 @@ from PIL import Image
 
 from backend.stimuli.images import MIN_SIDE_PX, SUFFIXES, BadPicture, load, upright_size
 from backend.stimuli.png_colour import gamma_of
-from backend.stimuli.png_file import is_png, read_png
+from backend.stimuli.png_file import SIGNATURE, read_png
 from tests.switches import switch
 
 PACKAGES = ("skimage", "matplotlib", "sklearn", "imageio")
@@ -91,6 +91,10 @@ def in_libtiff(path, folder):
     except OSError:  # of a broken file, nothing or a part is written
         return None
     return pixels[..., :3] if (pixels[..., 3:] == 255).all() else None
+
+
+def is_png(path):
+    return path.read_bytes().startswith(SIGNATURE)
 
 
 def has_gamma(path):

@@ -420,7 +420,7 @@ def test_colours_converted_in_strips_are_those_of_the_whole_picture(mode, tmp_pa
     path = saved(tmp_path / "a.tif", source)
 
     whole, _ = images.load(path)
-    monkeypatch.setattr(srgb, "_STRIP_PIXELS", 7 * 60)
+    monkeypatch.setattr(srgb, "STRIP_PIXELS", 7 * 60)
     strips, _ = images.load(path)
 
     assert strips.tobytes() == whole.tobytes()
@@ -430,7 +430,7 @@ def test_a_profile_is_applied_in_strips_as_to_the_whole_picture(tmp_path, monkey
     path = saved(tmp_path / "a.png", noise((50, 60)), icc_profile=display_p3())
 
     whole, facts = images.load(path)
-    monkeypatch.setattr(srgb, "_STRIP_PIXELS", 7 * 60)
+    monkeypatch.setattr(srgb, "STRIP_PIXELS", 7 * 60)
 
     assert (images.load(path)[0].tobytes(), images.load(path)[1]) == (whole.tobytes(), facts)
 
