@@ -347,15 +347,7 @@ def _folders(
     file: StudyFile, folder_of: Callable[..., Path], models: Mapping[str, Any]
 ) -> tuple[tuple[str, Path], ...]:
     """Return the folders of the models after checking names and folders, each at its line."""
-    names: list[str] = []
-    if not models:
-        raise file.error(("models",), 'models must name at least one model, as in gan = "images/gan"')
-    for name, folder in models.items():
-        if not isinstance(folder, str):
-            raise file.error(("models", name), f"{name} must be a folder in quotes, not {written(folder)}")
-        with file.at("models", name):
-            names.append(clean(name))
-            check_models(names)
+    _check_folders(file, "models", models, "model", 'gan = "images/gan"')
     return tuple((name, folder_of("models", name)) for name in models)
 
 
@@ -365,14 +357,20 @@ def _items(
     """Return the sets of items: one folder, or a table of folders by the sets' names."""
     if isinstance(items, str):
         return (("", folder_of("items")),)
-    if not items:
-        raise file.error(("items",), 'items must name at least one set, as in traditional = "traditional"')
-    for name, folder in items.items():
-        if not isinstance(folder, str):
-            raise file.error(("items", name), f"{name} must be a folder in quotes, not {written(folder)}")
-        with file.at("items", name):
-            check_models([clean(name)], "set")
+    _check_folders(file, "items", items, "set", 'traditional = "traditional"')
     return tuple((clean(name), folder_of("items", name)) for name in items)
+
+
+def _check_folders(file: StudyFile, entry: str, folders: Mapping[str, Any], what: str, example: str) -> None:
+    names: list[str] = []
+    if not folders:
+        raise file.error((entry,), f"{entry} must name at least one {what}, as in {example}")
+    for name, folder in folders.items():
+        if not isinstance(folder, str):
+            raise file.error((entry, name), f"{name} must be a folder in quotes, not {written(folder)}")
+        with file.at(entry, name):
+            names.append(clean(name))
+            check_models(names, what)
 
 
 def _folder(file: StudyFile, here: Path, *keys: Key) -> Path:
