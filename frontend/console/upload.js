@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * One upload: a folder (as one stream) or a zip, read for its checksums and sent in parts. The upload's name follows from
- * its content, so that the same folder chosen again continues where it stopped. Memory stays flat: a part is
- * read for its checksum, and again when it is sent.
+ * One upload: a folder (as one stream) or a zip, read for its checksums and sent in parts. The upload's name
+ * follows from its content, so that the same folder chosen again continues where it stopped. Memory stays
+ * flat: a part is read for its checksum, and again when it is sent.
  */
 
 import { Unreached } from "./api.js";
