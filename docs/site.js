@@ -4,6 +4,7 @@ const attributes = {
   ".sidebar-drawer": { "aria-label": "All pages" },
   ".toc-drawer": { "aria-label": "On this page" },
   ".sidebar-tree .caption": { "aria-level": "2" },
+  "th:not(:has(p:not(:empty)))": { role: "presentation" }, // a corner without a heading
   ".highlight pre, .table-wrapper": { tabindex: "0" }, // they scroll
 };
 
