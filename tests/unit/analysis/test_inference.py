@@ -277,6 +277,7 @@ OF_OTHER_IDEAS = {
     "analysis/models/crossed_posterior.py": "likelihood of the crossed model",
     "analysis/models/psychometric.py": "profile likelihood of one person's function",
     "analysis/models/population.py": "shares of a normal population",
+    "analysis/planning/boundaries.py": "boundaries of planned looks",
     "analysis/planning/power.py": "draws of studies that are planned",
     "analysis/planning/share_spreads.py": "variance between pictures that a plan assumes",
     "analysis/detection.py": "z of signal detection",
