@@ -15,6 +15,7 @@ _POSITIVE = Number(0, min_open=True)
 _SHARE = Number(1e-6, 1 - 1e-6)
 _USD = Number(0, 1e6)
 _MANY = 1_000_000
+_SPENDING = ("obrien-fleming", "obrien-fleming-whole", "pocock")
 
 
 @command()
@@ -55,12 +56,20 @@ _MANY = 1_000_000
 @option("--image-seconds", "That an image takes; default 6, HYPE-time 8.", _POSITIVE)
 @option("--base-seconds", "Consent and instructions; default 60.", Number(0))
 @option("--at-once", "Evaluators at a time; default 10.", click.IntRange(1, _MANY))
+@option("--looks", "Evaluators of each model at each look: compare with a fixed plan.", metavar="15,20,25,30")
+@option(
+    "--aim",
+    "With --looks: apart (default; apart=neighbours), half-width=H, equal-within=M, futility=D.",
+    metavar="AIM",
+)
+@option("--spending", "With --looks: how the error is spread over them.", click.Choice(_SPENDING))
 @option("-o --out", "A picture: .svg, .png or .pdf.", FILE)
 @option("--json as_json", "Print JSON, with full precision.", bool)
 def plan(
     world: World, pilot: str | None, out: Path | None, as_json: bool, method: str | None, **options: Any
 ) -> None:
     """Plan a study: evaluators, cost and time for a wanted interval, and the cheapest number of images."""
+    from backend.analysis.planning.looks import looks_of
     from backend.report.notebook import plan as make
     from backend.report.plan_tables import as_table
 
@@ -71,6 +80,8 @@ def plan(
         options["right_usd_cents" if name == "bonus" else f"{name}_usd_cents"] = (
             None if usd is None else 100 * usd
         )
+    if options["looks"] is not None:
+        options["looks"] = looks_of(options["looks"])
     if options["fee"] is not None:
         options["fee"] = float(options["fee"])
     with elapsed_time("plan"):

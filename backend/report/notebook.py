@@ -196,6 +196,9 @@ def plan(
     ties: bool = False,
     real_contestant: bool = False,
     fee: float = 0.0,
+    looks: Sequence[int] | None = None,
+    aim: str | None = None,
+    spending: str | None = None,
     **costs: float,
 ) -> dict[str, Any]:
     """Return how many evaluators an aim requires, their cost, and their working time.
@@ -222,6 +225,11 @@ def plan(
         ties: of a tournament without a pilot, whether a pair may be called equal.
         real_contestant: of the same, whether the reals are a contestant.
         fee: the panel's fee in percent of the pay: 42.8, not 0.428.
+        looks: numbers of evaluators of each model at which the study is analysed, such as (15, 20, 25, 30):
+            compare this plan with the fixed one, by simulated studies.
+        aim: what stops it: `apart` (default), `apart=neighbours`, `half-width=5`, `equal-within=5` or
+            `futility=10`, in the score's unit.
+        spending: `obrien-fleming` (default), `obrien-fleming-whole` or `pocock`.
         **costs: `base_usd_cents` (100), `right_usd_cents` (2), `hourly_usd_cents` (1200),
             `image_seconds` (6, HYPE-time 8), `base_seconds` (60), `at_once` (10); see
             `analysis.costs.Costs`.
@@ -229,13 +237,16 @@ def plan(
     Returns:
         Plain data: `rows`, one per model, with `evaluators` (of each model; None, with `why_none`, where no
         number suffices), `people` (of the study), `usd`, `hours`, and `best`, the same for the number of
-        images that costs least (None for HYPE-time); `assumptions`, in words.
+        images that costs least (None for HYPE-time); `assumptions`, in words. With `looks`, that of
+        `analysis.planning.simulated_looks.compare_plans`, with `assumptions`.
 
     Raises:
         OpenhypeError: a row is invalid, a number is out of range, or no model in the pilot has two
             evaluators.
     """
     from backend.analysis.planning import plan as planning
+    from backend.analysis.planning.looks import APART, OBRIEN_FLEMING, LookPlan, aim_of
+    from backend.analysis.planning.simulated_looks import compare_plans, in_study
     from backend.analysis.spreads import spreads_of, without_pilot
 
     notes: tuple[str, ...] = ()
@@ -256,8 +267,26 @@ def plan(
         priced = replace(usual, **given)
     except TypeError:
         raise InvalidInput(f"costs are {', '.join(vars(usual))}, not {', '.join(costs)}") from None
-    aim = planning.Aim(width, assurance, difference, power, level, models)
-    made = planning.plan(spreads, name, aim, priced, images, most_images, pictures, models_per_session)
+    if looks is not None:
+        if width is not None:
+            raise InvalidInput("looks have an aim of their own, such as half-width=5, not a width")
+        if (models_per_session or 1) > 1:
+            raise InvalidInput("looks are planned for sessions of one model")
+        chosen = LookPlan(tuple(looks), aim_of(aim or APART), spending or OBRIEN_FLEMING, level)
+        made = compare_plans(
+            [*in_study(spreads, name, images, pictures)],
+            name,
+            chosen,
+            priced,
+            difference or planning.planning_of(name).difference or 0.0,
+            models or 2,
+            power,
+        )
+    elif aim or spending:
+        raise InvalidInput("aim and spending go with looks, such as 15,20,25,30")
+    else:
+        wanted = planning.Aim(width, assurance, difference, power, level, models)
+        made = planning.plan(spreads, name, wanted, priced, images, most_images, pictures, models_per_session)
     if pilot is None and planning.planning_of(name).without_pilot == "papers":
         made["assumptions"].append(_PAPERS)
     if is_simulated:

@@ -11,6 +11,8 @@ WRITTEN_UNITS = {"percent": "percentage points", "ms": "ms", "log-odds": "log-od
 
 def as_table(plan: Mapping[str, Any]) -> str:
     """Return a plan as text for a terminal: its aim, a line for each row, and its assumptions."""
+    if "plan" in plan:
+        return _looks_table(plan)
     unit = WRITTEN_UNITS[plan["unit"]]
     lines = [_title(plan, unit), *_columns(plan)]
     lines += [f"{row['model']}: {row['why_none']}" for row in plan["rows"] if row["why_none"]]
@@ -83,3 +85,34 @@ def _hours(hours: float | None) -> str:
 
 def _usd(value: float | None) -> str:
     return "" if value is None else format_money(value * 100, "USD")
+
+
+def _looks_table(plan: Mapping[str, Any]) -> str:
+    """Return a plan of looks, compared with the fixed one, as text for a terminal."""
+    looks, width = plan["plan"]["looks"], _width(plan["rows"])
+    names = {"fixed": f"{looks[-1]}", "looks": ",".join(map(str, looks))}
+    column = max(5, *map(len, names.values()))
+    heads = ("people", "if equal", "cost", "hours", "reached", "error", "covers", "bias", "smallest")
+    lines = [
+        f"{method_named(plan['method']).title}, looks at {names['looks']} evaluators of each model; aim "
+        f"{plan['plan']['aim']}; cost and hours for {plan['models']} models that differ by "
+        f"{plan['difference']:g} {WRITTEN_UNITS[plan['unit']]}",
+        f"{'model':<{width}}  {'looks':<{column}}  " + "  ".join(f"{head:>9}" for head in heads),
+    ]
+    for row in plan["rows"]:
+        if row["why_none"]:
+            lines.append(f"{row['model']}: {row['why_none']}")
+            continue
+        for name, shown in names.items():
+            cells = "  ".join(f"{cell:>9}" for cell in _looks_cells(row[name]))
+            lines.append(f"{row['model']:<{width}}  {shown:<{column}}  {cells}")
+    return "\n".join([*lines, "", *(f"- {text}" for text in plan["assumptions"])])
+
+
+def _looks_cells(row: Mapping[str, Any]) -> Iterator[str]:
+    yield from (f"{row[name]:.1f}" for name in ("people", "people_if_equal"))
+    yield _usd(row["usd"])
+    yield _hours(row["hours"])
+    yield from ("" if row[name] is None else f"{row[name]:.1%}" for name in ("reached", "error", "coverage"))
+    yield f"{row['bias']:+.2f}"
+    yield "" if row["smallest"] is None else f"{row['smallest']:.1f}"

@@ -57,15 +57,15 @@ class LookPlan:
     """After how many evaluators of each model a study is looked at, and when it stops."""
 
     looks: tuple[int, ...]
-    """Rising; the last one ends the study."""
+    """Rising; the last one ends the study. A single one is a fixed plan."""
     aim: LookAim = LookAim()
     spending: str = OBRIEN_FLEMING
     level: float = 0.95
     """Confidence level of all looks together."""
 
     def __post_init__(self) -> None:
-        if not 2 <= len(self.looks) <= MOST_LOOKS:
-            raise InvalidInput(f"a plan has 2 to {MOST_LOOKS} looks, not {len(self.looks)}")
+        if not 1 <= len(self.looks) <= MOST_LOOKS:
+            raise InvalidInput(f"a plan has 1 to {MOST_LOOKS} looks, not {len(self.looks)}")
         if self.looks[0] < FEWEST:
             raise InvalidInput(f"the first look must be at {FEWEST} evaluators or more, not {self.looks[0]}")
         for before, after in zip(self.looks, self.looks[1:], strict=False):

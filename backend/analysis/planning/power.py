@@ -52,7 +52,7 @@ def width(spread: Spread, evaluators: int, images: float, level: float, assuranc
     if spread.scale == "log-odds":
         return _width_of_strength(spread, drawn, df, level, assurance)
     of_pictures, noise = _clipped(drawn.pictures.sum(axis=0)), np.hypot(*drawn.noise)
-    pictures_df = _df(of_pictures, sum(drawn.seen), noise)
+    pictures_df = df_of_pictures(of_pictures, sum(drawn.seen), noise)
     if not spread.is_share:
         halves = (
             critical(level, 2, df) * np.sqrt(variance)
@@ -119,8 +119,8 @@ def power(
         fakes, every = _clipped(each.pictures[_FAKES]), _clipped(each.pictures.sum(axis=0))
         reals = _clipped(each.pictures[_REALS] - common)
         parts += [
-            (fakes, _df(fakes, each.seen[_FAKES], each.noise[_FAKES])),
-            (reals, _df(every, sum(each.seen), np.hypot(*each.noise))),
+            (fakes, df_of_pictures(fakes, each.seen[_FAKES], each.noise[_FAKES])),
+            (reals, df_of_pictures(every, sum(each.seen), np.hypot(*each.noise))),
         ]
     if spread.models > 1:
         level, models = 1 - (1 - level) / math.comb(models, 2), 2
@@ -196,7 +196,7 @@ def _of_strengths(spread: Spread, drawn: "_Drawn") -> tuple[np.ndarray, np.ndarr
     estimate, noise = drawn.pictures[_FAKES], drawn.noise[_FAKES]
     reach = noise * math.sqrt(2 * max(spread.models - 2, 0))
     eigenvalues = estimate + reach * _SEMICIRCLE[:, None]
-    df = 2 * _df(drawn.true_pictures[_FAKES], drawn.seen[_FAKES], noise)
+    df = 2 * df_of_pictures(drawn.true_pictures[_FAKES], drawn.seen[_FAKES], noise)
     return np.maximum(eigenvalues, 0.0).mean(axis=0), np.maximum(df, 1.0)
 
 
@@ -337,10 +337,10 @@ def _clipped(variance: np.ndarray) -> np.ndarray:
     return result
 
 
-def _df(variance: np.ndarray, count: float, noise: np.ndarray) -> np.ndarray:
+def df_of_pictures(variance: np.ndarray, count: float | np.ndarray, noise: np.ndarray) -> np.ndarray:
     """Return about the degrees of freedom that `crossing.df_of_parts` finds."""
     squares = 2 * variance**2
-    most = max(count - 1, 1.0)
+    most = np.maximum(count - 1, 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         found = squares / (squares / count + noise**2)
     return np.where(squares > 0, np.clip(found, 1.0, most), most)

@@ -14,6 +14,10 @@ _CLEAR = {"facecolor": "white", "edgecolor": "none", "pad": 1}
 
 def draw_plan(plan: Mapping[str, Any]) -> Figure:
     """Return the figure of a plan, which is a result of `analysis.planning.plan`."""
+    if "plan" in plan:
+        figure = Figure(figsize=(6, 4.5), layout="constrained")
+        _draw_looks(figure.subplots(), plan)
+        return figure
     has_images = any(row["best"] for row in plan["rows"])
     figure = Figure(figsize=(11 if has_images else 6, 4.5), layout="constrained")
     axes = figure.subplots(1, 2 if has_images else 1, squeeze=False)[0]
@@ -41,6 +45,23 @@ def _draw_widths(axes: Axes, plan: Mapping[str, Any]) -> None:
     )
     axes.set_ylim(bottom=0)
     axes.legend(title="model (evaluators planned)", frameon=False, fontsize="small")
+
+
+def _draw_looks(axes: Axes, plan: Mapping[str, Any]) -> None:
+    """Draw the people that each plan is expected to need, with the chance of reaching the aim."""
+    rows = [row for row in plan["rows"] if not row["why_none"]]
+    for i, row in enumerate(rows):
+        saved = 1 - row["looks"]["people"] / row["fixed"]["people"]
+        axes.barh(i, row["fixed"]["people"], color="#DDDDDD")
+        axes.barh(i, row["looks"]["people"], height=0.5, color=COLOURS[i % len(COLOURS)])
+        axes.annotate(
+            f"{saved:.0%} saved, {row['looks']['reached']:.0%} reach the aim ({row['fixed']['reached']:.0%})",
+            (0, i), xytext=(4, 0), textcoords="offset points", va="center", fontsize="small", bbox=_CLEAR,
+        )  # fmt: skip
+    axes.set_yticks(range(len(rows)), [row["model"] for row in rows])
+    axes.invert_yaxis()
+    looks = ", ".join(map(str, plan["plan"]["looks"]))
+    axes.set_xlabel(f"evaluators of the study, with looks at {looks}\n(grey and in brackets: the fixed plan)")
 
 
 def _draw_costs(axes: Axes, plan: Mapping[str, Any]) -> None:

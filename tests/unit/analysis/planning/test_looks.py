@@ -49,7 +49,7 @@ def test_looks_that_are_no_numbers_are_refused(text):
     [
         ({"looks": (15, 15, 20)}, "looks must rise, such as 15,20,25,30; 15 follows 15"),
         ({"looks": (20, 15)}, "15 follows 20"),
-        ({"looks": (30,)}, "a plan has 2 to 50 looks, not 1"),
+        ({"looks": ()}, "a plan has 1 to 50 looks, not 0"),
         ({"looks": (3, 30)}, "the first look must be at 5 evaluators or more, not 3"),
         ({"spending": "linear"}, "spending must be one of obrien-fleming"),
         ({"level": 1.0}, "level must be between 0 and 1"),
