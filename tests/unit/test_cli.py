@@ -200,6 +200,19 @@ def test_the_folder_of_an_export_is_scored_like_its_file(images, tmp_path):
     assert "nothing is a folder without responses" in run("score", "nothing").stderr
 
 
+def test_looks_decide_the_same_from_a_study_and_from_its_export(images):
+    run("create", "faces", *images, "--evaluators", 6)
+    run("simulate", "faces", "--accuracy", "gan=0.9")
+    run("export", "faces", "--simulated", "-o", "out")
+    options = ("--plan", "5,6", "--aim", "half-width=60", "--simulated", "--json")
+
+    found = [run("looks", what, *options) for what in ("faces", "out", "faces")]
+
+    assert [one.exit_code for one in found] == [0, 0, 0], found[0].stderr
+    assert len({one.stdout for one in found}) == 1
+    assert json.loads(found[0].stdout)["looks"][0]["decision"] == "stop"
+
+
 # Serving
 
 

@@ -1,0 +1,188 @@
+"""Decisions of planned looks, from responses whose values are known."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from scipy import stats
+
+from backend.analysis.look_decisions import decisions
+from backend.analysis.planning.boundaries import stops
+from backend.analysis.planning.looks import LookPlan, aim_of
+from backend.cli import main
+from backend.responses.finishing_times import times_of_file
+from backend.responses.readers import read_answers
+
+IMAGES = 20
+
+
+def wrong_counts(rate, count, seed):
+    rng = np.random.default_rng(seed)
+    return rng.binomial(IMAGES, np.clip(rng.normal(rate, 0.05, count), 0.02, 0.98)).tolist()
+
+
+def rows_of(wrong_by_model):
+    """Return responses whose evaluators finish in the order of the lists, one model after the other."""
+    rows = []
+    for m, (model, wrong) in enumerate(wrong_by_model.items()):
+        for i, errors in enumerate(wrong):
+            for k in range(IMAGES):
+                truth = "fake" if k % 2 else "real"
+                response = truth if k >= errors else {"fake": "real", "real": "fake"}[truth]
+                at = f"2026-01-{i + 1:02}T{m:02}:00:{k:02}+00:00"
+                stimulus = f"{model if k % 2 else 'real'}-{(i * 37 + k * 101) % 4999}"
+                rows.append([model, f"{model}{i:03}", truth, response, stimulus, at])
+    return rows
+
+
+def written(tmp_path, rows, header=("model", "evaluator", "truth", "response", "stimulus", "at")):
+    path = Path(tmp_path) / "responses.csv"
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([header, *rows])
+    return path
+
+
+def decided(path, looks=(5, 10, 15), aim="apart", **options):
+    return decisions(read_answers(path, True), times_of_file(path), LookPlan(looks, aim_of(aim), **options))
+
+
+FAR = {"gan": wrong_counts(0.2, 15, 1), "vae": wrong_counts(0.6, 15, 2)}
+SAME = {"gan": wrong_counts(0.4, 15, 3), "vae": wrong_counts(0.4, 15, 4)}
+
+
+def test_models_that_are_far_apart_stop_the_study_early(tmp_path):
+    found = decided(written(tmp_path, rows_of(FAR)))
+
+    last = found["looks"][-1]
+    assert last["decision"] == "stop"
+    assert last["evaluators"] == {"gan": last["evaluators"]["gan"], "vae": last["evaluators"]["gan"]}
+    assert found["saved"] == 2 * (15 - last["evaluators"]["gan"]) > 0
+    assert last["pairs"][0]["state"] == "apart"
+
+
+def test_the_test_of_a_look_is_that_of_its_first_evaluators(tmp_path):
+    found = decided(written(tmp_path, rows_of(SAME)))
+
+    for look, n in zip(found["looks"], (5, 10, 15), strict=True):
+        shares = [np.array(SAME[model][:n]) * 100 / IMAGES for model in ("gan", "vae")]
+        (row,) = look["pairs"]
+        assert abs(row["difference"]) == pytest.approx(abs(shares[0].mean() - shares[1].mean()))
+        welch = stats.ttest_ind(*shares, equal_var=False).pvalue
+        assert row["p"] == pytest.approx(welch, abs=0.05)  # pictures that happen to be shared widen it
+    assert [look["decision"] for look in found["looks"]] == ["go on", "go on", "stop"]
+    assert found["saved"] == 0
+
+
+def test_later_evaluators_and_the_order_of_rows_change_no_decision(tmp_path):
+    rows = rows_of(FAR)
+    whole = decided(written(tmp_path, rows))
+    stopped_at = whole["looks"][-1]["evaluators"]["gan"]
+    few = [row for row in rows if int(row[1][3:]) < stopped_at]
+
+    shuffled = decided(written(tmp_path, [rows[k] for k in np.random.default_rng(0).permutation(len(rows))]))
+    fewer = decided(written(tmp_path, few))
+
+    assert shuffled == whole
+    assert fewer == whole
+
+
+def test_a_changed_answer_that_was_used_changes_the_hash_of_the_data(tmp_path):
+    rows = rows_of(FAR)
+    before = decided(written(tmp_path, rows))
+    rows[0][3] = {"fake": "real", "real": "fake"}[rows[0][3]]
+
+    after = decided(written(tmp_path, rows))
+
+    assert after["data"] != before["data"]
+    assert after["digest"] == before["digest"]
+
+
+def test_the_next_look_says_how_many_evaluators_it_waits_for(tmp_path):
+    found = decided(written(tmp_path, rows_of({"gan": SAME["gan"][:8], "vae": SAME["vae"][:12]})))
+
+    assert len(found["looks"]) == 1
+    assert found["stopped"] is None
+    assert found["waits_for"] == {"gan": 2}
+
+
+def test_a_model_apart_from_all_others_is_dropped_and_keeps_its_evaluators(tmp_path):
+    three = {**SAME, "far": wrong_counts(0.9, 15, 5)[:10]}
+
+    found = decided(written(tmp_path, rows_of(three)))
+
+    decision, *_ = (look for look in found["looks"] if look["decision"] == "drop")
+    assert decision["dropped"] == ["far"]
+    assert found["looks"][-1]["evaluators"] == {"gan": 15, "vae": 15, "far": decision["evaluators"]["far"]}
+
+
+def test_half_widths_drop_each_model_by_itself(tmp_path):
+    found = decided(written(tmp_path, rows_of(FAR)), aim="half-width=10")
+
+    assert found["stopped"]
+    for row in found["looks"][-1]["scores"]:
+        assert (row["ci"][1] - row["ci"][0]) / 2 <= 10
+
+
+def test_equal_models_are_shown_to_be_equal_within_a_wide_margin(tmp_path):
+    found = decided(written(tmp_path, rows_of(SAME)), aim="equal-within=20")
+
+    assert found["looks"][-1]["pairs"][0]["state"] == "equal"
+
+
+def test_a_pair_is_given_up_once_a_difference_would_hardly_be_found(tmp_path):
+    equal = {"gan": SAME["gan"], "vae": SAME["gan"][::-1]}
+
+    found = decided(written(tmp_path, rows_of(equal)), aim="futility=4")
+
+    assert found["looks"][-1]["pairs"][0]["state"] == "given up"
+    assert found["looks"][-1]["decision"] == "stop"
+
+
+def test_p_under_stopping_counts_the_looks_before(tmp_path):
+    found = decided(written(tmp_path, rows_of(SAME)))
+    plan = LookPlan((5, 10, 15))
+    z = stats.norm.isf(found["looks"][-1]["pairs"][0]["p"] / 2)
+
+    assert found["stopped"]["p"] == pytest.approx(stops(plan.fractions, [*plan.bounds[:2], z]).rejects)
+
+
+@pytest.mark.parametrize(
+    ("aim", "models", "message"),
+    [
+        ("apart", {"gan": SAME["gan"]}, "the aim apart compares models; the answers are on one, gan"),
+        ("apart=wae", SAME, "there is no model 'wae'; there are gan, vae"),
+        ("equal-within=60", SAME, "the margin must be below 50 points, not 60"),
+    ],
+)
+def test_an_aim_that_the_answers_do_not_allow_is_refused(tmp_path, aim, models, message):
+    path = written(tmp_path, rows_of(models))
+
+    found = CliRunner().invoke(main, ["looks", str(path), "--plan", "5,10", "--aim", aim])
+
+    assert found.exit_code == 1
+    assert message in found.output
+
+
+def test_a_file_without_times_is_refused(tmp_path):
+    path = written(
+        tmp_path, [row[:5] for row in rows_of(SAME)], ("model", "evaluator", "truth", "response", "stimulus")
+    )
+
+    found = CliRunner().invoke(main, ["looks", str(path), "--plan", "5,10"])
+
+    assert found.exit_code == 1
+    assert "has no column `at`, which says in which order evaluators finished" in found.output
+
+
+def test_the_command_prints_what_json_has(tmp_path):
+    path = written(tmp_path, rows_of(FAR))
+    arguments = ["looks", str(path), "--plan", "5,10,15"]
+
+    text, data = (CliRunner().invoke(main, [*arguments, *more]) for more in ([], ["--json"]))
+
+    found = json.loads(data.stdout)
+    assert f"stopped at look {found['stopped']['look']}; {found['saved']} evaluators fewer" in text.stdout
+    assert found["digest"][:12] in text.stdout
