@@ -1,12 +1,13 @@
 """Validation of tests between runs of one study, over the cells of `grid.py`.
 
 Two runs of each study show the same stimuli to other people. Without a change, the share of studies in which
-one is found (`p` below .05) has to be at most 6%, and where scores differ by just the margin of equivalence,
+one is found (`p` below .05) has to be at most 6%; where scores differ by just the margin of equivalence, some
 5 points, so does the share in which they are called equivalent, while the interval covers that difference in
 93% or more. In every other cell half of the variance of stimuli is the run's own: their interaction with it.
 `python -m validate.replication [STUDIES]` prints the table and writes it to docs/replication.md.
 """
 
+import math
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,9 +17,10 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from backend.analysis.comparisons.run_contrasts import RunScore, contrast
-from backend.analysis.distributions.inference import Seen, mean_of
+from backend.analysis.distributions.inference import Component, Estimate, Seen, mean_of
 from backend.analysis.judgment_scores import scores_of
 from backend.analysis.judgments.more_real import strength_scores
+from backend.analysis.run_scores import as_of_share
 from backend.analysis.table.response_table import Answers
 from validate.grid import cells
 from validate.inferences import DOCS, put
@@ -29,6 +31,7 @@ from validate.studies import deviations
 LEVEL, MARGIN, STUDIES = 0.95, 5.0, 1000
 OTHERS = {"pair": 300, "exposures": 150, "time": 100, "tournament": 100}
 """Studies of a cell of the other judgments, in which nothing changed."""
+_MANY = 400_000
 PAGE = DOCS.with_name("replication.md")
 MARKS = ("<!-- replication: python -m validate.replication -->", "<!-- end of replication -->")
 Row = dict[str, Any]
@@ -38,12 +41,23 @@ def of_shares(cell: Cell, studies: int, rng: np.random.Generator) -> Row:
     """Return the rates of false verdicts of runs of real or fake, and the coverage of a difference of 5."""
     own = 0.5 if cell.seed % 2 else 0.0
     counts = dict.fromkeys(("false_change", "found_equal", "false_equal", "covers", "found_change"), 0)
+    shares = cell.share, cell.share + MARGIN / 100
+    apart = true_score(cell, shares[1]) - true_score(cell, shares[0])
     for _ in range(studies):
-        for by in (0.0, MARGIN / 100):
+        for other in shares:
             seed = int(rng.integers(2**60))
-            pair = [_run(cell, share, seed, own, rng) for share in (cell.share, cell.share + by)]
-            _count(counts, contrast(pair, (-1.0, 1.0), LEVEL), 100 * by)
+            pair = [_run(cell, share, seed, own, rng) for share in (cell.share, other)]
+            _count(counts, contrast(pair, (-1.0, 1.0), LEVEL), apart if other > cell.share else 0.0)
     return {name: count / studies for name, count in counts.items()}
+
+
+def true_score(cell: Cell, share: float) -> float:
+    """Return the mean score (percent) over people and stimuli, which is not `share` if people are skewed."""
+    spread = np.sqrt(1 + cell.people_sd**2 + BIAS**2 + cell.pictures_sd**2)
+    able = cell.people_sd * deviations(cell.shape, _MANY, np.random.default_rng(0))
+    return float(
+        100 * ndtr((ndtri(share) * spread + able) / np.hypot(np.hypot(1, BIAS), cell.pictures_sd)).mean()
+    )
 
 
 def _run(cell: Cell, share: float, seed: int, own: float, rng: np.random.Generator) -> RunScore:
@@ -79,9 +93,10 @@ def _run(cell: Cell, share: float, seed: int, own: float, rng: np.random.Generat
         )
         for side, own_side in enumerate(wrong)
     ]
-    mean = float(wrong.mean())
-    of_answers = 1e4 * mean * (1 - mean) / wrong.size
-    return RunScore(mean_of(100 * wrong.mean(axis=(0, 2))), of_answers, sides, [names, names], 100.0)
+    values = mean_of(100 * wrong.mean(axis=(0, 2)))
+    alone = Component(values.value * (100 - values.value) / wrong.size, math.inf)
+    people, alone = (as_of_share(each, values.value) for each in (values.people, alone))
+    return RunScore(Estimate(values.value, people), alone, sides, [names, names], 100.0)
 
 
 def _count(counts: dict[str, int], found: Any, true: float) -> None:
@@ -92,7 +107,7 @@ def _count(counts: dict[str, int], found: Any, true: float) -> None:
         counts["found_equal"] += found.p_within(MARGIN) < 1 - LEVEL
         return
     low, high = found.interval(LEVEL)
-    counts["false_equal"] += found.p_within(MARGIN) < 1 - LEVEL
+    counts["false_equal"] += found.p_within(true) < 1 - LEVEL
     counts["found_change"] += found.p() < 1 - LEVEL
     counts["covers"] += low <= true <= high
 

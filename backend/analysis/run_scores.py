@@ -1,10 +1,11 @@
 """The scores of one run of a study, as they are compared with those of others (`run_contrasts.py`)."""
 
+import math
 from collections.abc import Mapping
 
 from backend.analysis.comparisons.run_contrasts import RunScore
 from backend.analysis.crossing import sides_of
-from backend.analysis.distributions.inference import mean_of
+from backend.analysis.distributions.inference import Component, Estimate, mean_of
 from backend.analysis.score_intervals import share_of
 from backend.analysis.table.response_table import BESIDE, Answers
 from backend.analysis.table.values import Values, values_by_model
@@ -29,16 +30,33 @@ def scores_over_evaluators(values: Mapping[str, Values]) -> dict[str, RunScore]:
 def _of_share(answers: Answers, code: int, values: Values, level: float) -> RunScore:
     share = share_of(answers, code, values)
     assert share is not None  # of two evaluators or more
+    mean = mean_of(values.numbers)
     of_answers = 1e4 * share.value * (1 - share.value) / share.answers
+    people, answers_alone = (
+        as_of_share(each, mean.value) for each in (mean.people, Component(of_answers, math.inf))
+    )
     sides = () if share.pictures is None else sides_of(answers, code)
-    return RunScore(mean_of(values.numbers), of_answers, sides, _names(answers) if sides else (), 100.0)
+    names = _names(answers) if sides else ()
+    return RunScore(Estimate(mean.value, people), answers_alone, sides, names, 100.0)
+
+
+def as_of_share(component: Component, percent: float) -> Component:
+    """Return a component with the third cumulant that a share has besides, as its variance moves with it.
+
+    It is that of a binomial share with this variance, v^2 (1 - 2 p) / (p (1 - p)): Wilson's interval is
+    longer on the side of 50% by as much, to the first order.
+    """
+    if not 0 < percent < 100:
+        return component
+    third = component.variance**2 * (100 - 2 * percent) / (percent * (100 - percent))
+    return Component(component.variance, component.df, component.third + third)
 
 
 def _of_exposures(answers: Answers, code: int, values: Values, level: float) -> RunScore:
     found = Times(answers, level).population(code)
     sides = residual_sides(answers, code, found)
     scale = threshold_a_residual(found) * found.turn
-    return RunScore(mean_of(values.numbers), 0.0, sides, _names(answers) if sides else (), scale)
+    return RunScore(mean_of(values.numbers), sides=sides, names=_names(answers) if sides else (), scale=scale)
 
 
 def _names(answers: Answers) -> tuple[list[str], list[str]]:

@@ -35,8 +35,8 @@ class RunScore:
 
     estimate: Estimate
     """In the unit of the method; its `people` are used."""
-    of_answers: float = 0.0
-    """Variance of the score if all answers were independent, below which evaluators cannot be; 0 for none."""
+    of_answers: Component = Component(0.0, math.inf)
+    """That of the score if all answers were independent, below which evaluators cannot be; of 0 for none."""
     sides: Sequence[Seen] = ()
     """Answers to real and to fake stimuli; empty if none is named, or if their effects are in `people`."""
     names: Sequence[Sequence[str]] = ()
@@ -56,14 +56,20 @@ class RunScore:
 
 def contrast(runs: Sequence[RunScore], weights: Sequence[float], level: float) -> Estimate:
     """Return the weighted sum of the scores of one model in several runs."""
-    people = Component(0.0, math.inf)
-    for run, c in zip(runs, weights, strict=True):
-        own = run.estimate.people
-        people = people + Component(c**2 * own.variance, own.df, c**3 * own.third)
-    least = math.fsum(c**2 * run.of_answers for run, c in zip(runs, weights, strict=True))
+    people = _sum([run.estimate.people for run in runs], weights)
+    least = _sum([run.of_answers for run in runs], weights)
+    is_least = people.at_least(least.variance, level) is not people
     value = math.fsum(c * run.estimate.value for run, c in zip(runs, weights, strict=True))
     pictures = _pictures(runs, weights) if all(run.sides for run in runs) else None
-    return Estimate(value, people.at_least(least, level), pictures)
+    return Estimate(value, least if is_least else people, pictures)
+
+
+def _sum(components: Sequence[Component], weights: Sequence[float]) -> Component:
+    """Return the component of a weighted sum of independent numbers."""
+    total = Component(0.0, math.inf)
+    for own, c in zip(components, weights, strict=True):
+        total = total + Component(c**2 * own.variance, own.df, c**3 * own.third)
+    return total
 
 
 def _pictures(runs: Sequence[RunScore], weights: Sequence[float]) -> Component:
