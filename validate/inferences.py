@@ -69,7 +69,7 @@ INFERENCES = (
     Inference(
         "changes between runs of one study, and over them", BOTH, "replication.md#how-often-it-errs",
         "*differences.p *differences.p_holm *differences.ci *differences.verdict *differences.equivalence.* "
-        "*trend.p *trend.p_holm *trend.ci *scores.ci replication/* run-scores/ci trend/*",
+        "*trend.p *trend.p_holm *trend.ci *scores.ci replication*/* run-scores*/ci trend*/*",
     ),
     Inference("planned widths", BOTH, "planning.md#what-is-computed", "plan.rows.curve.width"),
     Inference(

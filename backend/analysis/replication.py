@@ -40,6 +40,23 @@ class Run:
     pool: frozenset[str] = frozenset()
     """The names of all its stimuli, also of those that nobody saw; empty if they are not known."""
 
+    @property
+    def stimuli(self) -> frozenset[str]:
+        """The names of its stimuli: of all if they are known, else of those in its responses."""
+        column = self.answers.texts.get("stimulus")
+        return self.pool or (frozenset() if column is None else frozenset(map(str, column.names)) - {""})
+
+    def is_of_one_study(self, other: "Run") -> bool:
+        """Return whether both are runs of one study by other people, with stimuli and models in common."""
+        models = (frozenset(run.answers.model.names) - {""} for run in (self, other))
+        return (
+            self.answers.method == other.answers.method
+            and self.answers.is_simulated == other.answers.is_simulated
+            and not self.stimuli.isdisjoint(other.stimuli)
+            and not next(models).isdisjoint(next(models))
+            and _sessions(self).isdisjoint(_sessions(other))
+        )
+
 
 def replication(runs: Sequence[Run], level: float = 0.95, margin: float | None = None) -> dict[str, Any]:
     """Return the scores of all runs and how they differ, as plain data.
@@ -156,18 +173,13 @@ def _common_models(runs: Sequence[Run], rows: Sequence[Mapping[str, Any]]) -> li
 
 def _check_stimuli(runs: Sequence[Run], of_runs: Sequence[Mapping[str, RunScore]]) -> None:
     """Check that each run has stimuli of the first, where both name some."""
-    names = [run.pool or _named(run) for run in runs]
+    names = [run.stimuli for run in runs]
     for run, own in zip(runs[1:], names[1:], strict=True):
         if names[0] and own and names[0].isdisjoint(own):
             raise InvalidInput(
                 f"{runs[0].name} and {run.name} have no stimulus in common, so that they are no runs of one "
                 "study; make one with `openhype rerun`, or judge the models in one study to compare them"
             )
-
-
-def _named(run: Run) -> frozenset[str]:
-    column = run.answers.texts.get("stimulus")
-    return frozenset(map(str, column.names)) - {""} if column is not None else frozenset()
 
 
 def _differences(

@@ -217,18 +217,24 @@ def _span(days: Sequence[tuple[str, str]]) -> str:
 
 def study_entry(store: Store, study: Study, now: datetime, level: float, simulated: bool = False) -> Entry:
     """Return a study's entry of a leaderboard; raises the errors of `study_findings`."""
+    from backend.analysis.replication import Run
     from backend.report.study_findings import study_findings
+    from backend.responses.study_data import study_answers
 
     found = study_findings(store, study, now, simulated=simulated, level=level)
-    return Entry(study.name, collected(store, study, simulated), found)
+    pool = frozenset(stimulus.name for stimulus in store.stimuli(study.name) if not stimulus.role)
+    run = Run(study.name, study_answers(store, study, simulated), pool)
+    return Entry(study.name, collected(store, study, simulated), found, run)
 
 
 def file_entry(path: Path, level: float, simulated: bool = False) -> Entry:
     """Return a responses file's entry of a leaderboard; raises the errors of `readers.read_answers`."""
+    from backend.analysis.replication import Run
     from backend.report.findings import findings
     from backend.responses.readers import read_answers
 
-    return Entry(path.stem, "", findings(read_answers(path, simulated=simulated), level=level))
+    answers = read_answers(path, simulated=simulated)
+    return Entry(path.stem, "", findings(answers, level=level), Run(path.stem, answers))
 
 
 def leaderboard_of(entries: Sequence[Entry], title: str, now: datetime) -> Report:

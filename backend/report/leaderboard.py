@@ -1,13 +1,15 @@
 """Leaderboard: the models of several studies of one data set in one table per method."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from backend.analysis.distributions.rank_ranges import rank_ranges
+from backend.analysis.replication import Run
+from backend.analysis.replication import replication as replication_of
 from backend.experiment.judgments import METHODS, judgment_of, method_named
 from backend.foundation.counts import counted
-from backend.report import figures, formatting, simulated
+from backend.report import figures, formatting, replication, simulated
 from backend.report.context import FindingsView
 from backend.report.elements import ALONE, Column, Figure, Report, Row, Section, Table
 
@@ -20,6 +22,8 @@ class Entry:
     collected: str
     data: Mapping[str, Any]
     """The JSON of `findings.findings`."""
+    run: Run | None = None
+    """Its responses, to test it against other runs of the same study."""
 
     @property
     def label(self) -> str:
@@ -30,7 +34,9 @@ class Entry:
 def leaderboard(entries: Sequence[Entry], title: str, date: str, version: str) -> Report:
     """Return the leaderboard of several studies as a report."""
     methods = [(method, [entry for entry in entries if entry.data["method"] == method]) for method in METHODS]
-    sections = tuple(_section(method, group) for method, group in methods if group)
+    sections = tuple(
+        section for method, group in methods if group for section in (_section(method, group), *_runs(group))
+    )
     facts = [
         ("Studies", formatting.listing([entry.label for entry in entries], most=12)),
         ("Evaluators", f"{sum(row['evaluators'] for entry in entries for row in entry.data['models']):,}"),
@@ -52,9 +58,23 @@ def leaderboard(entries: Sequence[Entry], title: str, date: str, version: str) -
     return report
 
 
+def _runs(entries: Sequence[Entry]) -> Iterator[Section]:
+    """Yield the comparison of entries that are runs of one study, with stimuli and models in common."""
+    left = [entry.run for entry in entries if entry.run is not None]
+    level = entries[0].data["settings"]["level"]
+    while left:
+        first, *others = left
+        group = [first, *(run for run in others if first.is_of_one_study(run))]
+        left = [run for run in others if run not in group]
+        if len(group) > 1:
+            yield replication.section(replication_of(group, level), f"-{first.name}")
+
+
 def _summary(sections: Sequence[Section]) -> str:
     sentences = []
     for section in sections:
+        if section.id not in METHODS:
+            continue
         rows = section.lead.rows if section.lead else ()
         best = rows[0]
         unit = method_named(section.id).unit
@@ -83,7 +103,8 @@ def _section(method: str, entries: Sequence[Entry]) -> Section:
     notes = (
         *([f"Intervals of {which} are {ALONE}: no pictures are named in the responses."] if unnamed else []),
         "Between studies the evaluators differ, and so may the pictures, the pay and the day. A difference "
-        "between models of two studies mixes these with the models; judge both in one study to compare them.",
+        "between models of two studies mixes these with the models; judge both in one study to compare them. "
+        "Studies with stimuli and models in common are tested against each other as runs of one study.",
         *_on_not_sure(entries),
     )
     return Section(

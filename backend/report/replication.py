@@ -1,6 +1,7 @@
 """The comparison of runs of one study, as a report: did scores change, or stay within a margin?"""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from backend.analysis.replication import CHANGED, CHANGED_LITTLE, EQUIVALENT, UNDECIDED
@@ -40,16 +41,22 @@ def report(data: Mapping[str, Any], date: str, version: str, warnings: Sequence[
     return simulated.marked(made) if data["simulated"] else made
 
 
-def section(data: Mapping[str, Any]) -> Section:
-    """Return the comparison as a section of a report."""
-    scores = _scores(data)
+def section(data: Mapping[str, Any], of: str = "") -> Section:
+    """Return the comparison as a section of a report.
+
+    Args:
+        of: ends the names of its tables and its figure, if a report has several such sections.
+    """
+    tables = [_differences(data), _scores(data), _trend(data)]
+    changes, scores, trend = (replace(table, name=f"{table.name}{of}") for table in tables)
+    figure = _figure(data, scores)
     return Section(
-        "replication",
+        f"replication{of}",
         "Runs of one study",
         (*_sentences(data),),
-        lead=_differences(data),
-        tables=(_trend(data),) if data["trend"] else (),
-        figures=(_figure(data, scores),),
+        lead=changes,
+        tables=(trend,) if data["trend"] else (),
+        figures=(replace(figure, name=f"{figure.name}{of}"),),
         notes=(*_notes(data),),
     )
 

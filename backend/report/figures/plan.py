@@ -53,7 +53,7 @@ def _draw_looks(axes: Axes, plan: Mapping[str, Any]) -> None:
     for i, row in enumerate(rows):
         saved = 1 - row["looks"]["people"] / row["fixed"]["people"]
         axes.barh(i, row["fixed"]["people"], color="#DDDDDD")
-        axes.barh(i, row["looks"]["people"], height=0.5, color=COLOURS[i % len(COLOURS)])
+        axes.barh(i, row["looks"]["people"], height=0.5, color=style.series(i)["color"])
         axes.annotate(
             f"{saved:.0%} saved, {row['looks']['reached']:.0%} reach the aim ({row['fixed']['reached']:.0%})",
             (0, i), xytext=(4, 0), textcoords="offset points", va="center", fontsize="small", bbox=_CLEAR,
