@@ -73,12 +73,13 @@ def rerun(
 def _draft(store: Store, study: Study, again: Study) -> Draft:
     """Return the new study with the pool, and the facts of the pictures' files, of the old one."""
     stimuli = tuple(each for each in store.stimuli(study.name) if each.model not in study.closed)
-    equalise, reals = (), ()
+    spec = StudySpec(again.name, again.kind, study.protocol.method)
+    intake = Intake(stimuli, study.classes, "", (), ())
     if not judgment_of(study.protocol.method).has_items:
         facts = intake_facts.read(store, study)
-        equalise, reals = facts.equalise, tuple(SourceFacts(**row) for row in facts.reals)
-    spec = StudySpec(again.name, again.kind, study.protocol.method, equalise=equalise)
-    return Draft(spec, again, Intake(stimuli, study.classes, "", (), (), reals=reals))
+        spec = replace(spec, equalise=facts.equalise)
+        intake = replace(intake, reals=tuple(SourceFacts(**row) for row in facts.reals))
+    return Draft(spec, again, intake)
 
 
 def _again(study: Study, name: str, created_at: str) -> Study:
