@@ -8,7 +8,7 @@ are asked for. A model that is dropped keeps the evaluators of that look.
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -191,8 +191,10 @@ class _State:
         }
 
     def _scored(self, data: Answers, level: float) -> dict[str, Any]:
-        margin = {"margin": self.plan.aim.number} if self.plan.aim.kind == EQUAL_WITHIN else {}
-        return scores_of(data.method).overall(data, Options(level=level, **margin))
+        options = Options(level=level)
+        if self.plan.aim.kind == EQUAL_WITHIN:
+            options = replace(options, margin=self.plan.aim.number or 0.0)
+        return scores_of(data.method).overall(data, options)
 
     def _pairs(
         self, usual: Mapping[str, Any], repeated: Mapping[str, Any], error: float

@@ -245,7 +245,8 @@ def plan(
             evaluators.
     """
     from backend.analysis.planning import plan as planning
-    from backend.analysis.planning.looks import APART, OBRIEN_FLEMING, LookPlan, aim_of
+    from backend.analysis.planning.boundaries import OBRIEN_FLEMING
+    from backend.analysis.planning.looks import APART, LookPlan, aim_of
     from backend.analysis.planning.simulated_looks import compare_plans, in_study
     from backend.analysis.spreads import spreads_of, without_pilot
 

@@ -41,6 +41,7 @@ def _pocock(fraction: np.ndarray, alpha: float) -> np.ndarray:
     return result
 
 
+Numbers = Sequence[float] | np.ndarray
 OBRIEN_FLEMING = "obrien-fleming"
 SPENDING: Mapping[str, Callable[[np.ndarray, float], np.ndarray]] = {
     OBRIEN_FLEMING: lambda fraction, alpha: 2 * _obrien_fleming(fraction, alpha / 2),
@@ -67,7 +68,7 @@ class Stops:
         return float(self.above.sum() + self.below.sum())
 
 
-def spent(fractions: Sequence[float], alpha: float, spending: str = OBRIEN_FLEMING) -> np.ndarray:
+def spent(fractions: Numbers, alpha: float, spending: str = OBRIEN_FLEMING) -> np.ndarray:
     """Return the two-sided error that may be spent until each look: shape (looks,).
 
     Args:
@@ -77,14 +78,14 @@ def spent(fractions: Sequence[float], alpha: float, spending: str = OBRIEN_FLEMI
     return SPENDING[spending](np.asarray(fractions, float), alpha)
 
 
-def one_sided_spent(fractions: Sequence[float], alpha: float, spending: str = OBRIEN_FLEMING) -> np.ndarray:
+def one_sided_spent(fractions: Numbers, alpha: float, spending: str = OBRIEN_FLEMING) -> np.ndarray:
     """Return the error that a one-sided test of level `alpha` may spend until each look."""
     if spending == OBRIEN_FLEMING:  # each of its sides has a function of its own
         return spent(fractions, 2 * alpha) / 2
     return spent(fractions, alpha, spending)
 
 
-def boundaries(information: Sequence[float], errors: Sequence[float], sides: int = 2) -> np.ndarray:
+def boundaries(information: Numbers, errors: Numbers, sides: int = 2) -> np.ndarray:
     """Return the z beyond which each look stops: shape (looks,).
 
     Args:
@@ -111,9 +112,7 @@ def _boundary(state: "_State", information: float, step: float, error: float, si
     return float(brentq(excess, 0.0 if sides == 2 else -_FARTHEST, _FARTHEST))
 
 
-def stops(
-    information: Sequence[float], bounds: Sequence[float], effect: float = 0.0, sides: int = 2
-) -> Stops:
+def stops(information: Numbers, bounds: Numbers, effect: float = 0.0, sides: int = 2) -> Stops:
     """Return where studies stop, with boundaries `bounds` in z, if Z has the mean `effect` sqrt(I).
 
     Args:
@@ -132,12 +131,12 @@ def stops(
     return Stops(np.array(above), np.array(below), estimate)
 
 
-def bias_at_stop(information: Sequence[float], bounds: Sequence[float], effect: float) -> float:
+def bias_at_stop(information: Numbers, bounds: Numbers, effect: float) -> float:
     """Return by how much the estimate at the stop exceeds a true `effect` on average."""
     return stops(information, bounds, effect).estimate - effect
 
 
-def p_at_stop(information: Sequence[float], bounds: Sequence[float], z: float) -> float:
+def p_at_stop(information: Numbers, bounds: Numbers, z: float) -> float:
     """Return the two-sided p of a study that stopped at the last of these looks with the statistic `z`.
 
     Studies that stop earlier count as farther from no effect, and those of the same look by |z| (stage-wise

@@ -259,7 +259,7 @@ class Studies:
         sides = [spread.of_picture * weight / size * self._pictures for weight, size in shares]
         fakes = np.sqrt(sides[_FAKES]) * rng.standard_normal(STUDIES)
         middle = spread.score + np.sqrt(sides[_REALS]) * reals + fakes
-        values = self._values(spread, middle, sum(sides), rng)
+        values = self._values(spread, middle, np.add(*sides), rng)
         n = self.counts[:, None]
         at = np.array(self.plan.looks) - 1
         means, squares, cubes = (np.cumsum(values**power, axis=1)[:, at].T / n for power in (1, 2, 3))
@@ -298,7 +298,8 @@ class Studies:
         between = np.maximum(spread.observed * self._wider - spread.sampled, 0.0)
         variance = np.maximum(between + spread.sampling(spread.images) - pictures, 0.0) / unit**2
         if not spread.is_share:
-            return middle[:, None] + np.sqrt(variance)[:, None] * rng.standard_normal(size)
+            values: np.ndarray = middle[:, None] + np.sqrt(variance)[:, None] * rng.standard_normal(size)
+            return values
         k, share = round(spread.images), np.clip(middle / unit, 0.002, 0.998)
         whole = share * (1 - share)
         own = np.clip((variance - whole / k) / (1 - 1 / k), 1e-6 * whole, 0.95 * whole)
@@ -342,7 +343,8 @@ class Studies:
         if pairs != NEIGHBOURS:  # those of the first model, whatever its name
             return np.broadcast_to(self.i == 0, size)
         rank = self._at(at)[0].argsort(axis=1).argsort(axis=1)
-        return np.abs(rank[:, self.i] - rank[:, self.j]) == 1
+        are_next: np.ndarray = np.abs(rank[:, self.i] - rank[:, self.j]) == 1
+        return are_next
 
     def _is_done(self, closed: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """Return whether all of a model's own pairs (or its half-width) are closed: (studies, models)."""
@@ -375,7 +377,8 @@ class Studies:
         aim, error = self.plan.aim, float(self.plan.errors[look])
         if aim.kind == HALF_WIDTH:
             low, high = self._interval(at)
-            return (high - low) / 2 <= (aim.number or 0.0)
+            is_narrow: np.ndarray = (high - low) / 2 <= (aim.number or 0.0)
+            return is_narrow
         apart, both = self._apart(at)
         root = np.sqrt(np.maximum(both.variance, 1e-12))
         if aim.kind == EQUAL_WITHIN:
@@ -384,7 +387,8 @@ class Studies:
             steps = np.arange(p.shape[1], 0, -1)
             holm = np.maximum.accumulate(np.take_along_axis(p, order, 1) * steps, axis=1)
             return np.take_along_axis(holm, np.argsort(order, axis=1), 1) < error
-        return np.abs(apart) > critical(1 - error, len(self.spreads), both.df) * root
+        is_apart: np.ndarray = np.abs(apart) > critical(1 - error, len(self.spreads), both.df) * root
+        return is_apart
 
     def _is_futile(self, at: np.ndarray, look: int) -> np.ndarray:
         """Return which pairs would hardly be found to differ if they did (Lan, Simon and Halperin, 1982)."""

@@ -34,7 +34,7 @@ SHOWN = {
     "export": [("export faces -o export --simulated", "scored sessions")],
     "join": [("join faces --model vae=vae", "pictures")],
     "leaderboard": [("leaderboard faces --simulated -o board", "findings")],
-    "looks": [("looks faces --plan 5,6 --simulated", "looks")],
+    "looks": [("looks faces --plan 5,6 --aim half-width=9 --simulated", "looks")],
     "masks": [("masks reals --kind phase --size 16 --count 2 -o masks.png", "phase masks")],
     "metrics": [("metrics --real reals --model gan=gan --replicates 3", "distances")],
     "plan": [("plan --width 5", "plan")],
