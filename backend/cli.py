@@ -29,7 +29,7 @@ _GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "set": ("changes", "change settings of a study without sessions"),
         "rerun": ("replication", "make the same study again, for other people"),
         "join": ("joining", "add a model to a running study"),
-        "stand": ("standing", "have a study take in models that others submit"),
+        "competition": ("competition", "have a study take in models that others submit"),
         "clear": ("changes", "remove the simulated sessions of a study"),
         "delete": ("changes", "delete a study with all its answers and pictures"),
         "submit": ("submit", "submit a model's pictures to a leaderboard study"),
@@ -51,8 +51,8 @@ _GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "plan": ("plans", "plan how many evaluators an aim needs, and the cost"),
         "links": ("panels", "print private links, one a person"),
         "recruit": ("recruit", "recruit evaluators at a panel"),
-        "call": ("people", "open a study for the people who wait for it"),
-        "draw": ("draws", "select the pictures that need evaluators"),
+        "admit-waiting": ("people", "open a study for the people who wait for it"),
+        "update-sampling": ("sampling", "select the pictures that need evaluators"),
         "pay": ("pay", "show what evaluators are owed, and pay it"),
     },
     "Score and report": {
@@ -63,7 +63,7 @@ _GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "replicate": ("replication", "test runs of one study against each other"),
         "export": ("scores", "write the answers as a Psych-DS data set"),
         "published": ("scores", "recompute what the papers print from their tables"),
-        "settling": ("scores", "show what each reading of the staircase converges to"),
+        "convergence": ("scores", "show what each reading of the staircase converges to"),
     },
     "Compare with metrics": {
         "agree": ("agreement", "score metrics against votes on triplets or pairs"),
@@ -99,7 +99,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in HOMES:
             return None
-        return getattr(import_module(f"backend.commands.{HOMES[cmd_name]}"), cmd_name)
+        return getattr(import_module(f"backend.commands.{HOMES[cmd_name]}"), cmd_name.replace("-", "_"))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

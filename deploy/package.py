@@ -43,9 +43,18 @@ _SCORES = ("analysis", "scoring.py", "responses", "report")
 _EXPLAINING = ("payment/explanation.py", "payment/people.py")
 _NUMERIC_METRICS = tuple(f"metrics/{part}" for part in ("calibration", "extractors", "pairs", "weights"))
 _LEFT_OUT: Mapping[str, tuple[str, ...]] = {
-    "api": (*_COMMANDS, *_MAKING, *_SCORES, *_EXPLAINING, "administration", "jobs", "metrics", "standing"),
+    "api": (
+        *_COMMANDS,
+        *_MAKING,
+        *_SCORES,
+        *_EXPLAINING,
+        "administration",
+        "jobs",
+        "metrics",
+        "competitions",
+    ),
     "score": _COMMANDS,
-    "panel": (*_COMMANDS, *_MAKING, *_SCORES, *_NUMERIC_METRICS, "jobs", "standing"),
+    "panel": (*_COMMANDS, *_MAKING, *_SCORES, *_NUMERIC_METRICS, "jobs", "competitions"),
 }
 """Parts of `backend/` that a function never calls: commands and what makes stimuli, and without numpy also
 scores, reports and jobs. The package of `score` is also that of the function `work`, which makes studies."""

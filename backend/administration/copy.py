@@ -19,7 +19,7 @@ from backend.foundation.errors import Conflict, NotFound
 from backend.payment import accounts
 from backend.stores.store import Store
 from backend.stores.updates import update
-from backend.studies import lifecycle, pausing, places_given_back, standing_books, turns, waiting_room
+from backend.studies import competition_books, lifecycle, pausing, places_given_back, turns, waiting_room
 from backend.studies.withdrawals import BOOK as WITHDRAWN
 from backend.studies.withdrawals import withdrawn
 from backend.task.eligibility import PEOPLE, links_of
@@ -46,7 +46,7 @@ def copy(
     moves: bool = False,
 ) -> Copied:
     """Copy the study `name` with its pool, sessions, responses, admission, pause state, ledger, and,
-    of a standing study, terms and submissions.
+    of a leaderboard study, terms and submissions.
 
     Args:
         names: names of source and target for error messages about which of them pays.
@@ -60,7 +60,7 @@ def copy(
     study = source.study(name)
     _copy_study(source, target, study)
     intake_facts.copy(source, target, study)
-    standing_books.copy(source, target, study)
+    competition_books.copy(source, target, study)
     if study.begun_at:  # before anything is there that could be paid twice
         ledger_copies.copy_ledger(source, target, name, names)
     ledger_copies.copy_withdrawals(source, target, name)

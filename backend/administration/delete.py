@@ -29,9 +29,9 @@ from backend.payment.ledger import PARTS
 from backend.stores.datadir import DataDir
 from backend.stores.store import Entry, Stale, Store
 from backend.studies import (
+    competition_books,
     confirmations,
     lifecycle,
-    standing_books,
     turns,
     unfilled_links,
     waiting_room,
@@ -159,7 +159,7 @@ def _remove_record(store: Store, study: Study) -> None:
     intake_facts.erase(store, study)
     store.erase_entry(lifecycle.ATTEMPTS, study.name)
     confirmations.forget(store, study)
-    standing_books.erase(store, study)
+    competition_books.erase(store, study)
     for simulated in (False, True):
         turns.erase(store, study, simulated)
     if not lifecycle.was_deleted(store, study.name):

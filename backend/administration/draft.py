@@ -93,7 +93,7 @@ class Draft:
         if spec.real is None:
             raise InvalidInput(f"a study of method {spec.method} needs a folder of real images (--real DIR)")
         models = dict(spec.models)
-        return form | {"real": spec.real, "models": models, "equalise": spec.equalise, "flat": spec.flat}
+        return form | {"real": spec.real, "models": models, "preprocess": spec.preprocess, "flat": spec.flat}
 
     @property
     def made_stimuli(self) -> list[Stimulus]:

@@ -20,17 +20,17 @@ BOOK = "intake"
 class IntakeFacts:
     """How the pictures of a study were taken in."""
 
-    equalise: tuple[str, ...]
+    preprocess: tuple[str, ...]
     """The losses that all of them were put through, as given (`jpeg:90`)."""
     reals: tuple[Mapping[str, Any], ...]
     """The fields of `stimuli.images.SourceFacts` of a sample of the reals."""
 
 
-def write(store: Store, study: Study, equalise: Sequence[str], reals: Sequence[Any]) -> None:
+def write(store: Store, study: Study, preprocess: Sequence[str], reals: Sequence[Any]) -> None:
     """Store the facts of a study that has just been made."""
     data = {
         "created_at": study.created_at,
-        "equalise": [*equalise],
+        "preprocess": [*preprocess],
         "reals": [asdict(facts) for facts in reals],
     }
     update(store, BOOK, study.name, lambda _: data)
@@ -45,7 +45,7 @@ def read(store: Store, study: Study) -> IntakeFacts:
     entry = store.entry(BOOK, study.name)
     if entry is None or entry.data["created_at"] != study.created_at:
         raise no_study(study.name)
-    return IntakeFacts(tuple(entry.data["equalise"]), tuple(entry.data["reals"]))
+    return IntakeFacts(tuple(entry.data["preprocess"]), tuple(entry.data["reals"]))
 
 
 def copy(source: Store, target: Store, study: Study) -> None:

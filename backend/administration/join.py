@@ -55,7 +55,7 @@ class Newcomer:
 
     model: str
     folder: Path
-    equalise: tuple[str, ...] | None = None
+    preprocess: tuple[str, ...] | None = None
     """The losses that its pictures go through; None for those of the study."""
     skip_bad: bool = False
     strict: bool = False
@@ -233,8 +233,12 @@ def _taken_in(study: Study, newcomer: Newcomer, making: Making) -> tuple[_Joinin
     """Return a study's draft with the pictures of a model, made like its own, and notes about them."""
     model, method = newcomer.model, study.protocol.method
     known = intake_facts.read(making.store, study)
-    equalise = known.equalise if newcomer.equalise is None else newcomer.equalise
-    form: dict[str, Any] = {"equalise": equalise, "skip_bad": newcomer.skip_bad, "strict": newcomer.strict}
+    preprocess = known.preprocess if newcomer.preprocess is None else newcomer.preprocess
+    form: dict[str, Any] = {
+        "preprocess": preprocess,
+        "skip_bad": newcomer.skip_bad,
+        "strict": newcomer.strict,
+    }
     grown = replace(study, models=(*study.models, model), joined=(*study.joined, len(study.models)))
     draft = _Joining(
         StudySpec(study.name, study.kind, method, newcomer.folder, **form),
@@ -245,31 +249,31 @@ def _taken_in(study: Study, newcomer: Newcomer, making: Making) -> tuple[_Joinin
         draft = take_in(draft, making)
     except Refused as refused:
         raise InvalidInput(str(refused).replace("the reals", f"model {model}")) from None
-    notes = (*_notes(study, model, draft.intake, known, equalise),)
+    notes = (*_notes(study, model, draft.intake, known, preprocess),)
     fakes = replace(draft.intake, stimuli=tuple(_of(model, draft.intake.stimuli)))
     return replace(draft, intake=fakes), notes
 
 
 def _notes(
-    study: Study, model: str, intake: Intake, known: intake_facts.IntakeFacts, equalise: Sequence[str]
+    study: Study, model: str, intake: Intake, known: intake_facts.IntakeFacts, preprocess: Sequence[str]
 ) -> Iterator[str]:
     """Yield what the intake says of a model, and how its files differ from those of the reals."""
     from backend.stimuli.confounds import cropped, differences
-    from backend.stimuli.images import SourceFacts, parse_equalise
+    from backend.stimuli.images import SourceFacts, parse_preprocessing
 
     for note in intake.notes:
         yield f"{model}: {note.replace(' reals ', ' fakes ')}"
     reals = [SourceFacts(**{**facts, "treatments": tuple(facts["treatments"])}) for facts in known.reals]
-    is_alike = sorted(equalise) == sorted(known.equalise)
-    losses = parse_equalise(equalise if is_alike else ())  # those that both sides went through
+    is_alike = sorted(preprocess) == sorted(known.preprocess)
+    losses = parse_preprocessing(preprocess if is_alike else ())  # those that both sides went through
     sides = {None: reals, model: intake.reals}
     yield from cropped(sides)
     for difference in differences(
         sides, study.protocol.stimuli.size_px, losses
-    ):  # a step of --equalise would change the new pictures alone
-        yield difference.note.partition("; --equalise")[0]
+    ):  # a step of --preprocess would change the new pictures alone
+        yield difference.note.partition("; --preprocess")[0]
     if not is_alike:
-        ours, theirs = (", ".join(steps) or "no loss" for steps in (equalise, known.equalise))
+        ours, theirs = (", ".join(steps) or "no loss" for steps in (preprocess, known.preprocess))
         yield f"{model}: its pictures went through {ours}, and those of the study through {theirs}"
 
 

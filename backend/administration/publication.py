@@ -64,5 +64,5 @@ def _move_and_store(draft: Draft, making: Making) -> None:
     if making.upload is not None:
         making.upload(study.name, place)
     if not draft.judgment.has_items:
-        intake_facts.write(making.store, study, draft.spec.equalise, draft.intake.reals)
+        intake_facts.write(making.store, study, draft.spec.preprocess, draft.intake.reals)
     making.store.add_study(study, draft.intake.stimuli)

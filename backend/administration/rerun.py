@@ -77,7 +77,7 @@ def _draft(store: Store, study: Study, again: Study) -> Draft:
     intake = Intake(stimuli, study.classes, "", (), ())
     if not judgment_of(study.protocol.method).has_items:
         facts = intake_facts.read(store, study)
-        spec = replace(spec, equalise=facts.equalise)
+        spec = replace(spec, preprocess=facts.preprocess)
         intake = replace(intake, reals=tuple(SourceFacts(**row) for row in facts.reals))
     return Draft(spec, again, intake)
 

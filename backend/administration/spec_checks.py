@@ -60,10 +60,10 @@ def check_names(spec: StudySpec) -> None:
             "flat ignores the sub-folders of reals and models; those of items are their parts and sets",
             keys=("flat",),
         )
-    elif spec.equalise:
+    elif spec.preprocess:
         raise InvalidInput(
-            "`equalise` is for reals and fakes; items are shown as they are, with their distortions",
-            keys=("equalise",),
+            "`preprocess` is for reals and fakes; items are shown as they are, with their distortions",
+            keys=("preprocess",),
         )
 
 
@@ -98,10 +98,10 @@ def protocol_of(spec: StudySpec) -> Protocol:
 def _check_form(spec: StudySpec, protocol: Protocol) -> None:
     """Raise InvalidInput if pictures cannot be brought to the form that is asked for."""
     from backend.stimuli.images import resolve_format
-    from backend.stimuli.ingest import checked_losses
+    from backend.stimuli.ingest import checked_preprocessing
 
     resolve_format(protocol.stimuli.image_format, protocol.stimuli.size_px)
-    checked_losses(spec.equalise, protocol.stimuli.size_px)
+    checked_preprocessing(spec.preprocess, protocol.stimuli.size_px)
 
 
 def _check_aside(spec: StudySpec, protocol: Protocol) -> None:

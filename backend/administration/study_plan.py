@@ -61,7 +61,7 @@ def planned_study(method: str, models: int, settings: Mapping[str, Any]) -> Stud
     return Study("plan", kind, tuple(f"model {i + 1}" for i in range(models)), protocol, "")
 
 
-def takes(study: Study, fee_percent: str | None = None, vat_percent: str = "0") -> dict[str, Any]:
+def resources(study: Study, fee_percent: str | None = None, vat_percent: str = "0") -> dict[str, Any]:
     """Return what a study takes, as plain data; money in cents, and at most.
 
     Args:
@@ -118,7 +118,7 @@ def default_spreads(study: Study) -> "list[Spread]":
     return without_pilot(study.protocol, len(study.models))
 
 
-def tells(study: Study, aim: Aim, spreads: "Sequence[Spread] | None" = None) -> dict[str, Any] | None:
+def precision(study: Study, aim: Aim, spreads: "Sequence[Spread] | None" = None) -> dict[str, Any] | None:
     """Return how wide intervals would be, and the power to find a difference, for each known spread.
 
     None for studies of which `why_untold` says why.

@@ -42,7 +42,7 @@ ENTRIES: dict[str, type | tuple[type, ...]] = {
     "masks": str,
     "practice": str,
     "checks": str,
-    "equalise": list,
+    "preprocess": list,
     "skip_bad": bool,
     "strict": bool,
     "flat": bool,
@@ -91,7 +91,7 @@ class StudySpec:
     """Folder with sub-folders `real` and `fake` of the pictures for practice; None to set some aside."""
     checks: Path | None = None
     """The same for attention checks."""
-    equalise: tuple[str, ...] = ()
+    preprocess: tuple[str, ...] = ()
     skip_bad: bool = False
     strict: bool = False
     flat: bool = False
@@ -179,7 +179,7 @@ def _spec(file: StudyFile, folder: Callable[..., Path], here: Path | None) -> St
         masks=folder("masks") if data.get("masks") else None,
         practice=folder("practice") if data.get("practice") else None,
         checks=folder("checks") if data.get("checks") else None,
-        equalise=tuple(_texts(file, "equalise")),
+        preprocess=tuple(_texts(file, "preprocess")),
         skip_bad=data.get("skip_bad", False),
         strict=data.get("strict", False),
         flat=data.get("flat", False),

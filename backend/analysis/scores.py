@@ -21,8 +21,8 @@ from backend.analysis.comparisons.model_tests import tests_of
 from backend.analysis.distributions import bootstrap
 from backend.analysis.not_sure_shares import not_sure_shares
 from backend.analysis.score_intervals import between_models, score_details
+from backend.analysis.table.adaptive_rows import random_share
 from backend.analysis.table.designs import design_of
-from backend.analysis.table.draws import random_share
 from backend.analysis.table.response_table import Answers
 from backend.analysis.table.values import Values, balanced, plain, values_by_model
 from backend.experiment.judgments import method_named

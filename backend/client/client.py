@@ -64,7 +64,7 @@ class Client:
     def submit(
         self, study: str, *, model: str, images: Any, progress: Progress | bool | None = None
     ) -> Submission:
-        """Submit a model's pictures to a standing study; return once they are with the server.
+        """Submit a model's pictures to a leaderboard study; return once they are with the server.
 
         Called again with the same model and the same pictures, also from another process after a crash, it
         continues where it stopped, and gives the same submission.
@@ -112,7 +112,7 @@ class Client:
         masks: Any = None,
         method: str = "infinity",
         kind: str = "study",
-        equalise: Sequence[str] = (),
+        preprocess: Sequence[str] = (),
         skip_bad: bool = False,
         strict: bool = False,
         flat: bool = False,
@@ -151,7 +151,7 @@ class Client:
                 for each, images in (items or {}).items()
             ],
             "settings": settings,
-            "equalise": [*equalise],
+            "preprocess": [*preprocess],
             "skip_bad": skip_bad,
             "strict": strict,
             "flat": flat,

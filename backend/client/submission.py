@@ -1,4 +1,4 @@
-"""Handles of what the server works on: a submission to a standing study, and a job."""
+"""Handles of what the server works on: a submission to a leaderboard study, and a job."""
 
 import time
 from collections.abc import Callable, Mapping

@@ -91,13 +91,13 @@ def deploy(
 @command()
 @click.argument("name")
 @option("-o --out", "", FOLDER, required=True)
-@option("--each", "", click.IntRange(1), "N", default=100)
-def site(world: World, name: str, out: Path, each: int) -> None:
+@option("--pictures", "", click.IntRange(1), "N", default=100)
+def site(world: World, name: str, out: Path, pictures: int) -> None:
     """Write a demo of the study NAME as plain files, with at most N pictures of each kind."""
     from backend.web.static_demo import write_site
 
     study = world.study(name)
-    page = write_site(world.store, study, world.data.images(study.name), out, each, progress_bar)
+    page = write_site(world.store, study, world.data.images(study.name), out, pictures, progress_bar)
     click.echo(f"{page}; try it with: python -m http.server -d {shlex.quote(str(out))}")
 
 

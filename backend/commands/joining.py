@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     example="vae=samples/vae",
 )
 @option(
-    "--equalise",
+    "--preprocess",
     "Other losses than those that the pictures of the study went through.",
     metavar="LOSS",
     multiple=True,
@@ -35,7 +35,7 @@ def join(
     name: str,
     models: tuple,
     place: str | None,
-    equalise: tuple,
+    preprocess: tuple,
     skip_bad: bool,
     strict: bool,
     **_: Any,
@@ -54,7 +54,7 @@ def join(
             world.store,
             world.data,
             name,
-            Newcomer(model, Path(folder), tuple(equalise) or None, skip_bad, strict),
+            Newcomer(model, Path(folder), tuple(preprocess) or None, skip_bad, strict),
             utc_now(),
             progress=progress_bar,
             publish=publish,

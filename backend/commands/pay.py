@@ -55,7 +55,7 @@ from backend.experiment.records import Study
 )
 @option("--panel-study", "The panel's study, where `recruit` did not make it.", metavar="ID")
 @option(
-    "--settle-hours",
+    "--reconcile-hours",
     "How long the panel may be at a payment of which it is not known whether it was asked for.",
     Number(1, 8760),
     "H",
@@ -129,9 +129,9 @@ def pay(
     pay_by = _by_panel if panel == "prolific" else _by_hand
     found = study_payments.status(world.store, study, pay_by(world, study, **options), panel, utc_now())
     click.echo(json.dumps(found, indent=2) if as_json else _as_text(found))
-    if options["yes"] and found["hindrances"]:
-        for hindrance in found["hindrances"]:
-            click.echo(f"openhype: {hindrance}", err=True)
+    if options["yes"] and found["obstacles"]:
+        for obstacle in found["obstacles"]:
+            click.echo(f"openhype: {obstacle}", err=True)
         sys.exit(1)
 
 
@@ -142,7 +142,7 @@ def _explained(
     who: str,
     as_json: bool,
     panel_study: str | None,
-    settle_hours: float,
+    reconcile_hours: float,
     yes: bool,
     **_: Any,
 ) -> str:
@@ -152,7 +152,7 @@ def _explained(
 
     if yes:
         raise click.UsageError("--explain pays nobody: leave out --yes, or --explain")
-    options = study_payments.PayOptions(panel_study or "", settle_hours)
+    options = study_payments.PayOptions(panel_study or "", reconcile_hours)
     known = people.as_known(world.store, study, open_prolific, utc_now, panel, options)
     found = explanation.explain(known, who)
     if as_json:
@@ -165,7 +165,7 @@ def _by_panel(
     study: Study,
     yes: bool,
     panel_study: str | None,
-    settle_hours: float,
+    reconcile_hours: float,
     release: bool,
     to_approve: tuple[str, ...],
     to_return: tuple[str, ...],
@@ -175,10 +175,10 @@ def _by_panel(
     from backend.panels.prolific import open_prolific
     from backend.payment import study_payments
 
-    options = study_payments.PayOptions(panel_study or "", settle_hours, release, to_approve, to_return)
+    options = study_payments.PayOptions(panel_study or "", reconcile_hours, release, to_approve, to_return)
     payer = study_payments.payer(world.store, study, open_prolific(), utc_now, options, progress_bar)
-    hindrances = study_payments.run(payer, options) if yes else []
-    return {**payer.plan(), "hindrances": hindrances}
+    obstacles = study_payments.run(payer, options) if yes else []
+    return {**payer.plan(), "obstacles": obstacles}
 
 
 def _by_hand(

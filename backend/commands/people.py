@@ -1,4 +1,4 @@
-"""Commands about people: `pause`, `resume`, `call`, and `retention`, which deletes personal data."""
+"""Commands about people: `pause`, `resume`, `admit-waiting`, and `retention`, which deletes personal data."""
 
 import click
 
@@ -21,14 +21,14 @@ def resume(world: World, name: str) -> None:
 
 @command()
 @click.argument("name")
-def call(world: World, name: str) -> None:
+def admit_waiting(world: World, name: str) -> None:
     """Open the study NAME: notify those who wait for it, and admit evaluators."""
     from backend.foundation.timestamps import utc_now
     from backend.studies.waiting_room import waiting_now
 
     waiting = waiting_now(world.store, world.study(name).name, utc_now().timestamp())
     _set_paused(world, name, False)
-    click.echo(f"{waiting} waiting evaluators are called")
+    click.echo(f"{waiting} waiting evaluators are notified")
 
 
 def _set_paused(world: World, name: str, is_to_pause: bool) -> None:

@@ -1,4 +1,4 @@
-"""Commands that output results of studies (`score`, `export`) or the papers' (`published`, `settling`)."""
+"""Commands that output results of studies (`score`, `export`) or the papers' (`published`, `convergence`)."""
 
 import json
 from collections.abc import Callable
@@ -208,7 +208,7 @@ def published() -> None:
 @option("--seed", "", SEED, default=0)
 @option("--observer", "", click.Choice(["constant", "exponential"]), default="constant", show_default=False)
 @option("--bias", "Scores of evaluators, by the exposure that a rule converges to.", bool)
-def settling(evaluators: int, seed: int, observer: str, bias: bool) -> None:
+def convergence(evaluators: int, seed: int, observer: str, bias: bool) -> None:
     """Print what each reading of the papers' staircase converges to on their six models."""
     import numpy as np
 

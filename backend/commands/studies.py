@@ -80,7 +80,7 @@ _image_options = options(
         metavar="NAME|FILE.toml",
     ),
     option(
-        "--equalise",
+        "--preprocess",
         "Put both sides through the same loss: jpeg:QUALITY or size:PX.",
         metavar="STEP",
         multiple=True,
@@ -228,7 +228,7 @@ def _settings(options: dict[str, Any]) -> dict[str, Any]:
 def _picked(options: dict[str, Any]) -> dict[str, Any]:
     return {
         key: options[key]
-        for key in ("masks", "practice", "checks", "equalise", "skip_bad", "strict", "flat")
+        for key in ("masks", "practice", "checks", "preprocess", "skip_bad", "strict", "flat")
         if key in options
     }
 

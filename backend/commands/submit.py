@@ -1,4 +1,4 @@
-"""Command that submits a model's pictures to a standing study of a server: `submit`."""
+"""Command that submits a model's pictures to a leaderboard study of a server: `submit`."""
 
 import json
 import sys

@@ -18,7 +18,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from backend.experiment.groups.follow_ups import ALL, NONE
-from backend.experiment.groups.stimuli import BETWEEN, RANDOM_DRAW
+from backend.experiment.groups.stimuli import BETWEEN, RANDOM_SAMPLING
 from backend.experiment.judgment import Refusal, refuse
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import CHECK, PRACTICE, TEST, PlannedBlock, Study
@@ -194,9 +194,9 @@ def check(protocol: Protocol, kind: str, title: str) -> None:
             ("class_design",),
         ),
         (
-            shown.draw != RANDOM_DRAW,
-            "shows the items with the fewest judgments first by itself; leave draw=random",
-            ("draw",),
+            shown.sampling != RANDOM_SAMPLING,
+            "shows the items with the fewest judgments first by itself; leave sampling=random",
+            ("sampling",),
         ),
         (asked.mark != NONE, "has no marks; leave mark=none", ("mark",)),
         (

@@ -218,7 +218,7 @@ class PlannedBlock:
     models: tuple[str | None, ...]
     class_: str = ""
     by_need: tuple[int, ...] = ()
-    """Indices of the stimuli that were drawn by the study's rule (`draw`) rather than at random."""
+    """Indices of the stimuli that were drawn by the study's rule (`sampling`) rather than at random."""
     kinds: tuple[str, ...] = ()
     """The kind of each trial (`TRIAL_KINDS`); () if all are scored."""
     exposures_ms: tuple[float | None, ...] = ()
@@ -276,7 +276,7 @@ class Session:
         return Condition(self.models, self.class_, self.arm).name if self.models else None
 
     @property
-    def drawn_by_need(self) -> frozenset[str]:
+    def sampled_by_need(self) -> frozenset[str]:
         """The stimuli that were drawn by the study's rule rather than at random."""
         return frozenset(block.stimuli[i] for block in self.blocks for i in block.by_need)
 

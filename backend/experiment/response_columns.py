@@ -175,7 +175,7 @@ COLUMNS = {
     "browser": Column(
         "Engine of the evaluator's browser; empty where it is not known", "Chromium, Firefox, WebKit"
     ),
-    "draw": Column(
+    "sampling": Column(
         "How the picture was sampled: at random, or by a rule, in which case scores leave the response out; "
         "in studies with adaptive sampling",
         "random, least-seen, uncertain",

@@ -7,8 +7,8 @@ judges one model, or one class of one model (`class_design`), namely the conditi
 In a mixed study a condition has several models, in parts that differ by one stimulus at most. Random numbers
 are drawn from the argument `rng`.
 
-A study may draw a part of each side by need (`draw`): from the list of those that need evaluators most, at
-random, so that evaluators who come at the same time do not all get the same ones. The rest is drawn first,
+A study may draw a part of each side by need (`sampling`): from the list of those that need evaluators most,
+at random, so that evaluators who come at the same time do not all get the same ones. The rest is drawn first,
 and from the whole pool, so that scores computed from it alone are unbiased.
 """
 
@@ -227,11 +227,11 @@ def join_problem(study: Study) -> str:
             "is a qualification, and whether somebody passes must not depend on the day; make another "
             "qualification"
         )
-    if shown.draws_by_need:
+    if shown.is_adaptive:
         return (
-            f"samples its pictures adaptively (draw={shown.draw}), so that a model "
+            f"samples its pictures adaptively (sampling={shown.sampling}), so that a model "
             "that joins would be judged beside other reals than those of before; make another study, or make "
-            "one with draw=random for models to join"
+            "one with sampling=random for models to join"
         )
     if study.is_mixed and shown.models_per_session >= len(study.first_models):
         return (
@@ -345,20 +345,23 @@ def _fewest_fakes(study: Study, images: int) -> int:
 def _draw_problem(study: Study) -> str:
     """Return why a study cannot draw pictures by need as its settings say; "" if it can."""
     shown = study.protocol.stimuli
-    if not shown.draws_by_need:
+    if not shown.is_adaptive:
         return ""
     if study.kind == "qualification":
         return problem_of(
-            f"draw={shown.draw} is for studies: a qualification samples its pictures at random", "draw"
+            f"sampling={shown.sampling} is for studies: a qualification samples its pictures at random",
+            "sampling",
         )
     if study.protocol.has_exposures:
         return problem_of(
-            f"draw={shown.draw} goes with HYPE-infinity (--method infinity): with other methods leave "
-            "draw=random",
-            "draw",
+            f"sampling={shown.sampling} goes with HYPE-infinity (--method infinity): with other methods "
+            "leave sampling=random",
+            "sampling",
         )
     if shown.blocks > 1:
-        return problem_of(f"draw={shown.draw} goes with blocks=1, not {shown.blocks}", "draw", "blocks")
+        return problem_of(
+            f"sampling={shown.sampling} goes with blocks=1, not {shown.blocks}", "sampling", "blocks"
+        )
     return ""
 
 
@@ -513,7 +516,7 @@ class _Draw:
         """Draw `count` names not drawn before: of the reals if `model` is None, else of the model's fakes."""
         deck = self._deck(model, class_)
         needy = () if allow_fewer else self.pool.needs.get((model, class_), ())
-        at_random = ceil(count * self.study.protocol.stimuli.draw_random_share) if needy else count
+        at_random = ceil(count * self.study.protocol.stimuli.random_sampling_share) if needy else count
         drawn = deck.deal(at_random)
         more = deck.deal_of(needy, count - at_random)
         if len(drawn) + len(more) < count and not allow_fewer:

@@ -212,9 +212,9 @@ def _placed(
         yield _block(trials, block.class_, {block.stimuli[i] for i in block.by_need})
 
 
-def _block(trials: Sequence[_Trial], class_: str, drawn_by_need: Container[str] = ()) -> PlannedBlock:
+def _block(trials: Sequence[_Trial], class_: str, sampled_by_need: Container[str] = ()) -> PlannedBlock:
     names, truths, models, kinds = zip(*trials, strict=True)
-    by_need = tuple(i for i, name in enumerate(names) if name in drawn_by_need)
+    by_need = tuple(i for i, name in enumerate(names) if name in sampled_by_need)
     return PlannedBlock(names, truths, models, class_, by_need, () if set(kinds) == {TEST} else kinds)
 
 

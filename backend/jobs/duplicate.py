@@ -43,7 +43,7 @@ def draft_of(store: Store, study: Study, is_there: Callable[[str], bool]) -> tup
         "kind": study.kind,
         "method": study.protocol.method,
         "settings": settings,
-        "equalise": [*intake_facts.read(store, study).equalise],
+        "preprocess": [*intake_facts.read(store, study).preprocess],
         **entries,
         **_pictures(present),
         "pages": [_entries(page) for page in study.pages],

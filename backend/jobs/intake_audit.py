@@ -47,7 +47,7 @@ _OF_FILES = (
     "practice",
     "checks",
     "masks",
-    "equalise",
+    "preprocess",
     "skip_bad",
     "strict",
     "flat",
@@ -189,18 +189,18 @@ def _of_sides(spec: StudySpec, examined: "Examined", root: Path) -> dict[str, An
                 "sentence": in_words_of_order(each.note),
             }
             for each in found.differences
-            if not each.is_equalised
+            if not each.is_preprocessed
         ],
         **_refused(spec, unusable, root),
         "notes": [
             in_words_of_order(each, root)
             for each in (
-                *(each.note for each in found.differences if each.is_equalised),
+                *(each.note for each in found.differences if each.is_preprocessed),
                 *found.notes_beside_differences,
             )
             if each not in untold
         ],
-        "suggested": {"equalise": _with_steps(spec.equalise, steps), "flat": _helps_flat(spec, found)},
+        "suggested": {"preprocess": _with_steps(spec.preprocess, steps), "flat": _helps_flat(spec, found)},
     }
 
 
@@ -214,7 +214,7 @@ def _of_items(spec: StudySpec, examined: "Examined", root: Path) -> dict[str, An
         "differences": [],
         **_refused(spec, found.unusable, root),
         "notes": [in_words_of_order(each, root) for each in found.notes],
-        "suggested": {"equalise": [], "flat": False},
+        "suggested": {"preprocess": [], "flat": False},
     }
 
 

@@ -54,7 +54,7 @@ def _join(work: Work, study: Study, mine: Job) -> Study:
     newcomer = Newcomer(
         args["model"],
         folder / args["model"],
-        None if args["equalise"] is None else tuple(args["equalise"]),
+        None if args["preprocess"] is None else tuple(args["preprocess"]),
         args["skip_bad"],
         args["strict"],
     )

@@ -20,8 +20,8 @@ _MOVED = ("panel", "texts")
 _WORDS = (
     (r"--set (\w+)=N", r"the setting \1"),
     (r"--set (\w+)=(\w+)", r"\1=\2"),
-    (r"--equalise (jpeg|size):", r"the step \1:"),
-    (r"--equalise", "equalise"),
+    (r"--preprocess (jpeg|size):", r"the step \1:"),
+    (r"--preprocess", "preprocess"),
     (r"--skip-bad", "skip_bad"),
     (r"--strict", "strict"),
     (r"--flat", "flat"),

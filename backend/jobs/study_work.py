@@ -1,4 +1,4 @@
-"""Jobs on a study that exists: `pay`, `delete`, `draw`, `metrics` and `agree`."""
+"""Jobs on a study that exists: `pay`, `delete`, `update_sampling`, `metrics` and `agree`."""
 
 from typing import Any
 
@@ -20,9 +20,9 @@ def pay(work: Work, job: Job) -> dict[str, Any]:
 
     study = study_of(work, job)
     panel = open_prolific()
-    hindrances = carry_out(work.store, study, panel, utc_now, job.args["order"], work.progress)
-    if hindrances:
-        raise Failed("; ".join(hindrances), {"hindrances": hindrances})
+    obstacles = carry_out(work.store, study, panel, utc_now, job.args["order"], work.progress)
+    if obstacles:
+        raise Failed("; ".join(obstacles), {"obstacles": obstacles})
     return {"total_usd_cents": job.args["order"]["total_usd_cents"], "currency": study.protocol.pay.currency}
 
 
@@ -39,9 +39,9 @@ def delete(work: Work, job: Job) -> dict[str, Any]:
     return {"study": job.study}
 
 
-def draw(work: Work, job: Job) -> dict[str, Any]:
+def update_sampling(work: Work, job: Job) -> dict[str, Any]:
     """Find which pictures need evaluators, or count the answers of a tournament again."""
-    from backend.responses.draw_needs import recounted, refresh
+    from backend.responses.sampling_needs import recounted, refresh
     from backend.studies.tournament_counts import is_counted
 
     study, simulated = study_of(work, job), job.args["simulated"]

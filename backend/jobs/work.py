@@ -27,14 +27,14 @@ KINDS: Mapping[str, str] = {
     "create": "backend.jobs.create_study:run",
     "delete": "backend.jobs.study_work:delete",
     "download": "backend.web.download_files:run",
-    "draw": "backend.jobs.study_work:draw",
-    "join": "backend.standing.join_job:run",
+    "update_sampling": "backend.jobs.study_work:update_sampling",
+    "join": "backend.competitions.join_job:run",
     "join_model": "backend.jobs.join_model:run",
     "live": "backend.web.live_job:run",
     "metrics": "backend.jobs.study_work:metrics",
     "pay": "backend.jobs.study_work:pay",
     "simulate": "backend.jobs.simulate:run",
-    "table": "backend.standing.table_job:run",
+    "table": "backend.competitions.table_job:run",
 }
 """By the kind of job, module and function; imported when a job of the kind runs."""
 

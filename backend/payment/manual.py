@@ -108,7 +108,7 @@ def plan(store: Store, study: Study, now: datetime) -> dict[str, Any]:
         **status,
         "to_pay_usd_cents": total,
         "total_usd_cents": total,
-        "hindrances": [f"the budget does not suffice for {beyond} more"] if beyond else [],
+        "obstacles": [f"the budget does not suffice for {beyond} more"] if beyond else [],
     }
 
 

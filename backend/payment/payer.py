@@ -82,7 +82,7 @@ class Payer:
     """The panel's studies of other studies here whose currency the panel refused to tell."""
     refused: dict[str, None] = field(default_factory=dict, init=False)
     """Obstacles of `decide`."""
-    _hindrances: dict[str, None] = field(default_factory=dict, init=False)
+    _obstacles: dict[str, None] = field(default_factory=dict, init=False)
     _elsewhere: list[Account] | None = field(default=None, init=False)
 
     def run(self) -> list[str]:
@@ -93,7 +93,7 @@ class Payer:
         Raises:
             Conflict: the panel pays in another currency than the study, or another store pays it.
         """
-        self._hindrances.clear()
+        self._obstacles.clear()
         self._elsewhere = None
         accounts.check_paid_here(self.store, self.study.name)
         try:
@@ -102,8 +102,8 @@ class Payer:
             self._pay_rewards(statuses)
             self._pay_bonuses()
         except (PanelRefused, PanelUnreached, PanelUnsure) as error:
-            self._hinder(error)
-        return list(self._hindrances)
+            self._note_obstacle(error)
+        return list(self._obstacles)
 
     def _updated(self) -> dict[str, str]:
         """Update the accounts from the panel's records, and return each submission's status."""
@@ -220,7 +220,7 @@ class Payer:
             except PanelRefused as error:
                 if panel_study == self.panel_study:
                     raise
-                self._hinder(error)
+                self._note_obstacle(error)
                 self._unread_studies.add(panel_study)
                 continue
             if paid_in != owed_in:
@@ -263,7 +263,7 @@ class Payer:
                 raise
             except PanelRefused as error:
                 if not isinstance(error, NotThere):
-                    self._hinder(error)
+                    self._note_obstacle(error)
                 continue
             if one.participant in ("", account.participant):
                 found[key] = one.status
@@ -286,7 +286,7 @@ class Payer:
                 except TokenRefused:
                     raise
                 except (PanelRefused, PanelUnsure) as error:
-                    self._hinder(error)
+                    self._note_obstacle(error)
 
     # rewards: approving is idempotent, and simply repeated
 
@@ -305,7 +305,7 @@ class Payer:
         except TokenRefused:
             raise
         except (PanelRefused, PanelUnsure) as error:
-            self._hinder(error)
+            self._note_obstacle(error)
 
     # bonuses
 
@@ -315,7 +315,7 @@ class Payer:
         if until := self.restored_until():
             at = accounts.restored_at(self.store, self.study.name)
             accounts.notice_restore(self.store, self.study.name, self.clock())
-            self._hindrances[
+            self._obstacles[
                 f"this store was restored from a backup, or took a ledger over, at {at}; bonuses are paid "
                 f"from {until.isoformat(timespec='minutes')} on, when the panel's records show what was paid "
                 "before"
@@ -396,7 +396,7 @@ class Payer:
         except Stale:
             return  # another payer is handling it
         except (PanelRefused, PanelUnreached, PanelUnsure) as error:
-            self._hinder(error)
+            self._note_obstacle(error)
 
     def _hand_in(self, version: int, payment: Payment) -> tuple[int, Payment]:
         bonuses = [Bonus(line.submission, line.usd_cents) for line in payment.lines]
@@ -406,7 +406,7 @@ class Payer:
             raise
         except PanelRefused as error:
             names = ", ".join(self._accounts()[line.account].evaluator for line in payment.lines)
-            self._hindrances[f"{names}: {error}"] = None
+            self._obstacles[f"{names}: {error}"] = None
             return self._give_up(version, payment, "refused", ())
         return self._write_payment(version, replace(payment, state="handed_in", panel_id=panel_id))
 
@@ -465,7 +465,7 @@ class Payer:
         except Stale:
             return  # another payer knows more recent facts
         if is_settled and payment.state == "sent" and missing and not self.releases_sent:
-            self._hindrances[
+            self._obstacles[
                 f"the panel has not paid {missing} bonuses that it took on; if its own pages say so too, run "
                 "again with --release"
             ] = None
@@ -477,7 +477,7 @@ class Payer:
             readable(at.isoformat())
             for at in (datetime.fromisoformat(payment.asked_at), now, since + self.settle)
         )
-        self._hindrances[
+        self._obstacles[
             f"payment {payment.id} was asked for on {asked}, and now it is {read}: a clock was or is wrong; "
             "correct this computer's if it is; what the panel's records lack is owed again, and paid, after "
             f"{until}"
@@ -509,7 +509,7 @@ class Payer:
             if times > 0:
                 shown.append(line.account)
             if times > 1:
-                self._hindrances[f"the panel shows the bonus of {account.evaluator} {times} times"] = None
+                self._obstacles[f"the panel shows the bonus of {account.evaluator} {times} times"] = None
         return tuple(shown), tuple(lapsed), tuple(unread)
 
     def _place(self, account: Account, submission: str) -> Submission | None:
@@ -519,7 +519,7 @@ class Payer:
         except TokenRefused:
             raise
         except PanelRefused as error:
-            self._hindrances[f"{account.evaluator}: {error}"] = None
+            self._obstacles[f"{account.evaluator}: {error}"] = None
             return None
 
     def _give_up(
@@ -622,10 +622,10 @@ class Payer:
                 under_way.add(_line(ledger[key]))
             committed += purse.cost_usd_cents(ledger[key].usd_cents(part))
             if purse.budget_usd_cents is not None and committed > purse.budget_usd_cents:
-                self._hindrances["the budget does not suffice for all that is owed"] = None
+                self._obstacles["the budget does not suffice for all that is owed"] = None
                 break
             if self.ceiling_usd_cents is not None and committed > self.ceiling_usd_cents:
-                self._hindrances["more is owed by now than was confirmed"] = None
+                self._obstacles["more is owed by now than was confirmed"] = None
                 break
             chosen.append(key)
         return chosen[: self.batch]
@@ -706,8 +706,8 @@ class Payer:
         except Stale:
             return
 
-    def _hinder(self, error: Exception) -> None:
-        self._hindrances[str(error)] = None
+    def _note_obstacle(self, error: Exception) -> None:
+        self._obstacles[str(error)] = None
 
     def _now(self) -> str:
         return self.clock().isoformat()

@@ -44,9 +44,9 @@ class PayOptions:
 
     panel_study: str = ""
     """The panel's study, if `recruit` did not make it."""
-    settle_hours: float = SETTLE / _HOUR
+    reconcile_hours: float = SETTLE / _HOUR
     release: bool = False
-    """Owe again what the panel accepted and has not shown for `settle_hours`."""
+    """Owe again what the panel accepted and has not shown for `reconcile_hours`."""
     approve: tuple[str, ...] = ()
     """Submissions without a session to pay: pseudonyms, reasons, or `all`."""
     ask_return: tuple[str, ...] = ()
@@ -83,7 +83,7 @@ def payer(
         panel,
         panel_study,
         clock,
-        options.settle_hours * _HOUR,
+        options.reconcile_hours * _HOUR,
         releases_sent=options.release,
         ceiling_usd_cents=ceiling_usd_cents,
         progress=progress,
@@ -165,7 +165,7 @@ def carry_out(
     undecided = {account.evaluator for account in paying.known()[0].values() if account.reward == "undecided"}
     left = PayOptions(
         options.panel_study,
-        options.settle_hours,
+        options.reconcile_hours,
         options.release,
         tuple(name for name in options.approve if name in undecided),
         tuple(name for name in options.ask_return if name in undecided),

@@ -146,8 +146,8 @@ def _columns(study: Study, which: str) -> list[str]:
     absent = set(follow_ups.COLUMNS) - follow_ups.columns_of(study.protocol)
     if not study.protocol.page.not_sure:
         absent.add("not_sure")
-    if not study.protocol.stimuli.draws_by_need:
-        absent.add("draw")
+    if not study.protocol.stimuli.is_adaptive:
+        absent.add("sampling")
     if study.protocol.language.language != CHOOSE:
         absent.add("language")
     if not study.protocol.admission.shared_computer:

@@ -14,7 +14,7 @@ from backend import __version__
 from backend.experiment.browsers import engine_of, language_of, person_at_computer, translated_to
 from backend.experiment.exclusion import Answered, is_excluded
 from backend.experiment.groups.exclusion import ExclusionSettings
-from backend.experiment.groups.stimuli import RANDOM_DRAW
+from backend.experiment.groups.stimuli import RANDOM_SAMPLING
 from backend.experiment.judgment import item_key
 from backend.experiment.judgments import judgment_of
 from backend.experiment.protocol import to_json
@@ -52,7 +52,7 @@ def study_rows(
             continue
         sizes = {block: _size(cursor, block) for block in range(len(session.blocks))}
         models = {block: _model(study, session, block) for block in range(len(session.blocks))}
-        by_need, drawn_by = session.drawn_by_need, study.protocol.stimuli.draw
+        by_need, sampling = session.sampled_by_need, study.protocol.stimuli.sampling
         rule = study.protocol.exclusion
         whose = {
             "study": study.name,
@@ -85,8 +85,8 @@ def study_rows(
                 **sizes[response.block],
                 **facts,
                 **(
-                    {"draw": drawn_by if response.stimulus in by_need else RANDOM_DRAW}
-                    if drawn_by != RANDOM_DRAW
+                    {"sampling": sampling if response.stimulus in by_need else RANDOM_SAMPLING}
+                    if sampling != RANDOM_SAMPLING
                     else {}
                 ),
                 **judgment.row(picture, items.get(item_key(response.stimulus))),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Literal
 
-from backend.stimuli.images import Equalise, SourceFacts
+from backend.stimuli.images import Preprocessing, SourceFacts
 from backend.stimuli.srgb import Treatment
 
 _TREATMENTS: dict[Treatment, str] = {
@@ -36,15 +36,15 @@ class Difference:
     fakes: str
     """What the model's samples are."""
     remedy: str | None
-    """The step of `equalise` that brings both sides to one; None if there is none, or it was taken."""
-    is_equalised: bool
+    """The step of `preprocess` that brings both sides to one; None if there is none, or it was taken."""
+    is_preprocessed: bool
     """Whether both sides went through that loss."""
     note: str
     """All of it as a sentence."""
 
 
 def differences(
-    sides: Mapping[str | None, Sequence[SourceFacts]], size_px: int, losses: Equalise
+    sides: Mapping[str | None, Sequence[SourceFacts]], size_px: int, losses: Preprocessing
 ) -> Iterator[Difference]:
     """Yield each difference between the reals and a model.
 
@@ -73,7 +73,7 @@ def differences(
 
 
 def suggested(found: Sequence[Difference]) -> list[str]:
-    """Return the steps of `equalise` that bring the reals and all models to one loss."""
+    """Return the steps of `preprocess` that bring the reals and all models to one loss."""
     values: dict[str, list[int]] = {}
     for difference in found:
         if difference.remedy:
@@ -114,7 +114,7 @@ def _of(model: str | None, count: int, of: int) -> str:
 
 
 def _compression(
-    model: str, reals: Sequence[SourceFacts], fakes: Sequence[SourceFacts], losses: Equalise
+    model: str, reals: Sequence[SourceFacts], fakes: Sequence[SourceFacts], losses: Preprocessing
 ) -> Iterator[Difference]:
     ours, theirs = _quality(reals), _quality(fakes)
     if _is_lossy(reals) != _is_lossy(fakes) or (_is_lossy(reals) and _codec(reals) != _codec(fakes)):
@@ -139,13 +139,17 @@ def _compression(
     else:
         note = (
             f"the reals were {before}: traces of compression can give them away; "
-            f"--equalise jpeg:{to} puts both through the same loss"
+            f"--preprocess jpeg:{to} puts both through the same loss"
         )
     yield Difference("compression", model, *each, None if is_done else f"jpeg:{to}", is_done, note)
 
 
 def _sharpness(
-    model: str, reals: Sequence[SourceFacts], fakes: Sequence[SourceFacts], size_px: int, losses: Equalise
+    model: str,
+    reals: Sequence[SourceFacts],
+    fakes: Sequence[SourceFacts],
+    size_px: int,
+    losses: Preprocessing,
 ) -> Iterator[Difference]:
     ours, theirs = _enlarged(reals, size_px), _enlarged(fakes, size_px)
     small, large = sorted([ours, theirs])
@@ -166,7 +170,9 @@ def _sharpness(
     if is_done:
         note = f"{before}; both went through {min(losses.sizes_px)} px"
     else:
-        note = f"{before}: sharpness can give them away; --equalise size:{lower} brings both to one sharpness"
+        note = (
+            f"{before}: sharpness can give them away; --preprocess size:{lower} brings both to one sharpness"
+        )
     yield Difference("sharpness", model, *each, None if is_done else f"size:{lower}", is_done, note)
 
 

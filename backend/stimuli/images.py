@@ -146,14 +146,14 @@ class SourceFacts:
 
 
 @dataclass(frozen=True)
-class Equalise:
+class Preprocessing:
     """Losses that both sides are put through: intermediate sizes (px) and JPEG qualities."""
 
     sizes_px: tuple[int, ...] = ()
     jpeg_qualities: tuple[int, ...] = ()
 
 
-def parse_equalise(steps: Sequence[str]) -> Equalise:
+def parse_preprocessing(steps: Sequence[str]) -> Preprocessing:
     """Return the losses described by texts such as `jpeg:90` and `size:64`.
 
     Raises:
@@ -169,10 +169,10 @@ def parse_equalise(steps: Sequence[str]) -> Equalise:
             sizes.append(value)
         else:
             raise InvalidInput(
-                f"--equalise must be jpeg:1 to jpeg:100 or size:8 to size:2048, not {step!r}",
-                keys=("equalise", i),
+                f"--preprocess must be jpeg:1 to jpeg:100 or size:8 to size:2048, not {step!r}",
+                keys=("preprocess", i),
             )
-    return Equalise(tuple(sizes), tuple(qualities))
+    return Preprocessing(tuple(sizes), tuple(qualities))
 
 
 def resolve_format(image_format: str, size_px: int) -> str:
@@ -199,7 +199,7 @@ def suffix_of(image_format: str) -> str:
 
 
 def process(
-    path: Path, size_px: int, image_format: str, equalise: Equalise = Equalise()
+    path: Path, size_px: int, image_format: str, preprocess: Preprocessing = Preprocessing()
 ) -> tuple[bytes, SourceFacts]:
     """Return the encoded image, `size_px` square in RGB, and the properties of its source file.
 
@@ -207,10 +207,10 @@ def process(
         BadPicture: the file cannot be read as an image; names the file and the reason.
     """
     square, facts = loaded(path, size_px)
-    for size in equalise.sizes_px:
+    for size in preprocess.sizes_px:
         small = square.resize((size, size), Image.Resampling.LANCZOS)
         square = small.resize((size_px, size_px), Image.Resampling.LANCZOS)
-    for quality in equalise.jpeg_qualities:
+    for quality in preprocess.jpeg_qualities:
         with Image.open(io.BytesIO(encode(square, f"jpeg:{quality}"))) as lossy:
             square = lossy.convert("RGB")
     return encode(square, image_format), facts

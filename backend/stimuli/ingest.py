@@ -25,9 +25,9 @@ from backend.stimuli.file_names import first_of, joined
 from backend.stimuli.folders import Finding, Scan, Source, scan
 from backend.stimuli.images import (
     BadPicture,
-    Equalise,
+    Preprocessing,
     SourceFacts,
-    parse_equalise,
+    parse_preprocessing,
     process,
     resolve_format,
     suffix_of,
@@ -48,7 +48,7 @@ class _Job:
     out: Path | None
     size_px: int
     image_format: str
-    losses: Equalise
+    losses: Preprocessing
     key: bytes
 
 
@@ -142,7 +142,7 @@ class Survey:
     classes: tuple[str, ...]
     image_format: str
     size_px: int
-    losses: Equalise
+    losses: Preprocessing
 
     @cached_property
     def stimuli(self) -> tuple[Stimulus, ...]:
@@ -188,7 +188,7 @@ def survey(
     flat: bool | None = None,
     aside: Mapping[str, Path] = MappingProxyType({}),
     image_format: str = "auto",
-    equalise: Sequence[str] = (),
+    preprocess: Sequence[str] = (),
     rng: Random | None = None,
     workers: int | None = None,
     progress: Callable[..., Iterable] | None = None,
@@ -205,7 +205,7 @@ def survey(
         reals_name: what notes call the folder of the real images.
         flat: as of `folders.scan`.
         aside: by role, folders of pictures that no scored trial shows, with sub-folders `real` and `fake`.
-        equalise: losses that all images go through (`images.parse_equalise`).
+        preprocess: losses that all images go through (`images.parse_preprocessing`).
         rng: source of the key for names, for a pool that can be recreated with the same names;
             default, the system's randomness.
         workers: number of processes; default, one a core.
@@ -214,7 +214,7 @@ def survey(
         check_names: called with what the names of files tell, before any is opened; it may raise.
     """
     chosen = resolve_format(image_format, size_px)
-    losses = checked_losses(equalise, size_px)
+    losses = checked_preprocessing(preprocess, size_px)
     scanned = scan(real, models, aside=aside, reals_name=reals_name, flat=flat)
     check_names(scanned)
     key = rng.randbytes(32) if rng else secrets.token_bytes(32)
@@ -273,26 +273,26 @@ def _make(job: _Job) -> _Made:
 
 
 def _size_of(step: str) -> int:
-    return next(iter(parse_equalise([step]).sizes_px), 0)
+    return next(iter(parse_preprocessing([step]).sizes_px), 0)
 
 
 def _finding(error: BadPicture, source: Source) -> Finding:
     return Finding(error.kind, source.name, error.why, source.keys)
 
 
-def checked_losses(equalise: Sequence[str], size_px: int) -> Equalise:
+def checked_preprocessing(preprocess: Sequence[str], size_px: int) -> Preprocessing:
     """Return the losses that pictures go through that are shown at `size_px`.
 
     Raises:
         InvalidInput: a step is unknown, or loses nothing at this size.
     """
-    losses = parse_equalise(equalise)
+    losses = parse_preprocessing(preprocess)
     for size in losses.sizes_px:
         if size >= size_px:
             raise InvalidInput(
-                f"--equalise size:{size} loses nothing where pictures are shown at {size_px} px; "
+                f"--preprocess size:{size} loses nothing where pictures are shown at {size_px} px; "
                 f"choose a size below {size_px}",
-                keys=("equalise", [*map(_size_of, equalise)].index(size)),
+                keys=("preprocess", [*map(_size_of, preprocess)].index(size)),
                 also=[("settings", "size_px")],
             )
     return losses
@@ -367,7 +367,7 @@ def _sampling_step(reals: Sequence[SourceFacts]) -> int:
     return -(-len(reals) // _KEPT_FACTS) or 1
 
 
-def _marked_checks(good: Sequence[_Made], size_px: int, losses: Equalise) -> Iterator[str]:
+def _marked_checks(good: Sequence[_Made], size_px: int, losses: Preprocessing) -> Iterator[str]:
     """Yield what gives attention checks away beside what they show."""
     facts = {
         is_check: [item.facts for item in good if item.facts and (item.source.role == CHECK) == is_check]

@@ -1,7 +1,8 @@
 """Which pictures of a study need evaluators most: a snapshot in the store, from which sessions are drawn.
 
-It is written by `openhype draw` (`responses/draw_needs.py`), and read when a session is opened: one entry,
-whatever the number of responses. It holds at most `MOST` indices, so that the entry stays small.
+It is written by `openhype update-sampling` (`responses/sampling_needs.py`), and read when a session is
+opened: one entry, whatever the number of responses. It holds at most `MOST` indices, so that the entry stays
+small.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,7 @@ from backend.foundation.frozen import dataclass
 from backend.stores.store import Store
 from backend.stores.updates import update
 
-BOOK = "draw_needs"
+BOOK = "sampling_needs"
 """The book of snapshots, by study; those of simulated sessions apart."""
 MOST = 30_000
 Side = tuple[str | None, str]
@@ -51,10 +52,10 @@ def write(store: Store, study: Study, simulated: bool, needs: Needs) -> None:
 
 def warning(store: Store, study: Study) -> str | None:
     """Return what a researcher should know of the snapshot's age; None if it is of now, or not used."""
-    if not study.protocol.stimuli.draws_by_need:
+    if not study.protocol.stimuli.is_adaptive:
         return None
     found, finished = read(store, study, simulated=False), store.finished(study.name)[0]
-    command = f"`openhype draw {study.name}`"
+    command = f"`openhype update-sampling {study.name}`"
     if found is None:
         return (
             f"pictures are sampled at random until {command} has found which need evaluators"

@@ -3,8 +3,8 @@
 Each finished session adds its own answers, by one conditional write, so that no visitor's request ever reads
 the answers of others: opening a session reads this entry, whatever the number of answers. The counts only
 steer which pairs are shown. Should a process die between a session's last answer and this write, that session
-steers nothing, and is scored all the same; `openhype draw NAME` counts all answers again. Withdrawn sessions
-stay counted until then.
+steers nothing, and is scored all the same; `openhype update-sampling NAME` counts all answers again.
+Withdrawn sessions stay counted until then.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

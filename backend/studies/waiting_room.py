@@ -127,7 +127,7 @@ def _reply(store: Store, study: Study, wait: Wait, at: float, is_open: bool, is_
     protocol = study.protocol
     is_used_up = wait.minutes >= protocol.pay.retainer_minutes or _left(store, study.name, protocol) == 0
     return {
-        "is_called": is_open and not is_over,
+        "is_admitted": is_open and not is_over,
         "minutes": wait.minutes,
         "earned_usd_cents": wait.minutes * protocol.pay.retainer_usd_cents,
         "asks": asks(wait, at),

@@ -62,7 +62,7 @@ class SessionPlans:
         condition, turn = self.turn(study, rng, is_simulated)
         coin = self._coin(study, condition, turn)
         pool = self._pool(study)
-        if study.protocol.stimuli.draws_by_need:
+        if study.protocol.stimuli.is_adaptive:
             pool = replace(pool, needs=self._needs(study, is_simulated))
         if tournament_counts.is_counted(study):
             pool = replace(pool, standing=self._standing(study, is_simulated))

@@ -430,7 +430,7 @@ class Withdrawal(TypedDict):
 class Wait(TypedDict):
     """What is owed to a person who waits, and whether the study has started."""
 
-    is_called: bool
+    is_admitted: bool
     minutes: int
     earned_usd_cents: int
     asks: bool

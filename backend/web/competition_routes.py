@@ -7,14 +7,14 @@ from typing import Any
 
 from flask import Flask, Response, request
 
+from backend.competitions.terms import CompetitionRecord
 from backend.experiment.records import Study
 from backend.foundation.errors import NotFound
-from backend.standing.terms import Standing
 from backend.web import headers
+from backend.web.competition_types import CompetitionFacts, CompetitionList
 from backend.web.compression import compressed
 from backend.web.context import Context
 from backend.web.routing import Routes
-from backend.web.standing_types import CompetitionFacts, CompetitionList
 from backend.web.study_routes import base_url
 
 route = Routes()
@@ -47,13 +47,13 @@ def add_pages(app: Flask, context: Context) -> None:
 
     @app.get("/competitions")
     def competitions_page() -> Response:
-        from backend.standing import pages
+        from backend.competitions import pages
 
         return _page(pages.competitions_page(competitions.published(), context.clock(), request.script_root))
 
     @app.get("/competitions/<study>")
     def competition_page(study: str) -> Response:
-        from backend.standing import pages
+        from backend.competitions import pages
 
         try:
             data = competitions.of(*competitions.find(study))
@@ -63,7 +63,7 @@ def add_pages(app: Flask, context: Context) -> None:
 
     @app.get("/competitions/<study>/badge.svg")
     def competition_badge(study: str) -> Response:
-        from backend.standing.badge import badge as drawn
+        from backend.competitions.badge import badge as drawn
 
         data = competitions.of(*competitions.find(study))
         name, submitter = request.args.get("model", ""), request.args.get("by")
@@ -74,7 +74,7 @@ def add_pages(app: Flask, context: Context) -> None:
         raise NotFound(f"no model of the competition {study!r} is called so", code="unknown_model")
 
 
-def _entry(study: Study, record: Standing) -> dict[str, Any]:
+def _entry(study: Study, record: CompetitionRecord) -> dict[str, Any]:
     terms = record.terms
     return {
         "study": study.name,

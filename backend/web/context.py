@@ -16,7 +16,7 @@ from backend.stores.store import Store
 from backend.web.proxies import SignInHeader
 
 if TYPE_CHECKING:
-    from backend.standing.competition import Competitions
+    from backend.competitions.competition import Competitions
     from backend.uploads.uploads import Uploads
     from backend.web.downloads import Downloads
     from backend.web.previews import Previews
@@ -66,7 +66,7 @@ class Context:
     @cached_property
     def competitions(self) -> "Competitions":
         """The competitions of the store, with the tables that were made of them."""
-        from backend.standing.competition import Competitions
+        from backend.competitions.competition import Competitions
         from backend.web.table_jobs import have_made
 
         return Competitions(self.store, self.clock, partial(have_made, self.store, self.clock))

@@ -78,7 +78,7 @@ class StudyBody(Struct, forbid_unknown_fields=True, kw_only=True):
     panel: Name | dict[str, Any] | None = None
     """Its name, or a record of a panel."""
     texts: dict[str, Any] = {}
-    equalise: Annotated[list[Name], Meta(max_length=20)] = []
+    preprocess: Annotated[list[Name], Meta(max_length=20)] = []
     skip_bad: bool = False
     strict: bool = False
     flat: bool = False
@@ -92,7 +92,7 @@ class ModelGiven(Struct, forbid_unknown_fields=True, kw_only=True):
 
     model: Name
     upload: UploadId
-    equalise: Annotated[list[Name], Meta(max_length=20)] | None = None
+    preprocess: Annotated[list[Name], Meta(max_length=20)] | None = None
     """The losses that its pictures go through; null: those of the study."""
     skip_bad: bool = False
     strict: bool = False

@@ -119,11 +119,11 @@ class RecruitmentState(TypedDict):
     """What is asked for would do this."""
     confirmation: str | None
     """For `POST …/recruit` with the same wishes."""
-    hindrance: str | None
+    obstacle: str | None
     """Why there is no plan."""
     at_panel: dict[str, Any] | None
     """Places by state, sessions and cost so far, as the panel has them now."""
-    trouble: str | None
+    problem: str | None
     """Why the panel could not be asked."""
     warnings: list[str]
 
@@ -147,7 +147,7 @@ class PaymentTerms(Struct, kw_only=True):
     """Those whose people are asked to return the place."""
     panel_study: Text = ""
     """The study at the panel, if it was not made here."""
-    settle_hours: Annotated[float, Meta(ge=1, le=8760)] = 24
+    reconcile_hours: Annotated[float, Meta(ge=1, le=8760)] = 24
     """How long the panel may take to carry out a payment."""
     release: bool = False
     """Owe again what the panel took on and has not paid by then."""
@@ -285,7 +285,7 @@ class PaymentState(PaymentTotals):
     asks_return: int
     confirmation: str | None
     """For `POST …/pay`; null if it cannot be paid here."""
-    trouble: str | None
+    problem: str | None
     """Why it cannot be paid here now."""
 
 

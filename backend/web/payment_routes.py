@@ -55,7 +55,7 @@ _NOTHING_NOW = {
     "pays": 0,
     "asks_return": 0,
     "confirmation": None,
-    "trouble": None,
+    "problem": None,
 }
 route = Routes(RESEARCHER)
 
@@ -206,7 +206,7 @@ def take_over(context: Context, study: Study, wanted: TakeOver) -> TakenOver:
 
 def _options(asked: PaymentTerms) -> PayOptions:
     return PayOptions(
-        asked.panel_study, asked.settle_hours, asked.release, tuple(asked.approve), tuple(asked.ask_return)
+        asked.panel_study, asked.reconcile_hours, asked.release, tuple(asked.approve), tuple(asked.ask_return)
     )
 
 
@@ -228,24 +228,24 @@ def _by_panel(context: Context, study: Study, options: PayOptions) -> dict[str, 
         offer, state = study_payments.offer(_payer(context, study, options), options)
         accounts.check_paid_here(store, study.name)
         confirmation = confirmations.confirmation(store, study, "pay", offer)
-        return {**state, "confirmation": confirmation, "trouble": None}
+        return {**state, "confirmation": confirmation, "problem": None}
     except OpenhypeError as error:
         if isinstance(error, InvalidInput) and (options.approve or options.ask_return):
             raise
         known = accounts.plain_accounts(store, study, context.clock())
         state = accounts.payment_status(store, study, known, {})
-        return {**_NOTHING_NOW, **state, "trouble": str(error)}
+        return {**_NOTHING_NOW, **state, "problem": str(error)}
 
 
 def _by_hand(context: Context, study: Study) -> dict[str, Any]:
     """Return the state of payments that the researcher makes."""
     state = manual.plan(context.store, study, context.clock())
-    hindrances = state.pop("hindrances")
+    obstacles = state.pop("obstacles")
     return {
         **_NOTHING_NOW,
         **state,
         "now_usd_cents": state["to_pay_usd_cents"],
         "now_total_usd_cents": state["total_usd_cents"],
         "pays": sum(bool(row["pays"]) for row in state["evaluators"]),
-        "trouble": "; ".join(hindrances) or None,
+        "problem": "; ".join(obstacles) or None,
     }

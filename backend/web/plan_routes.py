@@ -32,8 +32,8 @@ from backend.web.plan_types import (
     SettingNames,
     StoredMetrics,
     StudyCosts,
-    StudyTakes,
-    StudyTells,
+    StudyPrecision,
+    StudyResources,
 )
 from backend.web.routing import Routes
 
@@ -89,19 +89,19 @@ def make_plan(context: Context, wanted: PlanWish) -> PlanMade:
     pilot = (
         None if wanted.pilot is None else _pilot(context, context.store.study(wanted.pilot), study, wanted)
     )
-    taken = cast(StudyTakes, study_plan.takes(study, wanted.fee_percent, wanted.vat_percent))
+    taken = cast(StudyResources, study_plan.resources(study, wanted.fee_percent, wanted.vat_percent))
     aim = study_plan.Aim(wanted.difference, wanted.level, wanted.assurance, wanted.pictures)
     spreads = None if pilot is None else _spreads(pilot)
-    tells = cast(StudyTells | None, study_plan.tells(study, aim, spreads))
+    precision = cast(StudyPrecision | None, study_plan.precision(study, aim, spreads))
     why_none = study_plan.why_untold(study, pilot is not None)
-    if tells and {row["why_none"] for row in tells["rows"]} == {study_plan.TOO_FEW_PICTURES}:
+    if precision and {row["why_none"] for row in precision["rows"]} == {study_plan.TOO_FEW_PICTURES}:
         why_none = study_plan.TOO_FEW_PICTURES
     return {
         "method": wanted.method,
         "title": study_plan.title(study),
         "models": wanted.models,
         "study": taken,
-        "tells": tells,
+        "precision": precision,
         "why_none": why_none,
         "aim": None if why_none else _aim(study, wanted, pilot),
         "warnings": study_plan.warnings(study.protocol, taken),

@@ -42,7 +42,7 @@ class PlanWish(Struct):
     vat_percent: Percent = "0"
 
 
-class StudyTakes(TypedDict):
+class StudyResources(TypedDict):
     """What a study takes as it is set; money in cents of its currency, and at most."""
 
     sessions: int
@@ -81,7 +81,7 @@ class ScorePrecision(TypedDict):
     """Why there is no width."""
 
 
-class StudyTells(TypedDict):
+class StudyPrecision(TypedDict):
     """What scores could tell with as many evaluators as are set."""
 
     unit: Literal["percent", "ms", "log-odds"]
@@ -101,13 +101,13 @@ class PlanMade(TypedDict):
     method: str
     title: str
     models: int
-    study: StudyTakes
-    tells: StudyTells | None
+    study: StudyResources
+    precision: StudyPrecision | None
     """Null where spreads are not known."""
     why_none: str | None
-    """Why `aim` is null, and `tells` tells nothing."""
+    """Why `aim` is null, and `precision` gives no row."""
     aim: dict[str, Any] | None
-    """What the aim needs, as `openhype plan --json` prints it; null as `tells`."""
+    """What the aim needs, as `openhype plan --json` prints it; null as `precision`."""
     warnings: list[str]
 
 

@@ -56,9 +56,9 @@ def show_recruitment(context: Context, study: Study, query: RecruitTerms) -> Rec
         "recruited": recruited(store, study),
         "plan": None,
         "confirmation": None,
-        "hindrance": None,
+        "obstacle": None,
         "at_panel": None,
-        "trouble": None,
+        "problem": None,
         "warnings": panel_warnings(store, study),
     }
     at_panel = open_prolific() if has_token() else None
@@ -67,7 +67,7 @@ def show_recruitment(context: Context, study: Study, query: RecruitTerms) -> Rec
         reply["plan"] = cast(RecruitPlan, plan)
         reply["confirmation"] = confirmations.confirmation(store, study, "recruit", offer)
     except OpenhypeError as error:
-        reply["hindrance"] = str(error)
+        reply["obstacle"] = str(error)
     if reply["recruited"]:
         _look(context, study, reply)
     return reply
@@ -141,7 +141,7 @@ def _look(context: Context, study: Study, reply: RecruitmentState) -> None:
     try:
         reply["at_panel"] = study_recruitment.status(context.store, panel(), study)
     except OpenhypeError as error:
-        reply["trouble"] = str(error)
+        reply["problem"] = str(error)
 
 
 def _wish(context: Context, study: Study, wanted: RecruitTerms) -> Wish:

@@ -11,10 +11,10 @@ from backend.web import (
     preview_routes,
     recruitment_routes,
     session_routes,
-    standing_routes,
     study_changes,
     study_routes,
     submission_routes,
+    terms_routes,
     upload_routes,
 )
 
@@ -31,7 +31,7 @@ OF_MEMBERS = (
     download_routes.route,
     plan_routes.route,
     preview_routes.route,
-    standing_routes.route,
+    terms_routes.route,
     submission_routes.route,
     competition_routes.route,
 )

@@ -20,20 +20,20 @@ from backend.web.job_types import Enqueued
 from backend.web.routing import Routes
 from backend.web.study_routes import base_url
 from backend.web.study_types import (
-    Called,
     Cleared,
     Contents,
     Deletion,
-    Drawing,
     Links,
     LinksWanted,
     PausedOrNot,
     RetentionDone,
     RetentionDue,
     RetentionWanted,
+    SamplingUpdate,
     Settings,
     SettingsChanged,
     Simulation,
+    WaitingAdmitted,
 )
 
 route = Routes(RESEARCHER)
@@ -64,15 +64,15 @@ def _paused(context: Context, study: Study, is_to_pause: bool) -> PausedOrNot:
     return {"paused": is_to_pause, "changed": changed}
 
 
-@route("POST /api/studies/{study}/call", "503")
-def call_people(context: Context, study: Study) -> Called:
+@route("POST /api/studies/{study}/admit-waiting", "503")
+def admit_waiting(context: Context, study: Study) -> WaitingAdmitted:
     """Open a study, and notify the people who are paid to wait for it.
 
     Returns:
-        They are called.
+        They are notified.
     """
     waiting = waiting_now(context.store, study.name, context.clock().timestamp())
-    return {"paused": _paused(context, study, False)["paused"], "called": waiting}
+    return {"paused": _paused(context, study, False)["paused"], "notified": waiting}
 
 
 @route("POST /api/studies/{study}/set", "409 501 503")
@@ -114,11 +114,11 @@ def show_contents(context: Context, study: Study) -> Contents:
     """
     try:
         delete.check(context.store, study, context.clock())
-        hindrance = None
+        obstacle = None
     except Conflict as error:
-        hindrance = str(error)
+        obstacle = str(error)
     facts = vars(delete.contents(context.store, context.data, study))
-    return cast(Contents, {**facts, "hindrance": hindrance})
+    return cast(Contents, {**facts, "obstacle": obstacle})
 
 
 @route("POST /api/studies/{study}/delete", "409 503", status=202)
@@ -182,16 +182,16 @@ def simulate(context: Context, study: Study, wanted: Simulation) -> Enqueued:
     return enqueued(context, "simulate", study, args)
 
 
-@route("POST /api/studies/{study}/draw", "503", status=202)
-def draw(context: Context, study: Study, wanted: Drawing) -> Enqueued:
+@route("POST /api/studies/{study}/update-sampling", "503", status=202)
+def update_sampling(context: Context, study: Study, wanted: SamplingUpdate) -> Enqueued:
     """Find which pictures need evaluators, so that the next sessions show them; count a tournament again.
 
     Returns:
         It is being found out.
     """
-    if not (study.protocol.stimuli.draws_by_need or tournament_counts.is_counted(study)):
+    if not (study.protocol.stimuli.is_adaptive or tournament_counts.is_counted(study)):
         raise InvalidInput(f"study {study.name} samples all its pictures at random")
-    return enqueued(context, "draw", study, {"simulated": wanted.simulated})
+    return enqueued(context, "update_sampling", study, {"simulated": wanted.simulated})
 
 
 @route("GET /api/studies/{study}/retention")

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from backend.administration.setting_list import typed_settings
 from backend.administration.study_spec import base_protocol
+from backend.competitions.terms import competition_of
 from backend.experiment.judgments import judgment_of, method_named
 from backend.experiment.panel import PROLIFIC
 from backend.experiment.protocol import to_json, values_of
@@ -15,7 +16,6 @@ from backend.foundation.errors import NotFound
 from backend.panels.prolific import has_token
 from backend.payment.accounts import purse
 from backend.recruitment.recruit import begun as recruitment_begun
-from backend.standing.terms import standing
 from backend.stores.store import Store
 from backend.studies import tournament_counts
 from backend.studies.waiting_room import waiting_now
@@ -82,11 +82,11 @@ def record(
         "links": links(store, study, base),
         "panel": panel_facts(study),
         "recruited": recruited(store, study),
-        "is_standing": _is_standing(store, study),
+        "is_competition": _is_competition(store, study),
         "join_problem": "is a qualification"
         if study.kind == "qualification"
         else judgment_of(study.protocol.method).join_problem(study),
-        "redraws": _redraws(study),
+        "sampling_update": _sampling_update(study),
         "paid_from": purse(store, study.name)[1].paid_from,
         "downloads": [each for each in _downloads(study) if each in offered],
     }
@@ -134,17 +134,17 @@ def recruited(store: Store, study: Study) -> RecruitedFacts | None:
     }
 
 
-def _is_standing(store: Store, study: Study) -> bool:
+def _is_competition(store: Store, study: Study) -> bool:
     try:
-        return bool(standing(store, study))
+        return bool(competition_of(store, study))
     except NotFound:
         return False
 
 
-def _redraws(study: Study) -> Literal["draw", "count"] | None:
+def _sampling_update(study: Study) -> Literal["pictures", "pairs"] | None:
     if tournament_counts.is_counted(study):
-        return "count"
-    return "draw" if study.protocol.stimuli.draws_by_need else None
+        return "pairs"
+    return "pictures" if study.protocol.stimuli.is_adaptive else None
 
 
 def _changed(study: Study) -> list[str]:

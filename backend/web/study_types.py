@@ -62,7 +62,7 @@ class Simulation(Struct):
     seed: Whole | None = None
 
 
-class Drawing(Struct):
+class SamplingUpdate(Struct):
     simulated: bool = False
 
 
@@ -173,12 +173,12 @@ class StudyRecord(TypedDict):
     recruited: RecruitedFacts | None
     paid_from: str
     """The store that pays, if this one's ledger is a copy."""
-    is_standing: bool
+    is_competition: bool
     """Whether members may submit models to it."""
     join_problem: str
     """Why no model can join it, as a clause; empty if one can."""
-    redraws: Literal["draw", "count"] | None
-    """What `POST …/draw` does: find pictures to draw, or count a tournament."""
+    sampling_update: Literal["pictures", "pairs"] | None
+    """What `POST …/update-sampling` does: select pictures, or count the pairs of a tournament."""
     downloads: list[str]
     """Names of the files that this study has."""
 
@@ -188,9 +188,9 @@ class PausedOrNot(TypedDict):
     changed: bool
 
 
-class Called(TypedDict):
+class WaitingAdmitted(TypedDict):
     paused: bool
-    called: int
+    notified: int
     """People who waited."""
 
 
@@ -219,7 +219,7 @@ class Contents(TypedDict):
     simulated: int
     responses: int
     files: int
-    hindrance: str | None
+    obstacle: str | None
     """Why it cannot be deleted now."""
 
 

@@ -5,13 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
 
-from backend.experiment.records import Study
-from backend.foundation.errors import Conflict, InvalidInput, NotFound
-from backend.jobs import queue
-from backend.members.roles import RESEARCHER, Member
-from backend.standing import submissions
-from backend.standing.progress import Progress, ProgressReader
-from backend.standing.states import (
+from backend.competitions import submissions
+from backend.competitions.progress import Progress, ProgressReader
+from backend.competitions.states import (
     AWAITING,
     COLLECTING,
     FAILED_JOBS,
@@ -21,13 +17,17 @@ from backend.standing.states import (
     result_of,
     state_of,
 )
-from backend.standing.submissions import Submission
-from backend.standing.terms import Standing, standing
-from backend.standing.tries import numbers_of
+from backend.competitions.submissions import Submission
+from backend.competitions.terms import CompetitionRecord, competition_of
+from backend.competitions.tries import numbers_of
+from backend.experiment.records import Study
+from backend.foundation.errors import Conflict, InvalidInput, NotFound
+from backend.jobs import queue
+from backend.members.roles import RESEARCHER, Member
 from backend.uploads import uploads
 from backend.web.authorisation import caller
+from backend.web.competition_types import SubmissionFacts
 from backend.web.context import Context
-from backend.web.standing_types import SubmissionFacts
 
 JOIN = "join"
 
@@ -41,30 +41,30 @@ class Desk:
             simulated: ProgressReader(context.store, context.clock, simulated) for simulated in (False, True)
         }
 
-    def open_to(self, member: Member, name: str) -> tuple[Study, Standing]:
-        """Return a standing study that a member may submit to.
+    def open_to(self, member: Member, name: str) -> tuple[Study, CompetitionRecord]:
+        """Return a leaderboard study that a member may submit to.
 
         Raises:
             NotFound: there is none; to a submitter in the same words if it is not open to it.
         """
         if member.may(RESEARCHER):
             study = self._store.study(name)
-            return study, standing(self._store, study)
+            return study, competition_of(self._store, study)
         try:
             study = self._store.study(name)
-            record = standing(self._store, study)
+            record = competition_of(self._store, study)
         except NotFound:
             raise _closed_study(name) from None
         if not record.admits(member.name):
             raise _closed_study(name)
         return study, record
 
-    def submission(self, submission_id: str) -> tuple[Study, Standing, Submission]:
+    def submission(self, submission_id: str) -> tuple[Study, CompetitionRecord, Submission]:
         """Return a submission that the caller may see; raises NotFound if it is another's."""
         member = caller()
         whose = None if member.may(RESEARCHER) else member.name
         study, one = submissions.submission(self._store, submission_id, whose)
-        return study, standing(self._store, study), one
+        return study, competition_of(self._store, study), one
 
     def check_upload(self, one: Submission, upload_id: str) -> None:
         """Check that an upload holds the pictures that were submitted.
@@ -112,7 +112,7 @@ class Desk:
         job = queue.find(self._store, JOIN, submissions.job_key(one)) if one.is_to_be_checked else None
         return job is not None and job.state in FAILED_JOBS
 
-    def look(self, study: Study, record: Standing, simulated: bool = False) -> "Look":
+    def look(self, study: Study, record: CompetitionRecord, simulated: bool = False) -> "Look":
         """Return how the submissions to a study stand now."""
         return Look(self, self._context, study, record, simulated, self._progress[simulated].of(study))
 
@@ -124,7 +124,7 @@ class Look:
     desk: Desk
     context: Context
     study: Study
-    record: Standing
+    record: CompetitionRecord
     simulated: bool
     progress: Progress
 

@@ -1,4 +1,4 @@
-"""Routes of submissions to standing studies.
+"""Routes of submissions to leaderboard studies.
 
 A submitter learns of its own submissions alone: what is another's, or not open to it, is answered as if it
 did not exist.
@@ -11,20 +11,18 @@ from typing import Any, cast
 
 from msgspec import Struct
 
+from backend.competitions import submissions
+from backend.competitions.states import CHECKING, COLLECTING, SCORED
+from backend.competitions.submissions import Submission
+from backend.competitions.terms import CompetitionRecord, Terms, all_competitions
+from backend.competitions.tries import tries_of
 from backend.experiment.records import Study
 from backend.foundation.errors import Conflict
 from backend.jobs import queue
 from backend.members.roles import RESEARCHER, SUBMITTER
-from backend.standing import submissions
-from backend.standing.states import CHECKING, COLLECTING, SCORED
-from backend.standing.submissions import Submission
-from backend.standing.terms import Standing, Terms, standings
-from backend.standing.tries import tries_of
 from backend.studies.closing import close_model
 from backend.web.authorisation import caller
-from backend.web.context import Context
-from backend.web.routing import Routes
-from backend.web.standing_types import (
+from backend.web.competition_types import (
     OpenStudy,
     OwnSubmissions,
     PicturesGiven,
@@ -32,6 +30,8 @@ from backend.web.standing_types import (
     SubmissionGiven,
     SubmissionList,
 )
+from backend.web.context import Context
+from backend.web.routing import Routes
 from backend.web.submission_desk import Desk
 
 route = Routes(SUBMITTER)
@@ -102,7 +102,7 @@ def list_own_submissions(context: Context) -> OwnSubmissions:
     member, now, desk = caller(), context.clock(), context.shared(Desk)
     studies: list[OpenStudy] = []
     own: list[tuple[str, SubmissionFacts]] = []
-    for found, record in standings(context.store):
+    for found, record in all_competitions(context.store):
         mine = submissions.of_member(context.store, found, member.name)
         look = desk.look(found, record)
         own += [(one.created_at, look.view(one)) for one in mine]
@@ -166,8 +166,10 @@ def withdraw_submission(context: Context, submission: str) -> SubmissionFacts:
     return desk.look(found, record).view(one)
 
 
-def _open_study(study: Study, record: Standing, own: Sequence[Submission], now: datetime) -> OpenStudy:
-    """Return what a member is told of a standing study that admits it; `own` are its submissions."""
+def _open_study(
+    study: Study, record: CompetitionRecord, own: Sequence[Submission], now: datetime
+) -> OpenStudy:
+    """Return what a member is told of a leaderboard study that admits it; `own` are its submissions."""
     terms = record.terms
     about = {"study": study.name, "title": terms.title, "about": terms.about}
     return cast(OpenStudy, {**about, **_open_times(terms), "limit": _limit(record, own, now)})
@@ -178,6 +180,6 @@ def _open_times(terms: Terms) -> dict[str, Any]:
     return {name: getattr(terms, name) for name in named}
 
 
-def _limit(record: Standing, own: Sequence[Submission], now: datetime) -> dict[str, Any] | None:
+def _limit(record: CompetitionRecord, own: Sequence[Submission], now: datetime) -> dict[str, Any] | None:
     limit = record.terms.limit
     return {**vars(limit), **vars(tries_of(own, limit, now))} if limit else None

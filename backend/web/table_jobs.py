@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from datetime import datetime
 
+from backend.competitions.states import FAILED_JOBS
 from backend.experiment.records import Study
 from backend.foundation.timestamps import stamp
 from backend.jobs import queue
 from backend.members.roles import OWNER
-from backend.standing.states import FAILED_JOBS
 from backend.stores.store import Store
 
 _KIND = "table"

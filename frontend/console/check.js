@@ -39,7 +39,7 @@ import { pathTo } from "./paths.js";
  * @property {number} stopping_count how many of them have to be corrected or left out
  * @property {string[]} problems why no study can be made of the pictures as they are
  * @property {string[]} notes
- * @property {{equalise: string[], flat: boolean}} suggested
+ * @property {{preprocess: string[], flat: boolean}} suggested
  */
 
 /** @typedef {import("./draft.js").StudyDraft} Remedy what it changes in the draft */
@@ -90,7 +90,7 @@ export async function show(main, parameters, { api, go, signal }) {
 
   /** @param {Audit} audit */
   function fill(audit) {
-    const equalised = draft.body.equalise ?? [];
+    const preprocessed = draft.body.preprocess ?? [];
     const skips = Boolean(draft.body.skip_bad);
     /** @param {Remedy} to */
     async function take(to) {
@@ -98,13 +98,13 @@ export async function show(main, parameters, { api, go, signal }) {
       await check();
       /** @type {HTMLElement | null} */ (main.querySelector("h1"))?.focus();
     }
-    const isReady = !audit.problems.length && !audit.stopping_count && !audit.suggested.equalise.length;
+    const isReady = !audit.problems.length && !audit.stopping_count && !audit.suggested.preprocess.length;
     place.replaceChildren(
       ...problems(audit, Boolean(draft.body.flat), take),
       section("What is there", sidesTable(audit), ...audit.notes.map((note) => quiet(sentence(note)))),
-      differences(audit, equalised, take),
+      differences(audit, preprocessed, take),
       ...refusals(audit, skips, take),
-      ...offers(remedies(audit, equalised), take),
+      ...offers(remedies(audit, preprocessed), take),
       actionRow(
         actionButton("Continue to the settings", () => go(pathTo`/console/new/${draft.id}/settings`), {
           primary: isReady,
@@ -151,14 +151,14 @@ function sidesTable({ sides }) {
 
 /**
  * @param {Audit} audit
- * @param {string[]} equalised steps that the draft has
+ * @param {string[]} preprocessed steps that the draft has
  * @param {(to: Remedy) => Promise<void>} take
  */
-function differences({ differences: all }, equalised, take) {
-  const done = equalised.length
+function differences({ differences: all }, preprocessed, take) {
+  const done = preprocessed.length
     ? [
-        paragraph(`Both sides get the same processing: ${equalised.map(inWords).join(", then ")}.`),
-        actionRow(actionButton("Do without these steps", () => take({ equalise: [] }))),
+        paragraph(`Both sides get the same processing: ${preprocessed.map(inWords).join(", then ")}.`),
+        actionRow(actionButton("Do without these steps", () => take({ preprocess: [] }))),
       ]
     : [];
   const told = all.length
@@ -175,7 +175,7 @@ function differences({ differences: all }, equalised, take) {
         el(
           "p",
           { class: "good" },
-          equalised.length
+          preprocessed.length
             ? "Nothing else was found by which the sides could be told apart."
             : "Nothing in the files tells the sides apart: their compression, size and colour are alike. " +
                 "Blur and noise count as what the pictures show.",
@@ -187,16 +187,16 @@ function differences({ differences: all }, equalised, take) {
 /**
  * Return what can be done about all that was found, with what it changes in the draft.
  * @param {Audit} audit
- * @param {string[]} equalised
+ * @param {string[]} preprocessed
  */
-function remedies({ suggested: { equalise, flat }, stopping_count }, equalised) {
+function remedies({ suggested: { preprocess, flat }, stopping_count }, preprocessed) {
   /** @type {{words: string, to: Remedy}[]} */
   const all = [];
   if (flat) all.push({ words: "Ignore the sub-folders: they are no classes.", to: { flat } });
-  if (equalise.length && equalise.join() !== equalised.join()) {
-    const steps = equalise.map(inWords).join(", then ");
+  if (preprocess.length && preprocess.join() !== preprocessed.join()) {
+    const steps = preprocess.map(inWords).join(", then ");
     const words = `Make both sides equal: ${steps}. Reals and fakes go through the same.`;
-    all.push({ words, to: { equalise } });
+    all.push({ words, to: { preprocess } });
   }
   if (stopping_count) {
     const words = `Leave out ${counted(stopping_count, "file")} that cannot be used.`;

@@ -24,7 +24,7 @@ const SAVE_AGAIN_AFTER_MS = 5000;
  * @property {string | null} [checks]
  * @property {string | null} [masks]
  * @property {Record<string, unknown>} [settings]
- * @property {string[]} [equalise]
+ * @property {string[]} [preprocess]
  * @property {boolean} [skip_bad]
  * @property {boolean} [strict]
  * @property {boolean} [flat] ignore sub-folders

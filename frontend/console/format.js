@@ -14,7 +14,7 @@ const JOBS = /** @type {Record<string, string>} */ ({
   metrics: "Metrics of the pictures",
   agree: "Distances against people’s votes",
   pay: "Payment",
-  draw: "Which pictures need evaluators",
+  update_sampling: "Which pictures need evaluators",
   delete: "Delete the study",
   download: "File to download",
   live: "Current scores",

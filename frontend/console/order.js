@@ -15,9 +15,12 @@ import { methodOf } from "./methods.js";
  *   for the method
  * @returns {StudyDraft}
  */
-export function orderOf({ real, models, items, equalise, flat, settings: given = {}, ...others }, settings) {
+export function orderOf(
+  { real, models, items, preprocess, flat, settings: given = {}, ...others },
+  settings,
+) {
   const applying = new Set(settings.filter(({ applies }) => applies).map(({ name }) => name));
-  const pictures = methodOf(others).parts.length ? { items } : { real, models, equalise, flat };
+  const pictures = methodOf(others).parts.length ? { items } : { real, models, preprocess, flat };
   return {
     ...others,
     ...pictures,

@@ -44,24 +44,24 @@ export function planWish(method, models, settings, { difference, power, pilot },
  * @param {PlanMade} plan
  * @returns {[string, string][]}
  */
-export function factsOf({ models, study, tells, why_none: why }) {
+export function factsOf({ models, study, precision, why_none: why }) {
   const facts = study.sessions ? takes(study, models) : takesEach(study);
-  if (!tells) return why ? [...facts, ["Interval and power", sentence(`not known: ${why}`)]] : facts;
-  const widths = tells.rows.flatMap(({ width }) => (width === null ? [] : [width]));
-  const powers = tells.rows.flatMap(({ power }) => (power === null ? [] : [power]));
-  const unit = UNITS[tells.unit];
-  const reasons = new Set(tells.rows.flatMap(({ why_none: reason }) => reason || []));
+  if (!precision) return why ? [...facts, ["Interval and power", sentence(`not known: ${why}`)]] : facts;
+  const widths = precision.rows.flatMap(({ width }) => (width === null ? [] : [width]));
+  const powers = precision.rows.flatMap(({ power }) => (power === null ? [] : [power]));
+  const unit = UNITS[precision.unit];
+  const reasons = new Set(precision.rows.flatMap(({ why_none: reason }) => reason || []));
   if (!widths.length && reasons.size) facts.push(["Interval of a score", sentence([...reasons].join("; "))]);
   if (widths.length)
     facts.push([
       "Interval of a score",
-      `at most ${span(widths, (width) => width.toFixed(DIGITS[tells.unit]))} ${unit} wide ` +
-        `in ${percent(tells.assurance)} of studies, by the spread of ${SOURCES[tells.source]}`,
+      `at most ${span(widths, (width) => width.toFixed(DIGITS[precision.unit]))} ${unit} wide ` +
+        `in ${percent(precision.assurance)} of studies, by the spread of ${SOURCES[precision.source]}`,
     ]);
   if (powers.length)
     facts.push([
       "Power",
-      `${span(powers, percent)} to find a difference of ${tells.difference} ${unit} between two models`,
+      `${span(powers, percent)} to find a difference of ${precision.difference} ${unit} between two models`,
     ]);
   return facts;
 }

@@ -63,7 +63,7 @@ export function showOverview(main, record, context) {
   const actions = [
     section("Invite evaluators", ...openLink(record), privateLinks(study, context), ...waitingLink(record)),
     section("Simulated evaluators", simulation(record, context)),
-    ...drawing(record, context),
+    ...samplingUpdate(record, context),
     section("What the server worked on", jobList(study, context)),
   ];
   // what grows as people answer has nothing below it where there is room; on a narrow screen it comes first
@@ -105,8 +105,8 @@ function stateLine(record, { api, go }) {
   });
   const isPaidToWait = record.links.wait !== null;
   const call = actionButton("Open the study for those who wait", async () => {
-    const { called } = await api.post(pathTo`/api/studies/${study}/call`);
-    done.textContent = `The study is open; ${counted(called, "person", "people")} notified.`;
+    const { notified } = await api.post(pathTo`/api/studies/${study}/admit-waiting`);
+    done.textContent = `The study is open; ${counted(notified, "person", "people")} notified.`;
     update(false);
   });
   const duplicate = actionButton("Duplicate study", async () => {
@@ -229,13 +229,13 @@ function privateLinks(study, { api }) {
  * @param {Study} record
  * @param {Context} context
  */
-function simulation({ study, models, redraws }, context) {
+function simulation({ study, models, sampling_update }, context) {
   const evaluators = numberField(
     "How many",
     { min: "1", max: `${MOST_SIMULATED}`, value: "10", required: "" },
     "Of all models together. They answer through the same routes as people do.",
   );
-  const { what, words, limits } = redraws === "count" ? STRENGTH : ACCURACY;
+  const { what, words, limits } = sampling_update === "pairs" ? STRENGTH : ACCURACY;
   const of = Object.fromEntries(
     models.map((model) => [model, numberField(`${what} of ${model}`, { step: "any", ...limits })]),
   );
@@ -325,17 +325,17 @@ function scoreCards({ unit, models }) {
  * @param {Study} record
  * @param {Context} context
  */
-function drawing({ study, redraws }, context) {
-  if (!redraws) return [];
+function samplingUpdate({ study, sampling_update }, context) {
+  if (!sampling_update) return [];
   const told = statusLine();
   const of = (/** @type {string} */ label, /** @type {boolean} */ simulated) =>
     actionButton(label, async () => {
-      const { job } = await context.api.post(pathTo`/api/studies/${study}/draw`, { simulated });
+      const { job } = await context.api.post(pathTo`/api/studies/${study}/update-sampling`, { simulated });
       told.textContent = "The server is at work: see below.";
       const done = isCounted ? "The answers are counted." : "They are found.";
       void tellEnd(job, told, done, context);
     });
-  const isCounted = redraws === "count";
+  const isCounted = sampling_update === "pairs";
   const heading = isCounted ? "Count of the tournament" : "Which pictures need evaluators";
   const words = isCounted
     ? "The answers are counted as they come. Count them again if a count seems wrong, as after a backup " +

@@ -106,7 +106,7 @@ export async function showPay(main, record, context) {
  * @param {(words: string) => Promise<unknown>} refresh
  */
 function dueView(record, payments, context, refresh) {
-  const { currency, evaluators, paid_by, pays, trouble, early_ends_exceeded, odd_dates } = payments;
+  const { currency, evaluators, paid_by, pays, problem, early_ends_exceeded, odd_dates } = payments;
   const unpaid = evaluators.filter((row) => !isPaid(row));
   const rows = [
     ["To pay now", amount(payments.now_usd_cents, currency)],
@@ -131,7 +131,7 @@ function dueView(record, payments, context, refresh) {
     section(
       "To pay",
       facts(rows),
-      ...[trouble, early_ends_exceeded, ...odd_dates.map((odd) => `a clock was or is wrong: ${odd}`)]
+      ...[problem, early_ends_exceeded, ...odd_dates.map((odd) => `a clock was or is wrong: ${odd}`)]
         .filter(Boolean)
         .map((words) => el("p", { class: "warning" }, sentence(words ?? ""))),
       how,
@@ -405,7 +405,7 @@ function unmatchedSection({ study }, { unmatched, states }, { api, signal }, ref
     );
     /** @type {Payments} */
     const plan = await api.get(`${pathTo`/api/studies/${study}/payments`}?${query}`, { signal });
-    if (!plan.confirmation) throw new Error(plan.trouble ?? "nothing can be paid now");
+    if (!plan.confirmation) throw new Error(plan.problem ?? "nothing can be paid now");
     if (!(await isPaymentConfirmed(study, plan))) return;
     const order = { ...wish, confirmation: plan.confirmation };
     const isOrdered = await isDone(() => api.post(pathTo`/api/studies/${study}/pay`, order, { again: true }));

@@ -111,7 +111,7 @@ export async function showRecruit(main, record, context) {
  * @param {Context} context
  * @param {(words: string) => Promise<void>} refresh
  */
-function standing({ study }, { recruited, at_panel, trouble, warnings }, { api }, refresh) {
+function standing({ study }, { recruited, at_panel, problem, warnings }, { api }, refresh) {
   const known = /** @type {NonNullable<State["recruited"]>} */ (recruited);
   const path = pathTo`/api/studies/${study}/recruitment`;
   const change =
@@ -159,7 +159,7 @@ function standing({ study }, { recruited, at_panel, trouble, warnings }, { api }
       ["Budget", at_panel.budget_usd_cents === null ? "–" : amount(at_panel.budget_usd_cents, currency)],
     );
   }
-  const notes = [...warnings, ...(trouble ? [trouble] : [])];
+  const notes = [...warnings, ...(problem ? [problem] : [])];
   return section(
     "Recruiting at Prolific",
     facts(rows),
@@ -240,7 +240,7 @@ function wishes({ study, links, currency, sessions_wanted }, { recruited, plan }
     for (let isChanged = false; ; isChanged = true) {
       /** @type {State} */
       const now = await api.get(`${path}/recruitment?${query}`, { signal });
-      if (!now.plan || !now.confirmation) throw new Error(now.hindrance ?? "there is nothing to recruit");
+      if (!now.plan || !now.confirmation) throw new Error(now.obstacle ?? "there is nothing to recruit");
       if (isAsItIs(now))
         throw new Error("that is as it stands already: ask for more slots, or for another budget");
       if (!(await isCostConfirmed(study, now.recruited, now.plan, isChanged))) return;

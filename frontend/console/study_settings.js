@@ -232,10 +232,10 @@ function removal({ study, kind, settings }, { api, go }) {
   const remove = actionButton(
     "Delete this study",
     async () => {
-      const { sessions, simulated, responses, files, hindrance } = await api.get(
+      const { sessions, simulated, responses, files, obstacle } = await api.get(
         pathTo`/api/studies/${study}/contents`,
       );
-      if (hindrance) throw new Error(hindrance);
+      if (obstacle) throw new Error(obstacle);
       const held = paragraph(
         `${counted(sessions, "session")} with ${counted(responses, "answer")}, ` +
           `${counted(simulated, "simulated session")}, ` +

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Models of a study. A standing study: how others join it, its public page if it is a competition, and what
+ * Models of a study. A leaderboard study: how others join it, its public page if it is a competition, and what
  * was submitted.
  */
 
@@ -15,7 +15,7 @@ import { submissionList } from "./submission_list.js";
 import { watch } from "./watch.js";
 
 /**
- * @typedef {import("../../types/api.js").StandingFacts} Standing
+ * @typedef {import("../../types/api.js").TermsFacts} Competition
  * @typedef {import("./study.js").Study} Study
  * @typedef {import("./study.js").Context} Context
  */
@@ -26,17 +26,17 @@ import { watch } from "./watch.js";
  * @param {Context} context
  */
 export async function showSubmissions(main, record, context) {
-  const standing = record.is_standing
-    ? /** @type {Standing} */ (
-        await context.api.get(pathTo`/api/studies/${record.study}/standing`, { signal: context.signal })
+  const competition = record.is_competition
+    ? /** @type {Competition} */ (
+        await context.api.get(pathTo`/api/studies/${record.study}/competition`, { signal: context.signal })
       )
     : null;
   const list = submissionList(context, { isOwn: false });
   const settings = el("div");
   const submitted = section("What was submitted", list.element);
-  submitted.hidden = !standing;
+  submitted.hidden = !competition;
   main.append(modelsSection(record, context));
-  if (record.join_problem && !standing) return;
+  if (record.join_problem && !competition) return;
   main.append(settings, submitted);
   const open = () => {
     submitted.hidden = false;
@@ -46,34 +46,34 @@ export async function showSubmissions(main, record, context) {
       context,
     );
   };
-  settings.append(standingForm(record, standing, context, () => submitted.hidden && void open()));
-  if (standing) await open();
+  settings.append(termsForm(record, competition, context, () => submitted.hidden && void open()));
+  if (competition) await open();
 }
 
 /**
  * @param {Study} record
- * @param {Standing | null} standing
+ * @param {Competition | null} competition
  * @param {Context} context
  * @param {() => void} onStored
  */
-function standingForm({ study }, standing, { api, go }, onStored) {
-  let shown = standing && termsOf(standing);
+function termsForm({ study }, competition, { api, go }, onStored) {
+  let shown = competition && termsOf(competition);
   const time = (/** @type {string} */ label, /** @type {string | null | undefined} */ at, hint = "") => {
     const typed = textField(label, { type: "datetime-local", value: localTime(at) }, hint);
     return { ...typed, value: () => stored(typed.input.value, at) };
   };
-  const about = el("textarea", { rows: "4" }, standing?.about ?? "");
-  const limit = standing?.limit;
+  const about = el("textarea", { rows: "4" }, competition?.about ?? "");
+  const limit = competition?.limit;
   const counts = choiceField("Which of a member’s models counts", [
     ["best", "the best one"],
     ["last", "the last one"],
   ]);
-  counts.input.value = standing?.counts ?? "best";
+  counts.input.value = competition?.counts ?? "best";
   const submitters = textField(
     "Who may submit",
     {
       placeholder: "everybody with a token",
-      value: Array.isArray(standing?.submitters) ? standing.submitters.join(", ") : "",
+      value: Array.isArray(competition?.submitters) ? competition.submitters.join(", ") : "",
     },
     "Names of members, separated by commas. Empty: everybody with a token.",
   );
@@ -81,18 +81,22 @@ function standingForm({ study }, standing, { api, go }, onStored) {
     ["no", "no: submitters see their own results only"],
     ["yes", "yes: anybody may see the table"],
   ]);
-  published.input.value = standing?.published ? "yes" : "no";
+  published.input.value = competition?.published ? "yes" : "no";
   const page = link(pathTo`/competitions/${study}`, "Its public page", { target: "_blank", rel: "noopener" });
-  page.hidden = !standing?.published;
+  page.hidden = !competition?.published;
   const asked = {
-    title: textField("Title", { required: "", maxlength: "200", value: standing?.title ?? study }),
+    title: textField("Title", { required: "", maxlength: "200", value: competition?.title ?? study }),
     about: {
       ...field("What it is about", about, "Shown on its public page."),
       value: () => about.value,
     },
-    opens_at: time("Opens", standing?.opens_at, "In your time zone. Empty: at once."),
-    closes_at: time("Closes", standing?.closes_at, "Empty: never."),
-    embargo_until: time("Scores are shown from", standing?.embargo_until, "Empty: as soon as there are any."),
+    opens_at: time("Opens", competition?.opens_at, "In your time zone. Empty: at once."),
+    closes_at: time("Closes", competition?.closes_at, "Empty: never."),
+    embargo_until: time(
+      "Scores are shown from",
+      competition?.embargo_until,
+      "Empty: as soon as there are any.",
+    ),
     most: numberField(
       "Submissions of one member",
       { min: "1", value: `${limit?.count ?? ""}` },
@@ -111,10 +115,10 @@ function standingForm({ study }, standing, { api, go }, onStored) {
   };
   const form = commandForm(
     elementsOf(asked),
-    standing ? "Save" : "Let models join",
+    competition ? "Save" : "Let models join",
     async () => {
       const { most, days = 1, ...terms } = valuesOf(asked);
-      const path = pathTo`/api/studies/${study}/standing`;
+      const path = pathTo`/api/studies/${study}/competition`;
       const wanted = { ...terms, limit: most ? { count: most, days } : null };
       const choice = await edited(shown ?? {}, wanted, {
         label: (name) =>
@@ -142,16 +146,16 @@ function standingForm({ study }, standing, { api, go }, onStored) {
   );
   const whole = el(
     "details",
-    { class: "standing" },
-    el("summary", {}, standing ? "Change it" : "Make it a leaderboard study"),
+    { class: "competition" },
+    el("summary", {}, competition ? "Change it" : "Make it a leaderboard study"),
     form,
   );
-  return section(standing ? `Leaderboard study: ${standing.title}` : "Leaderboard study", intro, whole);
+  return section(competition ? `Leaderboard study: ${competition.title}` : "Leaderboard study", intro, whole);
 }
 
 /**
- * Return what a form sets of a standing study.
- * @param {Standing} facts
+ * Return what a form sets of a leaderboard study.
+ * @param {Competition} facts
  */
 function termsOf({ title, about, opens_at, closes_at, embargo_until, limit, counts, submitters, published }) {
   return { title, about, opens_at, closes_at, embargo_until, limit, counts, submitters, published };

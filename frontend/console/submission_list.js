@@ -1,5 +1,5 @@
 // @ts-check
-/** Submissions to a standing study, with their state and its reason. Rows are updated in place. */
+/** Submissions to a leaderboard study, with their state and its reason. Rows are updated in place. */
 
 import { actionButton, el, quiet, sideBySide } from "./elements.js";
 import { moment, sentence } from "./format.js";

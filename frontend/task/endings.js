@@ -1,5 +1,5 @@
 // @ts-check
-/** The last page of a session, and where it leads: to the panel, another session, or the demo's start page. */
+/** The last page of a session, and where it leads: the panel, another session, or the start page. */
 
 import { addressOf } from "../shared/base_path.js";
 import { ending, startPage } from "./completion.js";

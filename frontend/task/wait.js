@@ -100,7 +100,7 @@ async function stay(study, begun) {
   let isHere = false;
   let isAsking = false;
   let hurry = () => {};
-  for (let state = /** @type {import("../../types/api.js").Wait} */ (begun); !state.is_called; ) {
+  for (let state = /** @type {import("../../types/api.js").Wait} */ (begun); !state.is_admitted; ) {
     earned.textContent = text("wait.earned_for", {
       money: money(state.earned_usd_cents, study.currency),
       minutes: counted(state.minutes, "minute"),

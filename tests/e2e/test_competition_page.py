@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from backend.standing import pages
-from backend.standing.badge import badge
-from backend.standing.protocol_hash import COVERS
+from backend.competitions import pages
+from backend.competitions.badge import badge
+from backend.competitions.protocol_hash import COVERS
 
 from .test_accessibility import AXE, RULES, look
 

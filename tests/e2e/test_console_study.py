@@ -13,13 +13,13 @@ from PIL import Image, ImageOps
 
 from backend.administration.create import create
 from backend.administration.study_spec import StudySpec
+from backend.competitions.terms import competition_of
 from backend.experiment.panel import PROLIFIC
 from backend.foundation.timestamps import stamp, utc_now
 from backend.jobs.worker import Worker
 from backend.members import audit_log, memberships, tokens
 from backend.panels.prolific import ProlificPanel
 from backend.payment import accounts
-from backend.standing.terms import standing
 from backend.studies.pausing import is_paused
 from backend.uploads.local_uploads import LocalUploads
 from backend.web.downloads import Downloads
@@ -740,17 +740,17 @@ def test_a_colleagues_edit_of_budget_and_terms_is_shown_beside_ones_own(desk, si
     page.click("button:text-is('Replace it with mine')")
     page.wait_for_selector("text=It is set.")
     budget = accounts.purse(site.store, "faces")[1].budget_usd_cents
-    as_colleague(site, "standing", {"title": "One"})
+    as_colleague(site, "competition", {"title": "One"})
     page.goto(f"{site.url}/console/studies/faces/submissions")
     page.click("summary:text-is('Change it')")
-    as_colleague(site, "standing", {"title": "Two", "about": "Theirs alone."})
-    page.fill(".standing input >> nth=0", "Three")
+    as_colleague(site, "competition", {"title": "Two", "about": "Theirs alone."})
+    page.fill(".competition input >> nth=0", "Three")
     page.click("button:text-is('Save')")
     page.wait_for_selector(DISPUTE)
     titles = page.locator(f"{DISPUTE} dd").all_inner_texts()
     page.click("button:text-is('Replace it with mine')")
     page.wait_for_selector("text=Saved.")
-    terms = standing(site.store, site.store.study("faces")).terms
+    terms = competition_of(site.store, site.store.study("faces")).terms
 
     assert (amounts, budget) == (["$50.00 (USD)", "$70.00 (USD)"], 7000)
     assert titles == ["Two", "Three"]

@@ -133,7 +133,9 @@ def test_what_the_server_refuses_has_the_words_of_its_fields(desk, site):
 
     page.get_by_label("How pictures are chosen").select_option(label="those with the fewest answers")
     page.get_by_label("Share chosen at random").fill("0")
-    page.wait_for_selector("#setting-draw_random_share-error:not(:empty), #setting-draw-error:not(:empty)")
+    page.wait_for_selector(
+        "#setting-draw_random_share-error:not(:empty), #setting-sampling-error:not(:empty)"
+    )
     told = page.inner_text("form .error:not(:empty)")
 
     assert told == (

@@ -11,11 +11,11 @@ from PIL import Image
 
 from backend.administration.simulated_evaluators import simulate
 from backend.client.client import Client
+from backend.competitions.terms import Terms, set_terms
 from backend.experiment.session import is_scored
 from backend.foundation.timestamps import utc_now
 from backend.jobs import queue
 from backend.members import memberships, tokens
-from backend.standing.terms import Terms, stand
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
 from backend.studies.pausing import is_paused
@@ -281,7 +281,7 @@ def test_training_code_sends_a_model_through_the_bucket_and_it_is_judged(site, t
     """By presigned parts, taken in by the function that does jobs, and with a score at the end."""
     site.create("faces", images=10, evaluators=2)
     now = utc_now()
-    stand(site.store, site.store.study("faces"), Terms("Faces"), now)
+    set_terms(site.store, site.store.study("faces"), Terms("Faces"), now)
     ada = memberships.add(site.store, "ada", "submitter", "owner", now)
     _, token = tokens.issue(site.store, ada, "laptop", 1, "owner", now)
     rng, samples = np.random.default_rng(3), tmp_path / "samples"

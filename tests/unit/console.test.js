@@ -284,11 +284,11 @@ test("a field says its default and its limits", () => {
 test("messages and values have the words of the console, never names of the API", () => {
   const draw = { choices: ["random", "least-seen"], choice_labels: ["at random", "those seen least"] };
   callSettings({
-    draw: { label: "How pictures are chosen", choices: { "least-seen": "those seen least" } },
-    draw_random_share: { label: "Share chosen at random", choices: {} },
+    sampling: { label: "How pictures are chosen", choices: { "least-seen": "those seen least" } },
+    random_sampling_share: { label: "Share chosen at random", choices: {} },
     images: { label: "Pictures", choices: {} },
   });
-  const refusal = "with draw=least-seen, draw_random_share must be above 0, such as 0.5";
+  const refusal = "with sampling=least-seen, random_sampling_share must be above 0, such as 0.5";
 
   assert.equal(
     sentence(refusal),
@@ -304,9 +304,12 @@ test("messages and values have the words of the console, never names of the API"
     sentence("this message has snake_case of another kind"),
     "This message has snake_case of another kind.",
   );
-  assert.equal(valueWords(setting("draw", { kind: "choice", ...draw }), "least-seen"), "those seen least");
+  assert.equal(
+    valueWords(setting("sampling", { kind: "choice", ...draw }), "least-seen"),
+    "those seen least",
+  );
   assert.equal(valueWords(setting("panel", draw), '{"name": "campus"}'), "campus (a panel of its own)");
-  assert.deepEqual(optionsOf(setting("draw", draw), "other").at(-1), ["other", "other"]);
+  assert.deepEqual(optionsOf(setting("sampling", draw), "other").at(-1), ["other", "other"]);
 });
 
 test("the server is asked for the aim only where it knows how much evaluators differ", () => {
@@ -345,7 +348,7 @@ test("a plan says what a study takes and tells", () => {
     session_usd_cents: 286,
     currency: "USD",
   };
-  const tells = {
+  const precision = {
     unit: "percent",
     assurance: 0.8,
     difference: 10,
@@ -365,7 +368,7 @@ test("a plan says what a study takes and tells", () => {
     ],
   };
 
-  assert.deepEqual(factsOf({ models: 3, study, tells }), [
+  assert.deepEqual(factsOf({ models: 3, study, precision }), [
     ["Evaluators", "90 in all, 30 for each of 3 models"],
     ["Answers", "9,000"],
     ["Cost", "at most $257.40, of which $77.40 are the panel’s fee; $2.86 for each evaluator"],
@@ -376,8 +379,8 @@ test("a plan says what a study takes and tells", () => {
     ],
     ["Power", "69% to over 99% to find a difference of 10 percentage points between two models"],
   ]);
-  const sure = { ...tells, rows: [tells.rows[0], tells.rows[0]] };
-  assert.deepEqual(factsOf({ models: 3, study, tells: sure })[5], [
+  const sure = { ...precision, rows: [precision.rows[0], precision.rows[0]] };
+  assert.deepEqual(factsOf({ models: 3, study, precision: sure })[5], [
     "Power",
     "over 99% to find a difference of 10 percentage points between two models",
   ]);
@@ -389,7 +392,7 @@ test("a plan says what a study takes and tells", () => {
     factsOf({
       models: 1,
       study: { ...study, total_usd_cents: 0, sessions: 30, hours: 0.4 },
-      tells: null,
+      precision: null,
     }).map(([, text]) => text),
     ["30", "3,000", "nobody is paid", "24 minutes of all evaluators together"],
   );
@@ -406,14 +409,14 @@ test("a form sends what its fields hold, without empty ones", () => {
 
 test("where nothing is known of the precision, the plan says why", () => {
   const study = { sessions: 0, trials_a_session: 60, session_usd_cents: 0, currency: "USD" };
-  const tells = { unit: "log-odds", assurance: 0.8, difference: 0.5, source: "simulated" };
+  const precision = { unit: "log-odds", assurance: 0.8, difference: 0.5, source: "simulated" };
   const row = { width: 0.4567, power: 0.8, why_none: null };
   const none = { width: null, power: null, why_none: "there are too few pictures" };
 
   const facts = [
-    { tells: null, why_none: "a pilot does" },
-    { tells: { ...tells, rows: [row] } },
-    { tells: { ...tells, rows: [none, none] } },
+    { precision: null, why_none: "a pilot does" },
+    { precision: { ...precision, rows: [row] } },
+    { precision: { ...precision, rows: [none, none] } },
   ].map((plan) => factsOf({ models: 1, study, ...plan })[3]);
 
   assert.deepEqual(facts, [
@@ -469,7 +472,7 @@ test("a qualification is a kind of study, and has no number of evaluators", asyn
   );
   assert.deepEqual(METHODS, server.methods); // asked for once
   assert.equal(methodOf({}).method, "infinity");
-  assert.deepEqual(factsOf({ models: 1, study, tells: null })[2], [
+  assert.deepEqual(factsOf({ models: 1, study, precision: null })[2], [
     "Cost",
     "at most $1.00 for each evaluator",
   ]);
@@ -505,7 +508,7 @@ test("what was given for another method stays in the draft, and is not ordered",
     real: "r",
     models: [{ model: "gan", upload: "g" }],
     items: [{ set: "blur", upload: "b" }],
-    equalise: ["jpeg:75"],
+    preprocess: ["jpeg:75"],
     flat: true,
     settings: { exposures_ms: "50", title: "T" },
     pages: [{ title: "", text: "" }],
@@ -524,22 +527,22 @@ test("what was given for another method stays in the draft, and is not ordered",
     pages: draft.pages,
   });
   assert.deepEqual(Object.keys(sides).sort(), [
-    "equalise",
     "flat",
     "kind",
     "method",
     "models",
     "name",
     "pages",
+    "preprocess",
     "real",
     "settings",
   ]);
   assert.deepEqual(Object.keys(checkedOf(sides)).sort(), [
-    "equalise",
     "flat",
     "kind",
     "method",
     "models",
+    "preprocess",
     "real",
     "settings",
   ]);

@@ -54,7 +54,7 @@ URLS = [
 VALUES = [*NUMBERS, *TEXTS, *FILES]
 
 USUAL = {
-    "call": ["faces"],
+    "admit-waiting": ["faces"],
     "copy": ["faces", "--from", "sqlite:///openhype.db", "--to", "sqlite:///other.db"],
     "create": [
         "made",
@@ -84,7 +84,7 @@ USUAL = {
     "retention": ["faces"],
     "score": ["faces"],
     "serve": ["--host", "999.1.1.1"],
-    "settling": ["--evaluators", "2"],
+    "convergence": ["--evaluators", "2"],
     "simulate": ["faces", "--evaluators", "1"],
     "site": ["faces", "-o", "www"],
     "status": ["faces"],

@@ -57,7 +57,7 @@ def last_line(result):
 def test_the_help_has_every_command_under_a_heading_in_a_line_and_examples_that_parse():
     text = run("--help").stdout
 
-    listed = re.findall(r"^  ([a-z]+)  +\S", text, re.M)
+    listed = re.findall(r"^  ([a-z-]+)  +\S", text, re.M)
     assert sorted(listed) == sorted(HOMES)
     assert re.findall(r"^(\w.*):$", text, re.M)[1:] == [*cli._GROUPS, "Examples"]
     assert max(map(len, text.splitlines())) <= 80

@@ -51,7 +51,9 @@ def test_links_between_pages_lead_somewhere(page):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_commands_that_pages_name_exist(page):
     named = set(
-        re.findall(r"openhype ([a-z]+)\b", re.sub(r"import openhype\b.*", "", page.read_text("utf-8")))
+        re.findall(
+            r"openhype ([a-z]+(?:-[a-z]+)*)\b", re.sub(r"import openhype\b.*", "", page.read_text("utf-8"))
+        )
     )
 
     in_code = {

@@ -199,9 +199,9 @@ def test_each_newcomer_is_in_as_many_groups_as_the_first_models(count, size):
     ("settings", "models", "message"),
     [
         (
-            ("draw=least-seen",),
+            ("sampling=least-seen",),
             ("ada", "bob"),
-            r"samples its pictures adaptively .*\(draw=least-seen\).*draw=random",
+            r"samples its pictures adaptively .*\(sampling=least-seen\).*sampling=random",
         ),
         (("models_per_session=2",), ("ada", "bob"), "shows all its 2 models in every session"),
     ],
@@ -217,7 +217,7 @@ def test_studies_that_nothing_can_join_say_why(folder, settings, models, message
 
 def test_what_differs_from_the_reals_files_is_said_and_losses_are_those_of_the_study(folder):
     create(folder, "plain")
-    create(folder, "lossy", "--equalise", "jpeg:80")
+    create(folder, "lossy", "--preprocess", "jpeg:80")
     for class_ in ("cat", "dog"):
         for path in (folder / "cyd" / class_).glob("*.png"):
             Image.open(path).save(path.with_suffix(".jpg"), quality=70)
@@ -225,11 +225,11 @@ def test_what_differs_from_the_reals_files_is_said_and_losses_are_those_of_the_s
 
     plain = run("join", "plain", "--model", "cyd=cyd")
     lossy = run("join", "lossy", "--model", "cyd=cyd")
-    other = run("join", "lossy", "--model", "dee=cyd", "--equalise", "jpeg:50")
+    other = run("join", "lossy", "--model", "dee=cyd", "--preprocess", "jpeg:50")
 
     assert "the reals were PNG and the fakes of cyd JPEG: traces of compression" in plain.stdout
     assert "JPEG: traces of compression can give them away\n" in lossy.stdout
-    assert "--equalise" not in plain.stdout + lossy.stdout
+    assert "--preprocess" not in plain.stdout + lossy.stdout
     assert other.exit_code == 0, other.stderr
     assert "both went through" not in other.stdout
     assert "dee: its pictures went through jpeg:50, and those of the study through jpeg:80" in other.stdout

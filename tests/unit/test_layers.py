@@ -29,7 +29,7 @@ LAYERS = (
     {"backend.responses"},
     {"backend.report"},
     {"backend.administration"},
-    {"backend.standing"},
+    {"backend.competitions"},
     {"backend.jobs"},
     {"backend.web"},
     {"backend.handlers"},

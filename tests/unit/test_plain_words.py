@@ -1,12 +1,16 @@
 """What people read has no word that they have to translate; docs/glossary.md has those that are names."""
 
 import ast
+import json
 import re
 from pathlib import Path
 
 import pytest
 
 from backend.cli import HOMES, main
+from backend.experiment import response_columns
+from backend.experiment.settings import documented_settings
+from backend.web import openapi
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -17,9 +21,20 @@ OURS = re.compile(
     re.I,
 )
 NAMES = re.compile(
-    r"--[a-z-]+|\b\w+=\S*|\bopenhype [a-z]+|signature\.claims|particular place|calls them places", re.I
+    r"--[a-z-]+|\b\w+=\S*|\bopenhype [a-z-]+|signature\.claims|particular place|calls them places", re.I
 )
 """Options, settings with their values, commands, an entry of panels, and two phrases that everybody knows."""
+
+UNCLEAR = {
+    "beside", "book", "call", "called", "coin", "dice", "draw", "equalise", "fooling", "hindrance", "kept",
+    "purse", "redraws", "settle", "settling", "stand", "standing", "takes", "tells", "told", "trouble",
+}  # fmt: skip
+"""Words that no name of a command, option, route, field or column has as a part."""
+
+
+def unclear(names):
+    """Return the names that have an unclear word as a part."""
+    return sorted(name for name in names if UNCLEAR & set(re.split(r"[^a-z]+", name.lower())))
 
 
 def ours(text: str) -> list[str]:
@@ -50,8 +65,8 @@ def shown(script: str) -> list[str]:
 def test_pages_need_no_translation(page):
     lines = [line for line in prose(page).splitlines() if ours(line)]
 
-    explained = ("| claim", "| draw ", "| entry, book", "| equalise", "| lease", "| participant slot")
-    names = (*explained, "| medium", "| purse", "| settling") if page.name == "glossary.md" else ()
+    explained = ("| claim", "| entry, book", "| lease", "| participant slot")
+    names = (*explained, "| medium", "| purse") if page.name == "glossary.md" else ()
     assert [line for line in lines if not line.startswith(names or ("\0",))] == []
 
 
@@ -83,3 +98,40 @@ def test_the_consoles_texts_need_no_translation():
     }
 
     assert found == set()
+
+
+def test_commands_and_options_have_plain_names():
+    commands = {name: main.get_command(None, name) for name in HOMES}
+
+    options = {
+        option
+        for command in commands.values()
+        for param in command.params
+        if not getattr(param, "hidden", False)
+        for option in param.opts
+    }
+    assert unclear({*commands, *options}) == []
+
+
+def test_the_api_has_plain_names():
+    api = json.loads(openapi.document())
+
+    fields = {
+        field for schema in api["components"]["schemas"].values() for field in schema.get("properties", {})
+    }
+    assert "obstacles" in fields
+    assert unclear({*api["paths"], *fields}) == []
+
+
+def test_settings_and_columns_of_responses_have_plain_names():
+    names = {*documented_settings(), *response_columns.COLUMNS}
+
+    assert {"evaluators", "sampling"} <= names
+    assert unclear(names) == []
+
+
+def test_an_unclear_name_is_found_in_its_parts():
+    assert unclear({"--settle-hours", "/api/studies/{study}/call", "recall", "evaluators_drawn"}) == [
+        "--settle-hours",
+        "/api/studies/{study}/call",
+    ]

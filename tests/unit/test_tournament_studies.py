@@ -131,7 +131,9 @@ def test_a_model_joins_and_sessions_of_before_count(folder):
     sizes = {path.stat().st_size for path in (folder / "openhype-data" / "images" / "cup").iterdir()}
     assert len(sizes) == 1
     assert "before dan joined" in run("status", "cup").stdout
-    assert run("draw", "cup", "--simulated").stdout.startswith("cup: the answers of 6 finished sessions")
+    assert run("update-sampling", "cup", "--simulated").stdout.startswith(
+        "cup: the answers of 6 finished sessions"
+    )
     assert run("report", "cup", "--simulated", "-o", "rep").exit_code in (0, 1)
 
 
@@ -195,7 +197,7 @@ def test_a_model_that_does_not_fit_is_refused_and_nothing_changes(folder, model,
         (MODELS, ("bonus_usd_cents=2",), "a tournament has no pay for right answers"),
         (MODELS, ("debrief=true",), "a tournament has no debrief"),
         (MODELS, ("models_per_session=2",), "a tournament shows all models in every session"),
-        (MODELS, ("draw=least-seen",), "chooses its pairs itself"),
+        (MODELS, ("sampling=least-seen",), "chooses its pairs itself"),
         (MODELS, ("images=60",), "lacks pictures for a session of 60 pairs: it has 16 of 30 fakes of ada"),
     ],
 )

@@ -14,7 +14,7 @@ from backend.analysis.planning.spread import Spread
 from backend.analysis.planning.time_spreads import published_times, spreads_of_times
 from backend.analysis.run_scores import run_scores
 from backend.analysis.scores import Options, overall_scores, score_models
-from backend.analysis.table.draws import random_share
+from backend.analysis.table.adaptive_rows import random_share
 from backend.analysis.table.response_table import Answers
 from backend.analysis.table.shown_exposures import as_exposed
 from backend.analysis.table.values import Values, values_by_model

@@ -18,7 +18,7 @@ from backend.experiment.records import TRUTHS
 from backend.foundation.errors import InvalidInput
 
 NAMES = (
-    "session", "stimulus", "class", "flags", "browser", "evidence", "draw", "reasons", "comment", "mark",
+    "session", "stimulus", "class", "flags", "browser", "evidence", "sampling", "reasons", "comment", "mark",
     "item", "left", "right", "surround", "translated",
 )  # fmt: skip
 """Optional columns of texts."""
@@ -26,7 +26,7 @@ WORDS = ("truth", "response")
 """Columns of texts that tables of all judgments but real or fake have besides `NAMES`."""
 NUMBERS = ("trial_index", "frames", "frame_ms", "rt", "confidence", "confidence_points")
 """Optional columns of numbers; an empty cell is NaN."""
-FOR_INTERVALS = ("stimulus", "trial_index", "frame_ms", "browser", "draw")
+FOR_INTERVALS = ("stimulus", "trial_index", "frame_ms", "browser", "sampling")
 """The columns of `NAMES` and `NUMBERS` that the scores use if they exist."""
 BESIDE = "beside"
 """A column of `texts` that says which real picture stood beside the fake that `stimulus` names."""

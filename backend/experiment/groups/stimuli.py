@@ -8,8 +8,8 @@ MOST_MODELS = 1000
 """Most models of a session; a method whose sessions show all models has this as its default."""
 WITHIN, BETWEEN = "within", "between"
 """Whether an evaluator judges all classes of a study, or one; and at all its exposures, or at one."""
-RANDOM_DRAW = "random"
-DRAWS_BY_NEED = ("least-seen", "uncertain")
+RANDOM_SAMPLING = "random"
+ADAPTIVE_SAMPLING = ("least-seen", "uncertain")
 """Rules by which a part of a session's pictures is drawn."""
 EXACT_BALANCE, CHANCE_BALANCE = "session", "people"
 """Unit within which half the stimuli are real: each block of a session, or a pair of evaluators."""
@@ -91,12 +91,12 @@ class StimulusSettings(Group):
             "spare pairs."
         ),
     )
-    draw: str = setting(
-        RANDOM_DRAW,
-        "how the pictures of a session are sampled: `random`; or, by what `openhype draw` last found, "
-        "`least-seen`: those with the fewest answers, `uncertain`: those that need more evaluators; of "
-        "these two, scores use the random share alone (`infinity`)",
-        choices=(RANDOM_DRAW, *DRAWS_BY_NEED),
+    sampling: str = setting(
+        RANDOM_SAMPLING,
+        "how the pictures of a session are sampled: `random`; or, by what `openhype update-sampling` last "
+        "found, `least-seen`: those with the fewest answers, `uncertain`: those that need more evaluators; "
+        "of these two, scores use the random share alone (`infinity`)",
+        choices=(RANDOM_SAMPLING, *ADAPTIVE_SAMPLING),
         meaning=(
             "How the pictures of a session are chosen: at random, or by need, as the study’s page last found "
             "it. By need, scores of HYPE-infinity use the share chosen at random alone."
@@ -104,9 +104,9 @@ class StimulusSettings(Group):
         label="How pictures are chosen",
         choice_labels=("at random", "those with the fewest answers", "those that need more evaluators"),
     )
-    draw_random_share: float = setting(
+    random_sampling_share: float = setting(
         0.5,
-        "with `draw` other than `random`, share of each session's pictures sampled at random",
+        "with `sampling` other than `random`, share of each session's pictures sampled at random",
         0,
         1,
         label="Share chosen at random",
@@ -149,12 +149,12 @@ class StimulusSettings(Group):
             raise invalid_setting(
                 f"size_px must be from {_SMALLEST_PX} to 2048, not {self.size_px}", "size_px"
             )
-        if self.draws_by_need and not self.draw_random_share:
+        if self.is_adaptive and not self.random_sampling_share:
             raise invalid_setting(
-                f"with draw={self.draw}, draw_random_share must be above 0, such as 0.5: scores use the "
-                "random share alone",
-                "draw_random_share",
-                "draw",
+                f"with sampling={self.sampling}, random_sampling_share must be above 0, such as 0.5: scores "
+                "use the random share alone",
+                "random_sampling_share",
+                "sampling",
             )
 
     @property
@@ -168,9 +168,9 @@ class StimulusSettings(Group):
         return self.balance == EXACT_BALANCE
 
     @property
-    def draws_by_need(self) -> bool:
-        """Whether a part of each session's pictures is drawn by a rule."""
-        return self.draw != RANDOM_DRAW
+    def is_adaptive(self) -> bool:
+        """Whether a part of each session's pictures is chosen by need."""
+        return self.sampling != RANDOM_SAMPLING
 
     @property
     def trials(self) -> int:

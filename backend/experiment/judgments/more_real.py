@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from backend.experiment.groups.consent import consent
 from backend.experiment.groups.follow_ups import ALL, NONE
 from backend.experiment.groups.page import PageSettings
-from backend.experiment.groups.stimuli import EXACT_BALANCE, MOST_MODELS, RANDOM_DRAW, WITHIN
+from backend.experiment.groups.stimuli import EXACT_BALANCE, MOST_MODELS, RANDOM_SAMPLING, WITHIN
 from backend.experiment.judgment import UNSCORED, Judgment, Method, Plan, Planning, Refusal, Turn, refuse
 from backend.experiment.pair_design import Standing, session_pairs, sided, standing
 from backend.experiment.protocol import Protocol
@@ -318,9 +318,9 @@ def _refusals(protocol: Protocol, kind: str, answers: Sequence[str]) -> list[Ref
             ("balance",),
         ),
         (
-            shown.draw != RANDOM_DRAW,
-            "samples its pictures at random, and chooses its pairs itself; leave draw=random",
-            ("draw",),
+            shown.sampling != RANDOM_SAMPLING,
+            "samples its pictures at random, and chooses its pairs itself; leave sampling=random",
+            ("sampling",),
         ),
         (
             bool(asked.reasons or asked.comment != NONE) and asked.reasons_for not in (*answers, ALL),

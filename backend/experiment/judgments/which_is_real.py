@@ -108,7 +108,11 @@ class WhichIsReal(Judgment):
                     _UNTIMED_TEST,
                     ("exposures_ms", "kind"),
                 ),
-                (protocol.stimuli.draws_by_need, "samples pairs at random; leave draw=random", ("draw",)),
+                (
+                    protocol.stimuli.is_adaptive,
+                    "samples pairs at random; leave sampling=random",
+                    ("sampling",),
+                ),
                 (
                     protocol.stimuli.images > _MOST_PAIRS,
                     f"has at most {_MOST_PAIRS} pairs a block (images)",

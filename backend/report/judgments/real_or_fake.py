@@ -26,8 +26,8 @@ from backend.analysis.reasons import comments, reasons
 from backend.analysis.score_intervals import share_of
 from backend.analysis.scores import Options, groups_of, score_models
 from backend.analysis.sides import sides
+from backend.analysis.table.adaptive_rows import random_share
 from backend.analysis.table.designs import BETWEEN, crossing_of, design_of
-from backend.analysis.table.draws import random_share
 from backend.analysis.table.response_table import Answers, filter_rows
 from backend.analysis.table.unscored_rows import attention
 from backend.analysis.table.values import Values, values_by_model

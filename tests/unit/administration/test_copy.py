@@ -11,17 +11,17 @@ from backend.administration import retention
 from backend.administration.copy import copy
 from backend.cli import main
 from backend.commands.simulated_evaluators import simulate
+from backend.competitions import submissions
+from backend.competitions.terms import Limit, Terms, competition_of, set_terms
 from backend.experiment import session as sessions
 from backend.experiment.records import FAKE, Stimulus
 from backend.foundation.errors import Conflict, NotFound
 from backend.payment import accounts
 from backend.responses.export import export
-from backend.standing import submissions
-from backend.standing.terms import Limit, Terms, stand, standing
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
 from backend.studies import lifecycle, pausing, places_given_back
-from backend.studies.standing_books import names_of
+from backend.studies.competition_books import names_of
 from backend.task.eligibility import PEOPLE
 from backend.task.withdrawal import withdraw
 
@@ -312,7 +312,7 @@ def test_a_pause_that_was_changed_later_at_the_target_stays(pair):
 
 def submit(store, model, digest="0", key=b"k"):
     study = store.study("faces")
-    given = (standing(store, study), "ann", model, digest * 64, LATER)
+    given = (competition_of(store, study), "ann", model, digest * 64, LATER)
     return submissions.submit(store, key, study, *given)
 
 
@@ -337,14 +337,14 @@ def test_terms_and_submissions_are_copied_and_the_same_pictures_are_the_same_sub
     source, target = pair
     made(source)
     terms = Terms("Faces", limit=Limit(2, 7), published=True)
-    stand(source, source.study("faces"), terms, LATER)
+    set_terms(source, source.study("faces"), terms, LATER)
     one, _ = submit(source, "gan@1")
 
     for _ in range(2):
         copy(source, target, "faces")
 
     study = target.study("faces")
-    assert standing(target, study) == standing(source, study)
+    assert competition_of(target, study) == competition_of(source, study)
     assert submissions.of_study(target, study) == [one]
     assert submissions.submission(target, one.id, "ann")[1] == one
     assert holder(target, study, one) == one.id
@@ -357,7 +357,7 @@ def test_a_copy_brings_along_what_was_submitted_joined_and_changed_since(pair):
     source, target = pair
     made(source)
     lifecycle.begin(source, source.study("faces"), AT)
-    stand(source, source.study("faces"), Terms("Faces"), LATER)
+    set_terms(source, source.study("faces"), Terms("Faces"), LATER)
     one, _ = submit(source, "gan@1")
     copy(source, target, "faces")
 
@@ -365,7 +365,7 @@ def test_a_copy_brings_along_what_was_submitted_joined_and_changed_since(pair):
     two, _ = submit(source, "gan@1", "2")
     joins(source, two.called)
     submissions.joined(source, source.study("faces"), two, ["a note"], LATER)
-    stand(source, source.study("faces"), Terms("Faces again"), LATER.replace(hour=1))
+    set_terms(source, source.study("faces"), Terms("Faces again"), LATER.replace(hour=1))
     for _ in range(2):
         copy(source, target, "faces")
 
@@ -374,25 +374,25 @@ def test_a_copy_brings_along_what_was_submitted_joined_and_changed_since(pair):
     assert list(target.stimuli("faces")) == list(source.stimuli("faces"))
     assert submissions.of_study(target, study) == submissions.of_study(source, study)
     assert holder(target, study, two) == two.id
-    assert standing(target, study).terms.title == "Faces again"
+    assert competition_of(target, study).terms.title == "Faces again"
 
 
 def test_what_got_further_at_the_target_stays(pair):
     source, target = pair
     made(source)
-    stand(source, source.study("faces"), Terms("Faces"), LATER)
+    set_terms(source, source.study("faces"), Terms("Faces"), LATER)
     one, _ = submit(source, "gan@1")
     copy(source, target, "faces")
     study = target.study("faces")
     submissions.refuse(target, study, one, "too few", LATER)
     two, _ = submit(target, "gan@1", "2")
-    stand(target, study, Terms("Faces again"), LATER.replace(hour=1))
+    set_terms(target, study, Terms("Faces again"), LATER.replace(hour=1))
 
     copy(source, target, "faces")
 
     assert [each.reason for each in submissions.of_study(target, study)] == ["too few", ""]
     assert holder(target, study, two) == two.id
-    assert standing(target, study).terms.title == "Faces again"
+    assert competition_of(target, study).terms.title == "Faces again"
 
 
 def test_a_model_that_joined_at_the_target_alone_ends_a_copy(pair):

@@ -223,7 +223,7 @@ def test_a_study_is_described_by_a_file(run, folders, tmp_path):
         ),
         ("faces", ["--set", "imags=4"], "no setting is called 'imags'"),
         ("faces", ["--qualification", "none"], "'none' is not one"),
-        ("faces", ["--equalise", "blur"], "--equalise must be"),
+        ("faces", ["--preprocess", "blur"], "--preprocess must be"),
         ("faces", ["--model", "gan=/nowhere"], "two models are called 'gan'"),
         ("faces", ["--model", " gan =/nowhere"], "two models are called 'gan'"),
         ("faces", ["--model", "GAN=/nowhere"], "two models differ by case only: 'gan' and 'GAN'"),

@@ -115,7 +115,7 @@ def test_a_file_declares_its_sets(tree):
         (["--method", "2afc", "--items", "val", "--items", "val/cnn"], 1, "two sets are called 'cnn'"),
         (["--method", "2afc", "--items", "CNN=val/cnn", "--items", "val"], 1, "differ by case only"),
         (["--method", "2afc", "--items", "a/b=val/cnn"], 1, "a set's name must be"),
-        (["--method", "2afc", "--items", "val", "--equalise", "jpeg:90"], 1, "items are shown as they are"),
+        (["--method", "2afc", "--items", "val", "--preprocess", "jpeg:90"], 1, "items are shown as they are"),
         (["--method", "2afc", "--items", "val", "--size", "8"], 1, "size_px must be from 16 to 2048, not 8"),
         (["--method", "2afc", "--items", "val", "--set", "images=21"], 1, "--set images=20"),
         (

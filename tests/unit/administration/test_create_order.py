@@ -53,7 +53,7 @@ SIDES = [
     ("infinity", {"practice_images": "130", "images": "4"}, "lacks pictures for practice", "practice_images"),
     ("infinity", {"models_per_session": "3"}, "must be at most 2", "models_per_session"),
     ("infinity", {"class_design": "between"}, "class_design=between needs classes", "class_design"),
-    ("infinity", {"images": "20", "draw": "uncertain", "blocks": "2"}, "goes with blocks=1", "draw"),
+    ("infinity", {"images": "20", "sampling": "uncertain", "blocks": "2"}, "goes with blocks=1", "draw"),
     ("time", {"images": "200", "blocks": "1"}, "it has 60 of 100 reals", "images"),
     ("time", {"images": "40", "blocks": "6"}, "it has 60 of 120 reals", "images"),
     ("time", {"models_per_session": "2", "images": "10", "blocks": "3"}, "must be a multiple of 2", "blocks"),
@@ -113,10 +113,10 @@ def test_folders_of_practice_and_checks_are_counted_before_any_picture_is_read(r
 
 def test_a_form_that_pictures_cannot_have_is_refused_before_any_is_read(root):
     spec = sides(root, "infinity", {"images": "20"})
-    large = dataclasses.replace(spec, equalise=("size:64",))
+    large = dataclasses.replace(spec, preprocess=("size:64",))
     unknown = dataclasses.replace(spec, settings={**spec.settings, "image_format": "gif"})
 
-    assert refused(large, root).keys == ("equalise", 0)
+    assert refused(large, root).keys == ("preprocess", 0)
     assert refused(unknown, root).keys == ("settings", "image_format")
 
 

@@ -64,7 +64,7 @@ real = "real"
 practice = "aside"
 checks = "sure"
 masks = "masks"
-equalise = ["jpeg:90", "size:8"]
+preprocess = ["jpeg:90", "size:8"]
 panel = "link"
 
 [models]
@@ -113,7 +113,7 @@ BAD = {
     'practice = "aside"': 'practice = "no images"',
     'checks = "sure"': 'checks = "no to"',
     'masks = "masks"': 'masks = "real/0.png"',
-    'equalise = ["jpeg:90", "size:8"]': 'equalise = ["jpeg:90", 5]',
+    'preprocess = ["jpeg:90", "size:8"]': 'preprocess = ["jpeg:90", 5]',
     'panel = "link"': 'panel = "models"',
     '"answer.fake" = "AI"': '"answer.models" = "AI"',
     '"answer.real" = "Echt"': '"answer.real" = "{images}"',
@@ -264,7 +264,7 @@ def test_broken_pictures_of_other_folders_are_named_by_their_line(folders, folde
 
 
 @pytest.mark.parametrize(
-    ("step", "keys"), [("jpeg:90", ("equalise", 1)), ("size:16", ("equalise", 1))], ids=["twice", "large"]
+    ("step", "keys"), [("jpeg:90", ("preprocess", 1)), ("size:16", ("preprocess", 1))], ids=["twice", "large"]
 )
 def test_a_step_of_equalise_is_named(folders, step, keys):
     text = written(folders).replace(
@@ -274,7 +274,7 @@ def test_a_step_of_equalise_is_named(folders, step, keys):
 
     error = made(folders)
 
-    assert str(error).startswith(named(folders, line_of(text, "equalise = ") + 1)), error
+    assert str(error).startswith(named(folders, line_of(text, "preprocess = ") + 1)), error
     assert error.keys == keys
 
 

@@ -25,7 +25,8 @@ WORKFLOW = ROOT / "examples" / "ci" / "human-evaluation.yml"
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
-    """Return a server of a standing study of one evaluator a model; ada may submit three models, bob too."""
+    """Return a server of a leaderboard study of one evaluator a model; ada may submit three models, bob
+    too."""
     served = Served(tmp_path_factory.mktemp("served"))
     for seed, name in enumerate(("real", "gan", "new", "more"), start=1):
         write_pictures(served.folder / name, 12, seed)
@@ -34,7 +35,7 @@ def served(tmp_path_factory):
         *("--set", "images=10", "--set", "spare_images=0", "--set", "evaluators=1"),
     )
     served.start()
-    served.post("/api/studies/faces/standing", {"title": "Faces", "limit": {"count": 3, "days": 1}})
+    served.post("/api/studies/faces/competition", {"title": "Faces", "limit": {"count": 3, "days": 1}})
     served.tokens = {}
     for member in ("ada", "bob"):
         served.post("/api/members", {"member": member, "role": "submitter"})

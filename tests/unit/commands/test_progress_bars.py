@@ -30,7 +30,7 @@ SHOWN = {
     "delete": [("delete deleted --yes deleted", "sessions")],
     "distances": [("distances sets -o distances.csv --distance ssim", "distances")],
     "distort": [("distort reals -o other-sets --size 16 --count 4", "photographs")],
-    "draw": [("draw drawn --simulated", "answers")],
+    "update-sampling": [("update-sampling drawn --simulated", "answers")],
     "export": [("export faces -o export --simulated", "scored sessions")],
     "join": [("join faces --model vae=vae", "pictures")],
     "leaderboard": [("leaderboard faces --simulated -o board", "findings")],
@@ -46,7 +46,7 @@ SHOWN = {
     "retention": [("retention --keep-days 1", "sessions")],
     "score": [("score faces --simulated", "scores"), ("score faces --simulated --full", "findings")],
     "set": [("set cleared images=6", "settings")],
-    "settling": [("settling --evaluators 2", "staircases")],
+    "convergence": [("convergence --evaluators 2", "staircases")],
     "simulate": [("simulate faces --evaluators 2", "evaluators")],
     "site": [("site faces -o site", "pictures")],
 }  # fmt: skip
@@ -59,7 +59,7 @@ NOT_RUN_HERE = {
 }
 """By command: what its code has that shows a bar."""
 WITHOUT = {
-    "call": "writes one record",
+    "admit-waiting": "writes one record",
     "costs": "prints from a table",
     "demo": "tells what it makes while it serves (`test_demo_making.py`)",
     "deploy": "prints a line for every step",
@@ -72,7 +72,7 @@ WITHOUT = {
     "preview": "serves until it is stopped, and prints what it does",
     "serve": "serves until it is stopped, and prints what it does",
     "settings": "prints from a table",
-    "stand": "reads and writes one record",
+    "competition": "reads and writes one record",
     "status": "reads counts",
     "work": "prints a line for every job",
 }
@@ -99,7 +99,7 @@ def folder(tmp_path_factory):
         patch.chdir(folder)
         for study in ("faces", "again", "cleared", "deleted", "drawn"):
             draw = "least-seen" if study == "drawn" else "random"
-            run(f"create {study} {_SIDES} --set images=8 --set draw={draw} --evaluators 2")
+            run(f"create {study} {_SIDES} --set images=8 --set sampling={draw} --evaluators 2")
             run(f"simulate {study}")
         run("distort reals -o sets --size 16 --count 8")
         run(_TRIPLETS)

@@ -12,8 +12,8 @@ from click.testing import CliRunner
 
 from backend.cli import main
 from backend.commands.serving import Addresses, reach_lines, study_lines
+from backend.competitions.terms import Terms, set_terms
 from backend.handlers import create_app
-from backend.standing.terms import Terms, stand
 from backend.stores.served_at import write_address
 from backend.web.server import listen, local_url, other_urls
 from tests.isolation import interruptible
@@ -35,7 +35,7 @@ def folder(tmp_path, monkeypatch):
 def served_study(world):
     """A study that recruits, takes in models, pays people to wait and has private links."""
     study = world.add(studies.study(images=8, base_usd_cents=200))
-    stand(world.store, study, Terms("Faces", published=True), world.clock())
+    set_terms(world.store, study, Terms("Faces", published=True), world.clock())
     return study
 
 
@@ -55,7 +55,7 @@ def run(world, *arguments, **environment):
         (["status", "faces"], f"link: {PUBLIC}/s/faces\n"),
         (["links", "faces", "--count", "1"], f"{PUBLIC}/s/faces?link="),
         (["recruit", "faces"], None),
-        (["stand", "faces"], f"page: {PUBLIC}/competitions/faces\n"),
+        (["competition", "faces"], f"page: {PUBLIC}/competitions/faces\n"),
     ],
 )
 def test_commands_print_the_public_address(command, expected, world, served_study):

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
+from backend.competitions.terms import Terms, set_terms
 from backend.foundation.errors import InvalidInput
 from backend.foundation.timestamps import utc_now
 from backend.jobs import queue
-from backend.standing.terms import Terms, stand
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
 from deploy import api
@@ -64,7 +64,7 @@ def test_links_name_the_address_of_the_pages_and_not_that_of_the_function(tmp_pa
     store = open_store(environment["OPENHYPE_STORE"], tmp_path)
     made = studies.study(images=8, panel="link")
     store.add_study(made, studies.pool(made))
-    stand(store, store.study("faces"), Terms("Faces", published=True), utc_now())
+    set_terms(store, store.study("faces"), Terms("Faces", published=True), utc_now())
     key = {"X-Openhype-Token": DataDir(tmp_path).keys().researcher}
     http = api.from_environment(environment, serves).test_client()
 

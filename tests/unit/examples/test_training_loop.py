@@ -33,7 +33,7 @@ def until(is_so):
 
 @pytest.fixture
 def served(tmp_path):
-    """Return a server of a standing study of two evaluators a model, started."""
+    """Return a server of a leaderboard study of two evaluators a model, started."""
     served = Served(tmp_path)
     write_pictures(tmp_path / "real", 12, seed=1)
     write_pictures(tmp_path / "gan", 12, seed=2)
@@ -42,7 +42,7 @@ def served(tmp_path):
         *("--set", "images=10", "--set", "spare_images=0", "--set", "evaluators=2"),
     )
     served.start()
-    served.post("/api/studies/faces/standing", {"title": "Faces"})
+    served.post("/api/studies/faces/competition", {"title": "Faces"})
     served.post("/api/members", {"member": "ada", "role": "submitter"})
     yield served
     served.kill()

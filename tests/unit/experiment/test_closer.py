@@ -123,7 +123,7 @@ def test_the_value_of_an_evaluator_is_the_share_of_answers_for_p1():
         ({"debrief": True}, "has no debrief; leave debrief=false"),
         ({"balance": "people"}, "has no reals to balance; leave balance=session"),
         ({"class_design": "between"}, "has no classes, but sets; leave class_design=within"),
-        ({"draw": "least-seen"}, "by itself; leave draw=random"),
+        ({"sampling": "least-seen"}, "by itself; leave sampling=random"),
         ({"mark": "click"}, "has no marks; leave mark=none"),
         ({"comment": "optional", "reasons_for": "fake"}, "set reasons_for=all"),
         ({"instructed_checks": 2}, "leave instructed_checks=0"),

@@ -200,7 +200,7 @@ def test_few_spares_are_a_note():
         ({"exposures_ms": "unlimited"}, "JND shows both pictures for one time in ms"),
         ({"exposure_design": "between"}, "JND has one exposure"),
         ({"class_design": "between"}, "JND has no classes, but sets"),
-        ({"draw": "uncertain"}, "JND shows the items with the fewest judgments first by itself"),
+        ({"sampling": "uncertain"}, "JND shows the items with the fewest judgments first by itself"),
         ({"picture_checks": 200}, "picture_checks must be at most as many as the 160"),
         ({"comment": "optional", "reasons_for": "fake"}, "JND has no answer to which reasons belong"),
         ({"exclude_checks_below": 0.5, "picture_checks": 0}, "exclude_checks_below needs attention checks"),

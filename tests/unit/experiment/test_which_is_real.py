@@ -168,7 +168,7 @@ def test_a_pool_that_is_too_small_is_told_with_what_it_allows(settings, each, me
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"draw": "least-seen"}, "Pairs samples pairs at random; leave draw=random"),
+        ({"sampling": "least-seen"}, "Pairs samples pairs at random; leave sampling=random"),
         ({"images": 2501}, "Pairs has at most 2500 pairs a block"),
         ({"spare_images": 501}, "Pairs has at most 500 spare pairs"),
         ({"debrief": "true"}, "Pairs has no debrief"),

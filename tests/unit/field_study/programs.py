@@ -109,9 +109,9 @@ class Programs:
 
     def pay(self, store, panel, branch, clock):
         batch = self.rng.choice([1, 2, 100])
-        hindrances = self.payer(store, panel, branch, clock, batch=batch).run()
+        obstacles = self.payer(store, panel, branch, clock, batch=batch).run()
         is_recent = self.clock() - self.restored_at < timedelta(hours=25)
-        assert is_recent or not any("restored" in text for text in hindrances), "a restore stops payments"
+        assert is_recent or not any("restored" in text for text in obstacles), "a restore stops payments"
 
     def release(self, store, panel, branch, clock):
         self.payer(store, panel, branch, clock, releases_sent=True).run()

@@ -43,7 +43,7 @@ def test_a_duplicate_of_an_ordered_study_makes_the_same_study(orders, world):
         panel={"name": "campus", "evaluator": "person"},
         pages=[{"title": "Hello", "text": "Look", "before_block": 1}],
         questions=[FUN, WHY, QUESTION],
-        equalise=["jpeg:90"],
+        preprocess=["jpeg:90"],
     )  # fmt: skip
     assert orders.done(body)["state"] == "done"
     orders.call("POST", "/studies/faces/set", {"settings": {"evaluators": 5}})

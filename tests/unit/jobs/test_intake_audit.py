@@ -29,7 +29,7 @@ def test_sides_that_are_alike_have_no_differences(orders, world):
         ("gan", 30, 30),
     ]
     assert (found["differences"], found["refused"], found["problems"]) == ([], [], [])
-    assert found["suggested"] == {"equalise": [], "flat": False}
+    assert found["suggested"] == {"preprocess": [], "flat": False}
     assert world.store.studies() == []
     assert [*world.data.root.glob("images/*"), *world.data.root.glob("jobs/[!.]*")] == []
 
@@ -46,7 +46,7 @@ def test_what_differs_is_found_and_the_suggested_steps_help(orders):
     }
 
     found = orders.audit(**sides)
-    again = orders.audit(**sides, equalise=found["suggested"]["equalise"])
+    again = orders.audit(**sides, preprocess=found["suggested"]["preprocess"])
 
     assert [(each["what"], each["model"], each["remedy"]) for each in found["differences"]] == [
         ("Compression", "gan", "jpeg:60"),
@@ -54,13 +54,13 @@ def test_what_differs_is_found_and_the_suggested_steps_help(orders):
     ]
     assert found["differences"][0]["models"] == "gan: PNG"
     assert "--" not in found["differences"][0]["sentence"]
-    assert found["suggested"] == {"equalise": ["size:16", "jpeg:60"], "flat": False}
-    assert (again["differences"], again["suggested"]["equalise"]) == ([], [])
+    assert found["suggested"] == {"preprocess": ["size:16", "jpeg:60"], "flat": False}
+    assert (again["differences"], again["suggested"]["preprocess"]) == ([], [])
     assert any("both went through JPEG of quality 60" in note for note in again["notes"])
 
 
 def test_a_study_made_with_the_suggested_steps_notes_that_they_were_taken(orders, world):
-    sides = {"real": orders.sent(jpegs(0, 60)), "equalise": ["jpeg:60"]}
+    sides = {"real": orders.sent(jpegs(0, 60)), "preprocess": ["jpeg:60"]}
 
     job = orders.done(orders.faces(**sides))
 
@@ -70,10 +70,10 @@ def test_a_study_made_with_the_suggested_steps_notes_that_they_were_taken(orders
 
 def test_a_finer_loss_than_that_of_the_files_is_not_enough(orders):
     """A JPEG of quality 60 that is compressed again at 95 has the traces of 60 still."""
-    found = orders.audit(real=orders.sent(jpegs(0, 60)), equalise=["jpeg:95"])
+    found = orders.audit(real=orders.sent(jpegs(0, 60)), preprocess=["jpeg:95"])
 
     assert [each["remedy"] for each in found["differences"]] == ["jpeg:60"]
-    assert found["suggested"] == {"equalise": ["jpeg:60"], "flat": False}
+    assert found["suggested"] == {"preprocess": ["jpeg:60"], "flat": False}
 
 
 def test_files_that_cannot_be_used_are_listed_and_shown_where_they_can_be(orders):

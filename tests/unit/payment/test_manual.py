@@ -161,7 +161,7 @@ def test_the_list_ends_where_the_budget_does(payday, tmp_path):
     assert [row["evaluator"] for row in rows] == ["e001"]
     plan = manual.plan(payday.store, payday.study, clock())
     assert (plan["total_usd_cents"], plan["left_usd_cents"]) == (110, 223)
-    assert plan["hindrances"] == ["the budget does not suffice for 1 more"]
+    assert plan["obstacles"] == ["the budget does not suffice for 1 more"]
 
 
 def test_who_holds_a_place_at_a_panel_is_paid_there_and_others_by_hand(payday, tmp_path):

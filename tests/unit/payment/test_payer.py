@@ -100,9 +100,9 @@ def test_what_the_panel_took_on_is_not_asked_for_again_however_long_it_takes(pay
     payday.owes(payday.person()[1], bonus=5 * BONUS)
 
     for _ in range(3):
-        hindrances = payday.payer().run()
+        obstacles = payday.payer().run()
         payday.clock.advance(hours=26)
-    assert "run again with --release" in hindrances[0]
+    assert "run again with --release" in obstacles[0]
     payday.clock.advance(hours=20)
     payday.payer().run()
 
@@ -210,9 +210,9 @@ def test_the_budget_holds_and_a_higher_one_lets_the_rest_be_paid(payday, budget)
     payday.everyone()
     accounts.set_budget(payday.store, "faces", budget)
 
-    hindrances = payday.payer().run()
+    obstacles = payday.payer().run()
 
-    assert hindrances == ["the budget does not suffice for all that is owed"]
+    assert obstacles == ["the budget does not suffice for all that is owed"]
     payday.check(complete=False)
     accounts.set_budget(payday.store, "faces", full_cost())
     assert payday.payer().run() == []
@@ -463,12 +463,12 @@ def test_a_store_that_was_restored_pays_nobody_again(payday, delay_hours):
 
     payday.store = backup
     backup.write_entry(RESTORES, stamp(payday.clock()), 0, {})
-    hindrances = payday.payer().run()
+    obstacles = payday.payer().run()
     payday.clock.advance(hours=25)
     payday.payer().run()
     payday.clock.advance(hours=25)
 
-    assert "restored from a backup" in hindrances[0]
+    assert "restored from a backup" in obstacles[0]
     assert payday.payer().run() == []
     payday.check()
 

@@ -81,10 +81,10 @@ def test_several_payers_at_once_pay_everybody_once(store):
     with prolific.running(books) as fake:
         payday = Payday(store, "faces", panel_at(fake), books)
         payday.everyone()
-        hindrances = []
+        obstacles = []
 
         def pay():
-            hindrances.extend(payday.payer(panel=panel_at(fake), batch=2).run())
+            obstacles.extend(payday.payer(panel=panel_at(fake), batch=2).run())
 
         payers = [threading.Thread(target=pay) for _ in range(4)]
         for payer in payers:

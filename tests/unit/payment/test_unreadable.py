@@ -66,11 +66,11 @@ def test_one_place_that_cannot_be_read_leaves_the_other_four_paid(error, after):
     panel = Blind(payday.panel, {lost.id}, error)
 
     for _ in range(4):
-        hindrances, *_ = [payday.payer(panel=panel).run() for _ in range(3)]
+        obstacles, *_ = [payday.payer(panel=panel).run() for _ in range(3)]
         payday.clock.advance(hours=13)
 
     assert set(paid_bonuses(payday)) >= {place.id for _, place in rest}
-    assert any(who in text for text in hindrances) or lost.id in paid_bonuses(payday)
+    assert any(who in text for text in obstacles) or lost.id in paid_bonuses(payday)
     payments = [payment.state for _, payment in owing.payments(payday.store, "faces")]
     assert not {"intended", "handed_in", "paying", "sent"} & set(payments)
 
@@ -81,9 +81,9 @@ def test_one_place_that_cannot_be_read_leaves_the_other_four_paid(error, after):
 def test_a_token_that_is_refused_still_ends_the_run():
     payday, people = five()
 
-    hindrances = payday.payer(panel=Blind(payday.panel, {people[0][1].id}, TokenRefused)).run()
+    obstacles = payday.payer(panel=Blind(payday.panel, {people[0][1].id}, TokenRefused)).run()
 
-    assert len(hindrances) == 1
+    assert len(obstacles) == 1
     assert paid_bonuses(payday) == []
 
 
@@ -92,10 +92,10 @@ def test_the_panels_study_of_another_study_that_cannot_be_read_stops_only_what_i
     account = waited_account("w1-0", "e9", 50, "2026-01-04T00:00:00.000Z", "", ("p9", "s9", "gone"))
     owing.change(payday.store, "faces", account.key, lambda now: now or account)
 
-    hindrances = payday.payer(panel=Blind(payday.panel, {"gone", "s9"})).run()
+    obstacles = payday.payer(panel=Blind(payday.panel, {"gone", "s9"})).run()
 
     assert paid_bonuses(payday) == sorted(place.id for _, place in people)
-    assert any("404" in text for text in hindrances)
+    assert any("404" in text for text in obstacles)
 
 
 def test_a_refused_request_to_return_does_not_stop_the_others():
@@ -250,10 +250,10 @@ def test_a_bonus_that_the_panel_does_not_take_in_leaves_the_other_four_paid():
 
     panel = Strict(payday.panel)
     for _ in range(2):
-        hindrances = payday.payer(panel=panel).run()
+        obstacles = payday.payer(panel=panel).run()
 
     assert paid_bonuses(payday) == sorted(place.id for _, place in people if place is not people[2][1])
-    assert hindrances == [f"{people[2][0]}: it did not take part in the study"]
+    assert obstacles == [f"{people[2][0]}: it did not take part in the study"]
     owing.close(payday.store, payday.study, people[2][0], "not taken in", payday.clock())
     assert payday.payer(panel=panel).run() == []
 
@@ -265,9 +265,9 @@ def test_what_is_under_way_can_be_released_and_closed_though_the_study_cannot_be
     payday.payer().run()
     payday.clock.advance(hours=25)
 
-    hindrances = payday.payer(panel=Blind(payday.panel, {payday.panel_study}), releases_sent=True).run()
+    obstacles = payday.payer(panel=Blind(payday.panel, {payday.panel_study}), releases_sent=True).run()
 
-    assert hindrances == ["Prolific does not know it (404)"]
+    assert obstacles == ["Prolific does not know it (404)"]
     (account,) = owing.close(payday.store, payday.study, evaluator, "the study is gone", payday.clock())
     assert (account.reward, account.bonus) == ("confirmed", "closed")
 

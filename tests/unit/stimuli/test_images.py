@@ -16,7 +16,7 @@ from backend.stimuli.images import (
     encode,
     pad_to,
     padded_length,
-    parse_equalise,
+    parse_preprocessing,
     process,
     resolve_format,
     suffix_of,
@@ -353,8 +353,8 @@ def test_equalising_puts_a_picture_through_the_loss(tmp_path):
     path = saved(tmp_path / "a.png", noise())
 
     lossless, _ = process(path, 40, "png")
-    lossy, _ = process(path, 40, "png", parse_equalise(["jpeg:40"]))
-    smooth, _ = process(path, 40, "png", parse_equalise(["size:10"]))
+    lossy, _ = process(path, 40, "png", parse_preprocessing(["jpeg:40"]))
+    smooth, _ = process(path, 40, "png", parse_preprocessing(["size:10"]))
 
     assert len(smooth) < len(lossless)
     assert not np.array_equal(np.asarray(read(lossy)), np.asarray(read(lossless)))
@@ -403,8 +403,8 @@ def test_what_is_no_picture_is_named(tmp_path, make, message):
 
 @pytest.mark.parametrize("step", ["jpeg", "jpeg:0", "jpeg:101", "size:4", "blur:2", "jpeg:९"])
 def test_a_loss_that_is_none_is_refused(step):
-    with pytest.raises(InvalidInput, match="--equalise must be"):
-        parse_equalise([step])
+    with pytest.raises(InvalidInput, match="--preprocess must be"):
+        parse_preprocessing([step])
 
 
 def test_the_format_follows_from_the_size():

@@ -119,8 +119,8 @@ def test_differences_the_pipeline_cannot_hide_are_said(tmp_path):
     intake = take(tmp_path, real, {"gan": gan})
 
     assert any("the reals were JPEG and the fakes of gan PNG" in note for note in intake.notes)
-    assert any("--equalise jpeg:75" in note for note in intake.notes)
-    assert any("enlarged" in note and "--equalise size:8" in note for note in intake.notes)
+    assert any("--preprocess jpeg:75" in note for note in intake.notes)
+    assert any("enlarged" in note and "--preprocess size:8" in note for note in intake.notes)
 
 
 def noise_of(intake, folder, truth):
@@ -134,10 +134,10 @@ def test_a_side_that_lost_noise_by_resampling_is_named_and_can_be_made_equal(tmp
     real, gan = fill(tmp_path / "real", size=size), fill(tmp_path / "gan", size=256)
 
     blurred = ingest(real, {"gan": gan}, tmp_path / "blurred", size_px=256)
-    even = ingest(real, {"gan": gan}, tmp_path / "even", size_px=256, equalise=["size:205"])
+    even = ingest(real, {"gan": gan}, tmp_path / "even", size_px=256, preprocess=["size:205"])
 
     before = "of the reals 100% were resampled by a few pixels, of the fakes of gan 0%"
-    remedy = "sharpness can give them away; --equalise size:205 brings both to one sharpness"
+    remedy = "sharpness can give them away; --preprocess size:205 brings both to one sharpness"
     assert blurred.notes == (f"{before}: {remedy}",)
     assert even.notes == (f"{before}; both went through 205 px",)
     assert noise_of(blurred, tmp_path / "blurred", "real") < 0.93 * noise_of(
@@ -341,7 +341,9 @@ def test_what_tells_the_sides_apart_is_told_with_the_files_that_cannot_be_used(t
     gan = fill(tmp_path / "soft", suffix="jpg")
     (gan / "text.png").write_text("hello")
 
-    with pytest.raises(Refused, match=r"--skip-bad; besides, the reals were PNG .*--equalise jpeg:\d+ puts"):
+    with pytest.raises(
+        Refused, match=r"--skip-bad; besides, the reals were PNG .*--preprocess jpeg:\d+ puts"
+    ):
         take(tmp_path, real, {"gan": gan})
 
 

@@ -117,13 +117,13 @@ def test_waiting_is_owed_minute_by_minute_and_the_call_comes_with_the_end_of_the
     study = room.store.study("faces")
     told = progress(room.store, study, room.clock())
 
-    called = CliRunner().invoke(main, ["call", "faces", "--data", str(tmp_path)])
+    called = CliRunner().invoke(main, ["admit-waiting", "faces", "--data", str(tmp_path)])
 
-    assert (before["minutes"], before["earned_usd_cents"], before["is_called"]) == (3, 30, False)
+    assert (before["minutes"], before["earned_usd_cents"], before["is_admitted"]) == (3, 30, False)
     assert told["retainer"] == {"waiting": 1, "owed_usd_cents": 30}
     assert "1 waiting to be called; owed for waiting: $0.30" in as_text(told)
     assert called.output.startswith("faces is open to evaluators\n")
-    assert sign(room, token).json["is_called"] is True
+    assert sign(room, token).json["is_admitted"] is True
 
 
 def test_pay_lists_who_waited_by_pseudonym_to_be_paid_by_hand(room, tmp_path):
@@ -215,7 +215,7 @@ def test_waiting_is_paid_only_while_there_is_something_to_wait_for(room, event):
     after = stay(room, token, 5)
 
     assert after["minutes"] <= before + 1
-    assert (told["is_called"], told["is_over"]) == (event != "complete", event == "complete")
+    assert (told["is_admitted"], told["is_over"]) == (event != "complete", event == "complete")
     assert before == (0 if event == "never paused" else 2)
 
 
@@ -229,13 +229,13 @@ def test_nobody_is_paid_to_wait_for_a_study_that_has_paused_itself(room):
     told = sign(room, token).json  # the last interval that counts
     after = stay(room, token, 5)["minutes"]
 
-    assert (told["is_called"], told["is_over"]) == (False, True)
+    assert (told["is_admitted"], told["is_over"]) == (False, True)
     assert (before, after) == (2, 2)
     assert come(room, passed).json["error"]["code"] == "no_retainer"
     public = room.http.get("/api/studies/faces").json
     assert (public["paused"], public["retainer"]) == (True, None)
     set_paused(room.store, "faces", False, "2027")
-    assert sign(room, token).json["is_called"] is True
+    assert sign(room, token).json["is_admitted"] is True
 
 
 def test_who_waits_again_after_another_pause_is_paid_again(room):

@@ -2,9 +2,9 @@
 
 import pytest
 
+from backend.competitions import submissions
+from backend.competitions.terms import Terms, set_terms
 from backend.jobs import queue
-from backend.standing import submissions
-from backend.standing.terms import Terms, stand
 
 from .. import sample_studies as studies
 from .members import as_member, tokens_of_all
@@ -23,7 +23,7 @@ def there(world):
         headers=as_member(held["submitter"]),
     )
     study = world.store.study("faces")
-    record = stand(world.store, study, Terms("Faces", published=True), world.clock())
+    record = set_terms(world.store, study, Terms("Faces", published=True), world.clock())
     member = "a-submitter"
     sent, _ = submissions.submit(
         world.store, b"key", study, record, member, "gan", upload.json["digest"], world.clock()

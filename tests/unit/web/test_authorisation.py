@@ -58,14 +58,14 @@ TABLE = {
     "GET /api/studies/{study}/sessions": (RESEARCHER, 404),
     "POST /api/studies/{study}/pause": (RESEARCHER, 404),
     "POST /api/studies/{study}/resume": (RESEARCHER, 404),
-    "POST /api/studies/{study}/call": (RESEARCHER, 404),
+    "POST /api/studies/{study}/admit-waiting": (RESEARCHER, 404),
     "POST /api/studies/{study}/set": (RESEARCHER, 400),
     "POST /api/studies/{study}/clear": (RESEARCHER, 404),
     "GET /api/studies/{study}/contents": (RESEARCHER, 404),
     "POST /api/studies/{study}/delete": (RESEARCHER, 400),
     "POST /api/studies/{study}/links": (RESEARCHER, 404),
     "POST /api/studies/{study}/simulate": (RESEARCHER, 404),
-    "POST /api/studies/{study}/draw": (RESEARCHER, 404),
+    "POST /api/studies/{study}/update-sampling": (RESEARCHER, 404),
     "POST /api/studies/{study}/sessions/{session}/withdraw": (RESEARCHER, 404),
     "GET /api/studies/{study}/retention": (RESEARCHER, 404),
     "POST /api/studies/{study}/retention": (RESEARCHER, 404),
@@ -99,8 +99,8 @@ TABLE = {
     "POST /api/studies/{study}/models": (RESEARCHER, 404),
     "POST /api/studies/{study}/previews": (RESEARCHER, 404),
     "POST /api/studies/{study}/duplicate": (RESEARCHER, 404),
-    # Standing studies
-    # Jobs, drafts, standing studies
+    # Leaderboard studies
+    # Jobs, drafts, leaderboard studies
     "POST /api/studies": (RESEARCHER, 400),
     "POST /api/audits": (RESEARCHER, 400),
     "POST /api/previews": (RESEARCHER, 400),
@@ -111,8 +111,8 @@ TABLE = {
     "GET /api/jobs": (RESEARCHER, 200),
     "GET /api/jobs/{job}": (SUBMITTER, 404),
     "POST /api/jobs/{job}/cancel": (SUBMITTER, 404),
-    "POST /api/studies/{study}/standing": (RESEARCHER, 404),
-    "GET /api/studies/{study}/standing": (RESEARCHER, 404),
+    "POST /api/studies/{study}/competition": (RESEARCHER, 404),
+    "GET /api/studies/{study}/competition": (RESEARCHER, 404),
     "POST /api/studies/{study}/submissions": (SUBMITTER, 400),
     "GET /api/studies/{study}/submissions": (SUBMITTER, 404),
     "GET /api/submissions": (SUBMITTER, 200),

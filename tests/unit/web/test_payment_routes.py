@@ -185,7 +185,7 @@ def test_without_a_token_what_is_owed_is_told_from_the_ledger(payday, me, monkey
     state = me.get("studies/faces/payments")
 
     assert (state["confirmation"], len(state["evaluators"])) == (None, 1)
-    assert "PROLIFIC_TOKEN" in state["trouble"]
+    assert "PROLIFIC_TOKEN" in state["problem"]
     me.refused("studies/faces/pay", confirmed, 409, "no_panel_token")
 
 

@@ -34,7 +34,7 @@ CHOICES = named_settings(lambda declared: declared.choices)
 
 @pytest.mark.parametrize("name", [*CHOICES])
 def test_choices_are_taken_and_others_are_not_unless_a_field_is_open(name):
-    needs = {"confidence_when": {"confidence": "5"}, "draw": {"draw_random_share": 0.5}}.get(name, {})
+    needs = {"confidence_when": {"confidence": "5"}, "sampling": {"random_sampling_share": 0.5}}.get(name, {})
     method = {"staircase": "time", "exposure_design": "exposures", "exposure_steps": "time"}.get(
         name, "infinity"
     )
@@ -76,12 +76,12 @@ def test_a_plan_is_of_the_study_as_it_is_set(me):
     assert made["study"]["total_usd_cents"] == 60 * (143 + 143)
     assert made["study"]["pay_usd_cents"] == 60 * 200
     assert made["study"]["hours"] == 10
-    assert (made["tells"]["test"], made["tells"]["evaluators"], len(made["tells"]["rows"])) == (
+    assert (made["precision"]["test"], made["precision"]["evaluators"], len(made["precision"]["rows"])) == (
         "all",
         20,
         6,
     )
-    assert all(0 < row["power"] < 1 and row["width"] > 0 for row in made["tells"]["rows"])
+    assert all(0 < row["power"] < 1 and row["width"] > 0 for row in made["precision"]["rows"])
     assert made["aim"]["aim"]["models"] == 3
     assert any("$6.00 an hour" in text for text in made["warnings"])
 
@@ -101,7 +101,7 @@ def test_a_wage_is_checked_by_whole_minutes_where_a_panel_pays(me):
 
 def test_more_evaluators_tell_more(me):
     few, many = (
-        me.post("plan", {"models": 2, "settings": {"evaluators": count}})["tells"]["rows"][0]
+        me.post("plan", {"models": 2, "settings": {"evaluators": count}})["precision"]["rows"][0]
         for count in (10, 90)
     )
 
@@ -116,7 +116,7 @@ def test_every_method_can_be_planned(me, method):
     made = me.post("plan", {"method": method, "models": 2})
 
     is_known = method in ("time", "tournament")
-    assert (made["tells"] is None, made["aim"] is None) == (not is_known, not is_known)
+    assert (made["precision"] is None, made["aim"] is None) == (not is_known, not is_known)
     assert (made["why_none"] is None) == is_known
     if method == "exposures":
         why = "no published study says how evaluators of Constant stimuli differ; a pilot does"
@@ -126,8 +126,8 @@ def test_every_method_can_be_planned(me, method):
 
 def test_a_plan_is_of_the_sessions_and_pictures_that_are_set(me):
     base, mixed, few, none = (
-        me.post("plan", {"models": 4, "settings": {"evaluators": 20, **settings}, **more})["tells"]["rows"][0]
-        for settings, more in (
+        me.post("plan", {"models": 4, "settings": {"evaluators": 20, **own}, **more})["precision"]["rows"][0]
+        for own, more in (
             ({}, {}), ({"models_per_session": 4}, {}), ({}, {"pictures": 60}), ({}, {"pictures": 40}),
         )
     )  # fmt: skip
@@ -145,9 +145,9 @@ def test_a_tournament_is_told_in_log_odds(me):
         me.post("plan", {**body, "settings": {**body["settings"], "ties": t}}) for t in (False, True)
     )
 
-    tells = plain["tells"]
-    assert (tells["unit"], tells["source"], tells["test"]) == ("log-odds", "simulated", "two")
-    assert 0.2 < tells["rows"][0]["width"] < ties["tells"]["rows"][0]["width"] < 1
+    precision = plain["precision"]
+    assert (precision["unit"], precision["source"], precision["test"]) == ("log-odds", "simulated", "two")
+    assert 0.2 < precision["rows"][0]["width"] < ties["precision"]["rows"][0]["width"] < 1
     assert plain["aim"]["rows"][0]["people"] == plain["aim"]["rows"][0]["evaluators"]
     assert me.post("plan", {**body, "models": 1})["why_none"] == "a tournament has two models or more"
     time = {"method": "time", "models": 2, "settings": {"models_per_session": 2}}
@@ -160,11 +160,11 @@ def test_a_tournament_is_told_in_log_odds(me):
 def test_power_is_for_the_difference_that_a_method_asks_for_at_first(me, method, difference):
     (choice,) = [each for each in me.get("methods")["methods"] if each["method"] == method]
 
-    tells = me.post("plan", {"method": method, "models": 2})["tells"]
+    precision = me.post("plan", {"method": method, "models": 2})["precision"]
 
-    assert tells["difference"] == choice["difference"] == difference
-    assert (tells["unit"], tells["source"]) == (choice["unit"], choice["without_pilot"])
-    assert 0 < tells["rows"][0]["power"] <= 1
+    assert precision["difference"] == choice["difference"] == difference
+    assert (precision["unit"], precision["source"]) == (choice["unit"], choice["without_pilot"])
+    assert 0 < precision["rows"][0]["power"] <= 1
 
 
 def test_a_pilot_gives_its_own_spreads(world, me):
@@ -174,11 +174,11 @@ def test_a_pilot_gives_its_own_spreads(world, me):
 
     made = me.post("plan", {"models": 2, "pilot": "faces"})
 
-    assert made["tells"]["source"] == "pilot"
-    assert {row["model"] for row in made["tells"]["rows"]} == {"gan", "vae"}
-    assert made["tells"]["assurance"] == 0.8
+    assert made["precision"]["source"] == "pilot"
+    assert {row["model"] for row in made["precision"]["rows"]} == {"gan", "vae"}
+    assert made["precision"]["assurance"] == 0.8
     sure = me.post("plan", {"models": 2, "pilot": "faces", "assurance": 0.5, "pictures": 4000})
-    assert sure["tells"]["rows"][0]["width"] < made["tells"]["rows"][0]["width"]
+    assert sure["precision"]["rows"][0]["width"] < made["precision"]["rows"][0]["width"]
     me.post("plan", {"pilot": "none"}, 404)
     me.post("plan", {"method": "time", "pilot": "faces"}, 400)
 

@@ -37,7 +37,7 @@ def study(world):
 
 def offered(me, query=f"url={URL}"):
     found = me.get(f"studies/faces/recruitment?{query}")
-    assert found["hindrance"] is None
+    assert found["obstacle"] is None
     return found
 
 
@@ -125,7 +125,7 @@ def test_a_plan_over_its_budget_is_neither_offered_nor_begun(fake, me, study):
     found = me.get(f"studies/faces/recruitment?url={URL}&budget_usd_cents=1853")
 
     assert found["confirmation"] is None
-    assert "over the budget" in found["hindrance"]
+    assert "over the budget" in found["obstacle"]
     assert "over the budget" in me.refused("studies/faces/recruit", body, 400, "invalid")
     assert made(fake) == []
 
@@ -136,7 +136,7 @@ def test_more_places_than_the_budget_pays_for_are_not_offered(fake, me, study):
     found = me.get(f"studies/faces/recruitment?url={URL}&places=8")
 
     assert found["confirmation"] is None
-    assert "8 slots cost $24.72 at most, over the budget of $18.54" in found["hindrance"]
+    assert "8 slots cost $24.72 at most, over the budget of $18.54" in found["obstacle"]
 
 
 def test_a_wage_under_the_least_that_the_panel_allows_is_not_offered(me, world):
@@ -145,7 +145,7 @@ def test_a_wage_under_the_least_that_the_panel_allows_is_not_offered(me, world):
     found = me.get(f"studies/faces/recruitment?url={URL}")
 
     assert (found["plan"], found["confirmation"]) == (None, None)
-    assert "under the panel's least wage" in found["hindrance"]
+    assert "under the panel's least wage" in found["obstacle"]
 
 
 def test_a_recruitment_is_paused_resumed_and_stopped(fake, me, study):
@@ -214,7 +214,7 @@ def test_a_higher_fee_than_was_rehearsed_is_published_within_the_budget_only(fak
 
     found = me.get(f"studies/faces/recruitment?url={URL}&fee_percent=60")
 
-    assert "over the budget of $18.54" in found["hindrance"]
+    assert "over the budget of $18.54" in found["obstacle"]
     assert published(fake) == []
     more = offered(me, f"url={URL}&fee_percent=60&budget_usd_cents=3000")
     me.post(
@@ -267,7 +267,7 @@ def test_a_recruitment_that_was_stopped_takes_in_nobody_more(fake, me, study):
     found = me.get(f"studies/faces/recruitment?url={URL}&places=8&budget_usd_cents=5000")
 
     assert (found["plan"], found["confirmation"]) == (None, None)
-    assert "was stopped permanently" in found["hindrance"]
+    assert "was stopped permanently" in found["obstacle"]
 
 
 def test_fewer_places_than_are_published_are_not_offered(fake, me, study):
@@ -276,7 +276,7 @@ def test_fewer_places_than_are_published_are_not_offered(fake, me, study):
     found = me.get(f"studies/faces/recruitment?url={URL}&places=2")
 
     assert (found["plan"], found["confirmation"]) == (None, None)
-    assert "the number of slots can only grow: there are 6, and 2 were asked for" in found["hindrance"]
+    assert "the number of slots can only grow: there are 6, and 2 were asked for" in found["obstacle"]
 
 
 def test_what_is_in_the_way_is_told(world, me, fake):
@@ -284,9 +284,9 @@ def test_what_is_in_the_way_is_told(world, me, fake):
     world.add(studies.study("link", images=8, panel="link"))
     world.add(studies.study("paid", images=8, minutes=10, base_usd_cents=200))
 
-    assert "no base pay" in me.get(f"studies/faces/recruitment?url={URL}")["hindrance"]
-    assert "made for the panel link" in me.get(f"studies/link/recruitment?url={URL}")["hindrance"]
-    assert "by https" in me.get("studies/paid/recruitment?url=ftp://x")["hindrance"]
+    assert "no base pay" in me.get(f"studies/faces/recruitment?url={URL}")["obstacle"]
+    assert "made for the panel link" in me.get(f"studies/link/recruitment?url={URL}")["obstacle"]
+    assert "by https" in me.get("studies/paid/recruitment?url=ftp://x")["obstacle"]
     me.get("studies/faces/recruitment?places=nan", 400)
     me.get("studies/faces/recruitment?fee_percent=1e1", 400)
 
@@ -304,5 +304,5 @@ def test_a_panel_that_refuses_says_so_and_keeps_what_is_known(fake, me, study, m
     state = me.get("studies/faces/recruitment")
 
     assert (state["recruited"]["state"], state["at_panel"]) == ("published", None)
-    assert "Prolific" in state["trouble"]
+    assert "Prolific" in state["problem"]
     me.refused("studies/faces/recruitment", {"action": "stop"}, 409, "panel_token_refused")

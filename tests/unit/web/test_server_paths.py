@@ -149,7 +149,7 @@ def of_study(orders, study):
     upload, bad = orders.sent(noise(3000)), orders.sent({**noise(4000), "cut it.png": picture(5)[:300]})
     wanted = {
         "simulate": {"evaluators": 1},
-        "draw": {},
+        "update-sampling": {},
         "metrics": {},
         "agree": {},
         "models": {"model": "dit", "upload": upload},

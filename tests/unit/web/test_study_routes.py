@@ -192,7 +192,7 @@ def test_calling_opens_a_study_and_tells_how_many_waited(world, me):
     begin(world.store, study, "", {"PROLIFIC_PID": "p1"}, world.clock().timestamp())
 
     assert me.get("studies/faces/record")["waiting"] == 1
-    assert me.post("studies/faces/call") == {"paused": False, "called": 1}
+    assert me.post("studies/faces/admit-waiting") == {"paused": False, "notified": 1}
 
 
 def test_settings_change_until_somebody_begins(world, me, study):
@@ -298,7 +298,7 @@ def test_only_real_sessions_of_the_study_itself_are_withdrawn(world, me, study):
 def test_deleting_needs_the_name_and_refuses_what_is_owed(world, me, study):
     me.refused("studies/faces/delete", {"confirm": "face"}, 400, "invalid")
     world.player().play()
-    assert "1 evaluator is owed" in me.get("studies/faces/contents")["hindrance"]
+    assert "1 evaluator is owed" in me.get("studies/faces/contents")["obstacle"]
     assert "1 evaluator is owed" in me.refused("studies/faces/delete", {"confirm": "faces"}, 409, "conflict")
     assert me.get("studies")["studies"]
 
@@ -306,7 +306,7 @@ def test_deleting_needs_the_name_and_refuses_what_is_owed(world, me, study):
 def test_a_deleted_study_is_gone_at_once_and_its_sessions_soon(world, me, study):
     session = world.player(simulated=True).state["session"]
     assert me.get("studies/faces/contents") == {
-        "sessions": 0, "simulated": 1, "responses": 0, "files": 0, "hindrance": None,
+        "sessions": 0, "simulated": 1, "responses": 0, "files": 0, "obstacle": None,
     }  # fmt: skip
 
     job = me.post("studies/faces/delete", {"confirm": "faces"}, 202)["job"]
@@ -392,12 +392,12 @@ def test_a_simulation_that_makes_no_sense_is_refused_at_once(world, me, study, b
 
 
 def test_pictures_that_need_evaluators_are_found_by_a_job(world, me):
-    world.add(studies.study(draw="least-seen", **SMALL))
+    world.add(studies.study(sampling="least-seen", **SMALL))
     world.add(studies.study("plain", **SMALL))
     world.player().play()
 
-    assert me.job("studies/faces/draw").result["sessions"] == 1
-    me.refused("studies/plain/draw", {}, 400, "invalid")
+    assert me.job("studies/faces/update-sampling").result["sessions"] == 1
+    me.refused("studies/plain/update-sampling", {}, 400, "invalid")
 
 
 class SlowWatch(Watch):
@@ -589,11 +589,11 @@ EDITS = {
         lambda reply: reply["budget_usd_cents"],
         ("payments", None),
     ),
-    "standing": (
+    "competition": (
         lambda value: {"title": f"Faces {value}"},
         lambda value: {"title": f"Faces {value}"} if value else "none",
         lambda reply: reply["title"].removeprefix("Faces "),
-        ("standing", None),
+        ("competition", None),
     ),
 }
 """By route that replaces stored values: its body, what it replaces, what is stored, where that is read."""

@@ -1,4 +1,5 @@
-"""Submissions to a standing study over HTTP: states, retries, limits, refusals, withdrawal, and no leaks."""
+"""Submissions to a leaderboard study over HTTP: states, retries, limits, refusals, withdrawal, and no
+leaks."""
 
 import hashlib
 import io
@@ -13,12 +14,12 @@ from PIL import Image
 
 from backend.administration import join
 from backend.cli import main
+from backend.competitions import competition, join_job, names, submissions, table
+from backend.competitions.badge import badge
+from backend.competitions.terms import competition_of
 from backend.jobs import queue
 from backend.jobs.worker import Worker
 from backend.members import memberships, tokens
-from backend.standing import competition, join_job, names, submissions, table
-from backend.standing.badge import badge
-from backend.standing.terms import standing
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
 from backend.task import withdrawal
@@ -60,8 +61,8 @@ class Site(World):
             return self.http.get(path, headers=token)
         return self.http.post(path, json=body, headers=token)
 
-    def stand(self, **terms):
-        reply = self.ask("/api/studies/faces/standing", {**TERMS, **terms}, "owner")
+    def set_terms(self, **terms):
+        reply = self.ask("/api/studies/faces/competition", {**TERMS, **terms}, "owner")
         assert reply.status_code == 200, reply.json
         return reply.json
 
@@ -122,7 +123,7 @@ def submitted(site, model="gan", seed=3, member="ann@lab.example", count=4):
 
 
 def test_a_model_is_submitted_checked_judged_scored_and_published(site):
-    site.stand(about="One.\n\nTwo <script>alert(1)</script>.", limit={"count": 2, "days": 7})
+    site.set_terms(about="One.\n\nTwo <script>alert(1)</script>.", limit={"count": 2, "days": 7})
     upload, digest = site.upload(pictures(3))
     path = "/api/studies/faces/submissions"
     before = site.ask(path).json["limit"]
@@ -183,7 +184,7 @@ def test_a_model_is_submitted_checked_judged_scored_and_published(site):
 
 
 def test_two_of_one_name_at_once_make_one_and_other_pictures_are_refused(site):
-    site.stand()
+    site.set_terms()
     digests = [f"{i:064x}" for i in range(6)]
 
     with ThreadPoolExecutor(6) as pool:
@@ -205,7 +206,7 @@ def test_two_of_one_name_at_once_make_one_and_other_pictures_are_refused(site):
 
 def test_the_one_of_two_at_once_that_is_accepted_joins(site):
     """The other, which is refused, may have claimed the name between its claim and its being stored."""
-    site.stand()
+    site.set_terms()
     upload, digest = site.upload(pictures(3))
     one = site.ask("/api/studies/faces/submissions", {"model": "gan", "digest": digest}).json
     study = site.store.study("faces")
@@ -219,7 +220,7 @@ def test_the_one_of_two_at_once_that_is_accepted_joins(site):
 
 
 def test_a_name_is_one_models_whoever_submits_it(site):
-    site.stand()
+    site.set_terms()
     found = memberships.add(site.store, "rita", "researcher", "owner", site.clock())
     site.of["rita"] = tokens.issue(site.store, found, "", 3650, "owner", site.clock())[1]
 
@@ -235,7 +236,7 @@ def test_a_name_is_one_models_whoever_submits_it(site):
 
 
 def test_a_limit_holds_for_submissions_at_once_and_failures_cost_none(site):
-    site.stand(limit={"count": 2, "days": 7})
+    site.set_terms(limit={"count": 2, "days": 7})
 
     refused = submitted(site, "few", count=2)
     assert refused["state"] == "refused"
@@ -265,7 +266,7 @@ def test_a_limit_holds_for_submissions_at_once_and_failures_cost_none(site):
 
 
 def test_a_check_that_failed_costs_no_try_until_its_pictures_are_sent_again(site):
-    site.stand(limit={"count": 1, "days": 7})
+    site.set_terms(limit={"count": 1, "days": 7})
     upload, digest = site.upload(pictures(3))
     path = "/api/studies/faces/submissions"
     failed = site.ask(path, {"model": "gan", "digest": digest}).json
@@ -290,7 +291,7 @@ def test_a_check_that_failed_costs_no_try_until_its_pictures_are_sent_again(site
 
 
 def test_a_refused_name_can_be_used_again_and_the_reason_names_files_alone(site):
-    site.stand()
+    site.set_terms()
     bad = {**pictures(3), "broken.png": b"no picture", "sub/x.txt": b"?"}
 
     refused = site.submit("gan", bad)
@@ -306,7 +307,7 @@ def test_a_refused_name_can_be_used_again_and_the_reason_names_files_alone(site)
 
 
 def test_a_worker_killed_after_the_model_joined_makes_no_second_one(site, monkeypatch):
-    site.stand()
+    site.set_terms()
     upload, digest = site.upload(pictures(3))
     one = site.ask("/api/studies/faces/submissions", {"model": "gan", "digest": digest}).json
     site.ask(f"/api/submissions/{one['submission']}/pictures", {"upload": upload})
@@ -333,7 +334,7 @@ def test_a_worker_killed_after_the_model_joined_makes_no_second_one(site, monkey
 
 
 def test_a_fault_of_the_server_costs_no_try_and_is_mended_by_sending_again(site):
-    site.stand(limit={"count": 1, "days": 7})
+    site.set_terms(limit={"count": 1, "days": 7})
     upload, digest = site.upload(pictures(3))
     one = site.ask("/api/studies/faces/submissions", {"model": "gan", "digest": digest}).json
     path = f"/api/submissions/{one['submission']}"
@@ -353,7 +354,7 @@ def test_a_fault_of_the_server_costs_no_try_and_is_mended_by_sending_again(site)
 
 
 def test_a_submitter_sees_nothing_of_another(site):
-    site.stand(submitters=["ann@lab.example", "bob"], embargo_until="2027-01-01")
+    site.set_terms(submitters=["ann@lab.example", "bob"], embargo_until="2027-01-01")
     mine = submitted(site, "secret-gan", seed=3)
     unknown = site.ask(f"/api/submissions/{'0' * 24}", member="bob")
     known = f"/api/submissions/{mine['submission']}"
@@ -395,7 +396,7 @@ def test_a_submitter_sees_nothing_of_another(site):
 
 
 def test_real_pictures_are_refused_without_saying_which(site, made):
-    site.stand()
+    site.set_terms()
     reals = {path.name: path.read_bytes() for path in (made.parent / "real").iterdir()}
 
     refused = site.submit("thief", {**pictures(9), "x.png": reals["0.png"]})
@@ -408,7 +409,7 @@ def test_real_pictures_are_refused_without_saying_which(site, made):
 
 def test_a_refusal_does_not_say_whose_a_picture_is(site, made):
     """Whoever is an evaluator too could submit what was shown, and learn whether it was real."""
-    site.stand()
+    site.set_terms()
     own, others = pictures(21), pictures(22)
     assert submitted(site, "own", 21)["state"] == "collecting"
     assert submitted(site, "others", 22, "bob")["state"] == "collecting"
@@ -426,7 +427,7 @@ def test_a_refusal_does_not_say_whose_a_picture_is(site, made):
 
 
 def test_what_was_withdrawn_is_compared_with_too_since_it_was_shown(site):
-    site.stand()
+    site.set_terms()
     withdrawn = submitted(site, "others", 22, "bob")
     site.ask(f"/api/submissions/{withdrawn['submission']}/withdraw", {}, "bob")
 
@@ -436,7 +437,7 @@ def test_what_was_withdrawn_is_compared_with_too_since_it_was_shown(site):
 
 
 def test_the_progress_of_a_check_does_not_say_how_many_pictures_others_have(site, monkeypatch):
-    site.stand()
+    site.set_terms()
     submitted(site, "others", 22, "bob")
     told = []
     monkeypatch.setattr(
@@ -452,7 +453,7 @@ def test_the_progress_of_a_check_does_not_say_how_many_pictures_others_have(site
 
 def test_nobody_submits_under_the_name_of_a_model_that_is_there(site):
     """Its score would be shown as that of other pictures, and its withdrawal would end that of another."""
-    site.stand()
+    site.set_terms()
     site.submit("extra", pictures(5), "owner")
     site.of["res"] = tokens.issue(
         site.store, memberships.add(site.store, "res", "researcher", "owner", site.clock()), "", 9, "owner",
@@ -471,7 +472,7 @@ def test_nobody_submits_under_the_name_of_a_model_that_is_there(site):
 
 
 def test_what_is_not_accepted_leaves_nothing_in_the_store(site):
-    site.stand(opens_at="2027-01-01")
+    site.set_terms(opens_at="2027-01-01")
 
     given = [{"model": f"gan {i}", "digest": "0" * 64} for i in range(3)]
     late = [site.ask("/api/studies/faces/submissions", each) for each in given]
@@ -481,7 +482,7 @@ def test_what_is_not_accepted_leaves_nothing_in_the_store(site):
 
 
 def test_names_of_submitters_are_theirs_however_they_are_written(site):
-    site.stand(submitters=["Ann@lab.example"])
+    site.set_terms(submitters=["Ann@lab.example"])
 
     given = site.ask("/api/studies/faces/submissions", {"model": "gan", "digest": "0" * 64})
 
@@ -490,7 +491,7 @@ def test_names_of_submitters_are_theirs_however_they_are_written(site):
 
 def test_why_the_server_failed_is_not_for_submitters(site):
     """The reason may name files of the server, or what others do at the same time."""
-    site.stand()
+    site.set_terms()
     upload, digest = site.upload(pictures(3))
     path = (
         "/api/submissions/"
@@ -513,7 +514,7 @@ def test_why_the_server_failed_is_not_for_submitters(site):
 
 def test_a_study_that_is_not_open_to_a_member_does_not_exist_for_it(site):
     nothing = site.ask("/api/studies/faces/submissions", {"model": "gan", "digest": "0" * 64}, "bob")
-    site.stand(submitters=["ann@lab.example"])
+    site.set_terms(submitters=["ann@lab.example"])
 
     closed = site.ask("/api/studies/faces/submissions", {"model": "gan", "digest": "0" * 64}, "bob")
     missing = site.ask("/api/studies/nowhere/submissions", {"model": "gan", "digest": "0" * 64}, "bob")
@@ -521,11 +522,11 @@ def test_a_study_that_is_not_open_to_a_member_does_not_exist_for_it(site):
     assert nothing.status_code == closed.status_code == missing.status_code == 404
     assert nothing.json["error"]["message"] == closed.json["error"]["message"]
     assert missing.json["error"]["message"].replace("nowhere", "faces") == closed.json["error"]["message"]
-    assert site.ask("/api/studies/faces/standing", member="ann@lab.example").status_code == 403
+    assert site.ask("/api/studies/faces/competition", member="ann@lab.example").status_code == 403
 
 
 def test_what_is_not_published_does_not_exist_for_the_public(site):
-    site.stand(published=False)
+    site.set_terms(published=False)
 
     hidden = [site.ask(path, member=None) for path in ("/api/competitions/faces", "/competitions/faces")]
 
@@ -536,7 +537,7 @@ def test_what_is_not_published_does_not_exist_for_the_public(site):
 
 
 def test_the_page_of_a_competition_with_the_host_of_its_request_is_for_no_shared_cache(site):
-    site.stand()
+    site.set_terms()
 
     page = site.http.get("/competitions/faces", headers={"Host": "evil.example"})
 
@@ -545,7 +546,7 @@ def test_the_page_of_a_competition_with_the_host_of_its_request_is_for_no_shared
 
 
 def test_a_withdrawn_model_gets_no_more_evaluators_and_its_answers_stay(site):
-    site.stand(limit={"count": 1, "days": 7})
+    site.set_terms(limit={"count": 1, "days": 7})
     one = submitted(site)
     site.judge(2)
     path = f"/api/submissions/{one['submission']}"
@@ -569,7 +570,7 @@ def test_a_withdrawn_model_gets_no_more_evaluators_and_its_answers_stay(site):
 
 
 def test_what_is_withdrawn_before_it_joined_costs_nothing_and_frees_its_name(site):
-    site.stand(limit={"count": 1, "days": 7})
+    site.set_terms(limit={"count": 1, "days": 7})
     upload, digest = site.upload(pictures(3))
     one = site.ask("/api/studies/faces/submissions", {"model": "gan", "digest": digest}).json
     path = f"/api/submissions/{one['submission']}"
@@ -585,7 +586,7 @@ def test_what_is_withdrawn_before_it_joined_costs_nothing_and_frees_its_name(sit
 
 
 def test_what_is_withdrawn_while_it_is_checked_does_not_join_and_costs_nothing(site, monkeypatch):
-    site.stand(limit={"count": 1, "days": 7})
+    site.set_terms(limit={"count": 1, "days": 7})
     upload, digest = site.upload(pictures(3))
     one = site.ask("/api/studies/faces/submissions", {"model": "gan", "digest": digest}).json
     path = f"/api/submissions/{one['submission']}"
@@ -609,7 +610,7 @@ def test_what_is_withdrawn_while_it_is_checked_does_not_join_and_costs_nothing(s
 
 def test_a_name_that_is_withdrawn_at_the_last_moment_gives_its_model_to_no_other_pictures(site, monkeypatch):
     """Else those would have the score of the others, or none for ever, since their model is closed."""
-    site.stand()
+    site.set_terms()
     first, second = site.upload(pictures(3)), site.upload(pictures(4))
     path = "/api/studies/faces/submissions"
     sent = []
@@ -639,7 +640,7 @@ def test_a_name_that_is_withdrawn_at_the_last_moment_gives_its_model_to_no_other
 
 
 def test_what_is_withdrawn_while_pictures_are_published_does_not_join(site):
-    site.stand()
+    site.set_terms()
     upload, digest = site.upload(pictures(3))
     one = site.ask("/api/studies/faces/submissions", {"model": "gan", "digest": digest}).json
     path = f"/api/submissions/{one['submission']}"
@@ -662,7 +663,7 @@ def test_a_badge_names_its_model_however_long_the_title_is():
 
 
 def test_what_joins_while_it_is_withdrawn_gets_no_evaluators(site, monkeypatch):
-    site.stand()
+    site.set_terms()
     upload, digest = site.upload(pictures(3))
     one = site.ask("/api/studies/faces/submissions", {"model": "gan", "digest": digest}).json
     path = f"/api/submissions/{one['submission']}"
@@ -683,7 +684,7 @@ def test_what_joins_while_it_is_withdrawn_gets_no_evaluators(site, monkeypatch):
 
 
 def test_the_command_says_that_a_check_failed(site):
-    site.stand()
+    site.set_terms()
     upload, digest = site.upload(pictures(3))
     one = site.ask("/api/studies/faces/submissions", {"model": "gan", "digest": digest}).json
     site.ask(f"/api/submissions/{one['submission']}/pictures", {"upload": upload})
@@ -691,17 +692,17 @@ def test_the_command_says_that_a_check_failed(site):
         stored.unlink()
     site.worker.run_once()
 
-    shown = CliRunner().invoke(main, ["stand", "faces", "--data", str(site.data.root)])
+    shown = CliRunner().invoke(main, ["competition", "faces", "--data", str(site.data.root)])
 
     assert "gan  awaiting_pictures: the check was not finished" in shown.output
 
 
 def test_a_failed_check_is_done_again_once_though_the_pictures_are_sent_twice_at_once(site):
-    site.stand()
+    site.set_terms()
     upload, digest = site.upload(pictures(3))
     one = site.ask("/api/studies/faces/submissions", {"model": "gan", "digest": digest}).json
     study, sent = submissions.submission(site.store, one["submission"], None)
-    record = standing(site.store, study)
+    record = competition_of(site.store, study)
 
     def give(one):
         return submissions.give_pictures(
@@ -717,7 +718,7 @@ def test_a_failed_check_is_done_again_once_though_the_pictures_are_sent_twice_at
 
 @pytest.mark.parametrize("counts", ["best", "last"])
 def test_one_model_of_a_submitter_stands_in_the_table(site, counts):
-    site.stand(counts=counts)
+    site.set_terms(counts=counts)
     ids = []
     for i, model in enumerate(("one", "two")):
         ids.append(submitted(site, model, seed=20 + i)["submission"])
@@ -733,7 +734,7 @@ def test_one_model_of_a_submitter_stands_in_the_table(site, counts):
 
 
 def test_dates_and_changed_terms(site):
-    site.stand(opens_at="2030-01-01", closes_at="2030-02-01T12:00:00+01:00")
+    site.set_terms(opens_at="2030-01-01", closes_at="2030-02-01T12:00:00+01:00")
     given = {"model": "gan", "digest": "0" * 64}
 
     early = site.ask("/api/studies/faces/submissions", given)
@@ -745,8 +746,8 @@ def test_dates_and_changed_terms(site):
     assert (early.status_code, early.json["error"]["code"]) == (409, "not_open")
     assert open_.status_code == 201
     assert "closed on 2030-02-01 11:00 UTC" in late.json["error"]["message"]
-    hash_before = site.ask("/api/studies/faces/standing", member="owner").json["protocol_sha256"]
-    changed = site.stand(opens_at="2030-01-01", closes_at="2030-03-01")
+    hash_before = site.ask("/api/studies/faces/competition", member="owner").json["protocol_sha256"]
+    changed = site.set_terms(opens_at="2030-01-01", closes_at="2030-03-01")
     assert [change["terms"] for change in changed["changes"]] == [["closes_at"]]
     assert changed["protocol_sha256"] == hash_before
     assert hashlib.sha256(changed["protocol"].encode()).hexdigest() == hash_before
@@ -771,7 +772,7 @@ def test_dates_and_changed_terms(site):
     ],
 )
 def test_terms_that_are_not_valid_are_refused(site, changes, message):
-    reply = site.ask("/api/studies/faces/standing", {**TERMS, **changes}, "owner")
+    reply = site.ask("/api/studies/faces/competition", {**TERMS, **changes}, "owner")
 
     assert reply.status_code == 400
     assert message in reply.json["error"]["message"]
@@ -789,7 +790,7 @@ def test_terms_that_are_not_valid_are_refused(site, changes, message):
     ],
 )
 def test_submissions_that_are_not_valid_are_refused(site, given, status, message):
-    site.stand()
+    site.set_terms()
 
     reply = site.ask("/api/studies/faces/submissions", given)
 
@@ -799,7 +800,7 @@ def test_submissions_that_are_not_valid_are_refused(site, given, status, message
 
 
 def test_an_upload_must_be_the_members_own_complete_and_of_the_pictures_submitted(site):
-    site.stand()
+    site.set_terms()
     upload, digest = site.upload(pictures(3))
     others, _ = site.upload(pictures(3), member="bob")
     wrong, _ = site.upload(pictures(4))
@@ -815,7 +816,7 @@ def test_an_upload_must_be_the_members_own_complete_and_of_the_pictures_submitte
 
 
 def test_deleting_a_study_forgets_its_submissions(site):
-    site.stand()
+    site.set_terms()
     one = submitted(site)
 
     deleted = CliRunner().invoke(main, ["delete", "faces", "--yes", "faces", "--data", str(site.data.root)])
@@ -823,13 +824,13 @@ def test_deleting_a_study_forgets_its_submissions(site):
     assert deleted.exit_code == 0, deleted.output
     assert site.ask(f"/api/submissions/{one['submission']}").status_code == 404
     assert not [*site.store.entries("submissions faces")]
-    assert not [*site.store.entries("standing")]
+    assert not [*site.store.entries("competitions")]
     assert not [*site.store.entries("submission_ids")]
 
 
 def test_a_table_that_could_not_be_made_is_tried_again_within_the_hour(site, monkeypatch):
     monkeypatch.setattr(competition, "_MOST_AT_ONCE", 1)
-    site.stand()
+    site.set_terms()
     site.judge(2)
     woken = []
     with queue.waking(woken.append):
@@ -848,7 +849,7 @@ def test_a_table_that_could_not_be_made_is_tried_again_within_the_hour(site, mon
 
 def test_a_score_is_shown_from_a_table_that_has_all_evaluators(site):
     """A table may be older than the last evaluator; a client takes the first score for the final one."""
-    site.stand()
+    site.set_terms()
     path = f"/api/submissions/{submitted(site)['submission']}"
     while site.ask(path).json["result"]["evaluators"] < 1:
         site.judge(1)
@@ -872,7 +873,7 @@ def test_a_score_is_shown_from_a_table_that_has_all_evaluators(site):
 
 def test_what_is_scored_stays_so_though_an_evaluator_withdraws(site):
     """Else its submitter could take it out with its score in hand, and it would leave the table."""
-    site.stand()
+    site.set_terms()
     path = f"/api/submissions/{submitted(site)['submission']}"
     site.judge(4)
     assert site.ask(path).json["state"] == "scored"
@@ -891,7 +892,7 @@ def test_what_is_scored_stays_so_though_an_evaluator_withdraws(site):
 
 
 def test_progress_is_read_again_after_the_clock_was_put_back(site):
-    site.stand()
+    site.set_terms()
     path = f"/api/submissions/{submitted(site)['submission']}"
     site.ask(path)
     site.clock.move(days=-1)
@@ -903,7 +904,7 @@ def test_progress_is_read_again_after_the_clock_was_put_back(site):
 
 def test_the_table_of_a_large_competition_is_made_by_the_worker(site, monkeypatch):
     monkeypatch.setattr(competition, "_MOST_AT_ONCE", 1)
-    site.stand()
+    site.set_terms()
     site.judge(2)
 
     first = site.ask("/api/competitions/faces", member=None).json
@@ -918,7 +919,7 @@ def test_the_table_of_a_large_competition_is_made_by_the_worker(site, monkeypatc
 
 def test_no_submission_and_no_table_names_a_folder_of_the_server(site, tmp_path, monkeypatch):
     seen = Seen(site.app, tmp_path)
-    site.stand()
+    site.set_terms()
     cut = picture(np.random.default_rng(9))[:300]
     real = next((tmp_path / "data/images/faces").iterdir()).read_bytes()
     sent = {
@@ -963,7 +964,7 @@ def out_of_space(site):
 
 
 def test_the_table_is_made_again_after_the_clock_was_put_back(site):
-    site.stand()
+    site.set_terms()
     submitted(site)
     site.judge(4)
     assert len(site.ask("/api/competitions/faces", member=None).json["models"]) == 2
@@ -977,7 +978,7 @@ def test_the_table_is_made_again_after_the_clock_was_put_back(site):
 
 
 def test_who_asks_again_and_again_has_the_table_made_once(site, monkeypatch):
-    site.stand()
+    site.set_terms()
     site.judge(2)
     made = []
     monkeypatch.setattr(table, "scored_rows", lambda *given: made.append(given) or {})
@@ -989,7 +990,7 @@ def test_who_asks_again_and_again_has_the_table_made_once(site, monkeypatch):
 
 
 def test_a_member_lists_its_own_submissions_and_the_studies_that_are_open_to_it(site):
-    site.stand(submitters=["bob"], limit={"count": 2, "days": 7})
+    site.set_terms(submitters=["bob"], limit={"count": 2, "days": 7})
     submitted(site, member="bob")
     everybody = site.ask("/api/submissions", member=None)
     ann, bob = (site.ask("/api/submissions", member=name).json for name in ("ann@lab.example", "bob"))
@@ -1002,7 +1003,7 @@ def test_a_member_lists_its_own_submissions_and_the_studies_that_are_open_to_it(
 
 def test_pictures_that_are_gone_before_they_were_checked_are_to_be_sent_again(site):
     """As after a backup was restored, which has no uploads; the submitter reads that."""
-    site.stand()
+    site.set_terms()
     upload, digest = site.upload(pictures(3))
     one = site.ask("/api/studies/faces/submissions", {"model": "gan", "digest": digest}).json
     path = f"/api/submissions/{one['submission']}"
@@ -1021,7 +1022,7 @@ def test_pictures_that_are_gone_before_they_were_checked_are_to_be_sent_again(si
 
 
 def test_a_submitter_has_a_limited_number_of_checks_at_a_time(site):
-    site.stand()
+    site.set_terms()
     for number in range(queue.MOST_OPEN - 1):
         queue.enqueue(site.store, "join", "faces", "ann@lab.example", {}, site.clock(), str(number))
     paths = []

@@ -1,4 +1,4 @@
-"""The names of models within a standing study: each belongs to one submission, whoever's it is.
+"""The names of models within a leaderboard study: each belongs to one submission, whoever's it is.
 
 A submitter's models are called by its own name besides, but researchers, and models that the study was made
 with, share one space of names. Without this, a submission could take the model of another for its own.
@@ -11,7 +11,7 @@ from backend.experiment.records import Study
 from backend.foundation.errors import Conflict
 from backend.stores.store import Store
 from backend.stores.updates import update
-from backend.studies.standing_books import names_of
+from backend.studies.competition_books import names_of
 
 
 def claim(

@@ -4,10 +4,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from backend.competitions.progress import NONE, Progress, is_judged, scored_at, wanted
+from backend.competitions.submissions import Submission
 from backend.experiment.judgments import method_named
 from backend.experiment.records import Study
-from backend.standing.progress import NONE, Progress, is_judged, scored_at, wanted
-from backend.standing.submissions import Submission
 
 AWAITING: Final = "awaiting_pictures"
 QUEUED: Final = "queued"

@@ -2,10 +2,10 @@
 
 import pytest
 
-from backend.standing.progress import ModelProgress
-from backend.standing.submissions import Submission
-from backend.standing.table import table_rows
-from backend.standing.terms import Terms
+from backend.competitions.progress import ModelProgress
+from backend.competitions.submissions import Submission
+from backend.competitions.table import table_rows
+from backend.competitions.terms import Terms
 
 from .. import sample_studies as studies
 

@@ -35,11 +35,11 @@ def refresh(store: Store, study: Study, at: str, simulated: bool = False) -> Nee
     Raises:
         InvalidInput: the study draws all pictures at random, or no session is finished yet.
     """
-    rule = study.protocol.stimuli.draw
-    if not study.protocol.stimuli.draws_by_need:
+    rule = study.protocol.stimuli.sampling
+    if not study.protocol.stimuli.is_adaptive:
         raise InvalidInput(
-            f"study {study.name} samples all its pictures at random; `--set draw=least-seen` or "
-            "`draw=uncertain` at its creation changes that"
+            f"study {study.name} samples all its pictures at random; `--set sampling=least-seen` or "
+            "`sampling=uncertain` at its creation changes that"
         )
     sessions = store.finished(study.name, simulated)[0]
     need = _need(rule, study_answers(store, study, simulated))

@@ -1,4 +1,4 @@
-"""The command `stand`: a study takes in models that others submit, on terms."""
+"""The command `competition`: a study takes in models that others submit, on terms."""
 
 import json
 from collections.abc import Iterator
@@ -11,15 +11,15 @@ from backend.commands.world import World, command, option
 from backend.foundation.errors import NotFound
 
 if TYPE_CHECKING:
+    from backend.competitions.terms import CompetitionRecord, Limit
     from backend.experiment.records import Study
-    from backend.standing.terms import Limit, Standing
 
 _NO = "none"
 
 
 def _limit(context: click.Context, parameter: click.Parameter, value: str | None) -> "Limit | str | None":
     """Return a limit such as 5/7: five models in seven days."""
-    from backend.standing.terms import Limit
+    from backend.competitions.terms import Limit
 
     if value in (None, _NO):
         return value
@@ -51,15 +51,15 @@ def _limit(context: click.Context, parameter: click.Parameter, value: str | None
 )
 @option("--publish/--unpublish published", "Whether anyone may see the page.", default=None)
 @option("--json as_json", "Print JSON.", bool)
-def stand(world: World, name: str, as_json: bool, submitters: tuple[str, ...], **given: Any) -> None:
+def competition(world: World, name: str, as_json: bool, submitters: tuple[str, ...], **given: Any) -> None:
     """Have the study NAME take in models that are submitted; show its terms and submissions."""
+    from backend.competitions import terms
+    from backend.competitions.terms import Terms
     from backend.foundation.timestamps import utc_now
-    from backend.standing import terms
-    from backend.standing.terms import Terms
 
     study = world.study(name)
     try:
-        before = terms.standing(world.store, study).terms
+        before = terms.competition_of(world.store, study).terms
     except NotFound:
         before = Terms(title=name)
         given = {**given, "title": given["title"] or name}
@@ -69,8 +69,8 @@ def stand(world: World, name: str, as_json: bool, submitters: tuple[str, ...], *
     if submitters:
         changes["submitters"] = terms.ALL if terms.ALL in submitters else submitters
     if changes:
-        terms.stand(world.store, study, replace(before, **changes), utc_now())
-    record = terms.standing(world.store, study)
+        terms.set_terms(world.store, study, replace(before, **changes), utc_now())
+    record = terms.competition_of(world.store, study)
     if as_json:
         click.echo(json.dumps(_data(world, study, record), indent=2))
         return
@@ -78,7 +78,7 @@ def stand(world: World, name: str, as_json: bool, submitters: tuple[str, ...], *
         click.echo(line)
 
 
-def _lines(world: World, study: "Study", record: "Standing") -> Iterator[str]:
+def _lines(world: World, study: "Study", record: "CompetitionRecord") -> Iterator[str]:
     terms = record.terms
     limit = f"{terms.limit.count} models in {terms.limit.days} days" if terms.limit else _NO
     submitters = terms.submitters if isinstance(terms.submitters, str) else ", ".join(terms.submitters)
@@ -95,9 +95,9 @@ def _lines(world: World, study: "Study", record: "Standing") -> Iterator[str]:
         yield f"  {one['created_at'][:10]}  {one['member']}  {one['model']}  {one['state']}{why}"
 
 
-def _data(world: World, study: "Study", record: "Standing") -> dict[str, Any]:
-    from backend.standing.protocol_hash import hash_of
-    from backend.standing.terms import plain_terms
+def _data(world: World, study: "Study", record: "CompetitionRecord") -> dict[str, Any]:
+    from backend.competitions.protocol_hash import hash_of
+    from backend.competitions.terms import plain_terms
 
     return {
         "study": study.name,
@@ -109,11 +109,11 @@ def _data(world: World, study: "Study", record: "Standing") -> dict[str, Any]:
 
 
 def _submissions(world: World, study: "Study") -> Iterator[dict[str, Any]]:
+    from backend.competitions import progress, states, submissions
+    from backend.competitions.competition import Competitions
+    from backend.competitions.join_job import KIND
     from backend.foundation.timestamps import utc_now
     from backend.jobs import queue
-    from backend.standing import progress, states, submissions
-    from backend.standing.competition import Competitions
-    from backend.standing.join_job import KIND
 
     found = progress.read(world.store, study)
     judged = Competitions(world.store, utc_now).judged(study)

@@ -15,16 +15,16 @@ from hashlib import sha256
 from typing import Any
 
 from backend.administration.study_spec import check_models
+from backend.competitions import names
+from backend.competitions.terms import CompetitionRecord, check_open
+from backend.competitions.tries import check_limit
 from backend.experiment.records import Study
 from backend.foundation.errors import Conflict, InvalidInput, NotFound
 from backend.foundation.names import clean
 from backend.foundation.timestamps import stamp
-from backend.standing import names
-from backend.standing.terms import Standing, check_open
-from backend.standing.tries import check_limit
 from backend.stores.store import Store
 from backend.stores.updates import update
-from backend.studies.standing_books import SUBMISSION_IDS, submissions_of
+from backend.studies.competition_books import SUBMISSION_IDS, submissions_of
 
 MOST = 1000
 """Submissions of a member to a study: they are one entry of the store."""
@@ -80,7 +80,7 @@ def submit(
     store: Store,
     key: bytes,
     study: Study,
-    standing: Standing,
+    competition_of: CompetitionRecord,
     member: str,
     model: str,
     digest: str,
@@ -127,8 +127,8 @@ def submit(
                     code="model_taken",
                 )
         if not is_own_study:
-            check_open(standing.terms, now)
-            check_limit([one for one in own if not has_failed(one)], standing.terms.limit, now)
+            check_open(competition_of.terms, now)
+            check_limit([one for one in own if not has_failed(one)], competition_of.terms.limit, now)
         if len(own) >= MOST:
             raise Conflict(
                 f"there are {MOST:,} submissions of yours, the most there can be", code="limit_reached"
@@ -221,7 +221,7 @@ def job_key(one: Submission) -> str:
 def give_pictures(
     store: Store,
     study: Study,
-    standing: Standing,
+    competition_of: CompetitionRecord,
     one: Submission,
     upload: str,
     now: datetime,
@@ -245,7 +245,7 @@ def give_pictures(
             return None
         if not is_own_study:
             others = [each for each in own if each.id != one.id and not has_failed(each)]
-            check_limit(others, standing.terms.limit, now)
+            check_limit(others, competition_of.terms.limit, now)
         after = replace(known, upload=upload, pictures_at=stamp(now), sent=known.sent + 1, checking_at="")
         return [after if each.id == one.id else each for each in own]
 

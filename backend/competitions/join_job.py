@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backend.administration.join import Newcomer
+from backend.competitions import submissions
+from backend.competitions.submissions import Submission
 from backend.experiment.records import Study
 from backend.foundation.errors import Conflict, InvalidInput
 from backend.foundation.timestamps import utc_now
-from backend.standing import submissions
-from backend.standing.submissions import Submission
 from backend.studies.closing import close_model
 from backend.uploads.unpacking import unpack_pictures
 

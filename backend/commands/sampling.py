@@ -1,4 +1,5 @@
-"""The command `draw`: find which pictures of a study need evaluators, for the sessions that follow."""
+"""The command `update-sampling`: find which pictures of a study need evaluators, for the sessions that
+follow."""
 
 import time
 from typing import Any
@@ -19,13 +20,13 @@ _SECONDS = 60
     "MINUTES",
 )
 @SIMULATED
-def draw(world: World, name: str, every: int | None, simulated: bool, **_: Any) -> None:
+def update_sampling(world: World, name: str, every: int | None, simulated: bool, **_: Any) -> None:
     """Select the pictures of the study NAME that need evaluators, so that its next sessions show them.
 
     In a tournament, whose sessions count their answers themselves, count all of them again.
     """
     from backend.foundation.timestamps import stamp, utc_now
-    from backend.responses.draw_needs import recounted, refresh
+    from backend.responses.sampling_needs import recounted, refresh
     from backend.studies.tournament_counts import is_counted
 
     while True:
@@ -42,8 +43,8 @@ def draw(world: World, name: str, every: int | None, simulated: bool, **_: Any) 
             found = refresh(world.store, study, stamp(utc_now()), simulated)
         lists = sum(map(len, found.sides.values()))
         click.echo(
-            f"{name}: {lists:,} pictures need evaluators most (draw={study.protocol.stimuli.draw}, from "
-            f"{found.sessions:,} finished sessions); the next sessions choose from them"
+            f"{name}: {lists:,} pictures need evaluators most (sampling={study.protocol.stimuli.sampling}, "
+            f"from {found.sessions:,} finished sessions); the next sessions choose from them"
         )
         if every is None:
             return

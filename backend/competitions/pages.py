@@ -5,13 +5,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from backend.competitions import wording
+from backend.competitions.terms import CompetitionRecord
 from backend.experiment.judgments import method_named
 from backend.experiment.money import format_money
 from backend.experiment.records import Study
 from backend.foundation.timestamps import readable, stamp
 from backend.report import formatting, page
-from backend.standing import wording
-from backend.standing.terms import Standing
 
 _HERE = Path(__file__).parent
 _UNITS = {"percent": "%", "ms": "ms", "": "log-odds"}
@@ -65,7 +65,7 @@ def competition_page(data: Mapping[str, Any], now: datetime, url: str, root: str
     )
 
 
-def competitions_page(found: Sequence[tuple[Study, Standing]], now: datetime, root: str = "") -> str:
+def competitions_page(found: Sequence[tuple[Study, CompetitionRecord]], now: datetime, root: str = "") -> str:
     """Return the page that lists the competitions anyone may see."""
     rows = [
         {

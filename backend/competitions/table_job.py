@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from backend.competitions.competition import Competitions
+from backend.competitions.terms import competition_of
 from backend.foundation.timestamps import utc_now
-from backend.standing.competition import Competitions
-from backend.standing.terms import standing
 
 if TYPE_CHECKING:
     from backend.jobs.queue import Job
@@ -15,5 +15,5 @@ if TYPE_CHECKING:
 def run(work: "Work", job: "Job") -> Mapping[str, Any]:
     """Make the table of a study, keep it, and return how many models it has."""
     study = work.store.study(job.args["study"])
-    made = Competitions(work.store, utc_now).make(study, standing(work.store, study))
+    made = Competitions(work.store, utc_now).make(study, competition_of(work.store, study))
     return {"models": len(made.rows)}

@@ -1,19 +1,20 @@
-"""The terms on which models are submitted to a standing study: dates, limits, who may, what is published."""
+"""The terms on which models are submitted to a leaderboard study: dates, limits, who may, what is
+published."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from backend.competitions.protocol_hash import protocol_text
 from backend.experiment.judgments import judgment_of
 from backend.experiment.records import Study
 from backend.foundation.errors import Conflict, InvalidInput, NotFound
 from backend.foundation.timestamps import readable, stamp, utc_now
-from backend.standing.protocol_hash import protocol_text
 from backend.stores.replaced_values import check_replaced
 from backend.stores.store import Store
 from backend.stores.updates import update
-from backend.studies.standing_books import STANDING
+from backend.studies.competition_books import COMPETITIONS
 
 ALL = "all"
 _LONGEST_TITLE, _LONGEST_ABOUT, _MOST_SUBMITTERS = 200, 5000, 1000
@@ -51,15 +52,15 @@ class Terms:
 
 
 @dataclass(frozen=True)
-class Standing:
-    """The record of a standing study."""
+class CompetitionRecord:
+    """The record of a leaderboard study."""
 
     study: str
     created_at: str
     """That of its study: a later study of the same name does not inherit it."""
     terms: Terms
     since: str
-    """When it became a standing study."""
+    """When it became a leaderboard study."""
     changes: tuple[Mapping[str, Any], ...] = ()
     """What was changed later: `at` and the names of the changed terms, `terms`."""
     protocol: str = ""
@@ -77,10 +78,10 @@ class Standing:
         return submitters == ALL or member.lower() in {each.lower() for each in submitters}
 
 
-def stand(
+def set_terms(
     store: Store, study: Study, terms: Terms, now: datetime, replaces: Terms | Literal["none", ""] = ""
-) -> Standing:
-    """Make a study a standing one, or change its terms; return the record.
+) -> CompetitionRecord:
+    """Make a study a leaderboard study, or change its terms; return the record.
 
     Args:
         replaces: the terms that are replaced, `none` if there were none; "" for whichever.
@@ -96,54 +97,59 @@ def stand(
     protocol = protocol_text(store, study)
 
     def rule(data: Mapping[str, Any] | None) -> Mapping[str, Any]:
-        before = _standing(study.name, data) if data and data["created_at"] == study.created_at else None
+        before = _record(study.name, data) if data and data["created_at"] == study.created_at else None
         if before is None or before.terms != checked:
             _check_replaced(replaces, before)
         if before is None:
-            return _data(Standing(study.name, study.created_at, checked, at, (), protocol, study.settings_id))
+            return _data(
+                CompetitionRecord(study.name, study.created_at, checked, at, (), protocol, study.settings_id)
+            )
         if before.settings_id != study.settings_id:
             before = replace(before, protocol=protocol, settings_id=study.settings_id)
         changed = [name for name, value in vars(checked).items() if value != getattr(before.terms, name)]
         changes = (*before.changes, {"at": at, "terms": changed})[-_MOST_CHANGES:]
         return _data(replace(before, terms=checked, changes=changes if changed else before.changes))
 
-    update(store, STANDING, study.name, rule)
-    return standing(store, study)
+    update(store, COMPETITIONS, study.name, rule)
+    return competition_of(store, study)
 
 
-def _check_replaced(replaces: Terms | Literal["none", ""], before: Standing | None) -> None:
+def _check_replaced(replaces: Terms | Literal["none", ""], before: CompetitionRecord | None) -> None:
     if replaces:
         shown = {"terms": "none"} if isinstance(replaces, str) else plain_terms(_checked(replaces))
         now = {"terms": before.terms.title, **plain_terms(before.terms)} if before else {"terms": "none"}
         check_replaced(shown, now)
 
 
-def standing(store: Store, study: Study) -> Standing:
-    """Return the record of a standing study.
+def competition_of(store: Store, study: Study) -> CompetitionRecord:
+    """Return the record of a leaderboard study.
 
     Raises:
         NotFound: the study is none.
     """
-    entry = store.entry(STANDING, study.name)
+    entry = store.entry(COMPETITIONS, study.name)
     if entry is None or entry.data["created_at"] != study.created_at:
         raise NotFound(
-            f"{study.name} takes no models in; `openhype stand {study.name}` makes it a leaderboard study",
-            code="no_standing_study",
+            f"{study.name} takes no models in; `openhype competition {study.name}` makes it a leaderboard "
+            "study",
+            code="no_competition",
         )
-    found = _standing(study.name, entry.data)
-    return found if found.settings_id == study.settings_id else stand(store, study, found.terms, utc_now())
+    found = _record(study.name, entry.data)
+    return (
+        found if found.settings_id == study.settings_id else set_terms(store, study, found.terms, utc_now())
+    )
 
 
-def standings(store: Store) -> list[tuple[Study, Standing]]:
-    """Return all standing studies in the order of their names."""
+def all_competitions(store: Store) -> list[tuple[Study, CompetitionRecord]]:
+    """Return all leaderboard studies in the order of their names."""
     found = []
-    for entry in store.entries(STANDING):
+    for entry in store.entries(COMPETITIONS):
         try:
             study = store.study(entry.key)
         except NotFound:
             continue
         if entry.data["created_at"] == study.created_at:
-            found.append((study, _standing(entry.key, entry.data)))
+            found.append((study, _record(entry.key, entry.data)))
     return found
 
 
@@ -204,7 +210,7 @@ def _time(name: str, text: str | None) -> str | None:
         ) from None
 
 
-def _data(record: Standing) -> dict[str, Any]:
+def _data(record: CompetitionRecord) -> dict[str, Any]:
     return {
         "created_at": record.created_at,
         "since": record.since,
@@ -221,12 +227,12 @@ def plain_terms(terms: Terms) -> dict[str, Any]:
     return {**asdict(terms), "submitters": submitters if isinstance(submitters, str) else [*submitters]}
 
 
-def _standing(study: str, data: Mapping[str, Any]) -> Standing:
+def _record(study: str, data: Mapping[str, Any]) -> CompetitionRecord:
     terms = dict(data["terms"])
     submitters, limit = terms["submitters"], terms["limit"]
     terms["submitters"] = submitters if isinstance(submitters, str) else tuple(submitters)
     terms["limit"] = Limit(**limit) if limit else None
-    return Standing(
+    return CompetitionRecord(
         study,
         data["created_at"],
         Terms(**terms),

@@ -8,12 +8,12 @@ import pytest
 from click.testing import CliRunner
 
 from backend.cli import main
+from backend.competitions import submissions
+from backend.competitions.competition import Competitions
+from backend.competitions.terms import Limit, Terms, competition_of, set_terms
 from backend.experiment.records import FAKE, Stimulus
 from backend.foundation.errors import Conflict
 from backend.foundation.timestamps import stamp
-from backend.standing import submissions
-from backend.standing.competition import Competitions
-from backend.standing.terms import Limit, Terms, stand, standing
 from backend.studies.closing import close_model
 
 from .. import sample_studies as studies
@@ -40,7 +40,7 @@ def joined(world, study, model):
 def test_limits_and_names_hold_for_many_at_once(each_world):
     world = each_world
     study = world.add(studies.study(images=8, evaluators=1))
-    record = stand(world.store, study, TERMS, world.clock())
+    record = set_terms(world.store, study, TERMS, world.clock())
 
     def one(i):
         name, digest = f"m{i % 4}", f"{i:064x}"
@@ -62,7 +62,7 @@ def test_limits_and_names_hold_for_many_at_once(each_world):
         world.store, KEY, study, record, "ann", made[0].model, made[0].digest, world.clock()
     )
     assert (again, is_new) == (made[0], False)
-    assert standing(world.store, study) == record
+    assert competition_of(world.store, study) == record
 
 
 def test_a_closed_model_opens_no_session_and_its_sessions_stay_counted(each_world):
@@ -90,7 +90,7 @@ def test_a_closed_model_opens_no_session_and_its_sessions_stay_counted(each_worl
 def test_a_table_outlives_its_process_and_a_model_joining_changes_no_score(each_world):
     world = each_world
     study = world.add(studies.study(images=8, evaluators=2))
-    record = stand(world.store, study, TERMS, world.clock())
+    record = set_terms(world.store, study, TERMS, world.clock())
     for i in range(4):
         answers = iter([i % 2 == 0, True, True] * 50)
         world.player().play(right=lambda truth, answers=answers: next(answers))
@@ -120,7 +120,7 @@ def test_sessions_that_show_several_models_cannot_lose_one(world):
 
 def test_what_sessions_are_to_show_beside_others_is_not_withdrawn_while_it_is_checked(world):
     study = world.add(studies.study(images=8, models=("gan", "vae", "dit"), models_per_session=2))
-    record = stand(world.store, study, TERMS, world.clock())
+    record = set_terms(world.store, study, TERMS, world.clock())
     one, _ = submissions.submit(world.store, KEY, study, record, "ann", "new", "0" * 64, world.clock())
     begun = submissions.check_begun(world.store, study, one, world.clock())
 
@@ -134,7 +134,7 @@ def test_stand_shows_and_changes_terms(world):
     world.add(studies.study(images=8))
 
     def run(*given):
-        return CliRunner().invoke(main, ["stand", "faces", "--data", str(world.data.root), *given])
+        return CliRunner().invoke(main, ["competition", "faces", "--data", str(world.data.root), *given])
 
     shown = run("--limit", "5/7", "--closes", "2030-01-01", "--submitter", "ann", "--publish")
     assert shown.exit_code == 0, shown.output
@@ -149,7 +149,7 @@ def test_stand_shows_and_changes_terms(world):
 
 
 def test_a_study_that_nothing_can_join_cannot_stand(world):
-    study = world.add(studies.study(images=8, draw="least-seen"))
+    study = world.add(studies.study(images=8, sampling="least-seen"))
 
     with pytest.raises(Exception, match="cannot be a leaderboard study: it samples its pictures adaptively"):
-        stand(world.store, study, TERMS, world.clock())
+        set_terms(world.store, study, TERMS, world.clock())

@@ -1,4 +1,4 @@
-"""The hash of what a standing study does with every model, so that anyone sees whether it changed.
+"""The hash of what a leaderboard study does with every model, so that anyone sees whether it changed.
 
 It is the SHA-256 of a text that is stored with the terms: settings that later versions of this program add
 change neither text nor hash. The text itself is the researcher's to publish, since it says how attention is

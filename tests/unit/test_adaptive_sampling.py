@@ -1,4 +1,4 @@
-"""Studies that draw a part of their pictures by need, from the plan to the score, over every store."""
+"""Studies that sample a part of their pictures by need, from the plan to the score, over every store."""
 
 from collections import Counter
 from random import Random
@@ -9,15 +9,15 @@ from click.testing import CliRunner
 from backend.analysis.table.response_rows import answers_of
 from backend.cli import main
 from backend.experiment import sampling
-from backend.experiment.groups.stimuli import DRAWS_BY_NEED
+from backend.experiment.groups.stimuli import ADAPTIVE_SAMPLING
 from backend.experiment.judgments import real_or_fake
 from backend.experiment.settings import with_settings
 from backend.foundation.errors import InvalidInput
 from backend.report.findings import findings
 from backend.report.study_findings import study_findings
-from backend.responses.draw_needs import refresh
 from backend.responses.export import export
 from backend.responses.readers import read_responses, score_file
+from backend.responses.sampling_needs import refresh
 from backend.responses.study_data import study_rows, study_scores
 from backend.scoring import score
 from backend.studies import needs
@@ -28,8 +28,8 @@ from . import sample_studies as studies
 AT = "2026-01-02T00:00:00.000Z"
 
 
-def by_need(draw="least-seen", **settings):
-    return studies.study(draw=draw, **{"images": 20, "spare_images": 0, "evaluators": 30, **settings})
+def by_need(sampling="least-seen", **settings):
+    return studies.study(sampling=sampling, **{"images": 20, "spare_images": 0, "evaluators": 30, **settings})
 
 
 def drawn(study, pool, seed=1):
@@ -52,7 +52,7 @@ LISTS = {(None, ""): range(12), ("gan", ""): range(40, 60), ("vae", ""): range(1
 
 
 def test_a_share_is_drawn_at_random_and_the_rest_from_the_lists_and_both_are_told_apart():
-    study = by_need(draw_random_share=0.55)
+    study = by_need(random_sampling_share=0.55)
     pool = pool_with(study, LISTS)
 
     block = drawn(study, pool)
@@ -115,10 +115,10 @@ def test_small_pools_are_dealt_to_their_end():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"draw": "seldom"}, "draw must be one of random, least-seen, uncertain, not 'seldom'"),
-        ({"draw": "uncertain", "draw_random_share": 0}, "draw_random_share must be above 0"),
-        ({"draw_random_share": 1.5}, "draw_random_share must be from 0 to 1, not 1.5"),
-        ({"draw_random_share": "nan"}, "draw_random_share must be finite"),
+        ({"sampling": "seldom"}, "sampling must be one of random, least-seen, uncertain, not 'seldom'"),
+        ({"sampling": "uncertain", "random_sampling_share": 0}, "random_sampling_share must be above 0"),
+        ({"random_sampling_share": 1.5}, "random_sampling_share must be from 0 to 1, not 1.5"),
+        ({"random_sampling_share": "nan"}, "random_sampling_share must be finite"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings, message):
@@ -129,9 +129,12 @@ def test_settings_that_make_no_sense_are_refused(settings, message):
 @pytest.mark.parametrize(
     ("study", "message"),
     [
-        (by_need(method="time", blocks=1), r"draw=least-seen goes with HYPE-infinity \(--method infinity\)"),
-        (by_need(blocks=2), "draw=least-seen goes with blocks=1, not 2"),
-        (by_need(kind="qualification"), "draw=least-seen is for studies"),
+        (
+            by_need(method="time", blocks=1),
+            r"sampling=least-seen goes with HYPE-infinity \(--method infinity\)",
+        ),
+        (by_need(blocks=2), "sampling=least-seen goes with blocks=1, not 2"),
+        (by_need(kind="qualification"), "sampling=least-seen is for studies"),
     ],
 )
 def test_studies_that_cannot_draw_by_need_are_refused(study, message):
@@ -152,32 +155,34 @@ _SLOW = pytest.mark.slow("fits the crossed model once more")
 
 @pytest.mark.parametrize(
     "draw",
-    [pytest.param(draw, marks=() if draw == "uncertain" else _SLOW) for draw in DRAWS_BY_NEED],
+    [pytest.param(draw, marks=() if draw == "uncertain" else _SLOW) for draw in ADAPTIVE_SAMPLING],
 )
 def test_sessions_after_a_snapshot_draw_by_need_and_scores_use_the_rest(each_world, draw, tmp_path):
     world = each_world
     study = world.add(by_need(draw), each=40)
     play(world, 4)
-    assert not any(session.drawn_by_need for session, _ in world.store.sessions("faces"))
-    assert "until `openhype draw faces`" in needs.warning(world.store, study)
+    assert not any(session.sampled_by_need for session, _ in world.store.sessions("faces"))
+    assert "until `openhype update-sampling faces`" in needs.warning(world.store, study)
 
     refresh(world.store, study, AT)
     world.clock.move(minutes=2)
     play(world, 4)
 
-    of_session = [len(session.drawn_by_need) for session, _ in world.store.sessions("faces")]
+    of_session = [len(session.sampled_by_need) for session, _ in world.store.sessions("faces")]
     assert sorted(of_session) == [0, 0, 0, 0, 10, 10, 10, 10]
     rows = [*study_rows(world.store, study)]
-    assert Counter(row["draw"] for row in rows) == {"random": 120, draw: 40}
+    assert Counter(row["sampling"] for row in rows) == {"random": 120, draw: 40}
     scores = study_scores(world.store, study)
-    assert scores["models"] == score([row for row in rows if row["draw"] == "random"], "infinity")["models"]
+    assert (
+        scores["models"] == score([row for row in rows if row["sampling"] == "random"], "infinity")["models"]
+    )
     assert "40 of 160 responses are to pictures of adaptive sampling" in scores["notes"][-1]
     found = study_findings(world.store, study, world.clock())["findings"]
     assert found["crossed_model"]["responses"] == 160
     assert sum(row["number_guesses"] for row in found["images"]) == 160
     path = export(world.store, study, tmp_path / "out")[0]
     assert score_file(path) == scores
-    assert [row["draw"] for row in read_responses(path)] == [row["draw"] for row in rows]
+    assert [row["sampling"] for row in read_responses(path)] == [row["sampling"] for row in rows]
     assert "4 finished sessions ago" in progress.progress(world.store, study)["warnings"][-1]
 
 
@@ -212,9 +217,9 @@ def test_no_other_export_has_the_column(world, tmp_path):
 
     path = export(world.store, study, tmp_path / "out")[0]
 
-    assert "draw" not in path.read_text("utf-8").splitlines()[0].split(",")
-    assert '"draw"' not in (tmp_path / "out" / "dataset_description.json").read_text("utf-8").replace(
-        '"draw": "random"', ""
+    assert "sampling" not in path.read_text("utf-8").splitlines()[0].split(",")
+    assert '"sampling"' not in (tmp_path / "out" / "dataset_description.json").read_text("utf-8").replace(
+        '"sampling": "random"', ""
     )
 
 
@@ -228,7 +233,7 @@ def test_a_study_that_draws_at_random_has_no_needs(world):
 
 def test_a_score_needs_pictures_drawn_at_random():
     rows = [
-        {"model": "m", "evaluator": "e", "truth": truth, "response": "real", "draw": "uncertain"}
+        {"model": "m", "evaluator": "e", "truth": truth, "response": "real", "sampling": "uncertain"}
         for truth in ("real", "fake")
     ]
 
@@ -246,19 +251,19 @@ def test_a_column_of_this_name_with_other_words_changes_nothing():
 
     plain = findings(answers_of(rows, "infinity"))
 
-    assert findings(answers_of([{**row, "draw": "lottery"} for row in rows], "infinity")) == plain
+    assert findings(answers_of([{**row, "sampling": "lottery"} for row in rows], "infinity")) == plain
 
 
 def test_the_command_says_how_many_and_refuses_what_has_no_needs(world):
     world.add(by_need(), each=40)
 
     def run(*arguments):
-        return CliRunner().invoke(main, ["draw", *arguments, "--data", str(world.data.root)])
+        return CliRunner().invoke(main, ["update-sampling", *arguments, "--data", str(world.data.root)])
 
     assert "no finished session" in run("faces").output
     play(world, 2)
     assert run("faces").output == (
-        "faces: 120 pictures need evaluators most (draw=least-seen, from 2 finished sessions); the next "
+        "faces: 120 pictures need evaluators most (sampling=least-seen, from 2 finished sessions); the next "
         "sessions choose from them\n"
     )
     assert "unknown" in run("nothing").output or "no study" in run("nothing").output

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from backend.analysis.table.response_table import Answers, filter_rows
-from backend.experiment.groups.stimuli import DRAWS_BY_NEED
+from backend.experiment.groups.stimuli import ADAPTIVE_SAMPLING
 from backend.foundation.errors import InvalidInput
 
 
@@ -20,18 +20,18 @@ def random_share(answers: Answers) -> Answers:
     Raises:
         InvalidInput: there are no others.
     """
-    column = answers.texts.get("draw")
-    if column is None or not any(name in DRAWS_BY_NEED for name in column.names):
+    column = answers.texts.get("sampling")
+    if column is None or not any(name in ADAPTIVE_SAMPLING for name in column.names):
         return answers
-    by_need = np.array([name in DRAWS_BY_NEED for name in column.names])[column.codes]
+    by_need = np.array([name in ADAPTIVE_SAMPLING for name in column.names])[column.codes]
     if by_need.all():
         raise InvalidInput(
-            "all pictures are from adaptive sampling (column `draw`), so that there is no score"
+            "all pictures are from adaptive sampling (column `sampling`), so that there is no score"
         )
     left = filter_rows(answers, ~by_need)
     count = answers.given - left.given
     note = (
-        f"{count:,} of {answers.given:,} responses are to pictures of adaptive sampling (draw); scores are "
+        f"{count:,} of {answers.given:,} responses are to pictures of adaptive sampling; scores are "
         "from the others, the crossed model from all"
     )
     return replace(left, notes=(*left.notes, note))

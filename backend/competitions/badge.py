@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
+from backend.competitions.wording import score
 from backend.report.formatting import ranks
-from backend.standing.wording import score
 
 _CHAR_PX, _PAD_PX, _HEIGHT_PX = 7.0, 9, 24
 _LONGEST, _LONGEST_MODEL = 60, 40

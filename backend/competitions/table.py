@@ -9,12 +9,12 @@ it, and the ranges of ranks allow for all models that have been judged.
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from backend.competitions.progress import Progress
+from backend.competitions.submissions import Submission
+from backend.competitions.terms import Terms
 from backend.experiment.judgments import method_named
 from backend.experiment.records import Study
 from backend.foundation.errors import InvalidInput
-from backend.standing.progress import Progress
-from backend.standing.submissions import Submission
-from backend.standing.terms import Terms
 from backend.stores.store import Store
 
 LEVEL = 0.95

@@ -1,4 +1,4 @@
-"""Requests and replies of standing studies, submissions and competitions."""
+"""Requests and replies of leaderboard studies, submissions and competitions."""
 
 from typing import Annotated, ClassVar, Literal, TypedDict
 
@@ -25,7 +25,7 @@ class LimitGiven(Struct, frozen=True):
 
 
 class TermsSeen(Struct, frozen=True):
-    """The terms of a standing study; what is left out is as by default."""
+    """The terms of a leaderboard study; what is left out is as by default."""
 
     allows_lines: ClassVar[bool] = True
     title: Annotated[str, Meta(min_length=1, max_length=200)]
@@ -44,7 +44,8 @@ class TermsSeen(Struct, frozen=True):
 
 
 class TermsGiven(TermsSeen, frozen=True):
-    """Request to make a study a standing one, or to change its terms; what is left out is as by default."""
+    """Request to make a study a leaderboard study, or to change its terms; what is left out is as by
+    default."""
 
     replaces: TermsSeen | Literal["none"] | None = None
     """The terms that are replaced, `none` if there were none: refused if they are others by now."""
@@ -65,7 +66,7 @@ class PicturesGiven(Struct, frozen=True):
 
 
 class OpenTimes(TypedDict):
-    """When a standing study takes models in, and shows their scores; null for no limit."""
+    """When a leaderboard study takes models in, and shows their scores; null for no limit."""
 
     opens_at: str | None
     closes_at: str | None
@@ -86,8 +87,8 @@ class TermsChange(TypedDict):
     terms: list[str]
 
 
-class StandingFacts(OpenTimes):
-    """A standing study and its terms."""
+class TermsFacts(OpenTimes):
+    """A leaderboard study and its terms."""
 
     study: str
     title: str
@@ -154,7 +155,7 @@ class SubmissionList(OpenTimes):
 
 
 class OpenStudy(OpenTimes):
-    """A standing study that takes models of the caller in."""
+    """A leaderboard study that takes models of the caller in."""
 
     study: str
     title: str

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from backend.competitions.terms import Limit
 from backend.foundation.errors import Conflict
 from backend.foundation.timestamps import readable, stamp
-from backend.standing.terms import Limit
 
 _AWAITED_FOR = timedelta(days=1)
 

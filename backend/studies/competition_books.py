@@ -1,4 +1,5 @@
-"""The books of standing studies, whose rules are in `backend/standing/`; here for copies and deletion."""
+"""The books of leaderboard studies, whose rules are in `backend/competitions/`; here for copies and
+deletion."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -8,7 +9,7 @@ from backend.experiment.records import Study
 from backend.stores.store import Store
 from backend.stores.updates import update
 
-STANDING = "standing"
+COMPETITIONS = "competitions"
 """The book of the terms on which models are submitted, by study."""
 SUBMISSION_IDS = "submission_ids"
 """The book of whose and of which study a submission is, by its id."""
@@ -32,7 +33,7 @@ def copy(source: Store, target: Store, study: Study) -> None:
     Tables are not copied, since they are made from the responses; pictures that were sent and wait to be
     checked are in no store.
     """
-    terms = source.entry(STANDING, study.name)
+    terms = source.entry(COMPETITIONS, study.name)
     if terms is None or terms.data["created_at"] != study.created_at:
         return
     for entry in source.entries(submissions_of(study.name)):
@@ -53,7 +54,7 @@ def copy(source: Store, target: Store, study: Study) -> None:
     given_terms = terms.data
     update(
         target,
-        STANDING,
+        COMPETITIONS,
         study.name,
         lambda now: None if _changed_at(now) > _changed_at(given_terms) else given_terms,
     )
@@ -98,4 +99,4 @@ def erase(store: Store, study: Study) -> None:
     for entry in list(store.entries(names_of(study.name))):
         store.erase_entry(names_of(study.name), entry.key)
     store.erase_entry(TABLES, study.name)
-    store.erase_entry(STANDING, study.name)
+    store.erase_entry(COMPETITIONS, study.name)

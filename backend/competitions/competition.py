@@ -18,18 +18,18 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from backend.competitions import progress, submissions, table
+from backend.competitions.progress import is_judged
+from backend.competitions.protocol_hash import COVERS, hash_of
+from backend.competitions.terms import CompetitionRecord, all_competitions, competition_of
 from backend.experiment.judgments import method_named
 from backend.experiment.records import Study
 from backend.foundation.errors import NotFound
 from backend.foundation.timestamps import stamp
 from backend.responses.study_data import version
-from backend.standing import progress, submissions, table
-from backend.standing.progress import is_judged
-from backend.standing.protocol_hash import COVERS, hash_of
-from backend.standing.terms import Standing, standing, standings
 from backend.stores.store import Store
 from backend.stores.updates import update
-from backend.studies.standing_books import TABLES
+from backend.studies.competition_books import TABLES
 
 log = logging.getLogger("openhype")
 _LEAST_S = 30.0
@@ -71,11 +71,11 @@ class Competitions:
         self._locks: dict[tuple[str, bool], threading.Lock] = {}
         self._lock = threading.Lock()  # or else two requests make two locks for one table
 
-    def published(self) -> list[tuple[Study, Standing]]:
+    def published(self) -> list[tuple[Study, CompetitionRecord]]:
         """Return the competitions that anyone may see."""
-        return [(study, record) for study, record in standings(self._store) if record.terms.published]
+        return [(study, record) for study, record in all_competitions(self._store) if record.terms.published]
 
-    def find(self, name: str) -> tuple[Study, Standing]:
+    def find(self, name: str) -> tuple[Study, CompetitionRecord]:
         """Return a competition that anyone may see.
 
         Raises:
@@ -83,14 +83,14 @@ class Competitions:
         """
         try:
             study = self._store.study(name)
-            record = standing(self._store, study)
+            record = competition_of(self._store, study)
         except NotFound:
             raise _unknown(name) from None
         if not record.terms.published:
             raise _unknown(name)
         return study, record
 
-    def of(self, study: Study, record: Standing) -> dict[str, Any]:
+    def of(self, study: Study, record: CompetitionRecord) -> dict[str, Any]:
         """Return what is published of a competition as plain data."""
         is_hidden = record.is_under_embargo(self._clock())
         made = None if is_hidden else self.table(study, record)
@@ -120,7 +120,7 @@ class Competitions:
             "made_at": (made.made_at or None) if made else None,
         }
 
-    def table(self, study: Study, record: Standing, simulated: bool = False) -> Table:
+    def table(self, study: Study, record: CompetitionRecord, simulated: bool = False) -> Table:
         """Return a competition's table, made again if something changed and it is time."""
         key = (study.name, simulated)
         with self._lock:
@@ -144,11 +144,13 @@ class Competitions:
         kept = self._kept(study)
         return kept.scores.keys() if kept else ()
 
-    def make(self, study: Study, record: Standing) -> Table:
+    def make(self, study: Study, record: CompetitionRecord) -> Table:
         """Make a competition's table and keep it in the store."""
         return self._make(study, record, False)
 
-    def _renewed(self, known: Table | None, study: Study, record: Standing, simulated: bool) -> Table:
+    def _renewed(
+        self, known: Table | None, study: Study, record: CompetitionRecord, simulated: bool
+    ) -> Table:
         """Return a table made again; of a large study the latest one, which is being made again."""
         responses = self._store.finished(study.name, simulated)[0] * study.protocol.stimuli.trials
         if self._have_made is None or simulated or responses <= _MOST_AT_ONCE:
@@ -158,7 +160,7 @@ class Competitions:
             self._have_made(study, self._version(study, record, simulated))
         return known
 
-    def _is_due(self, known: Table, study: Study, record: Standing, simulated: bool) -> bool:
+    def _is_due(self, known: Table, study: Study, record: CompetitionRecord, simulated: bool) -> bool:
         if not known.made_at:
             return True
         age = self._clock() - datetime.fromisoformat(known.made_at)
@@ -167,7 +169,7 @@ class Competitions:
             return known.version.partition(" ")[0] != study.created_at
         return known.version != self._version(study, record, simulated)
 
-    def _version(self, study: Study, record: Standing, simulated: bool) -> str:
+    def _version(self, study: Study, record: CompetitionRecord, simulated: bool) -> str:
         """Return a text that changes whenever the table may have changed; it begins with whose it is."""
         entries = self._store.entries(submissions.submissions_of(study.name))
         facts = [
@@ -177,7 +179,7 @@ class Competitions:
         ]
         return f"{study.created_at} {hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:24]}"
 
-    def _make(self, study: Study, record: Standing, simulated: bool) -> Table:
+    def _make(self, study: Study, record: CompetitionRecord, simulated: bool) -> Table:
         begun, at = time.monotonic(), stamp(self._clock())
         made_of = self._version(study, record, simulated)
         reached = progress.read(self._store, study, simulated)  # first: nobody counts whose answers do not

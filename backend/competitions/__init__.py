@@ -1,0 +1,1 @@
+"""Leaderboard studies, which models join at any time: their terms, submissions, and published tables."""

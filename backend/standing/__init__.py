@@ -1,1 +1,0 @@
-"""Standing studies, which models join at any time: their terms, submissions, and published tables."""
