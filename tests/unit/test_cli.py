@@ -57,7 +57,7 @@ def last_line(result):
 def test_the_help_has_every_command_under_a_heading_in_a_line_and_examples_that_parse():
     text = run("--help").stdout
 
-    listed = re.findall(r"^  ([a-z-]+)  +\S", text, re.M)
+    listed = re.findall(r"^  ([a-z][a-z-]*)  +\S", text, re.M)
     assert sorted(listed) == sorted(HOMES)
     assert re.findall(r"^(\w.*):$", text, re.M)[1:] == [*cli._GROUPS, "Examples"]
     assert max(map(len, text.splitlines())) <= 80
@@ -70,7 +70,7 @@ def test_the_help_has_every_command_under_a_heading_in_a_line_and_examples_that_
 
 def test_a_mistyped_command_is_guessed():
     assert last_line(run("craete")) == "Error: there is no command 'craete'; did you mean `create`?"
-    assert last_line(run("frobnicate")).endswith("'frobnicate'; `openhype --help` lists all")
+    assert last_line(run("xyzzy")).endswith("'xyzzy'; `openhype --help` lists all")
 
 
 def test_a_mistyped_setting_is_guessed(images):

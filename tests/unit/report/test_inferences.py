@@ -68,7 +68,7 @@ def reports(world):
     entries = [Entry(name, "", findings(ANSWERS[name]())) for name in ("infinity", "time", "pair")]
     board = leaderboard_of(entries, "", world.clock.now)
     named = [(report.data.get("method", name), report) for name, report in found.items()]
-    return [*named, ("leaderboard", board), ("replication", runs_report())]
+    return [*named, ("leaderboard", board), ("runs", runs_report())]
 
 
 def runs_report():
@@ -104,13 +104,13 @@ def test_every_number_is_in_the_list_and_the_list_has_no_other(reports):
 
 
 def test_a_number_that_is_not_in_the_list_is_noticed():
-    data = {"models": [{"score_ci": [0, 1], "ranks": None}], "trend": {"p": 0.5, "level": 0.95}}
-    table = Table("trend", "", (Column("p", lambda row: row["p_holm"]),), [{"p_holm": 0.5, "wrong": 3}])
+    data = {"models": [{"score_ci": [0, 1], "ranks": None}], "tendency": {"p": 0.5, "level": 0.95}}
+    table = Table("tendency", "", (Column("p", lambda row: row["p_holm"]),), [{"p_holm": 0.5, "wrong": 3}])
 
     names = {("infinity", name) for name in (*names_in(data), *names_of(table))}
 
     assert unlisted(names) == [
-        ("infinity", "models.score_ci"), ("infinity", "trend.p"), ("infinity", "trend/p_holm"),
+        ("infinity", "models.score_ci"), ("infinity", "tendency.p"), ("infinity", "tendency/p_holm"),
     ]  # fmt: skip
 
 
