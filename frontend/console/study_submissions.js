@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Models of a study. A leaderboard study: how others join it, its public page if it is a competition, and what
- * was submitted.
+ * Models of a study. A leaderboard study: how others join it, its public page if it is a competition, and
+ * what was submitted.
  */
 
 import { edited } from "./edits.js";
