@@ -134,7 +134,7 @@ def test_what_the_server_refuses_has_the_words_of_its_fields(desk, site):
     page.get_by_label("How pictures are chosen").select_option(label="those with the fewest answers")
     page.get_by_label("Share chosen at random").fill("0")
     page.wait_for_selector(
-        "#setting-draw_random_share-error:not(:empty), #setting-sampling-error:not(:empty)"
+        "#setting-random_sampling_share-error:not(:empty), #setting-sampling-error:not(:empty)"
     )
     told = page.inner_text("form .error:not(:empty)")
 

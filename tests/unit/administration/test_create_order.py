@@ -53,7 +53,7 @@ SIDES = [
     ("infinity", {"practice_images": "130", "images": "4"}, "lacks pictures for practice", "practice_images"),
     ("infinity", {"models_per_session": "3"}, "must be at most 2", "models_per_session"),
     ("infinity", {"class_design": "between"}, "class_design=between needs classes", "class_design"),
-    ("infinity", {"images": "20", "sampling": "uncertain", "blocks": "2"}, "goes with blocks=1", "draw"),
+    ("infinity", {"images": "20", "sampling": "uncertain", "blocks": "2"}, "goes with blocks=1", "sampling"),
     ("time", {"images": "200", "blocks": "1"}, "it has 60 of 100 reals", "images"),
     ("time", {"images": "40", "blocks": "6"}, "it has 60 of 120 reals", "images"),
     ("time", {"models_per_session": "2", "images": "10", "blocks": "3"}, "must be a multiple of 2", "blocks"),

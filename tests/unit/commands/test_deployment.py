@@ -726,7 +726,7 @@ def test_the_command_shows_the_plan_and_does_nothing_without_yes(built, command)
     assert done.exit_code == 0, done.output
     assert f"{NAME} in {aws.REGION}, account {aws.ACCOUNT}" in done.output
     assert f" create  {NAME}: Distribution (AWS::CloudFront::Distribution)" in done.output
-    assert "costs: $0.20 a HYPE-time study of 30 evaluators" in done.output
+    assert "costs: $0.21 a HYPE-time study of 30 evaluators" in done.output
     assert done.output.endswith("nothing was changed; do it with --yes\n")
     assert boto3.client("cloudformation").describe_stacks()["Stacks"] == []
 

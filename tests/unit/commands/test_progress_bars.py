@@ -40,7 +40,7 @@ SHOWN = {
     "plan": [("plan --width 5", "plan")],
     "qualification": [(f"qualification gate {_SIDES} --set images=8", "pictures")],
     "rerun": [("rerun faces --as rerun", "pictures")],
-    "replicate": [("replicate faces again --simulated", "runs")],
+    "replicate": [("replicate faces other --simulated", "runs")],
     "report": [("report faces --simulated -o report", "findings", "report")],
     "restore": [("restore backup --data restored", "files")],
     "retention": [("retention --keep-days 1", "sessions")],
@@ -101,6 +101,8 @@ def folder(tmp_path_factory):
             draw = "least-seen" if study == "drawn" else "random"
             run(f"create {study} {_SIDES} --set images=8 --set sampling={draw} --evaluators 2")
             run(f"simulate {study}")
+        run("rerun faces --as other")
+        run("simulate other")
         run("distort reals -o sets --size 16 --count 8")
         run(_TRIPLETS)
         run("simulate triplets --evaluators 2")

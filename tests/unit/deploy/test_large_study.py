@@ -28,8 +28,9 @@ from backend.experiment import session as sessions
 from backend.experiment.records import Timing
 from backend.experiment.session import Posted
 from backend.stores.datadir import DataDir
-from backend.stores.dynamodb import keys, pool_codec, record_codec
+from backend.stores.dynamodb import keys, record_codec
 from backend.stores.dynamodb.client import key
+from backend.stores.dynamodb.session_records import pictures_of
 from backend.stores.opening import open_store
 from deploy.s3_upload import Place
 from tests import aws
@@ -82,7 +83,7 @@ def answer(session, cursor, rng):
 
 def packed(session, cursor, responses):
     """Return a session with its cursor, and the attributes of its item: all was one write."""
-    pictures = pool_codec.pictures(session)
+    pictures = pictures_of(session)
     cursor = dataclasses.replace(cursor, version=1)
     answers = {"b": {"B": record_codec.pack(responses, pictures)}}
     return session, cursor, {**keys.cursor_attributes(cursor, pictures), **answers}

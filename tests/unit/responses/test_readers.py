@@ -265,7 +265,7 @@ rows = st.fixed_dictionaries(
         "shown_css_px": times, "shown_px": st.none() | st.integers(0, 9999), "browser": st.text("ab=-'"),
         "pixel_ratio": times, "page_scale": times, "surround": st.sampled_from(["", "filter overlay"]),
         "translated": st.sampled_from(["", "pt-BR", "unknown"]),
-        "draw": st.sampled_from(["random", "uncertain"]),
+        "sampling": st.sampled_from(["random", "uncertain"]),
         "confidence": confidences | st.tuples(st.none(), st.none()), "confidence_rt": times,
         "handler_delay_ms": times,
         "reasons": st.lists(st.integers(1, 12)).map(tuple), "comment": st.text("ab=-'"), "mark": marks,
