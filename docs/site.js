@@ -9,6 +9,12 @@ const attributes = {
 };
 
 addEventListener("DOMContentLoaded", () => {
+  const results = document.querySelector("#search-results");
+  if (results) {
+    const heading = document.createElement("h1");
+    heading.textContent = "Search";
+    results.before(heading);
+  }
   for (const [selector, values] of Object.entries(attributes)) {
     for (const element of document.querySelectorAll(selector)) {
       for (const [name, value] of Object.entries(values)) element.setAttribute(name, value);
