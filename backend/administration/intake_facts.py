@@ -4,13 +4,16 @@ The reals' own files are not stored. A sample of their facts (format, quality, s
 joins is compared with them as the first models were, and goes through the same losses.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from backend.experiment.records import Study
 from backend.stores.store import Store, no_study
 from backend.stores.updates import update
+
+if TYPE_CHECKING:
+    from backend.stimuli.images import SourceFacts
 
 BOOK = "intake"
 """The book of these facts, by study."""
@@ -22,11 +25,11 @@ class IntakeFacts:
 
     preprocess: tuple[str, ...]
     """The losses that all of them were put through, as given (`jpeg:90`)."""
-    reals: tuple[Mapping[str, Any], ...]
-    """The fields of `stimuli.images.SourceFacts` of a sample of the reals."""
+    reals: tuple["SourceFacts", ...]
+    """Those of a sample of the reals' files."""
 
 
-def write(store: Store, study: Study, preprocess: Sequence[str], reals: Sequence[Any]) -> None:
+def write(store: Store, study: Study, preprocess: Sequence[str], reals: Sequence["SourceFacts"]) -> None:
     """Store the facts of a study that has just been made."""
     data = {
         "created_at": study.created_at,
@@ -42,10 +45,13 @@ def read(store: Store, study: Study) -> IntakeFacts:
     Raises:
         NotFound: there are none, since the study is being deleted.
     """
+    from backend.stimuli.images import SourceFacts
+
     entry = store.entry(BOOK, study.name)
     if entry is None or entry.data["created_at"] != study.created_at:
         raise no_study(study.name)
-    return IntakeFacts(tuple(entry.data["preprocess"]), tuple(entry.data["reals"]))
+    reals = (SourceFacts(**{**row, "treatments": tuple(row["treatments"])}) for row in entry.data["reals"])
+    return IntakeFacts(tuple(entry.data["preprocess"]), tuple(reals))
 
 
 def copy(source: Store, target: Store, study: Study) -> None:

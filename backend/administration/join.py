@@ -259,14 +259,13 @@ def _notes(
 ) -> Iterator[str]:
     """Yield what the intake says of a model, and how its files differ from those of the reals."""
     from backend.stimuli.confounds import cropped, differences
-    from backend.stimuli.images import SourceFacts, parse_preprocessing
+    from backend.stimuli.images import parse_preprocessing
 
     for note in intake.notes:
         yield f"{model}: {note.replace(' reals ', ' fakes ')}"
-    reals = [SourceFacts(**{**facts, "treatments": tuple(facts["treatments"])}) for facts in known.reals]
     is_alike = sorted(preprocess) == sorted(known.preprocess)
     losses = parse_preprocessing(preprocess if is_alike else ())  # those that both sides went through
-    sides = {None: reals, model: intake.reals}
+    sides = {None: known.reals, model: intake.reals}
     yield from cropped(sides)
     for difference in differences(
         sides, study.protocol.stimuli.size_px, losses

@@ -21,7 +21,6 @@ from backend.experiment.judgments import judgment_of
 from backend.experiment.records import Study
 from backend.foundation.errors import InvalidInput, NotFound
 from backend.foundation.timestamps import stamp
-from backend.stimuli.images import SourceFacts
 from backend.stimuli.medium import Intake
 from backend.stores.datadir import DataDir
 from backend.stores.store import Store
@@ -77,8 +76,7 @@ def _draft(store: Store, study: Study, again: Study) -> Draft:
     intake = Intake(stimuli, study.classes, "", (), ())
     if not judgment_of(study.protocol.method).has_items:
         facts = intake_facts.read(store, study)
-        spec = replace(spec, preprocess=facts.preprocess)
-        intake = replace(intake, reals=tuple(SourceFacts(**row) for row in facts.reals))
+        spec, intake = replace(spec, preprocess=facts.preprocess), replace(intake, reals=facts.reals)
     return Draft(spec, again, intake)
 
 

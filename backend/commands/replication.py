@@ -77,7 +77,6 @@ def replicate(
     """
     from backend import __version__
     from backend.analysis.replication import replication
-    from backend.foundation.errors import InvalidInput
     from backend.foundation.timestamps import utc_now
     from backend.report.replication import report
     from backend.report.text_report import as_sections
@@ -85,8 +84,6 @@ def replicate(
     from backend.responses.runs import differing_settings
 
     studies = [named(world, one) for one in what]
-    if twice := sorted({one for one in what if what.count(one) > 1}):
-        raise InvalidInput(f"{twice[0]} is named twice; a run is compared with other ones")
     stems = [one.stem if isinstance(one, Path) else one.name for one in studies]
     runs = [
         _run(world, one, stem if stems.count(stem) == 1 else one, simulated)

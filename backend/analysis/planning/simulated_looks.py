@@ -33,12 +33,12 @@ from backend.analysis.planning.looks import (
     NEIGHBOURS,
     LookPlan,
 )
+from backend.analysis.planning.plan import UNITS
 from backend.analysis.planning.power import at_score, critical, df_of_pictures, other_score
 from backend.analysis.planning.spread import Spread
 from backend.experiment.judgments import method_named
 from backend.foundation.errors import InvalidInput
 
-UNITS = {"percent": "points", "ms": "ms"}
 STUDIES = 4000
 _SEED = 20
 _STEPS = 12
