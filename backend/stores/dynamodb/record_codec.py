@@ -1,10 +1,9 @@
 """Records as bytes: the values of their fields in order, as JSON without names, compressed by zlib.
 
 The form follows the declarations of the records, so that a new field of one needs no change here. A name of
-a session's stimuli is written as its index among them. A number is restored as what its field declares: 500
-as 500.0 where that is a float, as in every store. (JSON, since times in milliseconds are shorter as text
-than as floats of eight bytes, and compress better: a session of HYPE-time takes two thirds of what it takes
-as MessagePack.)
+a session's stimuli is written as its index among them. Numbers keep their form: 500 and 500.0 are restored
+as such. (JSON, since times in milliseconds are shorter as text than as floats of eight bytes, and compress
+better: a session of HYPE-time takes two thirds of what it takes as MessagePack.)
 """
 
 import zlib
@@ -58,8 +57,6 @@ def _reader(declared: Any) -> _Reader:
     if origin is tuple:
         readers = [_reader(each) for each in of]
         return lambda row, names: tuple(_read(readers, row, names))
-    if declared is float:
-        return lambda value, names: float(value)
     if declared is str:
         return lambda value, names: names[value] if isinstance(value, int) else value
     return lambda value, names: value

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from backend.experiment.records import Interaction, Response, Timing
 from backend.experiment.session import Cursor
+from backend.stores import json_codec
 from backend.stores.dynamodb import record_codec
 
 PICTURES = [f"{i:032x}.png" for i in range(510)]
@@ -64,6 +65,7 @@ def test_a_response_comes_back(response):
     packed = record_codec.pack(response, PICTURES)
 
     assert exactly(record_codec.unpack(Response, packed, PICTURES)) == exactly(response)
+    assert exactly(json_codec.load_response(json_codec.dump(response))) == exactly(response)
 
 
 @given(st.lists(responses, max_size=5))
@@ -145,3 +147,4 @@ def test_a_cursor_comes_back(cursor):
     packed = record_codec.pack(cursor, PICTURES)
 
     assert exactly(record_codec.unpack(Cursor, packed, PICTURES)) == exactly(cursor)
+    assert exactly(json_codec.load_cursor(json_codec.dump(cursor))) == exactly(cursor)
