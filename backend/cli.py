@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import click
 
 from backend import __version__
-from backend.commands.world import store_options
+from backend.commands.setup import store_options
 from backend.foundation.errors import OpenhypeError, reason
 from backend.foundation.suggestions import did_you_mean
 

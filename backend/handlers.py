@@ -105,7 +105,7 @@ def create_app(
     data: DataDir,
     keys: Keys,
     clock: Clock = utc_now,
-    dice: Random | None = None,
+    rng: Random | None = None,
     serves: frozenset[str] = EVERYTHING,
     watch: "Watch | None" = None,
     front: str = "root.html",
@@ -126,7 +126,7 @@ def create_app(
     """Return the WSGI application over a store and a data directory.
 
     Args:
-        dice: as in `TaskService.over`.
+        rng: as in `TaskService.over`.
         serves: the groups of routes to serve, besides those of `EVERYTHING` also `panel`, a panel's events
             alone; a function without numpy cannot serve scores.
         watch: notified of what concerns the panel; None if nobody is recruited through its API.
@@ -174,7 +174,7 @@ def create_app(
         sign_in_links=sign_in_links or SignInLinks(),
     )
     authorise = authorisation.Authorisation(app, context)
-    task = TaskService.over(store, keys.hashing, clock, dice, watch)
+    task = TaskService.over(store, keys.hashing, clock, rng, watch)
     names = PictureNames(keys.hashing)
     authorise.add(panel_routes.described, _document)
     if "sessions" in serves:

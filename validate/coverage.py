@@ -15,7 +15,7 @@ import numpy as np
 from backend.analysis.distributions import bootstrap
 from backend.analysis.models.psychometric import Trials, fit, interval_over_evaluators
 from backend.analysis.score_intervals import score_details
-from backend.analysis.table.values import values_by_model
+from backend.analysis.table.evaluator_values import values_by_model
 from validate.inferences import DOCS, put
 from validate.studies import InfinityPopulation, TimePopulation
 

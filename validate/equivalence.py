@@ -14,8 +14,8 @@ import numpy as np
 
 from backend.analysis.score_intervals import between_models, score_details
 from backend.analysis.scores import groups_of
+from backend.analysis.table.evaluator_values import values_by_model
 from backend.analysis.table.response_table import Answers
-from backend.analysis.table.values import values_by_model
 from validate.mixed_sessions import LEVEL, REALS_RATE, Kind, study
 
 STUDIES = 600

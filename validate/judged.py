@@ -19,17 +19,17 @@ from backend.analysis.comparisons import model_tests
 from backend.analysis.confidence_sequence import score_by_evaluators
 from backend.analysis.constant_stimuli import between_exposures, function_of
 from backend.analysis.distributions.rank_ranges import rank_ranges
+from backend.analysis.error_rates import sides
 from backend.analysis.judgment_scores import scores_of
 from backend.analysis.models import psychometric
 from backend.analysis.models.tournament import checks, fit_strengths, strengths
 from backend.analysis.pairs import accuracy, over_evaluators
 from backend.analysis.score_intervals import between_models, score_details
 from backend.analysis.scores import groups_of
-from backend.analysis.sides import sides
 from backend.analysis.table.designs import BETWEEN, design_of
+from backend.analysis.table.evaluator_values import values_by_model
 from backend.analysis.table.response_table import Answers, Coded, filter_rows
 from backend.analysis.table.unscored_rows import attention
-from backend.analysis.table.values import values_by_model
 from validate import mixed_sessions, tournaments
 from validate.agreement import Judges
 from validate.studies import TimePopulation, deviations

@@ -255,7 +255,7 @@ def _truth(population: TimePopulation) -> float:
     """Return the mean modal exposure (ms) in one block of 40,000 people, each with their own stimuli."""
     from dataclasses import replace
 
-    from backend.analysis.table.values import modal_exposures
+    from backend.analysis.table.evaluator_values import modal_exposures
 
     alone = replace(population, pool=None, blocks=1)
     rng = np.random.default_rng(99)

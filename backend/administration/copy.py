@@ -81,7 +81,7 @@ def copy(
     elif study.begun_at:
         ledger_copies.copy_ledger(source, target, name, names)
     waiting_room.copy(source, target, name)
-    return Copied(count, written, accounts.purse(target, name)[1].paid_from)
+    return Copied(count, written, accounts.funds(target, name)[1].paid_from)
 
 
 def _copy_study(source: Store, target: Store, study: Study) -> None:

@@ -70,7 +70,7 @@ def contents(store: Store, data: DataDir, study: Study) -> Contents:
 def check(store: Store, study: Study, now: datetime) -> None:
     """Raise Conflict if a study cannot be deleted now, with all obstacles and what to do about them."""
     withdrawal.finish(store)
-    elsewhere = accounts.purse(store, study.name)[1].paid_from
+    elsewhere = accounts.funds(store, study.name)[1].paid_from
     found = [
         *(_unknown_to(store, study, now, elsewhere) if elsewhere else _owed(store, study, now)),
         *_waiting(store, study, now),
@@ -163,7 +163,7 @@ def _remove_record(store: Store, study: Study) -> None:
     for simulated in (False, True):
         turns.erase(store, study, simulated)
     if not lifecycle.was_deleted(store, study.name):
-        store.erase_entry(accounts.PURSES, study.name)
+        store.erase_entry(accounts.FUNDS, study.name)
     store.remove_study(study.name)
 
 

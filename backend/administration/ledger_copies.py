@@ -1,12 +1,12 @@
 """Copies of a study's ledger in two stores, only one of which pays.
 
-A copy includes the financial books, and stays a copy: its purse names the store that pays (`paid_from`),
+A copy includes the financial books, and stays a copy: its funds name the store that pays (`paid_from`),
 and payment, lists of debts and recruitment are refused there. The right to pay is transferred in steps,
 after each of which the process may die: the paying store is marked first, then its books are copied
 again, and only then may the other store pay. In between neither does, and the transfer is repeated.
 
 A payer that is running meanwhile pays nothing: after writing that it is about to ask, and before asking,
-it reads its purse (`payment/payer.py`). What it asked for before is in the books that are copied.
+it reads its funds (`payment/payer.py`). What it asked for before is in the books that are copied.
 """
 
 import secrets
@@ -35,7 +35,7 @@ def copy_ledger(source: Store, target: Store, study: str, names: tuple[str, str]
     Raises:
         Conflict: both stores pay the study.
     """
-    of_source, (version, of_target) = accounts.purse(source, study)[1], accounts.purse(target, study)
+    of_source, (version, of_target) = accounts.funds(source, study)[1], accounts.funds(target, study)
     has_ledger = _has_ledger(target, study)
     if of_source.paid_from:
         is_new = not version and not has_ledger and of_source.paid_from != names[1]
@@ -47,7 +47,7 @@ def copy_ledger(source: Store, target: Store, study: str, names: tuple[str, str]
             "joined: pay from one of them only"
         )
     payer = of_source.paid_from or names[0]
-    accounts.change_purse(
+    accounts.change_funds(
         target, study, lambda now: replace(of_source, paid_from=payer, handover=now.handover)
     )
     _copy_books(source, target, study)
@@ -63,7 +63,7 @@ def move_ledger(source: Store, target: Store, study: str, names: tuple[str, str]
     Raises:
         Conflict: neither of them pays, or both do.
     """
-    of_source, of_target = accounts.purse(source, study)[1], accounts.purse(target, study)[1]
+    of_source, of_target = accounts.funds(source, study)[1], accounts.funds(target, study)[1]
     is_under_way = bool(of_source.handover) and of_source.handover == of_target.handover
     if of_source.paid_from and not is_under_way:
         raise Conflict(
@@ -72,13 +72,13 @@ def move_ledger(source: Store, target: Store, study: str, names: tuple[str, str]
     if not of_source.paid_from:
         copy_ledger(source, target, study, names)
         handover = secrets.token_hex(8)
-        accounts.change_purse(target, study, lambda now: replace(now, handover=handover))
-        accounts.change_purse(source, study, lambda now: replace(now, paid_from=names[1], handover=handover))
+        accounts.change_funds(target, study, lambda now: replace(now, handover=handover))
+        accounts.change_funds(source, study, lambda now: replace(now, paid_from=names[1], handover=handover))
     elif not of_target.paid_from:
         return
     _copy_books(source, target, study)
-    last = accounts.purse(source, study)[1]
-    accounts.change_purse(target, study, lambda _: replace(last, paid_from=""))
+    last = accounts.funds(source, study)[1]
+    accounts.change_funds(target, study, lambda _: replace(last, paid_from=""))
 
 
 def copy_withdrawals(source: Store, target: Store, study: str) -> None:

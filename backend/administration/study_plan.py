@@ -17,7 +17,7 @@ from backend.experiment.records import Study
 from backend.experiment.settings import new_protocol
 from backend.foundation.errors import InvalidInput
 from backend.panels.prolific import whole_minutes
-from backend.payment.ledger import Purse
+from backend.payment.ledger import StudyFunds
 from backend.recruitment.plan import FEE_PERCENT, largest_bonus
 from backend.studies.retainer import minutes_in_budget
 
@@ -69,11 +69,11 @@ def resources(study: Study, fee_percent: str | None = None, vat_percent: str = "
     """
     protocol = study.protocol
     fee = fee_percent or (FEE_PERCENT if protocol.admission.panel.pays else "0")
-    purse = Purse(fee_percent=fee, vat_percent=vat_percent)
+    funds = StudyFunds(fee_percent=fee, vat_percent=vat_percent)
     sessions = 0 if study.kind == QUALIFICATION else study.evaluators_wanted
     base, bonus = protocol.pay.base_usd_cents, largest_bonus(protocol)
-    each = sum(map(purse.cost_usd_cents, (base, bonus)))
-    waiting = minutes_in_budget(protocol) * purse.cost_usd_cents(protocol.pay.retainer_usd_cents)
+    each = sum(map(funds.cost_usd_cents, (base, bonus)))
+    waiting = minutes_in_budget(protocol) * funds.cost_usd_cents(protocol.pay.retainer_usd_cents)
     paid = minutes_in_budget(protocol) * protocol.pay.retainer_usd_cents + sessions * (base + bonus)
     total = sessions * each + waiting
     minutes = protocol.consent.minutes
@@ -113,7 +113,7 @@ def why_untold(study: Study, has_pilot: bool) -> str | None:
 
 def default_spreads(study: Study) -> "list[Spread]":
     """Return the spreads from which a study is planned without a pilot."""
-    from backend.analysis.spreads import without_pilot
+    from backend.analysis.planned_spreads import without_pilot
 
     return without_pilot(study.protocol, len(study.models))
 

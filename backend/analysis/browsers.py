@@ -11,8 +11,8 @@ import numpy as np
 
 from backend.analysis.distributions.inference import Component, Estimate, f_test
 from backend.analysis.table.designs import BETWEEN, design_of
+from backend.analysis.table.evaluator_values import Values
 from backend.analysis.table.response_table import Answers
-from backend.analysis.table.values import Values
 
 _FEW = 2
 """Evaluators of an engine below which it is reported but not compared."""

@@ -21,8 +21,8 @@ import numpy as np
 
 from backend.analysis.distributions.inference import mean_of, reaches
 from backend.analysis.score_intervals import score_details
+from backend.analysis.table.evaluator_values import Values, values_by_model
 from backend.analysis.table.response_table import Answers, filter_rows
-from backend.analysis.table.values import Values, values_by_model
 
 FEWEST = 5
 """Minimum number of evaluators; fewer give hardly any information on how people differ."""

@@ -23,8 +23,8 @@ import numpy as np
 from backend.analysis.comparisons.model_tests import tests_of
 from backend.analysis.exposures import plain, trials_of
 from backend.analysis.models import psychometric
+from backend.analysis.table.evaluator_values import values_by_model
 from backend.analysis.table.response_table import Answers, Coded, filter_rows
-from backend.analysis.table.values import values_by_model
 from backend.experiment.fixed_exposures import label
 
 FEWEST_EXPOSURES = 3

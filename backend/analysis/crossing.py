@@ -21,8 +21,8 @@ from backend.analysis.distributions.inference import (
     products,
     shared_pictures,
 )
+from backend.analysis.table.evaluator_values import one_model
 from backend.analysis.table.response_table import BESIDE, Answers, distinct
-from backend.analysis.table.values import one_model
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ from backend.analysis.planning.spread import Spread
 from backend.analysis.run_scores import scores_over_evaluators
 from backend.analysis.score_resamples import ITERATIONS, ScoreResamples, resampled_scores
 from backend.analysis.scores import Options, scores_of_values
+from backend.analysis.table.evaluator_values import Values
 from backend.analysis.table.response_table import Answers
-from backend.analysis.table.values import Values
 from backend.experiment.judgments import judgment_of, method_named
 from backend.experiment.protocol import Protocol
 from backend.foundation.errors import InvalidInput

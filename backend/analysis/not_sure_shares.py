@@ -10,8 +10,8 @@ from math import fsum
 from typing import Any
 
 from backend.analysis.score_intervals import score_details
+from backend.analysis.table.evaluator_values import values_by_model
 from backend.analysis.table.response_table import Answers
-from backend.analysis.table.values import values_by_model
 
 
 def not_sure_shares(answers: Answers, level: float) -> dict[str, dict[str, Any]]:

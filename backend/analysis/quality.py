@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from backend.analysis.distributions.binomial import at_least
+from backend.analysis.table.evaluator_values import Values
 from backend.analysis.table.response_table import Answers
-from backend.analysis.table.values import Values
 from backend.experiment.judgments import judgment_of
 
 FAST_MS = 300.0

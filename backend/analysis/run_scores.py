@@ -7,8 +7,8 @@ from backend.analysis.comparisons.run_contrasts import RunScore
 from backend.analysis.crossing import sides_of
 from backend.analysis.distributions.inference import Component, Estimate, mean_of
 from backend.analysis.score_intervals import share_of
+from backend.analysis.table.evaluator_values import Values, values_by_model
 from backend.analysis.table.response_table import BESIDE, Answers
-from backend.analysis.table.values import Values, values_by_model
 from backend.analysis.time_scores import Times, residual_sides, threshold_a_residual
 
 

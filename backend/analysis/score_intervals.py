@@ -15,8 +15,8 @@ from backend.analysis.crossing import Crossed, crossed, shared_reals
 from backend.analysis.distributions.bootstrap import doubts, percentile_coverage
 from backend.analysis.distributions.inference import NEGLIGIBLE, Component, Share, mean_of
 from backend.analysis.table.designs import BETWEEN, crossing_of, design_of
+from backend.analysis.table.evaluator_values import Values
 from backend.analysis.table.response_table import Answers
-from backend.analysis.table.values import Values
 from backend.analysis.time_scores import times_of, variance_of_pictures
 
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from backend.analysis.distributions.inference import t_quantile
 from backend.analysis.table.designs import BETWEEN, crossing_of, design_of
+from backend.analysis.table.evaluator_values import Values
 from backend.analysis.table.response_table import Answers
-from backend.analysis.table.values import Values
 
 ITERATIONS = 2000
 _AT_ONCE = 250

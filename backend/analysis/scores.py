@@ -1,8 +1,8 @@
 """Scores of models as means of evaluators' values, with their intervals and tests.
 
-The values are those of HYPE (`values.py`): shares of wrong answers, or exposures; or those of another
-judgment. Percentile intervals are from the bootstrap over evaluators (HYPE 3), exact unless a number of
-iterations is given. Nothing is rounded or clipped.
+The values are those of HYPE (`evaluator_values.py`): shares of wrong answers, or exposures; or those of
+another judgment. Percentile intervals are from the bootstrap over evaluators (HYPE 3), exact unless a number
+of iterations is given. Nothing is rounded or clipped.
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,8 +23,8 @@ from backend.analysis.not_sure_shares import not_sure_shares
 from backend.analysis.score_intervals import between_models, score_details
 from backend.analysis.table.adaptive_rows import random_share
 from backend.analysis.table.designs import design_of
+from backend.analysis.table.evaluator_values import Values, balanced, plain, values_by_model
 from backend.analysis.table.response_table import Answers
-from backend.analysis.table.values import Values, balanced, plain, values_by_model
 from backend.experiment.judgments import method_named
 from backend.foundation.errors import InvalidInput
 

@@ -19,8 +19,8 @@ from backend.analysis.planning.share_spreads import spreads_of_shares
 from backend.analysis.planning.spread import Spread
 from backend.analysis.run_scores import run_scores
 from backend.analysis.scores import Options, overall_scores, score_models
+from backend.analysis.table.evaluator_values import Values, values_by_model
 from backend.analysis.table.response_table import Answers, Coded, Coder
-from backend.analysis.table.values import Values, values_by_model
 from backend.experiment.judgment import item_key
 
 _REAL_OR_FAKE = {"fakes_error", "reals_error", "plain_score", "balanced_score"}

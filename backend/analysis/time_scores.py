@@ -32,8 +32,8 @@ from backend.analysis.distributions.inference import (
 from backend.analysis.models import population, psychometric
 from backend.analysis.models.population import Counts, Population, Range
 from backend.analysis.models.rule_inference import in_blocks, infer_rule
+from backend.analysis.table.evaluator_values import Values, modal_exposures
 from backend.analysis.table.response_table import Answers
-from backend.analysis.table.values import Values, modal_exposures
 from backend.experiment.staircase import StaircaseRule, equilibrium_accuracy
 
 AT_A_BOUND = 0.05

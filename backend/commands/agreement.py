@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import click
 
 from backend.commands.picture_distances import distance_options
-from backend.commands.world import (
+from backend.commands.setup import (
     FOLDER,
     LEVEL,
     SIMULATED,
-    World,
+    Setup,
     command,
     elapsed_time,
     named,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 @LEVEL
 @SIMULATED
 def agree(
-    world: World,
+    setup: Setup,
     what: str,
     metrics: tuple[tuple[str, str], ...],
     distances: tuple[str, ...],
@@ -75,15 +75,15 @@ def agree(
     if not distances and (weights or version):
         raise InvalidInput("--weights and --lpips-version are for --distance, which is not given")
     chosen = distances_named(distances, weights, version or "") if distances else []
-    found = named(world, what)
+    found = named(setup, what)
     if isinstance(found, Path):
         votes = votes_at(found, simulated, votes_per_item)
     elif votes_per_item is not None:
         raise InvalidInput("--votes is for shares in the layout of BAPPS; a study has its single votes")
     else:
         with elapsed_time("votes"):
-            votes = study_votes(world.store, found, simulated)
-    arrays = distances_of(_pictures(world, found, votes), chosen, progress_bar) if chosen else {}
+            votes = study_votes(setup.store, found, simulated)
+    arrays = distances_of(_pictures(setup, found, votes), chosen, progress_bar) if chosen else {}
     described = {each.name: each.description for each in chosen}
     files = {name: Path(path) for name, path in metrics}
     with elapsed_time("agreement"):
@@ -100,12 +100,12 @@ def agree(
         click.echo(str(write(page, out, progress=progress_bar)[-1]), err=True)
 
 
-def _pictures(world: World, found: "Study | Path", votes: "Votes") -> "ItemPictures":
+def _pictures(setup: Setup, found: "Study | Path", votes: "Votes") -> "ItemPictures":
     """Return the pictures of the items with votes, in the order of the votes."""
     from backend.responses.item_pictures import pictures_at, pictures_of_study
 
     if isinstance(found, Path):
         pictures = pictures_at(found)
     else:
-        pictures = pictures_of_study(world.data, found, world.store.stimuli(found.name))
+        pictures = pictures_of_study(setup.data, found, setup.store.stimuli(found.name))
     return pictures.of(votes)

@@ -7,14 +7,14 @@ from typing import Any
 
 import click
 
-from backend.commands.world import (
+from backend.commands.setup import (
     FILE,
     FOLDER,
     LEVEL,
     SEED,
     SIMULATED,
     Number,
-    World,
+    Setup,
     command,
     elapsed_time,
     named,
@@ -81,7 +81,7 @@ _DATA = "calibration.json"
 @LEVEL
 @SIMULATED
 def calibrate(
-    world: World,
+    setup: Setup,
     what: str,
     net: str,
     trunk: Path,
@@ -126,7 +126,7 @@ def calibrate(
     if not overwrite and (there := [path for path in paths if path.exists()]):
         raise InvalidInput(f"{there[0]} exists; name another directory, or replace it with --overwrite")
     weights = read_start(net, trunk, start, version or "", options)
-    found = named(world, what)
+    found = named(setup, what)
     if isinstance(found, Path):
         votes = votes_at(found, simulated, votes_per_item)
         check_votes(votes)
@@ -135,9 +135,9 @@ def calibrate(
         raise InvalidInput("--votes is for shares in the layout of BAPPS; a study has its single votes")
     else:
         with elapsed_time("votes"):
-            votes = study_votes(world.store, found, simulated)
+            votes = study_votes(setup.store, found, simulated)
         check_votes(votes)
-        pictures = pictures_of_study(world.data, found, world.store.stimuli(found.name))
+        pictures = pictures_of_study(setup.data, found, setup.store.stimuli(found.name))
     source = Path(what).name or what
     made, content = calibration_of(votes, pictures, weights, options, progress_bar)
     data = {"source": source, "file": paths[0].name, **made.data}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from backend.commands.world import World, command, option
+from backend.commands.setup import Setup, command, option
 from backend.foundation.errors import NotFound
 
 if TYPE_CHECKING:
@@ -51,15 +51,15 @@ def _limit(context: click.Context, parameter: click.Parameter, value: str | None
 )
 @option("--publish/--unpublish published", "Whether anyone may see the page.", default=None)
 @option("--json as_json", "Print JSON.", bool)
-def competition(world: World, name: str, as_json: bool, submitters: tuple[str, ...], **given: Any) -> None:
+def competition(setup: Setup, name: str, as_json: bool, submitters: tuple[str, ...], **given: Any) -> None:
     """Have the study NAME take in models that are submitted; show its terms and submissions."""
     from backend.competitions import terms
     from backend.competitions.terms import Terms
     from backend.foundation.timestamps import utc_now
 
-    study = world.study(name)
+    study = setup.study(name)
     try:
-        before = terms.competition_of(world.store, study).terms
+        before = terms.competition_of(setup.store, study).terms
     except NotFound:
         before = Terms(title=name)
         given = {**given, "title": given["title"] or name}
@@ -69,16 +69,16 @@ def competition(world: World, name: str, as_json: bool, submitters: tuple[str, .
     if submitters:
         changes["submitters"] = terms.ALL if terms.ALL in submitters else submitters
     if changes:
-        terms.set_terms(world.store, study, replace(before, **changes), utc_now())
-    record = terms.competition_of(world.store, study)
+        terms.set_terms(setup.store, study, replace(before, **changes), utc_now())
+    record = terms.competition_of(setup.store, study)
     if as_json:
-        click.echo(json.dumps(_data(world, study, record), indent=2))
+        click.echo(json.dumps(_data(setup, study, record), indent=2))
         return
-    for line in _lines(world, study, record):
+    for line in _lines(setup, study, record):
         click.echo(line)
 
 
-def _lines(world: World, study: "Study", record: "CompetitionRecord") -> Iterator[str]:
+def _lines(setup: Setup, study: "Study", record: "CompetitionRecord") -> Iterator[str]:
     terms = record.terms
     limit = f"{terms.limit.count} models in {terms.limit.days} days" if terms.limit else _NO
     submitters = terms.submitters if isinstance(terms.submitters, str) else ", ".join(terms.submitters)
@@ -86,16 +86,16 @@ def _lines(world: World, study: "Study", record: "CompetitionRecord") -> Iterato
     yield f"  opens: {terms.opens_at or 'at once'}; closes: {terms.closes_at or 'never'}"
     yield f"  embargo until: {terms.embargo_until or _NO}"
     yield f"  who may submit: {submitters}; limit of each: {limit}; in the table: the {terms.counts} of each"
-    page = f"{world.address or ''}/competitions/{study.name}"
+    page = f"{setup.address or ''}/competitions/{study.name}"
     where = page if terms.published else "not published (--publish)"
     yield f"  page: {where}"
-    yield f"  protocol: {_data(world, study, record)['protocol_sha256']}"
-    for one in _submissions(world, study):
+    yield f"  protocol: {_data(setup, study, record)['protocol_sha256']}"
+    for one in _submissions(setup, study):
         why = f": {one['reason']}" if one["reason"] else ""
         yield f"  {one['created_at'][:10]}  {one['member']}  {one['model']}  {one['state']}{why}"
 
 
-def _data(world: World, study: "Study", record: "CompetitionRecord") -> dict[str, Any]:
+def _data(setup: Setup, study: "Study", record: "CompetitionRecord") -> dict[str, Any]:
     from backend.competitions.protocol_hash import hash_of
     from backend.competitions.terms import plain_terms
 
@@ -104,21 +104,21 @@ def _data(world: World, study: "Study", record: "CompetitionRecord") -> dict[str
         **plain_terms(record.terms),
         "since": record.since,
         "protocol_sha256": hash_of(record.protocol),
-        "submissions": [*_submissions(world, study)],
+        "submissions": [*_submissions(setup, study)],
     }
 
 
-def _submissions(world: World, study: "Study") -> Iterator[dict[str, Any]]:
+def _submissions(setup: Setup, study: "Study") -> Iterator[dict[str, Any]]:
     from backend.competitions import progress, states, submissions
     from backend.competitions.competition import Competitions
     from backend.competitions.join_job import KIND
     from backend.foundation.timestamps import utc_now
     from backend.jobs import queue
 
-    found = progress.read(world.store, study)
-    judged = Competitions(world.store, utc_now).judged(study)
-    for one in sorted(submissions.of_study(world.store, study), key=lambda one: one.created_at):
-        job = queue.find(world.store, KIND, submissions.job_key(one))
+    found = progress.read(setup.store, study)
+    judged = Competitions(setup.store, utc_now).judged(study)
+    for one in sorted(submissions.of_study(setup.store, study), key=lambda one: one.created_at):
+        job = queue.find(setup.store, KIND, submissions.job_key(one))
         known = states.JobState(job.state, job.updated_at, job.reason) if job else None
         state = states.state_of(study, one, found, known, judged)
         yield {

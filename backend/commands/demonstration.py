@@ -10,7 +10,7 @@ import click
 from backend.commands.demo_making import Making
 from backend.commands.demo_page import FRONT, add_pages
 from backend.commands.demo_studies import write_folders
-from backend.commands.world import World, progress_bar, terminal_bar
+from backend.commands.setup import Setup, progress_bar, terminal_bar
 from backend.foundation.addresses import study_page
 from backend.stimuli.demo_photographs import check_installed
 
@@ -38,9 +38,9 @@ class StartPage:
 
     front = FRONT
 
-    def __init__(self, world: World, is_opened: bool):
-        self._data, self._is_opened = world.data, is_opened
-        self._making = Making(world.store, world.url, world.data, self._tell)
+    def __init__(self, setup: Setup, is_opened: bool):
+        self._data, self._is_opened = setup.data, is_opened
+        self._making = Making(setup.store, setup.url, setup.data, self._tell)
         if self._making.is_needed:
             check_installed()
         self._base = ""

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from backend.commands.world import FOLDER, World, command, option, progress_bar
+from backend.commands.setup import FOLDER, Setup, command, option, progress_bar
 from backend.foundation.addresses import study_page
 from backend.foundation.errors import NotFound, StoreFailed
 from backend.foundation.optional_packages import not_installed
@@ -43,7 +43,7 @@ _EVALUATORS, _PICTURES = 30, 2000
 @option("--region", "AWS region; default: as the AWS tools find it.")
 @option("--profile", "Profile of the AWS tools.")
 def deploy(
-    world: World,
+    setup: Setup,
     name: str,
     yes: bool,
     destroy: bool,
@@ -69,9 +69,9 @@ def deploy(
         session = boto3.Session(region_name=where["region"], profile_name=where["profile"])
         deployment = Deployment(
             name,
-            world.data,
+            setup.data,
             session,
-            panel=_panel_secrets(world) if panel == "prolific" else None,
+            panel=_panel_secrets(setup) if panel == "prolific" else None,
             removes_panel=panel == "none",
             settings=bounds.parse(settings),
             at_once=at_once,
@@ -81,9 +81,9 @@ def deploy(
         for note in checked.notes:
             click.echo(f"note: {note}")
         if destroy:
-            _destroy(world, deployment, yes, with_data is not None)
+            _destroy(setup, deployment, yes, with_data is not None)
         else:
-            _deploy(world, deployment, yes)
+            _deploy(setup, deployment, yes)
     except (BotoCoreError, ClientError) as error:
         raise StoreFailed(f"AWS: {error}; completed steps remain; run this again to resume") from None
 
@@ -92,27 +92,27 @@ def deploy(
 @click.argument("name")
 @option("-o --out", "", FOLDER, required=True)
 @option("--pictures", "", click.IntRange(1), "N", default=100)
-def site(world: World, name: str, out: Path, pictures: int) -> None:
+def site(setup: Setup, name: str, out: Path, pictures: int) -> None:
     """Write a demo of the study NAME as plain files, with at most N pictures of each kind."""
     from backend.web.static_demo import write_site
 
-    study = world.study(name)
-    page = write_site(world.store, study, world.data.images(study.name), out, pictures, progress_bar)
+    study = setup.study(name)
+    page = write_site(setup.store, study, setup.data.images(study.name), out, pictures, progress_bar)
     click.echo(f"{page}; try it with: python -m http.server -d {shlex.quote(str(out))}")
 
 
-def _panel_secrets(world: World) -> dict[str, str]:
+def _panel_secrets(setup: Setup) -> dict[str, str]:
     """Return what the functions need to recruit at Prolific: the token, and the secret of its events."""
     from backend.commands.recruit import webhook_secret
     from backend.panels.prolific import prolific_token
 
-    return {"token": prolific_token(os.environ), "webhook_secret": webhook_secret(world)}
+    return {"token": prolific_token(os.environ), "webhook_secret": webhook_secret(setup)}
 
 
-def _deploy(world: World, deployment: Any, yes: bool) -> None:
+def _deploy(setup: Setup, deployment: Any, yes: bool) -> None:
     from deploy.deployment import build_packages
 
-    packages = build_packages(world.data.cache("packages"), deployment.stages(), report=click.echo)
+    packages = build_packages(setup.data.cache("packages"), deployment.stages(), report=click.echo)
     plan = deployment.plan(packages)
     _show(plan)
     for line in _cost_lines(has_panel="panel" in packages):
@@ -122,16 +122,16 @@ def _deploy(world: World, deployment: Any, yes: bool) -> None:
         made = deployment.current()
     elif yes:
         made = deployment.apply(packages, report=click.echo)
-        _note_in_table(world, made, made["Url"])
+        _note_in_table(setup, made, made["Url"])
     else:
         click.echo("nothing was changed; do it with --yes")
         return
-    write_address(world.data, _store_url(made), made["Url"], None)
+    write_address(setup.data, _store_url(made), made["Url"], None)
     click.echo(f"the page is at {study_page(made['Url'], 'STUDY')}; from here on, on this machine:")
     click.echo(f"  export OPENHYPE_STORE='{_store_url(made)}'")
     click.echo(f"  export OPENHYPE_IMAGES=s3://{made['Bucket']}/public")
     click.echo(f"the console is at {made['Url']}/console: sign in with the researcher's key in")
-    click.echo(f"{world.data.root / 'keys.json'}, or with a token of `openhype members token NAME`")
+    click.echo(f"{setup.data.root / 'keys.json'}, or with a token of `openhype members token NAME`")
 
 
 def _cost_lines(has_panel: bool) -> list[str]:
@@ -157,7 +157,7 @@ def _cost_lines(has_panel: bool) -> list[str]:
     ]
 
 
-def _destroy(world: World, deployment: Any, yes: bool, with_data: bool) -> None:
+def _destroy(setup: Setup, deployment: Any, yes: bool, with_data: bool) -> None:
     plan = deployment.planned_removal(with_data)
     _show(plan)
     if not any(change.verb == "remove" for change in plan):
@@ -166,17 +166,17 @@ def _destroy(world: World, deployment: Any, yes: bool, with_data: bool) -> None:
         click.echo("nothing was changed; do it with --yes")
     else:
         if "Table" in (made := deployment.current()):
-            write_address(world.data, _store_url(made), None, None)
+            write_address(setup.data, _store_url(made), None, None)
             with suppress(NotFound):  # the table, if a deletion broke off
-                _note_in_table(world, made, None)
+                _note_in_table(setup, made, None)
         deployment.remove(with_data, report=click.echo)
 
 
-def _note_in_table(world: World, made: Mapping[str, str], address: str | None) -> None:
+def _note_in_table(setup: Setup, made: Mapping[str, str], address: str | None) -> None:
     """Store where the pages are served for those who use the table from other machines; None forgets it."""
     from backend.stores.opening import open_store
 
-    store = open_store(_store_url(made), world.data.root)
+    store = open_store(_store_url(made), setup.data.root)
     note_deployment(store, address)
     store.close()
 

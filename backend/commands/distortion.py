@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from backend.commands.world import FOLDER, SEED, Number, option, progress_bar, say
+from backend.commands.setup import FOLDER, SEED, Number, option, progress_bar, say
 
 
 @click.command()

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from backend.commands.world import World, command, images_option, option, server_url
+from backend.commands.setup import Setup, command, images_option, option, server_url
 
 if TYPE_CHECKING:
-    from backend.jobs.beside import WorkerProcess
+    from backend.jobs.worker_process import WorkerProcess
 
 _WAIT_S = {"sqlite": 1.0, "dynamodb": 5.0}
 """Seconds between looks at an empty queue; each is a read, which a table bills."""
@@ -23,10 +23,10 @@ _WAIT_S = {"sqlite": 1.0, "dynamodb": 5.0}
 )
 @images_option("Where browsers get the pictures, if not from `openhype serve`; studies are uploaded there.")
 @option("--beside", "The server with which to end.", int, "PID", hidden=True)
-def work(world: World, until_idle: bool, url: str | None, place: str | None, beside: int | None) -> None:
+def work(setup: Setup, until_idle: bool, url: str | None, place: str | None, beside: int | None) -> None:
     """Do jobs, such as making studies from uploads; `openhype serve` starts a worker by itself."""
     from backend.foundation.child_processes import lower_priority
-    from backend.jobs import beside as process
+    from backend.jobs import worker_process as process
     from backend.jobs.worker import Worker
     from backend.web.server import log_times
     from deploy.s3_upload import publisher
@@ -37,9 +37,9 @@ def work(world: World, until_idle: bool, url: str | None, place: str | None, bes
             lower_priority()
             log_times()
         worker = Worker(
-            world.store,
-            world.data,
-            uploads=_uploads(world),
+            setup.store,
+            setup.data,
+            uploads=_uploads(setup),
             url=url,
             publish=publisher(place),
             before_job=process.keeping_off(beside) if beside else lambda: None,
@@ -53,19 +53,19 @@ def work(world: World, until_idle: bool, url: str | None, place: str | None, bes
                     f"job {done.id} ({done.kind}): {done.state}{f': {done.reason}' if done.reason else ''}"
                 )
         else:
-            worker.run(threading.Event(), _WAIT_S[world.url.partition(":")[0]])
+            worker.run(threading.Event(), _WAIT_S[setup.url.partition(":")[0]])
     except KeyboardInterrupt:
         return
 
 
-def worker_beside(world: World, url: str) -> "WorkerProcess":
+def worker_beside(setup: Setup, url: str) -> "WorkerProcess":
     """Return the worker of a server at `url`."""
-    from backend.jobs.beside import WorkerProcess
+    from backend.jobs.worker_process import WorkerProcess
 
-    return WorkerProcess(["--data", str(world.data.root), "--store", world.url, "--url", url])
+    return WorkerProcess(["--data", str(setup.data.root), "--store", setup.url, "--url", url])
 
 
-def _uploads(world: World) -> Any:
+def _uploads(setup: Setup) -> Any:
     """Return the uploads of this data directory.
 
     Raises:
@@ -77,4 +77,4 @@ def _uploads(world: World) -> Any:
     from backend.uploads.local_uploads import LocalUploads
 
     limits(os.environ)
-    return LocalUploads(world.data)
+    return LocalUploads(setup.data)

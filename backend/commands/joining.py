@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from backend.commands.world import World, command, images_option, option, progress_bar, say
+from backend.commands.setup import Setup, command, images_option, option, progress_bar, say
 
 if TYPE_CHECKING:
     from backend.experiment.records import Study
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @option("--strict", "Refuse duplicates instead of leaving them out.", bool)
 @images_option("Where browsers get the pictures, if not from `openhype serve`; they are uploaded there too.")
 def join(
-    world: World,
+    setup: Setup,
     name: str,
     models: tuple,
     place: str | None,
@@ -48,11 +48,11 @@ def join(
 
     publish = publisher(place, progress_bar)
 
-    known = len(world.study(name).notes)
+    known = len(setup.study(name).notes)
     for model, folder in models:
         study = run(
-            world.store,
-            world.data,
+            setup.store,
+            setup.data,
             name,
             Newcomer(model, Path(folder), tuple(preprocess) or None, skip_bad, strict),
             utc_now(),
@@ -61,11 +61,11 @@ def join(
             say=say,
         )
         click.echo(f"{study.models[-1]} joined {name}, which has {len(study.models)} models now")
-    for line in _what_follows(world, study, known):
+    for line in _what_follows(setup, study, known):
         click.echo(line)
 
 
-def _what_follows(world: World, study: "Study", known: int) -> Iterator[str]:
+def _what_follows(setup: Setup, study: "Study", known: int) -> Iterator[str]:
     """Yield notes beyond the first `known` ones, what the study wants now, and what is left to decide."""
     from backend.recruitment.approved_sessions import more_places
     from backend.studies.tournament_counts import is_counted
@@ -80,7 +80,7 @@ def _what_follows(world: World, study: "Study", known: int) -> Iterator[str]:
     else:
         whom = "group of models" if study.is_mixed else "model"
         yield f"evaluators wanted: {study.evaluators_wanted:,}, {study.evaluators_a_group:,} for each {whom}"
-    if places := more_places(world.store, study):
+    if places := more_places(setup.store, study):
         yield (
             f"the {places[0]:,} places at the panel stay as they are: `openhype recruit {study.name} "
             f"--places {places[1]}` shows what it costs to recruit for all that is wanted "

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import click
 
-from backend.commands.world import (
+from backend.commands.setup import (
     SIMULATED,
     Number,
-    World,
+    Setup,
     answers_named,
     command,
     elapsed_time,
@@ -36,7 +36,7 @@ from backend.commands.world import (
 @option("--json as_json", "Print JSON, with full precision.", bool)
 @SIMULATED
 def looks(
-    world: World, what: str, plan: str, aim: str, spending: str, level: float, as_json: bool, simulated: bool
+    setup: Setup, what: str, plan: str, aim: str, spending: str, level: float, as_json: bool, simulated: bool
 ) -> None:
     """Say for each planned look of a study, or of its export, whether to stop, go on, or drop a model."""
     from backend.analysis.look_decisions import decisions
@@ -46,10 +46,10 @@ def looks(
 
     wanted = LookPlan(looks_of(plan), aim_of(aim), spending, level)
     with elapsed_time("looks"):
-        found = named(world, what)
+        found = named(setup, what)
         is_file = isinstance(found, Path)
         times = (
-            times_of_file(found) if isinstance(found, Path) else times_of_study(world.store, found, simulated)
+            times_of_file(found) if isinstance(found, Path) else times_of_study(setup.store, found, simulated)
         )
-        made = decisions(answers_named(world, what, is_file, simulated), times, wanted)
+        made = decisions(answers_named(setup, what, is_file, simulated), times, wanted)
     click.echo(json.dumps(made, indent=2, allow_nan=False) if as_json else as_table(made))

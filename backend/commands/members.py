@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from backend.commands.world import World, option, pass_world, store_options
+from backend.commands.setup import Setup, option, pass_setup, store_options
 from backend.members import audit_log, memberships, tokens
 from backend.members.audit_log import Change
 from backend.members.memberships import KEY_HOLDER
@@ -30,16 +30,16 @@ _OUTCOMES = {
 @click.group(invoke_without_command=True)
 @option("--json as_json", "Print JSON.", bool)
 @store_options
-@pass_world
+@pass_setup
 @click.pass_context
-def members(ctx: click.Context, world: World, as_json: bool) -> None:
+def members(ctx: click.Context, setup: Setup, as_json: bool) -> None:
     """List the members with their tokens, or change them with one of the commands below."""
     if ctx.invoked_subcommand is not None:
         return
     from backend.foundation.timestamps import stamp, utc_now
 
-    found = memberships.memberships(world.store) if world.has_store else []
-    given = tokens.tokens(world.store) if world.has_store else []
+    found = memberships.memberships(setup.store) if setup.has_store else []
+    given = tokens.tokens(setup.store) if setup.has_store else []
     now = stamp(utc_now())
     if as_json:
         click.echo(json.dumps([_facts(each, given) for each in found], indent=2))
@@ -62,23 +62,23 @@ def members(ctx: click.Context, world: World, as_json: bool) -> None:
     default=SUBMITTER,
 )
 @store_options
-@pass_world
-def add(world: World, name: str, role: str) -> None:
+@pass_setup
+def add(setup: Setup, name: str, role: str) -> None:
     """Add the member NAME, such as ada@lab.example."""
-    with _recorded(world, "add", f"{name} as {role}") as (_, now):
-        memberships.add(world.store, name, role, KEY_HOLDER, now)
+    with _recorded(setup, "add", f"{name} as {role}") as (_, now):
+        memberships.add(setup.store, name, role, KEY_HOLDER, now)
     click.echo(f"{name} is a {role}; make a token with `openhype members token {name}`")
 
 
 @members.command()
 @click.argument("name")
 @store_options
-@pass_world
-def remove(world: World, name: str) -> None:
+@pass_setup
+def remove(setup: Setup, name: str) -> None:
     """Remove the member NAME: all tokens and sign-ins end at once."""
-    with _recorded(world, "remove", name) as (_, now):
-        ended = memberships.end(world.store, memberships.membership(world.store, name), now)
-        tokens.revoke_all(world.store, ended.id, now)
+    with _recorded(setup, "remove", name) as (_, now):
+        ended = memberships.end(setup.store, memberships.membership(setup.store, name), now)
+        tokens.revoke_all(setup.store, ended.id, now)
     click.echo(f"{ended.member} is no member any more; the tokens open nothing")
 
 
@@ -87,15 +87,15 @@ def remove(world: World, name: str) -> None:
 @option("--label", "What it is for.", metavar="TEXT", default="")
 @option("--days", "After which it expires.", click.IntRange(1, LONGEST_DAYS), default=_DAYS)
 @store_options
-@pass_world
-def token(world: World, name: str, label: str, days: int) -> None:
+@pass_setup
+def token(setup: Setup, name: str, label: str, days: int) -> None:
     """Make a token of the member NAME, and print it.
 
     It is not stored, and cannot be shown again.
     """
-    with _recorded(world, "token", name) as (change, now):
-        owner = memberships.membership(world.store, name)
-        given, text = tokens.issue(world.store, owner, label, days, KEY_HOLDER, now)
+    with _recorded(setup, "token", name) as (change, now):
+        owner = memberships.membership(setup.store, name)
+        given, text = tokens.issue(setup.store, owner, label, days, KEY_HOLDER, now)
         change.concerns(f"{owner.member} {given.id}")
     click.echo(f"token {given.id} of {given.member}, until {given.expires_at}:", err=True)
     click.echo(text)
@@ -103,12 +103,12 @@ def token(world: World, name: str, label: str, days: int) -> None:
 
 @members.command("new-key")
 @store_options
-@pass_world
-def new_key(world: World) -> None:
+@pass_setup
+def new_key(setup: Setup) -> None:
     """Replace the researcher's key, for example because others know it: all sign-ins end."""
-    with _recorded(world, "new-key", KEY_HOLDER):
-        world.data.replace_researcher_key()
-    click.echo(f"the new researcher's key is in {world.data.root / 'keys.json'}; the earlier one ends once")
+    with _recorded(setup, "new-key", KEY_HOLDER):
+        setup.data.replace_researcher_key()
+    click.echo(f"the new researcher's key is in {setup.data.root / 'keys.json'}; the earlier one ends once")
     click.echo(
         "servers of this data directory are restarted, and deployments updated by `openhype deploy --yes`"
     )
@@ -117,12 +117,12 @@ def new_key(world: World) -> None:
 @members.command()
 @click.argument("token_id", metavar="TOKEN")
 @store_options
-@pass_world
-def revoke(world: World, token_id: str) -> None:
+@pass_setup
+def revoke(setup: Setup, token_id: str) -> None:
     """Revoke a token, by its id: it ends at once, with its sign-ins."""
     which = tokens.id_in(token_id) or token_id
-    with _recorded(world, "revoke", which) as (change, now):
-        revoked = tokens.revoke(world.store, which, now)
+    with _recorded(setup, "revoke", which) as (change, now):
+        revoked = tokens.revoke(setup.store, which, now)
         change.concerns(f"{revoked.member} {revoked.id}")
     click.echo(f"the token of {revoked.member} {revoked.id} opens nothing any more")
 
@@ -132,10 +132,10 @@ def revoke(world: World, token_id: str) -> None:
 @option("--before", "Where the page begins, as the one before says.", metavar="NEXT")
 @option("--json as_json", "Print JSON.", bool)
 @store_options
-@pass_world
-def audit(world: World, limit: int, before: str | None, as_json: bool) -> None:
+@pass_setup
+def audit(setup: Setup, limit: int, before: str | None, as_json: bool) -> None:
     """Show who changed what, the latest first."""
-    entries, following = audit_log.page(world.store, limit, before) if world.has_store else ([], None)
+    entries, following = audit_log.page(setup.store, limit, before) if setup.has_store else ([], None)
     if as_json:
         click.echo(json.dumps({"entries": [vars(entry) for entry in entries], "next": following}, indent=2))
         return
@@ -152,12 +152,12 @@ def audit(world: World, limit: int, before: str | None, as_json: bool) -> None:
 
 
 @contextmanager
-def _recorded(world: World, name: str, target: str) -> Iterator[tuple[Change, datetime]]:
+def _recorded(setup: Setup, name: str, target: str) -> Iterator[tuple[Change, datetime]]:
     """Record what is changed within the context, at the time that is returned."""
     from backend.foundation.timestamps import utc_now
 
     now, action = utc_now(), f"openhype members {name}"
-    with audit_log.recorded(world.store, now, KEY_HOLDER, None, action, target) as change:
+    with audit_log.recorded(setup.store, now, KEY_HOLDER, None, action, target) as change:
         yield change, now
 
 

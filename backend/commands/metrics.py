@@ -7,13 +7,13 @@ from typing import Any
 
 import click
 
-from backend.commands.world import (
+from backend.commands.setup import (
     FILE,
     FOLDER,
     LEVEL,
     PATH,
     SEED,
-    World,
+    Setup,
     command,
     elapsed_time,
     option,
@@ -62,7 +62,7 @@ from backend.commands.world import (
 @option("--save-features", "Also write the features into files in this directory.", FOLDER, "DIR")
 @LEVEL
 def metrics(
-    world: World,
+    setup: Setup,
     name: str | None,
     real: Path | None,
     models: tuple[tuple[str, str], ...],
@@ -98,7 +98,7 @@ def metrics(
     if name is None and (real is None or not models):
         raise click.UsageError("--real DIR and at least one --model NAME=DIR are needed")
     options = Options(level=level, **{key: value for key, value in chosen.items() if value is not None})
-    cache = world.data.cache("features")
+    cache = setup.data.cache("features")
     plan = Plan(cache, options, extractors, weights, skip_bad, save_features, progress_bar, say)
     scores: dict[str, Any] | None = None
     not_kept: OSError | None = None
@@ -106,15 +106,15 @@ def metrics(
         assert real is not None  # checked above
         runs = folder_runs(plan, {None: real, **_models(models)}, extractor_name)
     else:
-        study = world.study(name)
-        runs, sets = study_runs(plan, world.store, world.data, study)
+        study = setup.study(name)
+        runs, sets = study_runs(plan, setup.store, setup.data, study)
         try:
-            kept = stored.keep(world.data, study, runs, sets, utc_now())
+            kept = stored.keep(setup.data, study, runs, sets, utc_now())
         except OSError as error:  # a full disk: print what was computed all the same
             not_kept = error
         else:
             with elapsed_time("agreement"):
-                scores = agreement.metric_findings(world.store, study, stored.metrics_of(kept), level)
+                scores = agreement.metric_findings(setup.store, study, stored.metrics_of(kept), level)
     if as_json:
         rows = scores["findings"]["metrics"] if scores else []
         found = {"study": name, "runs": runs, "agreement": rows}

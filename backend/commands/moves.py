@@ -5,43 +5,43 @@ from pathlib import Path
 
 import click
 
-from backend.commands.world import World, command, data_option, option, pass_world, progress_bar
+from backend.commands.setup import Setup, command, data_option, option, pass_setup, progress_bar
 
 _FOLDER = click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 
 
 @command()
 @_FOLDER
-def backup(world: World, folder: Path) -> None:
+def backup(setup: Setup, folder: Path) -> None:
     """Write a backup of the data directory into DIR while answers come in; done again, it catches up."""
     from backend.administration.backup import back_up
     from backend.foundation.errors import InvalidInput
     from backend.foundation.timestamps import utc_now
     from backend.stores.opening import sqlite_path
 
-    database = sqlite_path(world.url, world.data.root)
+    database = sqlite_path(setup.url, setup.data.root)
     if database is None:
         raise InvalidInput(
-            f"a backup is of a database in a file, not of {world.url}; AWS restores a table of DynamoDB to "
+            f"a backup is of a database in a file, not of {setup.url}; AWS restores a table of DynamoDB to "
             "any second of the last 35 days (docs/backups.md)"
         )
-    done = back_up(database, world.data, folder, utc_now(), progress_bar)
+    done = back_up(database, setup.data, folder, utc_now(), progress_bar)
     click.echo(f"{folder}: {_counted(done.counts)}; {done.copied} of {done.files} files written")
 
 
 @click.command()
 @_FOLDER
 @data_option
-@pass_world
-def restore(world: World, folder: Path) -> None:
+@pass_setup
+def restore(setup: Setup, folder: Path) -> None:
     """Make a new data directory (--data) from the backup in DIR."""
     from backend.administration.backup import restore as run
     from backend.foundation.timestamps import utc_now
     from backend.jobs.queue import void_open
 
     now = utc_now()
-    done = run(folder, world.data, now, progress_bar, lambda store: void_open(store, now))
-    click.echo(f"{world.data.root}: {_counted(done.counts)}, as of {done.taken_at}")
+    done = run(folder, setup.data, now, progress_bar, lambda store: void_open(store, now))
+    click.echo(f"{setup.data.root}: {_counted(done.counts)}, as of {done.taken_at}")
     click.echo("note: what was paid after that is not in its ledger; read docs/backups.md before you pay")
 
 
@@ -56,8 +56,8 @@ def _counted(counts: Mapping[str, int]) -> str:
 @option("--to target", "The store that is to have it.", metavar="URL", required=True)
 @option("--move moves", "Pay and recruit from the other store from now on.", bool)
 @data_option
-@pass_world
-def copy(world: World, name: str, source: str, target: str, moves: bool) -> None:
+@pass_setup
+def copy(setup: Setup, name: str, source: str, target: str, moves: bool) -> None:
     """Copy STUDY, answers and ledger, from one store to another; done again, it catches up."""
     from contextlib import closing
 
@@ -65,18 +65,18 @@ def copy(world: World, name: str, source: str, target: str, moves: bool) -> None
     from backend.stores.opening import open_store
 
     with (
-        closing(open_store(source, world.data.root)) as one,
-        closing(open_store(target, world.data.root)) as other,
+        closing(open_store(source, setup.data.root)) as one,
+        closing(open_store(target, setup.data.root)) as other,
     ):
-        names = (_absolute_url(source, world.data.root), _absolute_url(target, world.data.root))
+        names = (_absolute_url(source, setup.data.root), _absolute_url(target, setup.data.root))
         study = one.study(name)
-        before = {*world.data.sharers(name)}
-        world.data.note_sharers(name, {*before, *names})  # first, or a deletion meanwhile takes them
+        before = {*setup.data.sharers(name)}
+        setup.data.note_sharers(name, {*before, *names})  # first, or a deletion meanwhile takes them
         try:
             done = run(one, other, name, progress_bar, names, moves)
         finally:
             if study.created_at not in {each.created_at for each in other.studies() if each.name == name}:
-                world.data.note_sharers(name, before)
+                setup.data.note_sharers(name, before)
         qualification = study.protocol.admission.qualification
     click.echo(f"{name}: {done.sessions} sessions, {done.written} of them written")
     if done.paid_from:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from backend.commands.world import FEE_TYPE, FILE, Number, World, amount, command, option, progress_bar
+from backend.commands.setup import FEE_TYPE, FILE, Number, Setup, amount, command, option, progress_bar
 from backend.experiment.money import format_money
 from backend.experiment.records import Study
 
@@ -87,7 +87,7 @@ from backend.experiment.records import Study
 )
 @option("--json as_json", "Print JSON.", bool)
 def pay(
-    world: World,
+    setup: Setup,
     name: str,
     panel: str | None,
     budget: int | None,
@@ -106,28 +106,28 @@ def pay(
     from backend.foundation.timestamps import stamp, utc_now
     from backend.payment import accounts, study_payments
 
-    study = world.study(name)
+    study = setup.study(name)
     if restored:
-        accounts.note_restore(world.store, name, stamp(utc_now()))
+        accounts.note_restore(setup.store, name, stamp(utc_now()))
     if take_over:
-        accounts.take_over(world.store, name, stamp(utc_now()))
-    elsewhere = accounts.purse(world.store, name)[1].paid_from
+        accounts.take_over(setup.store, name, stamp(utc_now()))
+    elsewhere = accounts.funds(setup.store, name)[1].paid_from
     if elsewhere:
         click.echo(f"note: {name} is paid from {elsewhere}; what follows is a copy of its ledger", err=True)
     if (budget, fee, vat) != (None, None, None):
-        accounts.set_budget(world.store, name, budget, fee, vat)
+        accounts.set_budget(setup.store, name, budget, fee, vat)
     for evaluator, fault in faults:
-        accounts.broke_off(world.store, study, evaluator, fault)
+        accounts.broke_off(setup.store, study, evaluator, fault)
     for evaluator, why in closings:
-        accounts.close(world.store, study, evaluator, why, utc_now())
+        accounts.close(setup.store, study, evaluator, why, utc_now())
     panel = panel or study_payments.paid_by(study)
     if automatic is not None:
-        study_payments.set_automatic(world.store, study, panel, automatic, utc_now())
+        study_payments.set_automatic(setup.store, study, panel, automatic, utc_now())
     if who is not None:
-        click.echo(_explained(world, study, panel, who, as_json, **options))
+        click.echo(_explained(setup, study, panel, who, as_json, **options))
         return
     pay_by = _by_panel if panel == "prolific" else _by_hand
-    found = study_payments.status(world.store, study, pay_by(world, study, **options), panel, utc_now())
+    found = study_payments.status(setup.store, study, pay_by(setup, study, **options), panel, utc_now())
     click.echo(json.dumps(found, indent=2) if as_json else _as_text(found))
     if options["yes"] and found["obstacles"]:
         for obstacle in found["obstacles"]:
@@ -136,7 +136,7 @@ def pay(
 
 
 def _explained(
-    world: World,
+    setup: Setup,
     study: Study,
     panel: str,
     who: str,
@@ -153,7 +153,7 @@ def _explained(
     if yes:
         raise click.UsageError("--explain pays nobody: leave out --yes, or --explain")
     options = study_payments.PayOptions(panel_study or "", reconcile_hours)
-    known = people.as_known(world.store, study, open_prolific, utc_now, panel, options)
+    known = people.as_known(setup.store, study, open_prolific, utc_now, panel, options)
     found = explanation.explain(known, who)
     if as_json:
         return json.dumps([asdict(each) for each in found], indent=2)
@@ -161,7 +161,7 @@ def _explained(
 
 
 def _by_panel(
-    world: World,
+    setup: Setup,
     study: Study,
     yes: bool,
     panel_study: str | None,
@@ -176,22 +176,22 @@ def _by_panel(
     from backend.payment import study_payments
 
     options = study_payments.PayOptions(panel_study or "", reconcile_hours, release, to_approve, to_return)
-    payer = study_payments.payer(world.store, study, open_prolific(), utc_now, options, progress_bar)
+    payer = study_payments.payer(setup.store, study, open_prolific(), utc_now, options, progress_bar)
     obstacles = study_payments.run(payer, options) if yes else []
     return {**payer.plan(), "obstacles": obstacles}
 
 
 def _by_hand(
-    world: World, study: Study, out: Path | None, mark_paid: Path | None, **_: Any
+    setup: Setup, study: Study, out: Path | None, mark_paid: Path | None, **_: Any
 ) -> dict[str, Any]:
     from backend.foundation.timestamps import utc_now
     from backend.payment import manual
 
     if mark_paid is not None:
-        manual.mark_paid(world.store, study, mark_paid, utc_now)
+        manual.mark_paid(setup.store, study, mark_paid, utc_now)
     if out is not None:
-        manual.write_list(world.store, study, out, utc_now())
-    return manual.plan(world.store, study, utc_now())
+        manual.write_list(setup.store, study, out, utc_now())
+    return manual.plan(setup.store, study, utc_now())
 
 
 def _as_text(found: dict[str, Any]) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from backend.commands.world import PATH, World, command, named, option, options, progress_bar
+from backend.commands.setup import PATH, Setup, command, named, option, options, progress_bar
 
 if TYPE_CHECKING:
     from backend.metrics.pairs.distances import Distance
@@ -41,7 +41,7 @@ distance_options = options(
 @distance_options
 @option("-o --out", "CSV to write; for several distances a directory, as DIR/NAME.csv.", PATH, "FILE|DIR")
 def distances(
-    world: World,
+    setup: Setup,
     what: tuple[str, ...],
     distances: tuple[str, ...],
     weights: tuple[Path, ...],
@@ -59,7 +59,7 @@ def distances(
 
     chosen = distances_named(distances or DEFAULT, weights, version or "")
     targets = {} if out is None else _targets(out, chosen)
-    pictures = _pictures(world, what)
+    pictures = _pictures(setup, what)
     found = distances_of(pictures, chosen, progress_bar)
     for each in chosen:
         click.echo(f"{each.name}: {each.description}", err=True)
@@ -97,14 +97,14 @@ def _targets(out: Path, chosen: "Sequence[Distance]") -> dict[str, Path]:
     return targets
 
 
-def _pictures(world: World, what: Sequence[str]) -> "ItemPictures":
+def _pictures(setup: Setup, what: Sequence[str]) -> "ItemPictures":
     from backend.responses.item_pictures import pictures_at, pictures_of_study, pictures_of_two
 
     if len(what) > 2:
         raise click.UsageError("expected a study, a folder, two pictures or two folders")
     if len(what) == 2:
         return pictures_of_two(Path(what[0]), Path(what[1]))
-    found = named(world, what[0])
+    found = named(setup, what[0])
     if isinstance(found, Path):
         return pictures_at(found)
-    return pictures_of_study(world.data, found, world.store.stimuli(found.name))
+    return pictures_of_study(setup.data, found, setup.store.stimuli(found.name))

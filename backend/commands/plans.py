@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from backend.commands.world import FEE_TYPE, FILE, Number, World, answers_named, command, elapsed_time, option
+from backend.commands.setup import FEE_TYPE, FILE, Number, Setup, answers_named, command, elapsed_time, option
 from backend.experiment.judgments import PLANNED_WITHOUT_PILOT
 from backend.foundation.errors import InvalidInput
 from backend.foundation.optional_packages import check
@@ -66,7 +66,7 @@ _SPENDING = ("obrien-fleming", "obrien-fleming-whole", "pocock")
 @option("-o --out", "A picture: .svg, .png or .pdf.", FILE)
 @option("--json as_json", "Print JSON, with full precision.", bool)
 def plan(
-    world: World, pilot: str | None, out: Path | None, as_json: bool, method: str | None, **options: Any
+    setup: Setup, pilot: str | None, out: Path | None, as_json: bool, method: str | None, **options: Any
 ) -> None:
     """Plan a study: evaluators, cost and time for a wanted interval, and the cheapest number of images."""
     from backend.analysis.planning.looks import looks_of
@@ -86,7 +86,7 @@ def plan(
         options["fee"] = float(options["fee"])
     with elapsed_time("plan"):
         made = make(
-            None if pilot is None else answers_named(world, pilot, details=False),
+            None if pilot is None else answers_named(setup, pilot, details=False),
             method,
             **{name: value for name, value in options.items() if value is not None},
         )

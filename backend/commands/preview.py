@@ -6,7 +6,7 @@ import webbrowser
 
 import click
 
-from backend.commands.world import World, command, option
+from backend.commands.setup import Setup, command, option
 
 
 @command()
@@ -14,15 +14,15 @@ from backend.commands.world import World, command, option
 @option("--host", default="127.0.0.1")
 @option("--port", "", click.IntRange(0, 65535), default=0)
 @option("--no-browser", "Do not open a browser.", bool)
-def preview(world: World, name: str, host: str, port: int, no_browser: bool) -> None:
+def preview(setup: Setup, name: str, host: str, port: int, no_browser: bool) -> None:
     """Show the study NAME as its evaluators see it; nothing is recorded."""
     from backend.foundation.timestamps import utc_now
     from backend.handlers import evaluators_app
     from backend.web.previews import Previews
     from backend.web.server import listen, local_url, make_server, serve
 
-    study, previews = world.study(name), Previews(evaluators_app, utc_now)
-    path = previews.open(name, lambda preview: preview.add(world.store, world.data, study), lasts=None)
+    study, previews = setup.study(name), Previews(evaluators_app, utc_now)
+    path = previews.open(name, lambda preview: preview.add(setup.store, setup.data, study), lasts=None)
     with listen(host, port) as listening:
         server = make_server(previews.alone, listening)
         url = f"{local_url(listening)}{path}"

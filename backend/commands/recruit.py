@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from backend.commands.world import FEE_TYPE, World, amount, command, option
+from backend.commands.setup import FEE_TYPE, Setup, amount, command, option
 from backend.foundation.text_files import read_text
 from backend.recruitment.plan import FEE_PERCENT
 
@@ -60,23 +60,23 @@ from backend.recruitment.plan import FEE_PERCENT
 )
 @option("--json as_json", "Print JSON.", bool)
 def recruit(
-    world: World, name: str, action: str | None, as_json: bool, webhooks: str | None, **options: Any
+    setup: Setup, name: str, action: str | None, as_json: bool, webhooks: str | None, **options: Any
 ) -> None:
     """Recruit evaluators for the study NAME: shows the plan, and does it with --yes."""
-    study = world.study(name)
+    study = setup.study(name)
     if webhooks is not None:
-        _subscribe(world, study, webhooks)
+        _subscribe(setup, study, webhooks)
     elif action is None:
-        _recruit(world, study, **options)
+        _recruit(setup, study, **options)
     elif action == "watch":
-        _keep_watch(world)
+        _keep_watch(setup)
     elif action == "status":
-        _show(world, study, as_json)
+        _show(setup, study, as_json)
     else:
-        _change(world, study, action, options["slots"])
+        _change(setup, study, action, options["slots"])
 
 
-def make_watch(world: World) -> Any:
+def make_watch(setup: Setup) -> Any:
     """Return a watch over Prolific, with the token from the environment and the webhooks' secret.
 
     The secret is read from the environment, or from the data directory, where `--webhooks` stored it.
@@ -84,20 +84,20 @@ def make_watch(world: World) -> Any:
     from backend.panels.prolific import open_prolific
     from backend.recruitment.sync_thread import Watch
 
-    return Watch(world.store, open_prolific(), webhook_secret(world))
+    return Watch(setup.store, open_prolific(), webhook_secret(setup))
 
 
-def webhook_secret(world: World) -> str:
+def webhook_secret(setup: Setup) -> str:
     """Return the secret with which Prolific signs its events; '' if there is none."""
     secret = os.environ.get("PROLIFIC_WEBHOOK_SECRET", "").strip()
     file = os.environ.get("PROLIFIC_WEBHOOK_SECRET_FILE", "")
     if not secret and file:
         secret = read_text(Path(file)).strip()
-    return secret or world.data.secret("prolific-webhooks")
+    return secret or setup.data.secret("prolific-webhooks")
 
 
 def _recruit(
-    world: World,
+    setup: Setup,
     study: Any,
     *,
     panel: str,
@@ -115,9 +115,9 @@ def _recruit(
     from backend.recruitment import study_recruitment as recruitment
 
     recruiting.check_panel(study, panel)
-    state = recruiting.begun(world.store, study)
+    state = recruiting.begun(setup.store, study)
     wish = recruitment.Wish(
-        url=url or ("" if state else _served_by_https(world)),
+        url=url or ("" if state else _served_by_https(setup)),
         fee_percent=fee,
         vat_percent=vat,
         budget_usd_cents=budget,
@@ -135,16 +135,16 @@ def _recruit(
     if limit is not None:
         click.echo(f"budget: {format_money(limit, plan.currency)}")
     if rehearse is not None:
-        _rehearse(world, study, wish, rehearse)
+        _rehearse(setup, study, wish, rehearse)
     elif yes:
-        _publish(world, study, wish)
+        _publish(setup, study, wish)
     else:
         click.echo("nothing was done; do it with --yes")
 
 
-def _served_by_https(world: World) -> str:
+def _served_by_https(setup: Setup) -> str:
     """Return where browsers reach the pages, "" if that is not known, or no address for a panel."""
-    address = world.address or ""
+    address = setup.address or ""
     return address if address.startswith("https://") else ""
 
 
@@ -162,27 +162,27 @@ def _show_wallet(workspace: str, project: str) -> None:
         click.echo(f"note: {error}", err=True)
 
 
-def _publish(world: World, study: Any, wish: Any) -> None:
+def _publish(setup: Setup, study: Any, wish: Any) -> None:
     from backend.panels.prolific import open_prolific
     from backend.recruitment import recruit as recruiting
     from backend.recruitment import study_recruitment as recruitment
 
-    if recruiting.begun(world.store, study) is None:
+    if recruiting.begun(setup.store, study) is None:
         recruitment.check_url(wish.url)
-    state = recruitment.publish(world.store, open_prolific(), study, wish)
+    state = recruitment.publish(setup.store, open_prolific(), study, wish)
     click.echo(
         f"published: {state['places']} participant slots; next: openhype recruit {study.name} --status"
     )
 
 
-def _rehearse(world: World, study: Any, wish: Any, email: str) -> None:
+def _rehearse(setup: Setup, study: Any, wish: Any, email: str) -> None:
     from backend.panels.prolific import open_prolific
     from backend.recruitment import recruit as recruiting
     from backend.recruitment import study_recruitment as recruitment
 
-    if recruiting.begun(world.store, study) is None:
+    if recruiting.begun(setup.store, study) is None:
         recruitment.check_url(wish.url)
-    state = recruitment.rehearse(world.store, open_prolific(), study, wish, email)
+    state = recruitment.rehearse(setup.store, open_prolific(), study, wish, email)
     click.echo(
         f"rehearsal: log in at Prolific as the test participant and open {state['rehearsal']['url']}\n"
         "what is answered there counts as simulated: it is neither scored nor paid\n"
@@ -190,33 +190,33 @@ def _rehearse(world: World, study: Any, wish: Any, email: str) -> None:
     )
 
 
-def _subscribe(world: World, study: Any, server: str) -> None:
+def _subscribe(setup: Setup, study: Any, server: str) -> None:
     from backend.panels.prolific import open_prolific
     from backend.recruitment.study_recruitment import subscribe
 
-    keep = lambda secret: world.data.keep_secret("prolific-webhooks", secret)  # noqa: E731
-    url = subscribe(world.store, open_prolific(), study, server, keep)
+    keep = lambda secret: setup.data.keep_secret("prolific-webhooks", secret)  # noqa: E731
+    url = subscribe(setup.store, open_prolific(), study, server, keep)
     click.echo(f"Prolific notifies {url} of each submission that changes; restart `openhype serve`")
 
 
-def _change(world: World, study: Any, action: str, slots: int | None) -> None:
+def _change(setup: Setup, study: Any, action: str, slots: int | None) -> None:
     from backend.panels.prolific import open_prolific
     from backend.recruitment.study_recruitment import change
 
-    state = change(world.store, open_prolific(), study, action, slots)
+    state = change(setup.store, open_prolific(), study, action, slots)
     if state["state"] == "given_up":
         click.echo(f"the draft of the recruitment for {study.name} is given up; nothing of it is left")
     else:
         click.echo(f"the recruitment for {study.name} is {state['state']}")
 
 
-def _show(world: World, study: Any, as_json: bool) -> None:
+def _show(setup: Setup, study: Any, as_json: bool) -> None:
     from backend.panels.prolific import open_prolific
     from backend.recruitment import study_recruitment as recruitment
     from backend.web.progress import panel_warnings
 
-    data = recruitment.status(world.store, open_prolific(), study)
-    data["warnings"] = panel_warnings(world.store, study)
+    data = recruitment.status(setup.store, open_prolific(), study)
+    data["warnings"] = panel_warnings(setup.store, study)
     click.echo(json.dumps(data, indent=2) if as_json else "\n".join(_lines(data)))
 
 
@@ -248,8 +248,8 @@ def _lines(data: dict[str, Any]) -> list[str]:
     return lines + [f"  warning: {warning}" for warning in data["warnings"]]
 
 
-def _keep_watch(world: World) -> None:
-    watch = make_watch(world)
+def _keep_watch(setup: Setup) -> None:
+    watch = make_watch(setup)
     watch.start()
     click.echo("watching; stop with Ctrl-C")
     try:

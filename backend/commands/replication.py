@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from backend.commands.world import (
+from backend.commands.setup import (
     FOLDER,
     LEVEL,
     SIMULATED,
     Number,
-    World,
+    Setup,
     answers_named,
     command,
     images_option,
@@ -31,18 +31,18 @@ if TYPE_CHECKING:
 @images_option(
     "Where browsers get the pictures, if not from `openhype serve`; they are uploaded there as well."
 )
-def rerun(world: World, name: str, again: str | None, place: str | None) -> None:
+def rerun(setup: Setup, name: str, again: str | None, place: str | None) -> None:
     """Make a study like NAME for other people: the same stimuli, settings, pages and questions."""
     from backend.administration.rerun import free_name
     from backend.administration.rerun import rerun as run
     from backend.foundation.timestamps import utc_now
     from deploy.s3_upload import publisher
 
-    study = world.study(name)
-    again = again or free_name(world.store, name)
+    study = setup.study(name)
+    again = again or free_name(setup.store, name)
     publish = publisher(place, progress_bar)
-    made = run(world.store, world.data, study, again, utc_now(), progress_bar, publish)
-    stimuli = sum(1 for _ in world.store.stimuli(made.name))
+    made = run(setup.store, setup.data, study, again, utc_now(), progress_bar, publish)
+    stimuli = sum(1 for _ in setup.store.stimuli(made.name))
     click.echo(f"made the study {made.name}: {', '.join(made.models)}; {stimuli:,} stimuli of {name}")
     if left := [model for model in study.models if model not in made.models]:
         click.echo(f"note: {', '.join(left)}, which was withdrawn, is left out")
@@ -63,7 +63,7 @@ def rerun(world: World, name: str, again: str | None, place: str | None) -> None
 @LEVEL
 @SIMULATED
 def replicate(
-    world: World,
+    setup: Setup,
     what: tuple[str, ...],
     margin: float | None,
     as_json: bool,
@@ -83,10 +83,10 @@ def replicate(
     from backend.report.write import write
     from backend.responses.runs import differing_settings
 
-    studies = [named(world, one) for one in what]
+    studies = [named(setup, one) for one in what]
     stems = [one.stem if isinstance(one, Path) else one.name for one in studies]
     runs = [
-        _run(world, one, stem if stems.count(stem) == 1 else one, simulated)
+        _run(setup, one, stem if stems.count(stem) == 1 else one, simulated)
         for one, stem in progress_bar([*zip(what, stems, strict=True)], len(what), "runs")
     ]
     data = replication(runs, level, margin)
@@ -102,13 +102,13 @@ def replicate(
         click.echo(str(write(made, out, progress=progress_bar)[-1]), err=True)
 
 
-def _run(world: World, what: str, name: str, simulated: bool) -> "Run":
+def _run(setup: Setup, what: str, name: str, simulated: bool) -> "Run":
     """Return the responses of a study or a file as a run called `name`."""
     from backend.analysis.replication import Run
 
-    found = named(world, what)
-    answers = answers_named(world, what, True, simulated)
+    found = named(setup, what)
+    answers = answers_named(setup, what, True, simulated)
     if isinstance(found, Path):
         return Run(name, answers)
-    pool = frozenset(stimulus.name for stimulus in world.store.stimuli(found.name) if not stimulus.role)
+    pool = frozenset(stimulus.name for stimulus in setup.store.stimuli(found.name) if not stimulus.role)
     return Run(name, answers, pool)

@@ -5,11 +5,11 @@ from typing import Any
 
 import click
 
-from backend.commands.world import (
+from backend.commands.setup import (
     FOLDER,
     LEVEL,
     SIMULATED,
-    World,
+    Setup,
     command,
     elapsed_time,
     finding_options,
@@ -29,7 +29,7 @@ _TITLE = option("--title", "Of the page.", default="")
 @finding_options()
 @SIMULATED
 def report(
-    world: World,
+    setup: Setup,
     what: str,
     out: Path,
     title: str,
@@ -51,13 +51,13 @@ def report(
         read_metrics(metrics) if metrics else {}, margin=margin, threshold_at=threshold_at
     )
     report_options = ReportOptions(title, exposures, findings_options, options, simulated)
-    found = named(world, what)
+    found = named(setup, what)
     with elapsed_time("findings"):
         if isinstance(found, Path):
             made = file_report(found, utc_now(), report_options)
         else:
-            report_options = with_kept(report_options, world.data, found)
-            made = study_report(world.store, world.data.picture, found, utc_now(), report_options)
+            report_options = with_kept(report_options, setup.data, found)
+            made = study_report(setup.store, setup.data.picture, found, utc_now(), report_options)
     click.echo(str(write(made, out, progress=progress_bar)[-1]))
 
 
@@ -68,7 +68,7 @@ def report(
 @LEVEL
 @SIMULATED
 def leaderboard(
-    world: World, what: tuple[str, ...], out: Path, title: str, level: float, simulated: bool
+    setup: Setup, what: tuple[str, ...], out: Path, title: str, level: float, simulated: bool
 ) -> None:
     """Write one table over several studies or files of responses on one data set."""
     from backend.foundation.timestamps import utc_now
@@ -79,8 +79,8 @@ def leaderboard(
     entries = [
         file_entry(found, level, simulated)
         if isinstance(found, Path)
-        else study_entry(world.store, found, now, level, simulated)
-        for found in progress_bar([named(world, one) for one in what], len(what), "findings")
+        else study_entry(setup.store, found, now, level, simulated)
+        for found in progress_bar([named(setup, one) for one in what], len(what), "findings")
     ]
     made = leaderboard_of(entries, title, now)
     click.echo(str(write(made, out, progress=progress_bar)[-1]))

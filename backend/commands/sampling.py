@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from backend.commands.world import SIMULATED, World, command, elapsed_time, option
+from backend.commands.setup import SIMULATED, Setup, command, elapsed_time, option
 
 _SECONDS = 60
 
@@ -20,7 +20,7 @@ _SECONDS = 60
     "MINUTES",
 )
 @SIMULATED
-def update_sampling(world: World, name: str, every: int | None, simulated: bool, **_: Any) -> None:
+def update_sampling(setup: Setup, name: str, every: int | None, simulated: bool, **_: Any) -> None:
     """Select the pictures of the study NAME that need evaluators, so that its next sessions show them.
 
     In a tournament, whose sessions count their answers themselves, count all of them again.
@@ -30,17 +30,17 @@ def update_sampling(world: World, name: str, every: int | None, simulated: bool,
     from backend.studies.tournament_counts import is_counted
 
     while True:
-        study = world.study(name)
+        study = setup.study(name)
         if is_counted(study):
             with elapsed_time("answers"):
-                sessions = recounted(world.store, study, simulated)
+                sessions = recounted(setup.store, study, simulated)
             click.echo(
                 f"{name}: the answers of {sessions:,} finished sessions were counted again; the next "
                 "sessions choose their pairs by them"
             )
             return
         with elapsed_time("answers"):
-            found = refresh(world.store, study, stamp(utc_now()), simulated)
+            found = refresh(setup.store, study, stamp(utc_now()), simulated)
         lists = sum(map(len, found.sides.values()))
         click.echo(
             f"{name}: {lists:,} pictures need evaluators most (sampling={study.protocol.stimuli.sampling}, "

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from backend.commands.world import (
+from backend.commands.setup import (
     FOLDER,
     SEED,
     SIMULATED,
-    World,
+    Setup,
     answers_named,
     command,
     elapsed_time,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 @option("--evaluators-drawn", "Evaluators in each resample.", click.IntRange(1, 100_000), "N")
 @SIMULATED
 def score(
-    world: World,
+    setup: Setup,
     what: str,
     as_json: bool,
     full: bool,
@@ -63,7 +63,7 @@ def score(
         chosen = FindingsOptions(values, margin=margin, threshold_at=threshold_at)
         report_options = ReportOptions("", exposures, chosen, options, simulated)
         with elapsed_time("findings"):
-            found, composed = _findings(world, what, report_options)
+            found, composed = _findings(setup, what, report_options)
         if not as_json:
             click.echo(as_text(composed(), screen_width()))
             return
@@ -72,17 +72,17 @@ def score(
         click.echo()
     elif as_json:
         with elapsed_time("scores"):
-            scores = scores_named(world, what, exposures, simulated, margin=margin, **options)
+            scores = scores_named(setup, what, exposures, simulated, margin=margin, **options)
         click.echo(json.dumps(scores, indent=2, allow_nan=False))
     else:
         with elapsed_time("scores"):
-            answers = answers_named(world, what, exposures == "shown", simulated)
+            answers = answers_named(setup, what, exposures == "shown", simulated)
             found = score_findings(answers, exposures, margin=margin, **options)
         click.echo(as_brief_text(compose_scores(found), screen_width()))
 
 
 def _findings(
-    world: World, what: str, options: "ReportOptions"
+    setup: Setup, what: str, options: "ReportOptions"
 ) -> tuple[dict[str, Any], Callable[[], "Report"]]:
     """Return the findings of a study, or of a file of responses, and a function that makes their report."""
     from backend.foundation.timestamps import utc_now
@@ -91,15 +91,15 @@ def _findings(
     from backend.report.findings import findings
     from backend.report.study_findings import study_findings
 
-    found, now = named(world, what), utc_now()
+    found, now = named(setup, what), utc_now()
     more: dict[str, Any] = {"in_columns": True, "exposures": options.exposures, **options.scoring_options}
     if isinstance(found, Path):
-        answers = answers_named(world, what, True, options.simulated)
+        answers = answers_named(setup, what, True, options.simulated)
         data = findings(answers, options.findings_options, **more)
         return data, lambda: compose(data, file_info(found, answers.method, now, options))
-    kept = with_kept(options, world.data, found)
-    data = study_findings(world.store, found, now, kept.findings_options, simulated=options.simulated, **more)
-    return data, lambda: compose(data, study_info(world.store, found, now, kept))
+    kept = with_kept(options, setup.data, found)
+    data = study_findings(setup.store, found, now, kept.findings_options, simulated=options.simulated, **more)
+    return data, lambda: compose(data, study_info(setup.store, found, now, kept))
 
 
 @command()
@@ -126,7 +126,7 @@ def _findings(
 @option("--release", "With --croissant: version of the data set.  [default: 1.0.0]", metavar="X.Y.Z")
 @SIMULATED
 def export(
-    world: World, name: str, out: Path, bapps: bool, croissant: bool, simulated: bool, **declared: Any
+    setup: Setup, name: str, out: Path, bapps: bool, croissant: bool, simulated: bool, **declared: Any
 ) -> None:
     """Write the answers of the study NAME as a Psych-DS data set."""
     from backend.responses.export import export as write
@@ -134,15 +134,15 @@ def export(
     if not croissant and any(declared.values()):
         raise click.UsageError("--creator, --license, --url and --release go with --croissant")
     terms = _terms(**declared) if croissant else None
-    study = world.study(name)
-    votes = _votes(world, study, simulated) if bapps else None
-    for path in write(world.store, study, out, simulated, progress_bar):
+    study = setup.study(name)
+    votes = _votes(setup, study, simulated) if bapps else None
+    for path in write(setup.store, study, out, simulated, progress_bar):
         click.echo(str(path))
     if votes is not None:
-        _write_bapps(world, study, votes, out)
+        _write_bapps(setup, study, votes, out)
     if terms is not None:
-        _publish(world, study, out, terms, simulated)
-    others = world.store.finished(name, simulated=not simulated)[0]
+        _publish(setup, study, out, terms, simulated)
+    others = setup.store.finished(name, simulated=not simulated)[0]
     if others:
         kind, how = ("real", "without") if simulated else ("simulated", "with")
         click.echo(f"note: {others} {kind} sessions are not in it; export them {how} --simulated", err=True)
@@ -155,12 +155,12 @@ def _terms(creators: tuple[str, ...], **declared: str | None) -> "Terms":
     return terms_of(utc_now().date().isoformat(), creators, **declared)
 
 
-def _publish(world: World, study: "Study", out: Path, terms: "Terms", simulated: bool) -> None:
+def _publish(setup: Setup, study: "Study", out: Path, terms: "Terms", simulated: bool) -> None:
     """Write what publishing needs beside an export; say what is missing in it."""
     from backend.responses.publication.publish import publish_study
 
     with elapsed_time("descriptions"):
-        paths, is_scored = publish_study(world.store, study, out, terms, simulated)
+        paths, is_scored = publish_study(setup.store, study, out, terms, simulated)
     for path in paths:
         click.echo(str(path))
     if terms.missing:
@@ -171,14 +171,14 @@ def _publish(world: World, study: "Study", out: Path, terms: "Terms", simulated:
         click.echo("note: there are no model cards without scores of real evaluators", err=True)
 
 
-def _votes(world: World, study: "Study", simulated: bool) -> "Votes":
+def _votes(setup: Setup, study: "Study", simulated: bool) -> "Votes":
     from backend.responses.agreement import study_votes
 
     with elapsed_time("votes"):
-        return study_votes(world.store, study, simulated)
+        return study_votes(setup.store, study, simulated)
 
 
-def _write_bapps(world: World, study: "Study", votes: "Votes", out: Path) -> None:
+def _write_bapps(setup: Setup, study: "Study", votes: "Votes", out: Path) -> None:
     """Write pictures and votes of a study in the layout of BAPPS; say which items have no vote."""
     from functools import partial
 
@@ -186,8 +186,8 @@ def _write_bapps(world: World, study: "Study", votes: "Votes", out: Path) -> Non
     from backend.responses.bapps_export import export_bapps
     from backend.responses.reading.distances import listed
 
-    read = partial(world.data.picture, study.name)
-    made = export_bapps(votes, world.store.stimuli(study.name), read, out, progress_bar)
+    read = partial(setup.data.picture, study.name)
+    made = export_bapps(votes, setup.store.stimuli(study.name), read, out, progress_bar)
     click.echo(str(made.folder))
     if made.unjudged:
         count = counted(len(made.unjudged), "item")

@@ -14,7 +14,7 @@ import click
 from backend.commands.browser import has_screen, shown
 from backend.commands.jobs import worker_beside
 from backend.commands.serving import Addresses, reach_lines, study_lines
-from backend.commands.world import PATH, SEED, Number, World, command, option, progress_bar, server_url
+from backend.commands.setup import PATH, SEED, Number, Setup, command, option, progress_bar, server_url
 from backend.experiment.observer import PICTURE_SD
 from backend.experiment.records import Study
 from backend.foundation.addresses import VARIABLE, origin_of, parse_public, study_page
@@ -89,7 +89,7 @@ def _upload_limit(name: str, default: int, text: str) -> Callable:
 @option("--no-sign-in-link", "Print no link that signs in; for a server whose output others read.", bool)
 @option("--no-worker", "Start no worker; `openhype work` does jobs, on this or another machine.", bool)
 def serve(
-    world: World,
+    setup: Setup,
     host: str,
     port: int,
     public: str | None,
@@ -122,20 +122,20 @@ def serve(
     if public:
         allowed |= {parse_origin(origin_of(public))}
     try:
-        proxy = make_header(sign_in_header, behind_proxy, world.data, os.environ)
+        proxy = make_header(sign_in_header, behind_proxy, setup.data, os.environ)
     except InvalidInput as error:
         raise click.BadParameter(str(error), param_hint="'--sign-in-header'") from None
     quota = Quota(upload_gb * GB, uploads_gb * GB, free_gb * GB)
     for name, value in (("UPLOAD", upload_gb), ("UPLOADS", uploads_gb), ("FREE", free_gb)):
         os.environ[f"OPENHYPE_{name}_GB"] = str(value)  # for the worker, which inherits it
-    uploads = LocalUploads(world.data, quota)
+    uploads = LocalUploads(setup.data, quota)
     openings = Openings(per_minute, per_hour)
     options = {"allowed": allowed, "openings": openings, "uploads": uploads, "proxy": proxy}
     options |= {"base_path": base_path, "base_url": public}
     options["sign_in_links"] = None if no_sign_in_link else SignInLinks()
     with listen(host, port) as listening:
         _serve(
-            world,
+            setup,
             listening,
             behind_proxy=behind_proxy,
             has_worker=not no_worker,
@@ -165,7 +165,7 @@ def _parse_base(base_path: str, public: str | None) -> tuple[str, str | None]:
 
 
 def _serve(
-    world: World,
+    setup: Setup,
     listening: Any,
     start_page: Any = None,
     behind_proxy: bool = False,
@@ -182,17 +182,17 @@ def _serve(
     from backend.web.server import is_everywhere, make_server, reached_at
     from backend.web.server import serve as run
 
-    for note in tighten(world.data.root, sqlite_path(world.url, world.data.root)):
+    for note in tighten(setup.data.root, sqlite_path(setup.url, setup.data.root)):
         click.echo(note, err=True)
-    finish(world.store)
-    watch = _open_panel_watch(world)
+    finish(setup.store)
+    watch = _open_panel_watch(setup)
     if start_page:
         options["front"] = start_page.front
     addresses = _addresses(listening, options.get("base_path", ""), options.get("base_url"))
     app = create_app(
-        world.store,
-        world.data,
-        world.data.keys(),
+        setup.store,
+        setup.data,
+        setup.data.keys(),
         watch=watch,
         behind_proxy=behind_proxy,
         other_urls=lambda: _addresses(listening, options.get("base_path", "")).others,
@@ -200,10 +200,10 @@ def _serve(
     )
     server = make_server(app, listening, behind_proxy=behind_proxy)
     with ExitStack() as stack:
-        stack.enter_context(served(world.data, world.url, addresses.shown, reached_at(listening)))
+        stack.enter_context(served(setup.data, setup.url, addresses.shown, reached_at(listening)))
         link = _sign_in_link(addresses.shown, options.get("sign_in_links"))
-        _print_addresses(world, listening, addresses, link, is_demo=start_page is not None)
-        _print_proxy(world, options.get("proxy"), behind_proxy and is_everywhere(listening))
+        _print_addresses(setup, listening, addresses, link, is_demo=start_page is not None)
+        _print_proxy(setup, options.get("proxy"), behind_proxy and is_everywhere(listening))
         sys.stdout.flush()
         if start_page is not None:
             stack.callback(start_page.stop)
@@ -212,11 +212,11 @@ def _serve(
             stack.callback(watch.stop)
             watch.start()
         if has_worker:
-            worker = worker_beside(world, addresses.local)
+            worker = worker_beside(setup, addresses.local)
             stack.callback(worker.stop)
             worker.start()
         if link and is_opened and has_screen(os.environ):
-            stack.enter_context(shown(link, world.data))
+            stack.enter_context(shown(link, setup.data))
         run(server)
 
 
@@ -235,13 +235,13 @@ def _sign_in_link(base: str, links: Any) -> str:
     return links.issue(base, utc_now()) if links else ""
 
 
-def _print_addresses(world: World, listening: Any, addresses: Addresses, link: str, is_demo: bool) -> None:
+def _print_addresses(setup: Setup, listening: Any, addresses: Addresses, link: str, is_demo: bool) -> None:
     from backend.web.server import is_everywhere
 
-    studies = world.store.studies()
+    studies = setup.store.studies()
     if not studies and not is_demo:
         click.echo(
-            f"no study yet in {world.data.root}: make one in the console or with `openhype create`, or try "
+            f"no study yet in {setup.data.root}: make one in the console or with `openhype create`, or try "
             "`openhype demo`; it is served as soon as it is made"
         )
     reached = [] if is_demo else reach_lines(addresses, is_everywhere(listening))
@@ -250,17 +250,17 @@ def _print_addresses(world: World, listening: Any, addresses: Addresses, link: s
     click.echo(f"console: {addresses.shown}/console; results: {addresses.shown}/results")
     if link:
         click.echo(f"sign in to the console by this link, once, within ten minutes:\n  {link}")
-    click.echo(f"researcher's key: {world.data.root / 'keys.json'}; stop with Ctrl-C")
+    click.echo(f"researcher's key: {setup.data.root / 'keys.json'}; stop with Ctrl-C")
 
 
-def _print_proxy(world: World, proxy: Any, is_open: bool) -> None:
+def _print_proxy(setup: Setup, proxy: Any, is_open: bool) -> None:
     """Print what the server believes of its proxy, and whether others can say the same."""
     from backend.web.proxies import SECRET, secret_place
 
     if proxy:
         click.echo(
             f"members are signed in by the proxy's header {proxy.name}; it counts only beside {SECRET}, with "
-            f"the secret in {secret_place(world.data, os.environ)}"
+            f"the secret in {secret_place(setup.data, os.environ)}"
         )
     if is_open:
         click.echo(
@@ -270,14 +270,14 @@ def _print_proxy(world: World, proxy: Any, is_open: bool) -> None:
         )
 
 
-def _open_panel_watch(world: World) -> Any:
+def _open_panel_watch(setup: Setup) -> Any:
     """Return who keeps places at Prolific in agreement, where there is a token to ask it with."""
     from backend.commands.recruit import make_watch
     from backend.recruitment.sync import recruited
 
     if os.environ.get("PROLIFIC_TOKEN") or os.environ.get("PROLIFIC_TOKEN_FILE"):
-        return make_watch(world)
-    for study in recruited(world.store, "prolific"):
+        return make_watch(setup)
+    for study in recruited(setup.store, "prolific"):
         click.echo(
             f"note: {study.name} recruits at Prolific, and there is no PROLIFIC_TOKEN here; "
             f"have `openhype recruit {study.name} --watch` run where there is",
@@ -290,31 +290,31 @@ def _open_panel_watch(world: World) -> Any:
 @click.argument("name", required=False)
 @option("--json as_json", "Print JSON.", bool)
 @option("--watch is_watched", "Keep showing it live, with scores.", bool)
-def status(world: World, name: str | None, as_json: bool, is_watched: bool) -> None:
+def status(setup: Setup, name: str | None, as_json: bool, is_watched: bool) -> None:
     """List the studies, or show how far the study NAME is."""
     from backend.foundation.timestamps import utc_now
     from backend.web.progress import as_text, progress
 
-    studies = _all_studies(world) if name is None else [world.study(name)]
+    studies = _all_studies(setup) if name is None else [setup.study(name)]
     if not studies:
         click.echo(
             "[]" if as_json else "no study yet; make one with `openhype create`, or try `openhype demo`"
         )
     elif is_watched:
-        _watch(world, studies, as_json)
+        _watch(setup, studies, as_json)
     else:
-        found = [progress(world.store, study, utc_now()) for study in studies]
+        found = [progress(setup.store, study, utc_now()) for study in studies]
         text = "\n".join(as_text(data) for data in found)
         click.echo(json.dumps(found[0] if name else found, indent=2) if as_json else text)
-        if name and not as_json and (address := world.address):
+        if name and not as_json and (address := setup.address):
             click.echo(f"  link: {study_page(address, name)}")
 
 
-def _all_studies(world: World) -> list[Study]:
-    return world.store.studies() if world.has_store else []
+def _all_studies(setup: Setup) -> list[Study]:
+    return setup.store.studies() if setup.has_store else []
 
 
-def _watch(world: World, studies: list[Study], as_json: bool) -> None:
+def _watch(setup: Setup, studies: list[Study], as_json: bool) -> None:
     import time
 
     from backend.commands.live import follow
@@ -325,7 +325,7 @@ def _watch(world: World, studies: list[Study], as_json: bool) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
 
-    watches = [Watch(world.store, study) for study in studies]
+    watches = [Watch(setup.store, study) for study in studies]
     is_screen = sys.stdout.isatty() and not as_json
     follow(
         lambda: [watch.with_scores(utc_now()) for watch in watches],
@@ -377,7 +377,7 @@ def _watch(world: World, studies: list[Study], as_json: bool) -> None:
 )
 @option("--seed", "", SEED, default=0)
 @option("--at-once", "", click.IntRange(1, 256), default=8)
-def simulate(world: World, name: str, observers: tuple, strengths: tuple, **options: Any) -> None:
+def simulate(setup: Setup, name: str, observers: tuple, strengths: tuple, **options: Any) -> None:
     """Have simulated evaluators take part in the study NAME, through the real HTTP API.
 
     Their sessions are marked as simulated, and count, pay and limit nothing.
@@ -385,8 +385,8 @@ def simulate(world: World, name: str, observers: tuple, strengths: tuple, **opti
     from backend.commands.simulated_evaluators import simulate as run
 
     done = run(
-        world.store,
-        world.data,
+        setup.store,
+        setup.data,
         name,
         dict(observers),
         strengths=dict(strengths),
@@ -406,7 +406,7 @@ def simulate(world: World, name: str, observers: tuple, strengths: tuple, **opti
 @option("--port", "", click.IntRange(0, 65535), default=8000)
 @option("--no-browser", "Do not open a browser.", bool)
 @option("--folders", "Write pictures for the README's example into DIR; serve nothing.", PATH, "DIR")
-def demo(world: World, port: int, no_browser: bool, folders: Path | None) -> None:
+def demo(setup: Setup, port: int, no_browser: bool, folders: Path | None) -> None:
     """Serve the sample studies, which are made meanwhile if they are missing."""
     from backend.commands.demonstration import StartPage, write_example
     from backend.members.sign_in_links import SignInLinks
@@ -416,4 +416,4 @@ def demo(world: World, port: int, no_browser: bool, folders: Path | None) -> Non
         write_example(folders)
         return
     with listen("127.0.0.1", port) as listening:
-        _serve(world, listening, StartPage(world, is_opened=not no_browser), sign_in_links=SignInLinks())
+        _serve(setup, listening, StartPage(setup, is_opened=not no_browser), sign_in_links=SignInLinks())

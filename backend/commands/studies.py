@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from backend.commands.world import (
+from backend.commands.setup import (
     FILE,
     PATH,
     SEED,
-    World,
+    Setup,
     command,
     images_option,
     option,
@@ -109,7 +109,7 @@ _image_options = options(
 @option("--qualification", "Qualification that evaluators must have passed.", metavar="NAME")
 @_places
 def create(
-    world: World,
+    setup: Setup,
     name: str,
     method: str,
     real: Path | None,
@@ -124,7 +124,7 @@ def create(
     if name.endswith(".toml"):
         if real is not None or models or items:
             raise click.UsageError("a study is described by a TOML file or by options, not by both")
-        _create(world, read_spec(Path(name)), place)
+        _create(setup, read_spec(Path(name)), place)
         return
     try:
         check_sources(method, real is not None or bool(models), bool(items), BY_OPTIONS)
@@ -134,7 +134,7 @@ def create(
         _need_folders(real, models)
     settings = _settings(options)
     spec = StudySpec(name, "study", method, real, _folders(models), settings, items=items, **_picked(options))
-    _create(world, spec, place)
+    _create(setup, spec, place)
 
 
 @command()
@@ -144,13 +144,13 @@ def create(
 @option("--size size_px", "", click.IntRange(16, 2048), "PX", default=256)
 @option("--count", "", click.IntRange(1, 1000), "N", default=10)
 @option("--seed", "", SEED, default=0)
-def masks(world: World, what: str, out: Path, count: int, **options: Any) -> None:
+def masks(setup: Setup, what: str, out: Path, count: int, **options: Any) -> None:
     """Show masks as a PNG: those of the study NAME, or pictures of the folder DIR above their masks."""
     from backend.stimuli.masks import sheet
 
     if "/" not in what and not Path(what).is_dir():
-        study = world.study(what)
-        folder = world.data.images(study.name)
+        study = setup.study(what)
+        folder = setup.data.images(study.name)
         if not study.masks:
             raise InvalidInput(f"study {what} has no masks")
         picture = sheet.of_masks([folder / name for name in study.masks[:count]])
@@ -171,7 +171,7 @@ def masks(world: World, what: str, out: Path, count: int, **options: Any) -> Non
 @_image_options
 @_places
 def qualification(
-    world: World,
+    setup: Setup,
     name: str,
     method: str,
     real: Path | None,
@@ -185,21 +185,21 @@ def qualification(
     _need_folders(real, models)
     settings = _settings(options)
     spec = StudySpec(name, "qualification", method, real, _folders(models), settings, **_picked(options))
-    _create(world, spec, place)
+    _create(setup, spec, place)
 
 
 @command()
 @click.argument("name")
 @_places
-def upload(world: World, name: str, place: str | None) -> None:
+def upload(setup: Setup, name: str, place: str | None) -> None:
     """Upload the pictures of the study NAME to the bucket that serves them; what is there is left."""
     from deploy.s3_upload import parse_place, upload_pictures
 
     if place is None:
         raise click.UsageError("--images s3://BUCKET/PREFIX is needed")
-    study = world.study(name)
+    study = setup.study(name)
     target = parse_place(place)
-    sent = upload_pictures(target, study.name, world.data.images(study.name), progress_bar)
+    sent = upload_pictures(target, study.name, setup.data.images(study.name), progress_bar)
     click.echo(f"{sent} files of {study.name} uploaded to {target}")
 
 
@@ -233,7 +233,7 @@ def _picked(options: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _create(world: World, spec: Any, place: str | None) -> None:
+def _create(setup: Setup, spec: Any, place: str | None) -> None:
     from backend.administration.create import create
     from backend.foundation.timestamps import utc_now
     from deploy.s3_upload import publisher
@@ -241,15 +241,15 @@ def _create(world: World, spec: Any, place: str | None) -> None:
     publish = publisher(place, progress_bar)
 
     study = create(
-        world.store,
-        world.data,
+        setup.store,
+        setup.data,
         spec,
         utc_now(),
         progress=progress_bar,
         publish=publish,
         say=say,
     )
-    for line in _summary(study, _serve_options(world), world.address):
+    for line in _summary(study, _serve_options(setup), setup.address):
         click.echo(line)
 
 
@@ -313,11 +313,11 @@ def _unscored(study: "Study") -> str:
     return ", ".join(f"{count} {what}" for what, count in counts.items() if count)
 
 
-def _serve_options(world: World) -> str:
+def _serve_options(setup: Setup) -> str:
     """Return the options of this command that the next one also needs, as typed."""
     sources = click.get_current_context().get_parameter_source
     given = {
-        "data": f" --data {shlex.quote(str(world.folder))}",
-        "store": f" --store {shlex.quote(world.url)}",
+        "data": f" --data {shlex.quote(str(setup.folder))}",
+        "store": f" --store {shlex.quote(setup.url)}",
     }
     return "".join(text for name, text in given.items() if sources(name) is ParameterSource.COMMANDLINE)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from backend.commands.world import FILE, Number, option, server_url
+from backend.commands.setup import FILE, Number, option, server_url
 
 if TYPE_CHECKING:
     from backend.client.submission import Result, Submission

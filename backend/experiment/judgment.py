@@ -52,12 +52,12 @@ class Turn:
     number: int
     """Number of sessions of the condition before this one."""
     rng: "Random"
-    coin: "Random"
+    balance_rng: "Random"
     """It gives two consecutive evaluators of the condition the same numbers."""
 
     @property
     def is_second(self) -> bool:
-        """Whether the evaluator is the second of two who share a coin."""
+        """Whether the evaluator is the second of two who share `balance_rng`."""
         return self.number % 2 == 1
 
 

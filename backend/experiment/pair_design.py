@@ -54,7 +54,7 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class Standing:
+class Strengths:
     """What is known of the contestants when a session is planned."""
 
     size: int
@@ -66,7 +66,7 @@ class Standing:
     """Of the strengths."""
 
 
-def standing(size: int, tallies: Mapping[Pair, Tally]) -> Standing:
+def standing(size: int, tallies: Mapping[Pair, Tally]) -> Strengths:
     """Return strengths and their covariance, ties counted as half a win of each."""
     met: list[list[tuple[int, float]]] = [[] for _ in range(size)]
     wins = [_PRIOR] * size
@@ -86,7 +86,7 @@ def standing(size: int, tallies: Mapping[Pair, Tally]) -> Standing:
             of_pair = answers * share * (1 - share)
             rows[a][a] += of_pair
             rows[a][b] -= of_pair
-    return Standing(
+    return Strengths(
         size,
         {pair: tally.answers for pair, tally in tallies.items()},
         [log(one) for one in worth],
@@ -125,7 +125,7 @@ def inverse(rows: Sequence[Sequence[float]]) -> list[list[float]]:
 
 
 def session_pairs(
-    now: Standing, trials: int, rng: "Random", appearances: Sequence[float] | None = None
+    now: Strengths, trials: int, rng: "Random", appearances: Sequence[float] | None = None
 ) -> list[Pair]:
     """Return the pairs of one session, in the order in which they were chosen.
 
@@ -139,7 +139,7 @@ def session_pairs(
 class _Choice:
     """Chooses the pairs of a session one after the other."""
 
-    def __init__(self, now: Standing, rng: "Random", appearances: Sequence[float]):
+    def __init__(self, now: Strengths, rng: "Random", appearances: Sequence[float]):
         self.now, self.rng = now, rng
         self.before = [(count, rng.random()) for count in appearances]
         self.covariance = [[*row] for row in now.covariance]

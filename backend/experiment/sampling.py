@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from typing import Protocol as Interface
 
 from backend.experiment.groups.stimuli import BETWEEN
-from backend.experiment.pair_design import Standing
+from backend.experiment.pair_design import Strengths
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import FAKE, REAL, Condition, PlannedBlock, Session, Stimulus, Study
 from backend.experiment.session import Cursor
@@ -64,7 +64,7 @@ class Pool:
     """About how much memory its names take; those that a store reads on demand do not count."""
     needs: Mapping[tuple[str | None, str], Sequence[int]] = field(default_factory=dict)
     """By model (None: the reals) and class, the indices of the names that need evaluators most."""
-    standing: Standing | None = None
+    standing: Strengths | None = None
     """What is known of the contestants of a tournament (`tournament_needs`); None if nothing is."""
     aside: Mapping[str, Sequence[tuple[str, str | None, Names]]] = field(default_factory=dict)
     """By role, the stimuli that no scored trial shows: truth, model and names of each part."""
@@ -132,7 +132,7 @@ def lacking(
     return sum(max(wanted + again[each.name] - finished[each.name], 0) for each in study.conditions)
 
 
-def real_counts(study: Study, coin: "Random", is_second: bool) -> list[int]:
+def real_counts(study: Study, balance_rng: "Random", is_second: bool) -> list[int]:
     """Return the number of reals in each block of a session.
 
     With random balance, it is the number of heads in tosses of a fair coin, so that the truth of one
@@ -143,7 +143,7 @@ def real_counts(study: Study, coin: "Random", is_second: bool) -> list[int]:
     if study.protocol.stimuli.is_half_real:
         return [size // 2 for size in sizes]
     most = [_most_of_a_side(study.protocol, size) for size in sizes]
-    heads = [coin.getrandbits(size).bit_count() for size in sizes]
+    heads = [balance_rng.getrandbits(size).bit_count() for size in sizes]
     counts = [min(max(n, size - top), top) for n, size, top in zip(heads, sizes, most, strict=True)]
     return [size - n if is_second else n for n, size in zip(counts, sizes, strict=True)]
 
@@ -169,7 +169,7 @@ def draw_session(
         reals: number of reals in each block, as returned by `real_counts`.
         turn: number of sessions of the condition before this one.
     """
-    draw = _Draw(study, pool, condition, rng)
+    draw = _Selection(study, pool, condition, rng)
     sizes = _block_sizes(study.protocol, _classes_of_a_session(study))
     kinds = draw.block_kinds(len(sizes))
     # two consecutive sessions have as many fakes as one has trials, and the first as many as the second reals
@@ -458,7 +458,7 @@ def pool_note(study: Study, pool: Pool) -> str | None:
     )
 
 
-class _Draw:
+class _Selection:
     """Draws stimuli without replacement for all blocks of one session."""
 
     def __init__(self, study: Study, pool: Pool, condition: Condition | None, rng: "Random"):

@@ -1,4 +1,4 @@
-"""A study's debts as books in the store: accounts, payments, and the purse that enforces the budget.
+"""A study's debts as books in the store: accounts, payments, and the funds, which enforce the budget.
 
 An entry is replaced by one conditional write, so that several processes can work at once (`ledger.py`
 has the rules, `payer.py` pays).
@@ -24,7 +24,7 @@ from backend.payment.ledger import (
     Line,
     PanelTerms,
     Payment,
-    Purse,
+    StudyFunds,
     account_of,
     as_broken_off,
     as_paid_elsewhere,
@@ -58,7 +58,7 @@ def payments_of(study: str) -> str:
     return f"payments/{study}"
 
 
-PURSES = "purses"
+FUNDS = "purses"
 
 
 def panel_names(study: Study) -> tuple[str, str]:
@@ -87,15 +87,15 @@ def other_panel_studies(store: Store, study: Study) -> set[str]:
     return {state["panel_study"] for state in made if state and state["panel_study"]}
 
 
-def purse(store: Store, study: str) -> tuple[int, Purse]:
-    """Return a study's purse and its version."""
-    entry = store.entry(PURSES, study)
-    return (entry.version, Purse(**entry.data)) if entry else (0, Purse())
+def funds(store: Store, study: str) -> tuple[int, StudyFunds]:
+    """Return a study's funds and their version."""
+    entry = store.entry(FUNDS, study)
+    return (entry.version, StudyFunds(**entry.data)) if entry else (0, StudyFunds())
 
 
 def check_paid_here(store: Store, study: str) -> None:
     """Raise Conflict if another store pays the study, so that the ledger here is a copy."""
-    if elsewhere := purse(store, study)[1].paid_from:
+    if elsewhere := funds(store, study)[1].paid_from:
         raise Conflict(
             f"study {study} is paid from {elsewhere}, and the ledger here is a copy: pay and recruit there, "
             f"or bring it here (`openhype copy {study} --move`); if that store is lost, take over from it "
@@ -111,11 +111,11 @@ def take_over(store: Store, study: str, at: str) -> None:
         at: the time (UTC, ISO 8601).
     """
 
-    paid_from = purse(store, study)[1].paid_from
+    paid_from = funds(store, study)[1].paid_from
     if not paid_from:
         return
     note_restore(store, study, at, paid_from)
-    change_purse(store, study, lambda now: replace(now, paid_from=""))
+    change_funds(store, study, lambda now: replace(now, paid_from=""))
 
 
 def note_restore(store: Store, study: str, at: str, paid_from: str = "") -> None:
@@ -157,11 +157,11 @@ def panel_terms(store: Store, study: Study) -> PanelTerms:
     return PanelTerms(study.protocol.pay.base_usd_cents, screen_out.get("reward_cents", 0))
 
 
-def in_force(store: Store, study: str, purse: Purse) -> Purse:
-    """Return the purse with the effective budget: the lower of those set for pay and for recruiting."""
+def in_force(store: Store, study: str, funds: StudyFunds) -> StudyFunds:
+    """Return the funds with the effective budget: the lower of those set for pay and for recruiting."""
     terms = recruited(store, study) or {}
-    budgets = [b for b in (purse.budget_usd_cents, terms.get("budget_usd_cents")) if b is not None]
-    return replace(purse, budget_usd_cents=min(budgets, default=None))
+    budgets = [b for b in (funds.budget_usd_cents, terms.get("budget_usd_cents")) if b is not None]
+    return replace(funds, budget_usd_cents=min(budgets, default=None))
 
 
 def set_budget(
@@ -171,7 +171,7 @@ def set_budget(
     fee_percent: str | None = None,
     vat_percent: str | None = None,
     replaces: Mapping[str, Any] | None = None,
-) -> Purse:
+) -> StudyFunds:
     """Set the maximum total cost of a study, fees and VAT included; None leaves a value unchanged.
 
     Args:
@@ -188,23 +188,23 @@ def set_budget(
     changes: dict[str, Any] = {name: value for name, value in wanted.items() if value is not None}
     check_paid_here(store, study)
 
-    def rule(now: Purse) -> Purse:
+    def rule(now: StudyFunds) -> StudyFunds:
         after = replace(now, **changes)
         if after != now:
             check_replaced(replaces or {}, vars(in_force(store, study, now)))
         return after
 
-    return change_purse(store, study, rule)
+    return change_funds(store, study, rule)
 
 
-def change_purse(store: Store, study: str, rule: Callable[[Purse], Purse]) -> Purse:
-    """Replace a study's purse by the result of `rule`, and return it."""
+def change_funds(store: Store, study: str, rule: Callable[[StudyFunds], StudyFunds]) -> StudyFunds:
+    """Replace a study's funds by the result of `rule`, and return it."""
 
-    def change() -> Purse:
-        version, now = purse(store, study)
+    def change() -> StudyFunds:
+        version, now = funds(store, study)
         after = rule(now)
         if after != now or not version:
-            store.write_entry(PURSES, study, version, after.data())
+            store.write_entry(FUNDS, study, version, after.data())
         return after
 
     return retried(change, BUSY)
@@ -544,6 +544,6 @@ def payment_status(
     store: Store, study: Study, known: Mapping[str, Account], statuses: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return the state of a study's payments as plain data."""
-    limits = in_force(store, study.name, purse(store, study.name)[1])
+    limits = in_force(store, study.name, funds(store, study.name)[1])
     made = {payment.id: payment for _, payment in payments(store, study.name)}
     return {"study": study.name, **report(known, made, limits, statuses)}

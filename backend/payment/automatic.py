@@ -51,8 +51,8 @@ def approve(store: Store, study: Study, now: datetime) -> None:
         Conflict: the study has no budget, or another store pays it.
     """
     accounts.check_paid_here(store, study.name)
-    _, purse = accounts.purse(store, study.name)
-    if accounts.in_force(store, study.name, purse).budget_usd_cents is None:
+    _, funds = accounts.funds(store, study.name)
+    if accounts.in_force(store, study.name, funds).budget_usd_cents is None:
         raise Conflict(
             f"study {study.name} has no budget, which automatic payments must not exceed; set one "
             f"(`openhype pay {study.name} --budget AMOUNT`)"

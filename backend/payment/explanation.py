@@ -86,14 +86,14 @@ class _Words:
     def __init__(self, known: Known):
         self._known, self._study, self._pay = known, known.study, known.study.protocol.pay
         store, name = known.store, known.study.name
-        purse = accounts.purse(store, name)[1]
-        limits = accounts.in_force(store, name, purse)
+        funds = accounts.funds(store, name)[1]
+        limits = accounts.in_force(store, name, funds)
         self._due = {(key, part) for key, part, _ in ledger.due(known.accounts, limits, known.statuses)}
         self._stored = accounts.accounts(store, name)
         self._payments = {one.id: one for _, one in accounts.payments(store, name)}
         self._given_back = given_back(store, known.study)
         is_automatic = automatic.approval(store, known.study) is not None
-        when = f" at {purse.paid_from}," if purse.paid_from else ", within the hour," if is_automatic else ""
+        when = f" at {funds.paid_from}," if funds.paid_from else ", within the hour," if is_automatic else ""
         self._run = f"the next run{when}"
         self._by_server = bool((accounts.recruited(store, name) or {}).get("by_server"))
 

@@ -228,7 +228,7 @@ def _rate(fee_percent: str, vat_percent: str) -> Fraction:
 
 
 @dataclass(frozen=True)
-class Purse:
+class StudyFunds:
     """The maximum total cost of a study, fees included; None means no limit."""
 
     budget_usd_cents: int | None = None
@@ -557,7 +557,7 @@ def _matched(now: Account, account: Account) -> Account:
 def report(
     accounts: Mapping[str, Account],
     payments: Mapping[str, Payment],
-    purse: Purse,
+    funds: StudyFunds,
     statuses: Mapping[str, str],
 ) -> dict[str, Any]:
     """Return the state of a study's payments as plain data, with pseudonyms only; money in US cents.
@@ -573,8 +573,8 @@ def report(
         for part in PARTS
         if _is_due(account, part, statuses.get(key, ""))
     ]
-    committed, cost = purse.committed_usd_cents(accounts.values()), sum(map(purse.cost_usd_cents, due))
-    left = None if purse.budget_usd_cents is None else purse.budget_usd_cents - committed
+    committed, cost = funds.committed_usd_cents(accounts.values()), sum(map(funds.cost_usd_cents, due))
+    left = None if funds.budget_usd_cents is None else funds.budget_usd_cents - committed
     return {
         "evaluators": [row for key, row in rows.items() if not accounts[key].is_unmatched],
         "unmatched": [
@@ -586,36 +586,36 @@ def report(
         "to_pay_usd_cents": sum(due),
         "fees_usd_cents": cost - sum(due),
         "total_usd_cents": cost,
-        "fee_percent": purse.fee_percent,
-        "vat_percent": purse.vat_percent,
-        "budget_usd_cents": purse.budget_usd_cents,
+        "fee_percent": funds.fee_percent,
+        "vat_percent": funds.vat_percent,
+        "budget_usd_cents": funds.budget_usd_cents,
         "committed_usd_cents": committed,
-        "undecided_usd_cents": committed - purse.spent_usd_cents(accounts.values()),
+        "undecided_usd_cents": committed - funds.spent_usd_cents(accounts.values()),
         "left_usd_cents": left,
     }  # fmt: skip
 
 
 def due(
-    accounts: Mapping[str, Account], purse: Purse, statuses: Mapping[str, str]
+    accounts: Mapping[str, Account], funds: StudyFunds, statuses: Mapping[str, str]
 ) -> list[tuple[str, Part, int]]:
     """Return what a run pays within the budget, as (account's key, part, amount in cents without fees).
 
     In the order in which a run commits it: rewards, then bonuses, each with the oldest debts first.
 
     Args:
-        purse: with the budget in force.
+        funds: with the budget in force.
         statuses: as in `report`.
     """
     found: list[tuple[str, Part, int]] = []
-    committed, rewarded = purse.committed_usd_cents(accounts.values()), set()
+    committed, rewarded = funds.committed_usd_cents(accounts.values()), set()
     ordered = sorted(accounts.items(), key=lambda item: (item[1].owed_at, item[0]))
     for part in PARTS:
         for key, account in ordered:
             status = statuses.get(key, "")
             if not (payable(account, part, status) or (key in rewarded and _is_due(account, part, status))):
                 continue
-            cost = purse.cost_usd_cents(account.usd_cents(part))
-            if purse.budget_usd_cents is not None and committed + cost > purse.budget_usd_cents:
+            cost = funds.cost_usd_cents(account.usd_cents(part))
+            if funds.budget_usd_cents is not None and committed + cost > funds.budget_usd_cents:
                 break
             committed += cost
             found.append((key, part, account.usd_cents(part)))

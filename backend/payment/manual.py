@@ -26,9 +26,9 @@ from backend.payment.accounts import (
     change_known,
     check_paid_here,
     enter_all,
+    funds,
     in_force,
     plain_accounts,
-    purse,
     recruited,
 )
 from backend.payment.ledger import PARTS, Account, report
@@ -63,7 +63,7 @@ class Paid:
 def owed(store: Store, study: Study, now: datetime) -> list[Account]:
     """Return the accounts to be paid by hand, oldest debts first, as far as the budget goes."""
     known = by_hand(store, study, now)
-    limits = replace(in_force(store, study.name, purse(store, study.name)[1]), fee_percent="0")
+    limits = replace(in_force(store, study.name, funds(store, study.name)[1]), fee_percent="0")
     left, found = limits.budget_usd_cents, []
     if left is not None:
         left -= limits.committed_usd_cents(known.values())
@@ -95,7 +95,7 @@ def due(store: Store, study: Study, now: datetime) -> dict[str, int]:
 def plan(store: Store, study: Study, now: datetime) -> dict[str, Any]:
     """Return the state of payments as plain data; what is paid by hand has no fee."""
     known = by_hand(store, study, now)
-    limits = replace(in_force(store, study.name, purse(store, study.name)[1]), fee_percent="0")
+    limits = replace(in_force(store, study.name, funds(store, study.name)[1]), fee_percent="0")
     status = report(known, {}, limits, {})
     listed = owed(store, study, now)
     keys = {account.evaluator for account in listed}

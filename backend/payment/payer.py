@@ -29,7 +29,7 @@ from backend.panels.api import (
     TokenRefused,
 )
 from backend.payment import accounts
-from backend.payment.accounts import BUSY, PURSES, payments_of
+from backend.payment.accounts import BUSY, FUNDS, payments_of
 from backend.payment.ledger import (
     OPEN,
     UNMATCHED,
@@ -38,7 +38,7 @@ from backend.payment.ledger import (
     Part,
     Payment,
     PaymentState,
-    Purse,
+    StudyFunds,
     is_ahead,
     payable,
     reconciled,
@@ -110,7 +110,7 @@ class Payer:
         try:
             self._check_currency()
             accounts.enter_all(self.store, self.study, self.clock())
-            self._purse()
+            self._funds()
             return self._take_over(self.look())
         except TokenRefused:
             raise
@@ -423,7 +423,7 @@ class Payer:
         asked_at = self.clock()
         paying = replace(payment, state="paying", asked_at=asked_at.isoformat())
         version, paying = self._write_payment(version, paying)
-        if accounts.purse(self.store, self.study.name)[1].paid_from:  # transferred while this ran
+        if accounts.funds(self.store, self.study.name)[1].paid_from:  # transferred while this ran
             self._write_payment(version, replace(paying, state="handed_in"))
             accounts.check_paid_here(self.store, self.study.name)
         if not timedelta(0) <= self.clock() - asked_at <= ASK_WITHIN:
@@ -558,17 +558,17 @@ class Payer:
     def _confirmed(self, account: Account) -> Account:
         return account.moved(bonus="confirmed", confirmed_at=self._now())
 
-    # commitments: one conditional write on the purse decides what is paid and enforces the budget
+    # commitments: one conditional write on the funds decides what is paid and enforces the budget
 
     def _commit(self, part: Part, statuses: dict[str, str], before: dict[str, tuple[int, ...]]) -> bool:
         """Commit a part of as many accounts as the budget allows, at most a batch; return whether any.
 
-        The purse is read first. Unless another process writes it in the meantime, the accounts read
+        The funds is read first. Unless another process writes it in the meantime, the accounts read
         after it include everything that is committed.
         """
 
         def committed() -> bool:
-            version, now = self._purse()
+            version, now = self._funds()
             ledger = self._accounts()
             limits = accounts.in_force(self.store, self.study.name, now)
             chosen = self._affordable(part, statuses, before, limits, ledger)
@@ -583,7 +583,7 @@ class Payer:
                 "panel_study": ledger[chosen[0]].panel_study if part == "bonus" else "",
             }
             after = replace(now, pending=pending)
-            written = self.store.write_entry(PURSES, self.study.name, version, after.data())
+            written = self.store.write_entry(FUNDS, self.study.name, version, after.data())
             self._carry_over(written.version, after, pending)
             return True
 
@@ -594,7 +594,7 @@ class Payer:
         part: Part,
         statuses: dict[str, str],
         before: dict[str, tuple[int, ...]],
-        purse: Purse,
+        funds: StudyFunds,
         ledger: dict[str, Account],
     ) -> list[str]:
         """Return the accounts to pay next, oldest debts first, all of one study at the panel.
@@ -612,7 +612,7 @@ class Payer:
         under_way = {_line(one) for one in everybodys if one.bonus == "intended"}
         alone = self._not_taken_in(ledger) if part == "bonus" else set()
         chosen: list[str] = []
-        committed = purse.committed_usd_cents(ledger.values())
+        committed = funds.committed_usd_cents(ledger.values())
         for key in due:
             if chosen and part == "bonus" and ledger[key].panel_study != ledger[chosen[0]].panel_study:
                 continue
@@ -620,8 +620,8 @@ class Payer:
                 if _line(ledger[key]) in under_way or (chosen and alone.intersection((key, chosen[0]))):
                     continue
                 under_way.add(_line(ledger[key]))
-            committed += purse.cost_usd_cents(ledger[key].usd_cents(part))
-            if purse.budget_usd_cents is not None and committed > purse.budget_usd_cents:
+            committed += funds.cost_usd_cents(ledger[key].usd_cents(part))
+            if funds.budget_usd_cents is not None and committed > funds.budget_usd_cents:
                 self._obstacles["the budget does not suffice for all that is owed"] = None
                 break
             if self.ceiling_usd_cents is not None and committed > self.ceiling_usd_cents:
@@ -635,10 +635,10 @@ class Payer:
         refused = {one.id for _, one in self._payments() if one.state == "refused" and not one.panel_id}
         return {key for key, account in ledger.items() if refused.intersection(account.payments[-1:])}
 
-    def _purse(self) -> tuple[int, Purse]:
-        """Return the purse with nothing pending, after completing a pending commitment."""
+    def _funds(self) -> tuple[int, StudyFunds]:
+        """Return the funds with nothing pending, after completing a pending commitment."""
         for _ in range(TRIES):
-            version, now = accounts.purse(self.store, self.study.name)
+            version, now = accounts.funds(self.store, self.study.name)
             if now.paid_from:
                 accounts.check_paid_here(self.store, self.study.name)
             if now.pending is None:
@@ -646,7 +646,7 @@ class Payer:
             self._carry_over(version, now, now.pending)
         raise Unavailable(f"{BUSY}; try again", code="busy")
 
-    def _carry_over(self, version: int, purse: Purse, pending: Mapping[str, Any]) -> None:
+    def _carry_over(self, version: int, funds: StudyFunds, pending: Mapping[str, Any]) -> None:
         """Write the pending commitment to the accounts and clear it; concurrent calls take effect once.
 
         The payment is created after its accounts refer to it, because others may then advance it.
@@ -669,7 +669,7 @@ class Payer:
             lines = tuple(Line(*line) for line in pending["lines"])
             made = Payment(id, lines, pending["at"], panel_study=pending["panel_study"])
             self._try(payments_of(self.study.name), id, 0, made.data())
-        self._try(PURSES, self.study.name, version, replace(purse, pending=None).data())
+        self._try(FUNDS, self.study.name, version, replace(funds, pending=None).data())
 
     # access to the books
 

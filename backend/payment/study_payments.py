@@ -108,12 +108,12 @@ def offer(payer: Payer, options: PayOptions) -> tuple[Offer, dict[str, Any]]:
     known = dict(known)
     approved = [key for key in _undecided(known, options.approve) if not known[key].has_base_in_bonus]
     asked = [key for key in _undecided(known, options.ask_return) if not known[key].asked_to_return_at]
-    purse = accounts.in_force(payer.store, payer.study.name, accounts.purse(payer.store, payer.study.name)[1])
-    committed = purse.committed_usd_cents(known.values())
+    funds = accounts.in_force(payer.store, payer.study.name, accounts.funds(payer.store, payer.study.name)[1])
+    committed = funds.committed_usd_cents(known.values())
     for key in approved:
         known[key] = known[key].moved(reward="owed")
-    due = ledger.due(known, purse, statuses)
-    costs = [purse.cost_usd_cents(cents) for _, _, cents in due]
+    due = ledger.due(known, funds, statuses)
+    costs = [funds.cost_usd_cents(cents) for _, _, cents in due]
     newly = sum(cost for cost, (key, _, _) in zip(costs, due, strict=True) if key not in approved)
     amount = sum(cents for _, _, cents in due)
     state = {
@@ -136,9 +136,9 @@ def offer(payer: Payer, options: PayOptions) -> tuple[Offer, dict[str, Any]]:
     }
     facts = {
         "due": hashlib.sha256(json.dumps(due).encode()).hexdigest(),
-        "fee_percent": purse.fee_percent,
-        "vat_percent": purse.vat_percent,
-        "budget_usd_cents": purse.budget_usd_cents,
+        "fee_percent": funds.fee_percent,
+        "vat_percent": funds.vat_percent,
+        "budget_usd_cents": funds.budget_usd_cents,
         "panel_study": payer.panel_study,
     }
     return Offer(facts, order), state
@@ -179,7 +179,7 @@ def status(store: Store, study: Study, state: Mapping[str, Any], by: str, now: d
     return {
         "currency": study.protocol.pay.currency,
         "paid_by": by,
-        "paid_from": accounts.purse(store, study.name)[1].paid_from,
+        "paid_from": accounts.funds(store, study.name)[1].paid_from,
         **state,
         "automatic": asdict(approval) if approval else None,
         "early_ends_exceeded": pausing.early_ends_exceeded(store, study),

@@ -13,10 +13,10 @@ from backend.foundation.errors import InvalidInput
 from backend.foundation.frozen import dataclass
 from backend.panels.api import ScreenOut, Wages
 from backend.panels.prolific import whole_minutes
-from backend.payment.ledger import Purse
+from backend.payment.ledger import StudyFunds
 from backend.studies.retainer import minutes_in_budget
 
-FEE_PERCENT, VAT_PERCENT = Purse().fee_percent, Purse().vat_percent
+FEE_PERCENT, VAT_PERCENT = StudyFunds().fee_percent, StudyFunds().vat_percent
 
 
 @dataclass(frozen=True)
@@ -50,30 +50,30 @@ class Plan:
         return self.reward_cents * 60 / whole_minutes(self.minutes)
 
     @property
-    def purse(self) -> Purse:
-        return Purse(fee_percent=self.fee_percent, vat_percent=self.vat_percent)
+    def funds(self) -> StudyFunds:
+        return StudyFunds(fee_percent=self.fee_percent, vat_percent=self.vat_percent)
 
     @property
     def place_cents(self) -> int:
         """Maximum cost of a place: its reward and the largest bonus, fees rounded up."""
-        return sum(map(self.purse.cost_usd_cents, (self.reward_cents, self.largest_bonus_cents)))
+        return sum(map(self.funds.cost_usd_cents, (self.reward_cents, self.largest_bonus_cents)))
 
     @property
     def rewards_cents(self) -> int:
         """Cost of all rewards and screen-outs, which the panel reserves on publishing."""
-        return self.places * self.purse.cost_usd_cents(self.reward_cents) + self._screen_outs_cents
+        return self.places * self.funds.cost_usd_cents(self.reward_cents) + self._screen_outs_cents
 
     @property
     def besides_cents(self) -> int:
         """Maximum payments besides the places: screen-outs, and waiting by the minute."""
         minutes, price = self.waiting
-        return self._screen_outs_cents + minutes * self.purse.cost_usd_cents(price)
+        return self._screen_outs_cents + minutes * self.funds.cost_usd_cents(price)
 
     @property
     def _screen_outs_cents(self) -> int:
         if self.screen_out is None:
             return 0
-        return self.screen_out.slots * self.purse.cost_usd_cents(self.screen_out.reward_cents)
+        return self.screen_out.slots * self.funds.cost_usd_cents(self.screen_out.reward_cents)
 
     @property
     def total_cents(self) -> int:
@@ -110,7 +110,7 @@ class Plan:
 
     @property
     def _vat(self) -> str:
-        if self.purse.vat_percent == VAT_PERCENT:
+        if self.funds.vat_percent == VAT_PERCENT:
             return "; VAT on the fee, where your account pays it, is not in it (--vat 20)"
         return f" and VAT of {self.vat_percent}% on them"
 

@@ -28,7 +28,7 @@ from backend.panels.api import (
     TokenRefused,
 )
 from backend.payment import unmatched
-from backend.payment.accounts import check_paid_here, in_force, purse, set_budget
+from backend.payment.accounts import check_paid_here, funds, in_force, set_budget
 from backend.recruitment import panel_wallet
 from backend.recruitment.plan import Plan, plan
 from backend.stores import updates
@@ -379,7 +379,7 @@ def over_budget(study: Study, budget_cents: int, wanted: Plan) -> InvalidInput:
 
 def limit_cents(store: Store, study: Study) -> int:
     """Return the budget in force of a study that recruits."""
-    limit = in_force(store, study.name, purse(store, study.name)[1]).budget_usd_cents
+    limit = in_force(store, study.name, funds(store, study.name)[1]).budget_usd_cents
     assert limit is not None  # a recruitment has one
     return limit
 

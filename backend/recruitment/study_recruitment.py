@@ -13,7 +13,7 @@ from backend.foundation.errors import Conflict, InvalidInput, NotFound
 from backend.panels.api import Panel, ScreenOut
 from backend.panels.prolific import ProlificPanel
 from backend.panels.prolific_webhooks import Webhooks
-from backend.payment.accounts import check_paid_here, purse, set_budget
+from backend.payment.accounts import check_paid_here, funds, set_budget
 from backend.recruitment import panel_wallet, recruit, webhooks
 from backend.recruitment.plan import FEE_PERCENT, VAT_PERCENT, Plan, plan
 from backend.stores.store import Store
@@ -285,7 +285,7 @@ def offer(store: Store, study: Study, panel: Panel | None, wish: Wish) -> tuple[
         "plan": {name: value for name, value in data.items() if name not in ("lines", "wallet")},
         "wallet": [wallet["workspace"], wallet["project"]] if wallet else [],
         "recruitment": dict(state) if state else None,
-        "paid_from": purse(store, study.name)[1].paid_from,
+        "paid_from": funds(store, study.name)[1].paid_from,
     }
     order = {"wish": asdict(replace(wish, places=made.places)), "total_usd_cents": made.total_cents}
     return Offer(facts, order), data

@@ -279,7 +279,7 @@ def _is_still_missing(
 
 def _keep_wanted(store: Store, panel: Panel, study: Study, listed: list[Submission], now: str) -> None:
     """Pause the panel's study when no session is lacking; add places if some are and none is offered."""
-    if accounts.purse(store, study.name)[1].paid_from:
+    if accounts.funds(store, study.name)[1].paid_from:
         return  # only the store that pays may admit more people
     state = recruit.recruitment(store, study)
     if state["state"] in ("published", "full"):

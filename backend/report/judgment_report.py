@@ -19,9 +19,9 @@ from backend.analysis.models.psychometric import THRESHOLD_AT
 from backend.analysis.planning.costs import Costs
 from backend.analysis.quality import evaluator_table
 from backend.analysis.scores import Options, groups_of
+from backend.analysis.table.evaluator_values import Values
 from backend.analysis.table.response_table import Answers
 from backend.analysis.table.unscored_rows import attention
-from backend.analysis.table.values import Values
 from backend.experiment.judgments import judgment_of
 from backend.foundation.errors import InvalidInput
 from backend.report import attention as attention_section

@@ -244,11 +244,11 @@ def plan(
         OpenhypeError: a row is invalid, a number is out of range, or no model in the pilot has two
             evaluators.
     """
+    from backend.analysis.planned_spreads import spreads_of, without_pilot
     from backend.analysis.planning import plan as planning
     from backend.analysis.planning.boundaries import OBRIEN_FLEMING
     from backend.analysis.planning.looks import APART, LookPlan, aim_of
     from backend.analysis.planning.simulated_looks import compare_plans, in_study
-    from backend.analysis.spreads import spreads_of, without_pilot
 
     notes: tuple[str, ...] = ()
     if pilot is None:

@@ -84,7 +84,7 @@ def template(folder: Path, name: str) -> Any:
     """Return a template that escapes what it is given; it may extend `document.html`."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    world = Environment(
+    setup = Environment(
         loader=FileSystemLoader([folder, _HERE]), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    return world.get_template(name)
+    return setup.get_template(name)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from backend.experiment.judgments import judgment_of
-from backend.experiment.pair_design import Pair, Standing, Tally, standing
+from backend.experiment.pair_design import Pair, Strengths, Tally, standing
 from backend.experiment.records import Response, Session, Study
 from backend.experiment.session import picture_of
 from backend.foundation.frozen import dataclass
@@ -78,7 +78,7 @@ def counted(study: Study, session: Session, responses: Iterable[Response]) -> Co
     return found
 
 
-def standing_of(study: Study, found: PairCounts) -> Standing:
+def strengths_of(study: Study, found: PairCounts) -> Strengths:
     """Return what the counts say of the contestants of a study, in the order of `Judgment.contestants`."""
     contestants = judgment_of(study.protocol.method).contestants(study)
     place = {name: i for i, name in enumerate(contestants)}

@@ -1,8 +1,8 @@
 """The debrief at the end of a study that has one: the evaluator's own result, others', and the truth.
 
 It shows only stimuli that this session answered, and only values of other evaluators: one number per
-person who judged the same condition. Values are those of the scores (`analysis/table/values.py`), computed
-here for one session without numpy.
+person who judged the same condition. Values are those of the scores
+(`analysis/table/evaluator_values.py`), computed here for one session without numpy.
 """
 
 from collections.abc import Callable, Sequence

@@ -39,10 +39,10 @@ class _SettingsChanged(Exception):
 class Opening:
     """What visitors can do before they have a session."""
 
-    def __init__(self, access: SessionAccess, visitors: Visitors, dice: Random):
-        self._access, self._visitors, self._dice = access, visitors, dice
+    def __init__(self, access: SessionAccess, visitors: Visitors, rng: Random):
+        self._access, self._visitors, self._rng = access, visitors, rng
         self._store, self._watch = access.store, access.watch
-        self._plans = SessionPlans(access, dice)
+        self._plans = SessionPlans(access, rng)
         # Openings at once would be planned for the same turn, and all but one planned again.
         self._assigning = threading.Lock()
 
@@ -207,7 +207,7 @@ class Opening:
         return holds_place and self._watch is not None and self._watch.read_places(study)
 
     def _opened(self, study: Study, key: str | None, opening: requests.Opening) -> Reply:
-        secret = self._dice.randbytes(32).hex()
+        secret = self._rng.randbytes(32).hex()
         with self._assigning:
             previous = self._visitors.admission.previous(study, key)
             session, cursor = self._added(study, key, opening, secret)

@@ -10,7 +10,7 @@ from random import Random
 from backend.experiment import sampling
 from backend.experiment.judgment import Turn
 from backend.experiment.judgments import judgment_of
-from backend.experiment.pair_design import Standing
+from backend.experiment.pair_design import Strengths
 from backend.experiment.panel import CODE_LETTERS
 from backend.experiment.records import Condition, Session, Study
 from backend.experiment.sampling import Pool
@@ -37,14 +37,14 @@ class SessionPlans:
     """Plans sessions of the studies of a store.
 
     Args:
-        dice: random generator for secrets, ids and plans of sessions.
+        rng: random generator for secrets, ids and plans of sessions.
     """
 
-    def __init__(self, access: SessionAccess, dice: Random):
-        self._access, self._dice = access, dice
+    def __init__(self, access: SessionAccess, rng: Random):
+        self._access, self._rng = access, rng
         self._store, self._hash_key, self._clock = access.store, access.hash_key, access.clock
         self._needs_read: dict[tuple[str, str, bool], tuple[datetime, Mapping[Side, Sequence[int]]]] = {}
-        self._standings: dict[tuple[str, str, bool], tuple[datetime, tuple[str, ...], Standing]] = {}
+        self._strengths_known: dict[tuple[str, str, bool], tuple[datetime, tuple[str, ...], Strengths]] = {}
         self._turns = Turns(access.store)
         self._pools = Recent[Pool](_POOLS_BYTES, lambda pool: pool.memory_bytes + _BYTES_PER_POOL)
 
@@ -56,31 +56,31 @@ class SessionPlans:
         """
         is_simulated = opening.simulated
         seed = opening.seed if is_simulated else None
-        seed = self._dice.getrandbits(_SEED_BITS) if seed is None else seed
+        seed = self._rng.getrandbits(_SEED_BITS) if seed is None else seed
         rng = Random(seed)
         at = self._access.now()
         condition, turn = self.turn(study, rng, is_simulated)
-        coin = self._coin(study, condition, turn)
+        balance_rng = self._balance_rng(study, condition, turn)
         pool = self._pool(study)
         if study.protocol.stimuli.is_adaptive:
             pool = replace(pool, needs=self._needs(study, is_simulated))
         if tournament_counts.is_counted(study):
-            pool = replace(pool, standing=self._standing(study, is_simulated))
+            pool = replace(pool, standing=self._strengths(study, is_simulated))
         judgment = judgment_of(study.protocol.method)
-        session_id = self._dice.randbytes(12).hex()
+        session_id = self._rng.randbytes(12).hex()
         if judgment.has_items:
             turn = self._turns.take(study, session_id, is_simulated, turn, self._clock())
-        blocks, spares = judgment.draw(study, pool, Turn(condition, turn, rng, coin))
+        blocks, spares = judgment.draw(study, pool, Turn(condition, turn, rng, balance_rng))
         return Session(
             id=session_id,
             study=study.name,
             models=condition.models if condition else (),
             class_=condition.class_ if condition else "",
             arm=condition.arm if condition else "",
-            evaluator=f"e{self._dice.randbytes(6).hex()}",
+            evaluator=f"e{self._rng.randbytes(6).hex()}",
             evaluator_key=key,
             secret_hash=hash_of(secret),
-            completion_code="".join(self._dice.choices(CODE_LETTERS, k=10)),
+            completion_code="".join(self._rng.choices(CODE_LETTERS, k=10)),
             seed=seed,
             opened_at=at,
             blocks=blocks,
@@ -119,10 +119,10 @@ class SessionPlans:
             return None
         return self._access.capacity(study, session) if counts_replaced else wanted(study, self._clock())
 
-    def _coin(self, study: Study, condition: Condition | None, turn: int) -> Random:
+    def _balance_rng(self, study: Study, condition: Condition | None, turn: int) -> Random:
         """Return the random generator shared by two consecutive evaluators of a condition."""
         if condition is None:
-            return self._dice
+            return self._rng
         said = json.dumps([study.name, study.created_at, condition.name, turn // 2])
         return Random(hmac.digest(self._hash_key, said.encode(), "sha256"))
 
@@ -137,14 +137,14 @@ class SessionPlans:
             self._needs_read[key] = (now, sides)
         return sides
 
-    def _standing(self, study: Study, simulated: bool) -> Standing:
+    def _strengths(self, study: Study, simulated: bool) -> Strengths:
         """Return what is known of a tournament's contestants, by counts read again after a minute."""
         key = (study.name, study.created_at, simulated)
-        known, now = self._standings.get(key), self._clock()
+        known, now = self._strengths_known.get(key), self._clock()
         if known is not None and known[1] == study.models and now - known[0] < _NEEDS_FOR:
             return known[2]
-        found = tournament_counts.standing_of(study, tournament_counts.read(self._store, study, simulated))
-        self._standings[key] = (now, study.models, found)
+        found = tournament_counts.strengths_of(study, tournament_counts.read(self._store, study, simulated))
+        self._strengths_known[key] = (now, study.models, found)
         return found
 
     def _pool(self, study: Study) -> Pool:

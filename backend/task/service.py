@@ -38,20 +38,20 @@ class TaskService:
         store: Store,
         hash_key: bytes,
         clock: Clock = utc_now,
-        dice: Random | None = None,
+        rng: Random | None = None,
         watch: "Watch | None" = None,
     ) -> "TaskService":
         """Return the service over a store.
 
         Args:
-            dice: random generator for secrets, ids and plans of sessions; the system's by default.
+            rng: random generator for secrets, ids and plans of sessions; the system's by default.
             watch: notified of what concerns the panel; None if nobody is recruited through its API.
         """
         access = SessionAccess(store, hash_key, clock, watch)
         visitors = Visitors(access)
         return cls(
             access,
-            Opening(access, visitors, dice or SystemRandom()),
+            Opening(access, visitors, rng or SystemRandom()),
             Answering(access),
             Waiting(access, visitors),
             Withdrawing(access),

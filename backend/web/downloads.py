@@ -27,7 +27,7 @@ from backend.foundation import errors
 from backend.foundation.child_processes import environment_of_child, lower_priority
 from backend.foundation.errors import Conflict, OpenhypeError, Unavailable
 from backend.foundation.timestamps import stamp
-from backend.jobs import beside, queue, work
+from backend.jobs import queue, work, worker_process
 from backend.jobs.locks import place_of
 from backend.jobs.queue import Job
 from backend.jobs.worker import Worker
@@ -224,14 +224,14 @@ def _work(store: Store, data: DataDir, before_job: Callable[[], Any] = lambda: N
 def main() -> None:
     """Do the downloads that wait in a store and a data directory, off the core of the server."""
     url, root, server = sys.argv[1:]
-    beside.interrupt_once()
+    worker_process.interrupt_once()
     lower_priority()
     from backend.stores.opening import open_store
 
     data = DataDir(Path(root))
     with suppress(KeyboardInterrupt), closing(open_store(url, data.root)) as store:
-        beside.end_with_input()
-        _work(store, data, beside.keeping_off(int(server)))
+        worker_process.end_with_input()
+        _work(store, data, worker_process.keeping_off(int(server)))
 
 
 if __name__ == "__main__":

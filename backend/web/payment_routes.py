@@ -147,8 +147,8 @@ def set_budget(context: Context, study: Study, wanted: BudgetWish) -> BudgetSet:
         They are set.
     """
     limits = wanted.budget_usd_cents, wanted.fee_percent, wanted.vat_percent
-    purse = accounts.set_budget(context.store, study.name, *limits, wanted.replaces)
-    return as_declared(BudgetSet, purse)
+    funds = accounts.set_budget(context.store, study.name, *limits, wanted.replaces)
+    return as_declared(BudgetSet, funds)
 
 
 @route("POST /api/studies/{study}/payments/broke-off", "409 503")
@@ -195,7 +195,7 @@ def take_over(context: Context, study: Study, wanted: TakeOver) -> TakenOver:
     Returns:
         This store pays.
     """
-    paid_from = accounts.purse(context.store, study.name)[1].paid_from
+    paid_from = accounts.funds(context.store, study.name)[1].paid_from
     if not paid_from:
         raise Conflict(f"study {study.name} is paid from this store already", code="paid_here")
     if wanted.confirm != paid_from:

@@ -217,7 +217,7 @@ def _pilot(context: Context, pilot: Study, study: Study, wanted: PlanWish) -> An
 
 
 def _spreads(pilot: Any) -> Any:
-    from backend.analysis.spreads import spreads_of
+    from backend.analysis.planned_spreads import spreads_of
 
     return spreads_of(pilot)
 

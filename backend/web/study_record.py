@@ -14,7 +14,7 @@ from backend.experiment.records import Study
 from backend.foundation.addresses import reach_of, study_page
 from backend.foundation.errors import NotFound
 from backend.panels.prolific import has_token
-from backend.payment.accounts import purse
+from backend.payment.accounts import funds
 from backend.recruitment.recruit import begun as recruitment_begun
 from backend.stores.store import Store
 from backend.studies import tournament_counts
@@ -87,7 +87,7 @@ def record(
         if study.kind == "qualification"
         else judgment_of(study.protocol.method).join_problem(study),
         "sampling_update": _sampling_update(study),
-        "paid_from": purse(store, study.name)[1].paid_from,
+        "paid_from": funds(store, study.name)[1].paid_from,
         "downloads": [each for each in _downloads(study) if each in offered],
     }
 

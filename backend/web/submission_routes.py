@@ -32,7 +32,7 @@ from backend.web.competition_types import (
 )
 from backend.web.context import Context
 from backend.web.routing import Routes
-from backend.web.submission_desk import Desk
+from backend.web.submission_finder import SubmissionFinder
 
 route = Routes(SUBMITTER)
 
@@ -56,8 +56,8 @@ def submit_model(context: Context, study: str, given: SubmissionGiven) -> tuple[
     Returns:
         It is submitted.
     """
-    member, desk = caller(), context.shared(Desk)
-    found, record = desk.open_to(member, study)
+    member, finder = caller(), context.shared(SubmissionFinder)
+    found, record = finder.open_to(member, study)
     one, is_new = submissions.submit(
         context.store,
         context.keys.hashing,
@@ -68,9 +68,9 @@ def submit_model(context: Context, study: str, given: SubmissionGiven) -> tuple[
         given.digest,
         context.clock(),
         member.may(RESEARCHER),
-        desk.has_failed,
+        finder.has_failed,
     )
-    return desk.look(found, record).view(one), 201 if is_new else 200
+    return finder.look(found, record).view(one), 201 if is_new else 200
 
 
 @route("GET /api/studies/{study}/submissions")
@@ -80,9 +80,9 @@ def list_submissions(context: Context, study: str) -> SubmissionList:
     Returns:
         The submissions.
     """
-    member, desk, store = caller(), context.shared(Desk), context.store
-    found, record = desk.open_to(member, study)
-    look, terms = desk.look(found, record), record.terms
+    member, finder, store = caller(), context.shared(SubmissionFinder), context.store
+    found, record = finder.open_to(member, study)
+    look, terms = finder.look(found, record), record.terms
     if member.may(RESEARCHER):
         listed, limit = submissions.of_study(store, found), None
     else:
@@ -99,12 +99,12 @@ def list_own_submissions(context: Context) -> OwnSubmissions:
     Returns:
         Submissions, the latest first; studies in the order of their names.
     """
-    member, now, desk = caller(), context.clock(), context.shared(Desk)
+    member, now, finder = caller(), context.clock(), context.shared(SubmissionFinder)
     studies: list[OpenStudy] = []
     own: list[tuple[str, SubmissionFacts]] = []
     for found, record in all_competitions(context.store):
         mine = submissions.of_member(context.store, found, member.name)
-        look = desk.look(found, record)
+        look = finder.look(found, record)
         own += [(one.created_at, look.view(one)) for one in mine]
         if record.admits(member.name):
             studies.append(_open_study(found, record, look.tries(member.name), now))
@@ -119,9 +119,9 @@ def show_submission(context: Context, submission: str, query: SubmissionQuery) -
     Returns:
         The submission.
     """
-    desk = context.shared(Desk)
-    found, record, one = desk.submission(submission)
-    return desk.look(found, record, query.simulated).view(one)
+    finder = context.shared(SubmissionFinder)
+    found, record, one = finder.submission(submission)
+    return finder.look(found, record, query.simulated).view(one)
 
 
 @route("POST /api/submissions/{submission}/pictures", "409 429 503")
@@ -131,13 +131,15 @@ def give_submitted_pictures(context: Context, submission: str, given: PicturesGi
     Returns:
         The submission.
     """
-    store, desk = context.store, context.shared(Desk)
-    found, record, one = desk.submission(submission)
-    desk.check_upload(one, given.upload)
-    if (desk.has_failed(one) or not one.upload) and not caller().may(RESEARCHER):
+    store, finder = context.store, context.shared(SubmissionFinder)
+    found, record, one = finder.submission(submission)
+    finder.check_upload(one, given.upload)
+    if (finder.has_failed(one) or not one.upload) and not caller().may(RESEARCHER):
         queue.check_room(store, one.member)
-    one = submissions.give_pictures(store, found, record, one, given.upload, context.clock(), desk.has_failed)
-    return desk.look(found, record).view(one)
+    one = submissions.give_pictures(
+        store, found, record, one, given.upload, context.clock(), finder.has_failed
+    )
+    return finder.look(found, record).view(one)
 
 
 @route("POST /api/submissions/{submission}/withdraw", "409 503")
@@ -147,9 +149,9 @@ def withdraw_submission(context: Context, submission: str) -> SubmissionFacts:
     Returns:
         The submission.
     """
-    store, desk = context.store, context.shared(Desk)
-    found, record, one = desk.submission(submission)
-    state = desk.look(found, record).state(one).state
+    store, finder = context.store, context.shared(SubmissionFinder)
+    found, record, one = finder.submission(submission)
+    state = finder.look(found, record).state(one).state
     if state == SCORED:
         raise Conflict(
             f"{one.model} has been judged by all its evaluators, and what was judged stays",
@@ -163,7 +165,7 @@ def withdraw_submission(context: Context, submission: str) -> SubmissionFacts:
     one = submissions.withdraw(store, found, one, context.clock())
     if one.withdrawn_at and one.joined_at:  # also if it joined just now
         found = close_model(store, found, one.called)
-    return desk.look(found, record).view(one)
+    return finder.look(found, record).view(one)
 
 
 def _open_study(

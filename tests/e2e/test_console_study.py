@@ -438,7 +438,7 @@ def test_payments_are_made_automatic_and_taken_over_from_a_lost_store(desk, site
     page.click("dialog button:text-is('Pay each hour')")
     page.wait_for_selector("dd:has-text('approved')")
     automatic = page.inner_text("dd:has-text('approved')")
-    accounts.change_purse(site.store, "paid", lambda now: dataclasses.replace(now, paid_from="sqlite:///old"))
+    accounts.change_funds(site.store, "paid", lambda now: dataclasses.replace(now, paid_from="sqlite:///old"))
     page.reload()
     page.click("summary:text-is('The store that pays is lost')")
     page.click("button:text-is('Pay from here')")
@@ -447,7 +447,7 @@ def test_payments_are_made_automatic_and_taken_over_from_a_lost_store(desk, site
     page.wait_for_selector("text=This store pays from now on.")
 
     assert "no run yet" in automatic
-    assert accounts.purse(site.store, "paid")[1].paid_from == ""
+    assert accounts.funds(site.store, "paid")[1].paid_from == ""
 
 
 def test_the_panel_is_asked_to_report_places_at_an_https_address(desk, site, monkeypatch):
@@ -739,7 +739,7 @@ def test_a_colleagues_edit_of_budget_and_terms_is_shown_beside_ones_own(desk, si
     amounts = page.locator(f"{DISPUTE} dd").all_inner_texts()
     page.click("button:text-is('Replace it with mine')")
     page.wait_for_selector("text=It is set.")
-    budget = accounts.purse(site.store, "faces")[1].budget_usd_cents
+    budget = accounts.funds(site.store, "faces")[1].budget_usd_cents
     as_colleague(site, "competition", {"title": "One"})
     page.goto(f"{site.url}/console/studies/faces/submissions")
     page.click("summary:text-is('Change it')")

@@ -13,7 +13,7 @@ MODULES = (
     "backend/payment/ledger.py",
     "backend/payment/payer.py",
     "backend/task/answering.py",
-    "backend/analysis/table/values.py",
+    "backend/analysis/table/evaluator_values.py",
     "backend/analysis/distributions/bootstrap.py",
     "backend/task/place_check.py",
     "backend/web/authorisation.py",

@@ -343,7 +343,7 @@ def panel_away(payday):
 
 @case("next: the next run at sqlite:///there, approves the submission")
 def paid_from_elsewhere(payday):
-    owing.change_purse(
+    owing.change_funds(
         payday.store, "faces", lambda now: dataclasses.replace(now, paid_from="sqlite:///there")
     )
     return payday.person()[0]

@@ -11,7 +11,7 @@ from backend.foundation.timestamps import stamp
 from backend.panels.api import Recruitment
 from backend.payment import accounts as owing
 from backend.payment import payer as paying
-from backend.payment.ledger import Purse
+from backend.payment.ledger import StudyFunds
 from tests.prolific import Books, Clock, Fake
 
 from . import sample_studies as studies
@@ -129,8 +129,8 @@ class Payday:
             if submission in found
         ) and {submission for submission, _ in self.expected} <= set(found)
 
-    def purse(self):
-        return owing.purse(self.store, self.study.name)[1]
+    def funds(self):
+        return owing.funds(self.store, self.study.name)[1]
 
     def check(self, complete=True):
         """Check that nobody was paid twice or wrongly, that both books agree, and that the budget holds."""
@@ -153,15 +153,15 @@ class Payday:
             assert set(counts) - self.left_to_panel == set(self.expected), "somebody was not paid"
         if complete is not None:
             assert confirmed == set(counts), "the ledger does not know of a payment"
-            spent = self.purse().spent_usd_cents(accounts.values())
+            spent = self.funds().spent_usd_cents(accounts.values())
             assert spent == self.books.total_with_fees()
-        budget = self.purse().budget_usd_cents
+        budget = self.funds().budget_usd_cents
         if budget is not None:
             assert self.books.total_with_fees(is_by_panel=False) <= budget
 
 
 def full_cost():
     """Return what `everyone` costs, with fees, and with the reward that the panel may pay by itself."""
-    purse = Purse()
+    funds = StudyFunds()
     parts = [BASE] * 5 + [14, 14, 20, 6, 54] + [BASE]
-    return sum(purse.cost_usd_cents(cents) for cents in parts)
+    return sum(funds.cost_usd_cents(cents) for cents in parts)

@@ -7,8 +7,8 @@ from backend.analysis.comparisons import means as comparisons
 from backend.analysis.comparisons import repeated
 from backend.analysis.comparisons.means import Groups, Moments
 from backend.analysis.table.designs import BETWEEN, WITHIN, crossing_of, design_of
+from backend.analysis.table.evaluator_values import Values
 from backend.analysis.table.response_table import Answers
-from backend.analysis.table.values import Values
 
 TUKEY, PAIRED, CLUSTERED = "tukey", "paired", "clustered"
 """Tests of pairs: Tukey's; t-tests within evaluators; t-tests over evaluators of whom some judged both."""

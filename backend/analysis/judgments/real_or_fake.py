@@ -15,9 +15,9 @@ from backend.analysis.planning.time_spreads import published_times, spreads_of_t
 from backend.analysis.run_scores import run_scores
 from backend.analysis.scores import Options, overall_scores, score_models
 from backend.analysis.table.adaptive_rows import random_share
+from backend.analysis.table.evaluator_values import Values, values_by_model
 from backend.analysis.table.response_table import Answers
 from backend.analysis.table.shown_exposures import as_exposed
-from backend.analysis.table.values import Values, values_by_model
 from backend.experiment.protocol import Protocol
 from backend.experiment.published import IMAGES
 

@@ -33,9 +33,9 @@ def blocks(
     counts = np.zeros(chances.shape, np.int32)
     level = np.full(len(people), int(np.searchsorted(levels, rule.start_ms - 0.5e-6)))
     in_a_row = np.zeros(len(people), int)
-    for dice in uniform:
+    for numbers in uniform:
         counts[level, people] += 1
-        was_right = dice < chances[level, people]
+        was_right = numbers < chances[level, people]
         in_a_row = np.where(was_right, in_a_row + 1, 0)
         falls = in_a_row >= rule.right_to_descend
         in_a_row[falls] = 0

@@ -12,8 +12,8 @@ from backend.analysis.crossing import shared_weight, sides_of
 from backend.analysis.distributions.inference import Seen, mean_of, parts_of_images
 from backend.analysis.planning.spread import Spread
 from backend.analysis.table.designs import crossing_of
+from backend.analysis.table.evaluator_values import Values, values_by_model
 from backend.analysis.table.response_table import Answers, filter_rows
-from backend.analysis.table.values import Values, values_by_model
 from backend.experiment.fixed_exposures import UNLIMITED, label
 from backend.experiment.judgments import judgment_of
 from backend.experiment.observer import PICTURE_SD

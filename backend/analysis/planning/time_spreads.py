@@ -7,8 +7,8 @@ from backend.analysis.crossing import sides_of
 from backend.analysis.distributions.inference import mean_of, t_quantile
 from backend.analysis.planning.share_spreads import shared_pictures
 from backend.analysis.planning.spread import Spread
+from backend.analysis.table.evaluator_values import Values
 from backend.analysis.table.response_table import Answers
-from backend.analysis.table.values import Values
 from backend.analysis.time_scores import Times, variance_of_pictures
 from backend.experiment.published import BESSEL, EVALUATORS, MODELS
 from backend.experiment.staircase import NAMED_RULES, equilibrium_accuracy

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from backend.analysis.table.evaluator_values import Values
 from backend.analysis.table.response_table import Answers
-from backend.analysis.table.values import Values
 
 BETWEEN, WITHIN, MIXED = "between", "within", "mixed"
 

@@ -15,7 +15,7 @@ from backend.experiment.groups.follow_ups import ALL, NONE
 from backend.experiment.groups.page import PageSettings
 from backend.experiment.groups.stimuli import EXACT_BALANCE, MOST_MODELS, RANDOM_SAMPLING, WITHIN
 from backend.experiment.judgment import UNSCORED, Judgment, Method, Plan, Planning, Refusal, Turn, refuse
-from backend.experiment.pair_design import Standing, session_pairs, sided, standing
+from backend.experiment.pair_design import Strengths, session_pairs, sided, standing
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import REAL, PlannedBlock, Stimulus, Study
 from backend.experiment.response_columns import Column, Kind
@@ -262,7 +262,7 @@ def _trials(study: Study) -> list[int]:
     return [shown.images] * shown.blocks
 
 
-def _appearances(now: Standing) -> list[float]:
+def _appearances(now: Strengths) -> list[float]:
     """Return how often each contestant appeared in the answers so far."""
     found = [0.0] * now.size
     for pair, answers in now.answers.items():

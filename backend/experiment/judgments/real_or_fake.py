@@ -127,7 +127,7 @@ class RealOrFake(Judgment):
         return sampling.join_problem(study)
 
     def draw(self, study: Study, pool: Pool, turn: Turn) -> Plan:
-        reals = sampling.real_counts(study, turn.coin, turn.is_second)
+        reals = sampling.real_counts(study, turn.balance_rng, turn.is_second)
         blocks, spares = sampling.draw_session(study, pool, turn.condition, turn.rng, reals, turn.number)
         blocks = unscored.with_unscored(study.protocol.unscored, pool, blocks, turn.rng)
         if exposures := study.protocol.timing.exposures_ms:
@@ -139,7 +139,7 @@ class RealOrFake(Judgment):
         return shown[0].truth
 
     def value(self, method: str, rows: Sequence[Mapping[str, Any]]) -> float:
-        """Return the value of one evaluator; `analysis/table/values.py` computes those of all at once."""
+        """Return one evaluator's value; `analysis/table/evaluator_values.py` computes all at once."""
         if self.methods[method].unit == "percent":
             return 100 * fsum(error_of(row["response"], row["truth"]) for row in rows) / len(rows)
         blocks: dict[int, list[float]] = {}

@@ -172,7 +172,7 @@ class WhichIsReal(Judgment):
 
     def draw(self, study: Study, pool: Pool, turn: Turn) -> Plan:
         pictures = _in_pictures(study)
-        reals = sampling.real_counts(pictures, turn.coin, is_second=False)
+        reals = sampling.real_counts(pictures, turn.balance_rng, is_second=False)
         condition, rng = turn.condition, turn.rng
         drawn, drawn_spares = sampling.draw_session(pictures, pool, condition, rng, reals, turn.number)
         is_exact = study.protocol.stimuli.balance == EXACT_BALANCE
@@ -236,13 +236,13 @@ def _sides(count: int, is_exact: bool, turn: Turn) -> list[str]:
 
     Args:
         is_exact: half of them left; if `count` is odd, one side, by chance, has one more. Otherwise as many
-            are left as tosses of the turn's coin show heads, and for the second of two evaluators as many as
-            show tails, so that in either case no side says anything about another.
+            are left as tosses by `balance_rng` show heads, and for the second of two evaluators as many
+            as show tails, so that in either case no side says anything about another.
     """
     if is_exact:
         lefts = count // 2 + (count % 2 and turn.rng.randrange(2))
     else:
-        heads = turn.coin.getrandbits(count).bit_count() if count else 0
+        heads = turn.balance_rng.getrandbits(count).bit_count() if count else 0
         lefts = count - heads if turn.is_second else heads
     sides = [LEFT] * lefts + [RIGHT] * (count - lefts)
     turn.rng.shuffle(sides)

@@ -16,21 +16,21 @@ from backend.analysis.confidence import confidence
 from backend.analysis.constant_stimuli import function_of
 from backend.analysis.detection import detection
 from backend.analysis.drift import drift
+from backend.analysis.error_rates import sides
 from backend.analysis.exposures import exposures_of, staircases
-from backend.analysis.fooling import image_table
+from backend.analysis.image_error_rates import image_table
 from backend.analysis.marks import marks
 from backend.analysis.models.crossed_model import crossed_model, crossed_model_note
-from backend.analysis.planning.curve import width_curve
+from backend.analysis.planning.interval_width import width_curve
 from backend.analysis.quality import evaluator_table
 from backend.analysis.reasons import comments, reasons
 from backend.analysis.score_intervals import share_of
 from backend.analysis.scores import Options, groups_of, score_models
-from backend.analysis.sides import sides
 from backend.analysis.table.adaptive_rows import random_share
 from backend.analysis.table.designs import BETWEEN, crossing_of, design_of
+from backend.analysis.table.evaluator_values import Values, values_by_model
 from backend.analysis.table.response_table import Answers, filter_rows
 from backend.analysis.table.unscored_rows import attention
-from backend.analysis.table.values import Values, values_by_model
 from backend.report import (
     chance,
     comparisons,

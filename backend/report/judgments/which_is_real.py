@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from backend.analysis.comparisons.chance import against_chance, over_models
-from backend.analysis.fooling import image_table
+from backend.analysis.image_error_rates import image_table
 from backend.analysis.judgment_scores import scores_of
 from backend.analysis.pairs import over_evaluators, sides
 from backend.analysis.score_intervals import share_of

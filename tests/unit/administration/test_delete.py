@@ -437,7 +437,7 @@ class TestWhatStays:
         session = world.store.session(drawn)
         assert {name for block in session.blocks for name in block.stimuli} <= names
         assert world.http.get("/api/studies/faces").json["paused"] is False
-        assert accounts.purse(world.store, "faces")[1].budget_usd_cents is None
+        assert accounts.funds(world.store, "faces")[1].budget_usd_cents is None
         assert world.open(panel={"invite": token}).json["error"]["code"] == "unknown_link"
         with_files(world, again)
         removed(world)

@@ -280,7 +280,7 @@ def test_moves_kills_and_payers_in_any_order(seed):
 
         fate = Fate({at: meanwhile if what == "move" else what for at, what in events.items()})
         run_or_refused(payday, fate, batch=rng.choice([1, 3]))
-        if accounts.purse(stores[0], "faces")[1].paid_from:
+        if accounts.funds(stores[0], "faces")[1].paid_from:
             stores.reverse()
             payday.store = stores[0]
         payday.clock.advance(minutes=rng.choice([0, 1, 600]))

@@ -12,7 +12,7 @@ from backend.analysis.comparisons import chance
 from backend.analysis.comparisons.chance import over_models
 from backend.analysis.distributions.inference import Component, Share, mean_of
 from backend.analysis.score_intervals import share_of
-from backend.analysis.table.values import values_by_model
+from backend.analysis.table.evaluator_values import values_by_model
 from backend.foundation.errors import InvalidInput
 
 from ..shared_pictures import shared_answers

@@ -5,7 +5,7 @@ import pytest
 
 from backend.analysis.confidence_sequence import any_look, score_by_evaluators
 from backend.analysis.score_intervals import score_details
-from backend.analysis.table.values import Values, values_by_model
+from backend.analysis.table.evaluator_values import Values, values_by_model
 from validate.studies import InfinityPopulation, TimePopulation
 
 

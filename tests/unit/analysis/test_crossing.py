@@ -8,8 +8,8 @@ import pytest
 from backend.analysis.crossing import crossed, shared_reals
 from backend.analysis.distributions.inference import df_of_parts
 from backend.analysis.score_intervals import score_details
+from backend.analysis.table.evaluator_values import values_by_model
 from backend.analysis.table.response_rows import answers_of
-from backend.analysis.table.values import values_by_model
 from backend.report.findings import findings
 from validate.studies import InfinityPopulation
 

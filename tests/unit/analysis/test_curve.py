@@ -7,8 +7,8 @@ import pytest
 
 from backend.analysis.distributions.bootstrap import exact, lattice_of
 from backend.analysis.planning.costs import Costs
-from backend.analysis.planning.curve import width_curve
-from backend.analysis.table.values import Values
+from backend.analysis.planning.interval_width import width_curve
+from backend.analysis.table.evaluator_values import Values
 
 COSTS = Costs()
 

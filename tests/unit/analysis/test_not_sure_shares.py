@@ -9,14 +9,14 @@ from scipy.stats import beta, binom, multinomial
 
 from backend.analysis.confidence import confidence
 from backend.analysis.detection import detection
-from backend.analysis.fooling import _counts, image_table
+from backend.analysis.image_error_rates import _counts, image_table
 from backend.analysis.models import psychometric
 from backend.analysis.models.psychometric import Trials
 from backend.analysis.pairs import sides as pair_sides
 from backend.analysis.quality import evaluator_table
 from backend.analysis.reasons import reasons
+from backend.analysis.table.evaluator_values import values_by_model
 from backend.analysis.table.response_rows import answers_of
-from backend.analysis.table.values import values_by_model
 from backend.foundation.errors import InvalidInput
 from backend.responses.readers import read_answers
 from backend.scoring import score

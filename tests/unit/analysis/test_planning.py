@@ -15,11 +15,11 @@ from scipy.special import expit, ndtr, ndtri
 
 import openhype
 from backend.analysis.distributions.inference import Component, Share, mean_of
+from backend.analysis.planned_spreads import spreads_of, without_pilot
 from backend.analysis.planning import plan as planning
 from backend.analysis.planning.power import at_score, critical, evaluators_for, other_score, power, width
 from backend.analysis.planning.spread import Spread
 from backend.analysis.planning.tournament_spreads import as_answered, assumed
-from backend.analysis.spreads import spreads_of, without_pilot
 from backend.analysis.table.response_rows import answers_of
 from backend.cli import main
 from backend.experiment.judgments.real_or_fake import INFINITY, TIME

@@ -6,7 +6,7 @@ import pytest
 from backend.analysis.models import population
 from backend.analysis.models.population import Counts, Range, expected_modes
 from backend.analysis.score_intervals import score_details
-from backend.analysis.table.values import values_by_model
+from backend.analysis.table.evaluator_values import values_by_model
 from backend.analysis.time_scores import _counts
 from backend.experiment.staircase import NAMED_RULES, StaircaseRule, equilibrium_accuracy
 from validate.coverage import coverage

@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from backend.analysis.quality import evaluator_table
+from backend.analysis.table.evaluator_values import values_by_model
 from backend.analysis.table.response_rows import answers_of
-from backend.analysis.table.values import values_by_model
 
 
 def row(evaluator, truth, response, stimulus="", rt=None, model="m"):

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from backend.analysis.table.evaluator_values import values_by_model
 from backend.analysis.table.recognition import recognised
 from backend.analysis.table.response_rows import answers_of
-from backend.analysis.table.values import values_by_model
 from backend.foundation.errors import InvalidInput
 from backend.responses.reading.responses_file import read_columns
 from backend.scoring import score, score_answers

@@ -11,8 +11,8 @@ from scipy import stats
 from backend.analysis import reliability
 from backend.analysis.comparisons import repeated
 from backend.analysis.table.designs import Crossing, crossing_of, design_of
+from backend.analysis.table.evaluator_values import values_by_model
 from backend.analysis.table.response_rows import answers_of
-from backend.analysis.table.values import values_by_model
 from backend.report.compose import compose
 from backend.report.context import SourceInfo
 from backend.report.findings import findings

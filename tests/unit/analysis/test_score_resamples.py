@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from backend.analysis.score_resamples import resampled_scores
+from backend.analysis.table.evaluator_values import values_by_model
 from backend.analysis.table.response_rows import answers_of
-from backend.analysis.table.values import values_by_model
 
 WRONG = {"a": [1, 3, 5, 7], "b": [2, 4, 6, 8], "c": [3, 5, 7, 9]}
 """Wrong answers of four people of ten, by model."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.analysis.table.values import balanced, plain
+from backend.analysis.table.evaluator_values import balanced, plain
 
 SIDE = st.integers(0, 30).flatmap(lambda seen: st.tuples(st.integers(0, seen), st.just(seen)))
 SEEN = st.tuples(SIDE, SIDE).filter(lambda sides: sides[0][1] + sides[1][1] > 0)

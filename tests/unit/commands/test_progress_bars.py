@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from backend.cli import HOMES, main
-from backend.commands.world import elapsed_time, progress_bar
+from backend.commands.setup import elapsed_time, progress_bar
 
 _SIDES = "--real reals --model gan=gan --size 16"
 _ONE = "--set blocks=1 --set spare_images=2"
@@ -145,7 +145,7 @@ def test_nothing_is_shown_in_a_pipe(capsys):
 
 def test_work_without_steps_shows_how_long_it_has_taken(monkeypatch):
     monkeypatch.setattr(sys, "stderr", terminal := Terminal())
-    monkeypatch.setattr("backend.commands.world._REDRAWN_S", 0.01)
+    monkeypatch.setattr("backend.commands.setup._REDRAWN_S", 0.01)
 
     with elapsed_time("scores"):
         time.sleep(0.1)
@@ -158,7 +158,7 @@ def test_work_without_steps_shows_how_long_it_has_taken(monkeypatch):
 def test_a_terminal_that_does_not_say_its_size_shows_a_bar():
     child, terminal = pty.fork()  # its size is 0 by 0, as in a container
     if child == 0:
-        code = "from backend.commands.world import progress_bar; list(progress_bar('ab', 2, 'rows'))"
+        code = "from backend.commands.setup import progress_bar; list(progress_bar('ab', 2, 'rows'))"
         os.execv(sys.executable, [sys.executable, "-c", code])
 
     shown = b""

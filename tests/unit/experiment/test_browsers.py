@@ -8,8 +8,8 @@ import pytest
 
 from backend.administration import retention
 from backend.analysis.browsers import by_browser
+from backend.analysis.table.evaluator_values import values_by_model
 from backend.analysis.table.response_rows import answers_of
-from backend.analysis.table.values import values_by_model
 from backend.experiment.browsers import engine_of, retained
 from backend.report import formatting
 from backend.report.study_findings import study_findings

@@ -25,8 +25,8 @@ def drawn(study, count, each=200, seed=1):
     """Draw sessions of the study's first condition, as one after the other is opened."""
     pool, rng = sampling.pool_of(studies.pool(study, each=each)), Random(seed)
     for turn in range(count):
-        coin = Random(f"coin {turn // 2}")
-        reals = sampling.real_counts(study, coin, is_second=turn % 2 == 1)
+        balance_rng = Random(f"coin {turn // 2}")
+        reals = sampling.real_counts(study, balance_rng, is_second=turn % 2 == 1)
         yield sampling.draw_session(study, pool, study.conditions[0], rng, reals, turn)
 
 

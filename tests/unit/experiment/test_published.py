@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.analysis.spreads import without_pilot
+from backend.analysis.planned_spreads import without_pilot
 from backend.experiment.judgments.real_or_fake import INFINITY, TIME
 from backend.experiment.published import (
     CELEBA,

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.analysis.models import simulated_staircase
+from backend.analysis.table.evaluator_values import modal_exposures
 from backend.analysis.table.response_rows import answers_of
-from backend.analysis.table.values import modal_exposures
 from backend.experiment import staircase
 from backend.experiment.staircase import StaircaseRule
 from backend.foundation.errors import InvalidInput

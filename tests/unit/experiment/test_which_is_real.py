@@ -23,10 +23,10 @@ def study(**settings):
     return studies.study(method="pair", **{"panel": "link", **settings})
 
 
-def drawn(of, pool=None, seed=1, turn=0, models=("gan",), coin=None):
+def drawn(of, pool=None, seed=1, turn=0, models=("gan",), balance_rng=None):
     pool = sampling.pool_of(pool if pool is not None else studies.pool(of))
     condition = Condition(models) if models else None
-    return JUDGMENT.draw(of, pool, Turn(condition, turn, Random(seed), coin or Random(f"coin {seed}")))
+    return JUDGMENT.draw(of, pool, Turn(condition, turn, Random(seed), balance_rng or Random(f"coin {seed}")))
 
 
 def trials(blocks):
@@ -75,7 +75,7 @@ def test_two_consecutive_evaluators_see_as_many_left_as_right_in_orders_of_their
     of = study(images=21)
 
     first, second = (
-        [truth for _, truth, _ in trials(drawn(of, seed=turn, turn=turn, coin=Random("same"))[0])]
+        [truth for _, truth, _ in trials(drawn(of, seed=turn, turn=turn, balance_rng=Random("same"))[0])]
         for turn in (0, 1)
     )
 

@@ -171,7 +171,7 @@ class Oracle:
         confirmed, spent = Counter(), 0
         for branch in self.branches:
             accounts = self.accounts(branch)
-            spent += owing.purse(self.store, branch.study.name)[1].spent_usd_cents(accounts)
+            spent += owing.funds(self.store, branch.study.name)[1].spent_usd_cents(accounts)
             for account in accounts:
                 for part in ("reward", "bonus"):
                     if getattr(account, part) == "confirmed":

@@ -197,7 +197,7 @@ class Programs:
             return
         for branch in self.branches:
             self.clock.advance(seconds=1)
-            owing.change_purse(
+            owing.change_funds(
                 store, branch.study.name, lambda now: dataclasses.replace(now, paid_from="lost")
             )
             owing.take_over(store, branch.study.name, stamp(self.clock()))

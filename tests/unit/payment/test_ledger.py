@@ -16,7 +16,7 @@ from backend.payment.ledger import (
     Line,
     PanelTerms,
     Payment,
-    Purse,
+    StudyFunds,
     account_of,
     as_broken_off,
     entered,
@@ -194,7 +194,7 @@ def test_what_is_entered_replaces_only_less_than_it_and_never_loses_what_was_pai
     assert entered(now, account) == expected
 
 
-@pytest.mark.parametrize("record", [WHOLE, Purse(), Line("s", "place", 5), Payment("p", (), AT)])
+@pytest.mark.parametrize("record", [WHOLE, StudyFunds(), Line("s", "place", 5), Payment("p", (), AT)])
 def test_no_record_of_money_changes_in_place(record):
     with pytest.raises(dataclasses.FrozenInstanceError):
         setattr(record, dataclasses.fields(record)[0].name, "another")
@@ -213,14 +213,14 @@ def test_money_that_was_there_before_is_not_ours():
     [(100, "42.8", 143), (1, "33.3", 2), (100, "0", 100), (3000, "33.3", 3999)],
 )
 def test_fees_are_rounded_up_to_a_cent(usd_cents, fee, expected):
-    assert Purse(fee_percent=fee).cost_usd_cents(usd_cents) == expected
+    assert StudyFunds(fee_percent=fee).cost_usd_cents(usd_cents) == expected
 
 
 @given(st.integers(0, 10**6), st.integers(0, 10**7))
 def test_a_cost_is_the_least_whole_number_of_cents_that_covers_the_fee(usd_cents, thousandths):
     fee = f"{thousandths // 10**5}.{thousandths % 10**5:05d}"
 
-    cost = Purse(fee_percent=fee).cost_usd_cents(usd_cents)
+    cost = StudyFunds(fee_percent=fee).cost_usd_cents(usd_cents)
 
     exact = usd_cents * 10**7 + usd_cents * thousandths  # in ten-millionths of a cent
     assert exact <= cost * 10**7 < exact + 10**7
@@ -229,7 +229,7 @@ def test_a_cost_is_the_least_whole_number_of_cents_that_covers_the_fee(usd_cents
 @pytest.mark.parametrize("fee", ["-1", "1/3", "nan", "", "1e3", "４"])
 def test_a_fee_is_a_plain_number(fee):
     with pytest.raises(InvalidInput, match="percent"):
-        Purse(fee_percent=fee)
+        StudyFunds(fee_percent=fee)
 
 
 @pytest.mark.parametrize("before", [None, (), (1, 2)])

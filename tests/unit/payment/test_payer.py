@@ -10,7 +10,7 @@ from backend.foundation.errors import Conflict, NotFound
 from backend.foundation.timestamps import stamp
 from backend.panels.api import PanelUnreached, PanelUnsure
 from backend.payment import accounts, payer
-from backend.payment.ledger import Purse
+from backend.payment.ledger import StudyFunds
 from backend.stores.opening import open_store
 from backend.stores.store import RESTORES
 
@@ -64,7 +64,7 @@ def test_nothing_is_written_or_paid_for_a_plan(payday):
 
     plan = payday.payer().plan()
 
-    reserved = Purse().cost_usd_cents(BASE)
+    reserved = StudyFunds().cost_usd_cents(BASE)
     assert (plan["total_usd_cents"], plan["undecided_usd_cents"]) == (full_cost() - reserved, reserved)
     assert payday.books.paid() == {}
     assert len(payday.accounts()) == 1
@@ -446,7 +446,7 @@ def test_a_run_stops_at_the_first_payment_after_another_store_took_over(payday):
 
     def hand_over():
         moved = {"paid_from": "dynamodb:elsewhere"}
-        accounts.change_purse(payday.store, payday.study.name, lambda now: dataclasses.replace(now, **moved))
+        accounts.change_funds(payday.store, payday.study.name, lambda now: dataclasses.replace(now, **moved))
 
     with pytest.raises(Conflict, match="is paid from dynamodb:elsewhere"):
         payday.payer(panel=Watched(payday.panel, "submissions", hand_over)).run()

@@ -64,7 +64,7 @@ def test_who_finishes_at_any_step_of_the_payment_of_a_part_is_paid_the_whole(eve
 
         assert total(payday) == WHOLE, step
         accounts = [account for _, account in owing.accounts(payday.store, "faces").values()]
-        assert payday.purse().spent_usd_cents(accounts) == payday.books.total_with_fees(), step
+        assert payday.funds().spent_usd_cents(accounts) == payday.books.total_with_fees(), step
 
 
 def test_who_goes_on_and_withdraws_after_a_part_was_paid_is_paid_for_all_that_was_answered():

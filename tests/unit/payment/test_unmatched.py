@@ -53,12 +53,12 @@ class Recruited:
         rows = self.payer().plan()["unmatched"]
         return sorted((row["why"], row["reward"]) for row in rows)
 
-    def purse(self):
-        return owing.purse(self.store, "faces")[1]
+    def funds(self):
+        return owing.funds(self.store, "faces")[1]
 
     def spent(self):
         accounts = [account for _, account in owing.accounts(self.store, "faces").values()]
-        return self.purse().spent_usd_cents(accounts), self.books.total_with_fees()
+        return self.funds().spent_usd_cents(accounts), self.books.total_with_fees()
 
 
 @pytest.fixture

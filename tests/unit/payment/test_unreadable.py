@@ -180,7 +180,7 @@ def test_a_closed_reward_that_the_panel_pays_all_the_same_is_recorded_and_its_bo
 
     account = payday.accounts()[place.id]
     assert (account.reward, account.bonus) == ("confirmed", "closed")
-    assert payday.purse().spent_usd_cents([account]) == payday.books.total_with_fees()
+    assert payday.funds().spent_usd_cents([account]) == payday.books.total_with_fees()
 
 
 def test_what_is_closed_is_on_no_list_of_who_is_paid_by_hand():
@@ -197,7 +197,7 @@ def test_what_is_closed_is_on_no_list_of_who_is_paid_by_hand():
 
 def test_the_ledger_of_a_copy_closes_nothing():
     payday, people = five()
-    owing.change_purse(payday.store, "faces", lambda now: dataclasses.replace(now, paid_from="elsewhere"))
+    owing.change_funds(payday.store, "faces", lambda now: dataclasses.replace(now, paid_from="elsewhere"))
 
     with pytest.raises(Conflict, match="is paid from elsewhere"):
         owing.close(payday.store, payday.study, people[0][0], "why", payday.clock())

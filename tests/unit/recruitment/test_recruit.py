@@ -9,7 +9,7 @@ import pytest
 from backend.administration import delete
 from backend.foundation.errors import Conflict, InvalidInput, NotFound
 from backend.panels.api import NotThere, PanelRefused, PanelUnsure
-from backend.payment.accounts import purse, set_budget
+from backend.payment.accounts import funds, set_budget
 from backend.recruitment import recruit, study_recruitment, sync
 from backend.recruitment.recruit import begin, change, grow, plan
 from backend.recruitment.study_recruitment import Wish
@@ -267,7 +267,7 @@ def test_the_fee_of_payments_is_that_of_the_decision_which_holds(world, panel, s
 
     recruit.prepare(world.store, Overtaken(), study, plan(study, fee_percent="10"), URL)
 
-    assert purse(world.store, study.name)[1].fee_percent == "42.8"
+    assert funds(world.store, study.name)[1].fee_percent == "42.8"
 
 
 def test_what_was_published_before_its_process_died_counts_as_published(world, panel, books, study):
@@ -398,7 +398,7 @@ def test_another_fee_after_publication_is_that_of_plan_and_payments(world, panel
 
     state = study_recruitment.publish(world.store, panel, study, Wish(fee_percent="33.3"))
 
-    assert (state["fee_percent"], purse(world.store, study.name)[1].fee_percent) == ("33.3", "33.3")
+    assert (state["fee_percent"], funds(world.store, study.name)[1].fee_percent) == ("33.3", "33.3")
 
 
 def test_two_who_publish_at_once_record_the_address_that_the_panel_has(world, panel, able, study):

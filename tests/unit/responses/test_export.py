@@ -11,9 +11,9 @@ from random import Random
 
 import pytest
 
-from backend.analysis.fooling import image_table
+from backend.analysis.image_error_rates import image_table
 from backend.analysis.quality import evaluator_table
-from backend.analysis.table.values import values_by_model
+from backend.analysis.table.evaluator_values import values_by_model
 from backend.experiment import sampling
 from backend.experiment.records import Condition, Response
 from backend.experiment.session import Cursor

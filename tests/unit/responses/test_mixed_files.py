@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm, ttest_rel
 
-from backend.analysis.sides import sides
+from backend.analysis.error_rates import sides
 from backend.analysis.table.response_rows import answers_of
 from backend.cli import main
 from backend.responses.readers import read_answers, score_file

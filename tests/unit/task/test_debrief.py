@@ -6,7 +6,7 @@ import pytest
 
 from backend.administration.create import create
 from backend.administration.study_spec import StudySpec
-from backend.analysis.table.values import values_by_model
+from backend.analysis.table.evaluator_values import values_by_model
 from backend.experiment.judgments import real_or_fake
 from backend.experiment.published import published_scores
 from backend.experiment.settings import new_protocol

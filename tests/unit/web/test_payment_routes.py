@@ -192,7 +192,7 @@ def test_without_a_token_what_is_owed_is_told_from_the_ledger(payday, me, monkey
 def test_a_ledger_that_is_a_copy_pays_nobody(payday, me):
     payday.person()
     confirmed = {"confirmation": me.get("studies/faces/payments")["confirmation"]}
-    accounts.change_purse(
+    accounts.change_funds(
         me.world.store, "faces", lambda now: type(now)(**{**now.data(), "paid_from": "sqlite:///x"})
     )
 

@@ -32,7 +32,7 @@ from backend.web.context import Context
 JOIN = "join"
 
 
-class Desk:
+class SubmissionFinder:
     """Finds submissions for the member who calls, and says how they stand."""
 
     def __init__(self, context: Context):
@@ -121,7 +121,7 @@ class Desk:
 class Look:
     """How the submissions to a study stand; what they have in common is read once for all of them."""
 
-    desk: Desk
+    finder: SubmissionFinder
     context: Context
     study: Study
     record: CompetitionRecord
@@ -131,11 +131,11 @@ class Look:
     def tries(self, member: str) -> list[Submission]:
         """Return the submissions of a member that may count among its tries, the earliest first."""
         own = submissions.of_member(self.context.store, self.study, member)
-        return [one for one in own if not self.desk.has_failed(one)]
+        return [one for one in own if not self.finder.has_failed(one)]
 
     def state(self, one: Submission) -> SubmissionState:
         """Return the state of a submission."""
-        return state_of(self.study, one, self.progress, self.desk.job_of(self.study, one), self._judged)
+        return state_of(self.study, one, self.progress, self.finder.job_of(self.study, one), self._judged)
 
     def view(self, one: Submission) -> SubmissionFacts:
         """Return what is said of a submission to its member."""

@@ -16,8 +16,8 @@ import numpy as np
 
 from backend.analysis.detection import detection, sensitivity
 from backend.analysis.score_intervals import score_details
+from backend.analysis.table.evaluator_values import values_by_model
 from backend.analysis.table.response_table import Answers, Coded, filter_rows, take_rows
-from backend.analysis.table.values import values_by_model
 
 _ALL = "all"
 

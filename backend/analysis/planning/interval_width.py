@@ -7,7 +7,7 @@ import numpy as np
 from backend.analysis.distributions import bootstrap
 from backend.analysis.distributions.inference import t_quantile
 from backend.analysis.planning.costs import Costs
-from backend.analysis.table.values import Values
+from backend.analysis.table.evaluator_values import Values
 
 EVALUATORS = tuple(range(10, 125, 5))
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from backend.analysis.fooling import COLUMNS, image_table
+from backend.analysis.image_error_rates import COLUMNS, image_table
 from backend.analysis.table.recognition import recognised
 from backend.analysis.table.response_rows import answers_of
 

@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from backend.jobs import beside
-from backend.jobs.beside import WorkerProcess, wait_before_next
+from backend.jobs import worker_process
+from backend.jobs.worker_process import WorkerProcess, wait_before_next
 
 
 def test_a_worker_that_ends_again_and_again_is_started_less_and_less_often():
@@ -43,7 +43,7 @@ class Failing(WorkerProcess):
 
 
 def test_a_worker_that_cannot_be_started_is_tried_again(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(beside, "_AGAIN_S", (0.01, 0.02))
+    monkeypatch.setattr(worker_process, "_AGAIN_S", (0.01, 0.02))
     process = Failing()
     process.start()
 

@@ -27,7 +27,7 @@ _MOST_NAMED = 10
 _REDRAWN_S = 1.0
 
 
-class World:
+class Setup:
     """The data directory and the store given by the options, opened when first needed."""
 
     def __init__(self) -> None:
@@ -93,14 +93,14 @@ class World:
         raise NotFound(f"there is no study {name!r} in {where}{hint}", code="unknown_study")
 
 
-pass_world = click.make_pass_decorator(World)
+pass_setup = click.make_pass_decorator(Setup)
 
 
 def command(name: str | None = None) -> Callable[[Callable], click.Command]:
     """Declare a function as a command with --store and --data; it is called with the World that they name."""
 
     def declare(function: Callable) -> click.Command:
-        return data_option(store_option(click.command(name)(pass_world(function))))
+        return data_option(store_option(click.command(name)(pass_setup(function))))
 
     return declare
 
@@ -112,7 +112,7 @@ def data_option(command: Any) -> Any:
         if not value:
             raise click.BadParameter("must name a folder, not ''", ctx, param)
         if _is_decisive(ctx, param):
-            ctx.ensure_object(World).folder = Path(value)
+            ctx.ensure_object(Setup).folder = Path(value)
 
     return option(
         "--data",
@@ -148,7 +148,7 @@ def store_option(command: Any) -> Any:
 
     def take_url(ctx: click.Context, param: click.Parameter, value: str) -> None:
         if _is_decisive(ctx, param):
-            ctx.ensure_object(World).url = value
+            ctx.ensure_object(Setup).url = value
 
     return option(
         "--store",
@@ -167,36 +167,36 @@ def _is_decisive(ctx: click.Context, param: click.Parameter) -> bool:
     return ctx.parent is None or ctx.get_parameter_source(param.name or "") is ParameterSource.COMMANDLINE
 
 
-def answers_named(world: World, what: str, details: bool, simulated: bool = False) -> "Answers":
+def answers_named(setup: Setup, what: str, details: bool, simulated: bool = False) -> "Answers":
     """Return the responses of a responses file, or of the study of that name.
 
     Args:
         details: for a file, include the columns that scores do not need; a study's are always included.
         simulated: return those of simulated sessions instead of real ones.
     """
-    found = named(world, what)
+    found = named(setup, what)
     if isinstance(found, Path):
         from backend.responses.readers import read_answers
 
         return read_answers(found, details, simulated)
     from backend.responses.study_data import study_answers
 
-    return study_answers(world.store, found, simulated)
+    return study_answers(setup.store, found, simulated)
 
 
-def scores_named(world: World, what: str, exposures: str, simulated: bool, **options: Any) -> dict[str, Any]:
+def scores_named(setup: Setup, what: str, exposures: str, simulated: bool, **options: Any) -> dict[str, Any]:
     """Return the scores of a responses file, or of the study of that name."""
-    found = named(world, what)
+    found = named(setup, what)
     if isinstance(found, Path):
         from backend.responses.readers import score_file
 
         return score_file(found, exposures, simulated, **options)
     from backend.responses.study_data import study_scores
 
-    return study_scores(world.store, found, exposures, simulated, **options)
+    return study_scores(setup.store, found, exposures, simulated, **options)
 
 
-def named(world: World, what: str) -> "Study | Path":
+def named(setup: Setup, what: str) -> "Study | Path":
     """Return the study of that name, or otherwise the path of the file or folder of responses.
 
     Raises:
@@ -206,7 +206,7 @@ def named(world: World, what: str) -> "Study | Path":
     if path.suffix.lower() in (".csv", ".jsonl", ".ndjson") or "/" in what:
         return path
     try:
-        return world.study(what)
+        return setup.study(what)
     except NotFound:
         if what and path.exists():
             return path
