@@ -219,11 +219,11 @@ def _openings(environment: Mapping[str, str]) -> Openings:
         InvalidInput: a limit is not an integer >= 0.
     """
     names = {"OPENHYPE_SESSIONS_PER_MINUTE": PER_MINUTE, "OPENHYPE_SESSIONS_PER_HOUR": PER_HOUR}
-    found = {name: environment.get(name) or str(default) for name, default in names.items()}
-    for name, text in found.items():
+    values = {name: environment.get(name) or str(default) for name, default in names.items()}
+    for name, text in values.items():
         if not (text.isascii() and text.isdecimal()):
             raise InvalidInput(f"{name} must be a whole number from 0, not {text!r}")
-    per_minute, per_hour = map(int, found.values())
+    per_minute, per_hour = map(int, values.values())
     return Openings(per_minute, per_hour)
 
 

@@ -108,7 +108,7 @@ def parse(given: Iterable[tuple[str, str]]) -> dict[str, str]:
     Raises:
         InvalidInput: a setting is unknown, or its value is malformed.
     """
-    found = {}
+    bounds = {}
     for name, value in given:
         setting = SETTINGS.get(name)
         if setting is None:
@@ -117,8 +117,8 @@ def parse(given: Iterable[tuple[str, str]]) -> dict[str, str]:
             )
         if value != _NONE and not re.fullmatch(setting.pattern, value, re.ASCII):
             raise InvalidInput(f"{name} must be such as {setting.example}, or {_NONE}, not {value!r}")
-        found[setting.parameter] = "" if value == _NONE else value
-    return found
+        bounds[setting.parameter] = "" if value == _NONE else value
+    return bounds
 
 
 def defaults(at_once: int, account_limit: int | None) -> dict[str, str]:

@@ -142,8 +142,8 @@ class BucketUploads:
         with tempfile.TemporaryDirectory(dir=self._scratch, prefix="archive-") as folder:
             path = Path(folder) / "archive"
             with path.open("wb") as file:
-                found = self._ask("get_object", Key=self._key(id, "archive"))
-                with closing(found["Body"]) as body:
+                reply = self._ask("get_object", Key=self._key(id, "archive"))
+                with closing(reply["Body"]) as body:
                     for chunk in _chunks(body, self._place):
                         file.write(chunk)
             yield path
@@ -259,10 +259,10 @@ class BucketUploads:
             )
         except _Gone:  # joined by another request
             pass
-        found = self._ask("head_object", Key=key)
-        if found["ContentLength"] != upload.bytes:
+        head = self._ask("head_object", Key=key)
+        if head["ContentLength"] != upload.bytes:
             raise StoreFailed(
-                f"the archive has {found['ContentLength']} bytes in the bucket, not {upload.bytes}; "
+                f"the archive has {head['ContentLength']} bytes in the bucket, not {upload.bytes}; "
                 "delete the upload and send it again"
             )
 

@@ -155,8 +155,8 @@ def table() -> str:
     return "\n".join(lines)
 
 
-def _after(found: Result) -> str:
-    return f"{found.opened_s} s | {found.longest_wait_s:.1f} s"
+def _after(result: Result) -> str:
+    return f"{result.opened_s} s | {result.longest_wait_s:.1f} s"
 
 
 if __name__ == "__main__":

@@ -252,14 +252,14 @@ class Deployment:
     def _bounds(self) -> dict[str, str]:
         """Return the parameters of `bounds.SETTINGS`: as given, else as they are, else by default."""
         before = self._service.parameters()
-        found = {
+        parameters = {
             **(self._stored.parameters() or {}), **(self._budget.parameters() or {}), **(before or {}),
         }  # fmt: skip
         if self._at_once is not None or before is None:
-            found |= bounds.defaults(self._at_once or bounds.AT_ONCE, self._account_limit())
-        found |= self._settings
-        bounds.check(found)
-        return found
+            parameters |= bounds.defaults(self._at_once or bounds.AT_ONCE, self._account_limit())
+        parameters |= self._settings
+        bounds.check(parameters)
+        return parameters
 
     def _data_parameters(self, parameters: Mapping[str, str]) -> dict[str, str]:
         """Return the parameters of the stack of data, with the origins at which the console is served."""

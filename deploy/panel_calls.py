@@ -113,10 +113,10 @@ class RemotePanel:
         Raises:
             PanelRefused, PanelUnreached, PanelUnsure: as the panel's own client does.
         """
-        found = self._calls.ask({"task": "submission", "submission": id})
-        if "error" in found:
-            raise ERRORS.get(found["error"], PanelRefused)(found["message"])
-        data = found["submission"]
+        reply = self._calls.ask({"task": "submission", "submission": id})
+        if "error" in reply:
+            raise ERRORS.get(reply["error"], PanelRefused)(reply["message"])
+        data = reply["submission"]
         lists = {name: tuple(data[name]) for name in ("bonuses_cents", "studies")}
         return Submission(**{**data, **lists})
 

@@ -107,14 +107,14 @@ def remove_folder(place: Place, folder: str, client: Any = None, names: Collecti
     try:
         for page in client.get_paginator("list_objects_v2").paginate(Bucket=place.bucket, Prefix=prefix):
             keys = [entry["Key"] for entry in page.get("Contents", ())]
-            found = [{"Key": key} for key in keys if names is None or key.removeprefix(prefix) in names]
-            if found:
-                gone = client.delete_objects(Bucket=place.bucket, Delete={"Objects": found, "Quiet": True})
+            objects = [{"Key": key} for key in keys if names is None or key.removeprefix(prefix) in names]
+            if objects:
+                gone = client.delete_objects(Bucket=place.bucket, Delete={"Objects": objects, "Quiet": True})
                 if left := gone.get("Errors"):
                     raise _not_deleted(left[0])(
                         f"{place}: {left[0]['Key']} could not be deleted: {left[0]['Message']}"
                     )
-                count += len(found)
+                count += len(objects)
     except (BotoCoreError, ClientError) as error:
         told = error.response["Error"] if isinstance(error, ClientError) else {}
         raise _not_deleted(told)(f"{place}: {error}; what is left is deleted the next time") from None
@@ -173,7 +173,7 @@ def missing_files(place: Place, files: Mapping[str, Path | bytes], client: Any) 
 
 def _there(client: Any, place: Place, files: Mapping[str, Path | bytes]) -> dict[str, str]:
     """Return the ETag by key of each file that the bucket has in the folders of `files`."""
-    found: dict[str, str] = {}
+    etags: dict[str, str] = {}
     for folder in sorted({key.rpartition("/")[0] for key in files}):
         prefix = f"{place.prefix}{folder}/" if folder else place.prefix
         pages = client.get_paginator("list_objects_v2").paginate(
@@ -181,8 +181,8 @@ def _there(client: Any, place: Place, files: Mapping[str, Path | bytes]) -> dict
         )
         for page in pages:
             for entry in page.get("Contents", ()):
-                found[entry["Key"].removeprefix(place.prefix)] = entry["ETag"].strip('"')
-    return found
+                etags[entry["Key"].removeprefix(place.prefix)] = entry["ETag"].strip('"')
+    return etags
 
 
 def _etag(file: Path | bytes) -> str:

@@ -25,11 +25,11 @@ def read(name: str, client: Any = None) -> str:
     from botocore.exceptions import BotoCoreError, ClientError
 
     try:
-        found = (client or _client()).get_parameter(Name=name, WithDecryption=True)
+        reply = (client or _client()).get_parameter(Name=name, WithDecryption=True)
     except (BotoCoreError, ClientError) as error:
         log.error("the secure parameter %s could not be read: %s", name, error)
         raise StoreFailed("a secure parameter could not be read; try again, or look into the log") from None
-    return found["Parameter"]["Value"]
+    return reply["Parameter"]["Value"]
 
 
 class CurrentKeys(Keys):

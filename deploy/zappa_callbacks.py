@@ -83,22 +83,22 @@ def _distributions(stage: str) -> list[Distribution]:
     from packaging.requirements import Requirement
 
     wanted = [Requirement(text).name for text in package.requirements(stage)]
-    found: dict[str, Distribution] = {}
+    distributions: dict[str, Distribution] = {}
     while wanted:
         name = wanted.pop()
-        if name in found:
+        if name in distributions:
             continue
         try:
-            found[name] = distribution(name)
+            distributions[name] = distribution(name)
         except PackageNotFoundError:
             raise InvalidInput(
                 f"{name}, which the function {stage} needs, is not installed here; run: pip install {name}"
             ) from None
-        required = [Requirement(text) for text in found[name].requires or []]
+        required = [Requirement(text) for text in distributions[name].requires or []]
         wanted += [one.name for one in required if not one.marker or one.marker.evaluate({"extra": ""})]
     for name in package.RUNTIME_DEPENDENCIES:
-        found[name] = distribution(name)
-    return [*found.values()]
+        distributions[name] = distribution(name)
+    return [*distributions.values()]
 
 
 def _check_system(stage: str, needed: Iterable[Distribution]) -> None:

@@ -71,15 +71,15 @@ def check(store: Store, study: Study, now: datetime) -> None:
     """Raise Conflict if a study cannot be deleted now, with all obstacles and what to do about them."""
     withdrawal.finish(store)
     elsewhere = accounts.funds(store, study.name)[1].paid_from
-    found = [
+    hindering = [
         *(_unknown_to(store, study, now, elsewhere) if elsewhere else _owed(store, study, now)),
         *_waiting(store, study, now),
         *_under_way(store, study, now),
         *([] if elsewhere else _recruiting(store, study)),
         *_asked_for(store, study),
     ]
-    if found:
-        raise Conflict(f"study {study.name} cannot be deleted: {'; '.join(found)}")
+    if hindering:
+        raise Conflict(f"study {study.name} cannot be deleted: {'; '.join(hindering)}")
 
 
 def delete(

@@ -68,10 +68,10 @@ def examine(
         return Examined(intake, given, _mask_problems(spec), draft.lacking(intake.stimuli, ()))
     from backend.stimuli.ingest import survey
 
-    found = survey(out=None, **options)
-    folders = [finding.what for finding in found.folders]
-    lack = "" if folders else draft.lacking(found.stimuli, found.classes)
-    return Examined(found, found.stimuli, (*folders, *_mask_problems(spec)), lack)
+    examined = survey(out=None, **options)
+    folders = [finding.what for finding in examined.folders]
+    lack = "" if folders else draft.lacking(examined.stimuli, examined.classes)
+    return Examined(examined, examined.stimuli, (*folders, *_mask_problems(spec)), lack)
 
 
 def _mask_problems(spec: StudySpec) -> tuple[str, ...]:

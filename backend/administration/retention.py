@@ -96,16 +96,16 @@ def apply(store: Store, what: Due, now: datetime) -> None:
     for session in what.sessions:
         store.redact_session(session.id, {}, browsers.retained(session.device))
     for book, key in what.entries:
-        found = store.entry(book, key)
-        if found is not None:  # else it was erased with its study in the meantime
-            store.write_entry(book, key, found.version, {**found.data, "panel": {}})
+        entry = store.entry(book, key)
+        if entry is not None:  # else it was erased with its study in the meantime
+            store.write_entry(book, key, entry.version, {**entry.data, "panel": {}})
     if what.accounts:
         accounts.forget(store, what.study, what.before)
 
 
-def lines(found: list[Due]) -> Iterator[str]:
+def lines(due: list[Due]) -> Iterator[str]:
     """Yield a line for each study, for a terminal."""
-    for what in found:
+    for what in due:
         if not what.keep_days:
             yield f"{what.study}: stored as long as the study"
         elif not len(what):

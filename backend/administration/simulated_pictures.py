@@ -29,15 +29,15 @@ def picture_effects(stimuli: Iterable[Stimulus]) -> dict[str, float]:
     for stimulus in stimuli:
         if not stimulus.role:
             groups.setdefault((stimulus.truth, stimulus.model, stimulus.class_), []).append(stimulus)
-    found: dict[str, float] = {}
+    effects: dict[str, float] = {}
     for group, pictures in groups.items():
         count = len(pictures)
         quantiles = [_NORMAL.inv_cdf((i + 0.5) / count) for i in range(count)]
         sd = math.sqrt(math.fsum(each**2 for each in quantiles) / count) or 1.0
         Random(repr(group)).shuffle(quantiles)
         ordered = sorted(pictures, key=lambda picture: (picture.source, picture.name))
-        found |= {picture.name: each / sd for picture, each in zip(ordered, quantiles, strict=True)}
-    return found
+        effects |= {picture.name: each / sd for picture, each in zip(ordered, quantiles, strict=True)}
+    return effects
 
 
 def accuracy_at(observer: Observer, exposure_ms: float | None, effects: Sequence[float], sd: float) -> float:

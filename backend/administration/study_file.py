@@ -91,8 +91,8 @@ class StudyFile:
             if keys[:end] in self.lines:
                 return keys[:end]
             plain = _plain(keys[:end])
-            if (found := next((each for each in self.lines if _plain(each) == plain), None)) is not None:
-                return found
+            if (line := next((each for each in self.lines if _plain(each) == plain), None)) is not None:
+                return line
         return ()
 
     def entries(

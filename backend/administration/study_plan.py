@@ -188,14 +188,14 @@ def warnings(protocol: Protocol, taken: Mapping[str, Any]) -> list[str]:
     """Return what is to be said against a plan."""
     from backend.experiment.money import currency, format_money
 
-    found, wage = [], taken["wage_usd_cents_an_hour"]
+    notes, wage = [], taken["wage_usd_cents_an_hour"]
     is_paid = protocol.pay.is_paid or protocol.admission.panel.pays
     least = currency(protocol.pay.currency).least_wage_cents
     if is_paid and wage < least:
         money = (format_money(cents, protocol.pay.currency) for cents in (wage, least))
-        found.append("taking part pays {} an hour, and the least that panels allow is {}".format(*money))
+        notes.append("taking part pays {} an hour, and the least that panels allow is {}".format(*money))
     if protocol.admission.panel.caution:
-        found.append(protocol.admission.panel.caution)
+        notes.append(protocol.admission.panel.caution)
     if taken["sessions"] and protocol.admission.evaluators < 10:
-        found.append("with fewer than 10 evaluators intervals of 95% cover less than they say")
-    return found
+        notes.append("with fewer than 10 evaluators intervals of 95% cover less than they say")
+    return notes

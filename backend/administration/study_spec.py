@@ -255,12 +255,12 @@ def base_protocol(kind: str, method: str) -> protocols.Protocol:
         raise InvalidInput(
             f"kind must be 'study' or 'qualification', not {kind!r}{did_you_mean(kind, KINDS)}"
         )
-    found = method_named(method)
+    chosen = method_named(method)
     if kind == "study":
-        return found.protocol
-    if found.qualification is None:
-        raise InvalidInput(f"{found.title} {NO_QUALIFICATIONS}")
-    return found.qualification
+        return chosen.protocol
+    if chosen.qualification is None:
+        raise InvalidInput(f"{chosen.title} {NO_QUALIFICATIONS}")
+    return chosen.qualification
 
 
 def with_texts(settings: Mapping[str, Any], here: Path = Path()) -> dict[str, Any]:
@@ -387,15 +387,15 @@ def _folder(file: StudyFile, here: Path, *keys: Key) -> Path:
 
 def _texts(file: StudyFile, *keys: Key) -> list[str]:
     """Return a list of texts."""
-    found: Any = file.data
+    node: Any = file.data
     for key in keys:
-        found = found.get(key, []) if isinstance(found, dict) else found[key]
-    for i, each in enumerate(found):
+        node = node.get(key, []) if isinstance(node, dict) else node[key]
+    for i, each in enumerate(node):
         if not isinstance(each, str):
             raise file.error(
                 (*keys, i), f"{keys[-1]} must be a list of texts in quotes, not of {written(each)}"
             )
-    return found
+    return node
 
 
 def _settings(file: StudyFile, here: Path | None, base: protocols.Protocol, kind: str) -> dict[str, Any]:

@@ -59,8 +59,10 @@ def _by_browser(answers: Answers, values: Mapping[str, Values], level: float) ->
             "evidence": _evidence(answers, column.codes == code),
         }
         own = (engine[known] == code)[:, None]
-        found = _difference(y[known], judges.model[known], own, level) if can and code in compared else None
-        engines.append({**row, **(found or {"difference": None, "ci": None})})
+        difference = (
+            _difference(y[known], judges.model[known], own, level) if can and code in compared else None
+        )
+        engines.append({**row, **(difference or {"difference": None, "ci": None})})
     others = engine[known][:, None] == np.array(compared[1:])
     return {"engines": engines, "test": _test(y[known], judges.model[known], others) if can else None}
 

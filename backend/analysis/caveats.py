@@ -27,10 +27,10 @@ def caveats(
         groups: the models that enter the tests.
         beside: the result of `score_intervals.score_details`.
     """
-    found = [*_people(answers), *_unlike_others(answers, groups), *_equal_values(groups)]
+    notes = [*_people(answers), *_unlike_others(answers, groups), *_equal_values(groups)]
     if not answers.has_shares:
-        found += [*_bounds(beside or {}), *_displays(answers)]
-    return found
+        notes += [*_bounds(beside or {}), *_displays(answers)]
+    return notes
 
 
 def _bounds(beside: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:

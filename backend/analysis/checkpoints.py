@@ -24,8 +24,8 @@ def progress(models: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """
     lines: dict[str, list[tuple[float, Mapping[str, Any]]]] = {}
     for row in models:
-        if found := checkpoint(str(row["model"])):
-            lines.setdefault(found[0], []).append((found[1], row))
+        if snapshot := checkpoint(str(row["model"])):
+            lines.setdefault(snapshot[0], []).append((snapshot[1], row))
     return [
         {
             "model": name,

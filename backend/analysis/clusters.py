@@ -95,8 +95,8 @@ def share_of(part: Part, who: Answered, level: float) -> tuple[float | None, lis
     weight = among / total
     influence = weight * (counts - share)
     over_people = clustered(who.by_evaluator(influence), people)
-    found = Share(share, over_people, who.of_pictures(influence, weight), answers=total)
-    return share, found.interval(level)
+    estimate = Share(share, over_people, who.of_pictures(influence, weight), answers=total)
+    return share, estimate.interval(level)
 
 
 def difference_of(first: Part, second: Part, who: Answered, level: float) -> dict[str, Any] | None:
@@ -116,18 +116,18 @@ def difference_of(first: Part, second: Part, who: Answered, level: float) -> dic
         shares.append(float((counts & among).sum() / among.sum()))
         weights.append(among / among.sum())
         influences.append(weights[-1] * (counts - shares[-1]))
-    found: dict[str, Any] = {"difference": shares[0] - shares[1], "ci": None, "p": None}
+    difference: dict[str, Any] = {"difference": shares[0] - shares[1], "ci": None, "p": None}
     fewest = min(who.count(among) for _, among in (first, second))
     if fewest < 2:
-        return found
+        return difference
     people = who.count(first[1] | second[1])
     variance = clustered(who.by_evaluator(influences[0] - influences[1]), people).variance
     independent = sum(_independent(*part) for part in (first, second))
     centred = who.centred(influences[0], weights[0]) - who.centred(influences[1], weights[1])
     over_people = Component(max(variance, independent), fewest - 1)
     pictures = who.of_pictures(centred, np.zeros(len(centred)))
-    apart = Estimate(found["difference"], over_people, pictures)
-    return {**found, "ci": apart.interval(level), "p": apart.p()}
+    apart = Estimate(difference["difference"], over_people, pictures)
+    return {**difference, "ci": apart.interval(level), "p": apart.p()}
 
 
 def mean_of(
@@ -178,11 +178,11 @@ def area_of(ratings: np.ndarray, is_positive: np.ndarray, who: Answered) -> Area
     area = float(placements[is_positive].mean())
     influence = weight * (placements - area)
     people, fewest = who.count(is_positive | negative), min(map(who.count, sides))
-    found = Estimate(area, Component(np.nan, 1))
+    estimate = Estimate(area, Component(np.nan, 1))
     if fewest >= 2:
         over_people = Component(_obuchowski(influence, sides, who, people), fewest - 1)
-        found = Estimate(area, over_people, who.of_pictures(influence, weight))
-    return Area(found, *_own_areas(ratings, is_positive, who))
+        estimate = Estimate(area, over_people, who.of_pictures(influence, weight))
+    return Area(estimate, *_own_areas(ratings, is_positive, who))
 
 
 def _obuchowski(

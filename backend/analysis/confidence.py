@@ -227,17 +227,17 @@ def _area(
     if area is None:
         return {"area": None, "ci": None, "own": None, "own_ci": None, "own_evaluators": 0,
                 "why": f"it needs both {sides}"}  # fmt: skip
-    ci, found = area.estimate.log_odds_interval(level), area.estimate.value
+    ci, point = area.estimate.log_odds_interval(level), area.estimate.value
     why = ""
     if ratings.min() == ratings.max():
         why = "all ratings are equal"
-    elif ci is None and found in (0.0, 1.0):
+    elif ci is None and point in (0.0, 1.0):
         why = f"{sides} are separated without error, which shows no variation"
     elif ci is None:
         why = f"it needs two evaluators with {sides} whose ratings differ"
     own, own_ci = mean_of(area.own, level, rated.who, area.own_influence) if len(area.own) else (None, None)
     return {
-        "area": found,
+        "area": point,
         "ci": ci,
         "own": own,
         "own_ci": own_ci,
@@ -283,13 +283,13 @@ class _Levels:
             place = np.rint(rated.position * (count - 1)).astype(int)
         else:
             place = np.minimum((rated.position * count + 1e-9).astype(int), count - 1)
-        found: list[Mapping[str, Any]] = []
+        table: list[Mapping[str, Any]] = []
         for i, label in enumerate(self.labels):
             here = place == i
             if not here.any():
                 continue
             right, ci = share_of((rated.was_right, here), rated.who, level)
-            found.append(
+            table.append(
                 {
                     "level": label,
                     "probability": float(rated.probability[here].mean()),
@@ -299,4 +299,4 @@ class _Levels:
                     "ci": ci,
                 }
             )
-        return found
+        return table

@@ -153,12 +153,12 @@ def _mean_shown_ms(answers: Answers, is_there: np.ndarray) -> dict[str, float]:
     if not {"frames", "frame_ms"} <= answers.numbers.keys():
         return {}
     shown = answers.numbers["frames"] * answers.numbers["frame_ms"]
-    found = {}
+    means = {}
     for code, model in enumerate(answers.model.names):
         known = shown[is_there & (answers.model.codes == code) & np.isfinite(shown)]
         if len(known):
-            found[model] = float(known.mean())
-    return found
+            means[model] = float(known.mean())
+    return means
 
 
 def _plain_ms(ms: float) -> float | None:

@@ -92,7 +92,7 @@ def sides_of(answers: Answers, model: int, residual: np.ndarray | None = None) -
     """
     mine = answers.of_model[model]
     evaluator = answers.evaluator.ranks[answers.evaluator.codes[mine]]
-    found, person = distinct(evaluator, len(answers.evaluator.names))
+    judges, person = distinct(evaluator, len(answers.evaluator.names))
     image = answers.image_ranks[mine]
     weight = answers.weight[mine]
     beside = answers.texts.get(BESIDE)
@@ -105,7 +105,7 @@ def sides_of(answers: Answers, model: int, residual: np.ndarray | None = None) -
         wrong = answers.error[mine][here]
         own = residual[here] if residual is not None else wrong - (wrong.mean() if len(wrong) else 0.0)
         who = person[here], evaluator[here]
-        sides.append(Seen(*who, image[here], own * weight[here], weight[here], len(found)))
+        sides.append(Seen(*who, image[here], own * weight[here], weight[here], len(judges)))
     return sides
 
 

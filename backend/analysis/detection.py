@@ -61,7 +61,7 @@ def detection(
     d_prime, criterion = (
         each[is_used] for each in sensitivity(hits, judges.fakes, judges.wrong_reals, judges.reals)
     )
-    found: dict[str, Any] = {}
+    row: dict[str, Any] = {}
     for name, values, turned, least in (
         ("d_prime", d_prime, -influences, by_chance),
         ("criterion", criterion, np.where(is_fake, influences, -influences) / 2, by_chance / 4),
@@ -74,8 +74,8 @@ def detection(
             ]
             people = mean_of(values).people.at_least(least, level)
             ci = Estimate(float(values.mean()), people, shared_pictures(sides)).interval(level)
-        found |= {name: float(values.mean()), f"{name}_ci": ci}
-    return {**found, "evaluators": int(is_used.sum())}
+        row |= {name: float(values.mean()), f"{name}_ci": ci}
+    return {**row, "evaluators": int(is_used.sum())}
 
 
 def are_both_given(answers: Answers, own: np.ndarray) -> bool:

@@ -106,9 +106,9 @@ def _of_functions(answers: Answers, level: float) -> Terms:
     times, slope, information = Times(answers, level), np.zeros(len(answers)), np.zeros(len(answers))
     for code, mine in enumerate(answers.of_model):
         if np.count_nonzero(answers.judges.model == code) > 1:
-            found = times.population(code)
-            right = np.clip(accuracies(answers, code, found), population.GUESS, 1 - _NOTHING)
-            rise = population.rise_at(right, found.slope, found.lapse) / (right * (1 - right))
+            fitted = times.population(code)
+            right = np.clip(accuracies(answers, code, fitted), population.GUESS, 1 - _NOTHING)
+            rise = population.rise_at(right, fitted.slope, fitted.lapse) / (right * (1 - right))
             slope[mine] = rise * (answers.error[mine] - (1 - right))
             information[mine] = rise**2 * right * (1 - right)
     return slope, information

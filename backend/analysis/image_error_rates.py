@@ -36,10 +36,10 @@ def image_table(answers: Answers, level: float = 0.95) -> Sequence[dict[str, Any
     stimulus = answers.texts["stimulus"]
     models = len(model_names)
     codes = (stimulus.codes.astype(np.int64) * models + model_codes) * 2 + answers.is_fake
-    found, image = distinct(codes, len(stimulus.names) * models * 2)
-    guesses = np.bincount(image, minlength=len(found))
-    said_fake = np.bincount(image, answers.said, minlength=len(found))
-    is_fake, model, name = found % 2 == 1, found // 2 % models, found // 2 // models
+    images, image = distinct(codes, len(stimulus.names) * models * 2)
+    guesses = np.bincount(image, minlength=len(images))
+    said_fake = np.bincount(image, answers.said, minlength=len(images))
+    is_fake, model, name = images % 2 == 1, images // 2 % models, images // 2 // models
     wrong = np.where(is_fake, guesses - said_fake, said_fake)
     error = wrong / guesses
     order = np.lexsort((name, -guesses, -error, ~is_fake, model))
@@ -78,8 +78,8 @@ def _counts(
         said_halves: twice the number of answers "fake".
     """
     most = 2 * int(guesses.max()) + 1
-    found, place = np.unique((guesses * most + said_halves) * 2 + is_fake, return_inverse=True)
-    is_fake, (guesses, said_halves) = found % 2 == 1, np.divmod(found // 2, most)
+    cells, place = np.unique((guesses * most + said_halves) * 2 + is_fake, return_inverse=True)
+    is_fake, (guesses, said_halves) = cells % 2 == 1, np.divmod(cells // 2, most)
     said_fake = said_halves // 2 if not (said_halves % 2).any() else said_halves / 2
     wrong = np.where(is_fake, guesses - said_fake, said_fake)
     columns = {

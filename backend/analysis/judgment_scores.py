@@ -61,13 +61,13 @@ class JudgmentScores:
         """Return the values of each model's evaluators, in the unit of the method."""
         judgment, judges = judgment_of(answers.method), answers.judges
         exact = [judgment.value(answers.method, [*rows_of(answers, own)]) for own in judges.responses]
-        found = {}
+        by_model = {}
         for code, model in enumerate(answers.model.names):
             mine = np.flatnonzero(judges.model == code)
             own = [exact[judge] for judge in mine]
             names = [answers.evaluator.names[judges.evaluator[judge]] for judge in mine]
-            found[model] = Values(names, np.array(own, float), lattice_of(own))
-        return found
+            by_model[model] = Values(names, np.array(own, float), lattice_of(own))
+        return by_model
 
     def overall(self, answers: Answers, options: Options) -> dict[str, Any]:
         """Return scores, intervals and tests as plain data, in the form of `scores.scores_of_values`.

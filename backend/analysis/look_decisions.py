@@ -204,7 +204,7 @@ class _State:
         for row in (repeated["over_pictures"] or repeated)["pairs"]:
             wider[row["a"], row["b"]] = row["ci"]
         order = [row["model"] for row in usual["models"]]
-        found = []
+        rows = []
         for row in (usual["over_pictures"] or usual)["pairs"]:
             pair = row["a"], row["b"]
             if not self._counts(pair, order):
@@ -214,13 +214,13 @@ class _State:
                 self.closed[pair] = "equal" if kind == EQUAL_WITHIN else "apart"
             elif kind == FUTILITY and pair not in self.closed and self._is_futile(row, usual):
                 self.closed[pair] = "given up"
-            found.append(
+            rows.append(
                 {
                     "a": pair[0], "b": pair[1], "difference": row["difference"], "ci": row["ci"],
                     "repeated_ci": wider.get(pair), "p": p, "state": self.closed.get(pair, "open"),
                 }
             )  # fmt: skip
-        return found
+        return rows
 
     def _counts(self, pair: Pair, order: Sequence[str]) -> bool:
         """Return whether the aim is about a pair."""
@@ -290,7 +290,7 @@ def _stopped(last: Mapping[str, Any], plan: LookPlan) -> dict[str, Any]:
     `p` counts studies that stop earlier as farther from no difference; `bias` is that of the estimate at the
     stop if the true difference is the estimate. Both take information to grow with evaluators.
     """
-    found: dict[str, Any] = {"look": last["look"], "reason": last["reason"], "p": None, "bias": None}
+    stop: dict[str, Any] = {"look": last["look"], "reason": last["reason"], "p": None, "bias": None}
     rows = last["pairs"]
     if (
         len(last["evaluators"]) != 2
@@ -298,13 +298,13 @@ def _stopped(last: Mapping[str, Any], plan: LookPlan) -> dict[str, Any]:
         or not rows
         or not rows[0]["difference"]
     ):
-        return found
+        return stop
     (row,), at = rows, last["look"] - 1
     z = float(t_quantile(np.inf, 1 - max(row["p"], _LEAST_P)))
     size = abs(row["difference"])
     information = plan.fractions * (z / size) ** 2 / plan.fractions[at] if z else plan.fractions
     return {
-        **found,
+        **stop,
         "p": p_at_stop(information[: at + 1], plan.bounds[:at], z),
         "bias": bias_at_stop(information, plan.bounds, size) if z else None,
     }

@@ -78,9 +78,9 @@ def marks(answers: Answers, level: float, rng: np.random.Generator) -> dict[str,
     column = answers.texts.get("mark")
     if column is None:
         return None
-    found = [parsed(cell) for cell in column.names]
+    boxes = [parsed(cell) for cell in column.names]
     is_written = np.array([bool(str(cell).strip()) for cell in column.names], bool)[column.codes]
-    is_mark = np.array([mark is not None for mark in found], bool)[column.codes]
+    is_mark = np.array([mark is not None for mark in boxes], bool)[column.codes]
     once = answers.is_first
     used = is_mark & once & answers.said_fake
     notes = []
@@ -95,7 +95,7 @@ def marks(answers: Answers, level: float, rng: np.random.Generator) -> dict[str,
         index = np.flatnonzero(used & mine)
         if not len(index):
             continue
-        own = [found[code] for code in column.codes[index]]
+        own = [boxes[code] for code in column.codes[index]]
         groups.append({"model": model, **_group(answers, mine & once, index, own, level, rng)})
         rows += _rows(answers, model, index, own)
     return {"groups": groups, "rows": rows, "notes": notes}
@@ -170,13 +170,13 @@ def _pictures(
     guesses = np.bincount(stimulus.codes[mine], minlength=len(stimulus.names))
     called = np.bincount(stimulus.codes[mine & answers.said_fake], minlength=len(stimulus.names))
     chance = _Chance([*by_picture.values()], rng)
-    found = []
+    pictures = []
     for code, some in by_picture.items():
         if len(some) < FEWEST_MARKS:
             continue
         agreement, p = chance.agreement(some)
         shares = ninths(heat_map(some))
-        found.append(
+        pictures.append(
             {
                 "picture": stimulus.names[code],
                 "marks": len(some),
@@ -189,11 +189,11 @@ def _pictures(
                 "share_there": max(shares),
             }
         )
-    found.sort(
+    pictures.sort(
         key=lambda row: (not row["is_beyond_chance"], -row["marks"], -(row["agreement"] or 0), row["picture"])
     )
-    beyond = sum(row["is_beyond_chance"] for row in found)
-    return found[: max(FEWEST_PICTURES, min(beyond, MOST_TELLING))]
+    beyond = sum(row["is_beyond_chance"] for row in pictures)
+    return pictures[: max(FEWEST_PICTURES, min(beyond, MOST_TELLING))]
 
 
 class _Chance:

@@ -23,8 +23,8 @@ def not_sure_shares(answers: Answers, level: float) -> dict[str, dict[str, Any]]
         return {}
     counted = replace(answers, said_fake=answers.is_fake ^ answers.not_sure, not_sure=None)
     values = values_by_model(counted)
-    found = {}
+    shares = {}
     for model, details in score_details(counted, values, level).items():
         own, interval = values[model].numbers, details["interval"]
-        found[model] = {"not_sure": fsum(own) / len(own), "not_sure_ci": interval and interval["ci"]}
-    return found
+        shares[model] = {"not_sure": fsum(own) / len(own), "not_sure_ci": interval and interval["ci"]}
+    return shares

@@ -50,15 +50,15 @@ def over_evaluators(answers: Answers, judged: Answers, model: str, level: float)
     """
     beside = judged.texts.get(BESIDE)
     pictures = (judged.image_ranks, *([beside.ranks[beside.codes]] if beside else []))
-    found = detection(answers, answers.model.names.index(model), level, pictures)
-    if found is None:
+    row = detection(answers, answers.model.names.index(model), level, pictures)
+    if row is None:
         return None
     return {
-        "evaluator_d_prime": found["d_prime"] / _ROOT,
-        "evaluator_d_prime_ci": found["d_prime_ci"] and [end / _ROOT for end in found["d_prime_ci"]],
-        "criterion": found["criterion"],
-        "criterion_ci": found["criterion_ci"],
-        "evaluators": found["evaluators"],
+        "evaluator_d_prime": row["d_prime"] / _ROOT,
+        "evaluator_d_prime_ci": row["d_prime_ci"] and [end / _ROOT for end in row["d_prime_ci"]],
+        "criterion": row["criterion"],
+        "criterion_ci": row["criterion_ci"],
+        "evaluators": row["evaluators"],
     }
 
 

@@ -30,6 +30,6 @@ def spreads_of(answers: Answers) -> list[Spread]:
         InvalidInput: a method that is not planned, no model with two evaluators, or an evaluator with one
             image.
     """
-    if found := scores_of(answers.method).spreads(answers):
-        return found
+    if spreads := scores_of(answers.method).spreads(answers):
+        return spreads
     raise InvalidInput("a pilot needs a model with at least two evaluators, to estimate how they differ")

@@ -88,11 +88,11 @@ def _parsed(cells: Sequence[str], names: Sequence[str]) -> list[list[str]]:
     of several words can be told apart.
     """
     is_separated = any(_SEPARATORS.search(str(cell)) for cell in cells)
-    found = []
+    reasons = []
     for cell in map(str, cells):
         words = _SEPARATORS.split(cell.strip()) if is_separated else cell.split()
-        found.append([_name(word, names) for word in dict.fromkeys(words) if word])
-    return found
+        reasons.append([_name(word, names) for word in dict.fromkeys(words) if word])
+    return reasons
 
 
 def _name(word: str, names: Sequence[str]) -> str:

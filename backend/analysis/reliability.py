@@ -90,11 +90,11 @@ def of_images(
     seen, wrong = seen[is_seen_again], wrong[is_seen_again]
     all_seen, all_wrong = all_seen[is_seen_again, None], all_wrong[is_seen_again, None]
     step = max(1, _CELLS // max(1, seen.shape[0]))
-    found = []
+    rows = []
     for some in range(0, splits, step):
         mixed = in_first[:, some : some + step]
-        found.append(_between_halves(all_seen, all_wrong, seen @ mixed, wrong @ mixed))
-    return _summary(np.concatenate(found))
+        rows.append(_between_halves(all_seen, all_wrong, seen @ mixed, wrong @ mixed))
+    return _summary(np.concatenate(rows))
 
 
 def _between_halves(

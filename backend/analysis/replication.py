@@ -111,14 +111,14 @@ def _of_run(run: Run) -> dict[str, Any]:
 
 def _rows(run: Run, level: float) -> dict[str, dict[str, Any]]:
     """Return score, interval and number of evaluators by model, as scores have them."""
-    found = scores_of(run.answers.method).model_rows(run.answers, Options(level=level))
+    rows = scores_of(run.answers.method).model_rows(run.answers, Options(level=level))
     return {
         row["model"]: {
             "score": row["score"],
             "ci": (row.get("interval") or row)["ci"],
             "evaluators": row["evaluators"],
         }
-        for row in found
+        for row in rows
     }
 
 
@@ -157,8 +157,8 @@ def _sessions(run: Run) -> set[str]:
 def _common_models(runs: Sequence[Run], rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the models of two runs or more, in the order of the first that has them."""
     every = [*dict.fromkeys(model for own in rows for model in own)]
-    found = [model for model in every if sum(model in own for own in rows) > 1]
-    if not found:
+    models = [model for model in every if sum(model in own for own in rows) > 1]
+    if not models:
         told = "; ".join(f"{run.name} has {', '.join(own)}" for run, own in zip(runs, rows, strict=True))
         raise InvalidInput(f"no model was judged in two of these runs: {told}")
     is_relative = method_named(runs[0].answers.method).unit not in (PERCENT, "ms")
@@ -168,7 +168,7 @@ def _common_models(runs: Sequence[Run], rows: Sequence[Mapping[str, Any]]) -> li
             "strengths are relative to the models of their tournament, so that runs need the same models, "
             f"and these have others: {told}"
         )
-    return found
+    return models
 
 
 def _check_stimuli(runs: Sequence[Run], of_runs: Sequence[Mapping[str, RunScore]]) -> None:

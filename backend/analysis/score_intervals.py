@@ -29,16 +29,16 @@ def score_details(answers: Answers, values: Mapping[str, Values], level: float) 
     and `why` that interval is too narrow (None if there is no reason).
     """
     if not answers.has_shares:
-        found = times_of(answers, values, level)
+        details = times_of(answers, values, level)
     else:
-        found = {
+        details = {
             model: {"interval": _of_shares(answers, code, values[model], level)}
             for code, model in enumerate(answers.model.names)
         }
     for code, model in enumerate(answers.model.names):
-        if found[model]["interval"] is not None:
-            found[model]["interval"] |= _percentile(answers, code, values[model], found[model], level)
-    return found
+        if details[model]["interval"] is not None:
+            details[model]["interval"] |= _percentile(answers, code, values[model], details[model], level)
+    return details
 
 
 def between_models(
@@ -81,13 +81,13 @@ def between_models(
     return within_evaluators(crossing_of(answers, values, [*groups]), sampled, level, points)
 
 
-def _sampled_shares(values: np.ndarray, found: Crossed, common: float, do_share_reals: bool) -> Sampled:
-    fakes = Component(max(0.0, found.fakes.variance), found.fakes.df)
-    pictures = fakes + Component(max(0.0, found.of_reals - common), found.pictures.df)
-    people, pictures = (Component(1e4 * part.variance, part.df) for part in (found.people, pictures))
+def _sampled_shares(values: np.ndarray, crossed: Crossed, common: float, do_share_reals: bool) -> Sampled:
+    fakes = Component(max(0.0, crossed.fakes.variance), crossed.fakes.df)
+    pictures = fakes + Component(max(0.0, crossed.of_reals - common), crossed.pictures.df)
+    people, pictures = (Component(1e4 * part.variance, part.df) for part in (crossed.people, pictures))
     score = mean_of(values).value
-    moving = 100 * found.fakes_error if do_share_reals else score
-    return Sampled(score, people, pictures, 1e4 * found.of_answers, moving)
+    moving = 100 * crossed.fakes_error if do_share_reals else score
+    return Sampled(score, people, pictures, 1e4 * crossed.of_answers, moving)
 
 
 def _sampled_times(values: np.ndarray, beside: Mapping[str, Any]) -> Sampled:
@@ -104,24 +104,24 @@ def share_of(answers: Answers, code: int, values: Values) -> Share | None:
     """
     if len(values) < 2:
         return None
-    mean, found = mean_of(values.numbers / 100), crossed(answers, code)
-    pictures = None if found is None else found.pictures
+    mean, crossing = mean_of(values.numbers / 100), crossed(answers, code)
+    pictures = None if crossing is None else crossing.pictures
     return Share(mean.value, mean.people, pictures, answers=_independent(answers, code))
 
 
 def _of_shares(answers: Answers, code: int, values: Values, level: float) -> dict[str, Any] | None:
-    found, of_both = share_of(answers, code, values), crossed(answers, code)
-    if found is None:
+    share, of_both = share_of(answers, code, values), crossed(answers, code)
+    if share is None:
         return None
-    df = found.widest(level).df
+    df = share.widest(level).df
     return {
-        "ci": [100 * end for end in found.interval(level)],
+        "ci": [100 * end for end in share.interval(level)],
         "method": "wilson",
-        "of": "evaluators" if found.pictures is None else "evaluators and pictures",
+        "of": "evaluators" if share.pictures is None else "evaluators and pictures",
         "df": None if df == float("inf") else df,
         "pictures": of_both and of_both.images,
-        "pictures_df": found.pictures and found.pictures.df,
-        "share_of_pictures": found.share_of_pictures,
+        "pictures_df": share.pictures and share.pictures.df,
+        "share_of_pictures": share.share_of_pictures,
     }
 
 

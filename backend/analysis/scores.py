@@ -165,14 +165,14 @@ def _interval(values: Values, options: Options) -> bootstrap.Interval | None:
     if len(values) < 2:
         return None
     drawn = options.evaluators_drawn or len(values)
-    found = None
+    interval = None
     if values.lattice is not None and not options.iterations:
-        found = bootstrap.exact_on_lattice(values.lattice, drawn, options.level)
-    if found is None:
+        interval = bootstrap.exact_on_lattice(values.lattice, drawn, options.level)
+    if interval is None:
         rng = np.random.default_rng(_FALLBACK_SEED if options.seed is None else options.seed)
         times = options.iterations or bootstrap.ITERATIONS
-        found = bootstrap.monte_carlo(values.numbers, drawn, options.level, times, rng)
-    return found
+        interval = bootstrap.monte_carlo(values.numbers, drawn, options.level, times, rng)
+    return interval
 
 
 def _model(

@@ -103,12 +103,12 @@ class Times:
         blocks = self._blocks(code)
         if len(values) < 2:
             return {"interval": None, "threshold": self._of_one(code), "blocks": blocks}
-        found = self.population(code)
-        pictures = _pictures(self.answers, code, found)
+        population = self.population(code)
+        pictures = _pictures(self.answers, code, population)
         is_at_a_bound = blocks["at_floor"] + blocks["at_ceiling"] >= AT_A_BOUND
         return {
-            "interval": self._interval(values, found, pictures, is_at_a_bound),
-            "threshold": self._threshold(found, pictures),
+            "interval": self._interval(values, population, pictures, is_at_a_bound),
+            "threshold": self._threshold(population, pictures),
             "blocks": blocks,
         }
 
@@ -147,8 +147,8 @@ class Times:
         half = math.hypot(*(_half(part, self.level) for part in (mean.people, mean.pictures)))
         return mean.value - half, mean.value + half
 
-    def _threshold(self, found: Population, pictures: "Pictures | None") -> dict[str, Any]:
-        low, middle, high = found.threshold
+    def _threshold(self, population: Population, pictures: "Pictures | None") -> dict[str, Any]:
+        low, middle, high = population.threshold
         half = _half(None if pictures is None else pictures.of_threshold, self.level)
         ends = middle - math.hypot(middle - low, half), middle + math.hypot(high - middle, half)
         beyond = math.log(self.range.low_ms) - 1, math.log(self.range.high_ms) + 1
@@ -234,12 +234,12 @@ def times_of(answers: Answers, values: Mapping[str, Values], level: float) -> di
     return {model: times.of_model(code, values[model]) for code, model in enumerate(answers.model.names)}
 
 
-def accuracies(answers: Answers, code: int, found: Population) -> np.ndarray:
+def accuracies(answers: Answers, code: int, population: Population) -> np.ndarray:
     """Return the accuracy (0 to 1) expected of each of a model's answers, by its evaluator's own function."""
     mine = answers.of_model[code]
     _, person = np.unique(answers.evaluator.codes[mine], return_inverse=True)
     _, level = _levels(answers.exposures_ms[mine])
-    result: np.ndarray = found.accuracy[person, level]
+    result: np.ndarray = population.accuracy[person, level]
     return result
 
 
@@ -265,30 +265,30 @@ def _levels(ms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.exp(np.bincount(of_bin, logs) / np.bincount(of_bin)), of_bin[place]
 
 
-def residual_sides(answers: Answers, code: int, found: Population) -> list[Seen]:
+def residual_sides(answers: Answers, code: int, population: Population) -> list[Seen]:
     """Return a model's answers to reals and to fakes, with their errors less those that each evaluator's
     function predicts at their exposures; [] if no stimulus is named.
     """
     mine = answers.of_model[code]
     if not answers.has_image[mine].any():
         return []
-    residual = answers.error[mine] - (1 - accuracies(answers, code, found))
+    residual = answers.error[mine] - (1 - accuracies(answers, code, population))
     for side in (False, True):  # a bias to real or fake is the evaluators', not the stimuli's
         here = answers.is_fake[mine] == side
         residual[here] -= residual[here].mean() if here.any() else 0.0
     return sides_of(answers, code, residual)
 
 
-def threshold_a_residual(found: Population) -> float:
+def threshold_a_residual(population: Population) -> float:
     """Return by how much the log threshold rises with the mean residual of all answers."""
-    return 1 / max(found.rise, _LEAST_RISE)
+    return 1 / max(population.rise, _LEAST_RISE)
 
 
-def _pictures(answers: Answers, code: int, found: Population) -> Pictures | None:
+def _pictures(answers: Answers, code: int, population: Population) -> Pictures | None:
     """Return the part of shared stimuli; None if no stimulus is named."""
-    sides = residual_sides(answers, code, found)
+    sides = residual_sides(answers, code, population)
     if not sides:
         return None
     shared = shared_pictures(sides)
     count = sum(len(np.unique(seen.image[seen.image >= 0])) for seen in sides)
-    return Pictures(Component(shared.variance * threshold_a_residual(found) ** 2, shared.df), count)
+    return Pictures(Component(shared.variance * threshold_a_residual(population) ** 2, shared.df), count)

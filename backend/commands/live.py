@@ -26,13 +26,13 @@ def follow(
     as_line = as_line or changes
     try:
         while True:
-            found = read()
+            data = read()
             if columns is None:
-                text = as_line(found)
+                text = as_line(data)
                 if text != last:
                     write(text + "\n")
             else:
-                lines = [line[: columns - 1] for line in _screen(found)]
+                lines = [line[: columns - 1] for line in _screen(data)]
                 text = "\n".join(lines) + "\n"
                 if text != last:
                     write((_UP_AND_CLEAR.format(height) if height else "") + text)
@@ -71,14 +71,14 @@ def _line(data: Mapping[str, Any]) -> str:
 
 
 def _scores(data: Mapping[str, Any]) -> list[str]:
-    found = data.get("scores")
-    if not found:
+    scores = data.get("scores")
+    if not scores:
         return []
-    unit, digits = {"percent": ("%", 1), "ms": (" ms", 0)}.get(found["unit"], ("", 2))
+    unit, digits = {"percent": ("%", 1), "ms": (" ms", 0)}.get(scores["unit"], ("", 2))
     lines = []
-    for row in found["models"]:
+    for row in scores["models"]:
         text = f"{row['model']} {row['score']:.{digits}f}{unit}"
-        ci = row["interval"]["ci"] if row["interval"] else None if found["unit"] else row.get("ci")
+        ci = row["interval"]["ci"] if row["interval"] else None if scores["unit"] else row.get("ci")
         if ci:
             low, high = ci
             text += f" [{low:.{digits}f}, {high:.{digits}f}]"

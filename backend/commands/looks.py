@@ -46,10 +46,12 @@ def looks(
 
     wanted = LookPlan(looks_of(plan), aim_of(aim), spending, level)
     with elapsed_time("looks"):
-        found = named(setup, what)
-        is_file = isinstance(found, Path)
+        source = named(setup, what)
+        is_file = isinstance(source, Path)
         times = (
-            times_of_file(found) if isinstance(found, Path) else times_of_study(setup.store, found, simulated)
+            times_of_file(source)
+            if isinstance(source, Path)
+            else times_of_study(setup.store, source, simulated)
         )
         made = decisions(answers_named(setup, what, is_file, simulated), times, wanted)
     click.echo(json.dumps(made, indent=2, allow_nan=False) if as_json else as_table(made))

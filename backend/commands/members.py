@@ -38,18 +38,18 @@ def members(ctx: click.Context, setup: Setup, as_json: bool) -> None:
         return
     from backend.foundation.timestamps import stamp, utc_now
 
-    found = memberships.memberships(setup.store) if setup.has_store else []
+    everyone = memberships.memberships(setup.store) if setup.has_store else []
     given = tokens.tokens(setup.store) if setup.has_store else []
     now = stamp(utc_now())
     if as_json:
-        click.echo(json.dumps([_facts(each, given) for each in found], indent=2))
+        click.echo(json.dumps([_facts(each, given) for each in everyone], indent=2))
         return
-    for each in found:
+    for each in everyone:
         click.echo(f"{each.member}: {each.role}{', removed' if each.removed_at else ''}")
         for token in given:
             if token.membership == each.id:
                 click.echo(f"  {token.id} {token.label or 'without a label'}: {_state(token, now)}")
-    if len(found) < 2:
+    if len(everyone) < 2:
         click.echo("the owner by the researcher's key only; add members with `openhype members add NAME`")
 
 
@@ -161,13 +161,13 @@ def _recorded(setup: Setup, name: str, target: str) -> Iterator[tuple[Change, da
         yield change, now
 
 
-def _facts(found: memberships.Membership, given: list[Token]) -> dict[str, Any]:
+def _facts(membership: memberships.Membership, given: list[Token]) -> dict[str, Any]:
     """Return a member with its tokens, as the API does."""
     from backend.web.member_routes import member_facts, token_facts
 
     return {
-        **member_facts(found),
-        "tokens": [token_facts(each) for each in given if each.membership == found.id],
+        **member_facts(membership),
+        "tokens": [token_facts(each) for each in given if each.membership == membership.id],
     }
 
 

@@ -117,8 +117,8 @@ def metrics(
                 scores = agreement.metric_findings(setup.store, study, stored.metrics_of(kept), level)
     if as_json:
         rows = scores["findings"]["metrics"] if scores else []
-        found = {"study": name, "runs": runs, "agreement": rows}
-        click.echo(json.dumps(found, indent=2, allow_nan=False))
+        result = {"study": name, "runs": runs, "agreement": rows}
+        click.echo(json.dumps(result, indent=2, allow_nan=False))
     else:
         about = [picture_metrics.section(runs), agreement.section(FindingsView(scores)) if scores else None]
         sections = tuple(section for section in about if section)

@@ -127,10 +127,10 @@ def pay(
         click.echo(_explained(setup, study, panel, who, as_json, **options))
         return
     pay_by = _by_panel if panel == "prolific" else _by_hand
-    found = study_payments.status(setup.store, study, pay_by(setup, study, **options), panel, utc_now())
-    click.echo(json.dumps(found, indent=2) if as_json else _as_text(found))
-    if options["yes"] and found["obstacles"]:
-        for obstacle in found["obstacles"]:
+    state = study_payments.status(setup.store, study, pay_by(setup, study, **options), panel, utc_now())
+    click.echo(json.dumps(state, indent=2) if as_json else _as_text(state))
+    if options["yes"] and state["obstacles"]:
+        for obstacle in state["obstacles"]:
             click.echo(f"openhype: {obstacle}", err=True)
         sys.exit(1)
 
@@ -154,10 +154,12 @@ def _explained(
         raise click.UsageError("--explain pays nobody: leave out --yes, or --explain")
     options = study_payments.PayOptions(panel_study or "", reconcile_hours)
     known = people.as_known(setup.store, study, open_prolific, utc_now, panel, options)
-    found = explanation.explain(known, who)
+    accounts = explanation.explain(known, who)
     if as_json:
-        return json.dumps([asdict(each) for each in found], indent=2)
-    return "\n\n".join("\n".join(f"{one.about + ':':<14}{one.words}" for one in each.said) for each in found)
+        return json.dumps([asdict(each) for each in accounts], indent=2)
+    return "\n\n".join(
+        "\n".join(f"{one.about + ':':<14}{one.words}" for one in each.said) for each in accounts
+    )
 
 
 def _by_panel(

@@ -52,15 +52,15 @@ def retention(setup: Setup, name: str | None, keep_days: float | None, yes: bool
 
     studies = [setup.study(name)] if name else setup.store.studies()
     with elapsed_time("sessions"):
-        found = [due(setup.store, study, utc_now(), keep_days) for study in studies]
-    for line in lines(found):
+        due_now = [due(setup.store, study, utc_now(), keep_days) for study in studies]
+    for line in lines(due_now):
         click.echo(line)
-    if not any(map(len, found)):
+    if not any(map(len, due_now)):
         return
     if not yes:
         click.echo("nothing is deleted yet; with --yes it is, for good")
         return
     with elapsed_time("deleting"):
-        for what in found:
+        for what in due_now:
             apply(setup.store, what, utc_now())
     click.echo("deleted")

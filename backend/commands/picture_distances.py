@@ -60,19 +60,19 @@ def distances(
     chosen = distances_named(distances or DEFAULT, weights, version or "")
     targets = {} if out is None else _targets(out, chosen)
     pictures = _pictures(setup, what)
-    found = distances_of(pictures, chosen, progress_bar)
+    rows = distances_of(pictures, chosen, progress_bar)
     for each in chosen:
         click.echo(f"{each.name}: {each.description}", err=True)
     if targets:
-        tables = {targets[name]: as_csv(pictures, {name: values}) for name, values in found.items()}
+        tables = {targets[name]: as_csv(pictures, {name: values}) for name, values in rows.items()}
         write_whole({path: table.encode() for path, table in tables.items()})
         for path in tables:
             click.echo(str(path))
     elif len(what) == 2 and not Path(what[0]).is_dir():
-        for name, values in found.items():
+        for name, values in rows.items():
             click.echo(f"{name} {values[0]:.6g}")
     else:
-        click.echo(as_csv(pictures, found, len(found) > 1), nl=False)
+        click.echo(as_csv(pictures, rows, len(rows) > 1), nl=False)
 
 
 def _targets(out: Path, chosen: "Sequence[Distance]") -> dict[str, Path]:
@@ -104,7 +104,7 @@ def _pictures(setup: Setup, what: Sequence[str]) -> "ItemPictures":
         raise click.UsageError("expected a study, a folder, two pictures or two folders")
     if len(what) == 2:
         return pictures_of_two(Path(what[0]), Path(what[1]))
-    found = named(setup, what[0])
-    if isinstance(found, Path):
-        return pictures_at(found)
-    return pictures_of_study(setup.data, found, setup.store.stimuli(found.name))
+    source = named(setup, what[0])
+    if isinstance(source, Path):
+        return pictures_at(source)
+    return pictures_of_study(setup.data, source, setup.store.stimuli(source.name))

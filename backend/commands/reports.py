@@ -51,13 +51,13 @@ def report(
         read_metrics(metrics) if metrics else {}, margin=margin, threshold_at=threshold_at
     )
     report_options = ReportOptions(title, exposures, findings_options, options, simulated)
-    found = named(setup, what)
+    source = named(setup, what)
     with elapsed_time("findings"):
-        if isinstance(found, Path):
-            made = file_report(found, utc_now(), report_options)
+        if isinstance(source, Path):
+            made = file_report(source, utc_now(), report_options)
         else:
-            report_options = with_kept(report_options, setup.data, found)
-            made = study_report(setup.store, setup.data.picture, found, utc_now(), report_options)
+            report_options = with_kept(report_options, setup.data, source)
+            made = study_report(setup.store, setup.data.picture, source, utc_now(), report_options)
     click.echo(str(write(made, out, progress=progress_bar)[-1]))
 
 
@@ -77,10 +77,10 @@ def leaderboard(
 
     now = utc_now()
     entries = [
-        file_entry(found, level, simulated)
-        if isinstance(found, Path)
-        else study_entry(setup.store, found, now, level, simulated)
-        for found in progress_bar([named(setup, one) for one in what], len(what), "findings")
+        file_entry(source, level, simulated)
+        if isinstance(source, Path)
+        else study_entry(setup.store, source, now, level, simulated)
+        for source in progress_bar([named(setup, one) for one in what], len(what), "findings")
     ]
     made = leaderboard_of(entries, title, now)
     click.echo(str(write(made, out, progress=progress_bar)[-1]))

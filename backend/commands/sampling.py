@@ -40,11 +40,11 @@ def update_sampling(setup: Setup, name: str, every: int | None, simulated: bool,
             )
             return
         with elapsed_time("answers"):
-            found = refresh(setup.store, study, stamp(utc_now()), simulated)
-        lists = sum(map(len, found.sides.values()))
+            needs = refresh(setup.store, study, stamp(utc_now()), simulated)
+        lists = sum(map(len, needs.sides.values()))
         click.echo(
             f"{name}: {lists:,} pictures need evaluators most (sampling={study.protocol.stimuli.sampling}, "
-            f"from {found.sessions:,} finished sessions); the next sessions choose from them"
+            f"from {needs.sessions:,} finished sessions); the next sessions choose from them"
         )
         if every is None:
             return

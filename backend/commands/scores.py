@@ -63,11 +63,11 @@ def score(
         chosen = FindingsOptions(values, margin=margin, threshold_at=threshold_at)
         report_options = ReportOptions("", exposures, chosen, options, simulated)
         with elapsed_time("findings"):
-            found, composed = _findings(setup, what, report_options)
+            findings, composed = _findings(setup, what, report_options)
         if not as_json:
             click.echo(as_text(composed(), screen_width()))
             return
-        for part in json_parts(found):
+        for part in json_parts(findings):
             click.echo(part, nl=False)
         click.echo()
     elif as_json:
@@ -77,8 +77,8 @@ def score(
     else:
         with elapsed_time("scores"):
             answers = answers_named(setup, what, exposures == "shown", simulated)
-            found = score_findings(answers, exposures, margin=margin, **options)
-        click.echo(as_brief_text(compose_scores(found), screen_width()))
+            findings = score_findings(answers, exposures, margin=margin, **options)
+        click.echo(as_brief_text(compose_scores(findings), screen_width()))
 
 
 def _findings(
@@ -91,15 +91,17 @@ def _findings(
     from backend.report.findings import findings
     from backend.report.study_findings import study_findings
 
-    found, now = named(setup, what), utc_now()
+    source, now = named(setup, what), utc_now()
     more: dict[str, Any] = {"in_columns": True, "exposures": options.exposures, **options.scoring_options}
-    if isinstance(found, Path):
+    if isinstance(source, Path):
         answers = answers_named(setup, what, True, options.simulated)
         data = findings(answers, options.findings_options, **more)
-        return data, lambda: compose(data, file_info(found, answers.method, now, options))
-    kept = with_kept(options, setup.data, found)
-    data = study_findings(setup.store, found, now, kept.findings_options, simulated=options.simulated, **more)
-    return data, lambda: compose(data, study_info(setup.store, found, now, kept))
+        return data, lambda: compose(data, file_info(source, answers.method, now, options))
+    kept = with_kept(options, setup.data, source)
+    data = study_findings(
+        setup.store, source, now, kept.findings_options, simulated=options.simulated, **more
+    )
+    return data, lambda: compose(data, study_info(setup.store, source, now, kept))
 
 
 @command()

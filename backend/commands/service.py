@@ -303,9 +303,9 @@ def status(setup: Setup, name: str | None, as_json: bool, is_watched: bool) -> N
     elif is_watched:
         _watch(setup, studies, as_json)
     else:
-        found = [progress(setup.store, study, utc_now()) for study in studies]
-        text = "\n".join(as_text(data) for data in found)
-        click.echo(json.dumps(found[0] if name else found, indent=2) if as_json else text)
+        lines = [progress(setup.store, study, utc_now()) for study in studies]
+        text = "\n".join(as_text(data) for data in lines)
+        click.echo(json.dumps(lines[0] if name else lines, indent=2) if as_json else text)
         if name and not as_json and (address := setup.address):
             click.echo(f"  link: {study_page(address, name)}")
 

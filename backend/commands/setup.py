@@ -174,14 +174,14 @@ def answers_named(setup: Setup, what: str, details: bool, simulated: bool = Fals
         details: for a file, include the columns that scores do not need; a study's are always included.
         simulated: return those of simulated sessions instead of real ones.
     """
-    found = named(setup, what)
-    if isinstance(found, Path):
+    source = named(setup, what)
+    if isinstance(source, Path):
         from backend.responses.readers import read_answers
 
-        return read_answers(found, details, simulated)
+        return read_answers(source, details, simulated)
     from backend.responses.study_data import study_answers
 
-    return study_answers(setup.store, found, simulated)
+    return study_answers(setup.store, source, simulated)
 
 
 def scores_named(setup: Setup, what: str, exposures: str, simulated: bool, **options: Any) -> dict[str, Any]:
@@ -224,13 +224,13 @@ def pairs(example: str) -> Callable[[click.Context, click.Parameter, tuple[str, 
     def parse(
         ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
     ) -> tuple[tuple[str, str], ...]:
-        found = []
+        parsed = []
         for value in values:
             name, equals, rest = value.partition("=")
             if not (name and equals and rest):
                 raise click.BadParameter(_expected(param, example, value), ctx, param)
-            found.append((name, rest))
-        return tuple(found)
+            parsed.append((name, rest))
+        return tuple(parsed)
 
     return parse
 

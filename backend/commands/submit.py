@@ -129,14 +129,14 @@ def _line(submission: "Submission") -> str:
     return f"{about}{f': {submission.reason}' if submission.reason else ''} [{submission.id}]"
 
 
-def _check(found: "Result", submission: "Submission", fail_under: float | None) -> None:
+def _check(result: "Result", submission: "Submission", fail_under: float | None) -> None:
     """Raise the error of a score that is too low."""
     from backend.foundation.errors import OpenhypeError
 
-    if fail_under is not None and found.score < fail_under:
-        unit, digits = _UNITS[found.unit]
+    if fail_under is not None and result.score < fail_under:
+        unit, digits = _UNITS[result.unit]
         raise OpenhypeError(
-            f"{submission.model} has {found.score:.{digits}f}{unit}, less than the {fail_under:g}{unit} "
+            f"{submission.model} has {result.score:.{digits}f}{unit}, less than the {fail_under:g}{unit} "
             "asked for",
             code="score_too_low",
         )

@@ -59,13 +59,13 @@ def is_judged(study: Study, model: str, progress: Progress, before: Collection[s
 
 def read(store: Store, study: Study, simulated: bool = False) -> Progress:
     """Return how far each model is."""
-    found: dict[str, list[tuple[str, str, float]]] = {model: [] for model in study.models}
+    submissions: dict[str, list[tuple[str, str, float]]] = {model: [] for model in study.models}
     for session, cursor in sessions_of(store, study, simulated):
         if cursor.state != "finished":
             continue
         earned = earned_usd_cents(study.protocol, cursor) / max(len(session.models), 1)
         for model in session.models:
-            found[model].append((session.opened_at, cursor.last_at, earned))
+            submissions[model].append((session.opened_at, cursor.last_at, earned))
     return {
         model: ModelProgress(
             len(rows),
@@ -74,7 +74,7 @@ def read(store: Store, study: Study, simulated: bool = False) -> Progress:
             sum(earned for _, _, earned in rows),
             tuple(sorted(last for _, last, _ in rows)),
         )
-        for model, rows in found.items()
+        for model, rows in submissions.items()
     }
 
 
@@ -95,6 +95,6 @@ class ProgressReader:
             if known and 0 <= age_s < _READ_AGAIN_AFTER_S and known[1][0] == study:
                 return known[2]
             tag = (study, self._store.finished(study.name, self._simulated))
-            found = known[2] if known and known[1] == tag else read(self._store, study, self._simulated)
-            self._known[study.name] = (now, tag, found)
-            return found
+            progress = known[2] if known and known[1] == tag else read(self._store, study, self._simulated)
+            self._known[study.name] = (now, tag, progress)
+            return progress

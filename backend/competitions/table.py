@@ -70,9 +70,9 @@ def table_rows(
             chosen = max(own, key=lambda one: (scores[one.called]["score"], one.created_at))
         shown.append((chosen.called, chosen, len(own)))
     shown.sort(key=lambda each: (-scores[each[0]]["score"], each[0]))
-    found = [scores[model] for model, _, _ in shown]
+    in_order = [scores[model] for model, _, _ in shown]
     chosen_of = sum(tries or 1 for _, _, tries in shown)
-    ranges = scores_of(study.protocol.method).rank_ranges(found, LEVEL, chosen_of, len(scores))
+    ranges = scores_of(study.protocol.method).rank_ranges(in_order, LEVEL, chosen_of, len(scores))
     joined = dict(zip(study.models[len(study.first_models) :], study.joined_at, strict=True))
     return [
         {
@@ -89,7 +89,7 @@ def table_rows(
             "tries": tries,
             "cost_usd_cents": round(progress[model].usd_cents),
         }
-        for (model, one, tries), row, ranks in zip(shown, found, ranges, strict=True)
+        for (model, one, tries), row, ranks in zip(shown, in_order, ranges, strict=True)
     ]
 
 

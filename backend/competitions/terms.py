@@ -134,23 +134,25 @@ def competition_of(store: Store, study: Study) -> CompetitionRecord:
             "study",
             code="no_competition",
         )
-    found = _record(study.name, entry.data)
+    record = _record(study.name, entry.data)
     return (
-        found if found.settings_id == study.settings_id else set_terms(store, study, found.terms, utc_now())
+        record
+        if record.settings_id == study.settings_id
+        else set_terms(store, study, record.terms, utc_now())
     )
 
 
 def all_competitions(store: Store) -> list[tuple[Study, CompetitionRecord]]:
     """Return all leaderboard studies in the order of their names."""
-    found = []
+    records = []
     for entry in store.entries(COMPETITIONS):
         try:
             study = store.study(entry.key)
         except NotFound:
             continue
         if entry.data["created_at"] == study.created_at:
-            found.append((study, _record(entry.key, entry.data)))
-    return found
+            records.append((study, _record(entry.key, entry.data)))
+    return records
 
 
 def check_open(terms: Terms, now: datetime) -> None:

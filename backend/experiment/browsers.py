@@ -62,13 +62,13 @@ def retained(device: Mapping[str, Any]) -> dict[str, Any]:
     That is the engine, and conditions of the experiment, of which there are few: the language of the page,
     what it was translated to, and which person it was at a shared computer.
     """
-    found = {
+    facts = {
         "engine": engine_of(device),
         "shown_language": language_of(device),
         "person_at_computer": person_at_computer(device),
         "translated": translated_to(device),
     }
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in facts.items() if value}
 
 
 class MistimedFlashes:

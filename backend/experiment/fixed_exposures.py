@@ -36,11 +36,11 @@ def parse_exposures(value: Any) -> Exposures:
         raise InvalidInput("exposures_ms must name an exposure, as 50,100,unlimited, and is empty")
     if len(parts) > MOST:
         raise InvalidInput(f"exposures_ms must name 1 to {MOST} exposures, not {len(parts)}")
-    found = [_exposure(part) for part in parts]
-    again = [label(ms) for ms, count in Counter(found).items() if count > 1]
+    exposures = [_exposure(part) for part in parts]
+    again = [label(ms) for ms, count in Counter(exposures).items() if count > 1]
     if again:
         raise InvalidInput(f"exposures_ms must name each exposure once, and has {again[0]} twice or more")
-    return tuple(sorted(found, key=lambda ms: (ms is None, ms or 0)))
+    return tuple(sorted(exposures, key=lambda ms: (ms is None, ms or 0)))
 
 
 def _exposure(part: Any) -> float | None:

@@ -54,7 +54,7 @@ def parse_texts(value: Any) -> tuple[OwnText, ...]:
         return value
     if not isinstance(value, Mapping):
         raise InvalidInput(f"texts must be a table of keys and texts, not {brief(value)}")
-    found = []
+    texts = []
     for name, part in value.items():
         is_language = name in LANGUAGES
         if is_language and not isinstance(part, Mapping):
@@ -64,8 +64,8 @@ def parse_texts(value: Any) -> tuple[OwnText, ...]:
         entries = _flat(part) if is_language else _flat({name: part})
         for key, text in entries:
             with under(*((name,) if is_language else ()), key):
-                found.append((name if is_language else "", key, _text(key, text)))
-    return tuple(sorted(found))
+                texts.append((name if is_language else "", key, _text(key, text)))
+    return tuple(sorted(texts))
 
 
 def own_texts(entries: tuple[OwnText, ...], language: str) -> dict[str, str]:

@@ -56,10 +56,10 @@ def model_groups(models: tuple[str, ...], size: int, evaluators: int) -> tuple[t
         if best and (len(chosen) > max(MOST_GROUPS, count) or of_each > evaluators):
             break
         surplus = -(-evaluators // of_each) * of_each - evaluators
-        found = (pairs.count(0), max(pairs) - min(pairs))
-        if not best or (surplus <= _SURPLUS * evaluators and found < evenness):
-            best, evenness = chosen, found
-        if found == (0, 0):
+        imbalance = (pairs.count(0), max(pairs) - min(pairs))
+        if not best or (surplus <= _SURPLUS * evaluators and imbalance < evenness):
+            best, evenness = chosen, imbalance
+        if imbalance == (0, 0):
             break
     least = -(-evaluators * count // size)
     if _sessions(len(best), len(best) * size // count, evaluators) > (1 + _SURPLUS) * least:
@@ -91,7 +91,7 @@ def _few_groups(count: int, size: int, evaluators: int) -> list[tuple[int, ...]]
 def _even_groups(count: int, size: int, groups: int) -> list[tuple[int, ...]]:
     """Return different groups such that no model is in two more than another; empty if the search ends."""
     together = [[0] * count for _ in range(count)]
-    used, found = [0] * count, set[tuple[int, ...]]()
+    used, chosen = [0] * count, set[tuple[int, ...]]()
     order: list[tuple[int, ...]] = []
     for _ in range(groups):
         group: list[int] = []
@@ -99,7 +99,7 @@ def _even_groups(count: int, size: int, groups: int) -> list[tuple[int, ...]]:
         while len(group) < size:
             free = sorted(set(range(count)).difference(group), key=lambda n: (used[n], beside[n], n))
             is_last = len(group) + 1 == size
-            added = next((n for n in free if not is_last or tuple(sorted([*group, n])) not in found), None)
+            added = next((n for n in free if not is_last or tuple(sorted([*group, n])) not in chosen), None)
             if added is None or used[added] > min(used) + 1:
                 return []
             group.append(added)
@@ -109,7 +109,7 @@ def _even_groups(count: int, size: int, groups: int) -> list[tuple[int, ...]]:
         for number in group:
             used[number] += 1
         order.append(tuple(sorted(group)))
-        found.add(order[-1])
+        chosen.add(order[-1])
     return order if max(used) - min(used) <= 1 else []
 
 
@@ -145,13 +145,13 @@ def _newcomers(models: tuple[str, ...], size: int, count: int) -> Iterator[tuple
     """Yield `count` groups with the last model and others, each of these about equally often."""
     others, beside = len(models) - 1, size - 1
     used: Counter[int] = Counter()
-    found: set[tuple[int, ...]] = set()
+    groups: set[tuple[int, ...]] = set()
     for _ in range(count):
         group = min(
-            (group for group in _candidates(others, beside, used) if group not in found),
+            (group for group in _candidates(others, beside, used) if group not in groups),
             key=lambda group: sum(used[number] for number in group),
         )
-        found.add(group)
+        groups.add(group)
         used.update(group)
         yield (*(models[number] for number in group), models[-1])
 

@@ -473,12 +473,12 @@ class _Selection:
         models = self.models if self.study.protocol.has_staircase else (None,)
         kinds = [(class_, model) for model in models for class_ in self.classes]
         self.rng.shuffle(kinds)
-        found = list(kinds)
-        while len(found) < count:
+        in_order = list(kinds)
+        while len(in_order) < count:
             if len(models) > 1:
                 self.rng.shuffle(kinds)
-            found += kinds
-        return found[:count]
+            in_order += kinds
+        return in_order[:count]
 
     def random_shares(self) -> "_Shares":
         return _Shares(self.models, rng=self.rng)

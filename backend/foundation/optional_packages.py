@@ -51,9 +51,9 @@ def requirements(extra: str) -> list[str]:
         asked = requires("openhype") or []
     except PackageNotFoundError:
         return [f"openhype[{extra}]"]
-    found = []
+    names = []
     for name, _, marker in (text.partition(";") for text in asked):
         if re.search(rf"""extra == ['"]{extra}['"]""", marker):
             inner = re.fullmatch(r"openhype\[(\w+)\]", name.strip())
-            found += requirements(inner[1]) if inner else [name.strip()]
-    return found
+            names += requirements(inner[1]) if inner else [name.strip()]
+    return names

@@ -40,8 +40,8 @@ def order(store: Store, member: str, ordered: StudyOrder, now: datetime) -> Job:
     asked = {"member": member, "args": _args(ordered)}
 
     def reserve(before: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-        found = _job_of(store, name, before, now)
-        if before is None or found is None or not found.is_open:
+        job = _job_of(store, name, before, now)
+        if before is None or job is None or not job.is_open:
             return {**asked, "turn": before["turn"] + 1 if before else 1, "at": stamp(now)}
         if not _is_of(before, asked):
             raise Conflict(
@@ -51,10 +51,10 @@ def order(store: Store, member: str, ordered: StudyOrder, now: datetime) -> Job:
         return None
 
     entry = update(store, MAKING, name, reserve)
-    found = _job_of(store, name, entry.data if entry else None, now)
-    if found is None:
+    job = _job_of(store, name, entry.data if entry else None, now)
+    if job is None:
         raise NotFound(f"the job that makes {name} was forgotten; order it again", code="unknown_job")
-    return found
+    return job
 
 
 def ordered_before(store: Store, member: str, ordered: StudyOrder, now: datetime) -> Job | None:

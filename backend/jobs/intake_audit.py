@@ -173,12 +173,12 @@ def _of_sides(spec: StudySpec, examined: "Examined", root: Path) -> dict[str, An
     from backend.stimuli.confounds import suggested
     from backend.stimuli.refusals import handed_on_notes
 
-    found: Survey = examined.survey
-    unusable = [*found.files, *found.duplicates]
-    untold = () if spec.skip_bad else {*handed_on_notes((), (), found.files)}  # they are not left out
-    steps = suggested(found.differences)
+    surveyed: Survey = examined.survey
+    unusable = [*surveyed.files, *surveyed.duplicates]
+    untold = () if spec.skip_bad else {*handed_on_notes((), (), surveyed.files)}  # they are not left out
+    steps = suggested(surveyed.differences)
     return {
-        "sides": [*_sides(spec, found)],
+        "sides": [*_sides(spec, surveyed)],
         "differences": [
             {
                 "what": _TITLES[each.what],
@@ -188,41 +188,41 @@ def _of_sides(spec: StudySpec, examined: "Examined", root: Path) -> dict[str, An
                 "remedy": each.remedy,
                 "sentence": in_words_of_order(each.note),
             }
-            for each in found.differences
+            for each in surveyed.differences
             if not each.is_preprocessed
         ],
         **_refused(spec, unusable, root),
         "notes": [
             in_words_of_order(each, root)
             for each in (
-                *(each.note for each in found.differences if each.is_preprocessed),
-                *found.notes_beside_differences,
+                *(each.note for each in surveyed.differences if each.is_preprocessed),
+                *surveyed.notes_beside_differences,
             )
             if each not in untold
         ],
-        "suggested": {"preprocess": _with_steps(spec.preprocess, steps), "flat": _helps_flat(spec, found)},
+        "suggested": {"preprocess": _with_steps(spec.preprocess, steps), "flat": _helps_flat(spec, surveyed)},
     }
 
 
 def _of_items(spec: StudySpec, examined: "Examined", root: Path) -> dict[str, Any]:
-    found = examined.survey
-    counts = Counter(stimulus.model for stimulus in found.stimuli if not stimulus.role)
+    surveyed = examined.survey
+    counts = Counter(stimulus.model for stimulus in surveyed.stimuli if not stimulus.role)
     return {
         "sides": [
             {"side": name, "files": count, "pictures": count, "classes": []} for name, count in counts.items()
         ],
         "differences": [],
-        **_refused(spec, found.unusable, root),
-        "notes": [in_words_of_order(each, root) for each in found.notes],
+        **_refused(spec, surveyed.unusable, root),
+        "notes": [in_words_of_order(each, root) for each in surveyed.notes],
         "suggested": {"preprocess": [], "flat": False},
     }
 
 
-def _helps_flat(spec: StudySpec, found: "Survey") -> bool:
+def _helps_flat(spec: StudySpec, survey: "Survey") -> bool:
     """Return whether nothing is wrong with the folders if their sub-folders are ignored."""
     from backend.stimuli.folders import scan
 
-    if spec.flat or spec.real is None or not found.folders:
+    if spec.flat or spec.real is None or not survey.folders:
         return False
     scanned = scan(spec.real, dict(spec.models), aside=spec.aside, flat=True)
     return all(finding.kind != "folder" for finding in scanned.findings)
@@ -236,13 +236,13 @@ def _with_steps(before: Sequence[str], steps: Sequence[str]) -> list[str]:
     return [*(step for step in before if step.partition(":")[0] not in kinds), *steps]
 
 
-def _sides(spec: StudySpec, found: "Survey") -> Iterator[dict[str, Any]]:
+def _sides(spec: StudySpec, survey: "Survey") -> Iterator[dict[str, Any]]:
     """Yield what the files of each side are."""
-    files = Counter(item.source.model for item in found.made if not item.source.role)
+    files = Counter(item.source.model for item in survey.made if not item.source.role)
     for model in (None, *(name for name, _ in spec.models)):
-        facts = found.sides.get(model, [])
+        facts = survey.sides.get(model, [])
         classes = Counter(
-            item.source.class_ for item in found.good if item.source.model == model and not item.source.role
+            item.source.class_ for item in survey.good if item.source.model == model and not item.source.role
         )
         yield {
             "side": "real" if model is None else model,

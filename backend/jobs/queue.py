@@ -152,9 +152,9 @@ def job(store: Store, job_id: str) -> Job:
     entry = store.entry(JOBS, job_id)
     if entry is None:
         raise NotFound(f"there is no job {job_id!r}", code="unknown_job")
-    found = _job(entry)
-    result = store.entry(RESULTS, job_id) if found.state in ("done", "failed") else None
-    return replace(found, result=result.data) if result else found
+    job_record = _job(entry)
+    result = store.entry(RESULTS, job_id) if job_record.state in ("done", "failed") else None
+    return replace(job_record, result=result.data) if result else job_record
 
 
 def jobs(store: Store, study: str | None = None) -> list[Job]:
@@ -185,13 +185,13 @@ def check_room(store: Store, member: str) -> None:
         )
 
 
-def reason_for(found: Job, is_researcher: bool) -> str | None:
+def reason_for(job: Job, is_researcher: bool) -> str | None:
     """Return why a job failed as a member may read it.
 
     A submitter reads no details that may name files of the server, or what others do meanwhile.
     """
-    is_readable = is_researcher or found.is_reason_public or found.reason is None
-    return found.reason if is_readable else _OF_THE_SERVER
+    is_readable = is_researcher or job.is_reason_public or job.reason is None
+    return job.reason if is_readable else _OF_THE_SERVER
 
 
 def cancel(store: Store, job_id: str, now: datetime) -> Job:
@@ -346,22 +346,22 @@ def forget(store: Store, now: datetime, forgotten: Callable[[Job], Any] = lambda
         return
     recently = stamp(now - _TIDIED)
     _cancel_left(store, recently, now)
-    before, found = stamp(now - timedelta(days=KEPT_DAYS)), {each.id: each for each in jobs(store)}
-    for each in found.values():
+    before, by_id = stamp(now - timedelta(days=KEPT_DAYS)), {each.id: each for each in jobs(store)}
+    for each in by_id.values():
         if not each.is_open and each.updated_at < (recently if "place" in each.args else before):
             forgotten(each)
             store.erase_entry(RESULTS, each.id)
             store.erase_entry(JOBS, each.id)
-    left = {each.study for each in found.values() if each.is_open or each.updated_at >= before}
+    left = {each.study for each in by_id.values() if each.is_open or each.updated_at >= before}
     for entry in store.entries(MAKING):
         if entry.key not in left and entry.data["at"] < before:
             store.erase_entry(MAKING, entry.key)
     listed = {entry.key: entry.data["at"] for entry in store.entries(OPEN_JOBS)}
     for job_id, at in listed.items():
-        is_left = not found[job_id].is_open if job_id in found else at < before
+        is_left = not by_id[job_id].is_open if job_id in by_id else at < before
         if is_left:
             store.erase_entry(OPEN_JOBS, job_id)
-    for each in found.values():
+    for each in by_id.values():
         if each.is_open and each.id not in listed:
             update(store, OPEN_JOBS, each.id, lambda _: {"at": stamp(now)})
 
@@ -369,8 +369,8 @@ def forget(store: Store, now: datetime, forgotten: Callable[[Job], Any] = lambda
 def _cancel_left(store: Store, before: str, now: datetime) -> None:
     """Cancel jobs that only one place can do, and of which nothing was heard since the time `before`."""
 
-    def rule(found: Job) -> Job | None:
-        return _ended(found, "cancelled", now) if found.is_open and found.updated_at < before else None
+    def rule(job: Job) -> Job | None:
+        return _ended(job, "cancelled", now) if job.is_open and job.updated_at < before else None
 
     for each in open_jobs(store):
         if "place" in each.args and each.updated_at < before:
@@ -426,23 +426,23 @@ def _is_free(before: Job, place: str, expired: Lease | None) -> bool:
     return lease.place == place or lease == expired
 
 
-def _is_held(found: Job, worker: str) -> bool:
-    return found.state == "running" and found.lease is not None and found.lease.worker == worker
+def _is_held(job: Job, worker: str) -> bool:
+    return job.state == "running" and job.lease is not None and job.lease.worker == worker
 
 
-def _age(found: Job) -> tuple[str, str]:
-    return found.created_at, found.id
+def _age(job: Job) -> tuple[str, str]:
+    return job.created_at, job.id
 
 
 def _digest(kind: str, key: str) -> str:
     return hashlib.blake2b(f"{kind}\n{key}".encode(), digest_size=12).hexdigest()
 
 
-def _data(found: Job) -> dict[str, Any]:
-    data = asdict(replace(found, args={}))
+def _data(job: Job) -> dict[str, Any]:
+    data = asdict(replace(job, args={}))
     for name in ("id", "result"):
         del data[name]
-    return {**data, "args": found.args}
+    return {**data, "args": job.args}
 
 
 def _job(entry: Any) -> Job:

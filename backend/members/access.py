@@ -33,14 +33,14 @@ def member_of(store: Store, keys: Keys, text: str, now: datetime) -> Member:
     if is_key(keys, text):
         return KEY_HOLDER
     token_id = tokens.id_in(text)
-    found = None if token_id is None else _token(store, token_id)
-    if found is None or not found.is_of(text):
+    token = None if token_id is None else _token(store, token_id)
+    if token is None or not token.is_of(text):
         raise NotAllowed(
             "this is neither a valid token nor the researcher's key; an owner makes a token with `openhype "
             "members token NAME`, and `openhype serve` prints where the key is",
             code="wrong_token",
         )
-    return _holder(store, found, now)
+    return _holder(store, token, now)
 
 
 def member_by_token_id(store: Store, token_id: str, now: datetime) -> Member:
@@ -63,14 +63,14 @@ def member_named(store: Store, name: str) -> Member:
     Raises:
         NotAllowed: `unknown_member`: nobody was added by that name.
     """
-    found = memberships.past_or_present(store, name)
-    if found is None or found.removed_at or found.member == memberships.KEY_HOLDER:
+    membership = memberships.past_or_present(store, name)
+    if membership is None or membership.removed_at or membership.member == memberships.KEY_HOLDER:
         raise NotAllowed(
             f"the sign-in in front of this server names {brief(name)}, who is not a member here; an owner "
             "adds members with `openhype members add NAME`",
             code="unknown_member",
         )
-    return Member(found.member, found.role, by="proxy")
+    return Member(membership.member, membership.role, by="proxy")
 
 
 def _token(store: Store, token_id: str) -> Token | None:

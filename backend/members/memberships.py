@@ -111,30 +111,30 @@ def add(store: Store, name: str, role: str, by: str, now: datetime) -> Membershi
     return retried(change, f"the member {name} is being changed from several programs at once")
 
 
-def end(store: Store, found: Membership, now: datetime) -> Membership:
+def end(store: Store, membership: Membership, now: datetime) -> Membership:
     """End a membership, and with it at once whatever its tokens and cookies open; return it as it is then.
 
     Raises:
         NotFound: it has ended before.
         Conflict: `last_owner`: it is that of whoever holds the researcher's key.
     """
-    if found == _OF_THE_KEY:
+    if membership == _OF_THE_KEY:
         raise Conflict(
             "the member 'owner' is whoever holds the researcher's key, and cannot be removed; to shut that "
             "person out, replace the key by `openhype members new-key` (or change OPENHYPE_KEY), restart the "
             "server, and revoke the tokens of 'owner'",
             code="last_owner",
         )
-    ended = replace(found, removed_at=stamp(now))
+    ended = replace(membership, removed_at=stamp(now))
 
     def change() -> Membership:
-        entry = store.entry(BOOK, found.member.lower())
-        if entry is None or entry.data != asdict(found):
-            raise no_member(found.member)
+        entry = store.entry(BOOK, membership.member.lower())
+        if entry is None or entry.data != asdict(membership):
+            raise no_member(membership.member)
         store.write_entry(BOOK, entry.key, entry.version, asdict(ended))
         return ended
 
-    return retried(change, f"the member {found.member} is being changed from several programs at once")
+    return retried(change, f"the member {membership.member} is being changed from several programs at once")
 
 
 def no_member(name: str) -> NotFound:

@@ -42,13 +42,13 @@ def overlap(reals: Side, fakes: Side, rng: np.random.Generator, clusterings: Ite
     """Return F_8 and F_1/8 of each clustering, of sides with as many pictures as clusters or more."""
     size, middle = min(len(reals), len(fakes)), (reals.mean + fakes.mean) / 2
     ours, theirs = (_centred(side, middle) for side in (reals, fakes))
-    found = []
+    scores = []
     for _ in clusterings:
         both = np.concatenate([_drawn(ours, size, rng), _drawn(theirs, size, rng)])
         labels = assigned(both, centres_of(both, CLUSTERS, rng))
         histograms = [np.bincount(part, minlength=CLUSTERS) / size for part in np.split(labels, 2)]
-        found.append(f_scores(histograms[0], histograms[1]))
-    recall, precision = np.array(found).T
+        scores.append(f_scores(histograms[0], histograms[1]))
+    recall, precision = np.array(scores).T
     return Overlap(recall, precision)
 
 

@@ -61,11 +61,11 @@ def extrapolate(
     fewest = min(len(reals), len(fakes))
     inverses = np.linspace(1.0, min(2.0, fewest / (reals.dimensions + 1)), _SIZES)
     wanted = [inverse for inverse in inverses[1:] for _ in range(_SUBSETS)]
-    found = [
+    values = [
         _of_subset(reals, fakes, influences, 1 / inverse, rng)
         for inverse, _ in zip(wanted, tracked, strict=True)
     ]
-    sizes, distances = np.array([1.0, *wanted]), np.array([distance, *found])
+    sizes, distances = np.array([1.0, *wanted]), np.array([distance, *values])
     (slope, intercept), covariance = np.polyfit(sizes, distances, 1, cov="unscaled")
     residuals = distances - slope * sizes - intercept
     variance = covariance[1, 1] * float(residuals @ residuals) / (len(sizes) - 2)

@@ -102,14 +102,14 @@ class PictureIndex:
         """Return what those files show that have not changed since they were put here."""
         by_name = {_name(path): path for path in paths}
         rows = self._file.select("SELECT * FROM pictures WHERE path", [*by_name])
-        found = {}
+        features = {}
         for name, state, key, width, height, digest in rows:
             path = by_name[name]
             if digest == _digest(*map(_bytes, (name, state, key, width, height))) and state == self._state(
                 path
             ):
-                found[path] = Shown(key, width, height)
-        return found
+                features[path] = Shown(key, width, height)
+        return features
 
     def put(self, shown: Mapping[Path, Shown], read_at_ns: int) -> None:
         """Store what files show, except of those that had just been changed when they were read.

@@ -88,8 +88,8 @@ class NeighbourSearch:
             distances = known[picture].copy()
             distances[row] = np.inf
             near = _smallest(distances[None], squared.shape[1])
-            found = _sorted(distances[near], everyone[near])
-            squared[row], which[row] = found[0][0], found[1][0]
+            nearest = _sorted(distances[near], everyone[near])
+            squared[row], which[row] = nearest[0][0], nearest[1][0]
             if len(known) * len(everyone) > 10_000_000:
                 known.clear()
 

@@ -103,8 +103,8 @@ def _of_clusters(reals: Side, fakes: Side, options: Options, progress: Progress)
         reason = f"{CLUSTERS} clusters need at least {CLUSTERS} pictures on each side; there are {fewest:,}"
         return {name: _none(reason, sd=None) for name in ("f1_8", "f8")}
     rng = np.random.default_rng([options.seed, _OF_CLUSTERS])
-    found = overlap(reals, fakes, rng, progress(range(CLUSTERINGS), CLUSTERINGS, "clusters"))
-    values = {"f1_8": found.precision, "f8": found.recall}
+    overlaps = overlap(reals, fakes, rng, progress(range(CLUSTERINGS), CLUSTERINGS, "clusters"))
+    values = {"f1_8": overlaps.precision, "f8": overlaps.recall}
     return {
         name: {"value": float(each.mean()), "ci": None, "reason": "", "sd": float(each.std(ddof=1))}
         for name, each in values.items()
@@ -147,8 +147,8 @@ def _frechet(reals: Side, fakes: Side, options: Options, progress: Progress) -> 
             f"--extrapolate {fewest_pictures(reals.dimensions):,}",
             extrapolated=_too_few_to_extrapolate(reals, fakes) if options.extrapolate else None,
         )
-    found = frechet(reals, fakes)
-    influences = found.influences(reals, fakes)
+    distance = frechet(reals, fakes)
+    influences = distance.influences(reals, fakes)
     variance = sum(float(each.var(ddof=1)) / len(each) for each in influences)
     estimate = _Scaled(reals.exponent, t_quantile(fewest - 1, options.level))
     extrapolated = None
@@ -157,13 +157,13 @@ def _frechet(reals: Side, fakes: Side, options: Options, progress: Progress) -> 
         if extrapolated is None:
             tracked = progress(range(jobs()), jobs(), "extrapolation")
             rng = np.random.default_rng([options.seed, _OF_SUBSETS])
-            line = extrapolate(reals, fakes, found.distance, influences, rng, tracked)
+            line = extrapolate(reals, fakes, distance.distance, influences, rng, tracked)
             extrapolated = {
                 **estimate.of(line.distance, variance + line.variance),
                 "pictures": [[round(share * len(side)) for side in (reals, fakes)] for share in line.shares],
                 "distances": [estimate.unscaled(each) for each in line.distances],
             }
-    return {**estimate.of(found.distance, variance, 0.0), "extrapolated": extrapolated}
+    return {**estimate.of(distance.distance, variance, 0.0), "extrapolated": extrapolated}
 
 
 def _too_few_to_extrapolate(reals: Side, fakes: Side) -> dict[str, Any] | None:
@@ -233,18 +233,18 @@ def _feed(made: Iterator[Block], count: int, *takers: Callable[[Block], None]) -
 def _kid(
     reals: KernelSums, fakes: KernelSums, cross: KernelSums, size: int, options: Options
 ) -> dict[str, Any]:
-    found = kernel_distance(reals, fakes, cross, size)
+    distance = kernel_distance(reals, fakes, cross, size)
     quantile = t_quantile(min(len(reals.of_first), len(fakes.of_first)) - 1, options.level)
-    cis = found.interval(quantile), found.full_interval(quantile)
+    cis = distance.interval(quantile), distance.full_interval(quantile)
     counts = {"subsets": options.kid_subsets, "subset_size": size}
-    if not np.isfinite([found.value, found.sd, found.full, *cis[0], *cis[1]]).all():
+    if not np.isfinite([distance.value, distance.sd, distance.full, *cis[0], *cis[1]]).all():
         return _none(_TOO_LARGE, sd=None, full=None, **counts)
     note = ""
     if size < options.kid_subset_size:
         note = f"subsets of {size:,} pictures instead of {options.kid_subset_size:,}, as there are no more"
     return {
-        "value": found.value, "ci": cis[0], "reason": "", "sd": found.sd, **counts, "note": note,
-        "full": {"value": found.full, "ci": cis[1]},
+        "value": distance.value, "ci": cis[0], "reason": "", "sd": distance.sd, **counts, "note": note,
+        "full": {"value": distance.full, "ci": cis[1]},
     }  # fmt: skip
 
 

@@ -94,13 +94,13 @@ def metrics_of(runs: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]
     from backend.metrics.set_metrics import values_of
 
     names = Counter(run["extractor"]["name"] for run in runs)
-    found: dict[str, dict[str, float]] = {}
+    by_metric: dict[str, dict[str, float]] = {}
     for run in runs:
         extractor = run["extractor"]
         if names[extractor["name"]] > 1:
             extractor = {**extractor, "name": f"{extractor['name']} {extractor['short_hash']}"}
-        found.update(values_of({**run, "extractor": extractor}))
-    return found
+        by_metric.update(values_of({**run, "extractor": extractor}))
+    return by_metric
 
 
 def version(data: DataDir, study: str) -> str:

@@ -110,13 +110,13 @@ def _tensors_of(path: Path) -> "dict[str, torch.Tensor]":
         content = torch.load(source, map_location="cpu", weights_only=True)
     if not isinstance(content, dict):
         raise _Unfit(f"it has a {type(content).__name__}, not a dictionary of tensors")
-    if not (found := dict(_named(content, "", set()))):
+    if not (tensors := dict(_named(content, "", set()))):
         raise _Unfit("it has no tensors")
-    if any(tensor.layout is not torch.strided or tensor.is_quantized for tensor in found.values()):
+    if any(tensor.layout is not torch.strided or tensor.is_quantized for tensor in tensors.values()):
         raise _Unfit("it has tensors that are sparse or quantized")
-    if sum(tensor.nbytes for tensor in found.values()) > _MOST_SHARED * size:
+    if sum(tensor.nbytes for tensor in tensors.values()) > _MOST_SHARED * size:
         raise _Unfit("its tensors are many times larger than the file")
-    return found
+    return tensors
 
 
 def _is_program(name: str) -> bool:

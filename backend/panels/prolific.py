@@ -118,9 +118,9 @@ class ProlificPanel:
 
     def cost(self, study: str, is_projected: bool = False) -> Cost:
         path = f"studies/{_id(study)}/cost/{'?is_projected=true' if is_projected else ''}"
-        found = self.http.data("GET", path, "read a study's cost", is_new=True)
+        data = self.http.data("GET", path, "read a study's cost", is_new=True)
         parts = {
-            (kind, name): (found.get(kind) or {}).get(name) or {}
+            (kind, name): (data.get(kind) or {}).get(name) or {}
             for kind in ("rewards", "bonuses")
             for name in ("rewards", "fees", "tax")
         }

@@ -79,15 +79,15 @@ class ProlificHttp:
         Args:
             path: with a query; the page size is added to it.
         """
-        found: dict[str, dict[str, Any]] = {}
+        by_id: dict[str, dict[str, Any]] = {}
         orders = [path, re.sub(r"ordering=(-?)", lambda m: f"ordering={'' if m[1] else '-'}", path)]
         for number, size in enumerate(_PASSES):
-            known = len(found)
+            known = len(by_id)
             rows, pages = self._pages(f"{orders[number % 2]}&page_size={size}", what)
-            found.update((row["id"], row) for row in rows)
-            if pages == 1 or (number and len(found) == known):
+            by_id.update((row["id"], row) for row in rows)
+            if pages == 1 or (number and len(by_id) == known):
                 break
-        return list(found.values())
+        return list(by_id.values())
 
     def _pages(self, path: str, what: str) -> tuple[list[dict[str, Any]], int]:
         """Return the rows of all pages, following the links to the next page, and the number of pages."""

@@ -122,16 +122,16 @@ class Signatures:
         """Return the algorithm and key called `kid`, asking the panel if it may be a new one."""
         if not isinstance(kid, str):
             raise _unsigned("the panel's signature names no key")
-        found = self._kept(source, kid)
-        if found is None:
+        key = self._kept(source, kid)
+        if key is None:
             self._begin(source)
             try:
-                found = self._kept(source, kid) or self._asked_for(source, kid)
+                key = self._kept(source, kid) or self._asked_for(source, kid)
             finally:
                 self._asking.discard(source)
-        if found is None:
+        if key is None:
             raise _unsigned("the panel's signature is by a key that the panel does not publish")
-        return found
+        return key
 
     def _begin(self, source: str) -> None:
         """Note that a panel is being asked; raise if it already is, or too many are."""

@@ -292,9 +292,9 @@ def broke_off(store: Store, study: Study, evaluator: str, fault: str) -> Account
         return account
 
     check_paid_here(store, study.name)
-    found = [pair for pair in store.sessions(study.name) if evaluator in (pair[0].evaluator, pair[0].id)]
-    if found:
-        session, cursor = found[0]
+    sessions = [pair for pair in store.sessions(study.name) if evaluator in (pair[0].evaluator, pair[0].id)]
+    if sessions:
+        session, cursor = sessions[0]
         names = panel_names(study)
         account = partial_account_of(study.protocol, session, cursor, fault, cursor.last_at, names)
         account = _at_its_place(account, session, other_panel_studies(store, study))
@@ -435,9 +435,9 @@ def _who_waited(store: Store, study: Study, wait: Wait) -> tuple[str, tuple[str,
     return code, (place[0], place[1], panel_study)
 
 
-def enter_unmatched(store: Store, study: Study, found: Iterable[Account]) -> None:
+def enter_unmatched(store: Store, study: Study, accounts: Iterable[Account]) -> None:
     """Record the submissions for which nobody is owed a session."""
-    for account in found:
+    for account in accounts:
         _enter(store, study.name, account.key, account)
 
 

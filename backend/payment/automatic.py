@@ -71,7 +71,7 @@ def run(store: Store, panel: Panel, clock: Callable[[], datetime]) -> dict[str, 
 
     An error in one study does not hold up the others. Several runs at once pay nothing twice.
     """
-    found = {}
+    results = {}
     for study in store.studies():
         approved = approval(store, study)
         if approved is None:
@@ -88,9 +88,9 @@ def run(store: Store, panel: Panel, clock: Callable[[], datetime]) -> dict[str, 
             obstacles = (f"an error of openhype itself; the log has it at {stamp(clock())}",)
         for obstacle in obstacles:
             log.warning("automatic payment of %s: %s", study.name, obstacle)
-        found[study.name] = obstacles
+        results[study.name] = obstacles
         _note(store, study, replace(approved, last_at=stamp(clock()), obstacles=obstacles))
-    return found
+    return results
 
 
 def _note(store: Store, study: Study, after: Approval) -> None:

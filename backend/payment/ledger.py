@@ -606,7 +606,7 @@ def due(
         funds: with the budget in force.
         statuses: as in `report`.
     """
-    found: list[tuple[str, Part, int]] = []
+    parts: list[tuple[str, Part, int]] = []
     committed, rewarded = funds.committed_usd_cents(accounts.values()), set()
     ordered = sorted(accounts.items(), key=lambda item: (item[1].owed_at, item[0]))
     for part in PARTS:
@@ -618,9 +618,9 @@ def due(
             if funds.budget_usd_cents is not None and committed + cost > funds.budget_usd_cents:
                 break
             committed += cost
-            found.append((key, part, account.usd_cents(part)))
+            parts.append((key, part, account.usd_cents(part)))
             rewarded.add(key)
-    return found
+    return parts
 
 
 def _row(account: Account, payments: Mapping[str, Payment], status: str) -> dict[str, Any]:

@@ -232,8 +232,8 @@ class Payer:
     def _take_over(self, listed: Mapping[str, Submission]) -> dict[str, str]:
         """Update the accounts from the panel's list, and return each account's submission status."""
         at, terms = self._now(), accounts.panel_terms(self.store, self.study)
-        found = unmatched(self.store, self.study, listed, self._accounts(), at)
-        accounts.enter_unmatched(self.store, self.study, found)
+        unknown = unmatched(self.store, self.study, listed, self._accounts(), at)
+        accounts.enter_unmatched(self.store, self.study, unknown)
         known = self._accounts()
         statuses = self._statuses(known, listed)
         self._report_done(known, statuses)
@@ -253,9 +253,9 @@ class Payer:
         A submission that the panel does not know, or knows for another person, has none. One that is not
         listed is read individually: it may belong to another study at the panel, and lists lose rows.
         """
-        found: dict[str, str] = {key: listed[key].status for key in known if key in listed}
+        statuses: dict[str, str] = {key: listed[key].status for key in known if key in listed}
         for key, account in known.items():
-            if key in found or not account.submission or account.is_paid:
+            if key in statuses or not account.submission or account.is_paid:
                 continue
             try:
                 one = self.panel.submission(account.submission)
@@ -266,8 +266,8 @@ class Payer:
                     self._note_obstacle(error)
                 continue
             if one.participant in ("", account.participant):
-                found[key] = one.status
-        return found
+                statuses[key] = one.status
+        return statuses
 
     def _report_done(self, known: Mapping[str, Account], statuses: dict[str, str]) -> None:
         """Report people to the panel who are done and whom it still waits for.
@@ -365,7 +365,7 @@ class Payer:
         listed bonus of the same amount is taken for that of a payment made since the backup, if it was owed
         before the restore.
         """
-        found, restored_at = {}, accounts.restored_at(self.store, self.study.name)
+        baselines, restored_at = {}, accounts.restored_at(self.store, self.study.name)
         ledger = self._accounts()
         due = {
             key: account
@@ -383,8 +383,8 @@ class Payer:
                 self._change_all([key], lambda _, now: self._confirmed(now) if now.bonus == "owed" else None)
                 ledger[key] = account.moved(bonus="confirmed")
             else:
-                found[key] = bonuses if account.before is None else account.before
-        return found
+                baselines[key] = bonuses if account.before is None else account.before
+        return baselines
 
     def _advance(self, version: int, payment: Payment) -> None:
         """Advance a payment from its current state: submit it, and ask for it to be paid."""

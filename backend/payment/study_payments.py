@@ -208,7 +208,7 @@ def _undecided(known: Mapping[str, ledger.Account], chosen: Collection[str]) -> 
     Raises:
         InvalidInput: a name fits none, or more are named than one confirmation takes.
     """
-    found: dict[str, None] = {}
+    places: dict[str, None] = {}
     for who in chosen:
         fits = [
             key
@@ -217,12 +217,12 @@ def _undecided(known: Mapping[str, ledger.Account], chosen: Collection[str]) -> 
         ]
         if not fits:
             raise InvalidInput(f"no submission without a session is undecided that is called {who!r}")
-        found |= dict.fromkeys(fits)
-    if len(found) > _MOST_NAMED:
+        places |= dict.fromkeys(fits)
+    if len(places) > _MOST_NAMED:
         raise InvalidInput(
-            f"{len(found)} submissions without a session are named, and {_MOST_NAMED} can be decided at once"
+            f"{len(places)} submissions without a session are named, and {_MOST_NAMED} can be decided at once"
         )
-    return list(found)
+    return list(places)
 
 
 def _plain(value: Any) -> Any:

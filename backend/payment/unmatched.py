@@ -42,7 +42,7 @@ def unmatched(
     """
     terms = panel_terms(store, study)
     costs = ("awaiting_review", *APPROVED, *(("screened_out",) if terms.screen_out_cents else ()))
-    found = []
+    payments = []
     sessions = _sessions(store, study)
     codes = (recruited(store, study.name) or {}).get("codes", {})
     for key, submission in listed.items():
@@ -50,8 +50,8 @@ def unmatched(
             continue
         why = _why(submission, sessions, codes)
         if why is not None:
-            found.append(_account(submission, why, terms, at))
-    return found
+            payments.append(_account(submission, why, terms, at))
+    return payments
 
 
 def count(store: Store, study: Study, submissions: Iterable[Submission]) -> dict[str, int]:

@@ -35,10 +35,10 @@ def choose(panel: Panel, workspace: str = "", project: str = "") -> Wallet:
     Raises:
         InvalidInput: there are several, or none with that name.
     """
-    found = panel.workspaces()
+    workspaces = panel.workspaces()
     pairs = [
         (one, known)
-        for one in found
+        for one in workspaces
         for known in one.projects
         if workspace in ("", one.id, one.title) and project in ("", *known)
     ]
@@ -49,7 +49,7 @@ def choose(panel: Panel, workspace: str = "", project: str = "") -> Wallet:
         raise InvalidInput(
             f"{'no' if not pairs else 'more than one'} project at the panel fits"
             f"{f' {wanted}' if wanted else ''}; say which workspace and project pay "
-            "(--workspace, --project): " + "; ".join(_listed(one) for one in found)
+            "(--workspace, --project): " + "; ".join(_listed(one) for one in workspaces)
         )
     (one, (id, title)) = pairs[0]
     return Wallet(one.id, one.title, id, title, panel.balance(one.id))

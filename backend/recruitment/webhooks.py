@@ -69,15 +69,15 @@ def status(store: Store, hooks: Webhooks, workspace: str) -> Hook:
 
 def _is_confirmed(store: Store, hooks: Webhooks, workspace: str, known: dict[str, Any]) -> bool:
     """Return whether a subscription is active, after confirming and enabling it if necessary."""
-    found = [one for one in hooks.hooks(workspace, known["url"]) if one.id == known["subscription"]]
-    if not found:
+    subscribed = [one for one in hooks.hooks(workspace, known["url"]) if one.id == known["subscription"]]
+    if not subscribed:
         return False
     try:
         if known["confirmation"]:
-            hooks.confirm(found[0].id, known["confirmation"])
+            hooks.confirm(subscribed[0].id, known["confirmation"])
             _write(store, workspace, {**known, "confirmation": ""})
-        if not found[0].is_enabled:
-            hooks.enable(found[0].id)
+        if not subscribed[0].is_enabled:
+            hooks.enable(subscribed[0].id)
     except (TokenRefused, NotThere):
         raise
     except PanelRefused:

@@ -9,16 +9,16 @@ from backend.report.context import FindingsView
 from backend.report.elements import ALONE, Column, Section, Table
 
 
-def section(found: FindingsView) -> Section | None:
+def section(view: FindingsView) -> Section | None:
     """Return the section; None for responses without checks and without a rule."""
-    checks, exclusion = found.findings.get("attention"), found.data.get("exclusion")
+    checks, exclusion = view.findings.get("attention"), view.data.get("exclusion")
     if not checks and not exclusion:
         return None
-    declared, tables = tuple(_exclusion(exclusion)), tuple(_tables(found, checks, exclusion))
+    declared, tables = tuple(_exclusion(exclusion)), tuple(_tables(view, checks, exclusion))
     return Section(
         "attention",
         "Attention checks and exclusion" if exclusion else "Attention checks",
-        (*_checks(found, checks), *declared),
+        (*_checks(view, checks), *declared),
         tables=tables,
         brief=(*declared, tables[0]) if exclusion else (),
         notes=(
@@ -28,19 +28,19 @@ def section(found: FindingsView) -> Section | None:
     )
 
 
-def _checks(found: FindingsView, checks: dict[str, Any] | None) -> Iterator[str]:
+def _checks(view: FindingsView, checks: dict[str, Any] | None) -> Iterator[str]:
     if not checks:
         return
     share = formatting.share(checks["share"], 1)
     if checks["ci"]:
         share += (
-            f" ({found.level} interval {formatting.interval([100 * end for end in checks['ci']], 'percent')})"
+            f" ({view.level} interval {formatting.interval([100 * end for end in checks['ci']], 'percent')})"
         )
     ci = formatting.interval([100 * end for end in checks["all_right_ci"]], "percent")
     yield (
         f"{counted(checks['people'], 'evaluator')} answered {counted(checks['shown'], 'attention check')}, "
         f"{checks['right']} of them right: {share} on average. {checks['all_right']} of {checks['people']} "
-        f"got all right ({found.level} interval {ci} of evaluators). Intervals are {ALONE}."
+        f"got all right ({view.level} interval {ci} of evaluators). Intervals are {ALONE}."
     )
 
 
@@ -55,10 +55,10 @@ def _exclusion(exclusion: dict[str, Any] | None) -> Iterator[str]:
 
 
 def _tables(
-    found: FindingsView, checks: dict[str, Any] | None, exclusion: dict[str, Any] | None
+    view: FindingsView, checks: dict[str, Any] | None, exclusion: dict[str, Any] | None
 ) -> Iterator[Table]:
     if exclusion:
-        yield _both(found, exclusion)
+        yield _both(view, exclusion)
     if checks:
         columns = (
             Column("evaluator", lambda row: row["evaluator"], is_number=False),
@@ -75,9 +75,9 @@ def _tables(
         yield Table("attention", "Attention checks, by evaluator", columns, rows, shown=50)
 
 
-def _both(found: FindingsView, exclusion: dict[str, Any]) -> Table:
+def _both(view: FindingsView, exclusion: dict[str, Any]) -> Table:
     """Return the table of scores after exclusion, which are the primary ones, and without it."""
-    after = {row["model"]: row for row in found.data["models"]}
+    after = {row["model"]: row for row in view.data["models"]}
     counts = {row["model"]: row for row in exclusion["models"]}
     rows = [
         {
@@ -91,20 +91,20 @@ def _both(found: FindingsView, exclusion: dict[str, Any]) -> Table:
         }
         for row in exclusion["without"]["models"]
     ]
-    unit = found.unit
+    unit = view.unit
     columns = (
-        Column(found.noun, lambda row: row["model"], is_number=False),
+        Column(view.noun, lambda row: row["model"], is_number=False),
         Column("evaluators", lambda row: str(row["evaluators"])),
         Column("excluded", lambda row: str(row["excluded"])),
         Column("score after exclusion (primary)", lambda row: formatting.amount(row["score"], unit)),
-        Column(f"{found.level} interval", lambda row: formatting.interval(row["ci"], unit)),
+        Column(f"{view.level} interval", lambda row: formatting.interval(row["ci"], unit)),
         Column("score of everybody", lambda row: formatting.amount(row["score_without"], unit)),
         Column(
-            f"{found.level} interval, everybody",
+            f"{view.level} interval, everybody",
             lambda row: formatting.interval(row["ci_without"], unit),
         ),
     )
-    return Table("exclusion", "Scores with and without exclusion", columns, rows, alone=found.alone)
+    return Table("exclusion", "Scores with and without exclusion", columns, rows, alone=view.alone)
 
 
 def _ci(row: dict[str, Any] | None) -> list[float] | None:

@@ -14,9 +14,9 @@ _BEFORE = {
 }
 
 
-def section(found: FindingsView) -> Section | None:
+def section(view: FindingsView) -> Section | None:
     """Return the section on dropout by model; None for a responses file, which does not record it."""
-    attrition = found.findings.get("attrition")
+    attrition = view.findings.get("attrition")
     if attrition is None:
         return None
     rows, test = attrition["models"], attrition["test"]
@@ -35,7 +35,7 @@ def section(found: FindingsView) -> Section | None:
         paragraphs.append(
             f"Models lost evaluators at different rates ({statistic}): those who stayed may have found some "
             "models easier than those who left, and the scores are based on those who stayed."
-            if test["p"] < found.alpha
+            if test["p"] < view.alpha
             else f"Models were not shown to lose evaluators at different rates ({statistic})."
         )
     elif len(rows) > 1 and began > under_way:
@@ -51,12 +51,12 @@ def section(found: FindingsView) -> Section | None:
         "attrition",
         "Who began and who finished",
         tuple(paragraphs),
-        tables=(_table(found, rows),),
+        tables=(_table(view, rows),),
         notes=tuple(notes),
     )
 
 
-def _table(found: FindingsView, rows: list[dict]) -> Table:
+def _table(view: FindingsView, rows: list[dict]) -> Table:
     columns = [
         Column("model", lambda row: row["model"], is_number=False),
         Column("opened", lambda row: str(row["opened"])),
@@ -68,7 +68,7 @@ def _table(found: FindingsView, rows: list[dict]) -> Table:
             if any(row[key] for row in rows)
         ),
         Column("left", lambda row: formatting.share(row["left"])),
-        Column(f"{found.level} interval", _percent_interval),
+        Column(f"{view.level} interval", _percent_interval),
     ]
     caption = "Who began and who finished, by model"
     return Table("attrition", caption, tuple(columns), rows, alone="all")

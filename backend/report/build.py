@@ -73,7 +73,7 @@ def study_report(
 
     optional_packages.check("a report", "matplotlib")
     options = options or ReportOptions()
-    found = study_findings(
+    findings = study_findings(
         store,
         study,
         now,
@@ -83,12 +83,12 @@ def study_report(
         in_columns=True,
         **options.scoring_options,
     )
-    view = FindingsView(found)
+    view = FindingsView(findings)
     judgment = report_of(study.protocol.method)
     pictures = thumbnails.thumbnails(read, study.name, dict.fromkeys(judgment.shown_names(view)))
     marked = thumbnails.thumbnails(read, study.name, judgment.marked_names(view), heat_maps.SIZE_PX)
     info = study_info(store, study, now, options)
-    return compose(found, replace(info, thumbnails=pictures, marked=marked))
+    return compose(findings, replace(info, thumbnails=pictures, marked=marked))
 
 
 def with_kept(options: ReportOptions, data: DataDir, study: Study) -> ReportOptions:

@@ -51,15 +51,15 @@ def _share_rows(data: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return a row for each share, of the last column of its scores: the average of the sets."""
     rows = []
     for share in data["shares"]:
-        found = share["agreement"]
-        last = found["columns"][-1]["column"]
-        metrics = {row["metric"]: row for row in found["metrics"] if row["column"] == last}
-        (human,) = (row for row in found["human"] if row["column"] == last)
-        (pair,) = (row for row in found["pairs"] if row["column"] == last)
+        agreement = share["agreement"]
+        last = agreement["columns"][-1]["column"]
+        metrics = {row["metric"]: row for row in agreement["metrics"] if row["column"] == last}
+        (human,) = (row for row in agreement["human"] if row["column"] == last)
+        (pair,) = (row for row in agreement["pairs"] if row["column"] == last)
         rows.append(
             {
                 "share": share["share"],
-                "triplets": found["items"],
+                "triplets": agreement["items"],
                 "references": share["references"],
                 "human": human["unbiased"],
                 "human_ci": human["ci"],

@@ -13,14 +13,14 @@ from backend.report.judgment_report import report_of
 
 def compose(data: Mapping[str, Any], info: SourceInfo) -> Report:
     """Return the report of findings, which are the JSON of `findings.findings`."""
-    found = FindingsView(data)
+    view = FindingsView(data)
     judgment = report_of(data["method"])
     report = Report(
         title=info.title,
-        summary=judgment.summary(found),
-        facts=tuple(_facts(judgment.title(found), found, info)),
+        summary=judgment.summary(view),
+        facts=tuple(_facts(judgment.title(view), view, info)),
         warnings=_warnings(data),
-        sections=tuple(section for section in judgment.sections(found, info) if section is not None),
+        sections=tuple(section for section in judgment.sections(view, info) if section is not None),
         data=data,
     )
     report = simulated.marked(report) if data["simulated"] else report
@@ -29,11 +29,11 @@ def compose(data: Mapping[str, Any], info: SourceInfo) -> Report:
 
 def compose_scores(data: Mapping[str, Any]) -> Report:
     """Return a report of the scores alone, for a short text; `data` is that of `findings.score_findings`."""
-    found = FindingsView(data)
+    view = FindingsView(data)
     judgment = report_of(data["method"])
-    sections = (*judgment.score_sections(found), attention.section(found))
+    sections = (*judgment.score_sections(view), attention.section(view))
     report = Report(
-        title=judgment.title(found),
+        title=judgment.title(view),
         summary="",
         facts=(),
         warnings=_warnings(data),
@@ -62,11 +62,11 @@ def _with_pictures(sections: Sequence[Section], info: SourceInfo) -> list[Sectio
     return [*sections[:place], pictures, *sections[place:]]
 
 
-def _facts(method: str, found: FindingsView, info: SourceInfo) -> list[tuple[str, str]]:
+def _facts(method: str, view: FindingsView, info: SourceInfo) -> list[tuple[str, str]]:
     facts = [
         ("Method", method),
-        ("Evaluators", _evaluators(found)),
-        ("Responses", f"{found.data['responses']:,}"),
+        ("Evaluators", _evaluators(view)),
+        ("Responses", f"{view.data['responses']:,}"),
         ("Collected", info.collected),
         ("Source", info.source),
         ("Report", f"{info.date}, openhype {info.version}"),
@@ -74,14 +74,14 @@ def _facts(method: str, found: FindingsView, info: SourceInfo) -> list[tuple[str
     return [(name, text) for name, text in facts if text]
 
 
-def _evaluators(found: FindingsView) -> str:
-    counts = sorted({row["evaluators"] for row in found.models})
-    if len(found.models) == 1:
+def _evaluators(view: FindingsView) -> str:
+    counts = sorted({row["evaluators"] for row in view.models})
+    if len(view.models) == 1:
         return f"{counts[0]}"
-    if found.design == "within":
-        judged = sum(not row.get("is_real") for row in found.models)
-        reals = " and the reals" if judged < len(found.models) else ""
-        return f"{found.data['people']:,}, each of all {judged} {found.noun}s{reals}"
+    if view.design == "within":
+        judged = sum(not row.get("is_real") for row in view.models)
+        reals = " and the reals" if judged < len(view.models) else ""
+        return f"{view.data['people']:,}, each of all {judged} {view.noun}s{reals}"
     each = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    judges = "" if found.design == "between" else f", {counted(found.data['people'], 'person', 'people')}"
-    return f"{each} a {found.noun}, {counted(len(found.models), found.noun)}{judges}"
+    judges = "" if view.design == "between" else f", {counted(view.data['people'], 'person', 'people')}"
+    return f"{each} a {view.noun}, {counted(len(view.models), view.noun)}{judges}"

@@ -13,27 +13,27 @@ _SHOWN_MODELS = 9
 """Maximum number of models in a figure; the tables have all models."""
 
 
-def section(found: FindingsView) -> Section | None:
+def section(view: FindingsView) -> Section | None:
     """Return the section on confidence; None if evaluators were not asked how sure they were."""
-    data = found.findings.get("confidence")
+    data = view.findings.get("confidence")
     if not data:
         return None
     rows = [dict(row) for row in data["models"]]
     if not rows:
         return Section("confidence", "Confidence", tuple(f"{note}." for note in data["notes"]))
     everything = [*rows, {"model": OVERALL, **data["overall"]}] if data["overall"] else rows
-    figures = [_calibration(found, rows[:_SHOWN_MODELS], everything)]
+    figures = [_calibration(view, rows[:_SHOWN_MODELS], everything)]
     if any(row["curve"] for row in rows):
-        figures.insert(0, _curves(found, rows[:_SHOWN_MODELS], everything))
+        figures.insert(0, _curves(view, rows[:_SHOWN_MODELS], everything))
     return Section(
         "confidence",
         "Confidence",
         (_meaning(data["scales"]),),
-        model_notes=tuple((row["model"], _model_note(found, row)) for row in rows[:MOST_DESCRIBED]),
+        model_notes=tuple((row["model"], _model_note(view, row)) for row in rows[:MOST_DESCRIBED]),
         more_paragraphs=remaining_note(len(rows)),
-        tables=(_scores(found, everything), _calibration_errors(found, everything)),
+        tables=(_scores(view, everything), _calibration_errors(view, everything)),
         figures=tuple(figures),
-        notes=(*(f"{formatting.capital(note)}." for note in data["notes"]), *_notes(found)),
+        notes=(*(f"{formatting.capital(note)}." for note in data["notes"]), *_notes(view)),
     )
 
 
@@ -48,11 +48,11 @@ def _meaning(scales: list[Mapping[str, Any]]) -> str:
     )
 
 
-def _model_note(found: FindingsView, row: Row) -> str:
+def _model_note(view: FindingsView, row: Row) -> str:
     parts = []
     if row["roc"]["area"] is not None:
         area, ci = row["roc"]["area"], row["roc"]["ci"]
-        interval = f", {found.level} interval {_area_interval(ci)}" if ci else ""
+        interval = f", {view.level} interval {_area_interval(ci)}" if ci else ""
         parts.append(
             f"in {formatting.share(area)} of pairs a fake was rated more surely fake than a real picture "
             f"(area {formatting.coefficient(area)}{interval})"
@@ -91,7 +91,7 @@ def _with_ci(key: str, ci: str) -> Any:
     return lambda row: formatting.estimate(row[key], row[ci])
 
 
-def _scores(found: FindingsView, rows: list[dict[str, Any]]) -> Table:
+def _scores(view: FindingsView, rows: list[dict[str, Any]]) -> Table:
     keys = ("model", "evaluators", "answers", "score", "score_ci", "weighted_score", "weighted_score_ci",
             "difference", "difference_ci", "brier", "brier_ci")  # fmt: skip
     columns = (
@@ -103,11 +103,11 @@ def _scores(found: FindingsView, rows: list[dict[str, Any]]) -> Table:
         Column("answers", lambda row: f"{row['answers']:,}"),
     )
     flat = [{key: row[key] for key in keys} for row in rows]
-    caption = f"Error, plain and weighted by confidence, with {found.level} intervals"
-    return Table("confidence", caption, columns, flat, alone=found.alone)
+    caption = f"Error, plain and weighted by confidence, with {view.level} intervals"
+    return Table("confidence", caption, columns, flat, alone=view.alone)
 
 
-def _calibration_errors(found: FindingsView, rows: list[dict[str, Any]]) -> Table:
+def _calibration_errors(view: FindingsView, rows: list[dict[str, Any]]) -> Table:
     keys = ("model", "probability", "right", "overconfidence", "overconfidence_ci", "calibration_error")
     columns = (
         Column("model", lambda row: row["model"], is_number=False),
@@ -116,12 +116,12 @@ def _calibration_errors(found: FindingsView, rows: list[dict[str, Any]]) -> Tabl
         Column("overconfidence (points)", _share_with_ci("overconfidence", "overconfidence_ci")),
         Column("calibration error (points)", lambda row: formatting.amount(100 * row["calibration_error"])),
     )
-    caption = f"Confidence against the share of right answers, with {found.level} intervals"
+    caption = f"Confidence against the share of right answers, with {view.level} intervals"
     flat = [{key: row[key] for key in keys} for row in rows]
-    return Table("overconfidence", caption, columns, flat, alone=found.alone)
+    return Table("overconfidence", caption, columns, flat, alone=view.alone)
 
 
-def _areas(found: FindingsView, rows: list[dict[str, Any]]) -> Table:
+def _areas(view: FindingsView, rows: list[dict[str, Any]]) -> Table:
     flat = [
         {
             "model": row["model"],
@@ -146,8 +146,8 @@ def _areas(found: FindingsView, rows: list[dict[str, Any]]) -> Table:
     ]
     if any(row["roc_why"] or row["type_2_why"] for row in flat):
         columns.append(Column("remark", _remark, is_number=False))
-    caption = f"Areas under the ROC curves of confidence, with {found.level} intervals"
-    return Table("confidence_areas", caption, tuple(columns), flat, alone=found.alone)
+    caption = f"Areas under the ROC curves of confidence, with {view.level} intervals"
+    return Table("confidence_areas", caption, tuple(columns), flat, alone=view.alone)
 
 
 def _remark(row: Row) -> str:
@@ -159,7 +159,7 @@ def _remark(row: Row) -> str:
     return "; ".join(texts)
 
 
-def _curves(found: FindingsView, rows: list[dict[str, Any]], everything: list[dict[str, Any]]) -> Figure:
+def _curves(view: FindingsView, rows: list[dict[str, Any]], everything: list[dict[str, Any]]) -> Figure:
     drawn = [row for row in rows if row["curve"]]
 
     areas = ", ".join(f"{row['model']} {formatting.coefficient(row['roc']['area'])}" for row in drawn)
@@ -170,11 +170,11 @@ def _curves(found: FindingsView, rows: list[dict[str, Any]], everything: list[di
         "point is a rating, counted as “fake” from there on. The dashed line is guessing.",
         f"Curves from lower left to upper right, with areas: {areas}.",
         lambda width_in: figures.confidence.curves(drawn, width_in),
-        _areas(found, everything),
+        _areas(view, everything),
     )
 
 
-def _calibration(found: FindingsView, rows: list[dict[str, Any]], everything: list[dict[str, Any]]) -> Figure:
+def _calibration(view: FindingsView, rows: list[dict[str, Any]], everything: list[dict[str, Any]]) -> Figure:
     flat = [{"model": row["model"], **level} for row in everything for level in row["levels"]]
     columns = (
         Column("model", lambda row: row["model"], is_number=False),
@@ -182,10 +182,10 @@ def _calibration(found: FindingsView, rows: list[dict[str, Any]], everything: li
         Column("read as", lambda row: formatting.share(row["probability"])),
         Column("answers", lambda row: f"{row['answers']:,}"),
         Column("evaluators", lambda row: str(row["evaluators"])),
-        Column(f"right (%), {found.level} interval", _share_with_ci("right", "ci")),
+        Column(f"right (%), {view.level} interval", _share_with_ci("right", "ci")),
     )
     caption = "Right answers by confidence"
-    table = Table("calibration", caption, columns, flat, shown=120, alone=found.alone)
+    table = Table("calibration", caption, columns, flat, shown=120, alone=view.alone)
 
     ends = ", ".join(
         f"{row['model']} from {formatting.share(row['levels'][0]['right'])} to "
@@ -196,7 +196,7 @@ def _calibration(found: FindingsView, rows: list[dict[str, Any]], everything: li
         "calibration",
         "Calibration of confidence",
         "Calibration: the share of right answers by confidence (larger discs: more answers), with "
-        f"{found.level} intervals. On the dashed line people are right as often as their "
+        f"{view.level} intervals. On the dashed line people are right as often as their "
         "confidence says; below it they are overconfident.",
         f"Right answers from the lowest to the highest confidence: {ends}.",
         lambda width_in: figures.confidence.calibration(rows, width_in),
@@ -204,7 +204,7 @@ def _calibration(found: FindingsView, rows: list[dict[str, Any]], everything: li
     )
 
 
-def _notes(found: FindingsView) -> tuple[str, ...]:
+def _notes(view: FindingsView) -> tuple[str, ...]:
     return (
         "The area is the share of pairs of a fake and a real picture, of any two evaluators, in which the "
         "fake was rated more surely fake, ties counted half; its interval is Obuchowski’s, with the "
@@ -215,5 +215,5 @@ def _notes(found: FindingsView) -> tuple[str, ...]:
         "answers, averaged over evaluators; it is our own definition. The calibration error is the mean "
         "distance from the dashed line, which few answers make larger. The Brier score is the mean squared "
         "error of the probability that a picture is fake; saying 50% always gives .25. Intervals in this "
-        f"section are over {found.sampled}.",
+        f"section are over {view.sampled}.",
     )

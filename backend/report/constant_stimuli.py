@@ -14,14 +14,14 @@ _SHOWN_MODELS = 9
 """Maximum number of panels of a figure; the tables have all models."""
 
 
-def section(found: FindingsView) -> Section | None:
+def section(view: FindingsView) -> Section | None:
     """Return the section on fixed exposures; None for other methods."""
-    if not found.has_fixed_exposures:
+    if not view.has_fixed_exposures:
         return None
-    models = found.models
+    models = view.models
     threshold = next((row["threshold"] for row in models if row["threshold"]), None)
     notes = [
-        f"Accuracy is the share of right answers, averaged over evaluators, with the {found.level} interval "
+        f"Accuracy is the share of right answers, averaged over evaluators, with the {view.level} interval "
         "of the scores. A model is told apart at an exposure if the whole interval is above 50%; fewer "
         "answers make wider intervals, so that a model that is not told apart may still be told by more "
         "evaluators. The intervals are those of single exposures.",
@@ -34,7 +34,7 @@ def section(found: FindingsView) -> Section | None:
             "deviance against simulated data sets; a small p says that the function does not fit."
         )
     functions = {row["model"]: row["function"] for row in models if row.get("function")}
-    accuracies = _accuracies(found, models)
+    accuracies = _accuracies(view, models)
     model_notes = tuple((row["model"], f"{apart(row)}.") for row in models)
     return Section(
         "exposures",
@@ -49,10 +49,10 @@ def section(found: FindingsView) -> Section | None:
         lead=accuracies,
         tables=(
             *([functions_table(functions, "answers")] if functions else []),
-            _between_exposures(found, models),
-            *([_between_models(found)] if len(models) > 1 else []),
+            _between_exposures(view, models),
+            *([_between_models(view)] if len(models) > 1 else []),
         ),
-        figures=(_figure(found, models[:_SHOWN_MODELS]),),
+        figures=(_figure(view, models[:_SHOWN_MODELS]),),
         notes=tuple(notes),
         brief=(accuracies, "\n".join(f"{model}: {text}" for model, text in model_notes)),
     )
@@ -90,14 +90,14 @@ def _exposure(row: Row) -> str:
     return label(ms) if ms is None else f"{label(ms)} ms"
 
 
-def _accuracies(found: FindingsView, models: Sequence[Row]) -> Table:
+def _accuracies(view: FindingsView, models: Sequence[Row]) -> Table:
     rows = [{"model": row["model"], **one} for row in models for one in row["by_exposure"]]
     columns = (
         Column("model", lambda row: row["model"], is_number=False),
         Column("exposure (ms)", lambda row: label(row["exposure_ms"])),
         Column("shown (ms)", lambda row: formatting.amount(row["shown_ms"])),
         Column("right (%)", lambda row: formatting.amount(row["accuracy"])),
-        Column(f"{found.level} interval", lambda row: formatting.brackets(row["ci"])),
+        Column(f"{view.level} interval", lambda row: formatting.brackets(row["ci"])),
         Column("fakes wrong (%)", lambda row: formatting.amount(row["fakes_error"])),
         Column("reals wrong (%)", lambda row: formatting.amount(row["reals_error"])),
         Column("told apart", lambda row: _yes(row["told_apart"]), is_number=False),
@@ -105,7 +105,7 @@ def _accuracies(found: FindingsView, models: Sequence[Row]) -> Table:
         Column("answers", lambda row: f"{row['responses']:,}"),
     )
     caption = "Right answers by model and exposure"
-    return Table("accuracy-by-exposure", caption, columns, rows, shown=60, alone=found.alone)
+    return Table("accuracy-by-exposure", caption, columns, rows, shown=60, alone=view.alone)
 
 
 def _yes(value: bool | None) -> str:
@@ -121,7 +121,7 @@ _PAIRS = (
 """Columns of a comparison of two; `a` stands before them."""
 
 
-def _between_exposures(found: FindingsView, models: Sequence[Row]) -> Table:
+def _between_exposures(view: FindingsView, models: Sequence[Row]) -> Table:
     rows = [
         {"model": row["model"], "a": pair["b"], "b": pair["a"], **_turned(pair)}
         for row in models
@@ -132,12 +132,12 @@ def _between_exposures(found: FindingsView, models: Sequence[Row]) -> Table:
         Column("exposure (ms)", lambda row: row["a"], is_number=False),
         *_PAIRS,
     )
-    caption = f"Accuracy of one exposure less that of another, {_test(models[0]['between_exposures'], found)}"
+    caption = f"Accuracy of one exposure less that of another, {_test(models[0]['between_exposures'], view)}"
     return Table("exposure-pairs", caption, columns, rows, shown=60, alone="all")
 
 
-def _between_models(found: FindingsView) -> Table:
-    exposures = found.data["exposures"]
+def _between_models(view: FindingsView) -> Table:
+    exposures = view.data["exposures"]
     rows = [
         {"exposure_ms": one["exposure_ms"], "a": pair["b"], "b": pair["a"], **_turned(pair)}
         for one in exposures
@@ -148,7 +148,7 @@ def _between_models(found: FindingsView) -> Table:
         Column("model", lambda row: row["a"], is_number=False),
         *_PAIRS,
     )
-    caption = f"Accuracy on one model less that on another at each exposure, {_test(exposures[0], found)}"
+    caption = f"Accuracy on one model less that on another at each exposure, {_test(exposures[0], view)}"
     return Table("model-pairs-by-exposure", caption, columns, rows, shown=60, alone="all")
 
 
@@ -157,26 +157,26 @@ def _turned(pair: Mapping[str, Any]) -> dict[str, Any]:
     return {"difference": pair["difference"], "ci": pair["ci"], "p": pair["p"]}
 
 
-def _test(tests: Mapping[str, Any], found: FindingsView) -> str:
+def _test(tests: Mapping[str, Any], view: FindingsView) -> str:
     names = {
         "tukey": "by Tukey's test",
         "paired": "within evaluators (p by Holm, intervals by Bonferroni)",
         "clustered": "with evaluators as clusters (p by Holm, intervals by Bonferroni)",
     }
-    return f"{names[tests['pairs_method']]}, with {found.level} intervals"
+    return f"{names[tests['pairs_method']]}, with {view.level} intervals"
 
 
-def _figure(found: FindingsView, models: Sequence[Row]) -> Figure:
+def _figure(view: FindingsView, models: Sequence[Row]) -> Figure:
     drawn = {row["model"]: {"points": row["by_exposure"], "function": row.get("function")} for row in models}
 
     return Figure(
         "accuracy-by-exposure",
         "Accuracy by exposure",
-        f"Right answers at each exposure with {found.level} intervals, and the fitted function. The diamond "
+        f"Right answers at each exposure with {view.level} intervals, and the fitted function. The diamond "
         "is the threshold with its interval; the dashed line is guessing.",
         " ".join(_described(models)),
         lambda width_in: figures.constant_stimuli.accuracies(drawn, width_in),
-        _accuracies(found, models),
+        _accuracies(view, models),
     )
 
 

@@ -16,9 +16,9 @@ _SIDES = 6
 NEEDS_MORE = "needs more"
 
 
-def section(found: FindingsView, info: SourceInfo) -> Section | None:
+def section(view: FindingsView, info: SourceInfo) -> Section | None:
     """Return the section on pictures by difficulty; None if the crossed model was not fitted."""
-    crossed = found.findings["crossed_model"]
+    crossed = view.findings["crossed_model"]
     rows = crossed and crossed["by_picture"]
     if not rows:
         return None
@@ -28,29 +28,29 @@ def section(found: FindingsView, info: SourceInfo) -> Section | None:
         "unlikely, a real picture where it is likely. The crossed model estimates it from who judged the "
         "picture and how, and moves a picture of few answers towards the others of its side, so that none "
         "leads by the luck of a few answers. Under a picture stand this probability, its "
-        f"{found.level} interval, and the number of answers.",
+        f"{view.level} interval, and the number of answers.",
         f"{counted(needing, 'picture')} of {len(rows):,} {'needs' if needing == 1 else 'need'} more "
-        f"evaluators: the {found.level} interval includes 50%, so that it is open what most people would "
+        f"evaluators: the {view.level} interval includes 50%, so that it is open what most people would "
         f"say, and is wider than {100 * UNDECIDED_WIDTH:.0f} points, so that more answers would tell.",
     )
-    galleries = tuple(_galleries(found, info, rows))
+    galleries = tuple(_galleries(view, info, rows))
     notes = ("The table as a file has every picture.",) if len(rows) > 2 * _EACH else ()
     return Section(
         "difficulty",
         "Difficulty of pictures",
         paragraphs,
         lead=_sides(rows),
-        tables=(_table(found, rows),),
+        tables=(_table(view, rows),),
         galleries=galleries,
         notes=notes,
     )
 
 
-def shown_names(found: FindingsView) -> list[str]:
+def shown_names(view: FindingsView) -> list[str]:
     """Return the names of the stimuli that the section shows as thumbnails."""
-    crossed = found.findings["crossed_model"]
+    crossed = view.findings["crossed_model"]
     rows = crossed["by_picture"] if crossed else []
-    return [row["image_path"] for _, side, _ in _shown(found, rows) for row in side]
+    return [row["image_path"] for _, side, _ in _shown(view, rows) for row in side]
 
 
 def _grouped(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
@@ -59,16 +59,16 @@ def _grouped(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
         yield model, [*side]
 
 
-def _shown(found: FindingsView, rows: Sequence[Row]) -> Iterator[tuple[str, list[Row], int]]:
+def _shown(view: FindingsView, rows: Sequence[Row]) -> Iterator[tuple[str, list[Row], int]]:
     """Yield each side that is shown, with the rows of its pictures and the number of all; reals first."""
     sides = dict(_grouped(rows))
-    for model in [name for name in ("", *found.names) if name in sides][:_SIDES]:
+    for model in [name for name in ("", *view.names) if name in sides][:_SIDES]:
         side = sides[model]
         yield model, side if len(side) <= 2 * _EACH else [*side[:_EACH], *side[-_EACH:]], len(side)
 
 
-def _galleries(found: FindingsView, info: SourceInfo, rows: Sequence[Row]) -> Iterator[Gallery]:
-    for model, side, count in _shown(found, rows):
+def _galleries(view: FindingsView, info: SourceInfo, rows: Sequence[Row]) -> Iterator[Gallery]:
+    for model, side, count in _shown(view, rows):
         pictures = tuple(
             _thumbnail(row, info.thumbnails[row["image_path"]])
             for row in side
@@ -119,14 +119,14 @@ def _side_name(row: Row) -> str:
     return f"fakes of {row['model']}" if row["generated"] else "reals"
 
 
-def _table(found: FindingsView, rows: Sequence[Row]) -> Table:
+def _table(view: FindingsView, rows: Sequence[Row]) -> Table:
     columns = (
         Column("pictures", _side_name, is_number=False),
         Column("picture", lambda row: row["image_path"], is_number=False),
         Column("answers", lambda row: str(row["number_guesses"])),
         Column("called fake", lambda row: str(row["number_guesses_generated"])),
         Column(
-            f"by an average evaluator, {found.level} interval (%)",
+            f"by an average evaluator, {view.level} interval (%)",
             lambda row: f"{formatting.amount(100 * row['called_fake'], '', 0)} {_interval(row)}",
         ),
         Column("more evaluators", lambda row: "needed" if row["needs_evaluators"] else "", is_number=False),

@@ -85,8 +85,8 @@ def _on_white(text: str) -> str:
     return f'{text[:end]}\n <rect width="100%" height="100%" style="fill: #ffffff"/>{text[end:]}'
 
 
-def _svg_tag(found: re.Match) -> str:
-    return found[0].replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1)
+def _svg_tag(match: re.Match) -> str:
+    return match[0].replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1)
 
 
 def _rendered(figure: Figure, width_in: float, *kinds: str) -> list[bytes]:
@@ -124,6 +124,6 @@ def _stamp(plot: "MatplotlibFigure", text: str) -> None:
     plot.suptitle(text, x=1, horizontalalignment="right", color=ACCENT, fontsize="medium")
 
 
-def _rounded(found: re.Match) -> str:
+def _rounded(match: re.Match) -> str:
     """Return an attribute with numbers rounded to 0.01 pt, which halves the file size."""
-    return _NUMBER.sub(lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), found[0])
+    return _NUMBER.sub(lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), match[0])

@@ -11,20 +11,20 @@ _UNKNOWN = (
 )
 
 
-def section(found: FindingsView) -> Section | None:
+def section(view: FindingsView) -> Section | None:
     """Return the section on evaluators' accuracy, agreement and response times; None if there are none."""
-    rows = found.findings.get("evaluators") or []
+    rows = view.findings.get("evaluators") or []
     if not rows:
         return None
-    people = counted(found.data["people"], "evaluator")
-    if found.data["people"] < len(rows):
-        people += f" ({len(rows)} values: one for each {found.noun} that they judged)"
-    exclusion = found.data.get("exclusion")
+    people = counted(view.data["people"], "evaluator")
+    if view.data["people"] < len(rows):
+        people += f" ({len(rows)} values: one for each {view.noun} that they judged)"
+    exclusion = view.data.get("exclusion")
     left_out = f"{exclusion['excluded']} more left out by the declared rule" if exclusion else "none left out"
     paragraphs = [f"{people}, {left_out}."]
     if all(row["guessing_p"] is not None for row in rows):
         paragraphs = [
-            f"{paragraphs[0]} {_guessing(sum(row['guessing_p'] >= 0.05 for row in rows), found.answers)}"
+            f"{paragraphs[0]} {_guessing(sum(row['guessing_p'] >= 0.05 for row in rows), view.answers)}"
         ]
     fast = [row for row in rows if (row.get("fast") or 0) > 0.1]
     if any(row.get("rt_median_ms") is not None for row in rows):
@@ -38,11 +38,9 @@ def section(found: FindingsView) -> Section | None:
     if outlying:
         paragraphs.append(
             f"{counted(len(outlying), 'evaluator')} {'lies' if len(outlying) == 1 else 'lie'} more than 3 "
-            f"SDs from the others of their {found.noun}: {_named(outlying)}."
+            f"SDs from the others of their {view.noun}: {_named(outlying)}."
         )
-    constant = [
-        row for row in rows if row[f"said_{found.second}"] in (0.0, 1.0) or row.get("not_sure") == 1.0
-    ]
+    constant = [row for row in rows if row[f"said_{view.second}"] in (0.0, 1.0) or row.get("not_sure") == 1.0]
     if constant:
         paragraphs.append(
             f"{counted(len(constant), 'evaluator')} gave the same answer to every picture: "
@@ -54,15 +52,15 @@ def section(found: FindingsView) -> Section | None:
             f"{counted(notified, 'evaluator was', 'evaluators were')} asked to take a moment with "
             "each picture, after many equal answers in a row (same_answer_notice)."
         )
-    paragraphs += _able(found)
-    figure = _figure(found, rows)
+    paragraphs += _able(view)
+    figure = _figure(view, rows)
     return Section(
         "evaluators",
         "Evaluators",
         tuple(paragraphs),
-        tables=(*(() if figure else (_table(found, rows),)), *_shrunk(found)),
+        tables=(*(() if figure else (_table(view, rows),)), *_shrunk(view)),
         figures=(figure,) if figure else (),
-        notes=() if found.findings.get("attrition") else (_UNKNOWN,),
+        notes=() if view.findings.get("attrition") else (_UNKNOWN,),
     )
 
 
@@ -70,9 +68,9 @@ def _named(rows: list[Row]) -> str:
     return formatting.listing([f"{row['evaluator']} of {row['model']}" for row in rows])
 
 
-def _able(found: FindingsView) -> list[str]:
+def _able(view: FindingsView) -> list[str]:
     """Return how many evaluators tell fakes from reals by the crossed model; [] if it was not fitted."""
-    crossed = found.findings.get("crossed_model")
+    crossed = view.findings.get("crossed_model")
     rows = crossed and crossed["by_evaluator"]
     if not rows:
         return []
@@ -85,12 +83,12 @@ def _able(found: FindingsView) -> list[str]:
     ]
 
 
-def _range(found: FindingsView, rows: list[dict]) -> str:
+def _range(view: FindingsView, rows: list[dict]) -> str:
     """Return the range of what the figure shows across."""
     if _has_truth(rows):
         low, high = (formatting.share(end(row["accuracy"] for row in rows)) for end in (min, max))
         return f"accuracies from {low} to {high}"
-    low, high = (formatting.amount(end(row["value"] for row in rows), found.unit) for end in (min, max))
+    low, high = (formatting.amount(end(row["value"] for row in rows), view.unit) for end in (min, max))
     return f"values from {low} to {high}"
 
 
@@ -106,14 +104,14 @@ def _guessing(count: int, answers: int) -> str:
     )
 
 
-def _table(found: FindingsView, rows: list[dict]) -> Table:
+def _table(view: FindingsView, rows: list[dict]) -> Table:
     columns = [
         Column("evaluator", lambda row: row["evaluator"], is_number=False),
-        Column(found.noun, lambda row: row["model"], is_number=False),
+        Column(view.noun, lambda row: row["model"], is_number=False),
         Column("responses", lambda row: str(row["responses"])),
-        Column(f"value ({found.axis_unit})", lambda row: formatting.amount(row["value"])),
+        Column(f"value ({view.axis_unit})", lambda row: formatting.amount(row["value"])),
         *([Column("right", lambda row: formatting.share(row["accuracy"]))] if _has_truth(rows) else []),
-        Column(f"said {found.second}", lambda row: formatting.share(row[f"said_{found.second}"])),
+        Column(f"said {view.second}", lambda row: formatting.share(row[f"said_{view.second}"])),
         *(
             [Column("not sure", lambda row: formatting.share(row["not_sure"]))]
             if "not_sure" in rows[0]
@@ -132,16 +130,16 @@ def _table(found: FindingsView, rows: list[dict]) -> Table:
             Column("median time (ms)", lambda row: formatting.amount(row.get("rt_median_ms"), "", 0))
         )
         columns.append(Column("under 300 ms", lambda row: formatting.share(row.get("fast"))))
-    return Table("evaluators", f"Evaluators, by {found.noun}", tuple(columns), rows, shown=200)
+    return Table("evaluators", f"Evaluators, by {view.noun}", tuple(columns), rows, shown=200)
 
 
 def _has_truth(rows: list[dict]) -> bool:
     return any(row["accuracy"] is not None for row in rows)
 
 
-def _shrunk(found: FindingsView) -> list[Table]:
+def _shrunk(view: FindingsView) -> list[Table]:
     """Return the table of evaluators as the crossed model estimates them; none if it was not fitted."""
-    crossed = found.findings.get("crossed_model")
+    crossed = view.findings.get("crossed_model")
     rows = crossed and crossed["by_evaluator"]
     if not rows:
         return []
@@ -149,14 +147,14 @@ def _shrunk(found: FindingsView) -> list[Table]:
         Column("evaluator", lambda row: row["evaluator"], is_number=False),
         Column("of", lambda row: row["models"], is_number=False),
         Column("responses", lambda row: str(row["responses"])),
-        *detection_columns(found),
+        *detection_columns(view),
     )
     caption = "Evaluators by sensitivity (d′) and bias (c), as the crossed model estimates them"
     shown = [{**row, "models": formatting.listing(row["models"], len(row["models"]))} for row in rows]
     return [Table("evaluators-crossed", caption, columns, shown, shown=200)]
 
 
-def _figure(found: FindingsView, rows: list[dict]) -> Figure | None:
+def _figure(view: FindingsView, rows: list[dict]) -> Figure | None:
     keys = [key for key in ("rt_median_ms", "agreement") if any(row.get(key) is not None for row in rows)]
     if not keys:
         return None
@@ -169,9 +167,9 @@ def _figure(found: FindingsView, rows: list[dict]) -> Figure | None:
         "guessing."
         if _has_truth(rows)
         else f"Each mark is an evaluator: value (across) and {what} (up).",
-        f"{counted(len(rows), 'mark')}, {_range(found, rows)}.",
+        f"{counted(len(rows), 'mark')}, {_range(view, rows)}.",
         lambda width_in: figures.relations.evaluators(
-            rows, found.names, keys[0], width_in, f"value ({found.axis_unit})", 100 / found.answers
+            rows, view.names, keys[0], width_in, f"value ({view.axis_unit})", 100 / view.answers
         ),
-        _table(found, rows),
+        _table(view, rows),
     )

@@ -30,9 +30,9 @@ _FIT_COLUMNS = (
 _TEST = Column("p of fit", lambda row: formatting.bare_p(row["p"]))
 
 
-def section(found: FindingsView) -> Section | None:
+def section(view: FindingsView) -> Section | None:
     """Return the section on estimates from exposures other than the mode; None for other methods."""
-    models = [row for row in found.models if row.get("exposures")]
+    models = [row for row in view.models if row.get("exposures")]
     if not models:
         return None
     at = models[0]["exposures"]["threshold_ms"]["at"]
@@ -43,9 +43,9 @@ def section(found: FindingsView) -> Section | None:
         f"maximum likelihood, whose threshold is the exposure at which {formatting.share(at)} of answers are "
         "right.",
     ]
-    figures = [_functions(found, models[:_SHOWN_MODELS])]
-    if found.findings.get("staircases"):
-        figures.insert(0, _staircases(found, models[:_SHOWN_MODELS]))
+    figures = [_functions(view, models[:_SHOWN_MODELS])]
+    if view.findings.get("staircases"):
+        figures.insert(0, _staircases(view, models[:_SHOWN_MODELS]))
     notes = [
         "The function rises from 50% (guessing) to 1 less the lapse rate, as a logistic of log exposure. Its "
         "fit is not tested, since the exposures of a staircase follow the answers.",
@@ -57,10 +57,10 @@ def section(found: FindingsView) -> Section | None:
         "exposures",
         "Exposures",
         tuple(paragraphs),
-        model_notes=tuple((row["model"], _model_note(found, row)) for row in models[:MOST_DESCRIBED]),
+        model_notes=tuple((row["model"], _model_note(view, row)) for row in models[:MOST_DESCRIBED]),
         more_paragraphs=remaining_note(len(models)),
         tables=(
-            _thresholds(found, models),
+            _thresholds(view, models),
             functions_table({row["model"]: row["exposures"]["pooled"] for row in models}, "trials"),
         ),
         figures=tuple(figures),
@@ -68,9 +68,9 @@ def section(found: FindingsView) -> Section | None:
     )
 
 
-def _model_note(found: FindingsView, row: Row) -> str:
+def _model_note(view: FindingsView, row: Row) -> str:
     reversal, threshold = row["exposures"]["reversal_ms"], row["exposures"]["threshold_ms"]
-    parts = [f"mode {found.score(row)}"]
+    parts = [f"mode {view.score(row)}"]
     if reversal["mean"] is not None:
         mean, around = formatting.amount(reversal["mean"], "ms"), formatting.interval(reversal["ci"], "ms")
         parts.append(f"reversals {mean} ({around})")
@@ -100,7 +100,7 @@ def _limited(pooled: Row, ms: float | None, ci: Sequence[float | None] | None) -
     return psychometric.limited(ms, ci, pooled["shortest_ms"], pooled["longest_ms"])
 
 
-def _thresholds(found: FindingsView, models: Sequence[Row]) -> Table:
+def _thresholds(view: FindingsView, models: Sequence[Row]) -> Table:
     rows: list[dict[str, Any]] = []
     for row in models:
         one = row["exposures"]
@@ -127,10 +127,10 @@ def _thresholds(found: FindingsView, models: Sequence[Row]) -> Table:
     )
     return Table(
         "thresholds",
-        f"Three readings of the exposures, with {found.level} intervals",
+        f"Three readings of the exposures, with {view.level} intervals",
         columns,
         rows,
-        alone=found.alone or "reversals (ms), threshold (ms)",
+        alone=view.alone or "reversals (ms), threshold (ms)",
     )
 
 
@@ -170,11 +170,11 @@ def written_threshold(row: Row) -> str:
     return formatting.threshold(found)
 
 
-def _staircases(found: FindingsView, models: Sequence[Row]) -> Figure:
+def _staircases(view: FindingsView, models: Sequence[Row]) -> Figure:
     import numpy as np
 
     traces = defaultdict(list)
-    for one in found.findings["staircases"]:
+    for one in view.findings["staircases"]:
         traces[one["model"]].append(one["exposure_ms"])
     drawn, rows = {}, []
     for row in models:
@@ -220,7 +220,7 @@ def _staircases(found: FindingsView, models: Sequence[Row]) -> Figure:
     )
 
 
-def _functions(found: FindingsView, models: Sequence[Row]) -> Figure:
+def _functions(view: FindingsView, models: Sequence[Row]) -> Figure:
     drawn = {row["model"]: row["exposures"] for row in models}
     rows = [
         {"model": row["model"], **point, "share": point["right"] / point["total"]}
@@ -242,7 +242,7 @@ def _functions(found: FindingsView, models: Sequence[Row]) -> Figure:
         "Psychometric functions",
         "Right answers by exposure, all evaluators of a model together (larger discs: more answers), with "
         "the "
-        f"fitted function. The diamond is the exposure at which {at} are right, with its {found.level} "
+        f"fitted function. The diamond is the exposure at which {at} are right, with its {view.level} "
         "interval; the dashed line is guessing.",
         "Curves that rise from guessing as exposures lengthen.",
         lambda width_in: figures.exposures.psychometric(drawn, width_in),

@@ -41,12 +41,12 @@ def findings(
     chosen = findings_options or FindingsOptions()
     answers, scores = _scored(answers, exposures, {"margin": chosen.margin, **options})
     report = report_of(answers.method)
-    found = report.findings(answers, scores, chosen, Options(**options))
+    parts = report.findings(answers, scores, chosen, Options(**options))
     if not in_columns:
-        found = {name: [*part] if isinstance(part, ColumnRows) else part for name, part in found.items()}
+        parts = {name: [*part] if isinstance(part, ColumnRows) else part for name, part in parts.items()}
     if not judgment_of(answers.method).has_items:
-        found = {**found, "metrics": metric_rows(answers, scores, chosen.metrics, Options(**options))}
-    return {**scores, "findings": {**found, "surround": altered(answers)}}
+        parts = {**parts, "metrics": metric_rows(answers, scores, chosen.metrics, Options(**options))}
+    return {**scores, "findings": {**parts, "surround": altered(answers)}}
 
 
 def score_findings(answers: Answers, exposures: str = "nominal", **options: Any) -> dict[str, Any]:

@@ -13,16 +13,16 @@ _EACH = 8
 _MODELS = 6
 
 
-def section(found: FindingsView, info: SourceInfo) -> Section | None:
+def section(view: FindingsView, info: SourceInfo) -> Section | None:
     """Return the section of fakes ranked by how often they passed for real; None if stimuli are not named."""
-    rows = found.findings.get("images") or []
+    rows = view.findings.get("images") or []
     if not rows:
         return None
     galleries: list[Gallery] = []
     ranked: list[Row] = []
     guesses, fakes = _counted(rows)
-    has_difficulty = bool(found.findings["crossed_model"])  # which is shown with the same pictures
-    for model in found.names:
+    has_difficulty = bool(view.findings["crossed_model"])  # which is shown with the same pictures
+    for model in view.names:
         most, least = extremes(fakes.get(model, ()), model)
         ranked += [{"rank": f"most {i}", **row} for i, row in enumerate(most, 1)]
         ranked += [{"rank": f"least {i}", **row} for i, row in enumerate(least, 1)]
@@ -31,33 +31,33 @@ def section(found: FindingsView, info: SourceInfo) -> Section | None:
     paragraphs = [
         f"{counted(len(rows), 'picture')} were judged {guesses / len(rows):.1f} times on "
         "average. "
-        f"Fakes judged {FEWEST_GUESSES} times or more are ranked by the end of their {found.level} "
+        f"Fakes judged {FEWEST_GUESSES} times or more are ranked by the end of their {view.level} "
         "interval nearest to the others, so that a picture does not lead by the luck of a few answers."
     ]
     notes = [
         "Of many pictures judged by few people, the extremes are partly luck; new people would judge them "
         "less extremely."
     ]
-    if not found.is_percent:
+    if not view.is_percent:
         notes.append("In HYPE-time pictures are shown for different times, which these shares mix.")
     if not ranked:
         paragraphs = [
             f"{counted(len(rows), 'picture')} were judged, none of the fakes {FEWEST_GUESSES} "
             "times or more; so none is ranked."
         ]
-    tables = (_ranked(found, ranked),) if ranked else ()
+    tables = (_ranked(view, ranked),) if ranked else ()
     return Section(
-        "pictures", "Pictures", tuple(paragraphs), tables=(*tables, _all(found, rows)),
+        "pictures", "Pictures", tuple(paragraphs), tables=(*tables, _all(view, rows)),
         galleries=tuple(galleries), notes=tuple(notes),
     )  # fmt: skip
 
 
-def shown_names(found: FindingsView) -> list[str]:
+def shown_names(view: FindingsView) -> list[str]:
     """Return the names of the stimuli that the page shows as thumbnails."""
-    if found.findings["crossed_model"]:
+    if view.findings["crossed_model"]:
         return []
-    _, fakes = _counted(found.findings.get("images") or [])
-    sides = (side for model in found.names[:_MODELS] for side in extremes(fakes.get(model, ()), model))
+    _, fakes = _counted(view.findings.get("images") or [])
+    sides = (side for model in view.names[:_MODELS] for side in extremes(fakes.get(model, ()), model))
     return [row["image_path"] for side in sides for row in side]
 
 
@@ -112,14 +112,14 @@ def _times(row: Row) -> str:
     return f"{row['number_guesses'] - row['number_guesses_generated']} of {row['number_guesses']}"
 
 
-def _ranked(found: FindingsView, rows: list[Row]) -> Table:
+def _ranked(view: FindingsView, rows: list[Row]) -> Table:
     columns = (
         Column("model", lambda row: row["model"], is_number=False),
         Column("fooled", lambda row: row["rank"], is_number=False),
         Column("picture", lambda row: row["image_path"], is_number=False),
         Column("taken for real", _times),
         Column(
-            f"share, {found.level} interval (%)",
+            f"share, {view.level} interval (%)",
             lambda row: (
                 f"{formatting.amount(100 * row['error'], '', 0)} "
                 f"{formatting.brackets([100 * end for end in row['ci']], 0)}"
@@ -129,7 +129,7 @@ def _ranked(found: FindingsView, rows: list[Row]) -> Table:
     return Table("fooling", "Fakes that fooled people most and least", columns, rows, shown=200)
 
 
-def _all(found: FindingsView, rows: Sequence[Row]) -> Table:
+def _all(view: FindingsView, rows: Sequence[Row]) -> Table:
     columns = (
         Column("model", lambda row: row["model"], is_number=False),
         Column("is", lambda row: "fake" if row["generated"] else "real", is_number=False),

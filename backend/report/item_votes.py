@@ -14,14 +14,14 @@ _SHOWN = 20
 """Rows of the table of items that the page shows."""
 
 
-def section(found: FindingsView, noun: str, what: str) -> Section | None:
+def section(view: FindingsView, noun: str, what: str) -> Section | None:
     """Return the section on items; None if responses name none.
 
     Args:
         noun: what an item is, such as `triplet`.
         what: what the share of an item is of, such as `answers for p1`.
     """
-    sets, rows = found.findings["sets"], found.findings["items"]
+    sets, rows = view.findings["sets"], view.findings["items"]
     if not rows:
         return None
     few = sum(row["single"] for row in sets)
@@ -40,7 +40,7 @@ def section(found: FindingsView, noun: str, what: str) -> Section | None:
         f"{noun.capitalize()}s",
         tuple(paragraphs),
         lead=_sets(sets, noun),
-        tables=(_items(found, rows, noun, what),),
+        tables=(_items(view, rows, noun, what),),
         figures=(_figure(sets, rows, noun, what),),
         notes=(
             f"Reliability: correlation of the {noun}s' shares between random halves of the evaluators, "
@@ -51,9 +51,9 @@ def section(found: FindingsView, noun: str, what: str) -> Section | None:
     )
 
 
-def sentinels(found: FindingsView) -> Section | None:
+def sentinels(view: FindingsView) -> Section | None:
     """Return the section on sentinels by their right answer; None without them."""
-    data = found.findings["sentinels"]
+    data = view.findings["sentinels"]
     if not data:
         return None
     columns = (
@@ -106,7 +106,7 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**row, "reliability": found and found["full"]}
 
 
-def _items(found: FindingsView, rows: Sequence[Mapping[str, Any]], noun: str, what: str) -> Table:
+def _items(view: FindingsView, rows: Sequence[Mapping[str, Any]], noun: str, what: str) -> Table:
     columns = (
         Column("set", lambda row: row["set"], is_number=False),
         Column(noun, lambda row: row["item"], is_number=False),
@@ -114,7 +114,7 @@ def _items(found: FindingsView, rows: Sequence[Mapping[str, Any]], noun: str, wh
         Column(what, lambda row: str(row["votes_for"])),
         Column("share", lambda row: formatting.share(row["share"])),
         Column(
-            f"{found.level} interval (%)",
+            f"{view.level} interval (%)",
             lambda row: formatting.brackets([100 * end for end in row["ci"]], 0),
         ),
     )

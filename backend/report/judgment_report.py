@@ -93,39 +93,39 @@ class JudgmentReport:
         how = scores_of(answers.method)
         return _further_tests(answers, how.values(answers), scores)
 
-    def title(self, found: FindingsView) -> str:
+    def title(self, view: FindingsView) -> str:
         """Return the method in a few words."""
-        return found.method
+        return view.method
 
-    def summary(self, found: FindingsView) -> str:
+    def summary(self, view: FindingsView) -> str:
         """Return the results in two or three plain sentences."""
-        return plain_scores.summary(found)
+        return plain_scores.summary(view)
 
-    def sections(self, found: FindingsView, info: SourceInfo) -> Iterable[Section | None]:
+    def sections(self, view: FindingsView, info: SourceInfo) -> Iterable[Section | None]:
         """Return the sections of the page in order; None for what the responses have no data for."""
-        return (*self.score_sections(found), metrics.section(found), *self.shared(found, info))
+        return (*self.score_sections(view), metrics.section(view), *self.shared(view, info))
 
-    def score_sections(self, found: FindingsView) -> Iterable[Section | None]:
+    def score_sections(self, view: FindingsView) -> Iterable[Section | None]:
         """Return the sections on scores, which need no other findings than `further_tests`."""
-        return plain_scores.section(found), comparisons.section(found)
+        return plain_scores.section(view), comparisons.section(view)
 
-    def shared(self, found: FindingsView, info: SourceInfo) -> Iterable[Section | None]:
+    def shared(self, view: FindingsView, info: SourceInfo) -> Iterable[Section | None]:
         """Return the sections that every judgment has: on evaluators, and on the settings."""
         return (
-            evaluators.section(found),
-            attention_section.section(found),
-            browsers.section(found),
-            surround.section(found),
-            questions.section(found, info),
-            attrition.section(found),
-            methods.section(found, info),
+            evaluators.section(view),
+            attention_section.section(view),
+            browsers.section(view),
+            surround.section(view),
+            questions.section(view, info),
+            attrition.section(view),
+            methods.section(view, info),
         )
 
-    def shown_names(self, found: FindingsView) -> Sequence[str]:
+    def shown_names(self, view: FindingsView) -> Sequence[str]:
         """Return the names of the pictures that the page shows as thumbnails."""
         return ()
 
-    def marked_names(self, found: FindingsView) -> Sequence[str]:
+    def marked_names(self, view: FindingsView) -> Sequence[str]:
         """Return the names of the pictures that the page shows larger, with marks on them."""
         return ()
 

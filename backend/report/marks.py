@@ -18,9 +18,9 @@ _PANELS = 9
 _REALS = "real pictures"
 
 
-def section(found: FindingsView, info: SourceInfo) -> Section | None:
+def section(view: FindingsView, info: SourceInfo) -> Section | None:
     """Return the section of heat maps and marks; None if there are no marks."""
-    data = found.findings.get("marks")
+    data = view.findings.get("marks")
     if not data:
         return None
     groups = [{**group, "name": _name(group)} for group in data["groups"]]
@@ -37,14 +37,14 @@ def section(found: FindingsView, info: SourceInfo) -> Section | None:
         model_notes=tuple((group["name"], _group_note(group)) for group in _first(groups, _PANELS - 1)),
         tables=(*([_pictures(pictures)] if pictures else []), _all(data["rows"])),
         figures=(_figure(groups, data["rows"]),),
-        galleries=tuple(_galleries(found, info, groups, data["rows"])),
-        notes=(*_notes(found), *notes),
+        galleries=tuple(_galleries(view, info, groups, data["rows"])),
+        notes=(*_notes(view), *notes),
     )
 
 
-def shown_names(found: FindingsView) -> list[str]:
+def shown_names(view: FindingsView) -> list[str]:
     """Return the names of the stimuli on which the page shows marks."""
-    groups = _first((found.findings.get("marks") or {}).get("groups") or [], _MODELS)
+    groups = _first((view.findings.get("marks") or {}).get("groups") or [], _MODELS)
     return [*dict.fromkeys(row["picture"] for group in groups for row in group["pictures"])]
 
 
@@ -95,7 +95,7 @@ def _most(where: Mapping[str, float]) -> str:
 
 
 def _galleries(
-    found: FindingsView, info: SourceInfo, groups: list[dict[str, Any]], rows: list[dict[str, Any]]
+    view: FindingsView, info: SourceInfo, groups: list[dict[str, Any]], rows: list[dict[str, Any]]
 ) -> list[Gallery]:
     made = []
     for group in _first(groups, _MODELS):
@@ -106,7 +106,7 @@ def _galleries(
             of = "real picture" if group["model"] is None else f"fake by {group['model']}"
             pictures.append(
                 Thumbnail(
-                    drawn(some, info.marked.get(row["picture"]), bool(found.data["simulated"])),
+                    drawn(some, info.marked.get(row["picture"]), bool(view.data["simulated"])),
                     _caption(row),
                     f"Heat map of {counted(row['marks'], 'mark')} on a {of}: most in the {row['where']} "
                     f"({formatting.share(row['share_there'])})",
@@ -183,10 +183,10 @@ def _all(rows: list[dict[str, Any]]) -> Table:
     return Table("marks", "All marks", columns, rows, shown=20, is_folded=True)
 
 
-def _notes(found: FindingsView) -> list[str]:
+def _notes(view: FindingsView) -> list[str]:
     return [
         "Agreement is 1 if all marks of a picture are at the same position, and 0 if they agree no more than "
         "marks of different pictures do. Beyond chance: fewer than "
-        f"{formatting.share(found.alpha)} of as many marks sampled from all pictures agree as well; of many "
+        f"{formatting.share(view.alpha)} of as many marks sampled from all pictures agree as well; of many "
         "pictures without anything to mark, as many would be so by luck."
     ]

@@ -6,12 +6,12 @@ from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Column, Section, Table
 
 
-def section(found: FindingsView, info: SourceInfo) -> Section:
+def section(view: FindingsView, info: SourceInfo) -> Section:
     """Return the section on the settings of the scoring and, if there is one, of the study."""
-    settings = found.data["settings"]
+    settings = view.data["settings"]
     rows = [
         ("source", info.source),
-        ("method", found.method),
+        ("method", view.method),
         ("bootstrap", settings["bootstrap"]),
         ("iterations", settings["iterations"]),
         ("seed", settings["seed"]),
@@ -25,7 +25,7 @@ def section(found: FindingsView, info: SourceInfo) -> Section:
     if info.study:
         tables.append(_table("study", "Study", info.study))
     return Section(
-        "settings", "Settings", (_cite(found, info),), tables=tuple(tables), notes=tuple(info.notes)
+        "settings", "Settings", (_cite(view, info),), tables=tuple(tables), notes=tuple(info.notes)
     )
 
 
@@ -45,11 +45,11 @@ def _text(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _cite(found: FindingsView, info: SourceInfo) -> str:
-    judgment = judgment_of(found.data["method"])
+def _cite(view: FindingsView, info: SourceInfo) -> str:
+    judgment = judgment_of(view.data["method"])
     if judgment.name != "real_or_fake":
-        return f"{found.method} ({judgment.source}), scored with openhype {info.version} on {info.date}."
-    method = "HYPE-infinity" if found.is_percent else "HYPE-time"
+        return f"{view.method} ({judgment.source}), scored with openhype {info.version} on {info.date}."
+    method = "HYPE-infinity" if view.is_percent else "HYPE-time"
     return (
         f"{method} (Zhou et al., 2019: HYPE: A Benchmark for Human eYe Perceptual Evaluation of Generative "
         "Models), "

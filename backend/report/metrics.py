@@ -98,9 +98,9 @@ def _shared_notes(rows: Sequence[Row]) -> dict[str, str]:
     return found
 
 
-def section(found: FindingsView) -> Section | None:
+def section(view: FindingsView) -> Section | None:
     """Return the section on correlations of scores with automatic metrics; None if there are none."""
-    rows = found.findings.get("metrics") or []
+    rows = view.findings.get("metrics") or []
     if not rows:
         return None
     drawn = [row for row in rows if row["values"]][:_MOST_DRAWN]
@@ -111,9 +111,9 @@ def section(found: FindingsView) -> Section | None:
         "metrics",
         TITLE,
         (_introduction(rows, shared),),
-        model_notes=tuple((_name(row), _sentence(found, row, shared)) for row in few),
-        tables=(_correlations(found, rows), _kendall(found, rows)) if known else (),
-        figures=(_figure(found, rows, drawn),) if drawn else (),
+        model_notes=tuple((_name(row), _sentence(view, row, shared)) for row in few),
+        tables=(_correlations(view, rows), _kendall(view, rows)) if known else (),
+        figures=(_figure(view, rows, drawn),) if drawn else (),
         notes=tuple(_notes(rows)) if known else (),
     )
 
@@ -159,7 +159,7 @@ def _correlation(row: Row) -> str:
     return f"Spearman's {formatting.rho(row)}, over {models}{without}."
 
 
-def _sentence(found: FindingsView, row: Row, shared: Mapping[str, str]) -> str:
+def _sentence(view: FindingsView, row: Row, shared: Mapping[str, str]) -> str:
     """Return the correlation of one metric with its intervals, in words.
 
     Args:
@@ -170,7 +170,7 @@ def _sentence(found: FindingsView, row: Row, shared: Mapping[str, str]) -> str:
         return text
     others = [f"other {what}, {_interval(row[f'{what}_ci'])}" for what in _OVER if row[f"{what}_ci"]]
     if others:
-        text += f" {found.level} interval with {'; with '.join(others)}."
+        text += f" {view.level} interval with {'; with '.join(others)}."
     return text + "".join(
         f" No interval over {what}: {row[f'{what}_note']}."
         for what in _OVER
@@ -192,7 +192,7 @@ def _without_values(rows: Sequence[Row]) -> list[dict[str, Any]]:
     return [{key: cell for key, cell in row.items() if key != "values"} for row in rows]
 
 
-def _correlations(found: FindingsView, rows: Sequence[Row]) -> Table:
+def _correlations(view: FindingsView, rows: Sequence[Row]) -> Table:
     columns = (
         Column("metric", _name, is_number=False),
         Column("ρ", lambda row: formatting.coefficient(row["rho"])),
@@ -204,12 +204,12 @@ def _correlations(found: FindingsView, rows: Sequence[Row]) -> Table:
         Column("models", lambda row: str(row["models"])),
     )
     caption = (
-        f"Rank correlation of scores with metrics: Spearman's ρ with {found.level} intervals, Kendall's τ"
+        f"Rank correlation of scores with metrics: Spearman's ρ with {view.level} intervals, Kendall's τ"
     )
     return Table("metrics", caption, columns, _without_values(rows), alone="other evaluators")
 
 
-def _kendall(found: FindingsView, rows: Sequence[Row]) -> Table:
+def _kendall(view: FindingsView, rows: Sequence[Row]) -> Table:
     columns = (
         Column("metric", _name, is_number=False),
         Column("τ", lambda row: formatting.coefficient(row["tau"])),
@@ -221,12 +221,12 @@ def _kendall(found: FindingsView, rows: Sequence[Row]) -> Table:
     )
     of_tau = ("tau", "tau_evaluators_ci", "tau_models_ci", "tau_p", "tau_p_exact")
     data = [{name: row[name] for name in ("metric", "direction", *of_tau, "models")} for row in rows]
-    caption = f"Kendall's τ of scores with metrics, with {found.level} intervals"
+    caption = f"Kendall's τ of scores with metrics, with {view.level} intervals"
     return Table("metrics-kendall", caption, columns, data, is_folded=True, alone="other evaluators")
 
 
-def _figure(found: FindingsView, rows: Sequence[Row], drawn: Sequence[Row]) -> Figure:
-    panels = [{**row, "points": [*_points(found, row)]} for row in drawn]
+def _figure(view: FindingsView, rows: Sequence[Row], drawn: Sequence[Row]) -> Figure:
+    panels = [{**row, "points": [*_points(view, row)]} for row in drawn]
     values = Table(
         "metric-values",
         "Metrics and scores by model",
@@ -234,12 +234,12 @@ def _figure(found: FindingsView, rows: Sequence[Row], drawn: Sequence[Row]) -> F
             Column("metric", lambda row: row["metric"], is_number=False),
             Column("model", lambda row: row["model"], is_number=False),
             Column("value", lambda row: f"{row['value']:g}".replace("-", formatting.MINUS)),
-            Column("score", lambda row: formatting.amount(row["score"], found.unit, _digits(found))),
-            Column(f"{found.level} interval", lambda row: formatting.brackets(row["ci"], _digits(found))),
+            Column("score", lambda row: formatting.amount(row["score"], view.unit, _digits(view))),
+            Column(f"{view.level} interval", lambda row: formatting.brackets(row["ci"], _digits(view))),
         ),
-        [{"metric": row["metric"], **point} for row in rows for point in _points(found, row)],
+        [{"metric": row["metric"], **point} for row in rows for point in _points(view, row)],
         shown=150,
-        alone=found.alone,
+        alone=view.alone,
     )
 
     first = "" if len(drawn) == len(rows) else f" The first {len(drawn)} of {len(rows)} metrics."
@@ -247,16 +247,16 @@ def _figure(found: FindingsView, rows: Sequence[Row], drawn: Sequence[Row]) -> F
         "metrics",
         "Scores beside automatic metrics",
         "Each model's metric (across) and score (up), with Spearman's rank correlation. Lines are the "
-        f"{found.level} intervals of the scores.{first}",
+        f"{view.level} intervals of the scores.{first}",
         " ".join(f"{row['metric']}: {_correlation(row)}" for row in drawn),
-        lambda width_in: figures.relations.metrics(panels, _label(found), width_in),
+        lambda width_in: figures.relations.metrics(panels, _label(view), width_in),
         values,
     )
 
 
-def _points(found: FindingsView, row: Row) -> Iterator[dict[str, Any]]:
+def _points(view: FindingsView, row: Row) -> Iterator[dict[str, Any]]:
     """Yield value, score and the score's interval of each model that has the metric."""
-    for model in found.models:
+    for model in view.models:
         if model["model"] in row["values"]:
             yield {
                 "model": model["model"],
@@ -266,16 +266,16 @@ def _points(found: FindingsView, row: Row) -> Iterator[dict[str, Any]]:
             }
 
 
-def _digits(found: FindingsView) -> int:
-    return 1 if found.unit in ("percent", "ms") else 2
+def _digits(view: FindingsView) -> int:
+    return 1 if view.unit in ("percent", "ms") else 2
 
 
-def _label(found: FindingsView) -> str:
+def _label(view: FindingsView) -> str:
     """Return what the scores are, for an axis."""
-    if found.unit == "ms":
+    if view.unit == "ms":
         return "score (ms)"
-    what = method_named(found.data["method"]).score.partition(", ")[2].partition(":")[0]
-    return f"{what.removeprefix('share of ')} ({'%' if found.is_percent else 'log-odds'})"
+    what = method_named(view.data["method"]).score.partition(", ")[2].partition(":")[0]
+    return f"{what.removeprefix('share of ')} ({'%' if view.is_percent else 'log-odds'})"
 
 
 def _notes(rows: Sequence[Row]) -> Iterator[str]:

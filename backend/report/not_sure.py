@@ -11,15 +11,15 @@ _MEANING = (
 )
 
 
-def section(found: FindingsView) -> Section | None:
+def section(view: FindingsView) -> Section | None:
     """Return the section on the shares of answers `not_sure`; None if there are none."""
-    if not any("not_sure" in row for row in found.models):
+    if not any("not_sure" in row for row in view.models):
         return None
     columns = (
         Column("model", lambda row: row["model"], is_number=False),
         Column("not sure (%)", lambda row: formatting.amount(row["not_sure"])),
-        Column(f"{found.level} interval", lambda row: formatting.brackets(row["not_sure_ci"])),
+        Column(f"{view.level} interval", lambda row: formatting.brackets(row["not_sure_ci"])),
     )
-    rows = [{key: row[key] for key in ("model", "not_sure", "not_sure_ci")} for row in found.models]
-    table = Table("not-sure", "Share of answers “not sure”", columns, rows, alone=found.alone)
+    rows = [{key: row[key] for key in ("model", "not_sure", "not_sure_ci")} for row in view.models]
+    table = Table("not-sure", "Share of answers “not sure”", columns, rows, alone=view.alone)
     return Section("not-sure", "Not sure", (_MEANING,), lead=table, brief=(table,))

@@ -141,9 +141,9 @@ def bootstrap(values: Sequence[float], drawn: int | None = None, level: float = 
     """
     values = list(values)
     count = len(values) if drawn is None else drawn
-    found = bootstraps.exact(values, count, level)
-    if found is not None:
-        return found
+    interval = bootstraps.exact(values, count, level)
+    if interval is not None:
+        return interval
     rng = np.random.default_rng(0)
     return bootstraps.monte_carlo(values, count, level, bootstraps.ITERATIONS, rng)
 

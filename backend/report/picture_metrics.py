@@ -177,8 +177,8 @@ def _columns(
             columns.append(Column(name, partial(_number, metric, 3)))
             columns.append(Column(f"SD of {name}", partial(_number, f"{metric}_sd", 3)))
             continue
-        found = [{"value": row[metric], "ci": row[f"{metric}_ci"]} for row in rows]
-        digits = _SHARE_DIGITS if metric in _SHARES else max(map(_needed, found), default=0)
+        cells = [{"value": row[metric], "ci": row[f"{metric}_ci"]} for row in rows]
+        digits = _SHARE_DIGITS if metric in _SHARES else max(map(_needed, cells), default=0)
         columns.append(Column(name, partial(_cell, metric, digits)))
     if metrics is SMALLER_IS_CLOSER and any(row["kid_sd"] is not None for row in rows):
         size = max(row["kid_sd_subsets_of"] or 0 for row in rows)

@@ -9,16 +9,16 @@ from backend.report.context import FindingsView
 from backend.report.elements import Column, Figure, Section, Table
 
 
-def section(found: FindingsView) -> Section | None:
+def section(view: FindingsView) -> Section | None:
     """Return the section on interval widths, intervals over stimuli too, and reliability; None if empty."""
-    curves = {row["model"]: row["width"] for row in found.models if row.get("width")}
-    crossed = [row for row in found.models if row["interval"] and row["interval"]["pictures"] is not None]
-    reliable = _reliability(found)
+    curves = {row["model"]: row["width"] for row in view.models if row.get("width")}
+    crossed = [row for row in view.models if row["interval"] and row["interval"]["pictures"] is not None]
+    reliable = _reliability(view)
     if not (curves or crossed or reliable):
         return None
     paragraphs = []
     if curves:
-        paragraphs.append(_width_words(found, curves))
+        paragraphs.append(_width_words(view, curves))
     if crossed:
         paragraphs.append(
             "Pictures are a sample as well as people. The intervals count both and hold for other pictures "
@@ -26,13 +26,13 @@ def section(found: FindingsView) -> Section | None:
             "all saw the same few, much."
         )
     paragraphs += reliable
-    tables = [_intervals(found)] if any(row["ci"] for row in found.models) else []
+    tables = [_intervals(view)] if any(row["ci"] for row in view.models) else []
     return Section(
         "precision",
         "Precision",
         tuple(paragraphs),
         tables=tuple(tables),
-        figures=(_figure(found, curves),) if curves else (),
+        figures=(_figure(view, curves),) if curves else (),
         notes=(
             "Cost and time take each evaluator to be paid for right answers and to need some seconds a "
             "picture, ten at a time; the command openhype plan reckons with your own numbers.",
@@ -42,7 +42,7 @@ def section(found: FindingsView) -> Section | None:
     )
 
 
-def _width_words(found: FindingsView, curves: dict[str, list]) -> str:
+def _width_words(view: FindingsView, curves: dict[str, list]) -> str:
     worst = max(curves, key=lambda model: curves[model][0]["width"])
     by_count = {row["evaluators"]: row for row in curves[worst]}
     text = (
@@ -52,32 +52,32 @@ def _width_words(found: FindingsView, curves: dict[str, list]) -> str:
     if 30 in by_count and 120 in by_count:
         text += (
             f" For {worst}, whose evaluators differ most, "
-            f"{formatting.amount(by_count[30]['width'], found.points)} wide "
-            f"with 30 evaluators becomes {formatting.amount(by_count[120]['width'], found.points)} with 120."
+            f"{formatting.amount(by_count[30]['width'], view.points)} wide "
+            f"with 30 evaluators becomes {formatting.amount(by_count[120]['width'], view.points)} with 120."
         )
     return text
 
 
-def _figure(found: FindingsView, curves: dict[str, list]) -> Figure:
-    taken = {row["model"]: row["evaluators"] for row in found.models}
+def _figure(view: FindingsView, curves: dict[str, list]) -> Figure:
+    taken = {row["model"]: row["evaluators"] for row in view.models}
     return Figure(
         "width",
         "Interval width against the number of evaluators",
-        f"Width of the {found.level} percentile interval (paper) with 10 to 120 evaluators sampled from "
+        f"Width of the {view.level} percentile interval (paper) with 10 to 120 evaluators sampled from "
         "those there are, and what so many would cost and take. A dotted line marks how many a model has.",
         f"Lines of {counted(len(curves), 'model')} that fall as evaluators are added.",
-        lambda width_in: figures.precision.width(curves, taken, found.unit, found.level, width_in),
-        _width_table(found, curves),
+        lambda width_in: figures.precision.width(curves, taken, view.unit, view.level, width_in),
+        _width_table(view, curves),
     )
 
 
-def _width_table(found: FindingsView, curves: dict[str, list]) -> Table:
+def _width_table(view: FindingsView, curves: dict[str, list]) -> Table:
     rows = [{"model": model, **row} for model, curve in curves.items() for row in curve]
     columns = (
         Column("model", lambda row: row["model"], is_number=False),
         Column("evaluators", lambda row: str(row["evaluators"])),
         Column("SD", lambda row: formatting.amount(row["std"], "", 2)),
-        Column(f"width ({found.points})", lambda row: formatting.amount(row["width"])),
+        Column(f"width ({view.points})", lambda row: formatting.amount(row["width"])),
         Column("cost (USD)", lambda row: f"{row['usd']:,.2f}"),
         Column("time (hours)", lambda row: formatting.amount(row["hours"], "", 1)),
     )
@@ -85,9 +85,9 @@ def _width_table(found: FindingsView, curves: dict[str, list]) -> Table:
     return Table("width", caption, columns, rows, shown=150, alone="all")
 
 
-def _intervals(found: FindingsView) -> Table:
+def _intervals(view: FindingsView) -> Table:
     rows: list[dict[str, Any]] = []
-    for row in found.models:
+    for row in view.models:
         interval = row["interval"] or {}
         rows.append(
             {
@@ -120,9 +120,9 @@ def _intervals(found: FindingsView) -> Table:
             Column("r of halves, by picture", lambda row: formatting.coefficient(row["image_half"])),
             Column("stepped up", lambda row: formatting.coefficient(row["image_full"])),
         ]
-    unit = "percent" if found.is_percent else "ms"
-    caption = f"{found.level} intervals of the scores ({unit})"
-    return Table("intervals", caption, tuple(columns), rows, alone=found.alone or "percentile (paper)")
+    unit = "percent" if view.is_percent else "ms"
+    caption = f"{view.level} intervals of the scores ({unit})"
+    return Table("intervals", caption, tuple(columns), rows, alone=view.alone or "percentile (paper)")
 
 
 def _halves(found: Mapping[str, float | None] | None) -> dict[str, float | None]:
@@ -130,9 +130,9 @@ def _halves(found: Mapping[str, float | None] | None) -> dict[str, float | None]
     return {f"image_{key}": found[key] if found else None for key in ("half", "full")}
 
 
-def _reliability(found: FindingsView) -> list[str]:
+def _reliability(view: FindingsView) -> list[str]:
     paragraphs = []
-    models = found.findings.get("reliability")
+    models = view.findings.get("reliability")
     if models and models["full"] is not None:
         paragraphs.append(
             "Reliability: halves of the evaluators, split at random, put the models in scores that "
@@ -141,9 +141,7 @@ def _reliability(found: FindingsView) -> list[str]:
             "that is "
             f"{formatting.coefficient(models['full'])} of at most 1."
         )
-    images = [
-        (row["model"], row["image_reliability"]) for row in found.models if row.get("image_reliability")
-    ]
+    images = [(row["model"], row["image_reliability"]) for row in view.models if row.get("image_reliability")]
     images = [(model, one) for model, one in images if one["full"] is not None]
     if images:
         low, high = (choose(images, key=lambda one: one[1]["full"]) for choose in (min, max))

@@ -9,9 +9,9 @@ from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Column, Section, Table
 
 
-def section(found: FindingsView, info: SourceInfo) -> Section | None:
+def section(view: FindingsView, info: SourceInfo) -> Section | None:
     """Return the section on the answers of finished sessions; None if nothing was asked."""
-    questions = found.findings.get("questions")
+    questions = view.findings.get("questions")
     if not questions:
         return None
     tables = [_counts(questions), _numbers(questions), _texts(info)]

@@ -14,9 +14,9 @@ _NO_REASON = "none given"
 _COMMENTS_SHOWN = 10
 
 
-def section(found: FindingsView) -> Section | None:
+def section(view: FindingsView) -> Section | None:
     """Return the section on reasons and comments; None if there are neither."""
-    data, comments = found.findings.get("reasons"), found.findings.get("comments") or []
+    data, comments = view.findings.get("reasons"), view.findings.get("comments") or []
     if not data and not comments:
         return None
     rows = data["rows"] if data else []
@@ -28,15 +28,15 @@ def section(found: FindingsView) -> Section | None:
             f"{counted(len(comments), 'answer has', 'answers have')} a comment; comments are listed as they "
             "were written, and not interpreted."
         )
-    tables = [_table(found, rows, response) for response in ("fake", "real", NOT_SURE)]
+    tables = [_table(view, rows, response) for response in ("fake", "real", NOT_SURE)]
     return Section(
         "reasons",
         "Reasons",
         tuple(paragraphs),
-        model_notes=tuple((model, _model_note(found, called, model)) for model in models[:MOST_DESCRIBED]),
+        model_notes=tuple((model, _model_note(view, called, model)) for model in models[:MOST_DESCRIBED]),
         more_paragraphs=remaining_note(len(models)),
         tables=(*(table for table in tables if table.rows), *([_comments(comments)] if comments else [])),
-        notes=tuple(_notes(found)) if rows else (),
+        notes=tuple(_notes(view)) if rows else (),
     )
 
 
@@ -48,7 +48,7 @@ def _meaning() -> str:
     )
 
 
-def _model_note(found: FindingsView, rows: list[dict[str, Any]], model: str) -> str:
+def _model_note(view: FindingsView, rows: list[dict[str, Any]], model: str) -> str:
     mine = [row for row in rows if row["model"] == model and row["reason"] is not None]
     total = mine[0]["of"]
     common = sorted((row for row in mine if row["answers"]), key=lambda row: -row["answers"])[:3]
@@ -56,7 +56,7 @@ def _model_note(found: FindingsView, rows: list[dict[str, Any]], model: str) -> 
         return f"no reason was given for the {counted(total, 'answer')} “fake”."
     named = [f"{row['reason']} ({formatting.share(row['share'])})" for row in common]
     text = f"of {counted(total, 'answer')} “fake”, most were for {formatting.listing(named)}"
-    apart = [row for row in mine if row["p_holm"] is not None and row["p_holm"] < found.alpha]
+    apart = [row for row in mine if row["p_holm"] is not None and row["p_holm"] < view.alpha]
     for is_more, what in ((True, "more often for fakes than for reals"), (False, "more often for reals")):
         some = [row["reason"] for row in apart if (row["difference"] > 0) == is_more]
         if some:
@@ -64,7 +64,7 @@ def _model_note(found: FindingsView, rows: list[dict[str, Any]], model: str) -> 
     return f"{text}." if apart else f"{text}; none is shown to be given more often for fakes or for reals."
 
 
-def _table(found: FindingsView, rows: list[dict[str, Any]], response: str) -> Table:
+def _table(view: FindingsView, rows: list[dict[str, Any]], response: str) -> Table:
     def with_ci(key: str, ci: str):
         return lambda row: formatting.share_estimate(row[key], row[ci], 0)
 
@@ -79,8 +79,8 @@ def _table(found: FindingsView, rows: list[dict[str, Any]], response: str) -> Ta
         Column("p (Holm)", lambda row: formatting.bare_p(row["p_holm"])),
     )
     own = [row for row in rows if row["response"] == response]
-    caption = f"Reasons for the answer “{response.replace('_', ' ')}”, with {found.level} intervals"
-    return Table(f"reasons_{response}", caption, columns, own, shown=120, alone=found.alone)
+    caption = f"Reasons for the answer “{response.replace('_', ' ')}”, with {view.level} intervals"
+    return Table(f"reasons_{response}", caption, columns, own, shown=120, alone=view.alone)
 
 
 def _comments(comments: list[dict[str, Any]]) -> Table:
@@ -95,10 +95,10 @@ def _comments(comments: list[dict[str, Any]]) -> Table:
     return Table("comments", "Comments", columns, comments, shown=_COMMENTS_SHOWN, is_folded=True)
 
 
-def _notes(found: FindingsView) -> list[str]:
+def _notes(view: FindingsView) -> list[str]:
     return [
         "Shares are of all answers of the kind, those without a reason included; several reasons may be "
-        f"given for one answer. The {found.level} intervals of shares and differences are over "
-        f"{found.sampled}; the p-values of differences are corrected for the number of reasons by Holm’s "
+        f"given for one answer. The {view.level} intervals of shares and differences are over "
+        f"{view.sampled}; the p-values of differences are corrected for the number of reasons by Holm’s "
         "method, separately for each model."
     ]

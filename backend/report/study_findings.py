@@ -28,13 +28,13 @@ def study_findings(
         InvalidInput: as in `study_data.study_answers` and `findings.findings`.
     """
     answers = study_answers(store, study, simulated)
-    found = findings(answers, findings_options, exposures=exposures, **options)
-    left = attrition(store, study, now, found["settings"]["level"], simulated)
+    result = findings(answers, findings_options, exposures=exposures, **options)
+    left = attrition(store, study, now, result["settings"]["level"], simulated)
     flashes = _mistimed(store, study, simulated) if study.protocol.has_flashes else None
     more = {"attrition": left, "mistimed": flashes}
     if study.questions:
         more["questions"] = question_answers.summaries(store, study, simulated)
-    return {**found, "findings": {**found["findings"], **more}}
+    return {**result, "findings": {**result["findings"], **more}}
 
 
 def _mistimed(store: Store, study: Study, simulated: bool) -> list[dict[str, Any]]:

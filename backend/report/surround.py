@@ -22,9 +22,9 @@ _MEANINGS = {
 }
 
 
-def section(found: FindingsView) -> Section | None:
+def section(view: FindingsView) -> Section | None:
     """Return what differed in how pictures were shown; None if nothing did."""
-    rows = found.findings.get("surround")
+    rows = view.findings.get("surround")
     if not rows:
         return None
     text = (

@@ -6,17 +6,17 @@ from backend.report.context import FindingsView
 from backend.report.elements import Column, Figure, Row, Section, Table
 
 
-def progress(found: FindingsView) -> Section | None:
+def progress(view: FindingsView) -> Section | None:
     """Return the section on scores of checkpoints in order of training; None if there are none."""
-    lines = found.findings.get("progress") or []
+    lines = view.findings.get("progress") or []
     if not lines:
         return None
     model_notes = []
     for line in lines:
         first, last = line["points"][0], line["points"][-1]
         text = (
-            f"from {formatting.amount(first['score'], found.unit)} {formatting.brackets(_ci(first))} at "
-            f"step {first['at']:,.0f} to {formatting.amount(last['score'], found.unit)} "
+            f"from {formatting.amount(first['score'], view.unit)} {formatting.brackets(_ci(first))} at "
+            f"step {first['at']:,.0f} to {formatting.amount(last['score'], view.unit)} "
             f"{formatting.brackets(_ci(last))} at step {last['at']:,.0f}"
         )
         if line["trend"] and line["trend"]["rho"] is not None:
@@ -26,20 +26,18 @@ def progress(found: FindingsView) -> Section | None:
     columns = (
         Column("model", lambda row: row["model"], is_number=False),
         Column("step", lambda row: f"{row['at']:,.0f}"),
-        Column(
-            "score (%)" if found.is_percent else "score (ms)", lambda row: formatting.amount(row["score"])
-        ),
-        Column(f"{found.level} interval", lambda row: formatting.brackets(_ci(row))),
+        Column("score (%)" if view.is_percent else "score (ms)", lambda row: formatting.amount(row["score"])),
+        Column(f"{view.level} interval", lambda row: formatting.brackets(_ci(row))),
         Column("evaluators", lambda row: str(row["evaluators"])),
     )
-    table = Table("progress", "Scores by step of training", columns, rows, alone=found.alone)
+    table = Table("progress", "Scores by step of training", columns, rows, alone=view.alone)
 
     figure = Figure(
         "progress",
         "Progress over training",
-        f"Scores of checkpoints with their {found.level} intervals, by step of training.",
+        f"Scores of checkpoints with their {view.level} intervals, by step of training.",
         " ".join(f"{name}: {text}" for name, text in model_notes),
-        lambda width_in: figures.relations.progress(lines, found.unit, width_in),
+        lambda width_in: figures.relations.progress(lines, view.unit, width_in),
         table,
     )
     return Section(
@@ -51,23 +49,21 @@ def _ci(row: Row) -> list[float] | None:
     return row["interval"] and row["interval"]["ci"]
 
 
-def classes(found: FindingsView) -> Section | None:
+def classes(view: FindingsView) -> Section | None:
     """Return the section on scores by class; None if there are fewer than two classes."""
-    found_classes = found.findings.get("classes") or []
+    found_classes = view.findings.get("classes") or []
     if not found_classes:
         return None
     rows = [{"class": one["class"], **row} for one in found_classes for row in one["models"]]
     columns = [
         Column("class", lambda row: row["class"], is_number=False),
         Column("model", lambda row: row["model"], is_number=False),
-        Column(
-            "score (%)" if found.is_percent else "score (ms)", lambda row: formatting.amount(row["score"])
-        ),
-        Column(f"{found.level} interval", lambda row: formatting.brackets(_ci(row))),
+        Column("score (%)" if view.is_percent else "score (ms)", lambda row: formatting.amount(row["score"])),
+        Column(f"{view.level} interval", lambda row: formatting.brackets(_ci(row))),
         Column("evaluators", lambda row: str(row["evaluators"])),
         Column("responses", lambda row: f"{row['responses']:,}"),
     ]
-    table = Table("classes", "Scores by class", tuple(columns), rows, shown=200, alone=found.alone)
+    table = Table("classes", "Scores by class", tuple(columns), rows, shown=200, alone=view.alone)
     paragraphs = (
         f"Scores by class, for {counted(len(found_classes), 'class', 'classes')}. Each is from a "
         "part of the "

@@ -66,15 +66,15 @@ def write(report: Report, out: Path, progress: Callable[..., Iterable] | None = 
 
 def _data(report: Report) -> Mapping[str, Any]:
     """Return the data of a report; more than `LONG` rows of images are only in the tables of images."""
-    found, files = report.data.get("findings"), {}
-    if not found:
+    findings, files = report.data.get("findings"), {}
+    if not findings:
         return report.data
-    if len(found.get("images") or ()) > LONG:
-        found = {name: value for name, value in found.items() if name != "images"}
+    if len(findings.get("images") or ()) > LONG:
+        findings = {name: value for name, value in findings.items() if name != "images"}
         files["images"] = "tables/images.csv.gz"
-    crossed = found.get("crossed_model")
+    crossed = findings.get("crossed_model")
     if crossed and len(crossed["by_picture"]) > LONG:
         crossed = {name: value for name, value in crossed.items() if name != "by_picture"}
-        found = {**found, "crossed_model": crossed}
+        findings = {**findings, "crossed_model": crossed}
         files["by_picture"] = "tables/difficulty.csv.gz"
-    return {**report.data, "findings": found, "files": files} if files else report.data
+    return {**report.data, "findings": findings, "files": files} if files else report.data

@@ -80,13 +80,13 @@ def agreement_of(
 
     metrics, remarks = dict(arrays or {}), []
     for name, path in files.items():
-        found = read_distances(path, votes.kind, votes.items)
-        metrics[name] = found.values
-        if found.extra:
-            count = len(found.extra)
+        distances = read_distances(path, votes.kind, votes.items)
+        metrics[name] = distances.values
+        if distances.extra:
+            count = len(distances.extra)
             remarks.append(
                 f"{path}: {count:,} {'item has' if count == 1 else 'items have'} no vote and "
-                f"{'is' if count == 1 else 'are'} left out: {listed(found.extra)}"
+                f"{'is' if count == 1 else 'are'} left out: {listed(distances.extra)}"
             )
     data = agreement(votes, metrics, level)
     return Agreement({**data, "described": dict(described)} if described else data, tuple(remarks))

@@ -78,11 +78,11 @@ def read_start(net: str, trunk: Path, start: str | None, version: str, options: 
         NotInstalled: PyTorch is missing, or too old.
         NotFound, InvalidInput: a file is not there, or not what it must be; the start is of another version.
     """
-    found = read_trunk(trunk, net)
+    weights = read_trunk(trunk, net)
     kind = start or (RANDOM if options.schedule == PAPER else UNIFORM)
     if kind in (UNIFORM, RANDOM):
-        made = start_of(kind, found.net.widths, options.seed)
-        return Weights(found, trunk, made, None, version or VERSIONS[0], None)
+        made = start_of(kind, weights.net.widths, options.seed)
+        return Weights(weights, trunk, made, None, version or VERSIONS[0], None)
     path = Path(kind)
     linear = read_parts(path).linear
     if linear is None or linear.net != net:
@@ -94,8 +94,8 @@ def read_start(net: str, trunk: Path, start: str | None, version: str, options: 
         raise InvalidInput(
             f"{printable(path)} has the published linear layers of LPIPS v{linear.version}, not v{version}"
         )
-    made = start_of(FILE, found.net.widths, options.seed, linear.weights)
-    return Weights(found, trunk, made, path, version or linear.version or VERSIONS[0], linear)
+    made = start_of(FILE, weights.net.widths, options.seed, linear.weights)
+    return Weights(weights, trunk, made, path, version or linear.version or VERSIONS[0], linear)
 
 
 def calibration_of(
@@ -113,16 +113,16 @@ def calibration_of(
     """
     check_votes(votes)
     vectors, references = _vectors(votes, pictures, weights, progress)
-    found = calibrate(votes, references, vectors, weights.start, options, progress)
-    content = weights_bytes(found.weights)
+    calibrated = calibrate(votes, references, vectors, weights.start, options, progress)
+    content = weights_bytes(calibrated.weights)
     data = {
         **weights.data,
-        **found.data,
+        **calibrated.data,
         "start": weights.data["start"],
-        "weights": {"hash": hash_of(found.weights), "sha256": hashlib.sha256(content).hexdigest()},
+        "weights": {"hash": hash_of(calibrated.weights), "sha256": hashlib.sha256(content).hexdigest()},
         "programs": _programs(),
     }
-    return Calibration(found.weights, data), content
+    return Calibration(calibrated.weights, data), content
 
 
 def _vectors(

@@ -231,9 +231,9 @@ def _evaluator(study: Study, rows: list[dict[str, Any]]) -> dict[str, Any]:
     model = models.pop() if len(models) == 1 else _ANY_MODEL  # such as in a qualification
     unmarked = ({**row, "model": model, "excluded": None} for row in rows)
     answers = how.sampled(answers_of(unmarked, method))
-    (found,) = evaluator_table(answers, how.values(answers))
+    (table,) = evaluator_table(answers, how.values(answers))
     shown = {"model": "" if model == _ANY_MODEL else model}
-    return {"not_sure": 0.0, **found, **shown, **same}
+    return {"not_sure": 0.0, **table, **shown, **same}
 
 
 def _checks(rows: list[dict[str, Any]]) -> dict[str, Any]:

@@ -91,7 +91,7 @@ def texts(store: Store, study: Study, simulated: bool = False) -> list[dict[str,
     names = [question.name for question in study.questions if question.kind == TEXT]
     if not names:
         return []
-    found = [
+    rows = [
         {"question": name, "evaluator": session.evaluator, "text": answers[name]}
         for session, cursor in sessions_of(store, study, simulated)
         if cursor.state == "finished"
@@ -99,7 +99,7 @@ def texts(store: Store, study: Study, simulated: bool = False) -> list[dict[str,
         for name in names
         if name in answers
     ]
-    return sorted(found, key=lambda row: (names.index(row["question"]), row["evaluator"]))
+    return sorted(rows, key=lambda row: (names.index(row["question"]), row["evaluator"]))
 
 
 def _all_answers(cursor: Cursor) -> dict[str, Any]:

@@ -115,17 +115,17 @@ def file_to_score(path: Path) -> Path:
     if not path.is_dir():
         return path
     files = [file for place in (path, path / "data") for file in sorted(place.glob("study-*_data.csv"))]
-    found = [file for file in files if file.name.count("_") == 1]
-    if not found:
+    named = [file for file in files if file.name.count("_") == 1]
+    if not named:
         raise NotFound(
             f"{path} is a folder without responses; name a file, or the folder that `openhype export` wrote, "
             "which has data/study-<name>_data.csv"
         )
-    if len(found) > 1:
+    if len(named) > 1:
         raise NotFound(
-            f"{path} has the responses of several studies; name one of {', '.join(map(str, found))}"
+            f"{path} has the responses of several studies; name one of {', '.join(map(str, named))}"
         )
-    return found[0]
+    return named[0]
 
 
 def _reasons_beside(file: Path) -> tuple[str, ...]:
@@ -148,10 +148,10 @@ def _value(chunk: Any, i: int, column: str, text: str) -> Any:
             raise chunk.cell_error(i, column, kind.value, text)
         return ms if math.isfinite(ms) else None
     if kind in (Kind.WHOLE, Kind.NUMBER):
-        found = whole(text) if kind is Kind.WHOLE else number(text)
-        if found is None and text:
+        parsed = whole(text) if kind is Kind.WHOLE else number(text)
+        if parsed is None and text:
             raise chunk.cell_error(i, column, kind.value, text)
-        return found
+        return parsed
     if column in ("truth", "response"):
         return text.strip().lower()  # checked to be one of the judgment's answers
     if kind is Kind.WHOLES:

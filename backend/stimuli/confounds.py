@@ -72,10 +72,10 @@ def differences(
             )
 
 
-def suggested(found: Sequence[Difference]) -> list[str]:
+def suggested(differences: Sequence[Difference]) -> list[str]:
     """Return the steps of `preprocess` that bring the reals and all models to one loss."""
     values: dict[str, list[int]] = {}
-    for difference in found:
+    for difference in differences:
         if difference.remedy:
             kind, _, value = difference.remedy.partition(":")
             values.setdefault(kind, []).append(int(value))

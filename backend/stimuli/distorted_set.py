@@ -173,21 +173,23 @@ def make_set(
     """
     folder = out / options.name
     _check_out(photographs, folder)
-    found = _found(photographs, options, skip_bad, progress)
+    photographs_read = _found(photographs, options, skip_bad, progress)
     with _new_folder(folder) as partial:
         for name in FOLDERS[options.kind]:
             (partial / name).mkdir()
         while True:
-            crops = deal_crops([*found.sizes.values()], options.count, options.size_px, options.seed)
-            jobs = _jobs([*found.sizes], crops, partial, options)
+            crops = deal_crops(
+                [*photographs_read.sizes.values()], options.count, options.size_px, options.seed
+            )
+            jobs = _jobs([*photographs_read.sizes], crops, partial, options)
             items = _made(jobs, options, workers, progress, say)
             broken = tuple({item.finding: None for item in items if item.finding})
             if not broken:
                 break
-            found = _without(photographs, found, broken, skip_bad)
+            photographs_read = _without(photographs, photographs_read, broken, skip_bad)
         _write_table(partial / TABLE, items)
     each = Counter(crop.photograph for crop in crops)
-    notes = tuple(refusals.left_out_notes(found.no_pictures, (), found.left_out))
+    notes = tuple(refusals.left_out_notes(photographs_read.no_pictures, (), photographs_read.left_out))
     return MadeSet(folder, len(each), max(each.values()), sum(item.is_subtle for item in items), notes)
 
 

@@ -97,31 +97,31 @@ def ingest(
         refusals.check(folders, files, lack)
 
     try:
-        found = survey(real, models, out, progress=progress, check_names=check_names, **options)
+        surveyed = survey(real, models, out, progress=progress, check_names=check_names, **options)
         refusals.check(
-            found.folders,
-            [*(() if skip_bad else found.files), *(found.duplicates if strict else ())],
-            lacking(found.stimuli, found.classes) if lacking and not found.folders else "",
-            besides=[difference.note for difference in found.differences if difference.remedy],
+            surveyed.folders,
+            [*(() if skip_bad else surveyed.files), *(surveyed.duplicates if strict else ())],
+            lacking(surveyed.stimuli, surveyed.classes) if lacking and not surveyed.folders else "",
+            besides=[difference.note for difference in surveyed.differences if difference.remedy],
         )
-        kept = {item.name for item in found.good}
-        for name in {item.name for item in found.made if item.name} - kept:
+        kept = {item.name for item in surveyed.good}
+        for name in {item.name for item in surveyed.made if item.name} - kept:
             (out / name).unlink()
-        _make_uniform(out, found.good, progress)
+        _make_uniform(out, surveyed.good, progress)
     except BaseException:
         shutil.rmtree(out, ignore_errors=True)
         raise
-    unusable = [*found.duplicates, *found.files]
-    left_out = (*(f"{name}: is no picture" for name in found.no_pictures), *map(refusals.line, unusable))
-    reals = found.sides.get(None, [])
+    unusable = [*surveyed.duplicates, *surveyed.files]
+    left_out = (*(f"{name}: is no picture" for name in surveyed.no_pictures), *map(refusals.line, unusable))
+    reals = surveyed.sides.get(None, [])
     return Intake(
-        found.stimuli,
-        found.classes,
-        found.image_format,
-        found.notes,
+        surveyed.stimuli,
+        surveyed.classes,
+        surveyed.image_format,
+        surveyed.notes,
         left_out,
-        left_out if refusals.are_many(found.no_pictures, unusable) else (),
-        found.size_px,
+        left_out if refusals.are_many(surveyed.no_pictures, unusable) else (),
+        surveyed.size_px,
         tuple(reals[:: _sampling_step(reals)]),
     )
 

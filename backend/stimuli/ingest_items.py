@@ -121,7 +121,7 @@ def ingest_items(
     refusals.check(scanned.folders, [], lack)
     with in_parallel(_measured, scanned.sources, workers) as sizes_read:
         seen = list(tracked(sizes_read, len(scanned.sources), "sizes", progress))
-    bad = [*scanned.items, *(found for found in seen if isinstance(found, Finding))]
+    bad = [*scanned.items, *(picture for picture in seen if isinstance(picture, Finding))]
     sizes = {
         source: size
         for source, size in zip(scanned.sources, seen, strict=True)

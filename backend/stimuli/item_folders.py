@@ -95,18 +95,18 @@ def sets_of(given: Sequence[tuple[str, Path]], parts: Sequence[str]) -> list[tup
     Raises:
         Refused: a folder is none, or has not the folders of the parts; names all of them.
     """
-    found: list[tuple[str, Path]] = []
+    sets: list[tuple[str, Path]] = []
     problems: list[str] = []
     keys: list[Keys] = []
     for name, folder in given:
         try:
-            found += _sets_in(name, folder, parts)
+            sets += _sets_in(name, folder, parts)
         except InvalidInput as error:
             problems.append(str(error))
             keys.append((name,) if name else ())
     if problems:
         raise Refused("; ".join(problems), (), keys[0], keys[1:])
-    return found
+    return sets
 
 
 def scan_items(
@@ -119,17 +119,17 @@ def scan_items(
         aside: by role, folders with a sub-folder for each answer that is known to be right.
         answers: these answers.
     """
-    found = ItemScan()
+    scan = ItemScan()
     for name, folder in sets.items():
-        found.entry, found.root = ("items", name), folder
-        before = len(found.sources) + len(found.items)
-        _read_set(found, ItemSource(name, "", ()), folder, parts)
-        if len(found.sources) + len(found.items) == before and not found.folders:
-            found.refuse(f"the set {name}, {printable(folder)}, has no items")
+        scan.entry, scan.root = ("items", name), folder
+        before = len(scan.sources) + len(scan.items)
+        _read_set(scan, ItemSource(name, "", ()), folder, parts)
+        if len(scan.sources) + len(scan.items) == before and not scan.folders:
+            scan.refuse(f"the set {name}, {printable(folder)}, has no items")
     for role, folder in aside.items():
-        found.entry, found.root = keys_of(None, role), folder
-        _read_known(found, role, folder, parts, answers)
-    return found
+        scan.entry, scan.root = keys_of(None, role), folder
+        _read_known(scan, role, folder, parts, answers)
+    return scan
 
 
 def _sets_in(name: str, folder: Path, parts: Sequence[str]) -> list[tuple[str, Path]]:
@@ -164,27 +164,27 @@ def _sub_folders(folder: Path) -> Iterator[Path]:
 
 
 def _read_known(
-    found: ItemScan, role: str, folder: Path, parts: Sequence[str], answers: Sequence[str]
+    scan: ItemScan, role: str, folder: Path, parts: Sequence[str], answers: Sequence[str]
 ) -> None:
     """Add the items of known answers: those in a sub-folder named by the answer."""
     there = [answer for answer in answers if (folder / answer).is_dir()]
     if not there:
         named = " or ".join(answers)
-        found.refuse(
+        scan.refuse(
             f"{printable(folder)} must have sub-folders named by the right answer, {named}, each with "
             f"{_folders_named(parts)}"
         )
     for answer in there:
-        _read_set(found, ItemSource("", "", (), role, answer), folder / answer, parts)
+        _read_set(scan, ItemSource("", "", (), role, answer), folder / answer, parts)
 
 
-def _read_set(found: ItemScan, of: ItemSource, folder: Path, parts: Sequence[str]) -> None:
+def _read_set(scan: ItemScan, of: ItemSource, folder: Path, parts: Sequence[str]) -> None:
     """Add the items of one set."""
     if len(parts) == 3 and (folder / _DISTORT).is_dir() and (folder / _REF).is_dir():
-        _read_nights(found, of, folder)
+        _read_nights(scan, of, folder)
         return
     if _REF not in parts and (folder / _REF).is_dir():
-        found.refuse(
+        scan.refuse(
             f"{printable(folder)} has a folder {_REF}, as triplets have; pairs are in {_folders_named(parts)}"
         )
         return
@@ -192,32 +192,32 @@ def _read_set(found: ItemScan, of: ItemSource, folder: Path, parts: Sequence[str
     for part in missing:
         is_link = os.path.lexists(folder / part) and not (folder / part).exists()
         what = f"{part} is a link that leads nowhere" if is_link else f"lacks the folder {part}"
-        found.refuse(f"{printable(folder)}{':' if is_link else ''} {what}")
+        scan.refuse(f"{printable(folder)}{':' if is_link else ''} {what}")
     if not missing:
-        _pair(found, of, parts, [_files(found, folder / part) for part in parts])
+        _pair(scan, of, parts, [_files(scan, folder / part) for part in parts])
 
 
-def _read_nights(found: ItemScan, of: ItemSource, folder: Path) -> None:
+def _read_nights(scan: ItemScan, of: ItemSource, folder: Path) -> None:
     """Add the triplets of a folder in the layout of NIGHTS, those of its data.csv if there is one."""
     if (folder / _INDEX).exists():
         try:
-            _read_index(found, of, folder)
+            _read_index(scan, of, folder)
         except InvalidInput as error:
-            found.refuse(str(error))
+            scan.refuse(str(error))
         return
     distorted: tuple[dict[str, list[FileText]], ...] = ({}, {})
-    for stem, paths in _files(found, folder / _DISTORT).items():
+    for stem, paths in _files(scan, folder / _DISTORT).items():
         named = _OF_DISTORT.fullmatch(stem)
         if named is None:
-            found.refuse(
+            scan.refuse(
                 f"{printable(paths[0])} must be named as 000_0.png or 000_1.png, by reference and side"
             )
             return
         distorted[int(named[2])].setdefault(named[1], []).extend(paths)
-    _pair(found, of, (_REF, "distort _0", "distort _1"), [_files(found, folder / _REF), *distorted])
+    _pair(scan, of, (_REF, "distort _0", "distort _1"), [_files(scan, folder / _REF), *distorted])
 
 
-def _read_index(found: ItemScan, of: ItemSource, folder: Path) -> None:
+def _read_index(scan: ItemScan, of: ItemSource, folder: Path) -> None:
     """Add the triplets that data.csv lists.
 
     Raises:
@@ -242,10 +242,10 @@ def _read_index(found: ItemScan, of: ItemSource, folder: Path) -> None:
         of_reference[stem] += 1
         own = stem if of_reference[stem] == 1 else f"{stem}_{of_reference[stem]}"
         files = [
-            (part, [found.file(_as_listed(folder, path))])
+            (part, [scan.file(_as_listed(folder, path))])
             for part, path in zip(_INDEX_COLUMNS, paths, strict=True)
         ]
-        _add(found, of, own, files)
+        _add(scan, of, own, files)
 
 
 def _as_listed(folder: Path, path: str) -> str:
@@ -255,33 +255,33 @@ def _as_listed(folder: Path, path: str) -> str:
 
 
 def _pair(
-    found: ItemScan, of: ItemSource, parts: Sequence[str], files: Sequence[Mapping[str, list[FileText]]]
+    scan: ItemScan, of: ItemSource, parts: Sequence[str], files: Sequence[Mapping[str, list[FileText]]]
 ) -> None:
     """Add an item for each file name, whose pictures are those of this name in the folders of all parts."""
     for stem in sorted({stem for of_part in files for stem in of_part}):
         _add(
-            found,
+            scan,
             of,
             printable(stem),
             [(part, own.get(stem, [])) for part, own in zip(parts, files, strict=True)],
         )
 
 
-def _add(found: ItemScan, of: ItemSource, stem: str, files: Sequence[tuple[str, list[FileText]]]) -> None:
+def _add(scan: ItemScan, of: ItemSource, stem: str, files: Sequence[tuple[str, list[FileText]]]) -> None:
     """Add an item, or what is wrong with it."""
     item = ItemSource(of.set_, stem, tuple(paths[0] for _, paths in files if paths), of.role, of.truth)
     missing = [part for part, paths in files if not paths]
     there = [part for part, paths in files if paths]
     if missing:
         why = f"has {' and '.join(there)}, and no {' and no '.join(missing)}"
-        found.items.append(Finding("unpaired", item.name, why, item.keys))
+        scan.items.append(Finding("unpaired", item.name, why, item.keys))
     elif twice := [paths for _, paths in files if len(paths) > 1]:
         both = joined(*map(shown, twice[0]), by=" and ")
-        found.items.append(Finding("same stem", item.name, joined("has ", both), item.keys))
+        scan.items.append(Finding("same stem", item.name, joined("has ", both), item.keys))
     elif problem := next(filter(None, (_problem(path) for path in item.files)), None):
-        found.items.append(Finding(problem.kind, item.name, problem.why, item.keys))
+        scan.items.append(Finding(problem.kind, item.name, problem.why, item.keys))
     else:
-        found.sources.append(item)
+        scan.sources.append(item)
 
 
 def shown(path: FileText) -> FileText:
@@ -299,26 +299,26 @@ def _problem(path: FileText) -> Finding | None:
     return None
 
 
-def _files(found: ItemScan, folder: Path) -> dict[str, list[FileText]]:
+def _files(scan: ItemScan, folder: Path) -> dict[str, list[FileText]]:
     """Return the pictures in a folder and its sub-folders, by their paths in it without endings."""
     files: dict[str, list[FileText]] = {}
-    for inner, path in _walk(found, str(folder), "", (os.path.realpath(folder),)):
+    for inner, path in _walk(scan, str(folder), "", (os.path.realpath(folder),)):
         stem, suffix = os.path.splitext(inner)
         is_known = not suffix or suffix.lower() in ENDINGS
         if not is_known and not is_picture(path):
-            found.no_pictures.append(shown(found.file(path)))
+            scan.no_pictures.append(shown(scan.file(path)))
         else:
             stem = stem if is_known else inner  # `sample_cfg7.5` has no ending
-            files.setdefault(composed(stem), []).append(found.file(path))
+            files.setdefault(composed(stem), []).append(scan.file(path))
     return files
 
 
-def _walk(found: ItemScan, folder: str, inner: str, above: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def _walk(scan: ItemScan, folder: str, inner: str, above: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     """Yield path within the folder, and whole path, of each file, in order; links back up are refused."""
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError as error:
-        found.refuse(f"{printable(folder)} cannot be read: {error.strerror}")
+        scan.refuse(f"{printable(folder)} cannot be read: {error.strerror}")
         return
     for entry in entries:
         name = f"{inner}{entry.name}"
@@ -327,9 +327,9 @@ def _walk(found: ItemScan, folder: str, inner: str, above: tuple[str, ...]) -> I
         if not entry.is_dir():
             yield name, entry.path
         elif (real := os.path.realpath(entry.path)) in above:
-            found.refuse(f"{printable(entry.path)} is a link back to a folder that it is in")
+            scan.refuse(f"{printable(entry.path)} is a link back to a folder that it is in")
         else:
-            yield from _walk(found, entry.path, f"{name}/", (*above, real))
+            yield from _walk(scan, entry.path, f"{name}/", (*above, real))
 
 
 def _folders_named(parts: Sequence[str]) -> str:

@@ -97,12 +97,12 @@ def check(
     second at a longer exposure also does at this one.
     """
     exposure_ms = protocol.shortest_exposure_ms or 0
-    found = [flashes(*timeline(protocol, *trial, exposure_ms), cell_css) for trial in trials]
+    counts = [flashes(*timeline(protocol, *trial, exposure_ms), cell_css) for trial in trials]
     return Check(
-        trials=len(found),
+        trials=len(counts),
         exposure_ms=exposure_ms,
-        worst=Flashes(*map(max, zip(*found, strict=True))),
-        over=sum(max(each.general, each.red) > ALLOWED for each in found),
+        worst=Flashes(*map(max, zip(*counts, strict=True))),
+        over=sum(max(each.general, each.red) > ALLOWED for each in counts),
     )
 
 

@@ -445,7 +445,7 @@ def snapshot(path: Path, target: Path) -> dict[str, int]:
         with closing(_reading(path)) as source, closing(sqlite3.connect(target)) as copy:
             source.backup(copy)
             copy.execute("PRAGMA journal_mode = DELETE")
-            (found,) = copy.execute("PRAGMA integrity_check").fetchone()
+            (verdict,) = copy.execute("PRAGMA integrity_check").fetchone()
             counts = {
                 table: int(copy.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
                 for table in ("studies", "sessions", "responses", "entries")
@@ -453,9 +453,9 @@ def snapshot(path: Path, target: Path) -> dict[str, int]:
     except sqlite3.Error as error:
         target.unlink(missing_ok=True)
         raise StoreFailed(f"{path} could not be copied to {target}: {error}") from None
-    if found != "ok":
+    if verdict != "ok":
         target.unlink(missing_ok=True)
-        raise StoreFailed(f"{path} is damaged, so it was not backed up: {found}; keep your older backups")
+        raise StoreFailed(f"{path} is damaged, so it was not backed up: {verdict}; keep your older backups")
     return counts
 
 

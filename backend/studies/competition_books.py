@@ -40,8 +40,8 @@ def copy(source: Store, target: Store, study: Study) -> None:
         if entry.data["created_at"] != study.created_at:
             continue
         for one in entry.data["submissions"]:
-            found = {"study": study.name, "member": entry.key}
-            update(target, SUBMISSION_IDS, one["id"], partial(_replaced, found))
+            record = {"study": study.name, "member": entry.key}
+            update(target, SUBMISSION_IDS, one["id"], partial(_replaced, record))
         update(target, submissions_of(study.name), entry.key, partial(_with, entry.data))
     for entry in source.entries(names_of(study.name)):
 

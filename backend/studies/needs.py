@@ -54,19 +54,19 @@ def warning(store: Store, study: Study) -> str | None:
     """Return what a researcher should know of the snapshot's age; None if it is of now, or not used."""
     if not study.protocol.stimuli.is_adaptive:
         return None
-    found, finished = read(store, study, simulated=False), store.finished(study.name)[0]
+    needs, finished = read(store, study, simulated=False), store.finished(study.name)[0]
     command = f"`openhype update-sampling {study.name}`"
-    if found is None:
+    if needs is None:
         return (
             f"pictures are sampled at random until {command} has found which need evaluators"
             if finished
             else None
         )
-    behind = finished - found.sessions
+    behind = finished - needs.sessions
     if behind <= 0:
         return None
     return (
-        f"pictures are sampled by what they needed {behind} finished sessions ago, at {found.at[:16]}Z; "
+        f"pictures are sampled by what they needed {behind} finished sessions ago, at {needs.at[:16]}Z; "
         f"{command} brings this up to date"
     )
 

@@ -62,9 +62,9 @@ def add(store: Store, study: Study, session: Session, responses: Iterable[Respon
     update(store, BOOK, key_of(study, session.is_simulated), rule)
 
 
-def write(store: Store, study: Study, simulated: bool, found: PairCounts) -> None:
+def write(store: Store, study: Study, simulated: bool, counts: PairCounts) -> None:
     """Store counts in place of those before."""
-    data = _data(study, found.sessions, found.pairs)
+    data = _data(study, counts.sessions, counts.pairs)
     update(store, BOOK, key_of(study, simulated), lambda _: data)
 
 
@@ -78,12 +78,12 @@ def counted(study: Study, session: Session, responses: Iterable[Response]) -> Co
     return found
 
 
-def strengths_of(study: Study, found: PairCounts) -> Strengths:
+def strengths_of(study: Study, counts: PairCounts) -> Strengths:
     """Return what the counts say of the contestants of a study, in the order of `Judgment.contestants`."""
     contestants = judgment_of(study.protocol.method).contestants(study)
     place = {name: i for i, name in enumerate(contestants)}
     tallies: dict[Pair, Tally] = {}
-    for (a, b), (first, ties, second) in found.pairs.items():
+    for (a, b), (first, ties, second) in counts.pairs.items():
         i, j = place.get(a), place.get(b)
         if i is None or j is None:
             continue

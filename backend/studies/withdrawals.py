@@ -32,7 +32,7 @@ def sessions_of(
         gone: the result of `withdrawn`, for a caller that counts those too: no session is then in both.
     """
     counts = _which_count(store, study, simulated, gone)
-    return (found for found in store.sessions(study.name, simulated) if counts(found[0]))
+    return (session for session in store.sessions(study.name, simulated) if counts(session[0]))
 
 
 def answered_of(

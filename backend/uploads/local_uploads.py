@@ -287,8 +287,8 @@ def _received(stream: BinaryIO, part: int, length: int, checksum: str) -> bytear
             content += chunk
             time.sleep(_PAUSE_S)
     if len(content) != length:
-        found = "more" if len(content) > length else f"{len(content)}"
-        raise uploads.wrong_part(part, f"{length} bytes", found)
+        length_read = "more" if len(content) > length else f"{len(content)}"
+        raise uploads.wrong_part(part, f"{length} bytes", length_read)
     if (sent := checksum_of(content)) != checksum:
         raise uploads.wrong_part(part, f"the CRC-32 {checksum}", sent)
     return content

@@ -53,17 +53,17 @@ def entries(file: BinaryIO, limits: Limits) -> Iterator[ArchiveEntry]:
     directory = _directory(file)
     if directory.count > limits.files * 2:  # folders are entries too
         raise bad_archive(f"it has {directory.count} entries; at most {limits.files} files are allowed")
-    found = []
+    kept = []
     at = directory.offset
     for _ in range(directory.count):
         file.seek(at)
         entry, at = _entry(file, at, directory)
         if entry is not None:
-            found.append(entry)
+            kept.append(entry)
     if at != directory.offset + directory.bytes:
         raise bad_archive("its directory is not as long as it states")
-    _check_overlaps(found, directory.offset)
-    yield from found
+    _check_overlaps(kept, directory.offset)
+    yield from kept
 
 
 def content(file: BinaryIO, entry: ArchiveEntry) -> Iterator[bytes]:
@@ -188,9 +188,9 @@ def _large(extra: bytes, size: int, packed: int, offset: int, name: str) -> tupl
     raise refused(name, "has a size of 4 GiB or more that is not stated")
 
 
-def _check_overlaps(found: list[ArchiveEntry], end: int) -> None:
+def _check_overlaps(entries: list[ArchiveEntry], end: int) -> None:
     """Refuse entries that share bytes, of which a small archive could unpack to any length."""
-    ordered = sorted(found, key=lambda entry: entry.offset)
+    ordered = sorted(entries, key=lambda entry: entry.offset)
     starts = [*(entry.offset for entry in ordered), end]
     for entry, following in zip(ordered, starts[1:], strict=True):
         if entry.offset + _LOCAL.size + entry.packed > following:

@@ -39,12 +39,12 @@ def _meanings(kind: type) -> Mapping[str, str]:
     declared = _classes(kind.__module__).get(kind.__name__)
     if declared is None:  # it is not written as a class
         return {}
-    found: dict[str, str] = {}
+    meanings: dict[str, str] = {}
     for base in declared.bases:
         inherited = vars(sys.modules[kind.__module__]).get(ast.unparse(base))
         if isinstance(inherited, type):
-            found |= _meanings(inherited)
-    return found | dict(_below_fields(declared))
+            meanings |= _meanings(inherited)
+    return meanings | dict(_below_fields(declared))
 
 
 @cache

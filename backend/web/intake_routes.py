@@ -244,15 +244,15 @@ def _digests(context: Context, given: Mapping[str, str], member: Member) -> dict
     if context.uploads is None:
         raise InvalidInput("no uploads are received here; make the study on the command line")
     for folder, upload in given.items():
-        found = context.uploads.upload(upload)
-        if found.member != member.name:
+        record = context.uploads.upload(upload)
+        if record.member != member.name:
             raise uploads.unknown(upload)
-        if found.state != "complete":
+        if record.state != "complete":
             raise Conflict(
                 f"the upload of {folder} is not complete; send the parts that are missing first",
                 code="parts_missing",
             )
-        digests[folder] = found.digest
+        digests[folder] = record.digest
     return digests
 
 

@@ -61,16 +61,16 @@ def member(context: Context) -> Member:
     text = header_token()
     if text is not None:
         return access.member_of(context.store, context.keys, text, context.clock())
-    found = _signed_in(context)
-    if found is None:
+    signed_in = _signed_in(context)
+    if signed_in is None:
         raise NotAllowed(
             f"the header '{headers.TOKEN}: <token>' is missing, and nobody is signed in; sign in again",
             code="no_token",
         )
-    return found
+    return signed_in
 
 
-def log_in(context: Context, found: Member) -> Member:
+def log_in(context: Context, member: Member) -> Member:
     """Have the reply to the current request set the cookie that stands for a member's token.
 
     Returns:
@@ -78,13 +78,13 @@ def log_in(context: Context, found: Member) -> Member:
     """
     now = context.clock()
     until = now + _LASTS
-    if found.expires_at is not None:
-        until = min(until, datetime.fromisoformat(found.expires_at))
-    at, key = str(int(until.timestamp())), found.token_id or _OF_THE_KEY
+    if member.expires_at is not None:
+        until = min(until, datetime.fromisoformat(member.expires_at))
+    at, key = str(int(until.timestamp())), member.token_id or _OF_THE_KEY
     value, seconds = f"{at}.{key}.{_seal(context.keys, at, key)}", int((until - now).total_seconds())
     assert request.url_rule is not None  # only the handler of a route signs in
     is_secure, action = request.is_secure, f"{request.method} {path_of(request.url_rule.rule)}"
-    audit_log.write(context.store, now, found.name, found.token_id, action, "", 200)
+    audit_log.write(context.store, now, member.name, member.token_id, action, "", 200)
 
     @after_this_request
     def set_cookie(reply: Response) -> Response:
@@ -94,7 +94,7 @@ def log_in(context: Context, found: Member) -> Member:
             )
         return reply
 
-    return _until(found, at)
+    return _until(member, at)
 
 
 def log_out() -> None:
@@ -121,13 +121,13 @@ def _signed_in(context: Context) -> Member | None:
     left = timedelta(seconds=int(at) - now.timestamp())
     if not timedelta(0) < left <= _LASTS + _SKEW:  # more is left if the clock was put back
         return None
-    found = KEY_HOLDER if key == _OF_THE_KEY else access.member_by_token_id(context.store, key, now)
-    return _until(found, at)
+    member = KEY_HOLDER if key == _OF_THE_KEY else access.member_by_token_id(context.store, key, now)
+    return _until(member, at)
 
 
-def _until(found: Member, at: str) -> Member:
+def _until(member: Member, at: str) -> Member:
     until = stamp(datetime.fromtimestamp(int(at), UTC))
-    return Member(found.name, found.role, found.token_id, until, "cookie")
+    return Member(member.name, member.role, member.token_id, until, "cookie")
 
 
 def _seal(keys: Keys, at: str, key: str) -> str:

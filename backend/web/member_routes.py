@@ -59,8 +59,8 @@ def sign_in(context: Context, given: SignIn) -> Me:
             code="signed_in_by_proxy",
         )
     text, now = given.token.strip(), context.clock()
-    found = context.sign_in_links.member(text, now)
-    return _me(login.log_in(context, found or access.member_of(context.store, context.keys, text, now)))
+    member = context.sign_in_links.member(text, now)
+    return _me(login.log_in(context, member or access.member_of(context.store, context.keys, text, now)))
 
 
 @route("GET /api/sign-in", role=None)
@@ -200,11 +200,11 @@ def _me(member: Member) -> Me:
     return as_declared(Me, member, member=member.name, token=member.token_id)
 
 
-def member_facts(found: Membership) -> MemberFacts:
+def member_facts(membership: Membership) -> MemberFacts:
     """Return a membership as the API shows it."""
-    return as_declared(MemberFacts, found)
+    return as_declared(MemberFacts, membership)
 
 
-def token_facts(found: Token) -> TokenFacts:
+def token_facts(token: Token) -> TokenFacts:
     """Return a token as the API shows it."""
-    return as_declared(TokenFacts, found, token=found.id)
+    return as_declared(TokenFacts, token, token=token.id)

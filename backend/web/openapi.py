@@ -118,18 +118,18 @@ def _described(route: Route, schema_of: dict[int, Any]) -> dict[str, Any]:
     responses |= {status: {"$ref": "#/components/responses/Refused"} for status in sorted(route.refusals)}
     who = ("member", "signed_in") if route.role else route.who
     security: list[dict[str, list]] = [{name: []} for name in who]
-    found = {
+    operation = {
         "summary": route.summary,
         "parameters": places + others,
         "responses": responses,
         "security": [{}, *security] if route.is_open_to_all else security,
     }
     if route.role:
-        found["x-role"] = route.role
+        operation["x-role"] = route.role
     if route.takes is not None or route.media != JSON:
         schema = {} if route.takes is None else schema_of[id(route.takes)]
-        found["requestBody"] = {"required": True, "content": {route.media: {"schema": schema}}}
-    return found
+        operation["requestBody"] = {"required": True, "content": {route.media: {"schema": schema}}}
+    return operation
 
 
 def _parameters(query: Any) -> Iterator[tuple[str, str, dict[str, Any], str]]:

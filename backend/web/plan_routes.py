@@ -119,12 +119,12 @@ def tell_costs(context: Context, wanted: CostWish) -> Costs:
     from backend.experiment.judgments.real_or_fake import INFINITY, TIME
 
     prices = usage.prices()
-    found: list[StudyCosts] = []
+    costs: list[StudyCosts] = []
     for name, protocol in (("infinity", INFINITY), ("time", TIME)):
         for count in wanted.evaluators:
             used = usage.of_study(protocol, count, wanted.pictures, prices["assumed"])
             bill = usage.cost_usd(used, wanted.pictures, prices)
-            found.append(
+            costs.append(
                 {
                     "method": name,
                     "evaluators": count,
@@ -133,7 +133,7 @@ def tell_costs(context: Context, wanted: CostWish) -> Costs:
                     "total_usd": sum(bill.values()),
                 }
             )
-    return {"studies": found, "region": prices["region"], "as_of": str(prices["as_of"])}
+    return {"studies": costs, "region": prices["region"], "as_of": str(prices["as_of"])}
 
 
 @route("POST /api/studies/{study}/metrics", "503", status=202)

@@ -146,11 +146,11 @@ def add_pages(app: Flask, context: Context, read: Callable[[str, str], bytes | N
 
         if (asked := _sign_in_first(context)) is not None:
             return asked
-        found, simulated = store.study(study), queries.parse(ScoresQuery).simulated
+        record, simulated = store.study(study), queries.parse(ScoresQuery).simulated
         others = bool(store.finished(study, not simulated)[0])
         if others and not store.finished(study, simulated)[0]:
             return _nothing_yet(study, simulated)
-        tag = f"{version(store, found, simulated)}{'-with-others' if others else ''}"
+        tag = f"{version(store, record, simulated)}{'-with-others' if others else ''}"
         tag = _tagged(tag, stored.version(data, study))
         reply = unchanged(tag)
         if reply is None:
@@ -158,8 +158,8 @@ def add_pages(app: Flask, context: Context, read: Callable[[str, str], bytes | N
             options: dict[str, Any] = {"top": top, "simulated": simulated}
             try:
                 page = _computed(
-                    context, found, "results.html", options, tag,
-                    lambda: page_html(store, data, found, context.clock(), read, **options),
+                    context, record, "results.html", options, tag,
+                    lambda: page_html(store, data, record, context.clock(), read, **options),
                 )  # fmt: skip
             except Unavailable as error:
                 if error.code != "being_made":

@@ -159,10 +159,10 @@ class Route:
                 given[name] = queries.parse(kind) if self.query else self.body()
         if self.takes is NoFields:
             self.body()
-        found = self.function(works_with, **given)
-        if self.is_polled and not isinstance(found, Response):
-            return _polled(found)
-        return found if self.status == 200 or isinstance(found, tuple) else (found, self.status)
+        reply = self.function(works_with, **given)
+        if self.is_polled and not isinstance(reply, Response):
+            return _polled(reply)
+        return reply if self.status == 200 or isinstance(reply, tuple) else (reply, self.status)
 
     def body(self) -> Any:
         """Return the body of the current request, of the type `takes`."""

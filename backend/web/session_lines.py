@@ -16,8 +16,8 @@ from backend.web.study_types import SessionLine, Sessions
 def session_lines(store: Store, study: Study, now: datetime) -> list[SessionLine]:
     """Return real and simulated sessions, the latest first, then what is left of withdrawn ones."""
     gone = list(withdrawn(store, study.name))
-    lines = [_line(study, *found, now) for found in sessions_of(store, study, gone=gone)]
-    lines += [_line(study, *found, now) for found in sessions_of(store, study, simulated=True)]
+    lines = [_line(study, *session, now) for session in sessions_of(store, study, gone=gone)]
+    lines += [_line(study, *session, now) for session in sessions_of(store, study, simulated=True)]
     lines.sort(key=lambda line: (line["opened_at"], line["session"]), reverse=True)
     for entry in sorted(gone, key=lambda entry: (entry.data["at"], entry.key), reverse=True):
         lines.append(

@@ -97,8 +97,8 @@ def _check_real(context: Context, study: Study, session: str) -> None:
     if entry is not None:
         owner, simulated = entry.data["study"], False
     else:
-        found = context.store.session(session)
-        owner, simulated = found.study, found.is_simulated
+        record = context.store.session(session)
+        owner, simulated = record.study, record.is_simulated
     if owner != study.name:
         raise NotFound(f"study {study.name} has no session {session!r}", code="unknown_session")
     if simulated:

@@ -128,11 +128,11 @@ def delete_study(context: Context, study: str, wanted: Deletion) -> Enqueued:
     Returns:
         It is hidden, and being deleted.
     """
-    found = context.store.study(study, even_deleted=True)
-    if wanted.confirm != found.name:
-        raise InvalidInput(f"confirm must be the name of the study, {found.name}: nothing was deleted")
-    marked = delete.mark(context.store, found, context.clock())
-    context.downloads.remove(found.name)
+    record = context.store.study(study, even_deleted=True)
+    if wanted.confirm != record.name:
+        raise InvalidInput(f"confirm must be the name of the study, {record.name}: nothing was deleted")
+    marked = delete.mark(context.store, record, context.clock())
+    context.downloads.remove(record.name)
     return enqueued(context, "delete", marked, {})
 
 

@@ -57,11 +57,11 @@ def submit_model(context: Context, study: str, given: SubmissionGiven) -> tuple[
         It is submitted.
     """
     member, finder = caller(), context.shared(SubmissionFinder)
-    found, record = finder.open_to(member, study)
+    record_of_study, record = finder.open_to(member, study)
     one, is_new = submissions.submit(
         context.store,
         context.keys.hashing,
-        found,
+        record_of_study,
         record,
         member.name,
         given.model,
@@ -70,7 +70,7 @@ def submit_model(context: Context, study: str, given: SubmissionGiven) -> tuple[
         member.may(RESEARCHER),
         finder.has_failed,
     )
-    return finder.look(found, record).view(one), 201 if is_new else 200
+    return finder.look(record_of_study, record).view(one), 201 if is_new else 200
 
 
 @route("GET /api/studies/{study}/submissions")
@@ -81,12 +81,12 @@ def list_submissions(context: Context, study: str) -> SubmissionList:
         The submissions.
     """
     member, finder, store = caller(), context.shared(SubmissionFinder), context.store
-    found, record = finder.open_to(member, study)
-    look, terms = finder.look(found, record), record.terms
+    record_of_study, record = finder.open_to(member, study)
+    look, terms = finder.look(record_of_study, record), record.terms
     if member.may(RESEARCHER):
-        listed, limit = submissions.of_study(store, found), None
+        listed, limit = submissions.of_study(store, record_of_study), None
     else:
-        listed = [*submissions.of_member(store, found, member.name)]
+        listed = [*submissions.of_member(store, record_of_study, member.name)]
         limit = _limit(record, look.tries(member.name), context.clock())
     shown = {"submissions": [look.view(one) for one in listed], **_open_times(terms), "limit": limit}
     return cast(SubmissionList, shown)
@@ -132,14 +132,14 @@ def give_submitted_pictures(context: Context, submission: str, given: PicturesGi
         The submission.
     """
     store, finder = context.store, context.shared(SubmissionFinder)
-    found, record, one = finder.submission(submission)
+    record_of_study, record, one = finder.submission(submission)
     finder.check_upload(one, given.upload)
     if (finder.has_failed(one) or not one.upload) and not caller().may(RESEARCHER):
         queue.check_room(store, one.member)
     one = submissions.give_pictures(
-        store, found, record, one, given.upload, context.clock(), finder.has_failed
+        store, record_of_study, record, one, given.upload, context.clock(), finder.has_failed
     )
-    return finder.look(found, record).view(one)
+    return finder.look(record_of_study, record).view(one)
 
 
 @route("POST /api/submissions/{submission}/withdraw", "409 503")
@@ -150,22 +150,22 @@ def withdraw_submission(context: Context, submission: str) -> SubmissionFacts:
         The submission.
     """
     store, finder = context.store, context.shared(SubmissionFinder)
-    found, record, one = finder.submission(submission)
-    state = finder.look(found, record).state(one).state
+    record_of_study, record, one = finder.submission(submission)
+    state = finder.look(record_of_study, record).state(one).state
     if state == SCORED:
         raise Conflict(
             f"{one.model} has been judged by all its evaluators, and what was judged stays",
             code="already_scored",
         )
-    if state in (COLLECTING, CHECKING) and found.is_mixed:
+    if state in (COLLECTING, CHECKING) and record_of_study.is_mixed:
         raise Conflict(
             f"{one.model} is judged beside other models in each session, and can no longer be taken out",
             code="already_judged",
         )
-    one = submissions.withdraw(store, found, one, context.clock())
+    one = submissions.withdraw(store, record_of_study, one, context.clock())
     if one.withdrawn_at and one.joined_at:  # also if it joined just now
-        found = close_model(store, found, one.called)
-    return finder.look(found, record).view(one)
+        record_of_study = close_model(store, record_of_study, one.called)
+    return finder.look(record_of_study, record).view(one)
 
 
 def _open_study(

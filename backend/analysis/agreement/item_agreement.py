@@ -53,14 +53,14 @@ class _Scored:
         """Return the linearised variances; over items those of the jackknife, if known and larger."""
         if votes.kind == TWO_AFC:
             return two_way(self.influence, votes.item, votes.evaluator, self.is_used)
-        found = two_way_apart(self.influence, votes.item, votes.evaluator, self.is_used)
-        if found.by_items is None:
-            return found
-        curvature = max(0.0, sum(map(jnd.jackknife_variance, self.without)) - found.by_items.variance)
+        apart = two_way_apart(self.influence, votes.item, votes.evaluator, self.is_used)
+        if apart.by_items is None:
+            return apart
+        curvature = max(0.0, sum(map(jnd.jackknife_variance, self.without)) - apart.by_items.variance)
         by_items, by_both = (  # whose skewness is that of linear influences, which areas have not
-            part and Component(part.variance + curvature, part.df) for part in (found.by_items, found.by_both)
+            part and Component(part.variance + curvature, part.df) for part in (apart.by_items, apart.by_both)
         )
-        return replace(found, by_items=by_items, by_both=by_both)
+        return replace(apart, by_items=by_items, by_both=by_both)
 
 
 def columns_of(sets: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -70,13 +70,13 @@ def columns_of(sets: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """
     own = {name: (name,) for name in sets}
     groups = {name: group for name, group in _GROUPS.items() if {*group} <= {*sets} != {*group}}
-    found: dict[str, tuple[str, ...]] = {}
+    columns: dict[str, tuple[str, ...]] = {}
     for name in sets:
-        found[name] = (name,)
-        found |= {title: group for title, group in groups.items() if group[-1] == name and title not in own}
+        columns[name] = (name,)
+        columns |= {title: group for title, group in groups.items() if group[-1] == name and title not in own}
     if len(sets) > 1:
-        found[AVERAGE if AVERAGE not in own else f"{AVERAGE} of sets"] = tuple(sets)
-    return found
+        columns[AVERAGE if AVERAGE not in own else f"{AVERAGE} of sets"] = tuple(sets)
+    return columns
 
 
 def agreement(votes: Votes, metrics: Mapping[str, np.ndarray], level: float = 0.95) -> dict[str, Any]:
@@ -203,15 +203,15 @@ def _row(
     same = {"column": column, "items": int(is_here.sum()), "ties": _ties(votes, distances, is_here)}
     if scored is None:
         return {**same, "score": None, "bias": None, "ci": None, "of_ties": None}
-    found = {**same, "score": 100 * scored.score, "bias": None, "ci": _interval(votes, scored, level)}
+    row = {**same, "score": 100 * scored.score, "bias": None, "ci": _interval(votes, scored, level)}
     if votes.kind == TWO_AFC:
-        return {**found, "of_ties": None}
-    found["bias"] = 100 * scored.bias
+        return {**row, "of_ties": None}
+    row["bias"] = 100 * scored.bias
     ranges = [
         jnd.range_of_ties(distances[here], votes.share[here])
         for here in (votes.set_of == votes.sets.index(name) for name in sets)
     ]
-    return {**found, "of_ties": [100 * float(np.mean(ends)) for ends in zip(*ranges, strict=True)]}
+    return {**row, "of_ties": [100 * float(np.mean(ends)) for ends in zip(*ranges, strict=True)]}
 
 
 def _average_precision(votes: Votes, scored: _Scored | None, level: float) -> dict[str, Any] | None:
@@ -292,15 +292,15 @@ def _unbiased(votes: Votes, agreeing: np.ndarray, here: Sequence[np.ndarray], le
     mean = float((weight[known] * agreeing[known]).sum())
     if votes.evaluator is None:
         influence = weight[known] * (agreeing[known] - centre[known])
-        found = two_way(influence, known, None, np.ones(len(known), bool))
+        variance = two_way(influence, known, None, np.ones(len(known), bool))
         size = len(known)
     else:
         pairs = np.zeros(len(agreeing))
         counts = np.bincount(votes.item)[known]
         pairs[known] = weight[known] / (counts * (counts - 1) / 2)
-        found = two_way_of_pairs(votes.vote, votes.item, votes.evaluator, pairs, centre)
+        variance = two_way_of_pairs(votes.vote, votes.item, votes.evaluator, pairs, centre)
         size = int(counts.sum())
-    ci = _share_interval(mean, found.by_both, size, level)
+    ci = _share_interval(mean, variance.by_both, size, level)
     return {"unbiased": 100 * mean, "ci": ci, "items": len(known)}
 
 
@@ -343,5 +343,9 @@ def _difference(votes: Votes, first: _Scored, second: _Scored, level: float) -> 
     both, difference = apart.variances(votes).by_both, 100 * apart.score
     if both is None or not both.variance:
         return {"difference": difference, "ci": None, "p": None}
-    found = Estimate(apart.score, both)
-    return {"difference": difference, "ci": [100 * end for end in found.interval(level)], "p": found.p()}
+    estimate = Estimate(apart.score, both)
+    return {
+        "difference": difference,
+        "ci": [100 * end for end in estimate.interval(level)],
+        "p": estimate.p(),
+    }

@@ -33,7 +33,7 @@ def item_table(answers: Answers, level: float) -> list[dict[str, Any]]:
         return []
     size = len(names.names)
     keys = answers.model.codes.astype(np.int64) * size + names.codes
-    found, place = np.unique(keys, return_inverse=True)
+    items, place = np.unique(keys, return_inverse=True)
     votes = np.bincount(place)
     counting = np.bincount(place, answers.error).astype(int)
     cis = clopper_pearson(counting, votes, level)
@@ -47,7 +47,7 @@ def item_table(answers: Answers, level: float) -> list[dict[str, Any]]:
             "share": float(share[i]),
             "ci": cis[i],
         }
-        for i, key in enumerate(found.tolist())
+        for i, key in enumerate(items.tolist())
     ]
     return sorted(
         rows, key=lambda row: (order_of_set(str(row["set"])), abs(row["share"] - 0.5), str(row["item"]))

@@ -105,9 +105,9 @@ def influence(
     area_of_all = label @ height / total
     by_same = (height - area_of_all) / total + _from_here_on(recall * (seen - positives) / seen**2)
     by_different = -_from_here_on(recall * positives / seen**2)
-    found = np.empty((2, len(label)))
-    found[:, order] = by_same, by_different
-    return found[0], found[1]
+    influences = np.empty((2, len(label)))
+    influences[:, order] = by_same, by_different
+    return influences[0], influences[1]
 
 
 def jackknife(distance: np.ndarray, same: np.ndarray, is_stepwise: bool = False) -> Jackknife | None:

@@ -165,9 +165,9 @@ def _over_evaluators(
         return {"evaluators_note": "a model has a single evaluator"}
     drawn = resamples.scores[:, [resamples.models.index(model) for model in models]]
     drawn = drawn[np.isfinite(drawn).all(axis=1)]
-    found = [part[np.isfinite(part)] for part in correlations(drawn, values)]
+    finite = [part[np.isfinite(part)] for part in correlations(drawn, values)]
     steady = [part[np.isfinite(part)] for part in correlations(drawn, scores)]
-    total, kept = len(resamples.scores), len(found[0])
+    total, kept = len(resamples.scores), len(finite[0])
     stability, tau_stability = (float(part.mean()) if len(part) else None for part in steady)
     row = {
         "stability": stability,
@@ -181,7 +181,7 @@ def _over_evaluators(
     rho_ci, tau_ci = (
         _interval(part, estimate, (order - noise) / (1 - noise), level)
         for part, estimate, order, noise in zip(
-            found, estimates, (stability, tau_stability), NOISE.values(), strict=True
+            finite, estimates, (stability, tau_stability), NOISE.values(), strict=True
         )
     )
     if rho_ci is None or tau_ci is None:

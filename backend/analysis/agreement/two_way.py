@@ -83,9 +83,9 @@ def two_way_apart(
     Satterthwaite's with the precision of each estimate: few evaluators make that of their part imprecise,
     and not that of single votes, as it is in `two_way`.
     """
-    found = two_way(influence, item, evaluator, is_used)
-    if evaluator is None or found.by_both is None:
-        return found
+    components = two_way(influence, item, evaluator, is_used)
+    if evaluator is None or components.by_both is None:
+        return components
     influence, item, evaluator = influence[is_used], item[is_used], evaluator[is_used]
     single = Component(float((influence**2).sum()), len(influence) - 1)
     of_items = _of_items(_sums(influence, item), _sums(influence**2, item))
@@ -94,7 +94,7 @@ def two_way_apart(
     of_people = by_people.variance - single.variance * inflation
     if of_people > 0:  # as imprecise as what it is the difference of
         both += Component(of_people, by_people.df * (of_people / by_people.variance) ** 2)
-    return replace(found, by_both=both if both.variance else found.by_both)
+    return replace(components, by_both=both if both.variance else components.by_both)
 
 
 def two_way_of_pairs(

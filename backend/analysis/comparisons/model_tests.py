@@ -22,19 +22,19 @@ def tests_of(answers: Answers, values: Mapping[str, Values], groups: Groups, lev
     """
     kind = design_of(answers).kind
     if kind == BETWEEN:
-        found = between_subjects(groups, level)
+        tests = between_subjects(groups, level)
     else:
         crossing = crossing_of(answers, values, [*groups])
         is_whole = kind == WITHIN and len(groups) >= 2
-        found = {
+        tests = {
             "anova": None if len(groups) < 2 else (repeated.anova if is_whole else repeated.wald)(crossing),
             "pairs": repeated.pairs(crossing, level),
             "pairs_method": PAIRED if kind == WITHIN else CLUSTERED,
             "ttest": repeated.paired(crossing, level),
         }
     if len(answers.model.names) != 2:
-        del found["ttest"]
-    return found
+        del tests["ttest"]
+    return tests
 
 
 def further_tests(

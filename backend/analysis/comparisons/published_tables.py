@@ -106,12 +106,12 @@ def recomputed_pairs() -> list[dict[str, Any]]:
 
 def recomputed_correlations() -> list[dict[str, Any]]:
     """Return each rank correlation; `p_of_printed` is the p-value that the printed rho has."""
-    found = []
+    rows = []
     for printed in CORRELATIONS:
         columns = _columns(printed.models)
         rank = spearman(columns[printed.score], columns[printed.other])
         assert rank is not None, "the tables have three models or more, which differ"
-        found.append(
+        rows.append(
             {
                 "printed": printed,
                 **rank,
@@ -120,7 +120,7 @@ def recomputed_correlations() -> list[dict[str, Any]]:
                 and _meets(printed.p, rank["p"], rank["p"]),
             }
         )
-    return found
+    return rows
 
 
 def checked_scores() -> list[dict[str, Any]]:
@@ -170,12 +170,12 @@ def table_6() -> Summary:
 
 def _recomputed(test: PublishedTest, summary: Summary) -> dict[str, Any]:
     least, most = map(_of_means, summary.extremes())
-    found = _of_means(summary.groups())
+    recomputed = _of_means(summary.groups())
     says = [_meets(test.value, least["value"], most["value"]), _meets(test.p, most["p"], least["p"])]
     return {
         "printed": test,
         "table": test.table.where,
-        **found,
+        **recomputed,
         "ends": [least["value"], most["value"]],
         "p_ends": [most["p"], least["p"]],
         "follows": all(says) if test.value or test.p else None,
@@ -194,7 +194,7 @@ def _of_means(groups: Groups) -> dict[str, Any]:
 def _pairs(
     test: PublishedTest, summary: Summary, inseparable: frozenset[frozenset[str]]
 ) -> list[dict[str, Any]]:
-    found = []
+    rows = []
     for place, (i, j) in enumerate(combinations(range(len(summary.models)), 2)):
         towards = np.zeros(len(summary.models))
         towards[i], towards[j] = -1, 1
@@ -205,7 +205,7 @@ def _pairs(
         p, most, least = (tukey(groups, LEVEL)[place]["p"] for groups in (summary.groups(), near, apart))
         pair = (summary.models[i], summary.models[j])
         said = Printed("> 0.05" if frozenset(pair) in inseparable else "< 0.05")
-        found.append(
+        rows.append(
             {
                 "printed": test,
                 "said": said,
@@ -215,7 +215,7 @@ def _pairs(
                 "follows": _meets(said, least, most),
             }
         )
-    return found
+    return rows
 
 
 def _columns(models: str) -> Mapping[str, Sequence[float]]:

@@ -148,19 +148,19 @@ def pair_effects(crossing: Crossing, level: float) -> list[dict[str, Any]]:
     corrected for bias; the interval is that of the noncentral t. A pair is omitted if it has fewer than two
     such evaluators, or its differences do not vary.
     """
-    found = []
+    effects = []
     for a, b in zip(*np.triu_indices(len(crossing.models), 1), strict=True):
         both = crossing.is_there[:, a] & crossing.is_there[:, b]
         apart = crossing.values[both, a] - crossing.values[both, b]
         if len(apart) < 2 or float(np.ptp(apart)) == 0:
             continue
         one_t = float(apart.mean() / apart.std(ddof=1) * math.sqrt(len(apart)))
-        found.append((crossing.models[a], crossing.models[b], one_t, len(apart)))
-    if not found:
+        effects.append((crossing.models[a], crossing.models[b], one_t, len(apart)))
+    if not effects:
         return []
-    t, people = np.array([one[2] for one in found]), np.array([float(one[3]) for one in found])
+    t, people = np.array([one[2] for one in effects]), np.array([float(one[3]) for one in effects])
     rows = noncentral_t.effects(t, people - 1, 1 / np.sqrt(people), level)
-    return [{"a": a, "b": b, **row} for (a, b, _, _), row in zip(found, rows, strict=True)]
+    return [{"a": a, "b": b, **row} for (a, b, _, _), row in zip(effects, rows, strict=True)]
 
 
 def paired(crossing: Crossing, level: float) -> dict[str, Any] | None:

@@ -187,14 +187,14 @@ def doubts(values: np.ndarray, responses: int, are_shares: bool, level: float) -
         responses: their total number of responses.
         are_shares: whether values are percent.
     """
-    found, covers = [], percentile_coverage(len(values), level)
+    reasons, covers = [], percentile_coverage(len(values), level)
     if covers < COVERS_WELL - 0.95 + level:
-        found.append(
+        reasons.append(
             f"the percentile interval of {len(values)} evaluators covers about {100 * covers:.1f}%, not "
             f"{100 * level:g}%"
         )
     rarer = min(values.mean(), 100 - values.mean()) / 100 * responses
     if are_shares and round(rarer, 6) < FEW_ANSWERS:
         kind = "wrong" if values.mean() < 50 else "right"
-        found.append(f"{rarer:.0f} {kind} answers in all are too few for the percentile method")
-    return found
+        reasons.append(f"{rarer:.0f} {kind} answers in all are too few for the percentile method")
+    return reasons

@@ -209,14 +209,14 @@ class Share(Estimate):
 
         Wilson's interval at some level ends where the test of its end has the corresponding p.
         """
-        p, found = self.value, self._candidates
+        p, candidates = self.value, self._candidates
         size = np.full(2, float(self.answers))
-        np.divide(p * (1 - p), found.variance, out=size, where=found.variance > 0)
+        np.divide(p * (1 - p), candidates.variance, out=size, where=candidates.variance > 0)
         t = (p - null) * np.sqrt(size / (null * (1 - null)))
-        straight = found.straight(t)
-        above, below = t_below(-straight, found.df), t_below(straight, found.df)
+        straight = candidates.straight(t)
+        above, below = t_below(-straight, candidates.df), t_below(straight, candidates.df)
         at = int(np.argmax(np.minimum(above, below)))
-        return ShareTest(float(t[at]), float(found.df[at]), float(above.max()), float(below.max()))
+        return ShareTest(float(t[at]), float(candidates.df[at]), float(above.max()), float(below.max()))
 
     @property
     def _candidates(self) -> Component:

@@ -49,7 +49,7 @@ def sf(t: np.ndarray | float, df: np.ndarray | float, shift: np.ndarray | float)
             f"a noncentral t needs finite numbers and 1 degree of freedom or more, not t = {one[0]:g}, "
             f"df = {one[1]:g}, shift = {one[2]:g}"
         )
-    found = np.empty(t.shape)
+    tails = np.empty(t.shape)
     # for t < 0, the upper tail of T is the lower tail of -T
     is_above, sign = t >= 0, np.where(t < 0, -1.0, 1.0)
     size, shifts, dfs = np.abs(t), sign * shift, np.minimum(df, _LARGE_DF)
@@ -57,8 +57,8 @@ def sf(t: np.ndarray | float, df: np.ndarray | float, shift: np.ndarray | float)
     for kind, summed in ((is_over_s & (dfs >= _FEW_DF), _over_s), (is_over_s & (dfs < _FEW_DF), _over_s),
                          (~is_over_s, _over_z)):  # fmt: skip
         if kind.any():
-            found[kind] = summed(size[kind], dfs[kind], shifts[kind], is_above[kind])
-    return found
+            tails[kind] = summed(size[kind], dfs[kind], shifts[kind], is_above[kind])
+    return tails
 
 
 def cdf(t: np.ndarray | float, df: np.ndarray | float, shift: np.ndarray | float) -> np.ndarray:

@@ -30,11 +30,11 @@ def rank_ranges(
         chosen_of: how many models these were chosen of by their scores, if there were more. Intervals that
             are right for all pairs of those at once are right for the chosen ones, however they are chosen.
     """
-    found = [(i, *_limits(row)) for i, row in enumerate(rows) if _ci(row) is not None]
+    limits = [(i, *_limits(row)) for i, row in enumerate(rows) if _ci(row) is not None]
     ranges: list[tuple[int, int] | None] = [None] * len(rows)
-    if not found:
+    if not limits:
         return ranges
-    places, scores, lows, highs, dfs = map(np.array, zip(*found, strict=True))
+    places, scores, lows, highs, dfs = map(np.array, zip(*limits, strict=True))
     levels = np.array([rows[place].get("level", level) for place in places])
     models = max(len(scores), chosen_of)
     pairs = max(models * (models - 1) / 2, 1)

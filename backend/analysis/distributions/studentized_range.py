@@ -56,10 +56,10 @@ def isf(p: float, groups: int, df: np.ndarray) -> np.ndarray:
     For more than 33 distinct df, 33 are solved and the others interpolated by a polynomial in 1 / df.
     """
     df = np.asarray(df, float)
-    found, place = np.unique(df.ravel(), return_inverse=True)
-    if len(found) <= 33:
-        return _solved(p, groups, found)[place].reshape(df.shape)
-    low, high = 1 / found[-1], 1 / found[0]
+    distinct_df, place = np.unique(df.ravel(), return_inverse=True)
+    if len(distinct_df) <= 33:
+        return _solved(p, groups, distinct_df)[place].reshape(df.shape)
+    low, high = 1 / distinct_df[-1], 1 / distinct_df[0]
 
     def at(x: np.ndarray) -> np.ndarray:
         return _solved(p, groups, 1 / (low + (high - low) * (x + 1) / 2))

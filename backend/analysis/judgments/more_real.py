@@ -84,16 +84,16 @@ class MoreRealScores(JudgmentScores):
 
 def strength_scores(paired: PairedAnswers, iterations: int = bootstrap.ITERATIONS) -> dict[str, RunScore]:
     """Return models' strengths, with the variance of their resamples; none if some strength is not finite."""
-    found = _fitted(paired, Options(), iterations)
-    if found.drawings is None or not (found.reference <= found.is_estimated).all():
+    fitted = _fitted(paired, Options(), iterations)
+    if fitted.drawings is None or not (fitted.reference <= fitted.is_estimated).all():
         return {}
     people, names = len(paired.evaluators), paired.contestants
-    of_all = bootstrap.estimates(found.fitted.strengths, found.drawings, people, found.df)
+    of_all = bootstrap.estimates(fitted.fitted.strengths, fitted.drawings, people, fitted.df)
     return {
         names[i]: RunScore(
-            Estimate(float(of_all.value[i]), Component(float(of_all.people.variance[i]), found.df))
+            Estimate(float(of_all.value[i]), Component(float(of_all.people.variance[i]), fitted.df))
         )
-        for i in np.flatnonzero(found.is_estimated & found.reference).tolist()
+        for i in np.flatnonzero(fitted.is_estimated & fitted.reference).tolist()
     }
 
 

@@ -103,7 +103,7 @@ def fit(
     has_ties = ties & ((total[:, TIE] > 0) | is_penalised)
     sets = len(counts)
     begin = np.zeros(games.contestants) if start is None else start
-    found = Fit(np.zeros((sets, games.contestants)), np.full(sets, -np.inf), np.zeros(sets), is_penalised)
+    fitted = Fit(np.zeros((sets, games.contestants)), np.full(sets, -np.inf), np.zeros(sets), is_penalised)
     for penalised in (False, True):
         for tied in (False, True):
             mine = (is_penalised == penalised) & (has_ties == tied)
@@ -111,9 +111,9 @@ def fit(
                 whole, some = _with_phantom(games, counts[mine], tied) if penalised else (games, counts[mine])
                 values = _maximise(whole, some, tied, side, np.append(begin, 0.0) if penalised else begin)
                 strengths = values[0][:, : games.contestants]
-                found.strengths[mine] = strengths - strengths.mean(axis=1, keepdims=True)
-                found.log_ties[mine], found.side[mine] = values[1], values[2]
-    return found
+                fitted.strengths[mine] = strengths - strengths.mean(axis=1, keepdims=True)
+                fitted.log_ties[mine], fitted.side[mine] = values[1], values[2]
+    return fitted
 
 
 def probabilities(games: Games, fitted: Fit) -> np.ndarray:
@@ -140,8 +140,8 @@ def information(games: Games, answers: np.ndarray, fitted: Fit, ties: bool) -> n
     more, with_pseudo = _with_phantom(games, counts, has_ties)
     against = replace(fitted, strengths=np.append(fitted.strengths, 0.0))
     shares = probabilities(more, against)[None]
-    found = _curvature(more, with_pseudo.sum(axis=-1), shares, has_ties, False)[0]
-    return np.delete(np.delete(found, games.contestants, axis=0), games.contestants, axis=1)
+    matrix = _curvature(more, with_pseudo.sum(axis=-1), shares, has_ties, False)[0]
+    return np.delete(np.delete(matrix, games.contestants, axis=0), games.contestants, axis=1)
 
 
 def covariance(games: Games, answers: np.ndarray, fitted: Fit, ties: bool) -> np.ndarray:
@@ -152,9 +152,9 @@ def covariance(games: Games, answers: np.ndarray, fitted: Fit, ties: bool) -> np
     flat = information(games, answers, fitted, ties)
     own = slice(games.contestants)
     flat[own, own] += 1 / games.contestants
-    found = np.linalg.inv(flat)
-    found[own, own] -= 1 / games.contestants
-    return found
+    inverse = np.linalg.inv(flat)
+    inverse[own, own] -= 1 / games.contestants
+    return inverse
 
 
 def centred(fitted: Fit, reference: np.ndarray) -> Fit:
@@ -250,11 +250,11 @@ def _log_likelihood(
 ) -> np.ndarray:
     d, log_ties = _predictors(games, values, ties, side)
     total = np.logaddexp(d / 2, -d / 2)
-    found = (counts[..., LEFT_WINS] - counts[..., RIGHT_WINS]) * d / 2
+    log_likelihood = (counts[..., LEFT_WINS] - counts[..., RIGHT_WINS]) * d / 2
     if ties:
         total = np.logaddexp(total, log_ties)
-        found = found + counts[..., TIE] * log_ties
-    height = (found - counts.sum(axis=-1) * total).sum(axis=1)
+        log_likelihood = log_likelihood + counts[..., TIE] * log_ties
+    height = (log_likelihood - counts.sum(axis=-1) * total).sum(axis=1)
     result: np.ndarray = height - np.logaddexp(values[:, -1] / 2, -values[:, -1] / 2) if side else height
     return result
 
@@ -284,21 +284,21 @@ def _curvature(games: Games, answers: np.ndarray, shares: np.ndarray, ties: bool
     """Return the negative second derivatives of the log-likelihood of each set of counts."""
     size = games.contestants
     of_d, mixed, of_tie = _moments(shares, answers)
-    found = np.zeros((len(answers), size + ties + side, size + ties + side))
-    found[:, games.left, games.right] -= of_d
-    found[:, games.right, games.left] -= of_d
+    matrices = np.zeros((len(answers), size + ties + side, size + ties + side))
+    matrices[:, games.left, games.right] -= of_d
+    matrices[:, games.right, games.left] -= of_d
     own = np.arange(size)
-    found[:, own, own] = -found[:, :size, :size].sum(axis=2)
+    matrices[:, own, own] = -matrices[:, :size, :size].sum(axis=2)
     incidence = _incidence(games)
     if ties:
-        found[:, size, :size] = found[:, :size, size] = mixed @ incidence
-        found[:, size, size] = of_tie.sum(axis=1)
+        matrices[:, size, :size] = matrices[:, :size, size] = mixed @ incidence
+        matrices[:, size, size] = of_tie.sum(axis=1)
     if side:
-        found[:, -1, :size] = found[:, :size, -1] = of_d @ incidence
-        found[:, -1, -1] = of_d.sum(axis=1)
+        matrices[:, -1, :size] = matrices[:, :size, -1] = of_d @ incidence
+        matrices[:, -1, -1] = of_d.sum(axis=1)
     if ties and side:
-        found[:, -1, size] = found[:, size, -1] = mixed.sum(axis=1)
-    return found
+        matrices[:, -1, size] = matrices[:, size, -1] = mixed.sum(axis=1)
+    return matrices
 
 
 def _moments(shares: np.ndarray, answers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -114,7 +114,7 @@ def fit(design: Design) -> Fit:
     summaries = _Summaries(design)
     middle = _at(posterior, mode)
     best = log_density(mode, middle)
-    found, weights, spread = [summaries.of(middle)], [1.0], np.empty((_POINTS, 4))
+    moments, weights, spread = [summaries.of(middle)], [1.0], np.empty((_POINTS, 4))
     uniform = (0.5 + np.outer(np.arange(1, _POINTS + 1), _PLASTIC ** -np.arange(1.0, 5.0))) % 1
     for axis in range(4):
         sides = []
@@ -124,11 +124,11 @@ def fit(design: Design) -> Fit:
             point = mode + far * direction
             state = _at(posterior, point)
             fall = best - log_density(point, state)
-            found.append(summaries.of(state))
+            moments.append(summaries.of(state))
             weights.append(math.exp(far**2 / 2 - fall) / (2 * (_RADIUS**2 - 4)))
             sides.append((far, fall, float(gradient(design, point, state)[0] @ direction)))
         spread[:, axis] = _quantiles(uniform[:, axis], *sides)
-    return summaries.averaged(found, weights, np.abs(mode + spread @ axes.T) ** _POWER)
+    return summaries.averaged(moments, weights, np.abs(mode + spread @ axes.T) ** _POWER)
 
 
 def _at(posterior: Posterior, roots: np.ndarray, close: float = 1e-4) -> State:
@@ -282,17 +282,18 @@ class _Summaries:
             np.concatenate([own[0] + own[1] - 2 * both, (own[0] + own[1] + 2 * both) / 4, pictures]),
         )
 
-    def averaged(self, found: Sequence[_Summary], weights: Sequence[float], sds: np.ndarray) -> Fit:
+    def averaged(self, summaries: Sequence[_Summary], weights: Sequence[float], sds: np.ndarray) -> Fit:
         """Return the fit that is a mixture of states with these weights."""
         share = np.array(weights) / math.fsum(weights)
-        sides = share @ np.array([one.sides for one in found])
-        apart = [one.sides - sides for one in found]
+        sides = share @ np.array([one.sides for one in summaries])
+        apart = [one.sides - sides for one in summaries]
         sides_cov = sum(
-            p * (one.sides_cov + np.outer(far, far)) for p, one, far in zip(share, found, apart, strict=True)
+            p * (one.sides_cov + np.outer(far, far))
+            for p, one, far in zip(share, summaries, apart, strict=True)
         )
-        means = np.array([one.means for one in found])
+        means = np.array([one.means for one in summaries])
         mean = share @ means
-        variances = share @ (np.array([one.variances for one in found]) + (means - mean) ** 2)
+        variances = share @ (np.array([one.variances for one in summaries]) + (means - mean) ** 2)
         people = self._design.evaluators
         both = np.stack([mean, np.sqrt(variances)])
         return Fit(

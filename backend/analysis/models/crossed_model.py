@@ -51,16 +51,16 @@ def crossed_model(answers: Answers, level: float) -> dict[str, Any] | None:
     if not _applies(answers) or crossed_model_note(answers):
         return None
     design, kept = _design(answers)
-    found = fit(design)
+    posterior = fit(design)
     return {
-        **_of_models(found, answers, level),
-        "sds": {effect: _sd(found, effect, level) for effect in EFFECTS},
+        **_of_models(posterior, answers, level),
+        "sds": {effect: _sd(posterior, effect, level) for effect in EFFECTS},
         "evaluators": design.evaluators,
         "pictures": design.pictures,
         "responses": len(design.side),
-        "by_picture": _by_picture(found, answers, kept, level),
-        "unseen": _unseen(found, level),
-        "by_evaluator": _by_evaluator(found, answers, kept, level),
+        "by_picture": _by_picture(posterior, answers, kept, level),
+        "unseen": _unseen(posterior, level),
+        "by_evaluator": _by_evaluator(posterior, answers, kept, level),
     }
 
 
@@ -85,17 +85,17 @@ def _applies(answers: Answers) -> bool:
     )
 
 
-def _of_models(found: Fit, answers: Answers, level: float) -> dict[str, list[dict[str, Any]]]:
+def _of_models(fit: Fit, answers: Answers, level: float) -> dict[str, list[dict[str, Any]]]:
     judged = np.unique(answers.model.codes[answers.is_fake])
     models = sorted(
-        (answers.model.names[code] for code in judged if found.has_reals(answers.model.names[code])),
-        key=lambda model: (found.sensitivity(model).mean, model),
+        (answers.model.names[code] for code in judged if fit.has_reals(answers.model.names[code])),
+        key=lambda model: (fit.sensitivity(model).mean, model),
     )
     codes = {name: code for code, name in enumerate(answers.model.names)}
     is_bounded = {name: are_both_given(answers, answers.of_model[codes[name]]) for name in models}
     rows, pairs = [], []
     for model in models:
-        sensitivity, criterion = found.sensitivity(model), found.criterion(model)
+        sensitivity, criterion = fit.sensitivity(model), fit.criterion(model)
         rows.append(
             {
                 "model": model,
@@ -106,24 +106,24 @@ def _of_models(found: Fit, answers: Answers, level: float) -> dict[str, list[dic
             }
         )
     for a, b in combinations(models, 2):
-        difference = found.difference(b, a)
+        difference = fit.difference(b, a)
         ci = [*difference.interval(level)] if is_bounded[a] and is_bounded[b] else None
         pairs.append({"a": b, "b": a, "difference": difference.mean, "ci": ci})
     return {"models": rows, "pairs": pairs}
 
 
-def _sd(found: Fit, effect: str, level: float) -> dict[str, Any]:
-    sd, *ci = found.standard_deviation(effect, level)
+def _sd(fit: Fit, effect: str, level: float) -> dict[str, Any]:
+    sd, *ci = fit.standard_deviation(effect, level)
     return {"sd": sd, "ci": ci}
 
 
-def _by_picture(found: Fit, answers: Answers, kept: np.ndarray, level: float) -> list[dict[str, Any]]:
+def _by_picture(fit: Fit, answers: Answers, kept: np.ndarray, level: float) -> list[dict[str, Any]]:
     """Return a row for each picture that is named: fakes by model, then reals, the most difficult first."""
-    design, names = found.design, answers.texts["stimulus"]
+    design, names = fit.design, answers.texts["stimulus"]
     guesses = np.bincount(design.picture, minlength=design.pictures)
     said_fake = np.bincount(design.picture, design.said, design.pictures)
     first = kept[np.unique(design.picture, return_index=True)[1]]
-    chance, low, high = ndtr(_ends(found.pictures, level))
+    chance, low, high = ndtr(_ends(fit.pictures, level))
     wrong = np.where(design.is_fake_picture, 1 - chance, chance)
     rows = []
     for i in np.lexsort((names.ranks[names.codes[first]], -wrong)):
@@ -150,15 +150,15 @@ def needs_evaluators(low: float, high: float) -> bool:
     return low <= 0.5 <= high and high - low > UNDECIDED_WIDTH
 
 
-def _unseen(found: Fit, level: float) -> list[dict[str, Any]]:
+def _unseen(fit: Fit, level: float) -> list[dict[str, Any]]:
     """Return, for each model and for the reals, the interval of a picture that nobody judged."""
-    sides = found.design.sides
+    sides = fit.design.sides
     models = [*dict.fromkeys(model if is_fake else "" for model, is_fake in sides)]
     rows = []
     for model in models:
         mine = [side for side in sides if side[1] == bool(model) and (side[0] == model or not model)]
-        side = found.contrast({one: 1 / len(mine) for one in mine})
-        sd, _, _ = found.standard_deviation("fakes" if model else "reals", level)
+        side = fit.contrast({one: 1 / len(mine) for one in mine})
+        sd, _, _ = fit.standard_deviation("fakes" if model else "reals", level)
         chance, low, high = ndtr(_ends(np.array([side.mean, math.hypot(side.sd, sd)]), level))
         rows.append(
             {
@@ -171,9 +171,9 @@ def _unseen(found: Fit, level: float) -> list[dict[str, Any]]:
     return rows
 
 
-def _by_evaluator(found: Fit, answers: Answers, kept: np.ndarray, level: float) -> list[dict[str, Any]]:
+def _by_evaluator(fit: Fit, answers: Answers, kept: np.ndarray, level: float) -> list[dict[str, Any]]:
     """Return a row for each evaluator who judged reals and fakes, the most sensitive first."""
-    design = found.design
+    design = fit.design
     people, models = answers.evaluator.codes[kept], answers.model.codes[kept]
     codes = np.unique(people)
     judged = np.unique(np.stack([people, models])[:, design.is_fake], axis=1)
@@ -181,7 +181,7 @@ def _by_evaluator(found: Fit, answers: Answers, kept: np.ndarray, level: float) 
     for person, model in judged.T.tolist():
         of_person.setdefault(person, []).append(answers.model.names[model])
     responses = np.bincount(design.evaluator, minlength=design.evaluators)
-    sensitivity, criterion = _ends(found.sensitivities, level), _ends(found.criteria, level)
+    sensitivity, criterion = _ends(fit.sensitivities, level), _ends(fit.criteria, level)
     rows = [
         {
             "evaluator": answers.evaluator.names[code],
@@ -217,9 +217,9 @@ def _design(answers: Answers) -> tuple[Design, np.ndarray]:
     judged = np.unique(np.stack([people, models]), axis=1)
     is_between = len(np.unique(judged[0])) == judged.shape[1]
     codes = np.where(is_fake, 2 * models, 2 * models + 1 if is_between else 1)
-    found, side = np.unique(codes, return_inverse=True)
+    cells, side = np.unique(codes, return_inverse=True)
     names = answers.model.names
-    sides = [(names[code // 2] if code % 2 == 0 or is_between else "", code % 2 == 0) for code in found]
+    sides = [(names[code // 2] if code % 2 == 0 or is_between else "", code % 2 == 0) for code in cells]
     pictures = np.where(answers.has_image, answers.image_ranks, -1 - np.arange(len(answers)))[kept]
     _, evaluator = np.unique(people, return_inverse=True)
     # models may have named their fakes alike

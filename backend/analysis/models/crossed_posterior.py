@@ -255,10 +255,10 @@ class _Half:
         keys = np.concatenate(
             [self.picture * self.width + self.side, self.picture * self.width + self.sides + self.evaluator]
         )
-        found, self._entry = np.unique(keys, return_inverse=True)
-        self._rows, self._indices = np.divmod(found, self.width)
+        pairs, self._entry = np.unique(keys, return_inverse=True)
+        self._rows, self._indices = np.divmod(pairs, self.width)
         self._starts = np.searchsorted(self._rows, np.arange(self.pictures + 1))
-        self._is_dense = len(found) > _DENSE_ABOVE * self.pictures * self.width
+        self._is_dense = len(pairs) > _DENSE_ABOVE * self.pictures * self.width
 
     def eliminated(self, precision: np.ndarray, shift: np.ndarray, prior: float) -> _Eliminated:
         """Return the part of the sides and evaluators, after integrating over the pictures."""

@@ -108,14 +108,14 @@ def _fewest(
     """Return the smallest change found over the strongest rivals of the leader."""
     order = [int(i) for i in np.argsort(-fitted.strengths) if answers.contestants[i] != REAL]
     leader = order[0]
-    found = []
+    chosen = []
     for rival in order[1 : 1 + _RIVALS]:
         contrast = np.zeros(len(fitted.strengths))
         contrast[leader], contrast[rival] = 1, -1
         change = _toward(answers, fitted, state, contrast, leader, effect, reduced, counts_of)
         if change is not None:
-            found.append(change)
-    return min(found, key=lambda change: change.count, default=None)
+            chosen.append(change)
+    return min(chosen, key=lambda change: change.count, default=None)
 
 
 def _toward(

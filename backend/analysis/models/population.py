@@ -142,15 +142,15 @@ def rise_at(accuracy: np.ndarray, slope: float, lapse: float) -> np.ndarray:
 
 
 def score_interval(
-    found: Population, values: np.ndarray, of: Range, extra_variance: float, level: float
+    population: Population, values: np.ndarray, of: Range, extra_variance: float, level: float
 ) -> tuple[float, float]:
     """Return the interval of the population mean from evaluators' `values` (ms).
 
     Args:
         extra_variance: variance of the mean (ms^2) due to stimuli that evaluators share.
     """
-    low, middle, high = found.expected
-    off = mean_of(values - found.of_evaluators)
+    low, middle, high = population.expected
+    off = mean_of(values - population.of_evaluators)
     half = t_quantile(off.people.df, level) * math.sqrt(off.people.variance + extra_variance)
     centre, score = middle + off.value, float(values.mean())
     ends = centre - math.hypot(middle - low, half), centre + math.hypot(high - middle, half)

@@ -250,8 +250,8 @@ def _minimum(
         curve: returns accuracy and its derivatives with respect to the parameters.
     """
     low, high = np.array(bounds).T
-    found = [_descended(curve, trials, low, high, np.clip(start, low, high)) for start in starts]
-    return min(found, key=lambda one: one[1])
+    minima = [_descended(curve, trials, low, high, np.clip(start, low, high)) for start in starts]
+    return min(minima, key=lambda one: one[1])
 
 
 def _descended(
@@ -363,16 +363,16 @@ def _crossing(
     last = 0
     while abs(there - here) > _CLOSE:
         middle = there - at_there * (there - here) / (at_there - at_here)
-        found = excess(middle)
-        if abs(found) < _CLOSE:
+        excesses = excess(middle)
+        if abs(excesses) < _CLOSE:
             return math.exp(middle)
-        if found > 0:
-            there, at_there = middle, found
+        if excesses > 0:
+            there, at_there = middle, excesses
             at_here *= 0.5 if last > 0 else 1
         else:
-            here, at_here = middle, found
+            here, at_here = middle, excesses
             at_there *= 0.5 if last < 0 else 1
-        last = 1 if found > 0 else -1
+        last = 1 if excesses > 0 else -1
     return math.exp((here + there) / 2)
 
 
@@ -416,7 +416,7 @@ def _goodness(
 
 
 def profile_over_evaluators(
-    trials: Trials, found: Fit, by_evaluator: Sequence[Trials], level: float
+    trials: Trials, fit: Fit, by_evaluator: Sequence[Trials], level: float
 ) -> tuple[float | None, float | None] | None:
     """Return the profile likelihood interval (ms) of the threshold of a fit to the answers of several people.
 
@@ -432,61 +432,61 @@ def profile_over_evaluators(
     people = len(by_evaluator)
     if people < 2:
         return None
-    influence, independent = _influence(found, by_evaluator) or (np.zeros(1), 1.0)
+    influence, independent = _influence(fit, by_evaluator) or (np.zeros(1), 1.0)
     of_threshold = clustered(influence, people).variance / independent
-    ratio = max(1.0, of_threshold, _variance_ratio(found, by_evaluator))
+    ratio = max(1.0, of_threshold, _variance_ratio(fit, by_evaluator))
     limit = t_quantile(people - 1, level) * math.sqrt(ratio)
-    best = np.array([math.log(found.midpoint_ms), math.log(found.slope), found.lapse])
-    threshold = None if found.threshold_ms is None else math.log(found.threshold_ms)
-    cost = -found.log_likelihood
-    return _interval(trials, found.guess, found.at, best, cost, threshold, limit, _reach(trials))
+    best = np.array([math.log(fit.midpoint_ms), math.log(fit.slope), fit.lapse])
+    threshold = None if fit.threshold_ms is None else math.log(fit.threshold_ms)
+    cost = -fit.log_likelihood
+    return _interval(trials, fit.guess, fit.at, best, cost, threshold, limit, _reach(trials))
 
 
-def _variance_ratio(found: Fit, by_evaluator: Sequence[Trials]) -> float:
+def _variance_ratio(fit: Fit, by_evaluator: Sequence[Trials]) -> float:
     """Return the variance over evaluators of the number of right answers, relative to independent ones."""
     residuals, variance = [], 0.0
     for trials in by_evaluator:
-        accuracy = np.clip(found.accuracy(trials.exposure_ms), _SMALLEST, 1 - _SMALLEST)
+        accuracy = np.clip(fit.accuracy(trials.exposure_ms), _SMALLEST, 1 - _SMALLEST)
         residuals.append(float((trials.right - trials.total * accuracy).sum()))
         variance += float((trials.total * accuracy * (1 - accuracy)).sum())
     return float(clustered(np.array(residuals)).variance) / variance
 
 
 def interval_over_evaluators(
-    found: Fit, by_evaluator: Sequence[Trials], level: float
+    fit: Fit, by_evaluator: Sequence[Trials], level: float
 ) -> tuple[float, float] | None:
     """Return the interval (ms) of the threshold of a fit to all answers of two evaluators or more.
 
     None if the threshold is not reached, or the answers do not determine its variance, as where an end is
     beyond what a float holds.
     """
-    if found.threshold_ms is None or len(by_evaluator) < 2:
+    if fit.threshold_ms is None or len(by_evaluator) < 2:
         return None
-    found_influence = _influence(found, by_evaluator)
+    found_influence = _influence(fit, by_evaluator)
     if found_influence is None:
         return None
-    low, high = Estimate(math.log(found.threshold_ms), clustered(found_influence[0])).interval(level)
+    low, high = Estimate(math.log(fit.threshold_ms), clustered(found_influence[0])).interval(level)
     return (math.exp(low), math.exp(high)) if high < math.log(sys.float_info.max) else None
 
 
-def _influence(found: Fit, by_evaluator: Sequence[Trials]) -> tuple[np.ndarray, float] | None:
+def _influence(fit: Fit, by_evaluator: Sequence[Trials]) -> tuple[np.ndarray, float] | None:
     """Return each evaluator's influence on the log threshold, and its variance if answers are independent.
 
     None if the threshold is not reached, or the answers do not determine its variance.
     """
-    if found.threshold_ms is None:
+    if fit.threshold_ms is None:
         return None
-    x = np.array([math.log(found.midpoint_ms), math.log(found.slope), found.lapse])
+    x = np.array([math.log(fit.midpoint_ms), math.log(fit.slope), fit.lapse])
     is_free = np.array([True, _SLOPES[0] < x[1] < _SLOPES[1], x[2] > _LAPSES[0]])
     scores, information = [], np.zeros((3, 3))
     for trials in by_evaluator:
-        accuracy, slopes = _slopes(trials, found.guess, x)
+        accuracy, slopes = _slopes(trials, fit.guess, x)
         variance = accuracy * (1 - accuracy)
         scores.append((trials.right - trials.total * accuracy) / variance @ slopes)
         information += slopes.T @ (slopes * (trials.total / variance)[:, None])
-    span = 1 - found.guess - found.lapse
-    reached = (found.at - found.guess) / span
-    by_x = np.array([1.0, -float(logit(reached)) / found.slope, 1 / (span * (1 - reached)) / found.slope])
+    span = 1 - fit.guess - fit.lapse
+    reached = (fit.at - fit.guess) / span
+    by_x = np.array([1.0, -float(logit(reached)) / fit.slope, 1 / (span * (1 - reached)) / fit.slope])
     kept = information[np.ix_(is_free, is_free)]
     if not np.linalg.cond(kept) <= 1e12:
         return None

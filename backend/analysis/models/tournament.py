@@ -146,16 +146,16 @@ def checks(answers: PairedAnswers, fitted: Fit, level: float) -> dict[str, Any]:
 
 
 def _contestants(
-    answers: PairedAnswers, found: Strengths, level: float, order: np.ndarray
+    answers: PairedAnswers, strengths: Strengths, level: float, order: np.ndarray
 ) -> list[dict[str, Any]]:
-    people, fitted, drawings = len(answers.evaluators), found.fitted, found.drawings
-    is_known = found.is_estimated & (found.reference <= found.is_estimated).all()
+    people, fitted, drawings = len(answers.evaluators), strengths.fitted, strengths.drawings
+    is_known = strengths.is_estimated & (strengths.reference <= strengths.is_estimated).all()
     cis: list[Any] = [None] * len(order)
     ranks = stds = first = None
     if drawings is not None:
         stds = drawings.std(axis=0, ddof=1)
-        cis = bootstrap.estimates(fitted.strengths, drawings, people, found.df).interval(level)
-        ranks = bootstrap.rank_ranges(fitted.strengths, drawings, level, people, found.df)
+        cis = bootstrap.estimates(fitted.strengths, drawings, people, strengths.df).interval(level)
+        ranks = bootstrap.rank_ranges(fitted.strengths, drawings, level, people, strengths.df)
         first = np.bincount(drawings.argmax(axis=1), minlength=len(order)) / len(drawings)
     rows = []
     for place, i in enumerate(order, 1):
@@ -202,21 +202,21 @@ def _judges(answers: PairedAnswers, contestant: int) -> int:
 
 
 def _differences(
-    answers: PairedAnswers, found: Strengths, level: float, order: np.ndarray
+    answers: PairedAnswers, strengths: Strengths, level: float, order: np.ndarray
 ) -> list[dict[str, Any]]:
     """Return each pair, the stronger first, with the interval and the p-value of its difference alone."""
-    names, drawings = answers.contestants, found.drawings
+    names, drawings = answers.contestants, strengths.drawings
     i, j = np.triu_indices(len(order), 1)
     a, b = order[i], order[j]
-    differences = found.fitted.strengths[a] - found.fitted.strengths[b]
+    differences = strengths.fitted.strengths[a] - strengths.fitted.strengths[b]
     cis: list[Any] = [None] * len(a)
     ps = cis
     if drawings is not None:
         drawn = drawings[:, a] - drawings[:, b]
-        apart = bootstrap.estimates(differences, drawn, len(answers.evaluators), found.df)
+        apart = bootstrap.estimates(differences, drawn, len(answers.evaluators), strengths.df)
         cis = apart.interval(level)
         ps = [None if np.isnan(p) else p for p in apart.p().tolist()]
-        is_known = found.is_estimated[a] & found.is_estimated[b]
+        is_known = strengths.is_estimated[a] & strengths.is_estimated[b]
         cis = [ci if known else None for ci, known in zip(cis, is_known, strict=True)]
     return [
         {"a": names[first], "b": names[second], "difference": difference, "ci": ci, "p": p}

@@ -36,12 +36,12 @@ def side_bias(answers: PairedAnswers, fitted: Fit, level: float) -> dict[str, An
         start=fitted.strengths,
     )
     share = float(left.sum() / decided.sum()) if decided.sum() else None
-    found: dict[str, Any] = {"left_share": share, "ci": None, "p": None, "log_odds": float(both.side)}
+    row: dict[str, Any] = {"left_share": share, "ci": None, "p": None, "log_odds": float(both.side)}
     if share is None or people < 2:
-        return found
+        return row
     estimate = Estimate(share, clustered((left - share * decided) / decided.sum()))
     ci = estimate.interval_if_any(level)
-    return found if ci is None else {**found, "ci": [*np.clip(ci, 0.0, 1.0).tolist()], "p": estimate.p(0.5)}
+    return row if ci is None else {**row, "ci": [*np.clip(ci, 0.0, 1.0).tolist()], "p": estimate.p(0.5)}
 
 
 def goodness_of_fit(answers: PairedAnswers, fitted: Fit) -> dict[str, Any]:

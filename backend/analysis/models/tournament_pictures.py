@@ -64,10 +64,10 @@ def picture_variance(answers: PairedAnswers, fitted: Fit, reference: np.ndarray)
 
     None if answers name no pictures, or if pictures add nothing.
     """
-    found = picture_covariance(answers, fitted, reference)
-    if found is None:
+    covariance = picture_covariance(answers, fitted, reference)
+    if covariance is None:
         return None
-    covariances, df = found
+    covariances, df = covariance
     values, vectors = np.linalg.eigh(covariances)
     kept = values > 1e-12 * max(float(np.abs(values).max()), 1e-300)
     return PictureVariance(vectors[:, kept] * np.sqrt(values[kept]), df) if kept.any() else None
@@ -82,8 +82,8 @@ def picture_covariance(
     """
     if answers.pictures is None:
         return None
-    found, size = influences(answers, fitted, reference), len(answers.contestants)
-    scores, centred = found.scores, found.by_score
+    influence, size = influences(answers, fitted, reference), len(answers.contestants)
+    scores, centred = influence.scores, influence.by_score
     sums, own, codes = _by_picture(answers, scores)
     both, both_own = _by_pair(answers, scores)
     raw = (sums.T @ sums - own.T @ own).toarray() - (both.T @ both - both_own.T @ both_own).toarray()

@@ -136,9 +136,9 @@ def _found(difference: float, spent: np.ndarray, parts: Sequence[Part], level: f
     """
     variance = sum((part for part, _ in parts), np.zeros(_STUDIES))
     squares = sum((part**2 / df for part, df in parts), np.zeros(_STUDIES))
-    found = difference + _normal("difference") * np.sqrt(spent)
+    observed = difference + _normal("difference") * np.sqrt(spent)
     bar = critical(level, models, variance**2 / np.maximum(squares, 1e-300)) * np.sqrt(variance)
-    return float((np.abs(found) > bar).mean())
+    return float((np.abs(observed) > bar).mean())
 
 
 def _of_people(
@@ -183,8 +183,8 @@ def _power_of_strengths(
     df = (Component(drawn.true_people, people_df) + Component(pictures.mean(), pictures_df)).df
     spent = 2 * (drawn.true_people + drawn.true_pictures[_FAKES])
     bar = critical(level, 2, df) * np.sqrt(2 * (drawn.people + pictures))
-    found = difference + _normal("difference") * np.sqrt(spent)
-    return float((np.abs(found) > bar).mean())
+    observed = difference + _normal("difference") * np.sqrt(spent)
+    return float((np.abs(observed) > bar).mean())
 
 
 def _of_strengths(spread: Spread, drawn: "_Drawn") -> tuple[np.ndarray, np.ndarray]:

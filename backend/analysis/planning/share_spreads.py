@@ -49,7 +49,7 @@ def spreads_of_shares(answers: Answers, values: dict[str, Values]) -> list[Sprea
     """Return spreads of shares; a share of 0 or 1 is taken as half an answer from it."""
     judges, models = answers.judges, _models_of_session(answers)
     squares = np.bincount(judges.of_response, answers.weight**2)
-    found, names = [], []
+    spreads, names = [], []
     for code, (model, own) in enumerate(values.items()):
         if len(own) < 2:
             continue
@@ -60,12 +60,12 @@ def spreads_of_shares(answers: Answers, values: dict[str, Values]) -> list[Sprea
         score, images = min(max(mean.value, half), 100 - half), float(1 / squares[mine].mean())
         spread = _of_share(model, score, images, mean.people.variance * len(own), len(own) - 1)
         spread = replace(spread, within=_of_answers(answers, code, spread), models=models)
-        found.append(_with_shared(spread, answers, code))
+        spreads.append(_with_shared(spread, answers, code))
         names.append(model)
-    if models == 1 or len(found) < 2:
-        return found
-    alike = _alike(found, repeated.covariances(crossing_of(answers, values, names)))
-    return [replace(spread, alike=alike) for spread in found]
+    if models == 1 or len(spreads) < 2:
+        return spreads
+    alike = _alike(spreads, repeated.covariances(crossing_of(answers, values, names)))
+    return [replace(spread, alike=alike) for spread in spreads]
 
 
 def _models_of_session(answers: Answers) -> int:
@@ -128,9 +128,9 @@ def _with_shared(spread: Spread, answers: Answers, code: int) -> Spread:
     spread = replace(spread, images=spread.images * spread.sampling(1) / spread.within)
     if same:
         people = sides[0].people
-        found = math.fsum(parts_of_images(seen).sum() for seen in sides) / people / (people - 1) / same
+        within = math.fsum(parts_of_images(seen).sum() for seen in sides) / people / (people - 1) / same
         count = sum(n for n in pictures if math.isfinite(n))
-        spread = spread.with_found(found * spread.unit**2, answer, count, same, people)
+        spread = spread.with_found(within * spread.unit**2, answer, count, same, people)
     sampled = answer - spread.covariance if same else answer
     return replace(spread, sampled=sampled, between=max(spread.observed - sampled, 0.0))
 
@@ -140,12 +140,12 @@ def shared_pictures(sides: Sequence[Seen]) -> tuple[tuple[float, ...], tuple[flo
 
     Where there is one side, its items are not shared by models, as fakes are not.
     """
-    found = [shared_weight(seen) for seen in sides]
-    found = found if len(sides[1].image) else found[::-1]
+    weights = [shared_weight(seen) for seen in sides]
+    weights = weights if len(sides[1].image) else weights[::-1]
     return (
-        tuple(weight for weight, _ in found),
-        tuple(weight / same if same else math.inf for weight, same in found),
-        math.fsum(same for _, same in found),
+        tuple(weight for weight, _ in weights),
+        tuple(weight / same if same else math.inf for weight, same in weights),
+        math.fsum(same for _, same in weights),
     )
 
 

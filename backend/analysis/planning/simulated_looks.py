@@ -194,10 +194,10 @@ def _row(
     spread: Spread, plan: LookPlan, costs: Costs, difference: float, models: int, power: float
 ) -> dict[str, Any]:
     studies = simulated(spread, plan, difference, models)
-    found, equal = studies.stopped(), simulated(spread, plan, 0.0, models).stopped()
-    people = float(found.evaluators.sum(axis=1).mean())
+    stops, equal = studies.stopped(), simulated(spread, plan, 0.0, models).stopped()
+    people = float(stops.evaluators.sum(axis=1).mean())
     error, smallest = None, None
-    reached = found.reached[:, 0] if plan.aim.tests_differences else found.reached.all(axis=1)
+    reached = stops.reached[:, 0] if plan.aim.tests_differences else stops.reached.all(axis=1)
     if plan.aim.tests_differences:
         error = float(equal.reached.any(axis=1).mean())
         smallest = _smallest(studies, difference, power)
@@ -213,10 +213,10 @@ def _row(
         "hours": people / costs.at_once * costs.evaluator_seconds(spread.images) / 3600,
         "reached": float(reached.mean()),
         "error": error,
-        "coverage": float(found.covers.mean()),
-        "pair_coverage": float(found.pair_covers.mean()),
-        "repeated_coverage": float(found.repeated_covers.mean()),
-        "bias": sign * float(found.difference.mean()) - difference,
+        "coverage": float(stops.covers.mean()),
+        "pair_coverage": float(stops.pair_covers.mean()),
+        "repeated_coverage": float(stops.repeated_covers.mean()),
+        "bias": sign * float(stops.difference.mean()) - difference,
         "smallest": smallest,
     }
 
@@ -266,20 +266,20 @@ class Studies:
         variance = np.maximum(squares - means**2, 0.0) * n / (n - 1)
         third = (cubes - 3 * means * squares + 2 * means**3) * n / (n - 1)
         shown = spread.shown(spread.images)
-        found, noises, seen = [], [], []
+        parts, noises, seen = [], [], []
         for side, true in enumerate(sides):
             size = spread.pictures[side]
             count = np.minimum(size, np.maximum(2.0, n * shown[side]))
             noise = spread.of_side(side, spread.images) * np.sqrt(2 / size / n / (n - 1))
             last = float(count[-1, 0]) - 1
-            found.append(true * rng.chisquare(last, STUDIES) / last + noise * rng.standard_normal(STUDIES))
+            parts.append(true * rng.chisquare(last, STUDIES) / last + noise * rng.standard_normal(STUDIES))
             noises.append(noise)
             seen.append(count)
-        both = np.maximum(found[_REALS] + found[_FAKES], 0.0)
+        both = np.maximum(parts[_REALS] + parts[_FAKES], 0.0)
         df = df_of_pictures(both, seen[_REALS] + seen[_FAKES], np.hypot(*noises))
         common = np.maximum(sides[_REALS] + noises[_REALS] / math.sqrt(2) * rng.standard_normal(STUDIES), 0.0)
-        real = np.maximum(found[_REALS] - common, 0.0)
-        return means, variance / n, third / n**2, real, np.maximum(found[_FAKES], 0.0), both, df
+        real = np.maximum(parts[_REALS] - common, 0.0)
+        return means, variance / n, third / n**2, real, np.maximum(parts[_FAKES], 0.0), both, df
 
     def moved(self, difference: float) -> "Studies":
         """Return the same studies with the first score `difference` above the second."""

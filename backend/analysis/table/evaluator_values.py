@@ -119,5 +119,5 @@ def modal_exposures(answers: Answers, column: np.ndarray | None = None) -> tuple
     visit, exposure = cells // len(exposures), cells % len(exposures)
     # cells are ordered by visit and exposure; sorting by decreasing count puts each visit's mode first
     order = np.lexsort((exposure, -counts, visit))
-    found, first = np.unique(visit[order], return_index=True)
-    return found // blocks, exposures[exposure[order][first]]
+    starts, first = np.unique(visit[order], return_index=True)
+    return starts // blocks, exposures[exposure[order][first]]

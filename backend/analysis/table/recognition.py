@@ -178,9 +178,9 @@ def _paired(
     Args:
         among: mask of the orphans to pair; default, all.
     """
-    found, visit = distinct(visits, int(visits.max()) + 1)
+    visit_codes, visit = distinct(visits, int(visits.max()) + 1)
     pairs = np.unique(visit[~is_orphan].astype(np.int64) * models + model[~is_orphan])
-    first = np.searchsorted(pairs, np.arange(len(found) + 1, dtype=np.int64) * models)
+    first = np.searchsorted(pairs, np.arange(len(visit_codes) + 1, dtype=np.int64) * models)
     rows = np.flatnonzero(is_orphan if among is None else among)
     begins, counts = first[visit[rows]], np.diff(first)[visit[rows]]
     place = np.repeat(begins - np.cumsum(counts) + counts, counts) + np.arange(int(counts.sum()))

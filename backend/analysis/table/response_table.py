@@ -281,14 +281,14 @@ class Judges:
     def of(cls, answers: Answers) -> "Judges":
         evaluators = len(answers.evaluator.names)
         pairs = answers.model.codes.astype(np.int64) * evaluators + answers.evaluator.codes
-        found, judge = distinct(pairs, len(answers.model.names) * evaluators)
-        cell, size = 2 * judge + answers.is_fake, 2 * len(found)
+        pair_codes, judge = distinct(pairs, len(answers.model.names) * evaluators)
+        cell, size = 2 * judge + answers.is_fake, 2 * len(pair_codes)
         reals, fakes = np.bincount(cell, minlength=size).reshape(-1, 2).T
         wrong_reals, wrong_fakes = np.bincount(cell, answers.error, size).reshape(-1, 2).T
         return cls(
             of_response=judge,
-            model=found // evaluators,
-            evaluator=found % evaluators,
+            model=pair_codes // evaluators,
+            evaluator=pair_codes % evaluators,
             fakes=fakes,
             reals=reals,
             wrong_fakes=wrong_fakes,

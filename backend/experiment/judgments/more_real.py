@@ -185,10 +185,10 @@ class MoreReal(Judgment):
             key = contestant, class_
             if key not in decks:
                 decks[key] = Deck(_names(pool, contestants[contestant], class_), rng)
-            found = decks[key].deal(1)
-            if not found:
+            dealt = decks[key].deal(1)
+            if not dealt:
                 raise InvalidInput(f"study {study.name} has too few images for one session")
-            return found[0]
+            return dealt[0]
 
         blocks = []
         for number, count in enumerate(trials):

@@ -153,19 +153,21 @@ class WhichIsReal(Judgment):
     def notes(self, study: Study, pool: Pool) -> list[str]:
         """Return the effects of a small pool, and how likely it is to pass a qualification by guessing."""
         protocol, pictures = study.protocol, _in_pictures(study)
-        found = []
+        sentences = []
         if study.kind == "study":
-            found.append(sampling.pool_note(pictures, pool))
+            sentences.append(sampling.pool_note(pictures, pool))
         else:
             chance = passing_by_guessing(protocol.stimuli.trials, protocol.admission.pass_share)
-            found.append(f"somebody who guesses passes this qualification with a probability of {chance:.2g}")
+            sentences.append(
+                f"somebody who guesses passes this qualification with a probability of {chance:.2g}"
+            )
         wanted, left = protocol.stimuli.spare_images, sampling.spares_left(pictures, pool)
         if protocol.has_flashes and left < wanted:
-            found.append(
+            sentences.append(
                 f"the pictures leave {left} of {wanted} spare pairs to replace mistimed flashes; a session "
                 "that uses them up ends early, and is paid"
             )
-        return [*filter(None, found)]
+        return [*filter(None, sentences)]
 
     def join_problem(self, study: Study) -> str:
         return sampling.join_problem(study)

@@ -81,10 +81,10 @@ def calibrate(
         )
     parts = split(references, [votes.sets[i] for i in votes.set_of], options.shares, options.seed)
     schedule = _schedule(options, len(parts.train))
-    found = fit(
+    fitted = fit(
         vectors, votes.share, parts.train, parts.validation, start.weights, schedule, options.seed, progress
     )
-    layers = vectors.by_layer(found.weights.astype(np.float32))
+    layers = vectors.by_layer(fitted.weights.astype(np.float32))
     data = {
         "seed": options.seed,
         "level": options.level,
@@ -95,9 +95,9 @@ def calibrate(
         "simulated": votes.is_simulated,
         "start": start.kind,
         "schedule": {**asdict(schedule), "train_triplets": len(parts.train)},
-        "fit": _fit(found, schedule),
-        "layers": _layers(vectors, parts, start.before, found.weights),
-        "shares": _shares(votes, references, vectors, parts, start.before, found.weights, options.level),
+        "fit": _fit(fitted, schedule),
+        "layers": _layers(vectors, parts, start.before, fitted.weights),
+        "shares": _shares(votes, references, vectors, parts, start.before, fitted.weights, options.level),
         "split": [
             {"item": votes.items[i], "set": votes.sets[votes.set_of[i]], "share": name}
             for name, rows in parts.items()
@@ -111,11 +111,11 @@ def _schedule(options: Options, triplets: int) -> Schedule:
     return SCHEDULES[options.schedule](triplets).changed(options.steps, options.rate)
 
 
-def _fit(found: Fit, schedule: Schedule) -> dict[str, Any]:
+def _fit(fit: Fit, schedule: Schedule) -> dict[str, Any]:
     return {
-        "step": found.step,
-        "steps": found.curve[-1].step,
-        "is_at_limit": found.curve[-1].step == schedule.steps,
+        "step": fit.step,
+        "steps": fit.curve[-1].step,
+        "is_at_limit": fit.curve[-1].step == schedule.steps,
         "curve": [
             {
                 "step": look.step,
@@ -124,7 +124,7 @@ def _fit(found: Fit, schedule: Schedule) -> dict[str, Any]:
                 "train_score": 100 * look.train_score,
                 "validation_score": 100 * look.validation_score,
             }
-            for look in found.curve
+            for look in fit.curve
         ],
     }
 

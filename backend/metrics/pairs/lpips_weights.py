@@ -87,12 +87,12 @@ def read_trunk(path: Path, net: str) -> "Trunk":
         NotFound: there is no such file.
         InvalidInput: it is no file of weights, or has no such trunk.
     """
-    found = read_parts(path)
-    if found.trunk is None or found.trunk.net.name != net:
+    parts = read_parts(path)
+    if parts.trunk is None or parts.trunk.net.name != net:
         raise InvalidInput(
-            f"{printable(path)} must have the trunk {NETS[net].title}; it has {found.description}"
+            f"{printable(path)} must have the trunk {NETS[net].title}; it has {parts.description}"
         )
-    return found.trunk
+    return parts.trunk
 
 
 def read_linear(path: Path, net: str) -> list[np.ndarray]:
@@ -102,13 +102,13 @@ def read_linear(path: Path, net: str) -> list[np.ndarray]:
         NotFound: there is no such file.
         InvalidInput: it is no file of weights, or has no linear layers for this trunk.
     """
-    found = read_parts(path)
-    if found.linear is None or found.linear.net != net:
+    parts = read_parts(path)
+    if parts.linear is None or parts.linear.net != net:
         raise InvalidInput(
             f"{printable(path)} must have the linear layers of LPIPS for {NETS[net].title}; it has "
-            f"{found.description}"
+            f"{parts.description}"
         )
-    return [*found.linear.weights]
+    return [*parts.linear.weights]
 
 
 def read_parts(path: Path) -> Parts:
@@ -120,16 +120,16 @@ def read_parts(path: Path) -> Parts:
     """
     tensors = read_weights(path)
     try:
-        found = Parts(path, _trunk(path, tensors), _linear(tensors))
+        parts = Parts(path, _trunk(path, tensors), _linear(tensors))
     except _Unfit as error:
         raise InvalidInput(f"{printable(path)}: {error}") from None
-    if found.trunk is None and found.linear is None:
+    if parts.trunk is None and parts.linear is None:
         names = ", ".join(map(brief, list(tensors)[:3])) or "no tensors"
         raise InvalidInput(
             f"{printable(path)} must have a trunk ({_titles()}, as of torchvision) or linear layers of LPIPS "
             f"(lin0.model.1.weight, …); it has {names}"
         )
-    return found
+    return parts
 
 
 def hash_of(arrays: Iterable[np.ndarray]) -> str:

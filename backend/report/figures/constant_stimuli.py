@@ -24,21 +24,21 @@ def accuracies(models: Mapping[str, Mapping[str, Any]], width_in: float) -> Figu
             and `function`, the fit, or None.
     """
     figure, panels = style.panels(width_in, len(models), 2.4 if width_in >= style.NARROW_IN else 2.1)
-    points = [point for found in models.values() for point in found["points"]]
+    points = [point for curves in models.values() for point in curves["points"]]
     timed = sorted({point["exposure_ms"] for point in points} - {None})
     longest = timed[-1] if timed else 100.0
     place = {ms: ms for ms in timed} | {None: longest * _BEYOND}
     ends = [end for point in points for end in (point["ci"] or [point["accuracy"]])]
-    for axes, (model, found) in zip(panels, models.items(), strict=True):
-        for point in found["points"]:
+    for axes, (model, curves) in zip(panels, models.items(), strict=True):
+        for point in curves["points"]:
             x = place[point["exposure_ms"]]
             if point["ci"]:
                 axes.plot([x, x], [end / 100 for end in point["ci"]], color=style.ACCENT, linewidth=2)
             is_open = point["exposure_ms"] is None
             axes.plot(x, point["accuracy"] / 100, marker="s" if is_open else "o", color=style.ACCENT,
                       markerfacecolor=style.CARD if is_open else style.ACCENT)  # fmt: skip
-        if found["function"]:
-            fit = found["function"]
+        if curves["function"]:
+            fit = curves["function"]
             style.psychometric_function(axes, fit, np.geomspace(fit["shortest_ms"], fit["longest_ms"], 120))
         ticks = _ticks(points, place)
         style.accuracy_by_exposure(axes, ticks, short(model, style.label_length(width_in)))

@@ -51,16 +51,16 @@ def psychometric(models: Mapping[str, Mapping[str, Any]], width_in: float) -> Fi
         models: by name, `points` with `exposure_ms, right, total`, and `pooled`, the fit.
     """
     figure, panels = style.panels(width_in, len(models), 2.3 if width_in >= style.NARROW_IN else 2.0)
-    ends = [point["exposure_ms"] for found in models.values() for point in found["points"]]
+    ends = [point["exposure_ms"] for curve in models.values() for point in curve["points"]]
     low, high = min(ends), max(ends)
     low, high = (low, high) if low < high else (low / 2, high * 2)
     x = np.geomspace(low, high, 120)
-    for axes, (model, found) in zip(panels, models.items(), strict=True):
-        for ms, part, total in _binned(found["points"]):
-            size = 2 + 6 * (total / max(1, _largest(found["points"]))) ** 0.5
+    for axes, (model, curve) in zip(panels, models.items(), strict=True):
+        for ms, part, total in _binned(curve["points"]):
+            size = 2 + 6 * (total / max(1, _largest(curve["points"]))) ** 0.5
             axes.plot(ms, part, marker="o", color=style.TINT, markeredgecolor=style.ACCENT,
                       markeredgewidth=0.7, markersize=size)  # fmt: skip
-        style.psychometric_function(axes, found["pooled"], x)
+        style.psychometric_function(axes, curve["pooled"], x)
         ticks: dict[float, str] = {tick: str(tick) for tick in _TICKS_MS if 0.99 * low <= tick <= 1.01 * high}
         style.accuracy_by_exposure(axes, ticks, short(model, style.label_length(width_in)))
         axes.set_ylim(0.35, 1.03)

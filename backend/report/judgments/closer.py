@@ -38,29 +38,29 @@ class CloserReport(JudgmentReport):
             "sets": set_table(counted, items, rng),
         }
 
-    def summary(self, found: FindingsView) -> str:
-        people = found.findings["people"]
+    def summary(self, view: FindingsView) -> str:
+        people = view.findings["people"]
         last = people[-1] if people else None
         if last is None or last["unbiased"] is None:
             return "No triplet has two votes, so that people's agreement with one another is not known."
-        where = "" if len(people) == 1 else f", averaged over {len(found.models)} sets"
+        where = "" if len(people) == 1 else f", averaged over {len(view.models)} sets"
         share = formatting.amount(last["unbiased"], "percent")
-        ci = f" ({found.level} interval {formatting.interval(last['ci'], 'percent')})" if last["ci"] else ""
+        ci = f" ({view.level} interval {formatting.interval(last['ci'], 'percent')})" if last["ci"] else ""
         return (
             f"Two people agree on which picture is closer in {share} of triplets{ci}{where}; tossing coins, "
             "they would agree in 50%."
         )
 
-    def sections(self, found: FindingsView, info: SourceInfo) -> Iterable[Section | None]:
+    def sections(self, view: FindingsView, info: SourceInfo) -> Iterable[Section | None]:
         return (
-            _agreement(found),
-            item_votes.section(found, "triplet", "answers for p1"),
-            *self.score_sections(found),
-            *self.shared(found, info),
+            _agreement(view),
+            item_votes.section(view, "triplet", "answers for p1"),
+            *self.score_sections(view),
+            *self.shared(view, info),
         )
 
-    def score_sections(self, found: FindingsView) -> Iterable[Section | None]:
-        return (plain_scores.section(found, _P1, noun="set", reference=50),)
+    def score_sections(self, view: FindingsView) -> Iterable[Section | None]:
+        return (plain_scores.section(view, _P1, noun="set", reference=50),)
 
 
 _P1 = (
@@ -70,14 +70,14 @@ _P1 = (
 )
 
 
-def _agreement(found: FindingsView) -> Section | None:
-    rows = found.findings["people"]
+def _agreement(view: FindingsView) -> Section | None:
+    rows = view.findings["people"]
     if not rows:
         return None
     columns = (
         Column("set", lambda row: row["column"], is_number=False),
         Column("agreement (%)", lambda row: formatting.amount(row["unbiased"])),
-        Column(f"{found.level} interval", lambda row: formatting.brackets(row["ci"])),
+        Column(f"{view.level} interval", lambda row: formatting.brackets(row["ci"])),
         Column("as printed (%)", lambda row: formatting.amount(row["as_printed"])),
         Column("oracle (%)", lambda row: formatting.amount(row["oracle"])),
         Column("triplets", lambda row: f"{row['items']:,}"),
@@ -95,13 +95,13 @@ def _agreement(found: FindingsView) -> Section | None:
             Figure(
                 "agreement",
                 "Agreement of people",
-                f"Share of pairs of votes on one triplet that agree, with {found.level} intervals over "
+                f"Share of pairs of votes on one triplet that agree, with {view.level} intervals over "
                 "people and triplets. The dashed line marks 50%: votes by chance.",
                 f"Bars of {len(known)} sets and averages, from "
                 f"{formatting.amount(min(row['score'] for row in known), 'percent')} to "
                 f"{formatting.amount(max(row['score'] for row in known), 'percent')}.",
                 lambda width_in: figures.scores.scores(
-                    known, "percent", found.level, width_in, "pairs of votes that agree (%)"
+                    known, "percent", view.level, width_in, "pairs of votes that agree (%)"
                 ),
                 table,
             ),

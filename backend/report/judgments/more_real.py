@@ -31,8 +31,8 @@ class MoreRealReport(JudgmentReport):
             "mistimed": None,
         }
 
-    def summary(self, found: FindingsView) -> str:
-        best, *others = [row for row in found.models if not row["is_real"]]
+    def summary(self, view: FindingsView) -> str:
+        best, *others = [row for row in view.models if not row["is_real"]]
         text = (
             f"Of {counted(len(others) + 1, 'model')}, {best['model']} looks most real: "
             f"{formatting.amount(best['win_percent'], 'percent', 0)} of decided answers would prefer it to "
@@ -40,27 +40,27 @@ class MoreRealReport(JudgmentReport):
         )
         if best["ranks"] is not None:
             text += f" (ranks {formatting.ranks(best['ranks'])})"
-        return f"{text}. {_flips(found.data)}"
+        return f"{text}. {_flips(view.data)}"
 
-    def sections(self, found: FindingsView, info: SourceInfo) -> Iterable[Section | None]:
+    def sections(self, view: FindingsView, info: SourceInfo) -> Iterable[Section | None]:
         from backend.report import attention as attention_section
         from backend.report import attrition, questions, surround
 
         return (
-            *self.score_sections(found),
-            metrics.section(found),
-            attention_section.section(found),
-            surround.section(found),
-            questions.section(found, info),
-            attrition.section(found),
-            methods.section(found, info),
+            *self.score_sections(view),
+            metrics.section(view),
+            attention_section.section(view),
+            surround.section(view),
+            questions.section(view, info),
+            attrition.section(view),
+            methods.section(view, info),
         )
 
     def further_tests(self, answers: Answers, scores: Mapping[str, Any]) -> dict[str, Any]:
         return {}
 
-    def score_sections(self, found: FindingsView) -> Iterable[Section | None]:
-        return _ladder(found), _matrix(found), _checks(found)
+    def score_sections(self, view: FindingsView) -> Iterable[Section | None]:
+        return _ladder(view), _matrix(view), _checks(view)
 
 
 REPORT = MoreRealReport()
@@ -117,11 +117,11 @@ def _interval_of_share(ci: Sequence[float] | None) -> str:
     return f"[{formatting.share(ci[0], 1)}, {formatting.share(ci[1], 1)}] {ALONE} "
 
 
-def _ladder(found: FindingsView) -> Section:
+def _ladder(view: FindingsView) -> Section:
     columns = (
         Column("model", lambda row: row["model"], is_number=False),
         Column("strength", lambda row: formatting.amount(row["score"], "", _DIGITS)),
-        Column(f"{found.level} interval", lambda row: formatting.brackets(row["ci"], _DIGITS)),
+        Column(f"{view.level} interval", lambda row: formatting.brackets(row["ci"], _DIGITS)),
         Column(
             "preferred to the mean model", lambda row: formatting.amount(row["win_percent"], "percent", 0)
         ),
@@ -130,20 +130,20 @@ def _ladder(found: FindingsView) -> Section:
         *(Column(head, cell_of(head, "{:,}".format)) for head in ("wins", "ties", "losses")),
         Column("answers", lambda row: f"{row['responses']:,}"),
     )
-    table = Table("models", "Strengths in log-odds, highest first", columns, found.models)
+    table = Table("models", "Strengths in log-odds, highest first", columns, view.models)
 
-    best = found.models[0]
+    best = view.models[0]
     figure = Figure(
         "ladder",
         "Ladder",
-        f"Strength of each contestant against the mean model (0), with {found.level} intervals"
-        f"{'; the reals, a reference, are hollow' if any(row['is_real'] for row in found.models) else ''}.",
-        f"Points of {counted(len(found.models), 'contestant')}, strongest first: {best['model']} at "
+        f"Strength of each contestant against the mean model (0), with {view.level} intervals"
+        f"{'; the reals, a reference, are hollow' if any(row['is_real'] for row in view.models) else ''}.",
+        f"Points of {counted(len(view.models), 'contestant')}, strongest first: {best['model']} at "
         f"{formatting.amount(best['score'], '', _DIGITS)}.",
-        lambda width_in: figures.tournament.ladder(found.models, width_in),
+        lambda width_in: figures.tournament.ladder(view.models, width_in),
         table,
     )
-    flips = _flips(found.data)
+    flips = _flips(view.data)
     meaning = (
         "The strength of a model is the log-odds with which it is preferred to the mean model in decided "
         "answers (Bradley and Terry 1952; ties after Davidson 1970). A difference of 1 means 73% to 27%."
@@ -156,7 +156,7 @@ def _ladder(found: FindingsView) -> Section:
         figures=(figure,),
         notes=(
             "Intervals are Student's, with the standard error of a bootstrap that samples evaluators with "
-            f"replacement, {bootstrap(found)}, and the variance that shared pictures add. Ranges of ranks "
+            f"replacement, {bootstrap(view)}, and the variance that shared pictures add. Ranges of ranks "
             "hold for all contestants at once (Mogstad et al. 2024). The reals, if they took part, do not "
             "count in the mean.",
         ),
@@ -164,8 +164,8 @@ def _ladder(found: FindingsView) -> Section:
     )
 
 
-def _matrix(found: FindingsView) -> Section:
-    rows = found.data["tournament"]["fit"]["pairs"]
+def _matrix(view: FindingsView) -> Section:
+    rows = view.data["tournament"]["fit"]["pairs"]
     table = Table(
         "win_matrix",
         "Answers to each pair; a tie is half a win of both",
@@ -187,22 +187,20 @@ def _matrix(found: FindingsView) -> Section:
         "Win matrix",
         "How often the contestant of a row was preferred to that of a column, in percent; a tie is half a "
         "win. Darker is more often; empty where the two did not meet.",
-        f"A matrix of {counted(len(found.models), 'contestant')} with a percentage for each of "
+        f"A matrix of {counted(len(view.models), 'contestant')} with a percentage for each of "
         f"{counted(len(rows), 'pair')}.",
-        lambda width_in: figures.tournament.win_matrix(
-            [row["model"] for row in found.models], rows, width_in
-        ),
+        lambda width_in: figures.tournament.win_matrix([row["model"] for row in view.models], rows, width_in),
         table,
     )
     return Section("pairs", "Pairs", (), figures=(figure,))
 
 
-def _checks(found: FindingsView) -> Section:
+def _checks(view: FindingsView) -> Section:
     names = ("a", "b", "difference", "ci", "p")
-    rows = [{name: row[name] for name in names} for row in found.data["pairs"]]
+    rows = [{name: row[name] for name in names} for row in view.data["pairs"]]
     table = Table(
         "differences",
-        f"Differences of strengths, with {found.level} intervals of each alone",
+        f"Differences of strengths, with {view.level} intervals of each alone",
         (
             Column("A", lambda row: row["a"], is_number=False),
             Column("B", lambda row: row["b"], is_number=False),
@@ -213,5 +211,5 @@ def _checks(found: FindingsView) -> Section:
         rows,
         is_folded=True,
     )
-    texts = tuple(_check_texts(found.data))
+    texts = tuple(_check_texts(view.data))
     return Section("checks", "Checks", texts, tables=(table,), brief=texts)

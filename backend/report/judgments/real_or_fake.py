@@ -96,77 +96,77 @@ class RealOrFakeReport(JudgmentReport):
             **_follow_ups(answers, order, level, np.random.default_rng(chosen.seed)),
         }
 
-    def title(self, found: FindingsView) -> str:
-        return _METHODS[found.data["method"]]
+    def title(self, view: FindingsView) -> str:
+        return _METHODS[view.data["method"]]
 
-    def summary(self, found: FindingsView) -> str:
-        return _summary(found)
+    def summary(self, view: FindingsView) -> str:
+        return _summary(view)
 
-    def sections(self, found: FindingsView, info: SourceInfo) -> Iterable[Section | None]:
-        scores, unsure, differences, stimuli = self.score_sections(found)
+    def sections(self, view: FindingsView, info: SourceInfo) -> Iterable[Section | None]:
+        scores, unsure, differences, stimuli = self.score_sections(view)
         return (
             scores,
             unsure,
             differences,
-            chance.section(found),
-            exposures.section(found),
-            confidence_section.section(found),
+            chance.section(view),
+            exposures.section(view),
+            confidence_section.section(view),
             stimuli,
-            training.progress(found),
-            metrics.section(found),
-            training.classes(found),
-            precision.section(found),
-            images.section(found, info),
-            reasons_section.section(found),
-            marks_section.section(found, info),
-            difficulty.section(found, info),
-            drift_section.section(found),
-            *self.shared(found, info),
+            training.progress(view),
+            metrics.section(view),
+            training.classes(view),
+            precision.section(view),
+            images.section(view, info),
+            reasons_section.section(view),
+            marks_section.section(view, info),
+            difficulty.section(view, info),
+            drift_section.section(view),
+            *self.shared(view, info),
         )
 
-    def score_sections(self, found: FindingsView) -> tuple[Section | None, ...]:
+    def score_sections(self, view: FindingsView) -> tuple[Section | None, ...]:
         return (
-            models.section(found),
-            not_sure.section(found),
-            comparisons.section(found),
-            constant_stimuli.section(found),
+            models.section(view),
+            not_sure.section(view),
+            comparisons.section(view),
+            constant_stimuli.section(view),
         )
 
-    def shown_names(self, found: FindingsView) -> Sequence[str]:
-        return [*images.shown_names(found), *difficulty.shown_names(found)]
+    def shown_names(self, view: FindingsView) -> Sequence[str]:
+        return [*images.shown_names(view), *difficulty.shown_names(view)]
 
-    def marked_names(self, found: FindingsView) -> Sequence[str]:
-        return marks_section.shown_names(found)
+    def marked_names(self, view: FindingsView) -> Sequence[str]:
+        return marks_section.shown_names(view)
 
 
 REPORT = RealOrFakeReport()
 
 
-def _summary(found: FindingsView) -> str:
+def _summary(view: FindingsView) -> str:
     """Return the results in two or three plain sentences."""
-    best, count = found.models[0], len(found.models)
-    unit = "of pictures judged wrong" if found.is_percent else "of exposure"
-    if found.data["method"] == "exposures":
+    best, count = view.models[0], len(view.models)
+    unit = "of pictures judged wrong" if view.is_percent else "of exposure"
+    if view.data["method"] == "exposures":
         unit += " over all exposures"
     if count == 1:
-        text = f"{best['model']} scored {found.score(best)} {unit}."
-    elif best["score"] == found.models[-1]["score"]:
-        text = f"All {count} models scored {found.score(best)} {unit}."
+        text = f"{best['model']} scored {view.score(best)} {unit}."
+    elif best["score"] == view.models[-1]["score"]:
+        text = f"All {count} models scored {view.score(best)} {unit}."
     else:
-        last = found.models[-1]
+        last = view.models[-1]
         text = (
-            f"Of {count} models, {best['model']} scored highest, at {found.score(best)} {unit}; "
-            f"{last['model']} lowest, at {found.score(last)}."
+            f"Of {count} models, {best['model']} scored highest, at {view.score(best)} {unit}; "
+            f"{last['model']} lowest, at {view.score(last)}."
         )
-        if found.pairs:
-            text += f" {comparisons.verdict(found)}"
+        if view.pairs:
+            text += f" {comparisons.verdict(view)}"
     tests = best.get("chance")
-    if tests and tests["equivalence"]["p_holm"] < found.alpha:
+    if tests and tests["equivalence"]["p_holm"] < view.alpha:
         text += (
             f" To these evaluators {best['model']} was indistinguishable from real within "
             f"{tests['equivalence']['margin']:g} points of 50%."
         )
-    elif tests and tests["hyperrealism"]["p_holm"] < found.alpha:
+    elif tests and tests["hyperrealism"]["p_holm"] < view.alpha:
         text += (
             f" {best['model']} is above 50%: its fakes passed for real more readily than real pictures did."
         )
@@ -210,16 +210,16 @@ def _follow_ups(
     def ordered(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         return sorted(rows, key=lambda row: ranks.get(row["model"], len(ranks)))
 
-    found: dict[str, Any] = {}
+    shares: dict[str, Any] = {}
     if sure := confidence(answers, level):
-        found["confidence"] = {**sure, "models": ordered(sure["models"])}
+        shares["confidence"] = {**sure, "models": ordered(sure["models"])}
     if why := reasons(answers, level):
-        found["reasons"] = {**why, "rows": ordered(why["rows"])}
+        shares["reasons"] = {**why, "rows": ordered(why["rows"])}
     if written := comments(answers):
-        found["comments"] = ordered(written)
+        shares["comments"] = ordered(written)
     if where := marks(answers, level, rng):
-        found["marks"] = {**where, "groups": ordered(where["groups"]), "rows": ordered(where["rows"])}
-    return found
+        shares["marks"] = {**where, "groups": ordered(where["groups"]), "rows": ordered(where["rows"])}
+    return shares
 
 
 def _reliability(

@@ -38,43 +38,43 @@ class SameOrDifferentReport(JudgmentReport):
             "sentinels": sentinels(answers, "same", "different"),
         }
 
-    def summary(self, found: FindingsView) -> str:
-        return plain_scores.summary(found, "of test pairs called the same", "set")
+    def summary(self, view: FindingsView) -> str:
+        return plain_scores.summary(view, "of test pairs called the same", "set")
 
-    def sections(self, found: FindingsView, info: SourceInfo) -> Iterable[Section | None]:
-        scores, differences = self.score_sections(found)
+    def sections(self, view: FindingsView, info: SourceInfo) -> Iterable[Section | None]:
+        scores, differences = self.score_sections(view)
         return (
             scores,
-            item_votes.sentinels(found),
-            item_votes.section(found, "pair", "answers “same”"),
+            item_votes.sentinels(view),
+            item_votes.section(view, "pair", "answers “same”"),
             differences,
-            *self.shared(found, info),
+            *self.shared(view, info),
         )
 
-    def score_sections(self, found: FindingsView) -> tuple[Section | None, ...]:
-        return plain_scores.section(found, _MEANING, noun="set"), _differences(found)
+    def score_sections(self, view: FindingsView) -> tuple[Section | None, ...]:
+        return plain_scores.section(view, _MEANING, noun="set"), _differences(view)
 
 
-def _differences(found: FindingsView) -> Section | None:
-    if not found.pairs:
+def _differences(view: FindingsView) -> Section | None:
+    if not view.pairs:
         return None
-    apart = sum(row["is_apart"] for row in found.pairs)
-    over = found.over_pictures
+    apart = sum(row["is_apart"] for row in view.pairs)
+    over = view.over_pictures
     text = (
-        f"{apart} of {counted(len(found.pairs), 'pair')} of sets differ significantly in the share of “same”"
+        f"{apart} of {counted(len(view.pairs), 'pair')} of sets differ significantly in the share of “same”"
     )
     if over and over["F"] is not None:
         text += f" (over people and pictures, all sets: {formatting.f_test(over)})"
-    elif test := found.data["anova"]:
+    elif test := view.data["anova"]:
         text += f" (all sets: {formatting.f_test(test)})"
-    pairs = comparisons.pairs_table(found)
+    pairs = comparisons.pairs_table(view)
     return Section(
         "differences",
         "Differences between sets",
-        (f"{text}.", *equivalence.verdicts(found)),
-        tables=(pairs, *equivalence.tables(found)),
-        notes=("Sets are compared within evaluators where these judged several.", *equivalence.notes(found)),
-        brief=(pairs, f"{text}.", *equivalence.verdicts(found)),
+        (f"{text}.", *equivalence.verdicts(view)),
+        tables=(pairs, *equivalence.tables(view)),
+        notes=("Sets are compared within evaluators where these judged several.", *equivalence.notes(view)),
+        brief=(pairs, f"{text}.", *equivalence.verdicts(view)),
     )
 
 

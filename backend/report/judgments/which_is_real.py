@@ -54,29 +54,27 @@ class WhichIsRealReport(JudgmentReport):
             "fakes": [*_fakes(fakes, level)] if "stimulus" in fakes.texts else [],
         }
 
-    def summary(self, found: FindingsView) -> str:
-        text = plain_scores.summary(found, "of pairs judged wrong")
-        return f"{text} {comparisons.verdict(found)}" if found.pairs else text
+    def summary(self, view: FindingsView) -> str:
+        text = plain_scores.summary(view, "of pairs judged wrong")
+        return f"{text} {comparisons.verdict(view)}" if view.pairs else text
 
-    def sections(self, found: FindingsView, info: SourceInfo) -> Iterable[Section | None]:
+    def sections(self, view: FindingsView, info: SourceInfo) -> Iterable[Section | None]:
         return (
-            *self.score_sections(found),
-            chance.section(found),
-            metrics.section(found),
-            _sides(found),
-            _mistaken(found),
-            *self.shared(found, info),
+            *self.score_sections(view),
+            chance.section(view),
+            metrics.section(view),
+            _sides(view),
+            _mistaken(view),
+            *self.shared(view, info),
         )
 
-    def score_sections(self, found: FindingsView) -> Iterable[Section | None]:
+    def score_sections(self, view: FindingsView) -> Iterable[Section | None]:
         note = (
             "d′ = √2 z(share right): the distance between real and fake in SDs of what people see, 0 for "
             "guessing. Its interval is that of the score, transformed."
         )
-        scores = plain_scores.section(
-            found, _MEANING, tables=(_accuracy(found),), notes=(note,), reference=50
-        )
-        return scores, not_sure.section(found), comparisons.section(found)
+        scores = plain_scores.section(view, _MEANING, tables=(_accuracy(view),), notes=(note,), reference=50)
+        return scores, not_sure.section(view), comparisons.section(view)
 
 
 def _fakes(answers: Answers, level: float) -> Iterator[dict[str, Any]]:
@@ -92,17 +90,17 @@ def _fakes(answers: Answers, level: float) -> Iterator[dict[str, Any]]:
         }
 
 
-def _accuracy(found: FindingsView) -> Table:
+def _accuracy(view: FindingsView) -> Table:
     columns = (
         Column("model", lambda row: row["model"], is_number=False),
         Column("right (%)", lambda row: formatting.amount(row["accuracy"])),
-        Column(f"{found.level} interval", lambda row: formatting.brackets(row["accuracy_ci"])),
+        Column(f"{view.level} interval", lambda row: formatting.brackets(row["accuracy_ci"])),
         Column("d′", _d_prime),
-        Column(f"{found.level} interval of d′", lambda row: formatting.brackets(row["d_prime_ci"], 2)),
+        Column(f"{view.level} interval of d′", lambda row: formatting.brackets(row["d_prime_ci"], 2)),
     )
     keys = ("model", "accuracy", "accuracy_ci", "d_prime", "d_prime_ci")
-    rows = [{key: row[key] for key in keys} for row in found.models]
-    return Table("accuracy", "Share of pairs judged right, and d′", columns, rows, alone=found.alone)
+    rows = [{key: row[key] for key in keys} for row in view.models]
+    return Table("accuracy", "Share of pairs judged right, and d′", columns, rows, alone=view.alone)
 
 
 def _d_prime(row: Row) -> str:
@@ -110,17 +108,17 @@ def _d_prime(row: Row) -> str:
     return "infinite" if row["d_prime"] is None else formatting.amount(row["d_prime"], "", 2)
 
 
-def _sides(found: FindingsView) -> Section:
-    data = found.findings["sides"]
+def _sides(view: FindingsView) -> Section:
+    data = view.findings["sides"]
     columns = (
         Column("the real stood", lambda row: row["side"], is_number=False),
         Column("pairs judged wrong (%)", lambda row: formatting.amount(row["error"])),
     )
     rows = [{"side": side, "error": data[f"{side}_error"]} for side in ("left", "right")]
     tables = [Table("sides", "Errors by the side of the real picture", columns, rows)]
-    own = [{"model": row["model"], **row["pairs"]} for row in found.models if row["pairs"]]
+    own = [{"model": row["model"], **row["pairs"]} for row in view.models if row["pairs"]]
     if own:
-        tables.append(_unbiased(found, own))
+        tables.append(_unbiased(view, own))
     return Section(
         "sides",
         "Left and right",
@@ -136,17 +134,17 @@ def _sides(found: FindingsView) -> Section:
     )
 
 
-def _unbiased(found: FindingsView, rows: list[dict[str, Any]]) -> Table:
+def _unbiased(view: FindingsView, rows: list[dict[str, Any]]) -> Table:
     columns = (
         Column("model", lambda row: row["model"], is_number=False),
         Column("d′ without bias", lambda row: formatting.amount(row["evaluator_d_prime"], "", 2)),
-        Column(f"{found.level} interval", lambda row: formatting.brackets(row["evaluator_d_prime_ci"], 2)),
+        Column(f"{view.level} interval", lambda row: formatting.brackets(row["evaluator_d_prime_ci"], 2)),
         Column("c", lambda row: formatting.amount(row["criterion"], "", 2)),
-        Column(f"{found.level} interval of c", lambda row: formatting.brackets(row["criterion_ci"], 2)),
+        Column(f"{view.level} interval of c", lambda row: formatting.brackets(row["criterion_ci"], 2)),
         Column("evaluators", lambda row: str(row["evaluators"])),
     )
     caption = "Sensitivity and bias, means over evaluators"
-    return Table("sensitivity", caption, columns, rows, alone=found.alone)
+    return Table("sensitivity", caption, columns, rows, alone=view.alone)
 
 
 def _in_words(data: Mapping[str, Any]) -> str:
@@ -159,8 +157,8 @@ def _in_words(data: Mapping[str, Any]) -> str:
     )
 
 
-def _mistaken(found: FindingsView) -> Section | None:
-    rows = found.findings["fakes"]
+def _mistaken(view: FindingsView) -> Section | None:
+    rows = view.findings["fakes"]
     if not rows:
         return None
     columns = (
@@ -170,7 +168,7 @@ def _mistaken(found: FindingsView) -> Section | None:
         Column("taken for the real one", lambda row: str(row["taken_for_real"])),
         Column("share", lambda row: formatting.share(row["share"])),
         Column(
-            f"{found.level} interval (%)",
+            f"{view.level} interval (%)",
             lambda row: formatting.brackets([100 * end for end in row["ci"]], 0),
         ),
     )

@@ -96,15 +96,15 @@ def _pictures(study: Study) -> str:
 def _protocol(subject: Subject) -> list[str]:
     study = subject.study
     protocol = study.protocol
-    found = [
+    sentences = [
         f"Question: {subject.judgment.question}. Method: {subject.method.title} ({subject.judgment.source}).",
         "Settings, the text of the consent and the questions are in materials/study.json.",
     ]
     if subject.is_simulated:
-        return found
+        return sentences
     unscored = protocol.unscored
     return [
-        *found,
+        *sentences,
         "Consent: before anything else, evaluators agreed to a text (version "
         f"{protocol.consent.consent_version}) that says what is asked and kept, and that they may stop and "
         "withdraw.",
@@ -174,45 +174,47 @@ def _demographics(subject: Subject) -> list[str]:
         return ["Simulated evaluators have none."]
     study = subject.study
     wanted = study.evaluators_wanted
-    found = [f"{subject.sessions} evaluators finished a session; the study asks for {wanted}."]
+    sentences = [f"{subject.sessions} evaluators finished a session; the study asks for {wanted}."]
     if study.questions:
         asked = "; ".join(
             f"{question.name}: {' '.join(question.text.split())}" for question in study.questions
         )
-        found.append(f"The study asked its own questions, whose answers are in the data: {asked}")
+        sentences.append(f"The study asked its own questions, whose answers are in the data: {asked}")
     else:
-        found.append("Demographics were not collected.")
-    found.append("What a panel knows of its people, and by what it selected them, is not part of the data.")
+        sentences.append("Demographics were not collected.")
+    sentences.append(
+        "What a panel knows of its people, and by what it selected them, is not part of the data."
+    )
     if study.protocol.admission.qualification:
-        found.append(f"Evaluators had passed the qualification {study.protocol.admission.qualification}.")
-    return found
+        sentences.append(f"Evaluators had passed the qualification {study.protocol.admission.qualification}.")
+    return sentences
 
 
 def _personal(subject: Subject) -> list[str]:
     if subject.is_simulated:
         return ["None: no person took part."]
     study = subject.study
-    found = [
+    sentences = [
         "Evaluators are random pseudonyms. Names, addresses and ids of a panel are not in the data.",
         "For each answer there are its time, the response time, the engine of the browser, the size of the "
         "picture and the rate of the display.",
     ]
     if study.questions:
-        found.append(
+        sentences.append(
             "Answers to the study's own questions are in the data; together they may identify a person."
         )
     if study.protocol.follow_ups.comment != NONE:
-        found.append("Comments are in the evaluators' own words; read them before publishing.")
+        sentences.append("Comments are in the evaluators' own words; read them before publishing.")
     if any(question.kind == TEXT for question in study.questions):
-        found.append(
+        sentences.append(
             "Some questions were answered in the evaluators' own words; read them before publishing."
         )
     if study.joined:
-        found.append(
+        sentences.append(
             "Names of models that joined the study begin with the name of the member who submitted them; of "
             "an e-mail address there is only what stands before the @."
         )
-    return found
+    return sentences
 
 
 def _biases(subject: Subject) -> list[str]:
@@ -231,15 +233,15 @@ def _limitations(subject: Subject) -> list[str]:
     general = (
         "" if subject.judgment.has_items else f"; they do not rank {listed(subject.study.models)} in general"
     )
-    found = [f"{hold}{general}."]
+    sentences = [f"{hold}{general}."]
     if subject.is_simulated:
-        found.insert(0, "Simulated: nothing in it says how people see any picture.")
+        sentences.insert(0, "Simulated: nothing in it says how people see any picture.")
     elif subject.sessions < subject.study.evaluators_wanted:
-        found.append(
+        sentences.append(
             f"Incomplete: {subject.sessions} of {subject.study.evaluators_wanted} evaluators have finished."
         )
     return [
-        *found,
+        *sentences,
         *(f"Found in the pictures when the study was made: {note}" for note in subject.study.notes),
     ]
 

@@ -51,22 +51,22 @@ def read_bapps(folder: Path, votes_per_item: int | None = None) -> Votes:
         InvalidInput: there are both kinds, two sets of one name, files that do not pair, or a judge file
             that is not one share.
     """
-    found = {kind: _sets(folder, name) for kind, name in JUDGMENTS.items()}
-    kinds = [kind for kind, sets in found.items() if sets]
+    folders = {kind: _sets(folder, name) for kind, name in JUDGMENTS.items()}
+    kinds = [kind for kind, sets in folders.items() if sets]
     if not kinds:
         raise NotFound(
             f"{printable(folder)} has no judgments in the layout of BAPPS, which are in NAME/judge/*.npy "
             "(2AFC) or NAME/same/*.npy (JND)"
         )
     if len(kinds) > 1:
-        first, second = (printable(found[kind][0].parent) for kind in kinds)
+        first, second = (printable(folders[kind][0].parent) for kind in kinds)
         raise InvalidInput(f"{printable(folder)} has 2AFC and JND judgments; name {first} or {second}")
     (kind,) = kinds
-    names = [each.name for each in found[kind]]
+    names = [each.name for each in folders[kind]]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        places = [printable(each.parent) for each in found[kind] if each.name == twice[0]]
+        places = [printable(each.parent) for each in folders[kind] if each.name == twice[0]]
         raise InvalidInput(f"the set {twice[0]} is there twice; name one of {', '.join(places)}")
-    shares = {each.name: read_set(each, kind) for each in found[kind]}
+    shares = {each.name: read_set(each, kind) for each in folders[kind]}
     items = {
         name: {composed(f"{name}/{stem}"): share for stem, share in of.items()} for name, of in shares.items()
     }
@@ -164,13 +164,13 @@ def _stems(folder: Path) -> dict[str, Path]:
         for path in folder.iterdir()
         if path.is_file() and not is_set_aside(path.name) and (path.suffix == ".npy" or not is_judgment)
     )
-    found: dict[str, Path] = {}
+    stems: dict[str, Path] = {}
     for path in paths:
         stem = composed(path.stem)
-        if stem in found:
-            raise InvalidInput(f"{printable(path)} and {printable(found[stem])} have one stem")
-        found[stem] = path
-    return found
+        if stem in stems:
+            raise InvalidInput(f"{printable(path)} and {printable(stems[stem])} have one stem")
+        stems[stem] = path
+    return stems
 
 
 def _check_pairs(

@@ -91,14 +91,14 @@ class _Items:
             if each in self._exact:
                 return self._exact[each]
         for each in (name, bare):
-            found = self._by_stem.get(each, [])
-            if len(found) > 1:
+            names = self._by_stem.get(each, [])
+            if len(names) > 1:
                 raise InvalidInput(
-                    f"{where}: {brief(name)} may be {listed([self._items[i] for i in found])}; name the set "
+                    f"{where}: {brief(name)} may be {listed([self._items[i] for i in names])}; name the set "
                     "too"
                 )
-            if found:
-                return found[0]
+            if names:
+                return names[0]
         return None
 
 

@@ -149,10 +149,10 @@ def _numbers(chunk: Chunk, name: str) -> np.ndarray:
     """Return the numbers of a column; NaN for an empty cell."""
     cells = chunk.columns[name]
     try:
-        found = np.array([*map(float, cells)])  # fast path, if `number` would accept every cell
+        numbers = np.array([*map(float, cells)])  # fast path, if `number` would accept every cell
         together = "".join(cells)
-        if together.isascii() and "_" not in together and np.isfinite(found).all():
-            return found
+        if together.isascii() and "_" not in together and np.isfinite(numbers).all():
+            return numbers
     except ValueError:
         pass
     each = [number(cell) if cell else math.nan for cell in cells]

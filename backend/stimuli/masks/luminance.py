@@ -28,10 +28,10 @@ def at_luminance(levels: np.ndarray, wanted: float) -> np.ndarray:
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         shifted = _in_8_bits(levels + np.float32(middle))
-        found = mean_luminance(shifted)
-        if abs(found - wanted) < error:
-            best, error = shifted, abs(found - wanted)
-        low, high = (middle, high) if found < wanted else (low, middle)
+        mean = mean_luminance(shifted)
+        if abs(mean - wanted) < error:
+            best, error = shifted, abs(mean - wanted)
+        low, high = (middle, high) if mean < wanted else (low, middle)
     return best
 
 

@@ -156,12 +156,12 @@ def _first_step(numerator: np.ndarray, denominator: np.ndarray, order: int, want
     steps = directions[:, None] * _STEPS
     top, bottom = (_at(steps, coefficients) for coefficients in (numerator, denominator))
     rising = directions[:, None] * top / bottom ** (order / 2)
-    found = np.empty(len(steps))
+    losses = np.empty(len(steps))
     for row, (values, goal) in enumerate(zip(rising, directions * wanted, strict=True)):
         falls = np.flatnonzero(np.diff(values) <= 0)
         end = falls[0] if len(falls) else len(values) - 1
-        found[row] = np.interp(goal, values[: end + 1], steps[row, : end + 1])
-    return found
+        losses[row] = np.interp(goal, values[: end + 1], steps[row, : end + 1])
+    return losses
 
 
 def _at(t: np.ndarray, coefficients: np.ndarray) -> np.ndarray:

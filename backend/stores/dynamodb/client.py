@@ -132,11 +132,11 @@ class Calls:
             asked["ExpressionAttributeValues"] |= {":before": {"S": before}}
         items: list[Item] = []
         while len(items) < limit:  # a reply holds at most a megabyte
-            found = self._call("query", **asked, Limit=limit - len(items))
-            items += found["Items"]
-            if "LastEvaluatedKey" not in found:
+            reply = self._call("query", **asked, Limit=limit - len(items))
+            items += reply["Items"]
+            if "LastEvaluatedKey" not in reply:
                 break
-            asked["ExclusiveStartKey"] = found["LastEvaluatedKey"]
+            asked["ExclusiveStartKey"] = reply["LastEvaluatedKey"]
         return items
 
     def each(self, p: str, attributes: Iterable[str] = ()) -> Iterator[Item]:
@@ -145,11 +145,11 @@ class Calls:
         if names := {f"#{i}": name for i, name in enumerate(attributes)}:
             asked |= {"ProjectionExpression": ",".join(names), "ExpressionAttributeNames": names}
         while True:
-            found = self._call("query", **asked, ConsistentRead=True)
-            yield from found["Items"]
-            if "LastEvaluatedKey" not in found:
+            reply = self._call("query", **asked, ConsistentRead=True)
+            yield from reply["Items"]
+            if "LastEvaluatedKey" not in reply:
                 return
-            asked["ExclusiveStartKey"] = found["LastEvaluatedKey"]
+            asked["ExclusiveStartKey"] = reply["LastEvaluatedKey"]
 
     def many(self, keys: Iterable[tuple[str, str]], is_consistent: bool = True) -> list[Item]:
         """Return the current items that exist among `keys`, in no particular order.
@@ -164,9 +164,9 @@ class Calls:
         tries = 0
         while wanted:
             asked = {self.table: {"Keys": wanted[:_BATCH], "ConsistentRead": is_consistent}}
-            found = self._call("batch_get_item", RequestItems=asked)
-            items += found["Responses"].get(self.table, [])
-            left = found.get("UnprocessedKeys", {}).get(self.table, {}).get("Keys", [])
+            reply = self._call("batch_get_item", RequestItems=asked)
+            items += reply["Responses"].get(self.table, [])
+            left = reply.get("UnprocessedKeys", {}).get(self.table, {}).get("Keys", [])
             tries = tries + 1 if len(left) == len(wanted[:_BATCH]) else 1
             wanted = left + wanted[_BATCH:]
             if left:

@@ -149,19 +149,19 @@ class Pools:
         Raises:
             NotFound: the study was deleted.
         """
-        found, missing = {}, []
+        pages, missing = {}, []
         for page in wanted:
             kept = self._pages.get(f"{upload} {page}")
             if kept is None:
                 missing.append(page)
             else:
-                found[page] = kept
+                pages[page] = kept
         if not missing:
-            return found
+            return pages
         for page, data in self._pages_in_table(study, upload, list({*missing, *besides})).items():
             self._pages.put(f"{upload} {page}", data)
-            found[page] = data
-        return found
+            pages[page] = data
+        return pages
 
     def _pages_in_table(self, study: str, upload: str, wanted: Sequence[int]) -> dict[int, bytes]:
         found: dict[int, bytes] = {}

@@ -278,13 +278,13 @@ class DynamoStore:
             known = self._known(study)
         except NotFound:
             return {}
-        found = self._counters(known, simulated).read(_conditions(known))
+        counts = self._counters(known, simulated).read(_conditions(known))
         taken: dict[str, int] = {}
-        for count in found:
+        for count in counts:
             taken[count.condition] = taken.get(count.condition, 0) + count.counted
         inactive = [
             (count, entry)
-            for count in found
+            for count in counts
             for entry in count.entries
             if entry.alive_at < _needed(entry.known == "+", active_since, unanswered_since)
         ]
