@@ -146,16 +146,16 @@ def sizes_of(shown: Iterable[Shown]) -> str:
 
 def values_of(run: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     """Return the values over all classes, by metric and then by model, as a correlation takes them."""
-    name, extractor = run["extractor"]["name"].removeprefix("torch-fidelity:"), {}
+    name, numbers = run["extractor"]["name"].removeprefix("torch-fidelity:"), {}
     for metric in METRICS:
         label = f"{run['names'][metric]} ({name})"
         values = {row["model"]: row[metric]["value"] for row in run["models"]}
-        extractor[label] = {model: value for model, value in values.items() if value is not None}
+        numbers[label] = {model: value for model, value in values.items() if value is not None}
     beyond = {row["model"]: row["frechet"].get("extrapolated") for row in run["models"]}
-    extractor[f"{run['names']['frechet']} ({name}, extrapolated)"] = {
+    numbers[f"{run['names']['frechet']} ({name}, extrapolated)"] = {
         model: each["value"] for model, each in beyond.items() if each and each.get("value") is not None
     }
-    return {label: values for label, values in extractor.items() if values}
+    return {label: values for label, values in numbers.items() if values}
 
 
 def _classes(reals: Features, models: Mapping[str, Features]) -> list[str]:

@@ -64,7 +64,7 @@ def owed(store: Store, study: Study, now: datetime) -> list[Account]:
     """Return the accounts to be paid by hand, oldest debts first, as far as the budget goes."""
     known = by_hand(store, study, now)
     limits = replace(in_force(store, study.name, funds(store, study.name)[1]), fee_percent="0")
-    left, budget = limits.budget_usd_cents, []
+    left, lines = limits.budget_usd_cents, []
     if left is not None:
         left -= limits.committed_usd_cents(known.values())
     for account in sorted(filter(_is_owed, known.values()), key=lambda one: (one.owed_at, one.key)):
@@ -72,8 +72,8 @@ def owed(store: Store, study: Study, now: datetime) -> list[Account]:
             left -= account.total_usd_cents
             if left < 0:
                 break
-        budget.append(account)
-    return budget
+        lines.append(account)
+    return lines
 
 
 def by_hand(store: Store, study: Study, now: datetime) -> dict[str, Account]:

@@ -53,17 +53,17 @@ def entries(file: BinaryIO, limits: Limits) -> Iterator[ArchiveEntry]:
     directory = _directory(file)
     if directory.count > limits.files * 2:  # folders are entries too
         raise bad_archive(f"it has {directory.count} entries; at most {limits.files} files are allowed")
-    kept = []
+    accepted = []
     at = directory.offset
     for _ in range(directory.count):
         file.seek(at)
         entry, at = _entry(file, at, directory)
         if entry is not None:
-            kept.append(entry)
+            accepted.append(entry)
     if at != directory.offset + directory.bytes:
         raise bad_archive("its directory is not as long as it states")
-    _check_overlaps(kept, directory.offset)
-    yield from kept
+    _check_overlaps(accepted, directory.offset)
+    yield from accepted
 
 
 def content(file: BinaryIO, entry: ArchiveEntry) -> Iterator[bytes]:
