@@ -63,7 +63,7 @@ from backend.web.context import Context
 from backend.web.evaluator_routes import Evaluators, PictureUrl
 from backend.web.proxies import PROXY, SignInHeader, always_encrypted, behind_one_proxy, below
 from backend.web.routing import JSON
-from backend.web.session_limits import Openings
+from backend.web.session_rate_limit import Openings
 
 if TYPE_CHECKING:
     from backend.recruitment.sync_thread import Watch

@@ -16,16 +16,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from backend.foundation.deadline import with_deadline
 from backend.foundation.errors import InvalidInput
-from backend.foundation.permissions import tighten
+from backend.foundation.file_permissions import tighten
+from backend.foundation.request_deadline import with_deadline
 from backend.handlers import EVERYTHING, create_app
 from backend.stores.datadir import DataDir, Keys, parse_keys
 from backend.stores.opening import open_store, sqlite_path
 from backend.stores.store import Store
 from backend.web.origins import parse_origin
 from backend.web.proxies import SIGN_IN_VARIABLE, asks_for_proxy, sign_in_header
-from backend.web.session_limits import PER_HOUR, PER_MINUTE, Openings
+from backend.web.session_rate_limit import PER_HOUR, PER_MINUTE, Openings
 from deploy import secure_parameters
 from deploy.secure_parameters import CurrentKeys
 

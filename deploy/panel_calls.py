@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.experiment.records import Session, Study
-from backend.foundation.deadline import seconds_left
 from backend.foundation.errors import NotAllowed, OpenhypeError
+from backend.foundation.request_deadline import seconds_left
 from backend.panels.api import (
     NotThere,
     PanelRefused,

@@ -19,7 +19,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from backend.experiment.panel import PRIVATE_LINK
-from backend.foundation.deadlines import Deadline, whole_body
+from backend.foundation.exchange_deadline import Deadline, whole_body
 from backend.web import assets, headers
 
 _TIMEOUT_S, _WHOLE_S, _MOST_REPLY_BYTES = 30.0, 60.0, 1 << 26

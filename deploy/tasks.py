@@ -13,8 +13,8 @@ from functools import lru_cache
 from typing import Any
 
 from backend.administration import retention
-from backend.foundation.deadline import deadline
 from backend.foundation.errors import NotFound
+from backend.foundation.request_deadline import deadline
 from backend.foundation.timestamps import stamp, utc_now
 from backend.panels.api import PanelUnreached
 from backend.payment import automatic

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from backend.foundation.permissions import make_folder
+from backend.foundation.file_permissions import make_folder
 from backend.foundation.timestamps import utc_now
 from backend.jobs import queue
 from backend.jobs.work import runner

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from backend.experiment.records import Session, Study
 from backend.stores.store import Store
-from backend.studies import turns
+from backend.studies import item_turns
 
 
 def clear_simulated(store: Store, study: str) -> int:
@@ -32,5 +32,5 @@ def _clear(store: Store, study: str, is_to_go: Callable[[Session], bool]) -> int
             settings.add(session.settings_id)
             count += 1
     for settings_id in settings:
-        turns.erase(store, replace(store.study(study), settings_id=settings_id), simulated=True)
+        item_turns.erase(store, replace(store.study(study), settings_id=settings_id), simulated=True)
     return count

@@ -19,7 +19,7 @@ from backend.foundation.errors import Conflict, NotFound
 from backend.payment import accounts
 from backend.stores.store import Store
 from backend.stores.updates import update
-from backend.studies import competition_books, lifecycle, pausing, places_given_back, turns, waiting_room
+from backend.studies import competition_books, item_turns, lifecycle, pausing, places_given_back, waiting_room
 from backend.studies.withdrawals import BOOK as WITHDRAWN
 from backend.studies.withdrawals import withdrawn
 from backend.task.eligibility import PEOPLE, links_of
@@ -75,7 +75,7 @@ def copy(
             written += _restore(target, session, cursor, responses)
         _copy_claim(source, target, session)
     _copy_admission(source, target, name)
-    turns.copy(source, target, study)
+    item_turns.copy(source, target, study)
     if moves:
         ledger_copies.move_ledger(source, target, name, names)
     elif study.begun_at:

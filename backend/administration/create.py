@@ -16,7 +16,7 @@ from backend.administration.spec_checks import check, with_clean_names
 from backend.administration.study_spec import BY_OPTIONS, StudySpec, check_sources
 from backend.experiment.records import Study
 from backend.foundation.errors import FULL, StoreFailed
-from backend.foundation.permissions import private
+from backend.foundation.file_permissions import private
 from backend.foundation.timestamps import stamp
 from backend.stimuli.medium import Refused
 from backend.stores.datadir import DataDir

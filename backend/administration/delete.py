@@ -20,10 +20,10 @@ from backend.administration import intake_facts, retention
 from backend.experiment.judgment import pictures_of
 from backend.experiment.money import format_money
 from backend.experiment.records import Study
-from backend.foundation.counts import counted
+from backend.foundation.counted_nouns import counted
 from backend.foundation.errors import Conflict, NotFound
 from backend.foundation.timestamps import stamp
-from backend.metrics import stored
+from backend.metrics import study_metrics
 from backend.payment import accounts
 from backend.payment.ledger import PARTS
 from backend.stores.datadir import DataDir
@@ -31,8 +31,8 @@ from backend.stores.store import Entry, Stale, Store
 from backend.studies import (
     competition_books,
     confirmations,
+    item_turns,
     lifecycle,
-    turns,
     unfilled_links,
     waiting_room,
     withdrawals,
@@ -113,7 +113,7 @@ def delete(
             store.erase_session(session)
         _remove_pictures(store, data, study)
         data.joining(study.name).unlink(missing_ok=True)
-        stored.remove(data, study.name)
+        study_metrics.remove(data, study.name)
         data.remove_downloads(study.name)
         if remove_uploaded is not None:
             remove_uploaded(study.name)
@@ -161,7 +161,7 @@ def _remove_record(store: Store, study: Study) -> None:
     confirmations.forget(store, study)
     competition_books.erase(store, study)
     for simulated in (False, True):
-        turns.erase(store, study, simulated)
+        item_turns.erase(store, study, simulated)
     if not lifecycle.was_deleted(store, study.name):
         store.erase_entry(accounts.FUNDS, study.name)
     store.remove_study(study.name)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from backend.experiment.records import Study
 from backend.foundation.errors import NotFound, OpenhypeError
-from backend.foundation.permissions import make_folder, private
+from backend.foundation.file_permissions import make_folder, private
 from backend.foundation.timestamps import stamp, utc_now
 from backend.stores.datadir import DataDir
 from backend.stores.store import Store

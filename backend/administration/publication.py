@@ -11,7 +11,7 @@ from backend.administration.draft import Draft, Making
 from backend.administration.spec_checks import check_qualification
 from backend.foundation.atomic_files import write_whole
 from backend.foundation.errors import Conflict
-from backend.foundation.permissions import share
+from backend.foundation.file_permissions import share
 from backend.foundation.syncing import sync, sync_all
 from backend.studies import lifecycle
 

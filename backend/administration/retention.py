@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from backend.experiment import browsers
 from backend.experiment.records import Session, Study
 from backend.experiment.session import Cursor
-from backend.foundation.counts import counted
+from backend.foundation.counted_nouns import counted
 from backend.foundation.timestamps import stamp
 from backend.payment import accounts, screened_out
 from backend.stores.store import Store

@@ -16,8 +16,8 @@ from backend.experiment.judgments import judgment_of
 from backend.experiment.random_answers import random_answers
 from backend.experiment.records import CHECK, Stimulus, Study
 from backend.experiment.simulated_follow_ups import simulated_follow_ups
-from backend.foundation.deadlines import Deadline, TooLong, whole_body
 from backend.foundation.errors import Conflict, InvalidInput, OpenhypeError
+from backend.foundation.exchange_deadline import Deadline, TooLong, whole_body
 from backend.task.picture_names import PictureNames
 from backend.task.requests import TOKEN
 

@@ -10,7 +10,7 @@ from backend.analysis.table.designs import design_of
 from backend.analysis.table.response_table import Answers
 from backend.analysis.time_scores import AT_A_BOUND
 from backend.experiment.judgments import judgment_of
-from backend.foundation.counts import some_of
+from backend.foundation.counted_nouns import some_of
 
 ANOTHER_DISPLAY = 1.1
 """Ratio of two refresh intervals above which they are those of different displays."""

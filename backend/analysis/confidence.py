@@ -25,7 +25,7 @@ from backend.analysis.clusters import Answered, Part, answered, area_of, mean_of
 from backend.analysis.distributions.inference import Share
 from backend.analysis.distributions.inference import mean_of as over_evaluators
 from backend.analysis.table.response_table import Answers
-from backend.foundation.counts import counted
+from backend.foundation.counted_nouns import counted
 
 SLIDER = 101
 """Number of points that stands for a slider, whose values are 0 to 100."""

@@ -20,7 +20,7 @@ import numpy as np
 
 from backend.analysis.table.response_table import Answers
 from backend.experiment.response_columns import number
-from backend.foundation.counts import counted
+from backend.foundation.counted_nouns import counted
 
 GRID = 30
 """Rows and columns of the grid of maps."""

@@ -19,8 +19,8 @@ from urllib.request import HTTPHandler, HTTPRedirectHandler, HTTPSHandler, Reque
 from backend import __version__
 from backend.client.errors import error_of
 from backend.client.retries import Retries, stated_wait_s
-from backend.foundation.deadlines import Deadline, TooLong, whole_body
 from backend.foundation.errors import InvalidInput, NotAllowed, OpenhypeError, Unavailable, brief
+from backend.foundation.exchange_deadline import Deadline, TooLong, whole_body
 
 T = TypeVar("T")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from html import escape
 
-from backend.foundation.permissions import private
+from backend.foundation.file_permissions import private
 from backend.stores.datadir import DataDir
 
 _PAGE = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={link}">\n'

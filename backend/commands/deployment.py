@@ -13,7 +13,7 @@ from backend.commands.setup import FOLDER, Setup, command, option, progress_bar
 from backend.foundation.addresses import study_page
 from backend.foundation.errors import NotFound, StoreFailed
 from backend.foundation.optional_packages import not_installed
-from backend.stores.served_at import note_deployment, write_address
+from backend.stores.served_address import note_deployment, write_address
 
 _EVALUATORS, _PICTURES = 30, 2000
 

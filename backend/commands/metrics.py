@@ -84,7 +84,7 @@ def metrics(
     """
     from backend.foundation.atomic_files import write_whole
     from backend.foundation.timestamps import utc_now
-    from backend.metrics import stored
+    from backend.metrics import study_metrics
     from backend.metrics.runs import Plan, folder_runs, study_runs
     from backend.metrics.set_distances import Options
     from backend.report import metrics as agreement
@@ -109,12 +109,12 @@ def metrics(
         study = setup.study(name)
         runs, sets = study_runs(plan, setup.store, setup.data, study)
         try:
-            kept = stored.keep(setup.data, study, runs, sets, utc_now())
+            kept = study_metrics.keep(setup.data, study, runs, sets, utc_now())
         except OSError as error:  # a full disk: print what was computed all the same
             not_kept = error
         else:
             with elapsed_time("agreement"):
-                scores = agreement.metric_findings(setup.store, study, stored.metrics_of(kept), level)
+                scores = agreement.metric_findings(setup.store, study, study_metrics.metrics_of(kept), level)
     if as_json:
         rows = scores["findings"]["metrics"] if scores else []
         result = {"study": name, "runs": runs, "agreement": rows}

@@ -184,7 +184,7 @@ def _write_bapps(setup: Setup, study: "Study", votes: "Votes", out: Path) -> Non
     """Write pictures and votes of a study in the layout of BAPPS; say which items have no vote."""
     from functools import partial
 
-    from backend.foundation.counts import counted
+    from backend.foundation.counted_nouns import counted
     from backend.responses.bapps_export import export_bapps
     from backend.responses.reading.distances import listed
 

@@ -20,7 +20,7 @@ from backend.experiment.records import Study
 from backend.foundation.addresses import VARIABLE, origin_of, parse_public, study_page
 from backend.foundation.errors import InvalidInput
 from backend.uploads.limits import ALL_GB, EACH_GB, FREE_GB, GB, Quota
-from backend.web.session_limits import PER_HOUR, PER_MINUTE
+from backend.web.session_rate_limit import PER_HOUR, PER_MINUTE
 
 _WATCH_SECONDS = 2.0
 
@@ -112,7 +112,7 @@ def serve(
     from backend.web.origins import parse_origin
     from backend.web.proxies import sign_in_header as make_header
     from backend.web.server import listen
-    from backend.web.session_limits import Openings
+    from backend.web.session_rate_limit import Openings
 
     try:
         allowed = frozenset(map(parse_origin, origins))
@@ -174,10 +174,10 @@ def _serve(
     **options: Any,
 ) -> None:
     """Serve on a socket that already listens, so that a port in use is reported before any work."""
-    from backend.foundation.permissions import tighten
+    from backend.foundation.file_permissions import tighten
     from backend.handlers import create_app
     from backend.stores.opening import sqlite_path
-    from backend.stores.served_at import served
+    from backend.stores.served_address import served
     from backend.task.withdrawal import finish
     from backend.web.server import is_everywhere, make_server, reached_at
     from backend.web.server import serve as run

@@ -63,7 +63,7 @@ class Setup:
         import os
 
         from backend.foundation.addresses import VARIABLE, parse_public
-        from backend.stores.served_at import address_of
+        from backend.stores.served_address import address_of
 
         stated = os.environ.get(VARIABLE)
         return parse_public(stated) if stated else address_of(self.data, self.url) or self.deployed_at
@@ -71,7 +71,7 @@ class Setup:
     @property
     def deployed_at(self) -> str | None:
         """Where the deployment that the store belongs to serves the pages, if there is one."""
-        from backend.stores.served_at import deployed_at
+        from backend.stores.served_address import deployed_at
 
         return deployed_at(self.store) if self.url.startswith("dynamodb://") else None
 

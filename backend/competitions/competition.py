@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from backend.competitions import progress, submissions, table
+from backend.competitions import progress, ranking, submissions
 from backend.competitions.progress import is_judged
 from backend.competitions.protocol_hash import COVERS, hash_of
 from backend.competitions.terms import CompetitionRecord, all_competitions, competition_of
@@ -102,8 +102,8 @@ class Competitions:
             "method": study.protocol.method,
             "method_title": method_named(study.protocol.method).title,
             "score": method_named(study.protocol.method).score,
-            "unit": table.unit_of(study),
-            "level": table.LEVEL,
+            "unit": ranking.unit_of(study),
+            "level": ranking.LEVEL,
             "since": record.since,
             "opens_at": terms.opens_at,
             "closes_at": terms.closes_at,
@@ -183,16 +183,17 @@ class Competitions:
         begun, at = time.monotonic(), stamp(self._clock())
         made_of = self._version(study, record, simulated)
         reached = progress.read(self._store, study, simulated)  # first: nobody counts whose answers do not
-        found = table.scored_rows(self._store, study, simulated)
+        found = ranking.scored_rows(self._store, study, simulated)
         before = () if simulated else self.judged(study)
         judged = [
             model for model in study.models if model in found and is_judged(study, model, reached, before)
         ]
-        rows = table.table_rows(
+        rows = ranking.table_rows(
             study, record.terms, submissions.of_study(self._store, study), reached, found, judged
         )
         scores = {
-            model: {"score": found[model]["score"], "ci": table.interval_of(found[model])} for model in judged
+            model: {"score": found[model]["score"], "ci": ranking.interval_of(found[model])}
+            for model in judged
         }
         made = Table(rows, scores, made_of, at, time.monotonic() - begun)
         if not simulated:

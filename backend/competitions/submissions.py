@@ -16,8 +16,8 @@ from typing import Any
 
 from backend.administration.study_spec import check_models
 from backend.competitions import names
+from backend.competitions.submission_limit import check_limit
 from backend.competitions.terms import CompetitionRecord, check_open
-from backend.competitions.tries import check_limit
 from backend.experiment.records import Study
 from backend.foundation.errors import Conflict, InvalidInput, NotFound
 from backend.foundation.names import clean

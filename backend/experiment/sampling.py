@@ -26,7 +26,7 @@ from backend.experiment.protocol import Protocol
 from backend.experiment.records import FAKE, REAL, Condition, PlannedBlock, Session, Stimulus, Study
 from backend.experiment.session import Cursor
 from backend.experiment.setting_errors import keys_of, problem_of
-from backend.foundation.counts import some_of
+from backend.foundation.counted_nouns import some_of
 from backend.foundation.errors import Conflict, InvalidInput, Keys, Problem
 from backend.foundation.frozen import dataclass
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from backend.foundation.permissions import make_folder
+from backend.foundation.file_permissions import make_folder
 from backend.foundation.syncing import sync_all
 
 

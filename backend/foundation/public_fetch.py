@@ -11,7 +11,7 @@ import ssl
 from ipaddress import IPv6Address, ip_address, ip_network
 from urllib.parse import urlsplit
 
-from backend.foundation.deadlines import Deadline, Resolve, TooLong, resolved, whole_body
+from backend.foundation.exchange_deadline import Deadline, Resolve, TooLong, resolved, whole_body
 from backend.foundation.own_addresses import own_addresses
 
 PRIVATE_HOSTS = "OPENHYPE_PRIVATE_HOSTS"

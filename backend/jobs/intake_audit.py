@@ -32,7 +32,7 @@ from backend.stores.store import Store
 from backend.stores.updates import update
 
 if TYPE_CHECKING:
-    from backend.administration.examination import Examined
+    from backend.administration.creation_preview import Examined
     from backend.stimuli.folders import Finding
     from backend.stimuli.ingest import Survey
 
@@ -106,7 +106,7 @@ def run(work: Work, mine: Job) -> dict[str, Any]:
 
 
 def _audit(work: Work, spec: StudySpec, root: Path) -> dict[str, Any]:
-    from backend.administration.examination import examine
+    from backend.administration.creation_preview import examine
 
     examined = examine(spec, work.folder, progress=work.progress, say=work.say)
     of = _of_items if judgment_of(spec.method).has_items else _of_sides
@@ -121,7 +121,7 @@ def _audit(work: Work, spec: StudySpec, root: Path) -> dict[str, Any]:
 
 def _lack(spec: StudySpec, result: Mapping[str, Any]) -> list[str]:
     """Return what the pictures of an audit of before lack for other settings, and other invalid settings."""
-    from backend.administration.examination import check_pictures
+    from backend.administration.creation_preview import check_pictures
 
     try:
         check_pictures(spec, _stimuli(result["pool"]))

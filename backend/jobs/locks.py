@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from backend.foundation.atomic_files import write_whole
-from backend.foundation.permissions import make_folder, private
+from backend.foundation.file_permissions import make_folder, private
 from backend.stores.datadir import DataDir
 
 

@@ -53,7 +53,7 @@ def update_sampling(work: Work, job: Job) -> dict[str, Any]:
 
 def metrics(work: Work, job: Job) -> dict[str, Any]:
     """Compute metrics of a study's pictures, keep them with it, and return them as the command does."""
-    from backend.metrics import stored
+    from backend.metrics import study_metrics
     from backend.metrics.runs import Plan, study_runs
     from backend.metrics.set_distances import Options
     from backend.report.metrics import metric_findings
@@ -70,8 +70,8 @@ def metrics(work: Work, job: Job) -> dict[str, Any]:
         work.say,
     )
     runs, sets = study_runs(plan, work.store, work.data, study)
-    kept = stored.keep(work.data, study, runs, sets, utc_now())
-    scores = metric_findings(work.store, study, stored.metrics_of(kept), args["level"])
+    kept = study_metrics.keep(work.data, study, runs, sets, utc_now())
+    scores = metric_findings(work.store, study, study_metrics.metrics_of(kept), args["level"])
     return {"study": study.name, "runs": runs, "agreement": scores["findings"]["metrics"] if scores else []}
 
 

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backend.foundation.errors import NotFound, OpenhypeError, StoreFailed, Unavailable, reason
-from backend.foundation.permissions import make_folder
+from backend.foundation.file_permissions import make_folder
 from backend.foundation.timestamps import utc_now
-from backend.jobs import queue, turns
+from backend.jobs import job_turns, queue
 from backend.jobs.locks import lock_of, place_of
 from backend.jobs.queue import Job, Lease
 from backend.jobs.work import Failed, Work, runner
@@ -131,11 +131,11 @@ class Worker:
 
     def let_pass(self, checked: Job) -> None:
         """Do a job that waits while a submission is checked, if it is time for that."""
-        if not self.lets_pass or checked.kind != turns.SUBMISSION or self.elapsed_s() < self._pass_at:
+        if not self.lets_pass or checked.kind != job_turns.SUBMISSION or self.elapsed_s() < self._pass_at:
             return
         begun = self.elapsed_s()
         with self._failures_logged():
-            self._first_done(turns.passing(checked, self._waiting()))
+            self._first_done(job_turns.passing(checked, self._waiting()))
         ended = self.elapsed_s()
         self._pass_at = ended + max(_PASS_S, ended - begun)
 
@@ -146,7 +146,7 @@ class Worker:
 
     def _first_done(self, waiting: Sequence[Job]) -> Job | None:
         """Do the first job, by turns, that can be had, and return it as it is afterwards."""
-        for candidate in turns.in_turn(self.store, waiting):
+        for candidate in job_turns.in_turn(self.store, waiting):
             with lock_of(self._folder, candidate.id) as is_ours:
                 if not is_ours:
                     continue
@@ -163,7 +163,7 @@ class Worker:
     def _note_turn(self, claimed: Job, waiting: Sequence[Job]) -> None:
         """Note whose turn it was; without that, a claimed job is done all the same."""
         try:
-            turns.note(self.store, claimed, waiting)
+            job_turns.note(self.store, claimed, waiting)
         except (StoreFailed, Unavailable) as error:
             log.warning("job %s: whose turn it was could not be stored: %s", claimed.id, error)
 

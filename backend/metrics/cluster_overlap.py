@@ -8,7 +8,7 @@ reals and Q of fakes, give a curve of precision and recall. For slopes lambda = 
 at 1,001 angles evenly between 0 and pi / 2, both ends left out by 1e-10 (arXiv 1806.00035). F_beta is the
 largest of (1 + beta^2) p r / (beta^2 p + r) on the curve: F_8 weights recall, that is diversity, F_1/8
 precision, that is quality; F_1/8 is the column "Precision" of the HYPE papers. They are means over 10
-clusterings. It is not the precision of nearest neighbours (`balls.py`).
+clusterings. It is not the precision of nearest neighbours (`neighbourhoods.py`).
 
 Sides of unequal size would have unequal weight in the clusters, so that each clustering draws as many of the
 larger side, without replacement, as the smaller has. The spread is that over clusterings alone: it says how

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from backend.foundation.permissions import make_folder, private
+from backend.foundation.file_permissions import make_folder, private
 from backend.metrics.features import Extractor
 
 _WAIT_S = 60

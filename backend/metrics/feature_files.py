@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from backend.foundation.counts import counted
+from backend.foundation.counted_nouns import counted
 from backend.foundation.errors import InvalidInput, brief
 from backend.foundation.npy_header import NoHeader, read_npy_header
 from backend.foundation.printable import escaped, printable

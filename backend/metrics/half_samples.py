@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from backend.metrics.balls import Balls
+from backend.metrics.neighbourhoods import Balls
 from backend.metrics.neighbours import Neighbours
 
 

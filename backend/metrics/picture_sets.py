@@ -6,7 +6,7 @@ from pathlib import Path
 
 from backend.experiment.judgments import judgment_of, method_named
 from backend.experiment.records import REAL, Stimulus, Study
-from backend.foundation.counts import counted
+from backend.foundation.counted_nouns import counted
 from backend.foundation.errors import Conflict, InvalidInput
 from backend.stimuli import refusals
 from backend.stimuli.folders import Source, scan

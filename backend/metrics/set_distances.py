@@ -13,13 +13,13 @@ import numpy as np
 
 from backend.analysis.distributions.inference import t_quantile
 from backend.foundation.errors import InvalidInput
-from backend.metrics.balls import Balls
 from backend.metrics.cluster_overlap import CLUSTERINGS, CLUSTERS, overlap
 from backend.metrics.extrapolation import extrapolate, fewest_pictures, jobs
 from backend.metrics.feature_blocks import Block, Side, block_count, blocks, sides
 from backend.metrics.frechet import frechet
 from backend.metrics.half_samples import neighbours_for_halves, standard_errors
 from backend.metrics.kernel_distance import KernelSums, kernel_distance, subset_indicators
+from backend.metrics.neighbourhoods import Balls
 from backend.metrics.neighbours import NeighbourSearch
 
 Progress = Callable[[Iterable, int, str], Iterable]

@@ -2,7 +2,7 @@
 
 A `run` has the identity of the extractor, the options, the sizes of samples, and for each model, and each
 class where there are classes, what `set_distances.compare` returns. It is what `openhype metrics --json`
-prints and what is kept with a study (`stored.py`).
+prints and what is kept with a study (`study_metrics.py`).
 """
 
 from collections import Counter
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from backend.foundation.counts import counted
+from backend.foundation.counted_nouns import counted
 from backend.foundation.errors import InvalidInput
 from backend.metrics.feature_cache import Shown
 from backend.metrics.features import Extractor, Features, check_comparable

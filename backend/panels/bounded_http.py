@@ -11,7 +11,7 @@ from requests import RequestException, Response, Session
 from requests.adapters import HTTPAdapter
 from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
 
-from backend.foundation.deadlines import Deadline
+from backend.foundation.exchange_deadline import Deadline
 
 WHOLE_S = 120.0
 """Seconds for one call, from the connection to the last byte."""

@@ -21,7 +21,7 @@ from backend.experiment.records import Study
 from backend.foundation.csv_formulas import escape_formula
 from backend.foundation.csv_tables import read_rows
 from backend.foundation.errors import InvalidInput
-from backend.foundation.permissions import private
+from backend.foundation.file_permissions import private
 from backend.payment.accounts import (
     change_known,
     check_paid_here,

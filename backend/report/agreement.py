@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from backend.analysis.agreement.votes import JND
-from backend.foundation.counts import counted
+from backend.foundation.counted_nouns import counted
 from backend.report import figures, formatting, simulated
 from backend.report.elements import Column, Figure, Report, Section, Table, cell_of
 

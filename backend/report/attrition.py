@@ -1,6 +1,6 @@
 """Report section on attrition: who began, who finished, and whether models differ in dropout rate."""
 
-from backend.foundation.counts import counted
+from backend.foundation.counted_nouns import counted
 from backend.report import formatting
 from backend.report.context import FindingsView
 from backend.report.elements import Column, Row, Section, Table, cell_of

@@ -15,7 +15,7 @@ from backend.experiment.protocol import to_json
 from backend.experiment.records import Study
 from backend.foundation import optional_packages
 from backend.foundation.errors import InvalidInput
-from backend.metrics import stored
+from backend.metrics import study_metrics
 from backend.report import heat_maps, page, thumbnails
 from backend.report.compose import compose
 from backend.report.context import FindingsView, SourceInfo
@@ -96,8 +96,8 @@ def with_kept(options: ReportOptions, data: DataDir, study: Study) -> ReportOpti
     from backend.report.findings import FindingsOptions
 
     chosen = options.findings_options or FindingsOptions()
-    runs = stored.stored_runs(data, study)
-    metrics = {**stored.metrics_of(runs), **chosen.metrics}
+    runs = study_metrics.stored_runs(data, study)
+    metrics = {**study_metrics.metrics_of(runs), **chosen.metrics}
     return replace(options, findings_options=replace(chosen, metrics=metrics), picture_metrics=runs)
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from backend.foundation.counts import counted
+from backend.foundation.counted_nouns import counted
 from backend.metrics.calibration.calibrate import BEFORE, CALIBRATED
 from backend.metrics.calibration.split import HELD_OUT
 from backend.metrics.pairs.nets import NETS

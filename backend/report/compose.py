@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from backend.foundation.counts import counted
+from backend.foundation.counted_nouns import counted
 from backend.report import attention, picture_metrics, simulated
 from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Report, Section

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from backend.analysis.models.crossed_model import UNDECIDED_WIDTH
-from backend.foundation.counts import counted
+from backend.foundation.counted_nouns import counted
 from backend.report import formatting
 from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Column, Gallery, Row, Section, Table, Thumbnail

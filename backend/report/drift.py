@@ -1,6 +1,6 @@
 """Report section on changes over a session, and on the dependence of an answer on the previous one."""
 
-from backend.foundation.counts import counted
+from backend.foundation.counted_nouns import counted
 from backend.report import formatting
 from backend.report.context import FindingsView
 from backend.report.elements import Column, Row, Section, Table

@@ -1,6 +1,6 @@
 """Report section on evaluators: their responses compared with one another's; it excludes nobody."""
 
-from backend.foundation.counts import counted
+from backend.foundation.counted_nouns import counted
 from backend.report import figures, formatting
 from backend.report.context import FindingsView
 from backend.report.elements import Column, Figure, Row, Section, Table

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from backend.foundation.counts import counted
+from backend.foundation.counted_nouns import counted
 from backend.report import formatting
 from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Column, Gallery, Row, Section, Table, Thumbnail

@@ -8,7 +8,7 @@ from backend.analysis.distributions.rank_ranges import rank_ranges
 from backend.analysis.replication import Run
 from backend.analysis.replication import replication as replication_of
 from backend.experiment.judgments import METHODS, judgment_of, method_named
-from backend.foundation.counts import counted
+from backend.foundation.counted_nouns import counted
 from backend.report import figures, formatting, replication, simulated
 from backend.report.context import FindingsView
 from backend.report.elements import ALONE, Column, Figure, Report, Row, Section, Table

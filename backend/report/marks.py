@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from backend.analysis.marks import FEWEST_MARKS, WHERE, heat_map, of_rows
-from backend.foundation.counts import counted
+from backend.foundation.counted_nouns import counted
 from backend.report import figures, formatting
 from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Column, Figure, Gallery, Section, Table, Thumbnail, cell_of

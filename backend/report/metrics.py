@@ -9,7 +9,7 @@ from backend.analysis.scores import Options
 from backend.analysis.table.response_table import Answers
 from backend.experiment.judgments import judgment_of, method_named
 from backend.experiment.records import Study
-from backend.foundation.counts import counted
+from backend.foundation.counted_nouns import counted
 from backend.foundation.errors import InvalidInput
 from backend.report import figures, formatting
 from backend.report.context import FindingsView

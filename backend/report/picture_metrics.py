@@ -8,7 +8,7 @@ from functools import partial
 from operator import itemgetter
 from typing import Any
 
-from backend.foundation.counts import counted
+from backend.foundation.counted_nouns import counted
 from backend.foundation.csv_formulas import escape_formula
 from backend.metrics.set_metrics import CLUSTERED, METRICS, SMALLER_IS_CLOSER, values_of
 from backend.report import formatting

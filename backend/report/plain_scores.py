@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from backend.experiment.judgments import method_named
-from backend.foundation.counts import counted
+from backend.foundation.counted_nouns import counted
 from backend.report import figures, formatting
 from backend.report.context import FindingsView
 from backend.report.elements import ALONE, Column, Figure, Row, Section, Table

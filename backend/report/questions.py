@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from backend.foundation.counts import counted
+from backend.foundation.counted_nouns import counted
 from backend.report import formatting
 from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Column, Section, Table

@@ -3,7 +3,7 @@
 from typing import Any
 
 from backend.experiment.not_sure import NOT_SURE
-from backend.foundation.counts import counted
+from backend.foundation.counted_nouns import counted
 from backend.report import formatting
 from backend.report.context import FindingsView
 from backend.report.elements import Column, Section, Table

@@ -6,7 +6,7 @@ from typing import Any
 
 from backend.analysis.replication import CHANGED, CHANGED_LITTLE, EQUIVALENT, UNDECIDED
 from backend.experiment.judgments import method_named
-from backend.foundation.counts import counted
+from backend.foundation.counted_nouns import counted
 from backend.report import formatting, simulated
 from backend.report.elements import Column, Figure, Report, Row, Section, Table
 

@@ -1,6 +1,6 @@
 """Report sections on progress over training, and on classes."""
 
-from backend.foundation.counts import counted
+from backend.foundation.counted_nouns import counted
 from backend.report import figures, formatting
 from backend.report.context import FindingsView
 from backend.report.elements import Column, Figure, Row, Section, Table

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from backend.experiment.protocol import to_json
 from backend.experiment.records import Study
-from backend.foundation.counts import MOST_NAMED
+from backend.foundation.counted_nouns import MOST_NAMED
 
 _NOT_MEASURED = {"title", "consent_text", "consent_version", "contact", "evaluators", "budget_cents"}
 """Settings in which runs may differ without a note."""

@@ -17,8 +17,8 @@ from backend.experiment.sampling import Pool
 from backend.foundation.errors import InvalidInput
 from backend.responses.study_data import study_answers
 from backend.stores.store import Store
-from backend.studies import needs, tournament_counts
-from backend.studies.needs import Needs, Side
+from backend.studies import picture_needs, tournament_counts
+from backend.studies.picture_needs import Needs, Side
 from backend.studies.withdrawals import answered_of
 
 _SHARE, _TIMES, _LEVEL = 4, 4, 0.95
@@ -44,7 +44,7 @@ def refresh(store: Store, study: Study, at: str, simulated: bool = False) -> Nee
     sessions = store.finished(study.name, simulated)[0]
     need = _need(rule, study_answers(store, study, simulated))
     found = Needs(at, sessions, _lists(study, store.pool(study.name), need))
-    needs.write(store, study, simulated, found)
+    picture_needs.write(store, study, simulated, found)
     return found
 
 
@@ -96,7 +96,7 @@ def _lists(study: Study, pool: Pool, need: Need) -> dict[Side, list[int]]:
     sides |= {
         (model, class_): names for model, by_class in pool.fakes.items() for class_, names in by_class.items()
     }
-    shown, most = study.protocol.stimuli.images // 2, needs.MOST // len(sides)
+    shown, most = study.protocol.stimuli.images // 2, picture_needs.MOST // len(sides)
     return {side: _neediest(names, partial(need, side), shown, most) for side, names in sides.items()}
 
 

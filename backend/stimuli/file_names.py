@@ -6,7 +6,7 @@ Notes travel with a study, into reports and data sets; there a file is named wit
 from collections.abc import Sequence
 from pathlib import Path
 
-from backend.foundation.counts import some_of
+from backend.foundation.counted_nouns import some_of
 from backend.foundation.printable import printable
 
 

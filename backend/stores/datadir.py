@@ -19,8 +19,8 @@ from pathlib import Path
 
 from backend.foundation.atomic_files import is_live, temporary_folder, write_whole
 from backend.foundation.errors import Conflict, InvalidInput
+from backend.foundation.file_permissions import make_folder, private
 from backend.foundation.frozen import dataclass
-from backend.foundation.permissions import make_folder, private
 from backend.foundation.syncing import sync
 from backend.foundation.text_files import read_text
 

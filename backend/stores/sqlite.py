@@ -20,7 +20,7 @@ from backend.experiment.records import Response, Session, Stimulus, Study
 from backend.experiment.sampling import Pool
 from backend.experiment.session import Cursor
 from backend.foundation.errors import Conflict, NotFound, StoreFailed, reason
-from backend.foundation.permissions import make_folder, private
+from backend.foundation.file_permissions import make_folder, private
 from backend.stores import json_codec
 from backend.stores.name_pages import held_pool
 from backend.stores.sqlite_schema import FORM, create_tables

@@ -17,7 +17,7 @@ from backend.experiment.session import picture_of
 from backend.foundation.frozen import dataclass
 from backend.stores.store import Store
 from backend.stores.updates import update
-from backend.studies.needs import key_of
+from backend.studies.picture_needs import key_of
 
 BOOK = "tournament_counts"
 """The book of counts, by study; those of simulated sessions apart."""

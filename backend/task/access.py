@@ -11,8 +11,8 @@ from backend.experiment import session as sessions
 from backend.experiment.panel import NO_PANEL_CONFIG, PanelConfig
 from backend.experiment.records import Session, Study
 from backend.experiment.session import Cursor
+from backend.foundation.bounded_cache import Recent
 from backend.foundation.errors import NotAllowed, NotFound, OpenhypeError
-from backend.foundation.recent import Recent
 from backend.foundation.timestamps import stamp
 from backend.recruitment.recruit import begun, panel_config
 from backend.stores.store import Capacity, Stale, Store

@@ -13,8 +13,8 @@ from backend.experiment.judgments import judgment_of, method_named
 from backend.experiment.not_sure import error_of
 from backend.experiment.records import FAKE, REAL, TEST, Response, Session, Study
 from backend.experiment.session import CLOSED_EARLY, Cursor, Picture, is_scored, picture_of
+from backend.foundation.bounded_cache import Recent
 from backend.foundation.errors import Conflict, NotAllowed, NotFound
-from backend.foundation.recent import Recent
 from backend.stores.store import Store
 from backend.studies.withdrawals import withdrawn
 from backend.task.reply_types import Debrief, JudgedPicture, Published

@@ -15,11 +15,11 @@ from typing import Any
 
 from backend.experiment import session as sessions
 from backend.experiment.judgments import judgment_of
+from backend.experiment.link_values import unfilled
 from backend.experiment.panel import PRIVATE_LINK, PanelRecord
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import Session, Study
 from backend.experiment.session import Cursor
-from backend.experiment.unfilled import unfilled
 from backend.foundation.errors import Conflict, NotAllowed, NotFound, TooMany
 from backend.foundation.timestamps import stamp
 from backend.stores.store import Store

@@ -14,13 +14,13 @@ from backend.experiment.pair_design import Strengths
 from backend.experiment.panel import CODE_LETTERS
 from backend.experiment.records import Condition, Session, Study
 from backend.experiment.sampling import Pool
+from backend.foundation.bounded_cache import Recent
 from backend.foundation.errors import Conflict
-from backend.foundation.recent import Recent
 from backend.stores.store import Capacity
-from backend.studies import needs, tournament_counts
-from backend.studies.needs import Side
+from backend.studies import picture_needs, tournament_counts
+from backend.studies.item_turns import Turns
+from backend.studies.picture_needs import Side
 from backend.studies.places_given_back import rejected
-from backend.studies.turns import Turns
 from backend.task.access import SessionAccess, hash_of, wanted
 from backend.task.eligibility import stored_parameters
 from backend.task.requests import Opening
@@ -132,7 +132,7 @@ class SessionPlans:
         read_at, sides = self._needs_read.get(key, (None, {}))
         now = self._clock()
         if read_at is None or now - read_at >= _NEEDS_FOR:
-            found = needs.read(self._store, study, simulated)
+            found = picture_needs.read(self._store, study, simulated)
             sides = found.sides if found else {}
             self._needs_read[key] = (now, sides)
         return sides

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from backend.foundation.errors import StoreFailed, reason
-from backend.foundation.permissions import make_folder, private
+from backend.foundation.file_permissions import make_folder, private
 from backend.uploads import file_archives, zip_archives
 from backend.uploads.archive_entries import ArchiveEntry, ArchiveReader, bad_archive
 from backend.uploads.entry_names import check_collisions, is_skipped, refused, safe_path, wrapping_folder

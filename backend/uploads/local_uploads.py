@@ -23,7 +23,7 @@ from typing import BinaryIO
 from backend.client.file_stream import PART_BYTES
 from backend.client.file_stream import checksum as checksum_of
 from backend.foundation.errors import Conflict, NotFound, StoreFailed, Unavailable, reason
-from backend.foundation.permissions import make_folder, private
+from backend.foundation.file_permissions import make_folder, private
 from backend.foundation.syncing import sync
 from backend.stores.datadir import DataDir
 from backend.uploads import uploads

@@ -14,7 +14,7 @@ from typing import Any
 
 from backend.experiment.records import Study
 from backend.foundation.errors import InvalidInput, NotFound, OpenhypeError
-from backend.foundation.permissions import make_folder
+from backend.foundation.file_permissions import make_folder
 from backend.foundation.timestamps import utc_now
 from backend.jobs.queue import Job
 from backend.jobs.study_work import study_of

@@ -12,7 +12,7 @@ from werkzeug.http import parse_dict_header
 from backend.experiment.records import Study
 from backend.foundation.errors import Unavailable
 from backend.members.roles import RESEARCHER
-from backend.metrics import stored
+from backend.metrics import study_metrics
 from backend.responses.study_data import version
 from backend.stores.store import Store
 from backend.task.requests import Whole
@@ -96,7 +96,7 @@ def send_report(context: Context, study: Study, query: ReportQuery) -> Response:
     Returns:
         One folder with index.html.
     """
-    return _sent(context, study, "report.zip", asdict(query), stored.version(context.data, study.name))
+    return _sent(context, study, "report.zip", asdict(query), study_metrics.version(context.data, study.name))
 
 
 @route("GET /api/studies/{study}/export.zip", "409 501 503", reply_media=MEDIA["zip"], **_SENT)

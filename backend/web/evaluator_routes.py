@@ -27,7 +27,7 @@ from backend.task.service import TaskService
 from backend.web.authorisation import token
 from backend.web.proxies import address_of
 from backend.web.routing import Routes
-from backend.web.session_limits import Openings
+from backend.web.session_rate_limit import Openings
 
 PictureUrl = Callable[[Session, str], str]
 _OF_SESSION = ("session",)

@@ -224,7 +224,7 @@ def check_audited(
     Raises:
         InvalidInput: an entry is invalid, or the pictures do not suffice for the settings.
     """
-    from backend.administration.examination import check_pictures
+    from backend.administration.creation_preview import check_pictures
     from backend.jobs import intake_audit
 
     stimuli = intake_audit.audited(context.store, ordered, digests)

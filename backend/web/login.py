@@ -26,7 +26,7 @@ from backend.web import headers
 from backend.web.context import Context
 from backend.web.proxies import address_of
 from backend.web.routing import path_of
-from backend.web.varying import varies_with_member
+from backend.web.vary_header import varies_with_member
 
 PATH = "/results"
 _PATHS = (PATH, "/api")

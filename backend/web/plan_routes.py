@@ -153,7 +153,7 @@ def show_metrics(context: Context, study: Study) -> StoredMetrics:
     Returns:
         One run for each extractor, the latest of each.
     """
-    from backend.metrics.stored import stored_runs
+    from backend.metrics.study_metrics import stored_runs
 
     return {"runs": stored_runs(context.data, study)}
 

@@ -23,7 +23,7 @@ from urllib.parse import quote
 
 from backend.experiment.panel import LINK
 from backend.experiment.records import Study
-from backend.foundation.recent import Recent
+from backend.foundation.bounded_cache import Recent
 from backend.stores.datadir import DataDir, Keys
 from backend.stores.sqlite import SqliteStore
 from backend.stores.store import Store

@@ -23,7 +23,7 @@ from backend.experiment.session import (
 from backend.recruitment.panel_health import health
 from backend.recruitment.recruit import at_odds, begun
 from backend.stores.store import Entry, Store
-from backend.studies import needs, unfilled_links
+from backend.studies import picture_needs, unfilled_links
 from backend.studies.pausing import early_ends_exceeded, is_paused
 from backend.studies.waiting_room import owed_usd_cents as owed_for_waiting
 from backend.studies.waiting_room import waiting_now
@@ -70,7 +70,7 @@ def progress(store: Store, study: Study, now: datetime | None = None) -> dict[st
         "warnings": [
             *panel_warnings(store, study),
             *totals["warnings"],
-            *filter(None, [needs.warning(store, study)]),
+            *filter(None, [picture_needs.warning(store, study)]),
         ],
         "simulated": simulated(store, study),
         "paused": is_paused(store, study.name),

@@ -18,7 +18,7 @@ from waitress.adjustments import Adjustments
 from waitress.parser import HTTPRequestParser
 from waitress.utilities import Error
 
-from backend.foundation.recent import Recent
+from backend.foundation.bounded_cache import Recent
 from backend.task.requests import MAX_BODY_BYTES, TOKEN
 from backend.web.body_limits import body_limit
 from backend.web.login import COOKIE

@@ -13,13 +13,13 @@ def scores_json(
     store: Store, data: DataDir, study: Study, now: datetime, full: bool, simulated: bool
 ) -> bytes:
     """Return the scores of a study as JSON, with all findings of a report if they are to be full."""
-    from backend.metrics import stored
+    from backend.metrics import study_metrics
     from backend.report.findings import FindingsOptions
     from backend.report.study_findings import study_findings
     from backend.responses.study_data import study_scores
 
     if full:
-        options = FindingsOptions(stored.stored_metrics(data, study))
+        options = FindingsOptions(study_metrics.stored_metrics(data, study))
         scores = study_findings(store, study, now, options, simulated=simulated)
     else:
         scores = study_scores(store, study, simulated=simulated)

@@ -70,12 +70,12 @@ def show_scores(context: Context, study: Study, query: ScoresQuery) -> Response:
     Returns:
         Scores, intervals, tests.
     """
-    from backend.metrics import stored
+    from backend.metrics import study_metrics
     from backend.responses.study_data import version
 
     store, data, simulated = context.store, context.data, query.simulated
     tag = version(store, study, simulated)
-    tag = _tagged(tag, stored.version(data, study.name) if query.full else "")
+    tag = _tagged(tag, study_metrics.version(data, study.name) if query.full else "")
     reply = unchanged(tag)
     if reply is None:
         options = {"full": query.full, "simulated": simulated}
@@ -141,7 +141,7 @@ def add_pages(app: Flask, context: Context, read: Callable[[str, str], bytes | N
 
     @app.get(f"{login.PATH}/<study>")
     def result(study: str) -> Response:
-        from backend.metrics import stored
+        from backend.metrics import study_metrics
         from backend.responses.study_data import version
 
         if (asked := _sign_in_first(context)) is not None:
@@ -151,7 +151,7 @@ def add_pages(app: Flask, context: Context, read: Callable[[str, str], bytes | N
         if others and not store.finished(study, simulated)[0]:
             return _nothing_yet(study, simulated)
         tag = f"{version(store, record, simulated)}{'-with-others' if others else ''}"
-        tag = _tagged(tag, stored.version(data, study))
+        tag = _tagged(tag, study_metrics.version(data, study))
         reply = unchanged(tag)
         if reply is None:
             top = _console_link(study) + (_other_page(simulated) if others else "")

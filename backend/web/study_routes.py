@@ -16,7 +16,7 @@ from backend.web.progress_types import WatchedStudy
 from backend.web.results_cache import results_cache
 from backend.web.routing import Routes
 from backend.web.study_types import StudyLines, StudyRecord
-from backend.web.varying import is_of_host
+from backend.web.vary_header import is_of_host
 
 _MOST_STUDIES = 1000
 route = Routes(RESEARCHER)

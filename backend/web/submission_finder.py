@@ -17,9 +17,9 @@ from backend.competitions.states import (
     result_of,
     state_of,
 )
+from backend.competitions.submission_limit import numbers_of
 from backend.competitions.submissions import Submission
 from backend.competitions.terms import CompetitionRecord, competition_of
-from backend.competitions.tries import numbers_of
 from backend.experiment.records import Study
 from backend.foundation.errors import Conflict, InvalidInput, NotFound
 from backend.jobs import queue

@@ -13,9 +13,9 @@ from msgspec import Struct
 
 from backend.competitions import submissions
 from backend.competitions.states import CHECKING, COLLECTING, SCORED
+from backend.competitions.submission_limit import tries_of
 from backend.competitions.submissions import Submission
 from backend.competitions.terms import CompetitionRecord, Terms, all_competitions
-from backend.competitions.tries import tries_of
 from backend.experiment.records import Study
 from backend.foundation.errors import Conflict
 from backend.jobs import queue

@@ -8,7 +8,7 @@ import pytest
 
 from backend.handlers import create_app
 from backend.web.server import in_background
-from backend.web.session_limits import Openings
+from backend.web.session_rate_limit import Openings
 
 from .test_accessibility import violations_in_looks
 

@@ -20,7 +20,7 @@ from backend.responses.readers import read_responses, score_file
 from backend.responses.sampling_needs import refresh
 from backend.responses.study_data import study_rows, study_scores
 from backend.scoring import score
-from backend.studies import needs
+from backend.studies import picture_needs
 from backend.web import progress
 
 from . import sample_studies as studies
@@ -162,7 +162,7 @@ def test_sessions_after_a_snapshot_draw_by_need_and_scores_use_the_rest(each_wor
     study = world.add(by_need(draw), each=40)
     play(world, 4)
     assert not any(session.sampled_by_need for session, _ in world.store.sessions("faces"))
-    assert "until `openhype update-sampling faces`" in needs.warning(world.store, study)
+    assert "until `openhype update-sampling faces`" in picture_needs.warning(world.store, study)
 
     refresh(world.store, study, AT)
     world.clock.move(minutes=2)
@@ -193,7 +193,7 @@ def test_the_least_seen_are_those_with_the_fewest_answers(world):
 
     found = refresh(world.store, study, AT)
 
-    assert found == needs.read(world.store, study, simulated=False)
+    assert found == picture_needs.read(world.store, study, simulated=False)
     pool = world.store.pool("faces")
     for model, names in (("gan", pool.fakes["gan"][""]), ("vae", pool.fakes["vae"][""])):
         chosen = found.sides[model, ""]
@@ -207,8 +207,8 @@ def test_the_snapshot_is_of_this_study_and_of_its_kind_of_sessions(world):
     play(world, 2)
     refresh(world.store, study, AT)
 
-    assert needs.read(world.store, study, simulated=True) is None
-    assert needs.read(world.store, studies.replaced(study, created_at=AT), simulated=False) is None
+    assert picture_needs.read(world.store, study, simulated=True) is None
+    assert picture_needs.read(world.store, studies.replaced(study, created_at=AT), simulated=False) is None
 
 
 def test_no_other_export_has_the_column(world, tmp_path):

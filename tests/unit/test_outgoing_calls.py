@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ONE_DEADLINE = {
     "backend/administration/simulated_sessions.py": "deadlines.Deadline",
     "backend/client/connection.py": "deadlines.Deadline",
-    "backend/foundation/deadlines.py": "itself",
+    "backend/foundation/exchange_deadline.py": "itself",
     "backend/foundation/public_fetch.py": "deadlines.Deadline",
     "backend/panels/bounded_http.py": "deadlines.Deadline",
     "backend/panels/prolific_http.py": "bounded_http.BoundedSession",
@@ -48,7 +48,7 @@ OWN = {
     "deploy/secure_parameters.py": "AWS, by botocore's timeouts and tries",
     "deploy/stacks.py": "names of errors",
     "deploy/work_calls.py": "AWS, by botocore's timeouts and tries",
-    "backend/stores/served_at.py": "whether this machine's own server listens",
+    "backend/stores/served_address.py": "whether this machine's own server listens",
     "backend/web/server.py": "listens",
 }
 """What reaches only this installation's own machines, or AWS."""

@@ -25,7 +25,7 @@ from backend.analysis.table.response_table import Answers
 from backend.experiment.judgments import method_named
 from backend.experiment.judgments.more_real import SIMULATED_TIES, settings_of
 from backend.experiment.protocol import Protocol
-from backend.foundation.counts import MOST_NAMED, some_of
+from backend.foundation.counted_nouns import MOST_NAMED, some_of
 
 _ITERATIONS_WHILE_RUNNING = 400
 

@@ -23,7 +23,7 @@ from backend.analysis.models.paired_answers import PairedAnswers
 from backend.analysis.models.tournament_checks import cycles, goodness_of_fit, side_bias
 from backend.analysis.models.tournament_pictures import picture_variance
 from backend.experiment.records import REAL
-from backend.foundation.counts import MOST_NAMED, some_of
+from backend.foundation.counted_nouns import MOST_NAMED, some_of
 from backend.foundation.errors import InvalidInput
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from backend.analysis.table.response_table import Answers, Coded, distinct, take_rows
-from backend.foundation.counts import some_of
+from backend.foundation.counted_nouns import some_of
 from backend.foundation.names import are_clean, clean, doubtful_people, rounded_names
 
 NO_MODEL = frozenset({"", "real", "reals", "none", "null", "nan", "na", "n/a", "-"})

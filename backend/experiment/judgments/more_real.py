@@ -23,7 +23,7 @@ from backend.experiment.sampling import Deck, Pool
 from backend.experiment.session import Picture
 from backend.experiment.setting_errors import keys_of, problem_of
 from backend.experiment.setting_groups import JudgmentSettings, setting
-from backend.foundation.counts import some_of
+from backend.foundation.counted_nouns import some_of
 from backend.foundation.errors import InvalidInput, Problem
 from backend.foundation.frozen import dataclass
 

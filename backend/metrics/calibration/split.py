@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from backend.foundation.counts import counted
+from backend.foundation.counted_nouns import counted
 from backend.foundation.errors import InvalidInput
 
 TRAIN, VALIDATION, HELD_OUT = "train", "validation", "held-out"

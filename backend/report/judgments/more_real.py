@@ -6,7 +6,7 @@ from typing import Any
 from backend.analysis.scores import Options
 from backend.analysis.table.response_table import Answers
 from backend.analysis.table.unscored_rows import attention
-from backend.foundation.counts import counted
+from backend.foundation.counted_nouns import counted
 from backend.report import figures, formatting, methods, metrics
 from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import ALONE, Column, Figure, Section, Table, cell_of

@@ -9,7 +9,7 @@ from backend.analysis.agreement.item_votes import item_table, sentinels, set_tab
 from backend.analysis.judgment_scores import scores_of
 from backend.analysis.scores import Options
 from backend.analysis.table.response_table import Answers
-from backend.foundation.counts import counted
+from backend.foundation.counted_nouns import counted
 from backend.report import comparisons, equivalence, formatting, item_votes, plain_scores
 from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Section

@@ -10,7 +10,7 @@ from backend.analysis.pairs import over_evaluators, sides
 from backend.analysis.score_intervals import share_of
 from backend.analysis.scores import Options
 from backend.analysis.table.response_table import Answers
-from backend.foundation.counts import counted
+from backend.foundation.counted_nouns import counted
 from backend.report import chance, comparisons, formatting, metrics, not_sure, plain_scores
 from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Column, Row, Section, Table

@@ -13,7 +13,7 @@ import numpy as np
 
 from backend.analysis.agreement.votes import TWO_AFC
 from backend.experiment.response_columns import number
-from backend.foundation.counts import MOST_NAMED, some_of
+from backend.foundation.counted_nouns import MOST_NAMED, some_of
 from backend.foundation.csv_formulas import unescape_formula
 from backend.foundation.csv_tables import CsvTable
 from backend.foundation.errors import InvalidInput, brief

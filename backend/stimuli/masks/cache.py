@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from backend.foundation.permissions import make_folder
+from backend.foundation.file_permissions import make_folder
 from backend.stimuli.images import encode
 
 _DIGEST = 32

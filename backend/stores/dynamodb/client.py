@@ -14,9 +14,9 @@ from threading import Lock
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from backend.foundation.deadline import seconds_left
 from backend.foundation.errors import InvalidInput, NotFound, StoreFailed
 from backend.foundation.optional_packages import not_installed
+from backend.foundation.request_deadline import seconds_left
 
 _TRIES = 9
 _FIRST_PAUSE_S = 0.05

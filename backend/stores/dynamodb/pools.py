@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from backend.experiment.records import Stimulus
-from backend.foundation.recent import Recent
+from backend.foundation.bounded_cache import Recent
 from backend.stores.dynamodb import keys, pool_codec
 from backend.stores.dynamodb.client import Calls, Item, key
 from backend.stores.dynamodb.pool_codec import StoredPool

@@ -12,8 +12,8 @@ from typing import Any
 
 from backend.experiment.records import Session
 from backend.experiment.session import Cursor
+from backend.foundation.bounded_cache import Recent
 from backend.foundation.errors import NotFound
-from backend.foundation.recent import Recent
 from backend.stores import json_codec
 from backend.stores.dynamodb import keys
 from backend.stores.dynamodb.client import Calls, Item, Refused, key

@@ -22,7 +22,7 @@ from backend.jobs.worker import Worker
 from backend.stores.datadir import DataDir
 from backend.stores.dynamodb.store import create_table
 from backend.stores.opening import open_store
-from backend.stores.served_at import address_of, deployed_at, note_deployment
+from backend.stores.served_address import address_of, deployed_at, note_deployment
 from backend.web import assets
 from deploy.api import from_environment
 from deploy.bucket_jobs import with_pictures

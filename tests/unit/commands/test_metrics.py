@@ -16,7 +16,7 @@ from backend.analysis.distributions.ranks import spearman
 from backend.analysis.judgment_scores import scores_of
 from backend.analysis.scores import Options
 from backend.cli import main
-from backend.metrics.stored import stored_metrics
+from backend.metrics.study_metrics import stored_metrics
 from backend.report import formatting
 from backend.report.metrics import metric_findings, metric_rows
 from backend.responses.study_data import study_answers

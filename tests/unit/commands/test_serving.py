@@ -14,7 +14,7 @@ from backend.cli import main
 from backend.commands.serving import Addresses, reach_lines, study_lines
 from backend.competitions.terms import Terms, set_terms
 from backend.handlers import create_app
-from backend.stores.served_at import write_address
+from backend.stores.served_address import write_address
 from backend.web.server import listen, local_url, other_urls
 from tests.isolation import interruptible
 

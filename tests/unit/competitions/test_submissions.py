@@ -14,7 +14,7 @@ from PIL import Image
 
 from backend.administration import join
 from backend.cli import main
-from backend.competitions import competition, join_job, names, submissions, table
+from backend.competitions import competition, join_job, names, ranking, submissions
 from backend.competitions.badge import badge
 from backend.competitions.terms import competition_of
 from backend.jobs import queue
@@ -936,7 +936,7 @@ def test_no_submission_and_no_table_names_a_folder_of_the_server(site, tmp_path,
     site.judge(2)
     site.http.get("/competitions/faces")
     tables = [site.worker.run_once()]
-    monkeypatch.setattr(table, "scored_rows", out_of_space(site))
+    monkeypatch.setattr(ranking, "scored_rows", out_of_space(site))
     site.judge(1)
     site.clock.move(hours=2)
     site.http.get("/competitions/faces")
@@ -981,7 +981,7 @@ def test_who_asks_again_and_again_has_the_table_made_once(site, monkeypatch):
     site.set_terms()
     site.judge(2)
     made = []
-    monkeypatch.setattr(table, "scored_rows", lambda *given: made.append(given) or {})
+    monkeypatch.setattr(ranking, "scored_rows", lambda *given: made.append(given) or {})
 
     for _ in range(5):
         site.ask("/competitions/faces", member=None)

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from PIL import Image
 
 from backend.cli import main
-from backend.metrics.stored import stored_metrics
+from backend.metrics.study_metrics import stored_metrics
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
 

@@ -14,7 +14,7 @@ import pytest
 
 from backend.administration.backup import back_up, restore
 from backend.foundation.errors import InvalidInput, StoreFailed
-from backend.jobs import queue, turns
+from backend.jobs import job_turns, queue
 from backend.jobs.locks import lock_of
 from backend.jobs.work import KINDS, Failed, runner
 from backend.jobs.worker import Stopped, Worker
@@ -102,7 +102,7 @@ def test_a_claimed_job_is_done_though_its_turn_cannot_be_stored(store, worker, m
     def unavailable(*_):
         raise StoreFailed("the disk is full")
 
-    monkeypatch.setattr(turns, "note", unavailable)
+    monkeypatch.setattr(job_turns, "note", unavailable)
     add(store)
 
     assert worker(lambda work, job: {}).run_once().state == "done"

@@ -14,7 +14,7 @@ PLACES = [
     "studies",
     "stores",
     "panels",
-    "web/session_limits.py",
+    "web/session_rate_limit.py",
     "foundation/errors.py",
 ]
 CODE = re.compile(r'(?:\bcode=|\n    code = |^    "[a-z_]+": \()"([a-z_]+)"', re.MULTILINE)

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from backend.handlers import create_app
-from backend.metrics import stored
+from backend.metrics import study_metrics
 from backend.web.results_cache import results_cache
 
 from .. import sample_studies as studies
@@ -73,7 +73,7 @@ def test_full_scores_are_those_of_the_page(played):
 def test_metrics_that_are_kept_with_the_study_are_in_full_scores_and_page_at_once(played):
     enter(played)
     before = scores(played, query="?full=true"), played.http.get("/results/faces")
-    stored.keep(played.data, SOME, [kept_run()], SETS, NOW)
+    study_metrics.keep(played.data, SOME, [kept_run()], SETS, NOW)
 
     after = scores(played, before[0].headers["ETag"], "?full=true"), played.http.get("/results/faces")
 

@@ -10,8 +10,8 @@ import pytest
 from botocore.exceptions import ClientError, ReadTimeoutError
 
 from backend.experiment.session import mark_returned, total_trials
-from backend.foundation.deadline import deadline
 from backend.foundation.errors import Conflict, InvalidInput, NotFound, StoreFailed
+from backend.foundation.request_deadline import deadline
 from backend.stores.datadir import DataDir
 from backend.stores.dynamodb.client import LONGEST_TRY_S, Calls, connect, parse_url
 from backend.stores.dynamodb.store import DynamoStore

@@ -6,7 +6,7 @@ import stat
 import pytest
 
 from backend.stores.datadir import DataDir
-from backend.stores.served_at import address_of, served, write_address
+from backend.stores.served_address import address_of, served, write_address
 
 STORE, OTHER = "sqlite:///openhype.db", "dynamodb://faces?region=eu-central-1"
 BASE = "https://study.lab.edu"

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from backend.foundation.errors import Unavailable
-from backend.jobs import queue, turns
+from backend.jobs import job_turns, queue
 from backend.jobs.worker import Worker
 from backend.stores.datadir import DataDir
 from backend.stores.opening import open_store
@@ -38,9 +38,9 @@ class Ordering:
 
     def _one(self):
         waiting = queue.open_jobs(self.store)
-        first = turns.in_turn(self.store, waiting)[0]
+        first = job_turns.in_turn(self.store, waiting)[0]
         queue.claim(self.store, first.id, "w", "here", self.now)
-        turns.note(self.store, first, waiting)
+        job_turns.note(self.store, first, waiting)
         queue.finish(self.store, first.id, "w", {}, self.now)
         return first.member
 
@@ -91,7 +91,7 @@ def test_a_member_who_has_no_open_job_is_remembered_no_longer(ordering):
         ordering.order(f"member{number}", "join", count=2)
         ordering.done(2)
 
-    assert len(ordering.store.entry(turns.TURNS, "latest").data) <= 4
+    assert len(ordering.store.entry(job_turns.TURNS, "latest").data) <= 4
 
 
 def check_of_a_submission(worker, pictures, order_after):

@@ -3,8 +3,8 @@
 import pytest
 
 from backend.competitions.progress import ModelProgress
+from backend.competitions.ranking import table_rows
 from backend.competitions.submissions import Submission
-from backend.competitions.table import table_rows
 from backend.competitions.terms import Terms
 
 from .. import sample_studies as studies

@@ -9,8 +9,8 @@ from backend.administration.clear import clear_simulated
 from backend.administration.copy import copy
 from backend.responses.study_data import study_rows
 from backend.stores.opening import open_store
-from backend.studies import turns
-from backend.studies.turns import Turns
+from backend.studies import item_turns
+from backend.studies.item_turns import Turns
 from backend.task import withdrawal
 
 from .. import triplet_studies as studies
@@ -135,7 +135,7 @@ def test_simulated_sessions_have_turns_of_their_own_which_go_with_them(world):
     studies.Person(world)
 
     def books(simulated):
-        return [entry.key for entry in world.store.entries(turns._book(study, simulated))]
+        return [entry.key for entry in world.store.entries(item_turns._book(study, simulated))]
 
     assert (len(books(True)), books(False)) == (3, ["00000000"])
     clear_simulated(world.store, "sim")

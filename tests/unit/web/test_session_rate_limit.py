@@ -6,7 +6,7 @@ import pytest
 
 from backend.foundation.errors import TooMany
 from backend.handlers import create_app
-from backend.web.session_limits import Openings, network
+from backend.web.session_rate_limit import Openings, network
 
 from .. import sample_studies as studies
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.metrics import stored
+from backend.metrics import study_metrics
 from backend.metrics.picture_sets import PictureSet
 from backend.report.build import ReportOptions, with_kept
 from backend.report.findings import FindingsOptions
@@ -42,39 +42,42 @@ NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
 def test_kept_runs_of_several_extractors_stand_side_by_side(tmp_path):
     data = DataDir(tmp_path)
-    stored.keep(data, SOME, [kept_run()], SETS, NOW)
-    stored.keep(data, SOME, [kept_run("other", "b")], SETS, NOW)
-    stored.keep(data, SOME, [kept_run()], SETS, NOW)
+    study_metrics.keep(data, SOME, [kept_run()], SETS, NOW)
+    study_metrics.keep(data, SOME, [kept_run("other", "b")], SETS, NOW)
+    study_metrics.keep(data, SOME, [kept_run()], SETS, NOW)
 
-    found = stored.stored_metrics(data, SOME)
+    found = study_metrics.stored_metrics(data, SOME)
 
-    assert [run["extractor"]["name"] for run in stored.stored_runs(data, SOME)] == ["other", "layout-1"]
+    assert [run["extractor"]["name"] for run in study_metrics.stored_runs(data, SOME)] == [
+        "other",
+        "layout-1",
+    ]
     assert found["kid (other)"] == found["kid (layout-1)"] == {"gan": 0.5, "vae": 0.5}
 
 
 def test_two_extractors_of_one_name_are_told_apart_by_hash(tmp_path):
     data = DataDir(tmp_path)
 
-    stored.keep(data, SOME, [kept_run(), kept_run("layout-1", "b")], SETS, NOW)
+    study_metrics.keep(data, SOME, [kept_run(), kept_run("layout-1", "b")], SETS, NOW)
 
-    names = stored.stored_metrics(data, SOME)
+    names = study_metrics.stored_metrics(data, SOME)
     assert {"kid (layout-1 aaaaaaaaaaaa)", "kid (layout-1 bbbbbbbbbbbb)"} < {*names}
 
 
 def test_kept_metrics_are_never_those_of_another_study_or_of_other_pictures(tmp_path):
     data = DataDir(tmp_path)
-    stored.keep(data, SOME, [kept_run()], SETS, NOW)
+    study_metrics.keep(data, SOME, [kept_run()], SETS, NOW)
     later = sample_studies.replaced(SOME, created_at="2026-01-03T00:00:00.000Z")
     fewer, more = (
         sample_studies.replaced(SOME, models=models) for models in (("vae",), (*SOME.models, "new"))
     )
 
-    assert stored.stored_metrics(data, later) == {}
-    assert stored.stored_metrics(data, fewer)["kid (layout-1)"] == {"vae": 0.5}
-    assert stored.stored_metrics(data, more)["kid (layout-1)"] == {"gan": 0.5, "vae": 0.5}
+    assert study_metrics.stored_metrics(data, later) == {}
+    assert study_metrics.stored_metrics(data, fewer)["kid (layout-1)"] == {"vae": 0.5}
+    assert study_metrics.stored_metrics(data, more)["kid (layout-1)"] == {"gan": 0.5, "vae": 0.5}
     joined = [*SETS, PictureSet("new", (Path("new.png"),), (), "")]
-    stored.keep(data, more, [kept_run("other", "b", more.models)], joined, NOW)
-    assert [run["extractor"]["name"] for run in stored.stored_runs(data, more)] == ["other"]
+    study_metrics.keep(data, more, [kept_run("other", "b", more.models)], joined, NOW)
+    assert [run["extractor"]["name"] for run in study_metrics.stored_runs(data, more)] == ["other"]
 
 
 @pytest.mark.parametrize(
@@ -82,30 +85,30 @@ def test_kept_metrics_are_never_those_of_another_study_or_of_other_pictures(tmp_
 )
 def test_a_damaged_file_of_metrics_counts_as_none_and_is_made_anew(tmp_path, content):
     data = DataDir(tmp_path)
-    stored.keep(data, SOME, [kept_run()], SETS, NOW)
-    before = stored.version(data, SOME.name)
+    study_metrics.keep(data, SOME, [kept_run()], SETS, NOW)
+    before = study_metrics.version(data, SOME.name)
     data.metrics(SOME.name).write_bytes(content)
 
-    assert stored.stored_metrics(data, SOME) == {}
-    assert stored.version(data, SOME.name) != before
-    stored.keep(data, SOME, [kept_run()], SETS, NOW)
-    assert stored.stored_metrics(data, SOME)
+    assert study_metrics.stored_metrics(data, SOME) == {}
+    assert study_metrics.version(data, SOME.name) != before
+    study_metrics.keep(data, SOME, [kept_run()], SETS, NOW)
+    assert study_metrics.stored_metrics(data, SOME)
 
 
 def test_a_value_that_is_no_number_is_not_taken_from_a_file(tmp_path):
     data = DataDir(tmp_path)
-    stored.keep(data, SOME, [kept_run()], SETS, NOW)
+    study_metrics.keep(data, SOME, [kept_run()], SETS, NOW)
     path = data.metrics(SOME.name)
     text = path.read_text()
 
     for bad in ("NaN", '"x"', "1e999"):
         path.write_text(text.replace('"value": 0.5', f'"value": {bad}', 1))
-        assert stored.stored_metrics(data, SOME) == {}
+        assert study_metrics.stored_metrics(data, SOME) == {}
 
 
 def test_given_metrics_take_precedence_over_kept_ones_of_the_same_name(tmp_path):
     data = DataDir(tmp_path)
-    stored.keep(data, SOME, [kept_run()], SETS, NOW)
+    study_metrics.keep(data, SOME, [kept_run()], SETS, NOW)
     given = ReportOptions(
         findings_options=FindingsOptions({"kid (layout-1)": {"gan": 7.0}, "mine": {"gan": 1.0}})
     )

@@ -8,7 +8,7 @@ from contextlib import closing
 
 import pytest
 
-from backend.foundation.permissions import make_folder, private, share, tighten
+from backend.foundation.file_permissions import make_folder, private, share, tighten
 from backend.stores.datadir import DataDir
 from backend.stores.sqlite import SqliteStore, snapshot
 

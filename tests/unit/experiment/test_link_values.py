@@ -7,8 +7,8 @@ from urllib.parse import quote
 
 import pytest
 
+from backend.experiment.link_values import is_unfilled
 from backend.experiment.panel import BUILT_IN
-from backend.experiment.unfilled import is_unfilled
 
 NAMES = [
     "PROLIFIC_PID", "SESSION_ID", "STUDY_ID", "participantId", "assignmentId", "id", "workerId", "DEVICE",

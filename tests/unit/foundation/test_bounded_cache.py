@@ -1,6 +1,6 @@
 """A cache of limited size: what is kept, and what is dropped first."""
 
-from backend.foundation.recent import Recent
+from backend.foundation.bounded_cache import Recent
 
 
 def kept(recent, keys):

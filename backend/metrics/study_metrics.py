@@ -20,7 +20,7 @@ import msgspec
 
 from backend import __version__
 from backend.experiment.records import Study
-from backend.foundation.permissions import make_folder, private
+from backend.foundation.file_permissions import make_folder, private
 from backend.foundation.timestamps import stamp
 from backend.stores.datadir import DataDir
 
