@@ -20,7 +20,7 @@ from validate.inferences import ALONE, BOTH, DOCS, EXACT, INFERENCES, MARKS, as_
 
 from ..analysis.test_replication import rows_of as rows_of_wrong
 from ..analysis.test_replication import tables
-from ..competitions.test_table import rows_of
+from ..competitions.test_ranking import rows_of
 from .test_text_report import ANSWERS, REPORTS, of_answers, of_study, report_named
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

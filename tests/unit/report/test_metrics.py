@@ -17,7 +17,7 @@ from backend.report.findings import FindingsOptions, findings
 from backend.scoring import score_answers
 
 from .. import answered, texts
-from ..metrics.test_stored import kept_run
+from ..metrics.test_study_metrics import kept_run
 from .test_judgment_reports import TRIPLETS, looked, pairs
 
 INFO = SourceInfo("title", "source", "2026-01-01", "0")

@@ -7,7 +7,7 @@ import re
 from backend.report.elements import LONG, Report
 from backend.report.picture_metrics import as_csv, section
 from backend.report.text_report import as_sections
-from tests.unit.metrics.test_stored import ROW, kept_run
+from tests.unit.metrics.test_study_metrics import ROW, kept_run
 
 
 def value(number, *ci, **more):

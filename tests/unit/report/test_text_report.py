@@ -29,7 +29,7 @@ from .. import answered, follow_ups, unscored_studies
 from .. import sample_studies as studies
 from ..analysis.test_constant_stimuli import simulated
 from ..analysis.test_repeated import TABLE, judged
-from ..metrics.test_stored import kept_run
+from ..metrics.test_study_metrics import kept_run
 from ..responses.test_mixed_files import rows_of
 from ..task.test_questions import AFTER, BEFORE, PAGES, QUESTIONS, post
 from ..texts import INFO

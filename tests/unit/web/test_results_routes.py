@@ -11,7 +11,7 @@ from backend.metrics import study_metrics
 from backend.web.results_cache import results_cache
 
 from .. import sample_studies as studies
-from ..metrics.test_stored import NOW, SETS, SOME, kept_run
+from ..metrics.test_study_metrics import NOW, SETS, SOME, kept_run
 
 KEY = "secret-key"
 TO_CONSOLE = re.compile(r'<nav[^>]* aria-label="Console">.*?</a><a href="([^"]+)">([^<]+)</a></nav>')
