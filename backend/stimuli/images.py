@@ -30,7 +30,7 @@ from backend.stimuli import bmp_file, jp2_file, jpeg_file, png_file, tiff_file
 from backend.stimuli.avif_file import coding_points
 from backend.stimuli.file_formats import FORMATS, MIN_PADDING, FileFormat, format_of_file
 from backend.stimuli.jp2_file import read_jp2
-from backend.stimuli.jpeg_file import check_whole, read_jpeg
+from backend.stimuli.jpeg_file import UnreadKind, check_whole, read_jpeg
 from backend.stimuli.parallel import large_work
 from backend.stimuli.png_colour import gamma_of
 from backend.stimuli.png_file import PngFile, read_png
@@ -401,6 +401,8 @@ def _reading(path: Path, *, with_pixels: bool) -> Iterator[tuple[Image.Image, Pn
         raise _unidentified(path) from None
     except Image.DecompressionBombError:
         raise BadPicture(path, "large", f"states more pixels than the limit of {MAX_PIXELS:,}") from None
+    except UnreadKind as error:
+        raise BadPicture(path, "unsupported", f"{error}; save it as PNG") from None
     except _UNREADABLE as error:
         why = (error.strerror if isinstance(error, OSError) else "") or str(error) or type(error).__name__
         raise BadPicture(path, "broken", f"is broken: {' '.join(why.split())}") from None

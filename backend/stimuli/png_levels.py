@@ -1,6 +1,7 @@
 """The levels of a PNG file in 8 bits and sRGB: all 16 bits of it are used, of which Pillow gives 8."""
 
 from collections.abc import Callable
+from typing import cast
 
 import numpy as np
 from PIL import Image, PngImagePlugin
@@ -8,7 +9,7 @@ from PIL import Image, PngImagePlugin
 from backend.stimuli.png_colour import Gamma, gamma_of, in_srgb
 from backend.stimuli.png_file import PngFile
 
-_GRAY_AND_ALPHA = 4
+_GRAY, _PALETTE, _GRAY_AND_ALPHA = 0, 3, 4
 STRIP_PIXELS = 1_000_000
 """Levels and colours are converted in strips of as many pixels: a conversion takes several copies."""
 
@@ -17,6 +18,10 @@ def in_8_bits(opened: Image.Image, png: PngFile) -> Image.Image:
     """Return an opened PNG with 8 bits a channel and its profile; in sRGB, if the file states a gamma."""
     gamma, profile = gamma_of(png.colour), png.profile
     picture = opened
+    if png.colour_type == _PALETTE:
+        _check_indices(opened)
+    if png.bits in (2, 4) and "transparency" in opened.info and png.colour_type == _GRAY:
+        opened.info["transparency"] *= 255 // (2**png.bits - 1)  # Pillow scales the levels only
     if png.bits == 16:
         picture = _from_16_bits(opened, png, gamma)
     elif gamma:
@@ -24,6 +29,18 @@ def in_8_bits(opened: Image.Image, png: PngFile) -> Image.Image:
     if profile is not None:
         picture.info["icc_profile"] = profile
     return picture
+
+
+def _check_indices(opened: Image.Image) -> None:
+    """Check that the palette has every colour that the pixels name, as programs show others differently.
+
+    Raises:
+        ValueError: it has fewer.
+    """
+    _, last = cast("tuple[int, int]", opened.getextrema())
+    count = len(opened.palette.palette) // 3 if opened.palette else 0
+    if last >= count:
+        raise ValueError(f"its pixels name colour {last + 1} of a palette of {count}")
 
 
 def scaled(levels: np.ndarray) -> np.ndarray:

@@ -117,6 +117,29 @@ def test_a_transparent_level_of_16_bits_is_found_exactly(tmp_path, channels):
     assert (made.reshape(-1, 3)[1:] == 0x12).all()
 
 
+@pytest.mark.parametrize("bits", [1, 2, 4])
+@pytest.mark.parametrize("chunks", [[], [GAMMA_1]])
+def test_a_transparent_level_of_few_bits_is_white(tmp_path, bits, chunks):
+    row = bytes(range(0, 256, 17)) if bits == 4 else bytes([0b00011011] * 4)
+    transparent = 2 if bits > 1 else 0
+
+    made = row_of(png(tmp_path / "a.png", [row] * 8, bits, 0, *chunks, (b"tRNS", bytes([0, transparent]))))
+
+    levels = np.unpackbits(np.frombuffer(row, np.uint8)).reshape(-1, bits) @ (1 << np.arange(bits)[::-1])
+    peak = (1 << bits) - 1
+    assert [pixel == [255, 255, 255] for pixel in made] == [
+        level in (transparent, peak) for level in levels.tolist()
+    ]
+
+
+def test_pixels_whose_colour_the_palette_lacks_are_refused(tmp_path):
+    palette = (b"PLTE", bytes(range(30)))
+
+    assert row_of(png(tmp_path / "a.png", [bytes(range(10))] * 8, 8, 3, palette))[9] == [27, 28, 29]
+    with pytest.raises(BadPicture, match="its pixels name colour 11 of a palette of 10"):
+        load(png(tmp_path / "a.png", [bytes(range(1, 11))] * 8, 8, 3, palette))
+
+
 def test_dark_levels_of_16_bits_are_not_rounded_before_they_are_converted(tmp_path):
     row = (np.full(30, 128, ">u2")).tobytes()  # half a level of 8 bits
 

@@ -108,6 +108,55 @@ def test_an_odd_jpeg_that_is_whole_is_read(tmp_path, odd):
         assert np.array_equal(np.asarray(picture), np.asarray(expected))
 
 
+def test_a_progressive_jpeg_without_its_first_scan_is_refused(tmp_path):
+    whole = encoded("JPEG", progressive=True)
+    first = whole.find(b"\xff\xda")
+    tables = whole.find(b"\xff\xc4", first)
+
+    assert not is_read(tmp_path / "a.jpg", whole[:first] + whole[tables:])
+
+
+@pytest.mark.parametrize("mode", ["RGB", "L", "CMYK"])
+def test_a_short_part_of_zeros_is_found_where_the_blocks_seem_complete(tmp_path, mode):
+    whole = encoded("JPEG", mode, quality=95)
+
+    lossy = [whole[:at] + bytes(150) + whole[at + 150 :] for at in places(whole[:-150], 60)]
+
+    assert [at for at, damaged in enumerate(lossy) if is_read(tmp_path / "a.jpg", damaged)] == []
+
+
+def test_zeros_behind_a_jpeg_and_padding_after_its_thumbnail_do_no_harm(tmp_path):
+    whole = encoded("JPEG")
+    thumbnail = b"\xff\xe1\0\x0cExif\0\0" + END + END
+
+    assert is_read(tmp_path / "a.jpg", whole + bytes(4096))
+    assert is_read(tmp_path / "a.jpg", whole[:2] + thumbnail + whole[2:-2] + bytes(20) + END)
+
+
+def lossless_jpeg():
+    """Return 512 x 512 gray pixels of one level: a code of one bit for no difference (ITU-T T.81, H)."""
+    frame = b"\xff\xc3" + struct.pack(">HBHHBBBB", 11, 8, 512, 512, 1, 1, 0x11, 0)
+    table = b"\xff\xc4" + struct.pack(">HB16BB", 20, 0, 1, *bytes(15), 0)
+    scan = b"\xff\xda" + struct.pack(">HBBBBBB", 8, 1, 1, 0, 1, 0, 0)
+    return END[:1] + b"\xd8" + frame + table + scan + bytes(512 * 512 // 8) + END
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (lossless_jpeg(), "arithmetic or lossless coding"),  # its check wrote beyond a buffer, and killed
+        (encoded("JPEG").replace(b"\xff\xc0", b"\xff\xc9", 1), "arithmetic or lossless coding"),
+        (encoded("JPEG", "CMYK", subsampling=2), "colours have a rare resolution"),
+    ],
+)
+def test_a_jpeg_that_cannot_be_checked_is_refused(tmp_path, data, message):
+    path = tmp_path / "a.jpg"
+    path.write_bytes(data)
+
+    with pytest.raises(BadPicture, match=rf"a\.jpg is a JPEG .*{message}.*; save it as PNG$"):
+        load(path)
+
+
 CODED = {"lossy": ("WEBP", {}), "lossless": ("WEBP", {"lossless": True}), "jp2": ("JPEG2000", {})}
 
 
