@@ -125,7 +125,7 @@ def _json_cells(path: Path, line: int, text: str, needed: Sequence[str]) -> list
     if not isinstance(record, dict):
         raise InvalidInput(f"{path} line {line}: must be a JSON object")
     missing = [column for column in needed if column not in record]
-    if missing:
+    if missing and "method" not in record:  # of exported rows, R's jsonlite leaves out what is NA
         raise InvalidInput(f"{path} line {line}: {', '.join(missing)} missing")
     for column in of_kind(Kind.TRUTH_VALUE):
         if isinstance(record.get(column), bool):

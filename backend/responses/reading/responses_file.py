@@ -39,7 +39,7 @@ from backend.experiment.response_columns import (
 from backend.foundation.errors import InvalidInput
 from backend.foundation.names import clean
 from backend.responses.reading.chunks import Chunk, chunks_of, line_of
-from backend.responses.reading.rewritten_cells import MISSING
+from backend.responses.reading.rewritten_cells import MISSING, NAN
 
 _NO_EXPOSURES, _EXPOSURES = "infinity", "time"
 """The methods of files that state none, without and with exposures."""
@@ -100,7 +100,7 @@ def read_columns(path: Path, details: bool) -> Answers:
 
 def _has_names(names: Sequence[str]) -> bool:
     """Return whether a column has names: R writes NA in each cell of one that is empty."""
-    return any(names) and not (len(names) == 1 and names[0] in MISSING)
+    return any(names) and not (len(names) == 1 and names[0] in MISSING | {NAN})
 
 
 def _with_repeats_noted(answers: Answers) -> Answers:

@@ -8,6 +8,8 @@ from backend.foundation.csv_formulas import unescape_formula
 
 MISSING = frozenset(("NA", "<NA>", "N/A", "NULL", "null", "None"))
 """What programs write for an empty cell; a text of which is a name, unless the whole column has no other."""
+NAN = "NaN"
+"""What MATLAB writes for an empty number, and in each cell of an empty column; a metric's is refused."""
 FAULTS = frozenset(("#NAME?", "#VALUE!", "#REF!", "#DIV/0!", "#NUM!", "#NULL!", "#N/A"))
 """What spreadsheets make of a cell that they took for a formula, as `=gan` or `-v2`."""
 _INFINITY = frozenset(("inf", "infinity"))
@@ -51,7 +53,7 @@ def restored_number(cell: str, separator: str) -> str:
 def _restored(name: str, kind: Kind, cell: str, separator: str) -> str:
     if name == "method" and cell.lower() in _INFINITY:
         return "infinity"
-    cell = restored_number(cell, separator)
+    cell = "" if cell == NAN else restored_number(cell, separator)
     whole = _FLOAT.fullmatch(cell) if kind in (Kind.WHOLE, Kind.WHOLES) else None
     return whole[1] if whole else cell
 

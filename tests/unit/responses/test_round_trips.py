@@ -109,6 +109,11 @@ TRIPS = {
         "a.JSONL", pd.read_csv(path).to_json(orient="records", lines=True)),
     "JSON lines with NaN": lambda path: (
         "a.jsonl", "\n".join(map(json.dumps, floated(pd.read_csv(path)).to_dict("records")))),
+    "JSON lines without what is missing": lambda path: (
+        "a.ndjson", "\n".join(json.dumps({name: cell for name, cell in row.items() if cell == cell})
+                              for row in pd.read_csv(path).to_dict("records"))),
+    "MATLAB": lambda path: ("a.csv", pd.read_csv(path).replace({float("inf"): "Inf"})
+        .to_csv(index=False, na_rep="NaN")),
     "csv": lambda path: ("a.csv", as_csv_module(path)),
     "R": lambda path: ("a.csv", as_r(pd.read_csv(path))),
     "Excel": lambda path: ("a.CSV", as_excel(path)),
