@@ -29,16 +29,19 @@ _IN_64, _COUNT_IN_64 = 0xFFFFFFFF, 0xFFFF  # stand where a length or count is in
 _ENCRYPTED, _STRONGLY, _UTF8, _MASKED = 0x1, 0x40, 0x800, 0x2000
 _STORED, _DEFLATED = 0, 8  # compression methods (APPNOTE 4.4.5)
 _DOS, _UNIX, _NTFS, _MACOS = 0, 3, 10, 19  # hosts that wrote an entry (APPNOTE 4.4.2)
+_CYRILLIC = re.compile(r"([\x00-\x7f]|(?<![a-z])[\u0400-\u045f№]++(?![a-z]))*", re.I)
 _CODE_PAGES = (
+    ("cp866", re.compile(rb"[\xa0-\xaf\xe0-\xef]{2}"), _CYRILLIC),
     (
         "cp932",
-        re.compile(rb"[\x80-\xff]{2}|(\x83[\x40-\x7e]){2}"),
-        re.compile(r"([\x00-\x7f]|(?<![a-z])[ぁ-ヿ々一-鿿]++(?![a-z]))*", re.I),
+        re.compile(rb"[\x80-\xff]{2}|(\x83[\x40-\x7e]){2}|[\x81-\x9f]\\\."),
+        re.compile(r"([\x00-\x7f]|(?<![a-z])[\u3000-ヿ①-⑳一-鿿！-ﾟ]++(?![a-z]))*", re.I),
     ),
-    ("cp866", re.compile(rb"[\xa6-\xef]"), re.compile(r"[\x00-\x7f\u0400-\u045f]*")),
+    ("cp866", re.compile(rb"[\xa6-\xef]|[\x80-\x9f]{4}"), _CYRILLIC),
 )
-"""Code pages of Windows in Japan and Russia; the bytes that speak for them (in 437 two accents, or
-signs); and what names then consist of: letters of these alphabets, in Japanese not within Latin words."""
+"""Code pages of Windows in Russia and Japan; the bytes that speak for them (two small Cyrillic
+letters; in 437 two accents, or signs, or an accent before a name that begins with a dot); and what names then
+consist of: letters of these alphabets, not within Latin words."""
 
 
 @dataclass(frozen=True)

@@ -392,6 +392,8 @@ def test_a_backslash_of_windows_climbs_out_of_no_folder(tmp_path):
     ("name", "page"),
     [
         ("ネコ/ソ1.png", "cp932"), ("猫の写真.png", "cp932"), ("кошки/Белая кошка 1.png", "cp866"),
+        ("写真（１）①.png", "cp932"), ("猫ソ.png", "cp932"), ("фото_1.png", "cp866"), ("КОШКА.png", "cp866"),
+        ("Кошка №2.png", "cp866"), ("Größe.png", "cp437"),
         ("Köln/öl.png", "cp437"), ("Ménagerie/été.png", "cp437"), ("äö.png", "cp437"),
     ],
 )  # fmt: skip
