@@ -148,7 +148,9 @@ def _as_scores(
 
 def _warnings(found: Mapping[str, Any]) -> list[str]:
     warnings = []
-    if groups := found["penalised"]:
+    if len(groups := found["penalised"]) == 1:
+        warnings.append("all answers are ties, so that no strength has an interval; more answers help")
+    elif groups:
         more = ["…"] if len(groups) > MOST_NAMED else []
         chain = " > ".join([*map(some_of, groups[:MOST_NAMED]), *more])
         warnings.append(

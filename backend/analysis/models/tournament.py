@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
+from backend.analysis.distributions.inference import Estimate
 from backend.analysis.models import first_place
 from backend.analysis.models import tournament_bootstrap as bootstrap
 from backend.analysis.models.bradley_terry import (
@@ -25,6 +26,8 @@ from backend.analysis.models.tournament_pictures import picture_variance
 from backend.experiment.records import REAL
 from backend.foundation.counted_nouns import MOST_NAMED, some_of
 from backend.foundation.errors import InvalidInput
+
+_ROUNDING = 1e-9
 
 
 def check_comparable(answers: PairedAnswers) -> None:
@@ -154,13 +157,15 @@ def _contestants(
     ranks = stds = first = None
     if drawings is not None:
         stds = drawings.std(axis=0, ddof=1)
-        cis = bootstrap.estimates(fitted.strengths, drawings, people, strengths.df).interval(level)
+        cis = _intervals(
+            bootstrap.estimates(fitted.strengths, drawings, people, strengths.df), is_known, level
+        )
         ranks = bootstrap.rank_ranges(fitted.strengths, drawings, level, people, strengths.df)
         first = np.bincount(drawings.argmax(axis=1), minlength=len(order)) / len(drawings)
     rows = []
     for place, i in enumerate(order, 1):
         wins, ties, losses = _record(answers, int(i))
-        ci = cis[i] if is_known[i] else None
+        ci = cis[i]
         rows.append(
             {
                 "model": answers.contestants[i],
@@ -214,14 +219,18 @@ def _differences(
     if drawings is not None:
         drawn = drawings[:, a] - drawings[:, b]
         apart = bootstrap.estimates(differences, drawn, len(answers.evaluators), strengths.df)
-        cis = apart.interval(level)
+        cis = _intervals(apart, strengths.is_estimated[a] & strengths.is_estimated[b], level)
         ps = [None if np.isnan(p) else p for p in apart.p().tolist()]
-        is_known = strengths.is_estimated[a] & strengths.is_estimated[b]
-        cis = [ci if known else None for ci, known in zip(cis, is_known, strict=True)]
     return [
         {"a": names[first], "b": names[second], "difference": difference, "ci": ci, "p": p}
         for first, second, difference, ci, p in zip(a, b, differences.tolist(), cis, ps, strict=True)
     ]
+
+
+def _intervals(found: Estimate, is_known: np.ndarray, level: float) -> list[Any]:
+    """Return the ends of each interval; None where a number is not known or does not vary."""
+    has_any = is_known & (np.sqrt(found.total.variance) > _ROUNDING)
+    return [ci if has else None for ci, has in zip(found.interval(level), has_any, strict=True)]
 
 
 def _ties(answers: PairedAnswers, fitted: Fit) -> dict[str, Any]:

@@ -190,6 +190,9 @@ KINDS = {
     "always the one": _said(real="fake", right="left", different="same"),
     "always the other": _said(fake="real", left="right", same="different"),
     "always not sure": _said(real="not_sure", fake="not_sure", left="not_sure", right="not_sure"),
+    "all ties": lambda rows: [
+        {**row, "response": "tie"} for row in rows if row.get("left") in (*MODELS, "real")
+    ],
     "no reals": _chosen(lambda row: "real" not in (row["truth"], row.get("left"), row.get("right"))),
     "no fakes": _chosen(lambda row: row["truth"] != "fake"),
     "one picture a side": _changed(_one_picture),

@@ -112,6 +112,14 @@ def test_answers_without_differences_have_no_interval_without_width(method, kind
     assert wrong_in(data) == []
 
 
+def test_ties_alone_have_no_interval_without_width():
+    data = findings(answers_of(rows_of("tournament", "all ties"), "tournament"))
+
+    assert wrong_in(data) == []
+    assert [row["ci"] for row in data["models"]] == [None] * 4
+    assert "all answers are ties" in data["warnings"][0]
+
+
 @pytest.mark.slow("scores 160 studies, and writes reports of 40")
 @pytest.mark.parametrize("method", JUDGMENTS)
 @pytest.mark.parametrize("kind", KINDS)
@@ -121,7 +129,7 @@ def test_whatever_shows_little_has_finite_numbers_and_no_interval_without_width(
     if why := NOT_OF.get((method, kind)):
         with pytest.raises(InvalidInput, match=why):
             check(method, kind, has_pages)
-    elif rows_of(method, kind):  # there is none of one model in a tournament
+    elif rows_of(method, kind):  # there is none of one model in a tournament, or of ties elsewhere
         check(method, kind, has_pages)
 
 
