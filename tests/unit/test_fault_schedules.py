@@ -20,7 +20,7 @@ from tests.switches import number
 
 from .field_study import Counts, FieldStudy
 
-SCHEDULES = number("SUITE_SCHEDULES", 2000)
+SCHEDULES = number("SUITE_SCHEDULES", 800)
 FIRST = number("SUITE_FIRST_SEED", 0)
 GROUPS = 40
 _MORE = pytest.mark.slow("as many schedules again as in the first group, three seconds of each two minutes")
