@@ -14,6 +14,7 @@ DOCS = Path(__file__).resolve().parent.parent / "docs" / "statistics.md"
 MARKS = ("<!-- inferences: python -m validate.inferences -->", "<!-- end of inferences -->")
 BOTH, ALONE, MODELS = "evaluators and pictures", "evaluators alone", "models"
 ITEMS, PICTURES, ANSWERS, EXACT = "evaluators and items", "pictures", "answers", "exact"
+STIMULI, METRICS = "stimuli, or their references", "metrics"
 GRID = "statistics.md#over-a-grid"
 
 
@@ -116,7 +117,7 @@ INFERENCES = (
         "agreement.md#sets-averages-intervals",
         "*agreement.*.ci *agreement.pairs.* findings.people.ci agreement/ci agreement_intervals/ci "
         "metric_pairs/* calibration:calibration/*_ci average_precision/*.ci "
-        "average_precision/ci",
+        "average_precision/ci across_judgments.metrics.*_ci metric_scores/*_ci",
     ),
     Inference(
         "percentile interval and its width (papers)", ALONE, "statistics.md#the-interval",
@@ -168,6 +169,15 @@ INFERENCES = (
         "metrics' correlations, other models", MODELS, "statistics.md#metrics-beside-scores",
         "findings.metrics.*models_ci metrics*/*models_ci findings.metrics.*p findings.metrics.*p_exact "
         "metrics*/*p metrics*/*p_exact",
+    ),
+    Inference(
+        "metrics' correlations with opinion scores of others", STIMULI,
+        "agreement.md#opinion-scores-of-others", "opinion_scores.metrics.*_ci opinion_scores/*_ci",
+    ),
+    Inference(
+        "2AFC and JND over metrics", METRICS, "statistics.md#metrics-beside-scores",
+        "across_judgments.correlations.ci across_judgments/ci",
+        "people and items are fixed; rank correlations as over models, Pearson's r by Fisher's z",
     ),
     Inference(
         "browsers", ALONE, GRID, "findings.browsers.* browsers/ci",

@@ -1,22 +1,25 @@
-"""Votes of a study, of a responses file, or of a tree in the layout of BAPPS, and metrics against them."""
+"""Votes of a study, of a responses file, or of a tree in the layout of BAPPS, and metrics against them.
 
-from collections.abc import Mapping
+And metrics against opinion scores of others.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from backend.analysis.agreement.votes import KINDS, Votes, votes_of
+import numpy as np
+
+from backend.analysis.agreement.votes import JND, KINDS, TWO_AFC, Votes, votes_of
 from backend.experiment.records import Study
 from backend.foundation.errors import InvalidInput
 from backend.responses.readers import file_to_score
 from backend.responses.reading.bapps import is_bapps, read_bapps
-from backend.responses.reading.distances import listed, read_distances
+from backend.responses.reading.distances import kind_of_distances, listed, read_distances
+from backend.responses.reading.opinion_scores import read_opinion_scores
 from backend.responses.reading.votes_file import read_votes
 from backend.responses.study_data import scored_rows
 from backend.stores.store import Store
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ def agreement_of(
     votes: Votes,
     files: Mapping[str, Path],
     level: float = 0.95,
-    arrays: Mapping[str, "np.ndarray"] | None = None,
+    arrays: Mapping[str, np.ndarray] | None = None,
     described: Mapping[str, str] | None = None,
 ) -> Agreement:
     """Return the scores of metrics whose distances are in files, and of those given as arrays.
@@ -78,15 +81,102 @@ def agreement_of(
     """
     from backend.analysis.agreement.item_agreement import agreement
 
-    metrics, remarks = dict(arrays or {}), []
-    for name, path in files.items():
-        distances = read_distances(path, votes.kind, votes.items)
-        metrics[name] = distances.values
-        if distances.extra:
-            count = len(distances.extra)
-            remarks.append(
-                f"{path}: {count:,} {'item has' if count == 1 else 'items have'} no vote and "
-                f"{'is' if count == 1 else 'are'} left out: {listed(distances.extra)}"
+    of_files, remarks = _read(files, votes.kind, votes.items, "items with votes", "vote")
+    data = agreement(votes, {**(arrays or {}), **of_files}, level)
+    return Agreement({**data, "described": dict(described)} if described else data, remarks)
+
+
+def opinions_agreement(path: Path, files: Mapping[str, Path], level: float = 0.95) -> Agreement:
+    """Return the rank correlations of metrics, whose values are in files, with opinion scores in a file.
+
+    Args:
+        files: CSV with the columns `item` and `d` by name of the metric.
+
+    Raises:
+        NotFound, InvalidInput: as in `reading.opinion_scores` and `reading.distances`.
+    """
+    from backend.analysis.agreement.opinion_scores import opinion_agreement
+
+    opinions = read_opinion_scores(path)
+    metrics, remarks = _read(files, JND, opinions.stimuli, "stimuli with opinion scores", "opinion score")
+    return Agreement(opinion_agreement(opinions, metrics, level), remarks)
+
+
+def check_both(names: Sequence[str], votes: Sequence[Votes]) -> None:
+    """Raise InvalidInput unless two studies are different ones, of 2AFC and of JND, both simulated or not."""
+    if names[0] == names[1]:
+        raise InvalidInput(f"{names[0]} is named twice; the correlation is over one 2AFC and one JND study")
+    if votes[0].kind == votes[1].kind:
+        raise InvalidInput(
+            f"{names[0]} and {names[1]} are both {votes[0].kind.upper()}; the correlation is over one 2AFC "
+            "and one JND study (openhype replicate tests runs of one study against each other)"
+        )
+    if votes[0].is_simulated != votes[1].is_simulated:
+        one, other = names if votes[0].is_simulated else names[::-1]
+        raise InvalidInput(f"the sessions of {one} are simulated and those of {other} are not; use one kind")
+
+
+def files_by_kind(
+    files: Sequence[tuple[str, Path]], names: Sequence[str], votes: Sequence[Votes], computed: Sequence[str]
+) -> dict[str, dict[str, Path]]:
+    """Return the files of metrics by kind of votes and name: for each metric one for either study.
+
+    Args:
+        names: of the studies, in the order of `votes`.
+        computed: names of metrics that are computed, which no file may have.
+
+    Raises:
+        InvalidInput: a metric is missing in a study, or is there twice, or there is no metric.
+        NotFound: there is no such file.
+    """
+    found: dict[str, dict[str, Path]] = {one.kind: {} for one in votes}
+    for name, path in files:
+        kind = kind_of_distances(path)
+        if name in found[kind] or name in computed:
+            raise InvalidInput(
+                f"the metric {name} is named twice for {kind.upper()}; each needs its own name"
             )
-    data = agreement(votes, metrics, level)
-    return Agreement({**data, "described": dict(described)} if described else data, tuple(remarks))
+        found[kind][name] = path
+    for name, _ in files:
+        for study, one in zip(names, votes, strict=True):
+            if name not in found[one.kind]:
+                columns = "item, d0, d1" if one.kind == TWO_AFC else "item, d"
+                raise InvalidInput(
+                    f"the metric {name} has no distances for {study}; name a CSV with {columns} as well "
+                    f"(--metric {name}=CSV), or leave the metric out"
+                )
+    if not (files or computed):
+        raise InvalidInput("name metrics by --distance, or --metric with a file for each of the studies")
+    return found
+
+
+def in_common(names: Sequence[str], votes: Sequence[Votes]) -> tuple[list[Votes], list[str]]:
+    """Return the votes on the sets that both studies have, and remarks on others; all if there are none."""
+    common = {*votes[0].sets} & {*votes[1].sets}
+    if not common:
+        told = "; ".join(f"{name}: {', '.join(one.sets)}" for name, one in zip(names, votes, strict=True))
+        return [*votes], [f"the studies have no set in common, so that each has all of its own ({told})"]
+    kept, remarks = [], []
+    for name, one in zip(names, votes, strict=True):
+        places = [place for place, each in enumerate(one.sets) if each in common]
+        kept.append(one.of_items(np.flatnonzero(np.isin(one.set_of, places))))
+        if others := [each for each in one.sets if each not in common]:
+            remarks.append(f"{name}: {listed(others)}, which the other study does not have, is left out")
+    return kept, remarks
+
+
+def _read(
+    files: Mapping[str, Path], kind: str, items: Sequence[str], judged: str, lacking: str
+) -> tuple[dict[str, np.ndarray], tuple[str, ...]]:
+    """Return the distances in files by name, and remarks on items that are left out."""
+    metrics, remarks = {}, []
+    for name, path in files.items():
+        found = read_distances(path, kind, items, judged)
+        metrics[name] = found.values
+        if found.extra:
+            count = len(found.extra)
+            remarks.append(
+                f"{path}: {count:,} {'item has' if count == 1 else 'items have'} no {lacking} and "
+                f"{'is' if count == 1 else 'are'} left out: {listed(found.extra)}"
+            )
+    return metrics, tuple(remarks)

@@ -55,7 +55,8 @@ def metrics(found: Sequence[Mapping[str, Any]], label: str, width_in: float) -> 
     Few models are named beside their points, more have numbers with a key below.
 
     Args:
-        found: by metric, `metric`, `rho`, and `points` with `model, value, score` and the score's `ci`.
+        found: by metric, `metric`, `rho`, and `points` with `model, value, score`, the score's `ci`, and
+            `value_ci` if the value has one.
         label: what the scores are, with their unit.
     """
     is_wide = width_in >= style.NARROW_IN
@@ -96,6 +97,9 @@ def _scatter(axes: Axes, one: Mapping[str, Any], marks: Mapping[str, str]) -> No
     for point in points:
         if point["ci"]:
             axes.plot([point["value"]] * 2, point["ci"], color=style.ACCENT, linewidth=2.2, alpha=0.55,
+                      solid_capstyle="butt", zorder=1)  # fmt: skip
+        if point.get("value_ci"):
+            axes.plot(point["value_ci"], [point["score"]] * 2, color=style.ACCENT, linewidth=2.2, alpha=0.55,
                       solid_capstyle="butt", zorder=1)  # fmt: skip
         axes.plot(point["value"], point["score"], marker="o", color=style.ACCENT, markeredgecolor=style.CARD)
     xs, ys = ([point[name] for point in points] for name in ("value", "score"))

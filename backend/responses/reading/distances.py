@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from backend.analysis.agreement.votes import TWO_AFC
+from backend.analysis.agreement.votes import JND, TWO_AFC
 from backend.experiment.response_columns import number
 from backend.foundation.counted_nouns import MOST_NAMED, some_of
 from backend.foundation.csv_formulas import unescape_formula
@@ -24,6 +24,7 @@ from backend.responses.reading.rewritten_cells import restored_number
 from backend.stimuli.images import ENDINGS
 
 _MOST_BYTES = 2**28
+_COLUMNS = {TWO_AFC: ("d0", "d1"), JND: ("d",)}
 _EXTENSIONS = ENDINGS | {".npy"}
 
 
@@ -37,8 +38,29 @@ class Distances:
     """Names in the file that are no item with votes."""
 
 
-def read_distances(path: Path, kind: str, items: Sequence[str]) -> Distances:
+def kind_of_distances(path: Path) -> str:
+    """Return whether a file has distances for triplets (`2afc`) or for pairs (`jnd`), by its header.
+
+    Raises:
+        NotFound: the file does not exist.
+        InvalidInput: it has neither, or both.
+    """
+    header = {*_table(Path(path)).header}
+    kinds = [kind for kind, names in _COLUMNS.items() if {*names} <= header]
+    if len(kinds) != 1:
+        raise InvalidInput(
+            f"{printable(path)} line 1: the header must name item, and d0 and d1 (2AFC) or d (JND)"
+        )
+    return kinds[0]
+
+
+def read_distances(
+    path: Path, kind: str, items: Sequence[str], judged: str = "items with votes"
+) -> Distances:
     """Return the distances of the items.
+
+    Args:
+        judged: what the items are, for messages.
 
     Raises:
         NotFound: the file does not exist.
@@ -46,7 +68,7 @@ def read_distances(path: Path, kind: str, items: Sequence[str]) -> Distances:
             not at all; the message states the line, or the items.
     """
     path = Path(path)
-    names = ("d0", "d1") if kind == TWO_AFC else ("d",)
+    names = _COLUMNS.get(kind, _COLUMNS[JND])
     known = _Items(items)
     values = np.full((len(items), len(names)), np.nan)
     line_of: dict[str, int] = {}
@@ -63,13 +85,19 @@ def read_distances(path: Path, kind: str, items: Sequence[str]) -> Distances:
             extra.append(item)
         else:
             values[found] = numbers
-    _check_complete(path, items, values, extra)
+    _check_complete(path, items, values, extra, judged)
     return Distances(values if kind == TWO_AFC else values[:, 0], tuple(extra))
 
 
 def listed(names: Sequence[str], most: int = MOST_NAMED) -> str:
     """Return the first names, and how many more there are."""
     return some_of([*map(printable, names)], most)
+
+
+def without_extension(name: str) -> str:
+    """Return a name without the ending of a picture's file, if it has one."""
+    ending = PurePosixPath(name).suffix
+    return name[: -len(ending)] if ending.lower() in _EXTENSIONS else name
 
 
 class _Items:
@@ -85,8 +113,7 @@ class _Items:
     def named(self, name: str, where: str) -> int | None:
         """Return the index of the item called `name`, None if there is none."""
         name = composed(name)
-        path = PurePosixPath(name)
-        bare = name[: -len(path.suffix)] if path.suffix.lower() in _EXTENSIONS else name
+        bare = without_extension(name)
         for each in (name, bare):
             if each in self._exact:
                 return self._exact[each]
@@ -104,8 +131,7 @@ class _Items:
 
 def _rows(path: Path, wanted: Sequence[str]) -> Iterator[tuple[int, str, list[str]]]:
     """Yield line number, item and cells of the wanted columns of each row."""
-    table = CsvTable(path, io.StringIO(read_text(path, _MOST_BYTES), newline=""))
-    table.header = [name.lower() for name in table.header]
+    table = _table(path)
     table.require(wanted)
     places = [table.header.index(name) for name in wanted]
     for line, cells in table.numbered():
@@ -119,6 +145,12 @@ def _rows(path: Path, wanted: Sequence[str]) -> Iterator[tuple[int, str, list[st
         )
 
 
+def _table(path: Path) -> CsvTable:
+    table = CsvTable(path, io.StringIO(read_text(path, _MOST_BYTES), newline=""))
+    table.header = [name.lower() for name in table.header]
+    return table
+
+
 def _finite(where: str, name: str, cell: str) -> float:
     value = number(cell)
     if value is None:
@@ -126,12 +158,14 @@ def _finite(where: str, name: str, cell: str) -> float:
     return value
 
 
-def _check_complete(path: Path, items: Sequence[str], values: np.ndarray, extra: Iterable[str]) -> None:
+def _check_complete(
+    path: Path, items: Sequence[str], values: np.ndarray, extra: Iterable[str], judged: str
+) -> None:
     missing = [items[int(i)] for i in np.flatnonzero(np.isnan(values).any(axis=1))]
     if missing:
         others = [*extra]
-        hint = f"; it names {listed(others)}, which no vote is on" if others else ""
+        hint = f"; it names {listed(others)}, which are none of these" if others else ""
         raise InvalidInput(
-            f"{printable(path)} has no distance for {len(missing):,} of {len(items):,} items with votes: "
+            f"{printable(path)} has no distance for {len(missing):,} of {len(items):,} {judged}: "
             f"{listed(missing)}{hint}"
         )

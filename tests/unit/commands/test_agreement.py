@@ -173,3 +173,140 @@ def test_votes_of_single_people_need_no_number():
     found = agree("votes.csv", "--votes", 3)
 
     assert (found.exit_code, "--votes is for shares" in found.stderr) == (1, True)
+
+
+def test_opinion_scores_of_others_are_correlated_with_metrics():
+    rows = [("a", 1, 40), ("b", 2, 30), ("c", 3, 25), ("d", 4, 10), ("e", 5, 12)]
+    Path("mos.csv").write_text(
+        "stimulus,score\n" + "".join(f"{name}.bmp,{score}\n" for name, score, _ in rows)
+    )
+    Path("mos.txt").write_text("".join(f"{score} {name}.bmp\n" for name, score, _ in rows))
+    Path("d.csv").write_text("item,d\n" + "".join(f"{name}.png,{d}\n" for name, _, d in rows) + "f,1\n")
+
+    found, lines = (agree(name, "--metric", "psnr=d.csv", "--json") for name in ("mos.csv", "mos.txt"))
+    page = agree("mos.csv", "--metric", "psnr=d.csv", "-o", "out")
+
+    assert found.stdout == lines.stdout
+    (row,) = json.loads(found.stdout)["metrics"]
+    assert (row["rho"], row["tau"]) == (pytest.approx(-0.9), pytest.approx(-0.8))
+    assert found.stderr == "note: d.csv: 1 item has no opinion score and is left out: f\n"
+    assert page.exit_code == 0, page.output
+    assert "−.900" in Path("out/tables/opinion_scores.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--distance", "l2"], "opinion scores take metrics as --metric"),
+        (["--simulated"], "opinion scores take metrics as --metric"),
+        (["--metric", "l2=l2.csv"], "l2.csv line 1: the header must name the columns item, d; d missing"),
+        (["--metric", "d=few.csv"], "no distance for 1 of 2 stimuli with opinion scores: b"),
+    ],
+)
+def test_what_opinion_scores_do_not_take_is_refused(arguments, message):
+    Path("mos.csv").write_text("stimulus,score\na,1\nb,2\n")
+    Path("few.csv").write_text("item,d\na,1\n")
+
+    found = agree("mos.csv", *arguments)
+
+    assert (found.exit_code, found.stdout) == (1, "")
+    assert message in found.stderr
+
+
+METRICS = {"good": 0.1, "fair": 0.5, "poor": 2.0, "useless": 50.0}
+
+
+@pytest.fixture
+def both():
+    """Trees of a 2AFC and of a JND study with one set in common, and the options of four metrics for both."""
+    rng, options = np.random.default_rng(2), []
+    distances = {name: {"2afc": ["item,d0,d1"], "jnd": ["item,d"]} for name in METRICS}
+    for kind, sets, folder in (("2afc", ("cnn", "blur"), "judge"), ("jnd", ("cnn", "noise"), "same")):
+        for name in sets:
+            for i in range(12):
+                truth = rng.normal()
+                path = Path(f"two/{kind}/val/{name}/{folder}/{i:06}.npy")
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(share_bytes(1 / (1 + np.exp(-3 * truth))))
+                for metric, noise in METRICS.items():
+                    value = truth + noise * rng.normal()
+                    cells = f"0,{-value}" if kind == "2afc" else f"{-value}"
+                    distances[metric][kind].append(f"{name}/{i:06},{cells}")
+    for metric, tables in distances.items():
+        for kind, lines in tables.items():
+            Path(f"{metric}-{kind}.csv").write_text("\n".join([*lines, ""]))
+            options += ["--metric", f"{metric}={metric}-{kind}.csv"]
+    return ["two/2afc/val", "two/jnd/val"], options
+
+
+def test_metrics_are_correlated_over_a_2afc_and_a_jnd_study_on_their_common_sets(both):
+    studies, metrics = both
+
+    found = agree(*studies, *metrics, "--json")
+    other = agree(*studies[::-1], *metrics, "-o", "out")
+
+    data = json.loads(found.stdout)
+    assert "two/2afc/val: blur, which the other study does not have, is left out" in found.stderr
+    assert [row["items"] for row in data["studies"]] == [12, 12]
+    spearman = next(row for row in data["correlations"] if row["coefficient"] == "spearman")
+    assert spearman["value"] > 0.5
+    assert spearman["ci"][0] < spearman["value"] <= spearman["ci"][1]
+    assert other.exit_code == 0, other.output
+    assert (
+        "Correlation of 2AFC and JND scores over 4 metrics, with 95% intervals over metrics" in other.stdout
+    )
+    assert Path("out/figures/across_judgments.svg").exists()
+
+
+def test_scores_of_both_are_those_of_each_study_alone(both):
+    studies, metrics = both
+
+    data = json.loads(agree(*studies, *metrics, "--json").stdout)
+
+    for kind, name in (("2afc", "two_afc"), ("jnd", "jnd")):
+        alone = agree(f"two/{kind}/val/cnn", "--metric", f"good=good-{kind}.csv", "--json")
+        (row,) = json.loads(alone.stdout)["metrics"]
+        assert data["metrics"][0][name] == row["score"]
+        assert data["metrics"][0][f"{name}_ci"] == row["ci"]
+
+
+@pytest.mark.parametrize(
+    ("studies", "metrics", "message"),
+    [
+        ([0, 0], slice(None), "two/2afc/val is named twice"),
+        ([0, 2], slice(None), "two/2afc/val and two/2afc/val/cnn are both 2AFC"),
+        ([0, 1], slice(0, 0), "name metrics by --distance, or --metric with a file for each of the studies"),
+        (
+            [0, 1],
+            slice(0, 2),
+            "the metric good has no distances for two/jnd/val; name a CSV with item, d as well",
+        ),
+        (
+            [1, 0],
+            slice(2, 4),
+            "the metric good has no distances for two/2afc/val; name a CSV with item, d0, d1",
+        ),
+    ],
+)
+def test_two_studies_that_cannot_be_correlated_are_refused(both, studies, metrics, message):
+    names, options = both
+
+    found = agree(*([*names, "two/2afc/val/cnn"][i] for i in studies), *options[metrics])
+
+    assert (found.exit_code, found.stdout) == (1, "")
+    assert message in found.stderr
+
+
+def test_a_file_for_neither_kind_a_metric_twice_and_three_studies_are_refused(both):
+    studies, metrics = both
+    Path("neither.csv").write_text("item,x\na,1\n")
+
+    neither = agree(*studies, "--metric", "x=neither.csv")
+    twice = agree(*studies, *metrics, *metrics[:2])
+    votes = agree(*studies, *metrics, "--votes", 5)
+    three = agree(*studies, "votes.csv")
+
+    assert "neither.csv line 1: the header must name item, and d0 and d1 (2AFC) or d (JND)" in neither.stderr
+    assert "the metric good is named twice for 2AFC" in twice.stderr
+    assert "--votes is for the ceiling of one BAPPS tree" in votes.stderr
+    assert three.exit_code == 2

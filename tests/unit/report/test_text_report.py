@@ -11,10 +11,13 @@ import numpy as np
 import pytest
 
 import backend.report
+from backend.analysis.agreement.across_judgments import across_judgments
 from backend.analysis.agreement.item_agreement import agreement
+from backend.analysis.agreement.opinion_scores import OpinionScores, opinion_agreement
 from backend.analysis.table.response_rows import answers_of
+from backend.report import across_judgments as across_report
 from backend.report import agreement as agreement_report
-from backend.report import calibration, page, published
+from backend.report import calibration, opinion_scores, page, published
 from backend.report.build import ReportOptions, study_info
 from backend.report.compose import compose, compose_scores
 from backend.report.drawing import Drawing
@@ -132,11 +135,31 @@ def of_areas():
     return agreement_report.report(data, "lab", "2026-01-01", "1", True)
 
 
+def of_opinions():
+    rng = np.random.default_rng(1)
+    scores, more = rng.random(40), {"sds": np.full(40, 0.5), "votes": np.full(40, 30.0)}
+    opinions = OpinionScores(tuple(map(str, range(40))), scores, references=tuple("abcde" * 8), **more)
+    metrics = {name: scores + rng.random(40) for name in ("a", "b", "c", "d", "e")}
+    return opinion_scores.report(opinion_agreement(opinions, metrics), "lab", "2026-01-01", "1")
+
+
+def of_two_judgments():
+    rng, found = np.random.default_rng(3), {}
+    for kind, mean in (("2afc", 0.0), ("jnd", -0.9)):
+        votes, distances = Judges(kind, mean=mean, noise=(0.3, 0.8, 1.5, 3.0)).study(40, 8, 3, rng)
+        found[kind] = agreement(votes, distances)
+    studies = [{"name": kind, "kind": kind, "items": 40, "evaluators": 8} for kind in found]
+    data = {**across_judgments(found), "studies": studies, "simulated": True}
+    return across_report.report(data, "2026-01-01", "1")
+
+
 REPORTS = {
     **{name: lambda make=make: of_answers(make()) for name, make in ANSWERS.items()},
     "metrics of pictures": of_pictures,
     "agreement": of_agreement,
     "areas": of_areas,
+    "opinions": of_opinions,
+    "two judgments": of_two_judgments,
     "calibration": lambda: calibration.report(data_of(), "2026-01-01", "1"),
     "published": published.report,
 }

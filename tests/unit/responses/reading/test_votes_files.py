@@ -144,7 +144,7 @@ GOOD = [f"{item},1,2" for item in ITEMS]
         (["item,d0,d1", *GOOD[:2]], "has no distance for 1 of 3 items with votes: traditional/000001"),
         (
             ["item,d0,d1", *GOOD[:2], "traditional/1,1,2"],
-            "no distance for 1 of 3 .* traditional/000001; it names traditional/1, which no vote is on",
+            "no distance for 1 of 3 .* traditional/000001; it names traditional/1, which are none of these",
         ),
         (["item,d0,d1", '"cnn'], "line"),
     ],
