@@ -23,6 +23,8 @@ _JOINING = frozenset({"join", "join_model"})
 """Kinds of jobs that add pictures to those of their study, and may make its files longer."""
 _READING = _JOINING | {"metrics", "agree"}
 """Kinds of jobs that read the pictures of their study."""
+_RERUN = "rerun"
+"""The kind that reads the pictures of another study than the one that it makes."""
 _DOWNLOAD = "download"
 _OF_MASKS, _OF_PICTURES = "masks.png", "site.zip"
 """Files to download that are made of many pictures of their study; others read a few, one by one."""
@@ -68,6 +70,9 @@ def with_pictures(
             if kind in _READING or made in (_OF_MASKS, _OF_PICTURES):
                 names = study_of(work, job).masks if made == _OF_MASKS else None
                 fetch_pictures(place, job.study, work.data.images(job.study), names=names)
+            if kind == _RERUN:
+                again = job.args["of"]["study"]
+                fetch_pictures(place, again, work.data.images(again))
             publishing = _Publishing(work, job.study, place, copies if kind in _JOINING else None)
             publish = publishing.publish if work.publish else None
             data = _DataDir(work.data.root, BucketPictures(place).read) if kind == _DOWNLOAD else work.data

@@ -48,10 +48,7 @@ def rerun(
         Conflict: a study of that name exists, or is being made.
         NotFound: the pictures of `study` are not in the data directory.
     """
-    if study.kind == "qualification":
-        raise InvalidInput(f"{study.name} is a qualification, which has no scores to compare; rerun a study")
-    check_name(name)
-    lifecycle.check_name(store, name)
+    check(store, study, name)
     source = data.images(study.name)
     if not source.is_dir():
         raise NotFound(
@@ -67,6 +64,14 @@ def rerun(
         for file in progress(files, len(files), "pictures") if progress else files:
             shutil.copy2(file, making.pictures / file.name)
         return publish(made, making).study
+
+
+def check(store: Store, study: Study, name: str) -> None:
+    """Raise InvalidInput or Conflict if no study `name` like `study` can be made."""
+    if study.kind == "qualification":
+        raise InvalidInput(f"{study.name} is a qualification, which has no scores to compare; rerun a study")
+    check_name(name)
+    lifecycle.check_name(store, name)
 
 
 def _draft(store: Store, study: Study, again: Study) -> Draft:

@@ -178,7 +178,7 @@ def _check_stimuli(runs: Sequence[Run], of_runs: Sequence[Mapping[str, RunScore]
         if names[0] and own and names[0].isdisjoint(own):
             raise InvalidInput(
                 f"{runs[0].name} and {run.name} have no stimulus in common, so that they are no runs of one "
-                "study; make one with `openhype rerun`, or judge the models in one study to compare them"
+                "study; judge the models in one study to compare them"
             )
 
 

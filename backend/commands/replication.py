@@ -105,10 +105,9 @@ def replicate(
 def _run(setup: Setup, what: str, name: str, simulated: bool) -> "Run":
     """Return the responses of a study or a file as a run called `name`."""
     from backend.analysis.replication import Run
+    from backend.responses.runs import run_of
 
     found = named(setup, what)
-    answers = answers_named(setup, what, True, simulated)
     if isinstance(found, Path):
-        return Run(name, answers)
-    pool = frozenset(stimulus.name for stimulus in setup.store.stimuli(found.name) if not stimulus.role)
-    return Run(name, answers, pool)
+        return Run(name, answers_named(setup, what, True, simulated))
+    return run_of(setup.store, found, simulated)

@@ -66,12 +66,12 @@ def ordered_before(store: Store, member: str, ordered: StudyOrder, now: datetime
     found = _job_of(store, name, entry.data, now)
     if found is None or found.is_open:
         return found
-    return found if found.state == "done" and _made_before(store, found) else None
+    return found if found.state == "done" and made_before(store, found) else None
 
 
 def run(work: Work, mine: Job) -> dict[str, Any]:
     """Make the study, or find it made."""
-    if (made := _made_before(work.store, mine)) is None:
+    if (made := made_before(work.store, mine)) is None:
         made = _make(work, mine)
     return {"study": made.name, "models": [*made.models], "notes": [*made.notes]}
 
@@ -111,7 +111,8 @@ def _make(work: Work, mine: Job) -> Study:
         raise Failed(in_words_of_order(str(error), root), keys=error.keys) from None
 
 
-def _made_before(store: Store, mine: Job) -> Study | None:
+def made_before(store: Store, mine: Job) -> Study | None:
+    """Return the study that an earlier run of a job made, None if none did."""
     try:
         found = store.study(mine.study or "")
     except NotFound:

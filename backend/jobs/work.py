@@ -33,6 +33,8 @@ KINDS: Mapping[str, str] = {
     "live": "backend.web.live_job:run",
     "metrics": "backend.jobs.study_work:metrics",
     "pay": "backend.jobs.study_work:pay",
+    "replicate": "backend.jobs.replication:replicate",
+    "rerun": "backend.jobs.replication:rerun",
     "simulate": "backend.jobs.simulate:run",
     "table": "backend.competitions.table_job:run",
 }

@@ -217,13 +217,11 @@ def _span(days: Sequence[tuple[str, str]]) -> str:
 
 def study_entry(store: Store, study: Study, now: datetime, level: float, simulated: bool = False) -> Entry:
     """Return a study's entry of a leaderboard; raises the errors of `study_findings`."""
-    from backend.analysis.replication import Run
     from backend.report.study_findings import study_findings
-    from backend.responses.study_data import study_answers
+    from backend.responses.runs import run_of
 
     found = study_findings(store, study, now, simulated=simulated, level=level)
-    pool = frozenset(stimulus.name for stimulus in store.stimuli(study.name) if not stimulus.role)
-    run = Run(study.name, study_answers(store, study, simulated), pool)
+    run = run_of(store, study, simulated)
     return Entry(study.name, collected(store, study, simulated), found, run)
 
 

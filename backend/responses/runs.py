@@ -1,13 +1,31 @@
-"""Studies as runs of one study: in which settings they differ."""
+"""Studies as runs of one study: their responses, and in which settings they differ."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from backend.experiment.protocol import to_json
 from backend.experiment.records import Study
 from backend.foundation.counted_nouns import MOST_NAMED
+from backend.stores.store import Store
+
+if TYPE_CHECKING:
+    from backend.analysis.replication import Run
 
 _NOT_MEASURED = {"title", "consent_text", "consent_version", "contact", "evaluators", "budget_cents"}
 """Settings in which runs may differ without a note."""
+
+
+def run_of(store: Store, study: Study, simulated: bool = False) -> "Run":
+    """Return the responses of a study as a run, with the names of all its stimuli.
+
+    Raises:
+        InvalidInput: no session is finished.
+    """
+    from backend.analysis.replication import Run
+    from backend.responses.study_data import study_answers
+
+    pool = frozenset(stimulus.name for stimulus in store.stimuli(study.name) if not stimulus.role)
+    return Run(study.name, study_answers(store, study, simulated), pool)
 
 
 def differing_settings(studies: Sequence[Study]) -> list[str]:

@@ -188,6 +188,29 @@ class StoredMetrics(TypedDict):
     """As `openhype metrics --json` gives them, with `computed_at`."""
 
 
+class RerunWish(Struct):
+    name: Annotated[str, Meta(max_length=300)] | None = None
+    """Of the new study; null: that of the old one with the next number."""
+
+
+class RerunOrdered(TypedDict):
+    """A study like another one is being made."""
+
+    job: str
+    """A job; `GET /api/jobs/{job}` tells how far it is."""
+    study: str
+    """The name of the new study."""
+
+
+class ReplicationWish(Struct):
+    others: Annotated[list[Annotated[str, Meta(max_length=300)]], Meta(min_length=1, max_length=19)]
+    """The other runs, as names of studies in their order after this one."""
+    margin: Annotated[float, Meta(gt=0)] | None = None
+    """Difference from which on scores count as changed, in their unit; null: 5 percentage points."""
+    level: Share = 0.95
+    simulated: bool = False
+
+
 class AgreementWish(Struct):
     distances: Annotated[list[Literal["l2", "psnr", "ssim", "ms-ssim"]], Meta(max_length=4)] = field(
         default_factory=lambda: ["l2", "psnr", "ssim"]

@@ -8,6 +8,7 @@ const LEFT = 40;
 const RIGHT = 12;
 const FOOT = 20;
 const TOP = 6;
+const LETTERS = 40;
 
 /**
  * Return start and end of parts placed side by side on a bar of length `total`, or their sum if larger; pure.
@@ -59,7 +60,37 @@ export function range(points, anyLook = []) {
   const low = Math.min(...ends);
   const high = Math.max(...ends);
   const air = Math.max((high - low) * 0.08, 0.5);
-  return [Math.max(0, low - air), high + air];
+  return [low < 0 ? low - air : Math.max(0, low - air), high + air]; // log-odds have no end
+}
+
+/**
+ * Plot the scores of a model over runs, with their intervals.
+ * @param {{run: string, score: number, ci: number[] | null}[]} points
+ * @param {string[]} runs all of them, in their order
+ * @param {{score: number, ci: number[] | null}[]} every the scores of all models, for one axis
+ * @param {string} label what the chart shows, in words
+ */
+export function runsChart(points, runs, every, label) {
+  const [low, high] = range(every);
+  const { svg, y } = framed(low, high, label);
+  const x = (/** @type {string} */ run) =>
+    LEFT + ((runs.indexOf(run) + 0.5) / runs.length) * (WIDTH - LEFT - RIGHT);
+  const letters = Math.max(3, Math.floor(LETTERS / runs.length));
+  for (const run of runs) {
+    const words = run.length > letters ? `${run.slice(0, letters - 1)}…` : run;
+    svg.append(text(words, { x: `${x(run)}`, y: `${HEIGHT - 4}` }));
+  }
+  svg.append(
+    element("polyline", { points: points.map(({ run, score }) => `${x(run)},${y(score)}`).join(" ") }),
+  );
+  for (const { run, score, ci } of points) {
+    const [from, to] = ci ?? [score, score];
+    svg.append(
+      element("line", { class: "now", x1: `${x(run)}`, x2: `${x(run)}`, y1: `${y(from)}`, y2: `${y(to)}` }),
+      element("circle", { cx: `${x(run)}`, cy: `${y(score)}`, r: "4" }),
+    );
+  }
+  return svg;
 }
 
 /** Create a bar of session counts; the text beside it states them in words. */
@@ -96,31 +127,11 @@ export function sessionBar() {
  * @param {string} frame.label what the chart shows, in words
  */
 export function narrowing(points, { wanted, ends: [low, high], label }) {
-  const svg = element("svg", {
-    class: "narrowing",
-    viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
-    role: "img",
-    "aria-label": label,
-  });
+  const { svg, y } = framed(low, high, label);
   const least = points[0].evaluators;
   const most = Math.max(wanted, points[points.length - 1].evaluators, least + 1);
   const x = (/** @type {number} */ count) =>
     LEFT + ((count - least) / (most - least)) * (WIDTH - LEFT - RIGHT);
-  const y = (/** @type {number} */ score) => TOP + ((high - score) / (high - low)) * (HEIGHT - TOP - FOOT);
-  for (const tick of ticks(low, high, 4)) {
-    svg.append(
-      element("line", {
-        class: "grid",
-        x1: `${LEFT}`,
-        x2: `${WIDTH - RIGHT}`,
-        y1: `${y(tick)}`,
-        y2: `${y(tick)}`,
-      }),
-    );
-    svg.append(
-      text(`${Number(tick.toPrecision(6))}`, { x: `${LEFT - 6}`, y: `${y(tick) + 4}`, class: "left" }),
-    );
-  }
   for (const count of new Set([
     least,
     ...ticks(least, most, 4).filter((tick) => tick > least + most / 10 && Number.isInteger(tick)),
@@ -182,6 +193,35 @@ export function intervalBar(score, ci, [low, high]) {
   );
   svg.append(element("line", { class: "now", x1: `${x(score)}`, x2: `${x(score)}`, y1: "0", y2: "10" }));
   return svg;
+}
+
+/**
+ * Return an empty chart with an axis of scores, and where on it a score is.
+ * @param {number} low
+ * @param {number} high
+ * @param {string} label
+ */
+function framed(low, high, label) {
+  const svg = element("svg", {
+    class: "narrowing",
+    viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+    role: "img",
+    "aria-label": label,
+  });
+  const y = (/** @type {number} */ score) => TOP + ((high - score) / (high - low)) * (HEIGHT - TOP - FOOT);
+  for (const tick of ticks(low, high, 4)) {
+    svg.append(
+      element("line", {
+        class: "grid",
+        x1: `${LEFT}`,
+        x2: `${WIDTH - RIGHT}`,
+        y1: `${y(tick)}`,
+        y2: `${y(tick)}`,
+      }),
+      text(`${Number(tick.toPrecision(6))}`, { x: `${LEFT - 6}`, y: `${y(tick) + 4}`, class: "left" }),
+    );
+  }
+  return { svg, y };
 }
 
 /**

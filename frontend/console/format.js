@@ -13,6 +13,8 @@ const JOBS = /** @type {Record<string, string>} */ ({
   simulate: "Simulated evaluators",
   metrics: "Metrics of the pictures",
   agree: "Distances against people’s votes",
+  rerun: "Run the study again",
+  replicate: "Runs against each other",
   pay: "Payment",
   update_sampling: "Which pictures need evaluators",
   delete: "Delete the study",

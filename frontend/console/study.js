@@ -7,6 +7,7 @@ import { previewButton } from "./preview.js";
 import { showOverview } from "./study_overview.js";
 import { showPay } from "./study_pay.js";
 import { showRecruit } from "./study_recruit.js";
+import { showRuns } from "./study_runs.js";
 import { showScores } from "./study_scores.js";
 import { showSessions } from "./study_sessions.js";
 import { showSettings } from "./study_settings.js";
@@ -27,6 +28,7 @@ const SECTIONS = {
   pay: { label: "Pay", show: showPay },
   sessions: { label: "Sessions", show: showSessions },
   submissions: { label: "Models", show: showSubmissions, isFor: ({ kind }) => kind === "study" },
+  runs: { label: "Runs", show: showRuns, isFor: ({ kind }) => kind === "study" },
   settings: { label: "Settings", show: showSettings },
 };
 

@@ -23,7 +23,17 @@ SHOWN = """() => {
   const options = [...document.querySelectorAll("option, textarea")].map(({ textContent }) => textContent);
   return [document.body.innerText, ...inAttributes, ...options].join("\\n");
 }"""
-PARTS = ("", "/scores", "/scores?simulated", "/recruit", "/pay", "/sessions", "/submissions", "/settings")
+PARTS = (
+    "",
+    "/scores",
+    "/scores?simulated",
+    "/recruit",
+    "/pay",
+    "/sessions",
+    "/submissions",
+    "/runs",
+    "/settings",
+)
 
 
 def draft(page, id, **body):

@@ -110,6 +110,18 @@ def test_a_researchers_model_joins_and_all_files_of_the_study_have_one_length(in
     assert instances.copies.removed == [("faces", True, [("gan",)])]  # before anybody is shown the new ones
 
 
+def test_a_study_that_is_made_again_has_the_pictures_of_the_first(instances, bucket):
+    orders = instances.orders
+    job = orders.call("POST", "/studies/faces/rerun", {}).json["job"]
+
+    done = instances.instance().run_once()
+
+    assert (done.id, done.state, done.reason) == (job, "done", None)
+    assert files(bucket, "faces-2") == files(bucket)
+    first, again = ({each.name for each in instances.store.stimuli(name)} for name in ("faces", "faces-2"))
+    assert first == again
+
+
 @pytest.mark.slow("plays several instances on dynalite and moto")
 def test_of_two_instances_one_changes_the_pictures_of_a_study_at_a_time(instances, bucket):
     first, second = instances.joining("dit", 3000), instances.joining("vae", 4000)

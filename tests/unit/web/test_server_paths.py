@@ -152,6 +152,8 @@ def of_study(orders, study):
         "update-sampling": {},
         "metrics": {},
         "agree": {},
+        "rerun": {},
+        "replicate": {"others": ["none"]},
         "models": {"model": "dit", "upload": upload},
         "models#": {"model": "vae", "upload": bad},
     }

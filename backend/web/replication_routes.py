@@ -1,0 +1,55 @@
+"""Routes on the same study again: make it, and test its runs against each other."""
+
+from backend.experiment.records import Study
+from backend.foundation.errors import InvalidInput
+from backend.jobs import queue
+from backend.members.roles import RESEARCHER
+from backend.web.authorisation import caller
+from backend.web.context import Context
+from backend.web.job_routes import enqueued
+from backend.web.job_types import Enqueued
+from backend.web.plan_types import ReplicationWish, RerunOrdered, RerunWish
+from backend.web.routing import Routes
+
+route = Routes(RESEARCHER)
+
+
+@route("POST /api/studies/{study}/rerun", "409 503", status=202)
+def rerun_study(context: Context, study: Study, wanted: RerunWish) -> RerunOrdered:
+    """Make a study like another one for other people; while it is being made, the same order returns its job.
+
+    Returns:
+        It is being made.
+    """
+    from backend.administration.rerun import check, free_name
+
+    store, member = context.store, caller()
+    name = wanted.name or free_name(store, study.name)
+    args = {"of": {"study": study.name, "created_at": study.created_at}}
+    same = ("rerun", name, member.name, args)
+    open_jobs = queue.open_jobs(store)
+    job = next((job for job in open_jobs if (job.kind, job.study, job.member, job.args) == same), None)
+    if job is None:
+        check(store, study, name)
+        job = queue.enqueue(store, "rerun", name, member.name, args, context.clock())
+    return {"job": job.id, "study": name}
+
+
+@route("POST /api/studies/{study}/replicate", "503", status=202)
+def compare_runs(context: Context, study: Study, wanted: ReplicationWish) -> Enqueued:
+    """Test a study and other runs of it against each other, in this order.
+
+    Returns:
+        They are being compared; the comparison is the job's result.
+    """
+    names = [study.name, *wanted.others]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise InvalidInput(f"{twice[0]} is named twice; a run is compared with other ones")
+    others = [context.store.study(name) for name in wanted.others]
+    args = {
+        "others": [{"study": other.name, "created_at": other.created_at} for other in others],
+        "margin": wanted.margin,
+        "level": wanted.level,
+        "simulated": wanted.simulated,
+    }
+    return enqueued(context, "replicate", study, args)
