@@ -15,6 +15,7 @@ larger side, without replacement, as the smaller has. The spread is that over cl
 far the number depends on their random starts, and nothing of other pictures.
 """
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -24,7 +25,7 @@ from backend.metrics.feature_blocks import Side
 
 CLUSTERS, ANGLES, CLUSTERINGS, BETA = 20, 1001, 10, 8.0
 _EDGE = 1e-10
-_BATCH, _STEPS, _TRIES = 1024, 100, 3
+_SAMPLE, _STEPS = 4096, 20
 _ROWS = 4096
 
 
@@ -78,31 +79,17 @@ def _largest(precision: np.ndarray, recall: np.ndarray, beta: float) -> float:
 
 
 def centres_of(features: np.ndarray, clusters: int, rng: np.random.Generator) -> np.ndarray:
-    """Return the centres of mini-batch k-means (Sculley, 2010), the best of three starts by k-means++."""
-    sample = features[rng.choice(len(features), min(len(features), 3 * _BATCH), replace=False)]
-    tries = [_started(sample, clusters, rng) for _ in range(_TRIES)]
-    centres = min(tries, key=lambda each: float(_squared(sample, each).min(axis=1).sum()))
-    counts = np.zeros(clusters)
-    for _ in range(_STEPS):
-        batch = features[rng.integers(len(features), size=_BATCH)]
-        nearest = _squared(batch, centres).argmin(axis=1)
-        seen = np.bincount(nearest, minlength=clusters)
-        counts += seen
-        for k in np.flatnonzero(seen):
-            centres[k] += (batch[nearest == k].mean(axis=0) - centres[k]) * (seen[k] / counts[k])
+    """Return the centres of k-means of a random sample, from a start by k-means++."""
+    from scipy.cluster.vq import kmeans2
+
+    sample = features[rng.choice(len(features), min(len(features), _SAMPLE), replace=False)]
+    distinct = np.unique(sample, axis=0)
+    if len(distinct) <= clusters:  # of which k-means++ has no start
+        return distinct
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "One of the clusters is empty")
+        centres: np.ndarray = kmeans2(sample, clusters, iter=_STEPS, minit="++", seed=rng)[0]
     return centres
-
-
-def _started(sample: np.ndarray, clusters: int, rng: np.random.Generator) -> np.ndarray:
-    """Return rows of a sample, far from each other (Arthur and Vassilvitskii, 2007)."""
-    centres = sample[rng.integers(len(sample), size=1)]
-    squared = _squared(sample, centres)[:, 0]
-    for _ in range(clusters - 1):
-        total = float(squared.sum())
-        place = rng.choice(len(sample), p=squared / total) if total > 0 else rng.integers(len(sample))
-        centres = np.concatenate([centres, sample[place][None]])
-        squared = np.minimum(squared, _squared(sample, centres[-1:])[:, 0])
-    return centres.copy()
 
 
 def assigned(features: np.ndarray, centres: np.ndarray) -> np.ndarray:

@@ -1,10 +1,9 @@
-"""F8 and F1/8: by the formulas in another way, by hand, with clusters of scipy, and their spread."""
+"""F8 and F1/8: by the formulas in another way, by hand, with clusters by hand, and their spread."""
 
 import math
 
 import numpy as np
 import pytest
-from scipy.cluster.vq import kmeans2
 
 from backend.metrics.cluster_overlap import f_scores
 from backend.metrics.set_distances import Options, compare
@@ -66,12 +65,23 @@ def sets(seed=1, sizes=(400, 400)):
     ]
 
 
-@pytest.mark.filterwarnings("ignore:One of the clusters is empty")
-def test_clusters_of_scipy_give_the_same_within_the_spread_over_clusterings():
+def clusters_by_hand(features, rng):
+    """Return labels of Lloyd's k-means of all features, from pictures that lie far from each other."""
+    centres = features[rng.integers(len(features), size=1)]
+    while len(centres) < 20:
+        squared = ((features[:, None] - centres) ** 2).sum(axis=2).min(axis=1)
+        centres = np.vstack([centres, features[rng.choice(len(features), p=squared / squared.sum())]])
+    for _ in range(30):
+        labels = ((features[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
+        centres = np.stack([features[labels == k].mean(axis=0) for k in range(20)])
+    return labels
+
+
+def test_clusters_by_hand_give_the_same_within_the_spread_over_clusterings():
     reals, fakes = sets()
     both, theirs = np.concatenate([reals, fakes]), []
     for seed in range(10):
-        _, labels = kmeans2(both, 20, minit="++", rng=np.random.default_rng(seed))
+        labels = clusters_by_hand(both.astype(float), np.random.default_rng(seed))
         theirs.append(f_scores(*(np.bincount(part, minlength=20) / 400 for part in np.split(labels, 2))))
 
     found = compare(reals, fakes, FEW)
