@@ -23,15 +23,22 @@ from backend.commands.setup import (
 
 if TYPE_CHECKING:
     from backend.analysis.replication import Run
+    from backend.experiment.records import Study
 
 
 @command()
 @click.argument("name")
 @option("--as again", "Name of the new study.  [default: NAME-2, or the next number]", metavar="NEW")
+@option(
+    "--every days",
+    "Have the server make it again every so many days from now on, rather than once now; 0 ends that.",
+    click.IntRange(0, 3650),
+    "DAYS",
+)
 @images_option(
     "Where browsers get the pictures, if not from `openhype serve`; they are uploaded there as well."
 )
-def rerun(setup: Setup, name: str, again: str | None, place: str | None) -> None:
+def rerun(setup: Setup, name: str, again: str | None, days: int | None, place: str | None) -> None:
     """Make a study like NAME for other people: the same stimuli, settings, pages and questions."""
     from backend.administration.rerun import free_name
     from backend.administration.rerun import rerun as run
@@ -39,6 +46,11 @@ def rerun(setup: Setup, name: str, again: str | None, place: str | None) -> None
     from deploy.s3_upload import publisher
 
     study = setup.study(name)
+    if days is not None:
+        if again or place:
+            raise click.UsageError("--as and --images are for a run that is made now, not for --every")
+        _schedule(setup, study, days)
+        return
     again = again or free_name(setup.store, name)
     publish = publisher(place, progress_bar)
     made = run(setup.store, setup.data, study, again, utc_now(), progress_bar, publish)
@@ -48,6 +60,20 @@ def rerun(setup: Setup, name: str, again: str | None, place: str | None) -> None
         click.echo(f"note: {', '.join(left)}, which was withdrawn, is left out")
     click.echo(f"next: openhype set {made.name} panel=… if it is another; then recruit, and")
     click.echo(f"then: openhype replicate {name} {made.name}")
+
+
+def _schedule(setup: Setup, study: "Study", days: int) -> None:
+    from backend.foundation.timestamps import utc_now
+    from backend.jobs.rerun_schedule import schedule, unschedule
+
+    if not days:
+        was = "is no longer" if unschedule(setup.store, study) else "was not"
+        click.echo(f"{study.name} {was} made again on a schedule")
+        return
+    first = schedule(setup.store, study, days, utc_now())
+    click.echo(f"{study.name} is made again every {days} days, first on {first:%Y-%m-%d %H:%M} UTC")
+    click.echo("note: a server has to run then (openhype serve, openhype work, or AWS)", err=True)
+    click.echo("next: recruit for each run, which is not done by itself; end it by --every 0")
 
 
 @command()

@@ -181,9 +181,10 @@ class Worker:
                     shutil.rmtree(folder, ignore_errors=True)
 
     def _tidy(self) -> None:
-        """Forget old jobs and files, and uploads that nobody used."""
-        from backend.jobs import intake_audit
+        """Enqueue reruns that are due; forget old jobs and files, and uploads that nobody used."""
+        from backend.jobs import intake_audit, rerun_schedule
 
+        rerun_schedule.enqueue_due(self.store, self.clock())
         queue.forget(self.store, self.clock())
         intake_audit.forget(self.store)
         self.data.expire_downloads()
