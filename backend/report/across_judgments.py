@@ -43,8 +43,8 @@ def section(data: Mapping[str, Any]) -> Section:
         "across-judgments",
         "Metrics by 2AFC and JND",
         (*_sentences(data),),
-        lead=found,
-        tables=(scores,),
+        lead=scores,
+        tables=(found,),
         figures=(_figure(data, scores),) if drawn else (),
         notes=(*_notes(data),),
     )

@@ -18,6 +18,8 @@ _LETTERS_AN_IN = 12
 """Letters of a panel's title that fit into an inch."""
 _PANEL_PT = 90
 """Height, in points, of the range of scores in a panel."""
+_ABOVE_PT = 7
+"""By how much a name stands above an interval of its point's value."""
 _MARGIN = 0.16
 """Margin of a panel on each side, as a part of the range of values."""
 _LINE = 0.1
@@ -95,12 +97,12 @@ def _scatter(axes: Axes, one: Mapping[str, Any], marks: Mapping[str, str]) -> No
     axes.margins(_MARGIN)
     points = one["points"]
     for point in points:
+        line: dict[str, Any] = {"color": style.ACCENT, "alpha": 0.55, "solid_capstyle": "butt", "zorder": 1}
+        width = 1.1 if point.get("value_ci") else 2.2
         if point["ci"]:
-            axes.plot([point["value"]] * 2, point["ci"], color=style.ACCENT, linewidth=2.2, alpha=0.55,
-                      solid_capstyle="butt", zorder=1)  # fmt: skip
+            axes.plot([point["value"]] * 2, point["ci"], linewidth=width, **line)
         if point.get("value_ci"):
-            axes.plot(point["value_ci"], [point["score"]] * 2, color=style.ACCENT, linewidth=2.2, alpha=0.55,
-                      solid_capstyle="butt", zorder=1)  # fmt: skip
+            axes.plot(point["value_ci"], [point["score"]] * 2, linewidth=width, **line)
         axes.plot(point["value"], point["score"], marker="o", color=style.ACCENT, markeredgecolor=style.CARD)
     xs, ys = ([point[name] for point in points] for name in ("value", "score"))
     needs = 0.3 if len(marks) < _NUMBERED.start else 0.08
@@ -112,8 +114,9 @@ def _scatter(axes: Axes, one: Mapping[str, Any], marks: Mapping[str, str]) -> No
         while any(abs(here[0] - other[0]) < needs and abs(here[1] - other[1]) < _LINE for other in taken):
             here = here[0], here[1] + _LINE / 4
         taken.append(here)
-        axes.annotate(marks[point["model"]], (point["value"], point["score"]),
-                      xytext=(-5 if is_left else 5, (here[1] - y) * _PANEL_PT), textcoords="offset points",
+        above = _ABOVE_PT if point.get("value_ci") else 0
+        axes.annotate(marks[point["model"]], (point["value"], point["score"]), textcoords="offset points",
+                      xytext=(-5 if is_left else 5, (here[1] - y) * _PANEL_PT + above),
                       ha="right" if is_left else "left", va="center", fontsize=7.5,
                       color=style.INK)  # fmt: skip
 
