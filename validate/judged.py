@@ -356,10 +356,13 @@ def exposures_alone(answers: Answers, _cell: Cell) -> Named:
 
 
 # --- time -------------------------------------------------------------------------------------------------
-def time_study(cell: Cell, people: int, rng: np.random.Generator, is_same: bool) -> Answers:
+def time_study(
+    cell: Cell, people: int, rng: np.random.Generator, is_same: bool, longer: float = 1.0
+) -> Answers:
+    """Return answers of HYPE-time, whose thresholds are `longer` times those of the cell."""
     trials = min(150, 2 * cell.shown)
     return TimePopulation(
-        _threshold_ms(cell), cell.people_sd + 0.2, pictures=cell.pictures_sd / 2, pool=cell.pool,
+        longer * _threshold_ms(cell), cell.people_sd + 0.2, pictures=cell.pictures_sd / 2, pool=cell.pool,
         trials=trials, blocks=min(3, 2 * cell.shown // trials), shape=cell.shape,
         same=cell.seed if is_same and cell.pool else None,
     ).study(people, rng)  # fmt: skip

@@ -4,7 +4,8 @@ Two runs of each study show the same stimuli to other people. Without a change, 
 one is found (`p` below .05) has to be at most 6%; where scores differ by just the margin of equivalence, some
 5 points, so does the share in which they are called equivalent, while the interval covers that difference in
 93% or more. In every other cell half of the variance of stimuli is the run's own: their interaction with it.
-`python -m validate.replication [STUDIES]` prints the table and writes it to docs/replication.md.
+`python -m validate.replication [STUDIES [JUDGMENT]]` prints the table, and writes that of all judgments to
+docs/replication.md.
 """
 
 import math
@@ -21,16 +22,21 @@ from backend.analysis.distributions.inference import Component, Estimate, Seen, 
 from backend.analysis.judgment_scores import scores_of
 from backend.analysis.judgments.more_real import strength_scores
 from backend.analysis.run_scores import as_of_share
-from backend.analysis.table.response_table import Answers
+from backend.analysis.table.response_table import Answers, Coded
 from validate.grid import cells
 from validate.inferences import DOCS, put
-from validate.judged import JUDGED, RESAMPLES, Cell, dealt
+from validate.judged import JUDGED, RESAMPLES, Cell, dealt, time_study
 from validate.mixed_sessions import BIAS
 from validate.studies import deviations
 
 LEVEL, MARGIN, STUDIES = 0.95, 5.0, 1000
-OTHERS = {"pair": 300, "exposures": 150, "time": 100, "tournament": 100}
+OTHERS = {"pair": 300, "exposures": 150, "tournament": 100}
 """Studies of a cell of the other judgments, in which nothing changed."""
+CHANGED = {"2AFC": 250, "JND": 250, "time": 120}
+"""Studies of a cell of judgments of which a changed run is simulated as well; of HYPE-time in five cells."""
+LONGER = 1.2
+_ITEMS = 40
+"""Items that a person judges, at most."""
 _MANY = 400_000
 PAGE = DOCS.with_name("replication.md")
 MARKS = ("<!-- replication: python -m validate.replication -->", "<!-- end of replication -->")
@@ -99,17 +105,72 @@ def _run(cell: Cell, share: float, seed: int, own: float, rng: np.random.Generat
     return RunScore(Estimate(values.value, people), alone, sides, [names, names], 100.0)
 
 
-def _count(counts: dict[str, int], found: Any, true: float) -> None:
+def _count(counts: dict[str, int], found: Any, true: float, margin: float = MARGIN) -> None:
     if not found.total.variance > 0:
         return
     if not true:
         counts["false_change"] += found.p() < 1 - LEVEL
-        counts["found_equal"] += found.p_within(MARGIN) < 1 - LEVEL
+        counts["found_equal"] += found.p_within(margin) < 1 - LEVEL
         return
     low, high = found.interval(LEVEL)
-    counts["false_equal"] += found.p_within(true) < 1 - LEVEL
+    counts["false_equal"] += found.p_within(abs(true)) < 1 - LEVEL
     counts["found_change"] += found.p() < 1 - LEVEL
     counts["covers"] += low <= true <= high
+
+
+def of_changes(cell: Cell, studies: int, rng: np.random.Generator) -> Row:
+    """Return the rates as of `of_shares`, of runs of 2AFC, JND or HYPE-time.
+
+    In the changed run `share` is 5 points higher; of HYPE-time, thresholds are a fifth longer. The mean of
+    the differences is taken for true.
+    """
+    counts = dict.fromkeys(("false_change", "found_equal", "false_equal", "covers", "found_change"), 0)
+    pairs = []
+    for _ in range(studies):
+        own = replace(cell, seed=int(rng.integers(2**31)), is_mixed=False)
+        runs = [_changing_run(own, rng, is_changed, cell.seed % 2) for is_changed in (False, False, True)]
+        if all(runs):
+            pairs.append([contrast((runs[0], other), (-1.0, 1.0), LEVEL) for other in runs[1:]])
+    true = float(np.mean([moved.value for _, moved in pairs]))
+    for same, moved in pairs:
+        _count(counts, same, 0.0, abs(true))
+        _count(counts, moved, true)
+    return {**{name: count / len(pairs) for name, count in counts.items()}, "change": true}
+
+
+def _changing_run(cell: Cell, rng: np.random.Generator, is_changed: bool, is_own: int) -> RunScore | None:
+    if cell.judgment == "time":
+        answers = time_study(cell, cell.people, rng, True, LONGER if is_changed else 1.0)
+    else:
+        share = cell.share + is_changed * MARGIN / 100
+        answers = votes(replace(cell, share=share), rng, 0.5 if is_own else 0.0)
+    return next(iter(_scores(answers).values()), None)
+
+
+def votes(cell: Cell, rng: np.random.Generator, own: float) -> Answers:
+    """Return answers of 2AFC or JND: for `p1`, or `same`, with Phi(m + a + v), of person a and item v.
+
+    Args:
+        own: as in `_run`.
+    """
+    people, shown = cell.people, min(_ITEMS, cell.shown)
+    pool = cell.pool or people * shown
+    item_sd = 2 * cell.pictures_sd
+    alike, apart = (each.standard_normal(pool) for each in (np.random.default_rng(cell.seed), rng))
+    item = item_sd * (np.sqrt(1 - own) * alike + np.sqrt(own) * apart)
+    able = cell.people_sd * deviations(cell.shape, people, rng)
+    images = dealt(people, shown, cell.pool, rng)
+    middle = ndtri(cell.share) * math.sqrt(1 + item_sd**2 + cell.people_sd**2) + able[:, None]
+    chosen = (rng.random(images.shape) < ndtr(middle + item[images])).ravel().astype(np.int32)
+    person = np.repeat(np.arange(people, dtype=np.int32), shown)
+    none, zeros = np.zeros(len(person), bool), np.zeros(len(person), np.int32)
+    texts = {"item": Coded(images.ravel().astype(np.int32), [f"m/{image}" for image in range(pool)])}
+    if cell.judgment == "2AFC":
+        texts |= {"left": Coded(zeros, ["p0"]), "right": Coded(zeros, ["p1"])}
+    words = ["left", "right"] if cell.judgment == "2AFC" else ["different", "same"]
+    texts["response"] = Coded(chosen, words)
+    method = cell.judgment.lower()
+    return Answers(method, Coded(zeros, ["m"]), Coded(person, [*range(people)]), none, none, texts=texts)
 
 
 def of_judgment(cell: Cell, studies: int, rng: np.random.Generator) -> Row:
@@ -132,13 +193,16 @@ def _scores(answers: Any) -> dict[str, RunScore]:
     return strength_scores(answers, RESAMPLES)
 
 
-def table(studies: int = STUDIES, seed: int = 3) -> Iterator[tuple[Cell, Row]]:
-    """Yield the results of each cell."""
+def table(studies: int = STUDIES, seed: int = 3, only: str = "") -> Iterator[tuple[Cell, Row]]:
+    """Yield the results of each cell, or of those of one judgment."""
     rng = np.random.default_rng(seed)
-    for cell in cells("infinity"):
+    for cell in cells("infinity") if only in ("", "infinity") else ():
         yield replace(cell, is_mixed=False, step=0.0), of_shares(cell, studies, rng)
+    for judgment, most in CHANGED.items():
+        for cell in [*cells(judgment)][: 5 if judgment == "time" else None] if only in ("", judgment) else ():
+            yield cell, of_changes(cell, min(studies, most), rng)
     for judgment, most in OTHERS.items():
-        for cell in cells(judgment):
+        for cell in cells(judgment) if only in ("", judgment) else ():
             yield cell, of_judgment(cell, min(studies, most), rng)
 
 
@@ -164,12 +228,14 @@ def as_markdown(found: list[tuple[Cell, Row]]) -> str:
 
 def main() -> None:
     found = []
-    for cell, row in table(int(sys.argv[1]) if len(sys.argv) > 1 else STUDIES):
+    studies, only = int((*sys.argv, STUDIES)[1]), (*sys.argv, "", "")[2]
+    for cell, row in table(studies, only=only):
         print(cell, {name: round(value, 3) for name, value in row.items()}, flush=True)  # noqa: T201
         found.append((cell, row))
     text = as_markdown(found)
     print(text)  # noqa: T201
-    put(PAGE, MARKS, text)
+    if not only:
+        put(PAGE, MARKS, text)
 
 
 if __name__ == "__main__":

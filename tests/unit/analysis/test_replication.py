@@ -12,10 +12,11 @@ from backend.analysis.comparisons.run_contrasts import RunScore, contrast
 from backend.analysis.distributions.inference import mean_of
 from backend.analysis.judgment_scores import scores_of
 from backend.analysis.replication import Run, replication
+from backend.analysis.scores import Options
 from backend.analysis.table.response_rows import answers_of
 from backend.foundation.errors import InvalidInput
 from validate.grid import cells
-from validate.replication import as_markdown, of_judgment, of_shares
+from validate.replication import as_markdown, of_changes, of_judgment, of_shares, votes
 
 HUMAN = Path(__file__).resolve().parents[4] / "shared" / "data" / "human-realism"
 
@@ -247,6 +248,19 @@ def test_a_run_of_the_validation_is_tabulated():
 
     assert "| infinity | equivalent within 5 points, where the difference is 5 | 1 |" in text
     assert text.count("| pair |") == 1
+
+
+@pytest.mark.parametrize("judgment", ["2AFC", "JND"])
+def test_simulated_votes_have_the_share_of_their_cell_and_runs_the_change(judgment):
+    rng = np.random.default_rng(1)
+    cell = replace(next(cells(judgment)), people=200, pool=None, share=0.3, shape="normal")
+
+    (score,) = scores_of(judgment.lower()).model_rows(votes(cell, rng, 0.0), Options())
+    row = of_changes(replace(cell, people=20), 40, rng)
+
+    assert score["score"] == pytest.approx(30, abs=2)
+    assert row["change"] == pytest.approx(5, abs=2.5)
+    assert row["covers"] > 0.8 > row["false_equal"]
 
 
 @pytest.mark.skipif(not HUMAN.exists(), reason="the data are not here")
