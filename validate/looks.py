@@ -8,8 +8,9 @@ import math
 from collections.abc import Iterator
 
 from backend.analysis.planning.costs import Costs
+from backend.analysis.planning.look_studies import STUDIES
 from backend.analysis.planning.looks import LookPlan, aim_of
-from backend.analysis.planning.simulated_looks import STUDIES, compare_plans
+from backend.analysis.planning.simulated_looks import compare_plans
 from backend.analysis.planning.spread import Spread
 
 LOOKS, SD = (10, 15, 20, 25, 30), 9.0

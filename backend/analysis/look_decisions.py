@@ -16,6 +16,7 @@ import numpy as np
 from backend.analysis.distributions.inference import simultaneous, t_quantile
 from backend.analysis.judgment_scores import scores_of
 from backend.analysis.planning.boundaries import bias_at_stop, p_at_stop
+from backend.analysis.planning.look_studies import conditional_power
 from backend.analysis.planning.looks import (
     ALL_PAIRS,
     EQUAL_WITHIN,
@@ -26,7 +27,6 @@ from backend.analysis.planning.looks import (
     LookPlan,
 )
 from backend.analysis.planning.power import critical
-from backend.analysis.planning.simulated_looks import conditional_power
 from backend.analysis.scores import Options
 from backend.analysis.table.designs import BETWEEN, design_of
 from backend.analysis.table.response_table import Answers, filter_rows

@@ -227,8 +227,8 @@ def plan(
         fee: the panel's fee in percent of the pay: 42.8, not 0.428.
         looks: numbers of evaluators of each model at which the study is analysed, such as (15, 20, 25, 30):
             compare this plan with the fixed one, by simulated studies.
-        aim: what stops it: `apart` (default), `apart=neighbours`, `half-width=5`, `equal-within=5` or
-            `futility=10`, in the score's unit.
+        aim: what stops it: `apart` (default), `apart=neighbours`, `apart=MODEL` (the first against the
+            others), `ranks=1`, `half-width=5`, `equal-within=5` or `futility=10`, in the score's unit.
         spending: `obrien-fleming` (default), `obrien-fleming-whole` or `pocock`.
         **costs: `base_usd_cents` (100), `right_usd_cents` (2), `hourly_usd_cents` (1200),
             `image_seconds` (6, HYPE-time 8), `base_seconds` (60), `at_once` (10); see
@@ -271,11 +271,9 @@ def plan(
     if looks is not None:
         if width is not None:
             raise InvalidInput("looks have an aim of their own, such as half-width=5, not a width")
-        if (models_per_session or 1) > 1:
-            raise InvalidInput("looks are planned for sessions of one model")
         chosen = LookPlan(tuple(looks), aim_of(aim or APART), spending or OBRIEN_FLEMING, level)
         made = compare_plans(
-            [*in_study(spreads, name, images, pictures)],
+            [*in_study(spreads, name, models or 2, images, pictures, models_per_session)],
             name,
             chosen,
             priced,

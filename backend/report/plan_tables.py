@@ -90,12 +90,13 @@ def _usd(value: float | None) -> str:
 def _looks_table(plan: Mapping[str, Any]) -> str:
     """Return a plan of looks, compared with the fixed one, as text for a terminal."""
     looks, width = plan["plan"]["looks"], _width(plan["rows"])
+    digits = 2 if plan["unit"] == "log-odds" else 1
     names = {"fixed": f"{looks[-1]}", "looks": ",".join(map(str, looks))}
     column = max(5, *map(len, names.values()))
-    heads = ("people", "if equal", "cost", "hours", "reached", "error", "covers", "bias", "smallest")
+    heads = ("people", "if equal", "cost", "minutes", "reached", "error", "covers", "bias", "smallest")
     lines = [
         f"{method_named(plan['method']).title}, looks at {names['looks']} evaluators of each model; aim "
-        f"{plan['plan']['aim']}; cost and hours for {plan['models']} models that differ by "
+        f"{plan['plan']['aim']}; cost and minutes for {plan['models']} models that differ by "
         f"{plan['difference']:g} {WRITTEN_UNITS[plan['unit']]}",
         f"{'model':<{width}}  {'looks':<{column}}  " + "  ".join(f"{head:>9}" for head in heads),
     ]
@@ -104,15 +105,15 @@ def _looks_table(plan: Mapping[str, Any]) -> str:
             lines.append(f"{row['model']}: {row['why_none']}")
             continue
         for name, shown in names.items():
-            cells = "  ".join(f"{cell:>9}" for cell in _looks_cells(row[name]))
+            cells = "  ".join(f"{cell:>9}" for cell in _looks_cells(row[name], digits))
             lines.append(f"{row['model']:<{width}}  {shown:<{column}}  {cells}")
     return "\n".join([*lines, "", *(f"- {text}" for text in plan["assumptions"])])
 
 
-def _looks_cells(row: Mapping[str, Any]) -> Iterator[str]:
+def _looks_cells(row: Mapping[str, Any], digits: int) -> Iterator[str]:
     yield from (f"{row[name]:.1f}" for name in ("people", "people_if_equal"))
     yield _usd(row["usd"])
-    yield _hours(row["hours"])
+    yield f"{60 * row['hours']:.0f}"
     yield from ("" if row[name] is None else f"{row[name]:.1%}" for name in ("reached", "error", "coverage"))
     yield f"{row['bias']:+.2f}"
-    yield "" if row["smallest"] is None else f"{row['smallest']:.1f}"
+    yield "" if row["smallest"] is None else f"{row['smallest']:.{digits}f}"

@@ -22,8 +22,8 @@ from backend.analysis.planning.boundaries import (
 from backend.experiment.response_columns import number
 from backend.foundation.errors import InvalidInput
 
-APART, HALF_WIDTH, EQUAL_WITHIN, FUTILITY = "apart", "half-width", "equal-within", "futility"
-AIMS = (APART, HALF_WIDTH, EQUAL_WITHIN, FUTILITY)
+APART, HALF_WIDTH, EQUAL_WITHIN, FUTILITY, RANKS = "apart", "half-width", "equal-within", "futility", "ranks"
+AIMS = (APART, HALF_WIDTH, EQUAL_WITHIN, FUTILITY, RANKS)
 ALL_PAIRS, NEIGHBOURS = "all", "neighbours"
 FEWEST, MOST_LOOKS = 5, 50
 """Fewest evaluators at a look, and most looks."""
@@ -37,7 +37,7 @@ class LookAim:
 
     kind: str = APART
     number: float | None = None
-    """Half-width, margin or difference, in the score's unit; None if models are to be apart."""
+    """Half-width, margin or difference, in the score's unit, or places; None if models are to be apart."""
     pairs: str = ALL_PAIRS
     """Pairs that are to be apart: `all`, `neighbours` in the order of the scores, or those of one model."""
 
@@ -49,7 +49,12 @@ class LookAim:
     @property
     def tests_differences(self) -> bool:
         """Whether it stops at differences between models."""
-        return self.kind in (APART, FUTILITY)
+        return self.kind in (APART, FUTILITY, RANKS)
+
+    @property
+    def is_of_models(self) -> bool:
+        """Whether each model reaches it by itself, rather than each pair."""
+        return self.kind in (HALF_WIDTH, RANKS)
 
 
 @dataclass(frozen=True)
@@ -119,7 +124,7 @@ def looks_of(text: str) -> tuple[int, ...]:
 
 
 def aim_of(text: str, models: Sequence[str] = ()) -> LookAim:
-    """Return the aim that a text such as `apart`, `apart=neighbours` or `half-width=5` states.
+    """Return the aim that a text such as `apart`, `apart=neighbours`, `half-width=5` or `ranks=2` states.
 
     Args:
         models: those that `apart=MODEL` may name; () if they are not known yet.
@@ -136,7 +141,9 @@ def aim_of(text: str, models: Sequence[str] = ()) -> LookAim:
                 f"apart= must name {ALL_PAIRS}, {NEIGHBOURS} or a model ({', '.join(models)}), not {rest!r}"
             )
         return LookAim(pairs=rest or ALL_PAIRS)
-    value = number(rest)
+    value = number(rest) if rest or kind != RANKS else 1.0
+    if kind == RANKS and (value is None or value < 1 or value != int(value)):
+        raise InvalidInput(f"the aim ranks needs a whole number from 1, such as ranks=2, not {rest!r}")
     if value is None or not value > 0:
         raise InvalidInput(f"the aim {kind} needs a number above 0, such as {kind}=5, not {rest!r}")
     return LookAim(kind, value)

@@ -32,7 +32,7 @@ _STUDIES = 2048
 _POINTS = 129
 _REALS, _FAKES = 0, 1
 _GRID = np.linspace(-1, 1, 401)
-_SEMICIRCLE = np.interp(
+SEMICIRCLE = np.interp(
     (np.arange(12) + 0.5) / 12,
     0.5 + (_GRID * np.sqrt(1 - _GRID**2) + np.arcsin(_GRID)) / math.pi,
     _GRID,
@@ -175,9 +175,7 @@ def _power_of_strengths(
     spread: Spread, difference: float, evaluators: int, images: float, level: float
 ) -> float:
     """Return the probability that a difference of strengths is found, symmetric about the model's."""
-    ratio = 4 * expit(difference) * expit(-difference), 4 * expit(difference / 2) * expit(-difference / 2)
-    others = spread.models - 2
-    spread = replace(spread, within=spread.within * spread.models / (2 * ratio[0] + others * ratio[1]))
+    spread = at_difference(spread, difference)
     drawn, people_df = _drawn(spread, evaluators, images, "one"), evaluators - 1.0
     pictures, pictures_df = _of_strengths(spread, drawn)
     df = (Component(drawn.true_people, people_df) + Component(pictures.mean(), pictures_df)).df
@@ -195,7 +193,7 @@ def _of_strengths(spread: Spread, drawn: "_Drawn") -> tuple[np.ndarray, np.ndarr
     """
     estimate, noise = drawn.pictures[_FAKES], drawn.noise[_FAKES]
     reach = noise * math.sqrt(2 * max(spread.models - 2, 0))
-    eigenvalues = estimate + reach * _SEMICIRCLE[:, None]
+    eigenvalues = estimate + reach * SEMICIRCLE[:, None]
     df = 2 * df_of_pictures(drawn.true_pictures[_FAKES], drawn.seen[_FAKES], noise)
     return np.maximum(eigenvalues, 0.0).mean(axis=0), np.maximum(df, 1.0)
 
@@ -245,6 +243,13 @@ def at_score(spread: Spread, score: float) -> Spread:
         ratio = (score / spread.score) ** 2
     names = ("between", "within", "sampled", "observed", "of_picture")
     return replace(spread, score=score, **{name: ratio * getattr(spread, name) for name in names})
+
+
+def at_difference(spread: Spread, difference: float) -> Spread:
+    """Return the spread of a strength by so much above the others': answers to such pairs tell less."""
+    ratio = 4 * expit(difference) * expit(-difference), 4 * expit(difference / 2) * expit(-difference / 2)
+    within = spread.within * spread.models / (2 * ratio[0] + (spread.models - 2) * ratio[1])
+    return replace(spread, score=spread.score + difference, within=within)
 
 
 def critical(level: float, models: int, df: np.ndarray) -> np.ndarray:

@@ -26,7 +26,7 @@ def test_an_aim_is_written_as_it_is_read(text):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("near", "the aim must be apart, half-width, equal-within or futility, not 'near'"),
+        ("near", "the aim must be apart, half-width, equal-within, futility or ranks, not 'near'"),
         ("half-width", "half-width needs a number above 0, such as half-width=5, not ''"),
         ("futility=-1", "futility needs a number above 0"),
         ("equal-within=nan", "equal-within needs a number above 0"),

@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from backend.analysis.planning.look_studies import STUDIES, conditional_power
 from backend.analysis.planning.looks import LookPlan, aim_of
 from backend.analysis.planning.power import power
-from backend.analysis.planning.simulated_looks import STUDIES, conditional_power, simulated
+from backend.analysis.planning.simulated_looks import at_stop, simulated
 from backend.analysis.planning.spread import Spread
+from backend.analysis.planning.tournament_spreads import assumed
 from backend.cli import main
 
 LOOKS = (10, 15, 20, 25, 30)
@@ -131,7 +133,11 @@ def test_the_command_compares_a_plan_of_looks_with_the_fixed_one(tmp_path):
         (["--looks", "15,30", "--aim", "half-width"], "needs a number above 0, such as half-width=5"),
         (["--looks", "15,30", "--width", "5"], "looks have an aim of their own"),
         (["--aim", "apart"], "aim and spending go with looks"),
-        (["--looks", "15,30", "--method", "tournament"], "looks are planned for studies whose evaluators"),
+        (["--looks", "15,30", "--aim", "ranks=1.5"], "the aim ranks needs a whole number from 1"),
+        (
+            ["--looks", "15,30", "--method", "time", "--models-per-session", "2"],
+            "looks of HYPE-time are planned for sessions of one model",
+        ),
         (["--looks", "15,30", "--models", "1"], "models that are to differ must be 2 or more, not 1"),
     ],
 )
@@ -140,3 +146,58 @@ def test_a_plan_that_makes_no_sense_is_refused(arguments, message):
 
     assert found.exit_code == 1
     assert message in found.output
+
+
+def shared(models=4, alike=0.5):
+    """Evaluators who judge several models, with half of what makes them differ in common."""
+    return replace(SPREAD, models=models, alike=alike)
+
+
+def test_evaluators_of_several_models_are_at_one_look_and_find_more_the_more_models_have_in_common():
+    alone, together = (stopped(difference=6.0, models=4, spread=shared(4, alike)) for alike in (0, 0.9))
+
+    assert (together.evaluators == together.evaluators[:, :1]).all()
+    assert together.reached[:, 0].mean() > alone.reached[:, 0].mean() + 0.1
+    assert together.pair_covers.mean() == pytest.approx(0.95, abs=0.012)
+
+
+def test_equal_models_of_one_session_differ_as_seldom_as_planned():
+    assert stopped(models=4, spread=shared()).wrong.mean() == pytest.approx(0.05, abs=0.012)
+    assert stopped(models=4, spread=shared(2)).wrong.mean() == pytest.approx(0.05, abs=0.012)
+
+
+def test_a_tournament_has_the_planned_power_and_error():
+    """The power of a single pair, by the planner; among three models it is Holm's, which is at most that."""
+    spread = assumed(2, 60)
+    fixed = stopped((30,), difference=0.4, spread=spread)
+
+    assert fixed.reached[:, 0].mean() == pytest.approx(power(spread, 0.4, 30, 60, 0.95), abs=0.03)
+    assert stopped(models=4, spread=assumed(4, 60)).wrong.mean() <= 0.05 + ERROR
+
+
+def test_ranks_stop_once_every_rank_is_known_to_so_many_places():
+    two = stopped(difference=15.0, models=3, aim="ranks=2")
+    one = stopped(difference=15.0, models=3, aim="ranks")
+
+    assert two.reached.all(axis=1).mean() > 0.98
+    assert one.reached[:, 0].mean() > 0.98
+    assert one.reached.all(axis=1).mean() < 0.1
+    assert two.evaluators.sum(axis=1).mean() < one.evaluators.sum(axis=1).mean() - 20
+    assert stopped(models=3, aim="ranks").wrong.mean() == pytest.approx(0.05, abs=0.012)
+
+
+@pytest.mark.parametrize("spending", ["obrien-fleming", "obrien-fleming-whole", "pocock"])
+def test_each_spending_errs_as_often_as_planned(spending):
+    assert stopped(spending=spending).wrong.mean() == pytest.approx(0.05, abs=0.012)
+
+
+def test_bias_at_the_stop_is_that_of_studies_with_these_scores():
+    """0.6 points in the other program, of two models 10 points apart; evaluators of one model stop later."""
+    two, three = (
+        at_stop([replace(SPREAD, score=65.0), *[SPREAD] * others], LookPlan(LOOKS)) for others in (1, 2)
+    )
+
+    assert two["bias"] == [pytest.approx(0.6, abs=0.15)]
+    assert three["bias"][0] == pytest.approx(three["bias"][1], abs=0.1)
+    assert 0.1 < three["bias"][0] < two["bias"][0]
+    assert np.mean(three["covers"]) == pytest.approx(0.95, abs=0.015)
