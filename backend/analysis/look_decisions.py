@@ -2,18 +2,24 @@
 
 A look counts the finished evaluators of each model whom no rule excludes, in the order in which they
 finished; it uses the first of each model only, so that the same answers give the same decisions whenever they
-are asked for. A model that is dropped keeps the evaluators of that look.
+are asked for. A model that is dropped keeps the evaluators of that look; where evaluators judge several
+models, as in tournaments, none is dropped.
+
+A pair is apart, or equal, if its p-value for several pairs is below the look's nominal error: Tukey's over
+evaluators and pictures, or Holm's where evaluators judge several models. The ranks of a model are those that
+the pairs so far leave open.
 """
 
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from backend.analysis.distributions.inference import simultaneous, t_quantile
+from backend.analysis.distributions.inference import holm, simultaneous, t_below, t_quantile
 from backend.analysis.judgment_scores import scores_of
 from backend.analysis.planning.boundaries import bias_at_stop, p_at_stop
 from backend.analysis.planning.look_studies import conditional_power
@@ -24,21 +30,34 @@ from backend.analysis.planning.looks import (
     FUTILITY,
     HALF_WIDTH,
     NEIGHBOURS,
+    RANKS,
     LookPlan,
 )
 from backend.analysis.planning.power import critical
+from backend.analysis.planning.repeated_p import repeated_p
+from backend.analysis.planning.simulated_looks import at_stop
 from backend.analysis.scores import Options
-from backend.analysis.table.designs import BETWEEN, design_of
-from backend.analysis.table.response_table import Answers, filter_rows
-from backend.experiment.judgments import method_named
+from backend.analysis.table.designs import BETWEEN, WITHIN, design_of
+from backend.analysis.table.response_table import Answers, Coded, filter_rows
+from backend.experiment.judgments import judgment_of, method_named
+from backend.experiment.records import REAL
 from backend.foundation.errors import InvalidInput
 
 GO_ON, DROP, STOP = "go on", "drop", "stop"
 _LEAST_P = 1e-15
+_STUDIES = 1000
+"""Simulated studies for the bias of several models at the stop."""
+_NO_PAIR = {"difference": None, "ci": None, "p": None, "df": None}
 Pair = tuple[str, str]
 
 
-def decisions(answers: Answers, finished_at: Mapping[str, str], plan: LookPlan) -> dict[str, Any]:
+def decisions(
+    answers: Answers,
+    finished_at: Mapping[str, str],
+    plan: LookPlan,
+    models: Sequence[str] = (),
+    with_bias: bool = True,
+) -> dict[str, Any]:
     """Return the decision of each look that is reached, as plain data.
 
     Returns:
@@ -49,18 +68,26 @@ def decisions(answers: Answers, finished_at: Mapping[str, str], plan: LookPlan) 
 
     Args:
         finished_at: time at which each evaluator finished (UTC, ISO 8601), by name.
+        models: the study's, since a look waits for those whom nobody has judged yet; default, those of the
+            answers.
+        with_bias: whether to simulate the bias at the stop of more than two models.
 
     Raises:
-        InvalidInput: a tournament, fewer than two models where models are compared, or an aim that the
-            answers do not allow.
+        InvalidInput: fewer than two models where models are compared, or an aim that the answers do not
+            allow.
     """
     how = scores_of(answers.method)
-    answers = how.sampled(answers)
-    _check(answers, plan)
-    state = _State(answers, _places(answers, finished_at), plan)
+    answers = _in_order_of_names(how.sampled(answers))
+    state = _State(answers, *_places(answers, finished_at, models), plan)
+    _check(answers, state.models, plan)
     looks: list[dict[str, Any]] = []
     while state.look < len(plan.looks) and not state.missing and not state.is_over:
         looks.append(state.decide())
+    stopped = None
+    if state.is_over:
+        stopped = _stopped(looks[-1], plan)
+        if with_bias and stopped["pairs"] and len(state.models) > 2:
+            _add_bias(stopped["pairs"], state.data_used(), plan)
     return {
         "method": answers.method,
         "unit": method_named(answers.method).unit,
@@ -69,38 +96,58 @@ def decisions(answers: Answers, finished_at: Mapping[str, str], plan: LookPlan) 
         "digest": plan.digest,
         "data": state.data_digest(finished_at),
         "looks": looks,
-        "stopped": _stopped(looks[-1], plan) if state.is_over else None,
+        "stopped": stopped,
         "waits_for": {} if state.is_over else state.missing,
         "saved": state.saved,
     }
 
 
-def _check(answers: Answers, plan: LookPlan) -> None:
-    models, unit = list(answers.model.names), method_named(answers.method).unit
-    if unit == "log-odds":
-        raise InvalidInput("looks are for scores of models, not for strengths of a tournament")
+def _in_order_of_names(answers: Answers) -> Answers:
+    """Return answers whose evaluators have codes in the order of their names, as resamples depend on it."""
+    column = answers.evaluator
+    return replace(
+        answers,
+        evaluator=Coded(
+            column.ranks[column.codes].astype(column.codes.dtype),
+            [column.names[code] for code in np.argsort(column.ranks)],
+        ),
+    )
+
+
+def _check(answers: Answers, models: Sequence[str], plan: LookPlan) -> None:
     if plan.aim.kind != HALF_WIDTH and len(models) < 2:
         raise InvalidInput(f"the aim {plan.aim} compares models; the answers are on one, {models[0]}")
     if plan.aim.pairs not in (ALL_PAIRS, NEIGHBOURS, *models):
         raise InvalidInput(f"there is no model {plan.aim.pairs!r}; there are {', '.join(models)}")
-    if plan.aim.kind == EQUAL_WITHIN and (unit != "percent" or "stimulus" not in answers.texts):
-        raise InvalidInput("equal-within needs shares of answers (percent) that name their stimuli")
-    if plan.aim.kind == EQUAL_WITHIN and not (plan.aim.number or 0.0) < 50:
+    is_share = method_named(answers.method).unit == "percent"
+    if plan.aim.kind == EQUAL_WITHIN and is_share and not (plan.aim.number or 0.0) < 50:
         raise InvalidInput(f"the margin must be below 50 points, not {plan.aim.number:g}")
 
 
-def _places(answers: Answers, finished_at: Mapping[str, str]) -> np.ndarray:
-    """Return the place of each judge among those of the same model, from 0."""
+def _places(
+    answers: Answers, finished_at: Mapping[str, str], of_study: Sequence[str]
+) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """Return the models, and of each judge the model's code and the place among its judges, from 0.
+
+    Each evaluator of a tournament judges all models, so that codes are 0 there.
+    """
     judges, names = answers.judges, answers.evaluator.names
     missing = [name for name in names if str(name) not in finished_at]
     if missing:
         raise InvalidInput(f"nothing says when {missing[0]} finished")
+    codes, models = judges.model, [str(name) for name in answers.model.names]
+    models += [name for name in of_study if name not in models]
+    if judgment_of(answers.method).counts_pairs:
+        columns = (answers.texts[side] for side in ("left", "right"))
+        used = {str(column.names[code]) for column in columns for code in np.unique(column.codes)}
+        codes, models = np.zeros_like(codes), sorted({*used, *of_study} - {REAL})
     keys = [(finished_at[str(names[code])], str(names[code])) for code in judges.evaluator]
-    place, seen = np.zeros(len(keys), int), dict.fromkeys(range(len(answers.model.names)), 0)
+    seen: list[dict[tuple[str, str], int]] = [{} for _ in models]
+    place = np.zeros(len(keys), int)
     for judge in sorted(range(len(keys)), key=keys.__getitem__):
-        model = int(judges.model[judge])
-        place[judge], seen[model] = seen[model], seen[model] + 1
-    return place
+        of_model = seen[codes[judge]]
+        place[judge] = of_model.setdefault(keys[judge], len(of_model))
+    return models, codes, place
 
 
 @dataclass
@@ -108,6 +155,9 @@ class _State:
     """The looks so far."""
 
     answers: Answers
+    models: list[str]
+    codes: np.ndarray
+    """The model of each judge."""
     places: np.ndarray
     plan: LookPlan
     look: int = 0
@@ -117,13 +167,26 @@ class _State:
     dropped: dict[str, int] = field(default_factory=dict)
     """Evaluators of each model that was dropped."""
     closed: dict[Pair, str] = field(default_factory=dict)
-    """Pairs that are decided, and how."""
+    """Pairs that are decided, by their names in order, and how."""
+    ahead: set[Pair] = field(default_factory=set)
+    """Pairs that are apart, the better one first."""
+    repeated: dict[Pair, float] = field(default_factory=dict)
+    """Repeated p-values so far, by the names in order."""
+
+    @property
+    def is_tournament(self) -> bool:
+        return judgment_of(self.answers.method).counts_pairs
+
+    @property
+    def design(self) -> str:
+        """Who judges which models (`designs.py`)."""
+        return WITHIN if self.is_tournament else design_of(self.answers).kind
 
     @property
     def counts(self) -> dict[str, int]:
         """Finished evaluators of each model."""
-        codes = self.answers.judges.model
-        return {name: int((codes == code).sum()) for code, name in enumerate(self.answers.model.names)}
+        found = [int(self.places[self.codes == code].max(initial=-1)) + 1 for code in range(len(self.models))]
+        return dict(zip(self.models, found[:1] * len(found) if self.is_tournament else found, strict=True))
 
     @property
     def missing(self) -> dict[str, int]:
@@ -140,41 +203,52 @@ class _State:
     @property
     def saved(self) -> int | None:
         """Evaluators saved against the fixed plan; None while it goes on, or if some judge several models."""
-        if not self.is_over or design_of(self.answers).kind != BETWEEN:
+        if not self.is_over or self.design not in (BETWEEN, WITHIN):
             return None
-        return self.plan.looks[-1] * len(self.counts) - sum(self.used.values())
+        saved = [self.plan.looks[-1] - self.used[model] for model in self.models]
+        return sum(saved) if self.design == BETWEEN else saved[0]
 
     def data_used(self) -> Answers:
         """Return the answers that the last look used."""
-        limits = np.array([self.used.get(name, 0) for name in self.answers.model.names])
-        judges = self.answers.judges
-        is_used = self.places < limits[judges.model]
-        return filter_rows(self.answers, is_used[judges.of_response])
+        limits = np.array([self.used.get(name, 0) for name in self.models])
+        is_used = self.places < limits[self.codes]
+        return filter_rows(self.answers, is_used[self.answers.judges.of_response])
 
     def data_digest(self, finished_at: Mapping[str, str]) -> str | None:
-        """Return the SHA-256 of the evaluators' values that the looks used; None before the first."""
+        """Return the SHA-256 of the evaluators' values that the looks used; None before the first.
+
+        Of a tournament, it is that of its answers.
+        """
         if not self.used:
             return None
-        values = scores_of(self.answers.method).values(self.data_used())
-        rows = sorted(
-            [model, str(name), finished_at[str(name)], f"{value:.9g}"]
-            for model, own in values.items()
-            for name, value in zip(own.evaluators, own.numbers.tolist(), strict=True)
-        )
+        data = self.data_used()
+        if self.is_tournament:
+            columns = (data.evaluator, *(data.texts[name] for name in ("left", "right", "response")))
+            cells = zip(*([str(c.names[code]) for code in c.codes] for c in columns), strict=True)
+            rows = sorted([*row, finished_at[row[0]]] for row in cells)
+        else:
+            rows = sorted(
+                [model, str(name), finished_at[str(name)], f"{value:.9g}"]
+                for model, own in scores_of(self.answers.method).values(data).items()
+                for name, value in zip(own.evaluators, own.numbers.tolist(), strict=True)
+            )
         return hashlib.sha256(json.dumps(rows).encode()).hexdigest()
 
     def decide(self) -> dict[str, Any]:
         """Return the decision of the next look, which is reached."""
         plan, n = self.plan, self.plan.looks[self.look]
-        self.used = {model: self.dropped.get(model, n) for model in self.counts}
+        self.used = {model: self.dropped.get(model, n) for model in self.models}
         error, data = float(plan.errors[self.look]), self.data_used()
-        usual, repeated = (self._scored(data, level) for level in (plan.level, 1 - error))
+        usual = self._scored(data, plan.level)
         scores = [
-            {"model": row["model"], "score": row["score"], "ci": row["interval"] and row["interval"]["ci"]}
+            {"model": row["model"], "score": row["score"], "ci": (row["interval"] or row)["ci"]}
             for row in usual["models"]
+            if row["model"] != REAL or not self.is_tournament
         ]
-        rows = self._pairs(usual, repeated, error) if plan.aim.kind != HALF_WIDTH else []
-        self.is_over, dropped = self._judge(scores, rows, design_of(data).kind == BETWEEN)
+        rows = self._pairs(usual, self._scored(data, 1 - error), error) if plan.aim.kind != HALF_WIDTH else []
+        if plan.aim.kind == RANKS:
+            scores = [{**row, "ranks": self._ranks(row["model"])} for row in scores]
+        self.is_over, dropped = self._judge(scores, rows)
         self.look += 1
         is_last = self.look == len(plan.looks)
         decision, reason = self._reason(is_last, dropped)
@@ -191,36 +265,55 @@ class _State:
         }
 
     def _scored(self, data: Answers, level: float) -> dict[str, Any]:
-        options = Options(level=level)
-        if self.plan.aim.kind == EQUAL_WITHIN:
-            options = replace(options, margin=self.plan.aim.number or 0.0)
-        return scores_of(data.method).overall(data, options)
+        """Return scores whose intervals of differences are simultaneous at `level`."""
+        if self.is_tournament:  # whose pairs' intervals are each alone
+            scores = scores_of(data.method).overall(data, Options(level=self._alone(level)))
+            pairs = [row for row in scores["pairs"] if REAL not in (row["a"], row["b"])]
+            p = holm([row["p"] for row in pairs])
+            return {**scores, "pairs": [{**row, "p": one} for row, one in zip(pairs, p, strict=True)]}
+        return scores_of(data.method).overall(data, Options(level=level))
+
+    def _alone(self, level: float) -> float:
+        """Return the level of each pair's own interval, where all are simultaneous at `level`."""
+        return simultaneous(level, max(len(self.models) * (len(self.models) - 1) // 2, 1))
 
     def _pairs(
         self, usual: Mapping[str, Any], repeated: Mapping[str, Any], error: float
     ) -> list[dict[str, Any]]:
         """Return the test of each pair that the aim is about, and close those that are decided."""
-        kind, wider = self.plan.aim.kind, {}
-        for row in (repeated["over_pictures"] or repeated)["pairs"]:
-            wider[row["a"], row["b"]] = row["ci"]
-        order = [row["model"] for row in usual["models"]]
-        rows = []
-        for row in (usual["over_pictures"] or usual)["pairs"]:
-            pair = row["a"], row["b"]
-            if not self._counts(pair, order):
+        aim, order = self.plan.aim, [row["model"] for row in usual["models"] if row["model"] in self.models]
+        wider = {_key(row): row["ci"] for row in (repeated["over_pictures"] or repeated)["pairs"]}
+        tested = {_key(row): row for row in (usual["over_pictures"] or usual)["pairs"]}
+        # pairs of models none of whose evaluators differ have no test
+        rows = [
+            tested.get(_key({"a": a, "b": b}), {"a": a, "b": b, **_NO_PAIR})
+            for a, b in combinations(order, 2)
+        ]
+        ps = [row["p"] for row in rows]
+        if aim.kind == EQUAL_WITHIN:
+            ps = holm([self._p_of_equality(row) for row in rows])
+        found = []
+        for row, p in zip(rows, ps, strict=True):
+            pair = _key(row)
+            if not self._counts((row["a"], row["b"]), order):
                 continue
-            p = row["equivalence"]["p_holm"] if kind == EQUAL_WITHIN else row["p"]
-            if p < error:
-                self.closed[pair] = "equal" if kind == EQUAL_WITHIN else "apart"
-            elif kind == FUTILITY and pair not in self.closed and self._is_futile(row, usual):
+            if p is not None:
+                own = repeated_p(self.plan, p, self.look + 1)
+                self.repeated[pair] = min(self.repeated.get(pair, 1.0), own)
+            if p is not None and p < error:
+                self.closed[pair] = "equal" if aim.kind == EQUAL_WITHIN else "apart"
+                is_first = row["difference"] > 0
+                self.ahead.add((row["a"], row["b"]) if is_first else (row["b"], row["a"]))
+            elif aim.kind == FUTILITY and p is not None and pair not in self.closed and self._is_futile(row):
                 self.closed[pair] = "given up"
-            rows.append(
+            found.append(
                 {
-                    "a": pair[0], "b": pair[1], "difference": row["difference"], "ci": row["ci"],
-                    "repeated_ci": wider.get(pair), "p": p, "state": self.closed.get(pair, "open"),
+                    "a": row["a"], "b": row["b"], "difference": row["difference"], "ci": row["ci"],
+                    "repeated_ci": wider.get(pair), "p": p, "repeated_p": self.repeated.get(pair),
+                    "state": self.closed.get(pair, "open"),
                 }
             )  # fmt: skip
-        return rows
+        return found
 
     def _counts(self, pair: Pair, order: Sequence[str]) -> bool:
         """Return whether the aim is about a pair."""
@@ -229,41 +322,60 @@ class _State:
             return abs(order.index(pair[0]) - order.index(pair[1])) == 1
         return wanted == ALL_PAIRS or wanted in pair
 
-    def _is_futile(self, row: Mapping[str, Any], usual: Mapping[str, Any]) -> bool:
-        models, n = len(self.counts), self.plan.looks[self.look]
-        if usual["design"] == BETWEEN:
-            df = row.get("df", sum(self.used.values()) - models)
-            bars = [critical(level, models, np.array(df)) for level in self._levels]
-        else:
-            pairs = models * (models - 1) // 2
-            bars = [np.array(t_quantile(row["df"], simultaneous(level, pairs))) for level in self._levels]
-        variance = ((row["ci"][1] - row["ci"][0]) / 2 / bars[0]) ** 2
-        later = variance * n / self.plan.looks[-1]
-        size, wanted = np.abs(np.array(row["difference"])), self.plan.aim.number or 0.0
-        return bool(conditional_power(size, variance, later, wanted, bars[1]) < FUTILE_BELOW)
+    def _ranks(self, model: str) -> list[int]:
+        """Return the best and the worst rank (from 1) that the pairs that are apart leave to a model."""
+        better, worse = ({pair for pair in self.ahead if pair[side] == model} for side in (1, 0))
+        return [1 + len(better), len(self.models) - len(worse)]
 
-    @property
-    def _levels(self) -> tuple[float, float]:
-        return self.plan.level, 1 - float(self.plan.errors[-1])
+    def _spread(self, row: Mapping[str, Any]) -> tuple[float, float]:
+        """Return the variance of a pair's difference, and its degrees of freedom."""
+        df = row.get("df") or sum(self.used.values()) - len(self.models)  # Tukey's
+        bar = self._bar(self.plan.level, df)
+        return ((row["ci"][1] - row["ci"][0]) / 2 / bar) ** 2, df
+
+    def _bar(self, level: float, df: float) -> float:
+        """Return the critical value of t of a pair among all."""
+        if self.design == BETWEEN:
+            return float(critical(level, len(self.models), np.array(df)))
+        return float(t_quantile(df, self._alone(level)))
+
+    def _p_of_equality(self, row: Mapping[str, Any]) -> float | None:
+        """Return the p-value of two one-sided tests that a pair differs by the margin or more."""
+        if row["ci"] is None:
+            return None
+        variance, df = self._spread(row)
+        beyond = (abs(row["difference"]) - (self.plan.aim.number or 0.0)) / np.sqrt(variance)
+        return float(t_below(beyond, df))
+
+    def _is_futile(self, row: Mapping[str, Any]) -> bool:
+        if row["ci"] is None:
+            return False
+        variance, df = self._spread(row)
+        later = variance * self.plan.looks[self.look] / self.plan.looks[-1]
+        bar = np.array(self._bar(1 - float(self.plan.errors[-1]), df))
+        size, wanted = np.abs(np.array(row["difference"])), self.plan.aim.number or 0.0
+        return bool(conditional_power(size, np.array(variance), np.array(later), wanted, bar) < FUTILE_BELOW)
 
     def _judge(
-        self, scores: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]], may_drop: bool
+        self, scores: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]
     ) -> tuple[bool, list[str]]:
         """Return whether the aim is reached, and the models that are dropped at this look."""
-        if self.plan.aim.kind == HALF_WIDTH:
-            wanted = self.plan.aim.number or 0.0
-            done = {
-                row["model"] for row in scores if row["ci"] and (row["ci"][1] - row["ci"][0]) / 2 <= wanted
-            }
+        aim = self.plan.aim
+        wanted = aim.number or 0.0
+        if aim.kind == HALF_WIDTH:
+            narrow = ((row["model"], row["ci"]) for row in scores)
+            done = {model for model, ci in narrow if ci and (ci[1] - ci[0]) / 2 <= wanted}
+        elif aim.kind == RANKS:
+            done = {row["model"] for row in scores if row["ranks"][1] - row["ranks"][0] < wanted}
         else:
             open_models = {row[side] for row in rows if row["state"] == "open" for side in ("a", "b")}
             tested = {row[side] for row in rows for side in ("a", "b")}
-            done = tested - open_models if self.plan.aim.kind != EQUAL_WITHIN else set()
-            if rows and not open_models:
+            done = tested - open_models if aim.kind != EQUAL_WITHIN else set()
+            if not open_models:
                 return True, []
-        if done >= {*self.counts} - {*self.dropped} and done:
+        if done >= {*self.models} - {*self.dropped} and done:
             return True, []
-        dropped = sorted(done - {*self.dropped}) if may_drop else []
+        dropped = sorted(done - {*self.dropped}) if self.design == BETWEEN else []
         self.dropped |= {model: self.used[model] for model in dropped}
         return False, dropped
 
@@ -284,27 +396,54 @@ class _State:
         return GO_ON, f"the aim {aim} is not reached"
 
 
+def _key(row: Mapping[str, Any]) -> Pair:
+    """Return the models of a pair in the order of their names, since that of scores changes."""
+    first, second = sorted((row["a"], row["b"]))
+    return first, second
+
+
 def _stopped(last: Mapping[str, Any], plan: LookPlan) -> dict[str, Any]:
-    """Return what holds of two models under stopping; other numbers are None.
+    """Return what holds under stopping: of two models `p` and `bias`, of every pair `repeated_p` and `bias`.
 
     `p` counts studies that stop earlier as farther from no difference; `bias` is that of the estimate at the
-    stop if the true difference is the estimate. Both take information to grow with evaluators.
+    stop if the true difference is the estimate. Both take information to grow with evaluators, and are None
+    of more models, whose repeated p-values hold instead.
     """
     stop: dict[str, Any] = {"look": last["look"], "reason": last["reason"], "p": None, "bias": None}
     rows = last["pairs"]
-    if (
-        len(last["evaluators"]) != 2
-        or not plan.aim.tests_differences
-        or not rows
-        or not rows[0]["difference"]
-    ):
+    stop["pairs"] = [
+        {name: row[name] for name in ("a", "b", "difference", "repeated_p")} | {"bias": None, "covers": None}
+        for row in rows
+    ]
+    is_tested = len(last["evaluators"]) == 2 and plan.aim.tests_differences and rows
+    if not is_tested or not rows[0]["difference"] or rows[0]["p"] is None:
         return stop
     (row,), at = rows, last["look"] - 1
     z = float(t_quantile(np.inf, 1 - max(row["p"], _LEAST_P)))
     size = abs(row["difference"])
     information = plan.fractions * (z / size) ** 2 / plan.fractions[at] if z else plan.fractions
-    return {
-        **stop,
-        "p": p_at_stop(information[: at + 1], plan.bounds[:at], z),
-        "bias": bias_at_stop(information, plan.bounds, size) if z else None,
-    }
+    stop["bias"] = stop["pairs"][0]["bias"] = bias_at_stop(information, plan.bounds, size) if z else None
+    return {**stop, "p": p_at_stop(information[: at + 1], plan.bounds[:at], z)}
+
+
+def _add_bias(pairs: Sequence[dict[str, Any]], data: Answers, plan: LookPlan) -> None:
+    """Add to each pair its bias, and how often its usual interval covers, in studies like this one.
+
+    They are simulated with the scores and variances that were found, as far as a plan can be made of them.
+    """
+    try:
+        spreads = scores_of(data.method).spreads(data)
+    except InvalidInput:  # an evaluator with one answer
+        return
+    spreads = [spread for spread in spreads if spread.part == 1 and spread.varies]
+    aim = plan.aim if plan.aim.pairs in (ALL_PAIRS, NEIGHBOURS) else replace(plan.aim, pairs="")
+    first = [spread for spread in spreads if spread.model == plan.aim.pairs]
+    spreads = first + [spread for spread in spreads if spread not in first]
+    names = [spread.model for spread in spreads]
+    if not {row[side] for row in pairs for side in ("a", "b")} <= {*names}:
+        return
+    found = at_stop(spreads, replace(plan, aim=aim), _STUDIES)
+    for k, pair in enumerate(combinations(names, 2)):
+        for row in pairs:
+            if {row["a"], row["b"]} == {*pair}:
+                row |= {name: found[name][k] for name in ("bias", "covers")}

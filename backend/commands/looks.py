@@ -53,5 +53,6 @@ def looks(
             if isinstance(source, Path)
             else times_of_study(setup.store, source, simulated)
         )
-        made = decisions(answers_named(setup, what, is_file, simulated), times, wanted)
+        models = () if isinstance(source, Path) else tuple(source.models)
+        made = decisions(answers_named(setup, what, is_file, simulated), times, wanted, models)
     click.echo(json.dumps(made, indent=2, allow_nan=False) if as_json else as_table(made))

@@ -12,20 +12,25 @@ def as_table(made: Mapping[str, Any]) -> str:
         f"looks at {', '.join(map(str, plan['looks']))} evaluators of each model; aim {plan['aim']}{kind}"
     ]
     for look in made["looks"]:
-        lines += ["", *_look(look)]
+        lines += ["", *_look(look, 2 if made["method"] == "tournament" else 1)]
     lines += ["", *_after(made), f"plan {made['digest'][:12]}, answers {(made['data'] or 'none')[:12]}"]
     return "\n".join(lines)
 
 
-def _look(look: Mapping[str, Any]) -> Iterator[str]:
+def _look(look: Mapping[str, Any], digits: int) -> Iterator[str]:
     counts = ", ".join(f"{count} of {model}" for model, count in look["evaluators"].items())
     yield f"look {look['look']} ({counts}; p below {look['error']:.4f}): {look['decision']}: {look['reason']}"
     for row in look["scores"]:
-        yield f"  {row['model']}: {row['score']:.1f} {_ends(row['ci'])}"
+        ranks = f", rank {row['ranks'][0]} to {row['ranks'][1]}" if "ranks" in row else ""
+        yield f"  {row['model']}: {row['score']:.{digits}f} {_ends(row['ci'], digits)}{ranks}"
     for row in look["pairs"]:
+        pair = f"  {row['a']} - {row['b']}: "
+        if row["p"] is None:
+            yield f"{pair}no test, as no evaluators differ: {row['state']}"
+            continue
         yield (
-            f"  {row['a']} - {row['b']}: {row['difference']:+.1f}, p {row['p']:.4f}, usual interval "
-            f"{_ends(row['ci'])}, repeated {_ends(row['repeated_ci'])}: {row['state']}"
+            f"{pair}{row['difference']:+.{digits}f}, p {row['p']:.4f}, usual interval "
+            f"{_ends(row['ci'], digits)}, repeated {_ends(row['repeated_ci'], digits)}: {row['state']}"
         )
 
 
@@ -39,9 +44,18 @@ def _after(made: Mapping[str, Any]) -> Iterator[str]:
     yield f"stopped at look {stopped['look']}{saved}"
     yield "the repeated interval holds whenever a study stops; the usual one is a little short after looks"
     if stopped["p"] is not None:
-        bias = "" if stopped["bias"] is None else f"; the difference is about {stopped['bias']:.1f} too large"
+        bias = "" if stopped["bias"] is None else f"; the difference is about {stopped['bias']:.2g} too large"
         yield f"p under stopping {stopped['p']:.4f}{bias}"
+    elif any(row["repeated_p"] is not None for row in stopped["pairs"]):
+        yield "repeated p-values, which hold for all pairs whyever the study stopped:"
+        for row in stopped["pairs"]:
+            if row["repeated_p"] is None:
+                continue
+            more = ""
+            if row["bias"] is not None:
+                more = f"; in such studies bias {row['bias']:+.2g}, usual intervals cover {row['covers']:.1%}"
+            yield f"  {row['a']} - {row['b']}: {row['repeated_p']:.4f}{more}"
 
 
-def _ends(ci: Sequence[float] | None) -> str:
-    return "(no interval)" if ci is None else f"({ci[0]:.1f} to {ci[1]:.1f})"
+def _ends(ci: Sequence[float] | None, digits: int) -> str:
+    return "(no interval)" if ci is None else f"({ci[0]:.{digits}f} to {ci[1]:.{digits}f})"

@@ -222,7 +222,14 @@ def _differences(
         cis = _intervals(apart, strengths.is_estimated[a] & strengths.is_estimated[b], level)
         ps = [None if np.isnan(p) else p for p in apart.p().tolist()]
     return [
-        {"a": names[first], "b": names[second], "difference": difference, "ci": ci, "p": p}
+        {
+            "a": names[first],
+            "b": names[second],
+            "difference": difference,
+            "ci": ci,
+            "p": p,
+            "df": strengths.df,
+        }
         for first, second, difference, ci, p in zip(a, b, differences.tolist(), cis, ps, strict=True)
     ]
 

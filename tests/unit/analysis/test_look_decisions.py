@@ -7,11 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats
 
 from backend.analysis.look_decisions import decisions
 from backend.analysis.planning.boundaries import stops
 from backend.analysis.planning.looks import LookPlan, aim_of
+from backend.analysis.table.response_rows import answers_of
+from backend.analysis.table.response_table import filter_rows
 from backend.cli import main
 from backend.responses.finishing_times import times_of_file
 from backend.responses.readers import read_answers
@@ -147,6 +151,128 @@ def test_p_under_stopping_counts_the_looks_before(tmp_path):
     z = stats.norm.isf(found["looks"][-1]["pairs"][0]["p"] / 2)
 
     assert found["stopped"]["p"] == pytest.approx(stops(plan.fractions, [*plan.bounds[:2], z]).rejects)
+
+
+def answers_of_rows(rows):
+    names = ("model", "evaluator", "truth", "response", "stimulus", "at")
+    times = {row[1]: row[5] for row in rows}
+    return answers_of([dict(zip(names, row, strict=True)) for row in rows], "infinity"), times
+
+
+@given(st.integers(0, 10**6), st.sampled_from(["apart", "half-width=8", "futility=20", "ranks"]))
+@settings(max_examples=4, deadline=None)
+def test_looking_after_each_evaluator_changes_no_decision(seed, aim):
+    rng = np.random.default_rng(seed)
+    rates = dict(zip("abc", rng.uniform(0.2, 0.6, 3), strict=True))
+    rows = rows_of({name: wrong_counts(rate, 7, seed + k) for k, (name, rate) in enumerate(rates.items())})
+    plan, (answers, times) = LookPlan((5, 7), aim_of(aim)), answers_of_rows(rows)
+    ended = np.array([times[name] for name in answers.evaluator.names])[answers.evaluator.codes]
+
+    seen = [
+        decisions(filter_rows(answers, ended <= at), times, plan, tuple("abc"), with_bias=False)["looks"]
+        for at in sorted({*ended})[::2]
+    ]
+    shuffled, _ = answers_of_rows([rows[k] for k in rng.permutation(len(rows))])
+    again = decisions(shuffled, times, plan, with_bias=False)["looks"]
+
+    assert seen[0] == []
+    for looks in seen:
+        assert looks == again[: len(looks)]
+
+
+def test_a_look_waits_for_models_that_nobody_has_judged_yet(tmp_path):
+    path = written(tmp_path, rows_of(FAR))
+
+    found = decisions(read_answers(path, True), times_of_file(path), LookPlan((5, 10)), ("gan", "vae", "new"))
+
+    assert (found["looks"], found["waits_for"]) == ([], {"new": 5})
+
+
+def test_a_repeated_p_is_below_the_error_exactly_where_a_pair_is_apart(tmp_path):
+    four = {f"m{k}": wrong_counts(rate, 15, 10 + k) for k, rate in enumerate((0.25, 0.4, 0.45, 0.6))}
+
+    found = decided(written(tmp_path, rows_of(four)))
+
+    states = {(row["a"], row["b"]): row["state"] for row in found["looks"][-1]["pairs"]}
+    assert {*states.values()} == {"apart", "open"}
+    for row in found["stopped"]["pairs"]:
+        assert (row["repeated_p"] < 0.05) == (states[row["a"], row["b"]] == "apart")
+        assert abs(row["bias"]) < 3
+        assert 0.9 < row["covers"] < 0.99
+    assert found["stopped"]["p"] is None
+
+
+def test_a_pair_that_changes_its_order_stays_decided(tmp_path):
+    """gan is ahead at the first look and behind at the second; the pair is given up at the first."""
+    turns = {
+        "gan": [3, 15, 4, 14, 10, 3, 15, 4, 14, 7],
+        "vae": [15, 3, 14, 4, 9, 19, 19, 19, 19, 19],
+        "far": [20, 19] * 5,
+    }
+
+    first, second = decided(written(tmp_path, rows_of(turns)), (5, 10, 30), "futility=5")["looks"]
+
+    pairs = [{frozenset((row["a"], row["b"])): row for row in look["pairs"]} for look in (first, second)]
+    both = frozenset(("gan", "vae"))
+    assert pairs[0][both]["a"] != pairs[1][both]["a"]
+    assert pairs[0][both]["state"] == pairs[1][both]["state"] == "given up"
+
+
+def test_evaluators_of_several_models_are_compared_within_and_none_is_dropped(tmp_path):
+    rows = rows_of({"gan": SAME["gan"], "vae": [w + 3 for w in SAME["gan"]], "wae": SAME["gan"][::-1]})
+    rows = [[row[0], f"p{int(row[1][3:]):02}", *row[2:]] for row in rows]
+
+    found = decided(written(tmp_path, rows), aim="apart=vae")
+
+    assert found["looks"][-1]["decision"] == "stop"
+    assert all(not look["dropped"] for look in found["looks"])
+    assert found["looks"][-1]["evaluators"] == dict.fromkeys(("gan", "vae", "wae"), 15 - found["saved"])
+
+
+def tournament(strengths, people, pairs, seed):
+    """Return responses of people who prefer the stronger model with the logistic probability."""
+    rng, rows = np.random.default_rng(seed), []
+    for i in range(people):
+        for k in range(pairs):
+            left, right = rng.permutation([*strengths])[:2]
+            wins = rng.random() < 1 / (1 + np.exp(strengths[right] - strengths[left]))
+            at = f"2026-01-{i + 1:02}T00:{k:02}:00+00:00"
+            rows.append(
+                [
+                    ", ".join(sorted((left, right))),
+                    f"p{i:02}",
+                    "",
+                    "left" if wins else "right",
+                    left,
+                    right,
+                    at,
+                ]
+            )
+    return rows
+
+
+def test_a_tournament_stops_once_its_ranks_are_known():
+    rows = tournament({"a": 2.0, "b": 0.0, "c": -2.0}, 15, 30, 1)
+    orders = (range(len(rows)), np.random.default_rng(0).permutation(len(rows)))
+    header = ("model", "evaluator", "truth", "response", "left", "right", "method")
+    data = [
+        answers_of(
+            [dict(zip(header, [*rows[k][:6], "tournament"], strict=True)) for k in order], "tournament"
+        )
+        for order in orders
+    ]
+    times = {row[1]: row[6] for row in sorted(rows, key=lambda row: row[6])}
+
+    found, again = (decisions(one, times, LookPlan((5, 10, 15), aim_of("ranks"))) for one in data)
+
+    assert found["looks"][-1]["decision"] == "stop"
+    assert found["saved"] == 15 - found["looks"][-1]["evaluators"]["a"] > 0
+    assert {row["model"]: row["ranks"] for row in found["looks"][-1]["scores"]} == {
+        "a": [1, 1],
+        "b": [2, 2],
+        "c": [3, 3],
+    }
+    assert (again["data"], again["looks"]) == (found["data"], found["looks"])
 
 
 @pytest.mark.parametrize(
