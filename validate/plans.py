@@ -39,6 +39,8 @@ class Cell:
     evaluators: int
     models: int
     study: Callable[[np.random.Generator], Outcome]
+    answers: Callable[[np.random.Generator], Answers] | None = None
+    """Returns the answers of such a study, of constant stimuli."""
 
 
 def mixed(models: int, at_once: int, evaluators: int, pool: int, pictures_sd: float, apart: float) -> Cell:
@@ -95,7 +97,7 @@ def exposures(evaluators: int, pool: int, pictures_sd: float, apart: float) -> C
     spread = _known(float(shares.mean()), within, observed, of_picture, pool)
     difference = 100 * float(of_other.mean() - shares.mean())
     name = f"constant stimuli, pictures SD {pictures_sd:g}, {pool} a side"
-    return Cell(name, spread, difference, evaluators, 2, partial(_outcome, study))
+    return Cell(name, spread, difference, evaluators, 2, partial(_outcome, study), study)
 
 
 def tournament(

@@ -14,6 +14,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -22,6 +23,7 @@ import numpy as np
 from backend.analysis.distributions.inference import holm, simultaneous, t_below, t_quantile
 from backend.analysis.judgment_scores import scores_of
 from backend.analysis.planning.boundaries import bias_at_stop, p_at_stop
+from backend.analysis.planning.family_errors import family_errors, repeated_p
 from backend.analysis.planning.look_studies import conditional_power
 from backend.analysis.planning.looks import (
     ALL_PAIRS,
@@ -34,7 +36,6 @@ from backend.analysis.planning.looks import (
     LookPlan,
 )
 from backend.analysis.planning.power import critical
-from backend.analysis.planning.repeated_p import repeated_p
 from backend.analysis.planning.simulated_looks import at_stop
 from backend.analysis.scores import Options
 from backend.analysis.table.designs import BETWEEN, WITHIN, design_of
@@ -177,10 +178,20 @@ class _State:
     def is_tournament(self) -> bool:
         return judgment_of(self.answers.method).counts_pairs
 
-    @property
+    @cached_property
     def design(self) -> str:
         """Who judges which models (`designs.py`)."""
         return WITHIN if self.is_tournament else design_of(self.answers).kind
+
+    @property
+    def is_tukey(self) -> bool:
+        """Whether p-values of pairs are Tukey's; else they are Holm's."""
+        return self.design == BETWEEN
+
+    @cached_property
+    def errors(self) -> np.ndarray:
+        """The p for all pairs below which each look stops."""
+        return family_errors(self.plan, len(self.models), self.is_tukey)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -238,14 +249,14 @@ class _State:
         """Return the decision of the next look, which is reached."""
         plan, n = self.plan, self.plan.looks[self.look]
         self.used = {model: self.dropped.get(model, n) for model in self.models}
-        error, data = float(plan.errors[self.look]), self.data_used()
-        usual = self._scored(data, plan.level)
+        error, data = float(self.errors[self.look]), self.data_used()
+        found = self._scored(data)
         scores = [
             {"model": row["model"], "score": row["score"], "ci": (row["interval"] or row)["ci"]}
-            for row in usual["models"]
+            for row in found["models"]
             if row["model"] != REAL or not self.is_tournament
         ]
-        rows = self._pairs(usual, self._scored(data, 1 - error), error) if plan.aim.kind != HALF_WIDTH else []
+        rows = self._pairs(found, error) if plan.aim.kind != HALF_WIDTH else []
         if plan.aim.kind == RANKS:
             scores = [{**row, "ranks": self._ranks(row["model"])} for row in scores]
         self.is_over, dropped = self._judge(scores, rows)
@@ -264,26 +275,23 @@ class _State:
             "reason": reason,
         }
 
-    def _scored(self, data: Answers, level: float) -> dict[str, Any]:
-        """Return scores whose intervals of differences are simultaneous at `level`."""
-        if self.is_tournament:  # whose pairs' intervals are each alone
-            scores = scores_of(data.method).overall(data, Options(level=self._alone(level)))
-            pairs = [row for row in scores["pairs"] if REAL not in (row["a"], row["b"])]
-            p = holm([row["p"] for row in pairs])
-            return {**scores, "pairs": [{**row, "p": one} for row, one in zip(pairs, p, strict=True)]}
-        return scores_of(data.method).overall(data, Options(level=level))
+    def _scored(self, data: Answers) -> dict[str, Any]:
+        """Return scores, whose p-values of pairs are for all of them together, and so are their intervals."""
+        found = scores_of(data.method).overall(data, Options(level=self.plan.level))
+        if not self.is_tournament:
+            return found
+        pairs = [row for row in found["pairs"] if REAL not in (row["a"], row["b"])]  # each alone
+        p = holm([row["p"] for row in pairs])
+        return {**found, "pairs": [{**row, "p": one} for row, one in zip(pairs, p, strict=True)]}
 
     def _alone(self, level: float) -> float:
         """Return the level of each pair's own interval, where all are simultaneous at `level`."""
         return simultaneous(level, max(len(self.models) * (len(self.models) - 1) // 2, 1))
 
-    def _pairs(
-        self, usual: Mapping[str, Any], repeated: Mapping[str, Any], error: float
-    ) -> list[dict[str, Any]]:
+    def _pairs(self, scores: Mapping[str, Any], error: float) -> list[dict[str, Any]]:
         """Return the test of each pair that the aim is about, and close those that are decided."""
-        aim, order = self.plan.aim, [row["model"] for row in usual["models"] if row["model"] in self.models]
-        wider = {_key(row): row["ci"] for row in (repeated["over_pictures"] or repeated)["pairs"]}
-        tested = {_key(row): row for row in (usual["over_pictures"] or usual)["pairs"]}
+        aim, order = self.plan.aim, [row["model"] for row in scores["models"] if row["model"] in self.models]
+        tested = {_key(row): row for row in (scores["over_pictures"] or scores)["pairs"]}
         # pairs of models none of whose evaluators differ have no test
         rows = [
             tested.get(_key({"a": a, "b": b}), {"a": a, "b": b, **_NO_PAIR})
@@ -298,7 +306,7 @@ class _State:
             if not self._counts((row["a"], row["b"]), order):
                 continue
             if p is not None:
-                own = repeated_p(self.plan, p, self.look + 1)
+                own = repeated_p(self.plan, len(self.models), self.is_tukey, p, self.look + 1)
                 self.repeated[pair] = min(self.repeated.get(pair, 1.0), own)
             if p is not None and p < error:
                 self.closed[pair] = "equal" if aim.kind == EQUAL_WITHIN else "apart"
@@ -309,8 +317,8 @@ class _State:
             found.append(
                 {
                     "a": row["a"], "b": row["b"], "difference": row["difference"], "ci": row["ci"],
-                    "repeated_ci": wider.get(pair), "p": p, "repeated_p": self.repeated.get(pair),
-                    "state": self.closed.get(pair, "open"),
+                    "repeated_ci": self._repeated_ci(row, error), "p": p,
+                    "repeated_p": self.repeated.get(pair), "state": self.closed.get(pair, "open"),
                 }
             )  # fmt: skip
         return found
@@ -330,14 +338,23 @@ class _State:
     def _spread(self, row: Mapping[str, Any]) -> tuple[float, float]:
         """Return the variance of a pair's difference, and its degrees of freedom."""
         df = row.get("df") or sum(self.used.values()) - len(self.models)  # Tukey's
-        bar = self._bar(self.plan.level, df)
+        level = self.plan.level
+        bar = t_quantile(df, level) if self.is_tournament else self._bar(level, df)
         return ((row["ci"][1] - row["ci"][0]) / 2 / bar) ** 2, df
 
     def _bar(self, level: float, df: float) -> float:
         """Return the critical value of t of a pair among all."""
-        if self.design == BETWEEN:
+        if self.is_tukey:
             return float(critical(level, len(self.models), np.array(df)))
         return float(t_quantile(df, self._alone(level)))
+
+    def _repeated_ci(self, row: Mapping[str, Any], error: float) -> list[float] | None:
+        """Return the interval of a difference at the level of the look, for all pairs together."""
+        if row["ci"] is None:
+            return None
+        variance, df = self._spread(row)
+        half = self._bar(1 - error, df) * float(np.sqrt(variance))
+        return [row["difference"] - half, row["difference"] + half]
 
     def _p_of_equality(self, row: Mapping[str, Any]) -> float | None:
         """Return the p-value of two one-sided tests that a pair differs by the margin or more."""
@@ -352,7 +369,7 @@ class _State:
             return False
         variance, df = self._spread(row)
         later = variance * self.plan.looks[self.look] / self.plan.looks[-1]
-        bar = np.array(self._bar(1 - float(self.plan.errors[-1]), df))
+        bar = np.array(self._bar(1 - float(self.errors[-1]), df))
         size, wanted = np.abs(np.array(row["difference"])), self.plan.aim.number or 0.0
         return bool(conditional_power(size, np.array(variance), np.array(later), wanted, bar) < FUTILE_BELOW)
 
@@ -375,7 +392,7 @@ class _State:
                 return True, []
         if done >= {*self.models} - {*self.dropped} and done:
             return True, []
-        dropped = sorted(done - {*self.dropped}) if self.design == BETWEEN else []
+        dropped = sorted(done - {*self.dropped}) if self.is_tukey else []
         self.dropped |= {model: self.used[model] for model in dropped}
         return False, dropped
 

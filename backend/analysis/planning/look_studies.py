@@ -26,6 +26,7 @@ from backend.analysis.distributions.inference import (
     two_sided_p,
     wilson,
 )
+from backend.analysis.planning.family_errors import family_errors
 from backend.analysis.planning.looks import (
     ALL_PAIRS,
     EQUAL_WITHIN,
@@ -77,6 +78,7 @@ class Studies:
         self.i, self.j = np.array([*combinations(range(len(spreads)), 2)]).T
         self.at_once = min(self.first.models, len(spreads))
         self.is_tournament = self.first.scale == "log-odds"
+        self.errors = family_errors(plan, len(spreads), is_tukey=self.at_once == 1)
         rng = np.random.default_rng(_SEED)
         first = self.first
         self._wider = first.df / rng.chisquare(first.df, size)
@@ -352,7 +354,7 @@ class Studies:
 
     def _reached(self, at: np.ndarray, look: int) -> np.ndarray:
         """Return which pairs are shown to differ, or to be equal: shape (studies, pairs)."""
-        aim, error = self.plan.aim, float(self.plan.errors[look])
+        aim, error = self.plan.aim, float(self.errors[look])
         apart, both = self._apart(at)
         root = np.sqrt(np.maximum(both.variance, 1e-12))
         if aim.kind == EQUAL_WITHIN:
@@ -365,7 +367,7 @@ class Studies:
     def _is_futile(self, at: np.ndarray, look: int) -> np.ndarray:
         """Return which pairs would hardly be found to differ if they did (Lan, Simon and Halperin, 1982)."""
         apart, now = self._apart(at)
-        later, error = self._apart(at, planned=True)[1], float(self.plan.errors[-1])
+        later, error = self._apart(at, planned=True)[1], float(self.errors[-1])
         bar = (
             t_quantile(later.df, simultaneous(1 - error, len(self.i)))
             if self.at_once > 1
@@ -402,7 +404,7 @@ class Studies:
         error = np.abs(apart - true) / np.sqrt(np.maximum(both.variance, 1e-12))
         at = np.minimum(np.maximum(frozen[:, self.i], frozen[:, self.j]), end[:, None])
         repeated = np.empty_like(error)
-        for look, nominal in enumerate(self.plan.errors):
+        for look, nominal in enumerate(self.errors):
             here = at == look
             repeated[here] = t_quantile(np.broadcast_to(both.df, error.shape)[here], 1 - nominal)
         return Stopped(

@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from backend.analysis.planning.costs import Costs
+from backend.analysis.planning.family_errors import family_errors
 from backend.analysis.planning.look_studies import STUDIES, Studies
 from backend.analysis.planning.looks import (
     EQUAL_WITHIN,
@@ -58,18 +59,19 @@ def compare_plans(
         raise InvalidInput(f"difference must be a number above 0, not {difference:g}")
     if models < 2:
         raise InvalidInput(f"models that are to differ must be 2 or more, not {models}")
+    errors = family_errors(plan, models, is_tukey=min(spreads[0].models, models) == 1)
     return {
         "method": method,
         "unit": spreads[0].scale,
         "plan": {**asdict(plan), "aim": str(plan.aim), "digest": plan.digest},
         "z": plan.bounds.tolist() if plan.aim.kind != HALF_WIDTH else None,
-        "errors": plan.errors.tolist(),
+        "errors": errors.tolist(),
         "difference": difference,
         "models": models,
         "power": power,
         "studies": STUDIES,
         "rows": [_compared(spread, plan, costs, difference, models, power) for spread in spreads],
-        "assumptions": [*_assumptions(plan, difference, models, power, spreads[0])],
+        "assumptions": [*_assumptions(plan, errors.tolist(), difference, models, power, spreads[0])],
     }
 
 
@@ -103,7 +105,7 @@ def in_study(
 
 
 def _assumptions(
-    plan: LookPlan, difference: float, models: int, power: float, spread: Spread
+    plan: LookPlan, errors: Sequence[float], difference: float, models: int, power: float, spread: Spread
 ) -> Iterator[str]:
     """Yield what the numbers of a comparison mean, as sentences."""
     units = UNITS[spread.scale]
@@ -119,7 +121,7 @@ def _assumptions(
             "when its own is, and each look has the usual interval"
         )
         return
-    nominal = ", ".join(f"{error:.4f}" for error in plan.errors)
+    nominal = ", ".join(f"{error:.4f}" for error in errors)
     yield f"a look stops at p below {nominal} (spending {plan.spending}, {100 * (1 - plan.level):g}% in all)"
     if plan.aim.kind == EQUAL_WITHIN:
         yield (
