@@ -201,12 +201,13 @@ def scored() -> Iterator[str]:
 
 
 def scored_line(kind: scored_looks.Kind, row: dict[str, dict]) -> str:
-    (looks, fixed), apart = (row["equal"][name] for name in ("looks", "fixed")), row["apart"]
-    error = 100 * math.sqrt(looks["error"] * (1 - looks["error"]) / kind.equal)
+    looks, fixed, more = (row["equal"][name] for name in ("looks", "fixed", "more"))
+    apart = row["apart"]
     is_off = abs(looks["covers"] - fixed["covers"]) > 0.015
     return (
-        f"| {kind.name} | {_bold(_both(looks, fixed, 'error'), looks['error'] - fixed['error'] > 0.005)} "
-        f"| {error:.1f} | {_both(apart['looks'], apart['fixed'], 'found')} "
+        f"| {kind.name} | {kind.equal} | {_bold(_both(looks, fixed, 'error'), more['error'] > 0.005)} "
+        f"| {100 * more['error']:+.1f} ({100 * more['se']:.1f}) "
+        f"| {_both(apart['looks'], apart['fixed'], 'found')} "
         f"| {_bold(_both(looks, fixed, 'covers'), is_off)} | {looks['pair covers']:.1%} "
         f"| {1 - apart['looks']['evaluators'] / scored_looks.LOOKS[-1]:.0%} |"
     )

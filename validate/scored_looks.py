@@ -10,6 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +22,10 @@ from validate import judged, mixed_sessions, plans, tournaments
 from validate.studies import TimePopulation
 
 LOOKS, LEVEL = (10, 20, 30), 0.95
-EQUAL, APART = 1000, 300
+EQUAL, APART = 400, 100
 """Studies of a kind whose models are equal (if not stated), and whose first model differs."""
 _AT_ONCE = 50
+SHOWN = ("error", "found", "covers", "pair covers", "evaluators")
 Drawn = tuple[Answers, dict[str, float]]
 """A study's answers, and the true score of each model."""
 
@@ -92,7 +94,7 @@ KINDS = (
     Kind("sessions of 2 of 4 models, 150 pictures a side", partial(infinity, 4, 2, 150), 0.16),
     Kind("constant stimuli, 2 models, 150 pictures a side", partial(exposures, 150), 0.06),
     Kind("pairs, 2 models, 150 pictures a side", partial(pairs, 150), 0.08),
-    Kind("HYPE-time, 2 models, 300 pictures a side", partial(time, 300), 0.4, 500),
+    Kind("HYPE-time, 2 models, 300 pictures a side", partial(time, 300), 0.4, 150),
     Kind("tournament, 4 models, 150 pictures of each", partial(tournament, 4, 150), 0.5),
 )
 
@@ -101,21 +103,30 @@ def outcome(kind: Kind, step: float, plan: LookPlan, rng: np.random.Generator) -
     """Return what a plan and its fixed one show of one study: of each `error`, `found` and so on."""
     answers, true = kind.draw(step, rng)
     finished = {str(name): f"{rng.random():.12f}" for name in answers.evaluator.names}
-    found: dict[str, list[float]] = {}
-    for name, one in (("fixed", replace(plan, looks=plan.looks[-1:])), ("looks", plan)):
-        last = decisions(answers, finished, one, tuple(true), with_bias=False)["looks"][-1]
-        first, second = [*true][:2]
-        (pair,) = (row for row in last["pairs"] if {row["a"], row["b"]} == {first, second})
-        sign = 1 if pair["a"] == first else -1
-        low, high = sorted(sign * end for end in pair["ci"])
-        apart = {frozenset((row["a"], row["b"])) for row in last["pairs"] if row["state"] == "apart"}
-        equal = [set(one) for one in apart if len({true[model] for model in one}) == 1]
-        covers = [row["ci"][0] <= true[row["model"]] <= row["ci"][1] for row in last["scores"]]
-        found[name] = [
-            bool(equal), pair["state"] == "apart", float(np.mean(covers)),
-            low <= true[first] - true[second] <= high, sum(last["evaluators"].values()) / len(true),
-        ]  # fmt: skip
-    return found
+    decided = partial(decisions, answers, finished, models=tuple(true), with_bias=False)
+    last = decided(plan)["looks"][-1]
+    n, whole = plan.looks[-1], last
+    if {*last["evaluators"].values()} != {n}:
+        whole = decided(replace(plan, looks=(n,)))["looks"][-1]
+    fixed = [{**row, "state": "apart" if row["p"] < 1 - LEVEL else "open"} for row in whole["pairs"]]
+    return {
+        "looks": _shown(last["pairs"], last, true),
+        "fixed": _shown(fixed, whole, true),
+    }
+
+
+def _shown(pairs: list[dict[str, Any]], look: dict[str, Any], true: dict[str, float]) -> list[float]:
+    """Return `SHOWN` of a study that ends with a look."""
+    first, second = [*true][:2]
+    (pair,) = (row for row in pairs if {row["a"], row["b"]} == {first, second})
+    sign = 1 if pair["a"] == first else -1
+    low, high = sorted(sign * end for end in pair["ci"])
+    apart = [(row["a"], row["b"]) for row in pairs if row["state"] == "apart"]
+    covers = [row["ci"][0] <= true[row["model"]] <= row["ci"][1] for row in look["scores"]]
+    return [
+        any(true[a] == true[b] for a, b in apart), pair["state"] == "apart", float(np.mean(covers)),
+        low <= true[first] - true[second] <= high, sum(look["evaluators"].values()) / len(true),
+    ]  # fmt: skip
 
 
 def row_of(kind: Kind, workers: ProcessPoolExecutor, spending: str = "obrien-fleming") -> dict[str, dict]:
@@ -125,15 +136,11 @@ def row_of(kind: Kind, workers: ProcessPoolExecutor, spending: str = "obrien-fle
         parts = range(0, studies, _AT_ONCE)
         found = [one for part in workers.map(partial(_part, kind, step, plan), parts) for one in part]
         rows[name] = {
-            which: dict(
-                zip(
-                    ("error", "found", "covers", "pair covers", "evaluators"),
-                    np.mean([one[which] for one in found], axis=0).tolist(),
-                    strict=True,
-                )
-            )
+            which: dict(zip(SHOWN, np.mean([one[which] for one in found], axis=0).tolist(), strict=True))
             for which in ("fixed", "looks")
         }
+        more = np.array([one["looks"][0] - one["fixed"][0] for one in found])
+        rows[name]["more"] = {"error": float(more.mean()), "se": float(more.std() / math.sqrt(len(more)))}
     return rows
 
 

@@ -45,7 +45,7 @@ from backend.experiment.records import REAL
 from backend.foundation.errors import InvalidInput
 
 GO_ON, DROP, STOP = "go on", "drop", "stop"
-_LEAST_P = 1e-15
+_LEAST_P, _RESAMPLES = 1e-15, 2
 _STUDIES = 1000
 """Simulated studies for the bias of several models at the stop."""
 _NO_PAIR = {"difference": None, "ci": None, "p": None, "df": None}
@@ -252,7 +252,7 @@ class _State:
         error, data = float(self.errors[self.look]), self.data_used()
         found = self._scored(data)
         scores = [
-            {"model": row["model"], "score": row["score"], "ci": (row["interval"] or row)["ci"]}
+            {"model": row["model"], "score": row["score"], "ci": self._ci(row)}
             for row in found["models"]
             if row["model"] != REAL or not self.is_tournament
         ]
@@ -275,11 +275,19 @@ class _State:
             "reason": reason,
         }
 
+    def _ci(self, row: Mapping[str, Any]) -> list[float] | None:
+        """Return the interval of a score over evaluators and pictures; None if it has none."""
+        found: list[float] | None = (
+            row["ci"] if self.is_tournament else row["interval"] and row["interval"]["ci"]
+        )
+        return found
+
     def _scored(self, data: Answers) -> dict[str, Any]:
         """Return scores, whose p-values of pairs are for all of them together, and so are their intervals."""
-        found = scores_of(data.method).overall(data, Options(level=self.plan.level))
-        if not self.is_tournament:
-            return found
+        how, level = scores_of(data.method), self.plan.level
+        if not self.is_tournament:  # no decision rests on the papers' bootstrap, which takes half of the time
+            return how.overall(data, Options(level=level, iterations=_RESAMPLES))
+        found = how.overall(data, Options(level=level))
         pairs = [row for row in found["pairs"] if REAL not in (row["a"], row["b"])]  # each alone
         p = holm([row["p"] for row in pairs])
         return {**found, "pairs": [{**row, "p": one} for row, one in zip(pairs, p, strict=True)]}
@@ -439,7 +447,9 @@ def _stopped(last: Mapping[str, Any], plan: LookPlan) -> dict[str, Any]:
     z = float(t_quantile(np.inf, 1 - max(row["p"], _LEAST_P)))
     size = abs(row["difference"])
     information = plan.fractions * (z / size) ** 2 / plan.fractions[at] if z else plan.fractions
-    stop["bias"] = stop["pairs"][0]["bias"] = bias_at_stop(information, plan.bounds, size) if z else None
+    stop["bias"] = stop["pairs"][0]["bias"] = (
+        float(bias_at_stop(information, plan.bounds, size)) if z else None
+    )
     return {**stop, "p": p_at_stop(information[: at + 1], plan.bounds[:at], z)}
 
 

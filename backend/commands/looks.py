@@ -22,7 +22,7 @@ from backend.commands.setup import (
 @option("--plan", "Evaluators of each model at each look.", metavar="15,20,25,30", required=True)
 @option(
     "--aim",
-    "apart, apart=neighbours, apart=MODEL, half-width=H, equal-within=M or futility=D.",
+    "apart, apart=neighbours, apart=MODEL, ranks=R, half-width=H, equal-within=M or futility=D.",
     metavar="AIM",
     default="apart",
 )

@@ -59,7 +59,7 @@ _SPENDING = ("obrien-fleming", "obrien-fleming-whole", "pocock")
 @option("--looks", "Evaluators of each model at each look: compare with a fixed plan.", metavar="15,20,25,30")
 @option(
     "--aim",
-    "With --looks: apart (default; apart=neighbours), half-width=H, equal-within=M, futility=D.",
+    "With --looks: apart (default; apart=neighbours), ranks=R, half-width=H, equal-within=M, futility=D.",
     metavar="AIM",
 )
 @option("--spending", "With --looks: how the error is spread over them.", click.Choice(_SPENDING))

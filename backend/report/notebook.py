@@ -247,7 +247,7 @@ def plan(
     from backend.analysis.planned_spreads import spreads_of, without_pilot
     from backend.analysis.planning import plan as planning
     from backend.analysis.planning.boundaries import OBRIEN_FLEMING
-    from backend.analysis.planning.looks import APART, LookPlan, aim_of
+    from backend.analysis.planning.looks import APART, HALF_WIDTH, LookPlan, aim_of
     from backend.analysis.planning.simulated_looks import compare_plans, in_study
 
     notes: tuple[str, ...] = ()
@@ -272,12 +272,18 @@ def plan(
         if width is not None:
             raise InvalidInput("looks have an aim of their own, such as half-width=5, not a width")
         chosen = LookPlan(tuple(looks), aim_of(aim or APART), spending or OBRIEN_FLEMING, level)
+        usual_difference = planning.planning_of(name).difference
+        if usual_difference is None and chosen.aim.kind != HALF_WIDTH:
+            raise InvalidInput(
+                f"{name} has no test between sets, since which picture is p1 has no meaning; "
+                "the aim of its looks is a half-width, such as half-width=5"
+            )
         made = compare_plans(
             [*in_study(spreads, name, models or 2, images, pictures, models_per_session)],
             name,
             chosen,
             priced,
-            difference or planning.planning_of(name).difference or 0.0,
+            difference or usual_difference or chosen.aim.number or 0.0,
             models or 2,
             power,
         )

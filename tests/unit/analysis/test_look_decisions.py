@@ -11,9 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from backend.analysis.judgment_scores import scores_of
 from backend.analysis.look_decisions import decisions
 from backend.analysis.planning.boundaries import stops
 from backend.analysis.planning.looks import LookPlan, aim_of
+from backend.analysis.scores import Options
 from backend.analysis.table.response_rows import answers_of
 from backend.analysis.table.response_table import filter_rows
 from backend.cli import main
@@ -78,6 +80,21 @@ def test_the_test_of_a_look_is_that_of_its_first_evaluators(tmp_path):
         assert row["p"] == pytest.approx(welch, abs=0.05)  # pictures that happen to be shared widen it
     assert [look["decision"] for look in found["looks"]] == ["go on", "go on", "stop"]
     assert found["saved"] == 0
+
+
+@pytest.mark.parametrize("models", [2, 3])
+def test_the_repeated_interval_is_that_of_scores_at_the_level_of_the_look(models):
+    names = ("gan", "vae", "wae")[:models]
+    answers, times = answers_of_rows(
+        rows_of({name: wrong_counts(0.4, 10, k) for k, name in enumerate(names)})
+    )
+    (look,) = decisions(answers, times, LookPlan((10, 20)))["looks"]
+
+    scores = scores_of("infinity").overall(answers, Options(level=1 - look["error"]))
+
+    wanted = {(row["a"], row["b"]): row["ci"] for row in scores["over_pictures"]["pairs"]}
+    for row in look["pairs"]:
+        assert row["repeated_ci"] == pytest.approx(wanted[row["a"], row["b"]], rel=1e-3)
 
 
 def test_later_evaluators_and_the_order_of_rows_change_no_decision(tmp_path):

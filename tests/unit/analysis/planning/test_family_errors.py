@@ -1,5 +1,7 @@
 """Nominal errors of looks at several pairs, and repeated p-values, of which they are the inverse."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -21,6 +23,12 @@ def test_of_one_pair_they_are_those_of_the_plan():
 def test_of_a_single_look_they_are_the_whole_error():
     for models, is_tukey in ((2, True), (4, True), (12, True), (4, False)):
         assert family_errors(LookPlan((30,)), models, is_tukey) == pytest.approx([0.05], rel=1e-8)
+
+
+def test_of_four_models_they_are_those_of_the_documentation():
+    found = family_errors(LookPlan(LOOKS), 4, is_tukey=True)
+
+    assert ", ".join(f"{error:.5f}"[1:] for error in found) in Path("docs/planning.md").read_text("utf-8")
 
 
 def test_with_holms_each_pair_has_the_boundaries_of_its_part_of_the_error():
