@@ -92,7 +92,7 @@ def _copy_study(source: Store, target: Store, study: Study) -> None:
         lifecycle.check_name(target, study.name)
         target.add_study(replace(study, version=1), stimuli)
         return
-    is_same = replace(existing, version=study.version, begun_at=study.begun_at) == study
+    is_same = _with_course(existing, study) == study
     is_revised = (
         not existing.begun_at
         and existing.created_at == study.created_at
@@ -106,7 +106,7 @@ def _copy_study(source: Store, target: Store, study: Study) -> None:
             f"made at {study.created_at}, or it was changed there since it was copied; nothing was copied"
         )
     if not is_same:
-        existing = replace(study, version=existing.version + 1, begun_at=existing.begun_at)
+        existing = replace(_with_course(study, existing), version=existing.version + 1)
         target.add_stimuli(existing, [each for each in stimuli if each not in {*before}])
     if study.begun_at:
         lifecycle.begin(target, existing, study.begun_at)
@@ -122,7 +122,12 @@ def _is_earlier(existing: Study, study: Study) -> bool:
         closed=study.closed[: len(existing.closed)],
         notes=study.notes[: len(existing.notes)],
     )
-    return replace(existing, version=study.version, begun_at=study.begun_at) == as_before
+    return _with_course(existing, study) == as_before
+
+
+def _with_course(study: Study, other: Study) -> Study:
+    """Return a study with the version of another, and how far that one is."""
+    return replace(study, version=other.version, begun_at=other.begun_at, looks_digest=other.looks_digest)
 
 
 def _is_behind(target: Store, session: Session, cursor: Cursor, responses: list[Response]) -> bool:

@@ -94,6 +94,7 @@ def _again(study: Study, name: str, created_at: str) -> Study:
         version=1,
         settings_id=lifecycle.new_settings_id(),
         begun_at="",
+        looks_digest="",
         joined=(),
         joined_at=(),
         closed=(),

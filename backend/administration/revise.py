@@ -92,7 +92,7 @@ def _check_not_begun(study: Study) -> None:
     if study.begun_at:
         raise Conflict(
             f"study {study.name} was opened to real evaluators on {study.begun_at[:10]}, so that its "
-            "settings stay as they are; make another study, under another name"
+            f"settings stay as they are; copy it (`openhype rerun {study.name}`), and change the copy"
         )
 
 
@@ -107,6 +107,7 @@ def _revised(store: Store, data: DataDir, study: Study, settings: Mapping[str, A
         return study
     judgment = judgment_of(wanted.method)
     judgment.check(wanted, study.kind)
+    wanted.looks.check_models(study.models)
     if wanted.has_flashes and wanted.timing.mask_count and not study.masks:
         raise invalid_setting(
             f"study {study.name} was made without masks, so that mask_count stays 0; {_ANEW}", "mask_count"

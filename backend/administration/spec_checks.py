@@ -72,6 +72,8 @@ def protocol_of(spec: StudySpec) -> Protocol:
     protocol = new_protocol(base_protocol(spec.kind, spec.method), spec.kind, spec.settings)
     protocol = catalogues.in_its_language(protocol, spec.settings)
     judgment_of(protocol.method).check(protocol, spec.kind)
+    if spec.models:
+        protocol.looks.check_models([name for name, _ in spec.models])
     if not protocol.stimuli.size_px and not spec.items:
         raise invalid_setting("size_px must be from 16 to 2048, not 0", "size_px")
     _check_aside(spec, protocol)

@@ -81,6 +81,7 @@ def resources(study: Study, fee_percent: str | None = None, vat_percent: str = "
     return {
         "sessions": sessions,
         "evaluators_a_model": 0 if study.kind == QUALIFICATION else protocol.admission.evaluators,
+        "looks": [*protocol.looks.looks],
         "trials_a_session": protocol.stimuli.trials,
         "hours": sessions * minutes / 60,
         "base_usd_cents": base,

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from backend.experiment.groups.follow_ups import ALL, NONE
+from backend.experiment.groups.stimuli import BETWEEN
 from backend.experiment.made_items import MadeItems
 from backend.experiment.not_sure import NOT_SURE
 from backend.experiment.protocol import Protocol
@@ -221,6 +222,7 @@ class Judgment(ABC):
                 ("reasons_for", "reasons", "comment"),
             ),
             (asked.mark != NONE, "has no marks; leave mark=none", ("mark",)),
+            *look_refusals(protocol, kind),
             *not_sure_refusals(protocol, kind),
             *refusals,
         )
@@ -357,6 +359,25 @@ def not_sure_refusals(protocol: Protocol, kind: str) -> tuple[Refusal, ...]:
             "asks for doubt either by not_sure or by confidence, which says it in degrees; leave "
             "not_sure=false or confidence=none",
             ("not_sure", "confidence"),
+        ),
+    )
+
+
+def look_refusals(protocol: Protocol, kind: str) -> tuple[Refusal, ...]:
+    """Return what planned looks do not go with, for `refuse`."""
+    is_planned, shown = bool(protocol.looks.looks), protocol.stimuli
+    is_between = shown.class_design == BETWEEN or bool(protocol.arms)
+    return (
+        (
+            is_planned and kind == "qualification",
+            "has no looks in a qualification; leave them out",
+            ("looks", "kind"),
+        ),
+        (
+            is_planned and is_between,
+            "counts the evaluators of a look for each model, not for each of its classes or exposures; leave "
+            "class_design and exposure_design within, or looks empty",
+            ("looks", "class_design", "exposure_design"),
         ),
     )
 

@@ -14,6 +14,7 @@ from backend.experiment.groups.consent import ConsentSettings
 from backend.experiment.groups.exclusion import ExclusionSettings
 from backend.experiment.groups.follow_ups import NONE, FollowUpSettings
 from backend.experiment.groups.language import LanguageSettings
+from backend.experiment.groups.looks import LookSettings
 from backend.experiment.groups.page import PageSettings
 from backend.experiment.groups.pay import PaySettings
 from backend.experiment.groups.stimuli import WITHIN, StimulusSettings
@@ -37,6 +38,7 @@ class Protocol:
     stimuli: StimulusSettings = StimulusSettings()
     unscored: UnscoredSettings = UnscoredSettings()
     exclusion: ExclusionSettings = ExclusionSettings()
+    looks: LookSettings = LookSettings()
     timing: TimingSettings = TimingSettings()
     page: PageSettings = PageSettings()
     follow_ups: FollowUpSettings = FollowUpSettings()
@@ -63,6 +65,13 @@ class Protocol:
                 "with --method infinity",
                 "mark",
                 "exposures_ms",
+            )
+        if self.looks.looks and self.looks.looks[-1] != self.admission.evaluators:
+            raise invalid_setting(
+                f"the last of looks must be evaluators, {self.admission.evaluators}, not "
+                f"{self.looks.looks[-1]}; set both, or looks alone",
+                "looks",
+                "evaluators",
             )
         fastest_hz = self.timing.max_refresh_hz
         if self.slowest_refresh_hz > fastest_hz:

@@ -99,6 +99,8 @@ class Study:
     """How many models there were each time before one joined; they stand last in `models`, in that order."""
     joined_at: tuple[str, ...] = ()
     """When each of these joined; UTC, ISO 8601."""
+    looks_digest: str = ""
+    """SHA-256 of the plan of looks, stored when the study is begun; '' before, or without a plan."""
     closed: tuple[str, ...] = ()
     """Models that were withdrawn: no further sessions are opened for them. Only where sessions show one."""
 

@@ -227,6 +227,8 @@ def join_problem(study: Study) -> str:
             "is a qualification, and whether somebody passes must not depend on the day; make another "
             "qualification"
         )
+    if study.protocol.looks.looks:
+        return "has a plan of looks at the models that it was made with; make another study"
     if shown.is_adaptive:
         return (
             f"samples its pictures adaptively (sampling={shown.sampling}), so that a model "

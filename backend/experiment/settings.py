@@ -18,6 +18,7 @@ from backend.experiment.groups.follow_ups import BETWEEN_REASONS, NONE
 from backend.experiment.groups.stimuli import BETWEEN
 from backend.experiment.judgments import METHODS, method_named
 from backend.experiment.panel import PanelRecord
+from backend.experiment.planned_looks import looks_of
 from backend.experiment.protocol import Protocol, groups_of
 from backend.experiment.setting_errors import invalid_setting
 from backend.experiment.setting_groups import Declared
@@ -151,7 +152,7 @@ def type_of(name: str) -> Any:
 
 TEXTS = frozenset(name for name in SETTINGS if _FIELDS[name].type is str or name == "texts")
 """Settings whose value is a text, or read from one."""
-LISTS = frozenset({"reasons", "exposures_ms"})
+LISTS = frozenset({"reasons", "exposures_ms", "looks"})
 """Settings that can be a list in a study.toml, and where programs post them."""
 
 
@@ -161,7 +162,7 @@ def with_settings(base: Protocol, settings: Mapping[str, str]) -> Protocol:
     `start_exposure_ms`, `min_exposure_ms` and `max_exposure_ms` change the bounds of the staircase rule;
     `panel_parameters`, `evaluator_parameter`, `redirect_url` and `early_redirect_url` change the panel's
     record. If the currency is set and the target wage is not, the target is the wage that Prolific recommends
-    in this currency.
+    in this currency; if `looks` are set and `evaluators` are not, these are the last look.
 
     Raises:
         InvalidInput: an unknown name, a value of the wrong type or out of range, or incompatible values.
@@ -184,6 +185,8 @@ def with_settings(base: Protocol, settings: Mapping[str, str]) -> Protocol:
     if "currency" in changes and "target_wage_usd_cents" not in changes:
         with under("settings", "currency"):
             changes["target_wage_usd_cents"] = money.currency(changes["currency"]).fair_wage_cents
+    if changes.get("looks") and "evaluators" not in changes:
+        changes["evaluators"] = changes["looks"][-1]
     bounds = {
         target: _bound(name, settings[name])
         for name, target in _STAIRCASE_SHORTHANDS.items()
@@ -254,6 +257,7 @@ def from_json(data: Mapping[str, Any]) -> Protocol:
         "texts": tuple((language, key, text) for language, key, text in data["texts"]),
         "reasons": tuple(data["reasons"]),
         "exposures_ms": tuple(data["exposures_ms"]),
+        "looks": tuple(data.get("looks", ())),
         "panel": panels.from_json(data["panel"]),
     }
     return method_named(values.pop("method")).protocol.changed(**values)
@@ -322,6 +326,8 @@ def _parse(setting: dataclasses.Field[Any], value: Any) -> Any:
         return _reasons(value)
     if setting.name == "exposures_ms":
         return parse_exposures(value)
+    if setting.name == "looks":
+        return looks_of(value) if value else ()
     if setting.type is bool:
         return _truth_value(setting.name, value)
     if setting.type in (int, float):

@@ -7,6 +7,7 @@ study. Deletion is in `administration/delete.py`.
 """
 
 import secrets
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -91,23 +92,32 @@ def decide(store: Store, study: Study, at: str) -> None:
 def begin(store: Store, study: Study, at: str) -> Study:
     """Mark a study as begun and return its current record, whose settings may just have changed.
 
+    Its plan of looks is fixed with its settings; the record has the plan's hash from then on.
+
     Args:
         at: UTC, ISO 8601.
 
     Raises:
         NotFound: the study is being deleted.
     """
-    return study if study.begun_at else _changed(store, study, begun_at=at)
+    if study.begun_at:
+        return study
+    return _changed(store, study, "begun_at", at, lambda now: {"looks_digest": _digest(now)})
+
+
+def _digest(study: Study) -> str:
+    plan = study.protocol.looks.plan
+    return plan.digest if plan else ""
 
 
 def begin_deletion(store: Store, study: Study, at: str) -> Study:
     """Hide a study from all readers and return it; also if its deletion had begun already."""
-    return study if study.deleted_at else _changed(store, study, deleted_at=at)
+    return study if study.deleted_at else _changed(store, study, "deleted_at", at)
 
 
 def end_deletion(store: Store, study: Study) -> Study:
     """Make a study visible again whose deletion was refused."""
-    return _changed(store, study, deleted_at="")
+    return _changed(store, study, "deleted_at", "")
 
 
 def _named(study: Study) -> dict[str, str]:
@@ -115,14 +125,20 @@ def _named(study: Study) -> dict[str, str]:
     return {"created_at": study.created_at, "settings_id": study.settings_id}
 
 
-def _changed(store: Store, study: Study, **changes: Any) -> Study:
-    """Change fields that depend on nothing else in the record, whatever its current version."""
-    ((name, value),) = changes.items()
+def _changed(
+    store: Store,
+    study: Study,
+    name: str,
+    value: str,
+    others: Callable[[Study], Mapping[str, Any]] = lambda now: {},
+) -> Study:
+    """Change a field that depends on nothing else in the record, and `others` that follow from it."""
 
     def change() -> Study:
         now = store.study(study.name, even_deleted=name == "deleted_at")
         if bool(getattr(now, name)) == bool(value):
             return now
+        changes: dict[str, Any] = {name: value, **others(now)}
         after = replace(now, version=now.version + 1, **changes)
         store.change_study(after)
         return after

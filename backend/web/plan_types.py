@@ -48,6 +48,8 @@ class StudyResources(TypedDict):
     sessions: int
     """0 for a qualification, which has no number."""
     evaluators_a_model: int
+    looks: list[int]
+    """Evaluators of each model at planned looks; empty without."""
     trials_a_session: int
     hours: float
     """Of all evaluators."""

@@ -28,6 +28,7 @@ from backend.studies.pausing import early_ends_exceeded, is_paused
 from backend.studies.waiting_room import owed_usd_cents as owed_for_waiting
 from backend.studies.waiting_room import waiting_now
 from backend.studies.withdrawals import sessions_of, withdrawn
+from backend.web.progress_types import LooksProgress
 
 STATES = ("active", "abandoned", "ended", "returned", "finished")
 SessionState = Literal["active", "abandoned", "ended", "returned", "finished"]
@@ -129,6 +130,7 @@ def summary(
             {"model": label, "wanted": _wanted(study, groups[label]), **_counts(states[label])}
             for label in states
         ],
+        "looks": looks(study),
         "responses": flashes.answers,
         "flashes": study.protocol.has_flashes,
         "mistimed": {
@@ -146,6 +148,20 @@ def summary(
     }
 
 
+def looks(study: Study) -> LooksProgress | None:
+    """Return a study's plan of looks; None if it has none."""
+    plan = study.protocol.looks.plan
+    if plan is None:
+        return None
+    return {
+        "looks": [*plan.looks],
+        "aim": str(plan.aim),
+        "spending": plan.spending,
+        "digest": plan.digest,
+        "fixed_at": study.begun_at,
+    }
+
+
 def as_text(data: Mapping[str, Any]) -> str:
     """Return the progress as lines for a terminal."""
 
@@ -159,6 +175,8 @@ def as_text(data: Mapping[str, Any]) -> str:
         states = ", ".join(f"{row[state]} {state}" for state in STATES)
         goal = f" of {row['wanted']} wanted" if row["wanted"] else ""
         lines.append(f"  {row['model']:<{width}}  {states}{goal}")
+    if data.get("looks"):
+        lines.append(f"  {_looks_line(data['looks'])}")
     if data["mistimed"]["responses"]:
         count, share, browsers = data["mistimed"].values()
         by = ", ".join(f"{row['browser'] or 'unknown browsers'} {row['share']:.1%}" for row in browsers)
@@ -175,6 +193,12 @@ def as_text(data: Mapping[str, Any]) -> str:
     if data["simulated"]:
         lines.append(f"  {data['simulated']} simulated sessions, in none of these numbers")
     return "\n".join(lines + [f"  note: {note}" for note in data["notes"]])
+
+
+def _looks_line(plan: Mapping[str, Any]) -> str:
+    fixed = f"fixed on {plan['fixed_at'][:10]}" if plan["fixed_at"] else "fixed once an evaluator comes"
+    at, aim = ", ".join(map(str, plan["looks"])), f"{plan['aim']} ({plan['spending']})"
+    return f"looks at {at} of each model, aim {aim}, {fixed}: plan {plan['digest'][:12]}"
 
 
 def _wage_warnings(protocol: Protocol, wage: float | None) -> list[str]:

@@ -157,6 +157,19 @@ class LiveScores(TypedDict):
     warnings: list[str]
 
 
+class LooksProgress(TypedDict):
+    """A study's plan of looks, and how far it is."""
+
+    looks: list[int]
+    """Evaluators of each model at each look."""
+    aim: str
+    spending: str
+    digest: str
+    """SHA-256 of the plan, the same from the first evaluator on."""
+    fixed_at: str
+    """When the first evaluator came (UTC, ISO 8601); empty before."""
+
+
 class StudyProgress(StudyLine):
     """Progress of a study."""
 
@@ -171,6 +184,8 @@ class StudyProgress(StudyLine):
     target_wage_usd_cents_an_hour: float
     warnings: list[str]
     notes: list[str]
+    looks: LooksProgress | None
+    """Null without a plan of looks."""
     retainer: Retained | None
     """Null if a study pays nobody for waiting."""
 

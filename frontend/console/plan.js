@@ -75,6 +75,7 @@ function takes(
   {
     sessions,
     evaluators_a_model,
+    looks,
     trials_a_session,
     hours,
     total_usd_cents,
@@ -92,6 +93,12 @@ function takes(
         ? `${count(sessions)} in all, ${count(evaluators_a_model)} for each of ${models} models`
         : count(sessions),
     ],
+    ...firstLook(
+      looks,
+      Math.ceil((sessions * (looks[0] ?? 0)) / evaluators_a_model),
+      session_usd_cents,
+      currency,
+    ),
     ["Answers", count(sessions * trials_a_session)],
     [
       "Cost",
@@ -102,6 +109,26 @@ function takes(
     ],
     ["Working time", `${inHours(hours)} of all evaluators together`],
   ];
+}
+
+/**
+ * @param {number[]} looks planned ones
+ * @param {number} sessions until the first
+ * @param {number} session_usd_cents
+ * @param {string} currency
+ * @returns {[string, string][]}
+ */
+function firstLook(looks, sessions, session_usd_cents, currency) {
+  const cost = session_usd_cents ? `, for at most ${money(sessions * session_usd_cents, currency)}` : "";
+  return looks.length
+    ? [
+        [
+          "Planned looks",
+          `at ${looks.join(", ")} evaluators of each model; to stop at the first takes ` +
+            `${count(sessions)}${cost}`,
+        ],
+      ]
+    : [];
 }
 
 /**

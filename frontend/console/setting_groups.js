@@ -32,6 +32,7 @@ const GROUPS = /** @type {Record<string, string>} */ ({
   follow_ups: "Questions after each answer",
   unscored: "Practice and attention checks",
   exclusion: "Leaving evaluators out",
+  looks: "Planned looks",
   pay: "Pay",
   language: "Language and texts",
   consent: "Consent and contact",

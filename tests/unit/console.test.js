@@ -341,6 +341,7 @@ test("a plan says what a study takes and tells", () => {
   const study = {
     sessions: 90,
     evaluators_a_model: 30,
+    looks: [],
     trials_a_session: 100,
     hours: 15,
     total_usd_cents: 25740,
@@ -396,6 +397,27 @@ test("a plan says what a study takes and tells", () => {
     }).map(([, text]) => text),
     ["30", "3,000", "nobody is paid", "24 minutes of all evaluators together"],
   );
+});
+
+test("a plan says what a study takes that stops at its first look", () => {
+  const study = {
+    sessions: 60,
+    evaluators_a_model: 30,
+    looks: [10, 20, 30],
+    trials_a_session: 100,
+    hours: 10,
+    total_usd_cents: 17160,
+    fees_usd_cents: 0,
+    session_usd_cents: 286,
+    currency: "USD",
+  };
+
+  const facts = factsOf({ models: 2, study, precision: null, why_none: "" });
+
+  assert.deepEqual(facts[1], [
+    "Planned looks",
+    "at 10, 20, 30 evaluators of each model; to stop at the first takes 20, for at most $57.20",
+  ]);
 });
 
 test("a form sends what its fields hold, without empty ones", () => {
@@ -457,6 +479,7 @@ test("a qualification is a kind of study, and has no number of evaluators", asyn
   const study = {
     sessions: 0,
     evaluators_a_model: 0,
+    looks: [],
     trials_a_session: 100,
     hours: 0,
     total_usd_cents: 0,

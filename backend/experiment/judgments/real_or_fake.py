@@ -14,8 +14,18 @@ from backend.experiment import sampling, unscored
 from backend.experiment.dealt_exposures import with_exposures
 from backend.experiment.fixed_exposures import parse_exposures
 from backend.experiment.groups.consent import consent
+from backend.experiment.groups.looks import LOOKS
 from backend.experiment.groups.timing import TimingSettings
-from backend.experiment.judgment import Judgment, Method, Plan, Planning, Turn, not_sure_refusals, refuse
+from backend.experiment.judgment import (
+    Judgment,
+    Method,
+    Plan,
+    Planning,
+    Turn,
+    look_refusals,
+    not_sure_refusals,
+    refuse,
+)
 from backend.experiment.not_sure import error_of
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import FAKE, REAL, TEST, TRUTHS, Session, Stimulus, Study
@@ -58,7 +68,7 @@ class RealOrFake(Judgment):
             "Evaluators see one picture at a time, as long as they like, and say whether it is real. The "
             "score is the share of pictures judged wrong: 50% means that nobody can tell.",
             is_common=True,
-            takes=("not_sure",),
+            takes=(*LOOKS, "not_sure"),
             planning=Planning(10, "papers", is_halved=True),
         ),
         "time": Method(
@@ -71,7 +81,7 @@ class RealOrFake(Judgment):
             "Pictures flash for a moment that grows or shrinks with each answer. The score is the time in ms "
             "that people need to tell real from fake. Evaluators need a computer.",
             is_common=True,
-            takes=("staircase",),
+            takes=(*LOOKS, "staircase"),
             needs_columns=("block", "trial_index", "exposure_ms"),
             numbers_scored=("trial_index", "frame_ms"),
             planning=Planning(150, "papers", image_seconds=8),
@@ -85,7 +95,7 @@ class RealOrFake(Judgment):
             "Real or fake, at fixed exposures",
             "Pictures are shown for several fixed times, the same for everyone. The result is a curve: how "
             "often people are right after each time. Evaluators need a computer.",
-            takes=("exposures_ms", "not_sure"),
+            takes=(*LOOKS, "exposures_ms", "not_sure"),
             needs_columns=("exposure_ms",),
             numbers_scored=("frames", "frame_ms"),
             planning=Planning(10, is_halved=True),
@@ -101,7 +111,10 @@ class RealOrFake(Judgment):
         for name in ("images", "spare_images"):
             if (value := getattr(protocol.stimuli, name)) % 2:
                 raise invalid_setting(f"{name} must be even, half of them being real, not {value}", name)
-        refuse(self.methods[protocol.method].title, not_sure_refusals(protocol, kind))
+        refuse(
+            self.methods[protocol.method].title,
+            (*not_sure_refusals(protocol, kind), *look_refusals(protocol, kind)),
+        )
         unscored.check(protocol, kind)
 
     def lack(self, study: Study, pool: Pool) -> str:

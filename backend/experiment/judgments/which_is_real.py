@@ -24,6 +24,7 @@ from backend.experiment import sampling
 from backend.experiment.dealt_exposures import with_exposures
 from backend.experiment.fixed_exposures import parse_exposures
 from backend.experiment.groups.consent import consent
+from backend.experiment.groups.looks import LOOKS
 from backend.experiment.groups.stimuli import CHANCE_BALANCE, EXACT_BALANCE, WITHIN
 from backend.experiment.judgment import Judgment, Method, Plan, Planning, Turn
 from backend.experiment.not_sure import error_of
@@ -70,7 +71,7 @@ class WhichIsReal(Judgment):
             "A real picture and a generated one stand side by side, and evaluators choose the real one. The "
             "score is the share of pairs in which they chose the generated one.",
             is_common=True,
-            takes=("exposures_ms", "not_sure"),
+            takes=(*LOOKS, "exposures_ms", "not_sure"),
             planning=Planning(10),
         )
     }

@@ -1,0 +1,74 @@
+"""Planned looks: when a study is analysed while it runs, and what ends it."""
+
+from collections.abc import Sequence
+
+from backend.experiment.planned_looks import OBRIEN_FLEMING, SPENDINGS, PlannedLooks, aim_of
+from backend.experiment.setting_errors import invalid_setting
+from backend.experiment.setting_groups import Group, setting
+from backend.foundation.errors import under
+from backend.foundation.frozen import dataclass
+
+_APART = "apart"
+LOOKS = ("looks", "aim", "spending")
+"""These settings, which methods name whose scores are compared at looks (`Method.takes`)."""
+
+
+@dataclass(frozen=True)
+class LookSettings(Group):
+    """The plan of looks, which is fixed at the first real evaluator; none by default."""
+
+    looks: tuple[int, ...] = setting(
+        (),
+        "planned looks: finished evaluators of each model at which the study is analysed, and may stop, "
+        "such as `15,20,25,30`; the last is `evaluators`; empty: none; not with designs `between`",
+        by_method=True,
+        label="Planned looks",
+        asked=13,
+        meaning=(
+            "Evaluators of each model at which the study is analysed, and may stop, such as 15,20,25,30. "
+            "The last is the number of evaluators. Empty: everybody takes part."
+        ),
+    )
+    aim: str = setting(
+        _APART,
+        "when the study stops at a look: `apart`, `apart=neighbours`, `apart=MODEL`, `half-width=H`, "
+        "`equal-within=M` or `futility=D`, numbers in the score's unit",
+        by_method=True,
+        label="What ends the study at a look",
+        meaning=(
+            "apart: all pairs of models differ significantly (or, after an equals sign, neighbours in the "
+            "order of scores, or one model and the others). With an equals sign and a number: half-width, of "
+            "every interval; equal-within, all pairs are shown to be equal by that margin; futility, as "
+            "apart, or such a difference would hardly be found any more."
+        ),
+    )
+    spending: str = setting(
+        OBRIEN_FLEMING,
+        "how the error is spread over the looks: `obrien-fleming`, `obrien-fleming-whole` or `pocock`",
+        by_method=True,
+        choices=SPENDINGS,
+        choice_labels=("O’Brien-Fleming, each side", "O’Brien-Fleming, the whole level", "Pocock"),
+        label="How the error is spread over the looks",
+        meaning="How much of the 5% error may be spent at early looks: little, or with Pocock much.",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        with under("settings", "aim"):
+            aim = aim_of(self.aim)
+        if self.looks:
+            with under("settings", "looks"):
+                PlannedLooks(self.looks, aim, self.spending)
+        elif self.aim != _APART:
+            raise invalid_setting("aim goes with looks, such as looks=15,20,25,30", "aim", "looks")
+
+    @property
+    def plan(self) -> PlannedLooks | None:
+        """The plan of looks; None if there is none."""
+        return PlannedLooks(self.looks, aim_of(self.aim), self.spending) if self.looks else None
+
+    def check_models(self, models: Sequence[str]) -> None:
+        """Raise InvalidInput if the plan's aim cannot be one of a study of these models."""
+        if self.plan:
+            with under("settings", "aim"):
+                self.plan.aim.check_models(models)

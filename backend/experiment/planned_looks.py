@@ -1,0 +1,136 @@
+"""A plan of looks as a study states it: at how many evaluators of each model it is analysed, and its aim.
+
+What follows from it, in numbers, is in `backend/analysis/planning/looks.py`.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from backend.foundation.errors import InvalidInput, brief
+from backend.foundation.frozen import dataclass
+
+APART, HALF_WIDTH, EQUAL_WITHIN, FUTILITY, RANKS = "apart", "half-width", "equal-within", "futility", "ranks"
+AIMS = (APART, HALF_WIDTH, EQUAL_WITHIN, FUTILITY, RANKS)
+ALL_PAIRS, NEIGHBOURS = "all", "neighbours"
+OBRIEN_FLEMING = "obrien-fleming"
+SPENDINGS = (OBRIEN_FLEMING, "obrien-fleming-whole", "pocock")
+"""Functions by which the error is spent over the looks (`boundaries.SPENDING`)."""
+FEWEST, MOST_LOOKS = 5, 50
+"""Fewest evaluators at a look, and most looks."""
+
+
+@dataclass(frozen=True)
+class LookAim:
+    """What a study is to show before it stops."""
+
+    kind: str = APART
+    number: float | None = None
+    """Half-width, margin or difference, in the score's unit, or places; None if models are to be apart."""
+    pairs: str = ALL_PAIRS
+    """Pairs that are to be apart: `all`, `neighbours` in the order of the scores, or those of one model."""
+
+    def __str__(self) -> str:
+        if self.number is not None:
+            return f"{self.kind}={self.number:g}"
+        return self.kind if self.pairs == ALL_PAIRS else f"{self.kind}={self.pairs}"
+
+    @property
+    def tests_differences(self) -> bool:
+        """Whether it stops at differences between models."""
+        return self.kind in (APART, FUTILITY, RANKS)
+
+    @property
+    def is_of_models(self) -> bool:
+        """Whether each model reaches it by itself, rather than each pair."""
+        return self.kind in (HALF_WIDTH, RANKS)
+
+    def check_models(self, models: Sequence[str]) -> None:
+        """Raise InvalidInput if the aim cannot be one of a study of these models."""
+        if self.kind != HALF_WIDTH and len(models) < 2:
+            raise InvalidInput(
+                f"the aim {self} compares models, and there is one, {models[0]}; take half-width=5, perhaps"
+            )
+        _check_pairs(self.pairs, models)
+
+
+@dataclass(frozen=True)
+class PlannedLooks:
+    """After how many evaluators of each model a study is looked at, and when it stops."""
+
+    looks: tuple[int, ...]
+    """Rising; the last one ends the study. A single one is a fixed plan."""
+    aim: LookAim = LookAim()
+    spending: str = OBRIEN_FLEMING
+    level: float = 0.95
+    """Confidence level of all looks together."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.looks) <= MOST_LOOKS:
+            raise InvalidInput(f"a plan has 1 to {MOST_LOOKS} looks, not {len(self.looks)}")
+        if self.looks[0] < FEWEST:
+            raise InvalidInput(f"the first look must be at {FEWEST} evaluators or more, not {self.looks[0]}")
+        for before, after in zip(self.looks, self.looks[1:], strict=False):
+            if after <= before:
+                raise InvalidInput(f"looks must rise, such as 15,20,25,30; {after} follows {before}")
+        if self.spending not in SPENDINGS:
+            raise InvalidInput(f"spending must be one of {', '.join(SPENDINGS)}, not {self.spending!r}")
+        if not 0 < self.level < 1:
+            raise InvalidInput(f"level must be between 0 and 1, such as 0.95, not {self.level:g}")
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the plan."""
+        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
+
+
+def _check_pairs(pairs: str, models: Sequence[str]) -> None:
+    if pairs not in (ALL_PAIRS, NEIGHBOURS, *models):
+        raise InvalidInput(
+            f"apart= must name {ALL_PAIRS}, {NEIGHBOURS} or a model ({', '.join(models)}), not {pairs!r}"
+        )
+
+
+def looks_of(value: Any) -> tuple[int, ...]:
+    """Return the looks that `15,20,25,30`, or a list, has.
+
+    Raises:
+        InvalidInput: a part is no whole number.
+    """
+    given = value if isinstance(value, (list, tuple)) else str(value).split(",")
+    parts = [str(part).strip() for part in given]
+    if not all(part.isascii() and part.isdigit() and len(part) < 8 for part in parts):
+        raise InvalidInput(f"looks are numbers of evaluators such as 15,20,25,30, not {brief(value)}")
+    return tuple(map(int, parts))
+
+
+def aim_of(text: str, models: Sequence[str] = ()) -> LookAim:
+    """Return the aim that a text such as `apart`, `apart=neighbours`, `half-width=5` or `ranks=2` states.
+
+    Args:
+        models: those that `apart=MODEL` may name; () if they are not known yet.
+
+    Raises:
+        InvalidInput: an unknown aim, a number missing or out of range, or an unknown model.
+    """
+    kind, _, rest = (part.strip() for part in text.partition("="))
+    if kind not in AIMS:
+        raise InvalidInput(f"the aim must be {', '.join(AIMS[:-1])} or {AIMS[-1]}, not {kind!r}")
+    if kind == APART:
+        if models:
+            _check_pairs(rest or ALL_PAIRS, models)
+        return LookAim(pairs=rest or ALL_PAIRS)
+    try:
+        value = float(rest) if rest.isascii() and "_" not in rest else math.nan
+    except ValueError:
+        value = math.nan
+    if kind == RANKS:
+        value = value if rest else 1.0
+        if not (1 <= value < math.inf and value == int(value)):
+            raise InvalidInput(f"the aim ranks needs a whole number from 1, such as ranks=2, not {rest!r}")
+    if not 0 < value < math.inf:
+        raise InvalidInput(f"the aim {kind} needs a number above 0, such as {kind}=5, not {rest!r}")
+    return LookAim(kind, value)
