@@ -243,18 +243,28 @@ class _Run:
 
 
 class _Turns:
-    """Admits numbered callers one at a time, in the order of their numbers."""
+    """Admits numbered callers one at a time, in the order of their numbers, until one fails."""
 
     def __init__(self) -> None:
         self._next, self._changed = 0, threading.Condition()
+        self._error: BaseException | None = None
 
     @contextmanager
     def after(self, number: int) -> Iterator[None]:
-        """Wait for all lower numbers; admit the next one on exit, also after an exception."""
+        """Wait for all lower numbers; admit the next one on exit.
+
+        Raises:
+            BaseException: that of the first caller who failed; a silent server holds that one only.
+        """
         with self._changed:
             self._changed.wait_for(lambda: self._next == number)
         try:
+            if self._error is not None:
+                raise self._error
             yield
+        except BaseException as error:
+            self._error = error
+            raise
         finally:
             with self._changed:
                 self._next += 1

@@ -161,6 +161,21 @@ def test_a_server_of_something_else_is_told_by_its_reply():
         client.get("/api/studies/faces")
 
 
+def test_a_server_that_takes_no_evaluator_is_asked_by_one_of_them(world):
+    world.add(studies.study(images=8))
+    app, asked = Flask("closed"), []
+
+    @app.post("/api/studies/faces/sessions")
+    def refuse():
+        asked.append(1)
+        return {"error": {"code": "conflict", "message": "closed"}}, 409
+
+    with in_background(app) as url, pytest.raises(Refused, match="closed"):
+        simulate(world.store, world.data, "faces", {}, url=url, evaluators=20)
+
+    assert len(asked) == 1
+
+
 @pytest.mark.parametrize("status", [429, 502, 503, 504])
 def test_a_busy_server_whose_refusal_is_no_json_is_asked_again(status):
     app, replies = Flask("busy"), [("<h1>busy</h1>", status), ("<h1>busy</h1>", status), {"study": "faces"}]
