@@ -27,7 +27,6 @@ DIFFERENT = {
     "pal4rletrns.bmp pal8rletrns.bmp": "pixels that RLE leaves out have the first colour of the palette",
     "issue_2811.gif": "an animation, whose later frame Chromium shows",
     "icc_profile_big.jpg": "colours outside sRGB, which lcms and Skia clip differently",
-    "invalid_palette_index.png": "Chromium shows nothing of it",
     "fox.profile2.8bpc.yuv422.avif fox.profile2.10bpc.yuv422.avif fox.profile2.12bpc.yuv422.avif "
     "fox.profile2.12bpc.yuv420.avif": "OpenCV shows what is read; Chromium converts 4:2:2 otherwise",
     "crash-74d2a78403a5a59db1fb0a2b8735ac068a75f6e3.tif": "a fax with a wrong code word",
