@@ -33,7 +33,8 @@ DIFFERENT = {
 }
 REFUSED = {
     "xcsn0g01.png broken_data_stream.png truncated_end_chunk.png truncated_image.png x_interlaced_chck.png "
-    "x_consecutive_idat.png x_image-issue#1075.png": "damaged, and shown by Chromium in part",
+    "x_consecutive_idat.png x_image-issue#1075.png "
+    "invalid_palette_index.png": "damaged, and shown by Chromium in part",
     "truncated_jpeg.jpg ultrahdr.jpg hopper_bad_exif.jpg": "Chromium shows a part or rubbish",
     "pyramid_pymd.avif": "a pyramid of pictures, which Pillow does not read",
 }
