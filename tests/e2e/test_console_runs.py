@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.e2e.test_console_study import desk, sign_in, worker  # noqa: F401
+from tests.e2e.test_accessibility import violations
+from tests.e2e.test_console_study import OVERFLOW, desk, sign_in, worker  # noqa: F401
 from tests.unit.people import take_part_all
 
 
@@ -30,6 +31,8 @@ def test_a_study_is_run_again_and_its_runs_are_compared(desk, site):  # noqa: F8
         page.reload()
         page.wait_for_selector("caption:text-is('Changes between runs')")
 
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert (violations(page), page.evaluate(OVERFLOW)) == ([], 0)
     models = site.store.study("faces").models
     assert [row[:3] for row in rows] == [[model, "faces", "faces-2"] for model in models]
     assert all(words.startswith("Scores of ") and "faces-2 " in words for words in charts)

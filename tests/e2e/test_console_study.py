@@ -352,7 +352,8 @@ def test_every_page_is_accessible_and_fits_light_and_dark_wide_and_narrow(desk, 
     run(site, 4)
     page = desk.page
     sign_in(page, site, "/console/people")
-    study = [f"studies/faces{each}" for each in ("", "/scores", "/recruit", "/pay", "/sessions", "/settings")]
+    parts = ("", "/scores", "/recruit", "/pay", "/sessions", "/runs", "/settings")
+    study = [f"studies/faces{each}" for each in parts]
     found = {}
 
     for path in ["people", "audit", "submissions", *study, "studies/faces/submissions"]:
