@@ -41,7 +41,10 @@ def test_settings_give_the_plan_of_the_command_and_its_hash():
         ({"evaluators": 12}, "the last of looks must be evaluators, 12, not 15"),
         ({"aim": "half-width"}, "the aim half-width needs a number above 0, such as half-width=5, not ''"),
         ({"aim": "half-width=nan"}, "needs a number above 0, such as half-width=5, not 'nan'"),
-        ({"aim": "closer"}, "the aim must be apart, half-width, equal-within, futility or ranks, not 'closer'"),
+        (
+            {"aim": "closer"},
+            "the aim must be apart, half-width, equal-within, futility or ranks, not 'closer'",
+        ),
         ({"spending": "bonferroni"}, "spending must be one of obrien-fleming, obrien-fleming-whole, pocock"),
         ({"looks": ""}, "aim goes with looks, such as looks=15,20,25,30"),
         ({"method": "tournament"}, "looks goes with methods 'infinity', 'time', 'exposures' and 'pair'"),
