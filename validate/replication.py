@@ -32,8 +32,12 @@ from validate.studies import deviations
 LEVEL, MARGIN, STUDIES = 0.95, 5.0, 1000
 OTHERS = {"pair": 300, "exposures": 150, "tournament": 100}
 """Studies of a cell of the other judgments, in which nothing changed."""
-CHANGED = {"2AFC": 250, "JND": 250, "time": 120}
-"""Studies of a cell of judgments of which a changed run is simulated as well; of HYPE-time in five cells."""
+CHANGED = {"2AFC": (200, 3), "JND": (200, 4), "time": (120, 3)}
+"""Studies of a cell, and seed, of judgments of which a changed run is simulated as well.
+
+Of HYPE-time in the first cells: `_TIMED`.
+"""
+_TIMED = 5
 LONGER = 1.2
 _ITEMS = 40
 """Items that a person judges, at most."""
@@ -198,9 +202,11 @@ def table(studies: int = STUDIES, seed: int = 3, only: str = "") -> Iterator[tup
     rng = np.random.default_rng(seed)
     for cell in cells("infinity") if only in ("", "infinity") else ():
         yield replace(cell, is_mixed=False, step=0.0), of_shares(cell, studies, rng)
-    for judgment, most in CHANGED.items():
-        for cell in [*cells(judgment)][: 5 if judgment == "time" else None] if only in ("", judgment) else ():
-            yield cell, of_changes(cell, min(studies, most), rng)
+    for judgment, (most, own_seed) in CHANGED.items():
+        own = np.random.default_rng(own_seed)
+        for cell in [*cells(judgment)][: _TIMED if judgment == "time" else None]:
+            if only in ("", judgment):
+                yield cell, of_changes(cell, min(studies, most), own)
     for judgment, most in OTHERS.items():
         for cell in cells(judgment) if only in ("", judgment) else ():
             yield cell, of_judgment(cell, min(studies, most), rng)
@@ -216,9 +222,16 @@ def as_markdown(found: list[tuple[Cell, Row]]) -> str:
         "found_change": "a change of 5 points is found",
         "found_equal": "equivalent within 5 points, without a change",
     }
+    of_changed = {
+        "false_equal": "equivalent within as much as scores differ",
+        "covers": "the interval holds the difference",
+        "found_change": "the change is found",
+        "found_equal": "equivalent within that change, without one",
+    }
     for judgment in dict.fromkeys(cell.judgment for cell, _ in found):
         mine = [row for cell, row in found if cell.judgment == judgment]
-        for name, text in words.items():
+        own = of_changed if judgment in CHANGED else {}
+        for name, text in (words | own).items():
             if name in mine[0]:
                 ends = np.quantile([100 * row[name] for row in mine], [0, 0.5, 1])
                 shares = " | ".join(f"{end:.1f}%" for end in ends)
