@@ -18,7 +18,7 @@ from flask import Flask, Response, abort, request, send_file
 from flask.json.provider import DefaultJSONProvider
 from werkzeug.exceptions import HTTPException
 
-from backend.experiment.records import Session
+from backend.experiment.records import Session, Study
 from backend.foundation.errors import (
     FULL,
     Conflict,
@@ -174,7 +174,7 @@ def create_app(
         sign_in_links=sign_in_links or SignInLinks(),
     )
     authorise = authorisation.Authorisation(app, context)
-    task = TaskService.over(store, keys.hashing, clock, rng, watch)
+    task = TaskService.over(store, keys.hashing, clock, rng, watch, partial(_have_looked, store, clock))
     names = PictureNames(keys.hashing)
     authorise.add(panel_routes.described, _document)
     if "sessions" in serves:
@@ -224,6 +224,12 @@ def create_app(
     if behind_proxy:
         app.wsgi_app = behind_one_proxy(app.wsgi_app)  # type: ignore[assignment, method-assign]
     return app
+
+
+def _have_looked(store: Store, clock: Clock, study: Study) -> None:
+    from backend.jobs.look import have_decided
+
+    have_decided(store, study, clock())
 
 
 def evaluators_app(store: Store, data: DataDir, keys: Keys, **options: Any) -> Flask:

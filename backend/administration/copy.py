@@ -19,7 +19,15 @@ from backend.foundation.errors import Conflict, NotFound
 from backend.payment import accounts
 from backend.stores.store import Store
 from backend.stores.updates import update
-from backend.studies import competition_books, item_turns, lifecycle, pausing, places_given_back, waiting_room
+from backend.studies import (
+    competition_books,
+    item_turns,
+    lifecycle,
+    look_records,
+    pausing,
+    places_given_back,
+    waiting_room,
+)
 from backend.studies.withdrawals import BOOK as WITHDRAWN
 from backend.studies.withdrawals import withdrawn
 from backend.task.eligibility import PEOPLE, links_of
@@ -75,7 +83,8 @@ def copy(
             written += _restore(target, session, cursor, responses)
         _copy_claim(source, target, session)
     _copy_admission(source, target, name)
-    item_turns.copy(source, target, study)
+    turns.copy(source, target, study)
+    look_records.copy(source, target, study)
     if moves:
         ledger_copies.move_ledger(source, target, name, names)
     elif study.begun_at:
@@ -127,7 +136,8 @@ def _is_earlier(existing: Study, study: Study) -> bool:
 
 def _with_course(study: Study, other: Study) -> Study:
     """Return a study with the version of another, and how far that one is."""
-    return replace(study, version=other.version, begun_at=other.begun_at, looks_digest=other.looks_digest)
+    names = ("version", "begun_at", "looks_digest", "looks_done", "ended", "ended_at")
+    return replace(study, **{name: getattr(other, name) for name in names})
 
 
 def _is_behind(target: Store, session: Session, cursor: Cursor, responses: list[Response]) -> bool:

@@ -33,6 +33,7 @@ from backend.studies import (
     confirmations,
     item_turns,
     lifecycle,
+    look_records,
     unfilled_links,
     waiting_room,
     withdrawals,
@@ -160,6 +161,7 @@ def _remove_record(store: Store, study: Study) -> None:
     store.erase_entry(lifecycle.ATTEMPTS, study.name)
     confirmations.forget(store, study)
     competition_books.erase(store, study)
+    look_records.erase(store, study)
     for simulated in (False, True):
         item_turns.erase(store, study, simulated)
     if not lifecycle.was_deleted(store, study.name):

@@ -337,7 +337,7 @@ def wanted(study: Study, existing: list[tuple[Session, Cursor]]) -> int:
     """Return how many more simulated evaluators a study wants beside the `existing` ones."""
     if study.kind == "qualification":
         return 1
-    return sampling.lacking(study, existing)
+    return sampling.lacking(study.at_last_look, existing)
 
 
 def _explanation(error: BaseException, name: str, base: str) -> OpenhypeError | None:

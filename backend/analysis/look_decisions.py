@@ -28,6 +28,7 @@ from backend.analysis.planning.look_studies import conditional_power
 from backend.analysis.planning.looks import (
     ALL_PAIRS,
     EQUAL_WITHIN,
+    FEWEST,
     FUTILE_BELOW,
     FUTILITY,
     HALF_WIDTH,
@@ -58,11 +59,14 @@ def decisions(
     plan: LookPlan,
     models: Sequence[str] = (),
     with_bias: bool = True,
+    recorded: Sequence[Mapping[str, Any]] = (),
+    is_closed: bool = False,
 ) -> dict[str, Any]:
     """Return the decision of each look that is reached, as plain data.
 
     Returns:
-        `looks`, one a look, with `evaluators` of each model, `scores`, `pairs`, `decision` and `reason`;
+        `looks`, one a look, with `evaluators` of each model, the names of those who are `new`, `scores`,
+        `pairs`, `decision` and `reason`, and `data`, the SHA-256 of the evaluators' values that it used;
         `stopped` (None while it goes on) with what holds under stopping; `waits_for`, by model the
         evaluators that the next look still needs; `saved` evaluators; SHA-256: `digest` of the plan, `data`
         of the evaluators' values that the looks used.
@@ -72,6 +76,9 @@ def decisions(
         models: the study's, since a look waits for those whom nobody has judged yet; default, those of the
             answers.
         with_bias: whether to simulate the bias at the stop of more than two models.
+        recorded: decisions of the first looks, which stand, and whose evaluators come first.
+        is_closed: whether nobody else comes: if the last look is not reached, the evaluators so far are the
+            last one, with all of the error that is left.
 
     Raises:
         InvalidInput: fewer than two models where models are compared, or an aim that the answers do not
@@ -79,13 +86,19 @@ def decisions(
     """
     how = scores_of(answers.method)
     answers = _in_order_of_names(how.sampled(answers))
-    state = _State(answers, *_places(answers, finished_at, models), plan)
+    state = _State(answers, *_places(answers, finished_at, models, recorded), plan)
     _check(answers, state.models, plan)
+    planned, digest = {**asdict(plan), "aim": str(plan.aim)}, plan.digest
     looks: list[dict[str, Any]] = []
-    while state.look < len(plan.looks) and not state.missing and not state.is_over:
-        looks.append(state.decide())
-    stopped = None
-    if state.is_over:
+    for each in recorded:
+        state.resume(each)
+        looks.append(dict(each))
+    while not state.is_over and (is_closed or not state.missing):
+        looks.append(state.close() if state.missing else state.decide())
+        looks[-1] |= {"new": state.new_names(looks[:-1]), "data": state.data_digest(finished_at)}
+    stopped = looks[-1].get("stopped") if recorded and len(looks) == len(recorded) else None
+    if state.is_over and not stopped:
+        plan = state.plan
         stopped = _stopped(looks[-1], plan)
         if with_bias and stopped["pairs"] and len(state.models) > 2:
             _add_bias(stopped["pairs"], state.data_used(), plan)
@@ -93,8 +106,8 @@ def decisions(
         "method": answers.method,
         "unit": method_named(answers.method).unit,
         "simulated": answers.is_simulated,
-        "plan": {**asdict(plan), "aim": str(plan.aim)},
-        "digest": plan.digest,
+        "plan": planned,
+        "digest": digest,
         "data": state.data_digest(finished_at),
         "looks": looks,
         "stopped": stopped,
@@ -126,10 +139,14 @@ def _check(answers: Answers, models: Sequence[str], plan: LookPlan) -> None:
 
 
 def _places(
-    answers: Answers, finished_at: Mapping[str, str], of_study: Sequence[str]
+    answers: Answers,
+    finished_at: Mapping[str, str],
+    of_study: Sequence[str],
+    recorded: Sequence[Mapping[str, Any]],
 ) -> tuple[list[str], np.ndarray, np.ndarray]:
     """Return the models, and of each judge the model's code and the place among its judges, from 0.
 
+    Judges of recorded looks come first, then others by time.
     Each evaluator of a tournament judges all models, so that codes are 0 there.
     """
     judges, names = answers.judges, answers.evaluator.names
@@ -142,8 +159,18 @@ def _places(
         columns = (answers.texts[side] for side in ("left", "right"))
         used = {str(column.names[code]) for column in columns for code in np.unique(column.codes)}
         codes, models = np.zeros_like(codes), sorted({*used, *of_study} - {REAL})
-    keys = [(finished_at[str(names[code])], str(names[code])) for code in judges.evaluator]
-    seen: list[dict[tuple[str, str], int]] = [{} for _ in models]
+    looked = {
+        (model, name): place
+        for place, look in enumerate(recorded)
+        for model, some in look["new"].items()
+        for name in some
+    }
+    people = [str(names[code]) for code in judges.evaluator]
+    keys = [
+        (looked.get((models[code], name), len(recorded)), finished_at[name], name)
+        for code, name in zip(codes, people, strict=True)
+    ]
+    seen: list[dict[tuple[int, str, str], int]] = [{} for _ in models]
     place = np.zeros(len(keys), int)
     for judge in sorted(range(len(keys)), key=keys.__getitem__):
         of_model = seen[codes[judge]]
@@ -216,7 +243,7 @@ class _State:
         """Evaluators saved against the fixed plan; None while it goes on, or if some judge several models."""
         if not self.is_over or self.design not in (BETWEEN, WITHIN):
             return None
-        saved = [self.plan.looks[-1] - self.used[model] for model in self.models]
+        saved = [self.plan.most - self.used.get(model, 0) for model in self.models]
         return sum(saved) if self.design == BETWEEN else saved[0]
 
     def data_used(self) -> Answers:
@@ -224,6 +251,53 @@ class _State:
         limits = np.array([self.used.get(name, 0) for name in self.models])
         is_used = self.places < limits[self.codes]
         return filter_rows(self.answers, is_used[self.answers.judges.of_response])
+
+    def new_names(self, before: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+        """Return the evaluators of each model whom this look used, and none of those before, sorted."""
+        judges, names = self.answers.judges, self.answers.evaluator.names
+        found = {}
+        for code, model in enumerate(self.models[:1] if self.is_tournament else self.models):
+            is_used = (self.codes == code) & (self.places < self.used.get(model, 0))
+            known = {name for look in before for name in look["new"].get(model, ())}
+            found[model] = sorted({str(names[each]) for each in judges.evaluator[is_used]} - known)
+        return found
+
+    def resume(self, recorded: Mapping[str, Any]) -> None:
+        """Take over a decision that was recorded."""
+        self.look, self.used = recorded["look"], dict(recorded["evaluators"])
+        self.dropped |= {model: self.used[model] for model in recorded["dropped"]}
+        for row in recorded["pairs"]:
+            if row["repeated_p"] is not None:
+                self.repeated[_key(row)] = row["repeated_p"]
+            if row["state"] != "open":
+                self.closed[_key(row)] = row["state"]
+            if row["state"] in ("apart", "equal") and row["difference"] is not None:
+                self.ahead.add((row["a"], row["b"]) if row["difference"] > 0 else (row["b"], row["a"]))
+        self.is_over = recorded["decision"] == STOP
+
+    def close(self) -> dict[str, Any]:
+        """Return the decision of a last look that was not planned, at the evaluators so far.
+
+        Models may have different numbers of them; their harmonic mean stands for the information.
+        """
+        planned = self.plan.looks[self.look]
+        used = {model: self.dropped.get(model, count) for model, count in self.counts.items()}
+        coming = [count for model, count in used.items() if model not in self.dropped]
+        before = self.plan.looks[self.look - 1] if self.look else FEWEST - 1
+        mean = int(len(coming) / sum(1 / max(count, 0.5) for count in coming))
+        reason = f"closed before {planned} evaluators of each model"
+        if mean <= before or min(coming) < FEWEST:
+            self.look, self.is_over = self.look + 1, True
+            few = "no more evaluators than at the last look" if self.look > 1 else f"fewer than {FEWEST}"
+            return {
+                "look": self.look, "evaluators": dict(self.used), "error": None, "scores": [], "pairs": [],
+                "decision": STOP, "dropped": [], "is_closed": True,
+                "reason": f"{reason}, with {few}: nothing is tested",
+            }  # fmt: skip
+        self.plan = self.plan.ended(self.look, mean)
+        self.__dict__.pop("errors", None)  # those of the plan before
+        made = self.decide(used)
+        return {**made, "reason": f"{reason}; {made['reason']}"}
 
     def data_digest(self, finished_at: Mapping[str, str]) -> str | None:
         """Return the SHA-256 of the evaluators' values that the looks used; None before the first.
@@ -245,10 +319,10 @@ class _State:
             )
         return hashlib.sha256(json.dumps(rows).encode()).hexdigest()
 
-    def decide(self) -> dict[str, Any]:
-        """Return the decision of the next look, which is reached."""
+    def decide(self, used: Mapping[str, int] | None = None) -> dict[str, Any]:
+        """Return the decision of the next look, which is reached, or is at the `used` evaluators."""
         plan, n = self.plan, self.plan.looks[self.look]
-        self.used = {model: self.dropped.get(model, n) for model in self.models}
+        self.used = dict(used or {model: self.dropped.get(model, n) for model in self.models})
         error, data = float(self.errors[self.look]), self.data_used()
         found = self._scored(data)
         scores = [
@@ -272,6 +346,7 @@ class _State:
             "pairs": rows,
             "decision": decision,
             "dropped": dropped if decision == DROP else [],
+            "is_closed": used is not None,
             "reason": reason,
         }
 

@@ -127,10 +127,8 @@ def aim_of(text: str, models: Sequence[str] = ()) -> LookAim:
         value = float(rest) if rest.isascii() and "_" not in rest else math.nan
     except ValueError:
         value = math.nan
-    if kind == RANKS:
-        value = value if rest else 1.0
-        if not (1 <= value < math.inf and value == int(value)):
-            raise InvalidInput(f"the aim ranks needs a whole number from 1, such as ranks=2, not {rest!r}")
+    if kind == RANKS and (not value >= 1 or value % 1):
+        raise InvalidInput(f"the aim ranks needs a whole number from 1, such as ranks=2, not {rest!r}")
     if not 0 < value < math.inf:
         raise InvalidInput(f"the aim {kind} needs a number above 0, such as {kind}=5, not {rest!r}")
     return LookAim(kind, value)

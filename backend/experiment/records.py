@@ -99,10 +99,16 @@ class Study:
     """How many models there were each time before one joined; they stand last in `models`, in that order."""
     joined_at: tuple[str, ...] = ()
     """When each of these joined; UTC, ISO 8601."""
-    looks_digest: str = ""
-    """SHA-256 of the plan of looks, stored when the study is begun; '' before, or without a plan."""
     closed: tuple[str, ...] = ()
     """Models that were withdrawn: no further sessions are opened for them. Only where sessions show one."""
+    looks_digest: str = ""
+    """SHA-256 of the plan of looks, stored when the study is begun; '' before, or without a plan."""
+    looks_done: int = 0
+    """How many looks were decided (`studies/look_records.py`)."""
+    ended: tuple[str, ...] = ()
+    """Models for which a look ended the sessions; all of them once the study has stopped."""
+    ended_at: tuple[int, ...] = ()
+    """Evaluators of each of these that the look had used."""
 
     @property
     def is_mixed(self) -> bool:
@@ -129,9 +135,20 @@ class Study:
         return self.models[: self.joined[0]] if self.joined else self.models
 
     @property
+    def has_stopped(self) -> bool:
+        """Whether a planned look has ended the study."""
+        return len(self.ended) == len(self.models)
+
+    @property
+    def at_last_look(self) -> "Study":
+        """The study as it is if no look ends it before the last one."""
+        looks = self.protocol.looks.looks
+        return dataclasses.replace(self, looks_done=max(len(looks) - 1, 0), ended=(), ended_at=())
+
+    @property
     def conditions(self) -> tuple[Condition, ...]:
-        """The conditions of the study; each evaluator judges one of them."""
-        closed = {*self.closed}
+        """The conditions of the study for which sessions are opened; each evaluator judges one of them."""
+        closed = {*self.closed, *self.ended}
         return tuple(one for one in self._all_conditions if closed.isdisjoint(one.models))
 
     @property
@@ -152,9 +169,9 @@ class Study:
         """The conditions that only sessions of before have; no new ones are opened for them.
 
         They are those of before a model joined, where sessions show all models, as in tournaments; and those
-        of models that were withdrawn.
+        of models that were withdrawn, or for which a look ended the sessions.
         """
-        closed = {*self.closed}
+        closed = {*self.closed, *self.ended}
         of_closed = (
             (one for one in self._all_conditions if not closed.isdisjoint(one.models)) if closed else ()
         )
@@ -176,13 +193,21 @@ class Study:
 
     @property
     def sessions_a_condition(self) -> int:
-        """Finished sessions wanted of each condition, so that each model is in as many as are wanted."""
-        return -(-self.protocol.admission.evaluators // groups_of_each(*self._grouping))
+        """Finished sessions wanted of each condition, so that each model is in as many as are wanted.
+
+        With planned looks these are wanted until the next look.
+        """
+        looks = self.protocol.looks.looks if self.kind == "study" else ()
+        place = min(self.looks_done - self.has_stopped, len(looks) - 1)
+        evaluators = looks[place] if looks else self.protocol.admission.evaluators
+        return -(-evaluators // groups_of_each(*self._grouping))
 
     @property
     def evaluators_wanted(self) -> int:
-        """Finished sessions wanted, over all conditions."""
-        return self.sessions_a_condition * len(self.conditions)
+        """Finished sessions wanted, over all conditions; of models that a look ended, those that it used."""
+        if self.is_mixed and self.ended:  # a look ends all models of mixed sessions at once
+            return self.sessions_a_condition * len(self._all_conditions)
+        return self.sessions_a_condition * len(self.conditions) + sum(self.ended_at)
 
     @property
     def evaluators_a_group(self) -> int:

@@ -110,6 +110,8 @@ def choose_condition(
     """
     counts = {condition: taken.get(condition.name, 0) for condition in conditions}
     has_room = {condition: count for condition, count in counts.items() if wanted is None or count < wanted}
+    if not conditions:
+        raise Conflict("a planned look has ended the study", code="study_full")
     if not has_room:
         whose = "model" if len(conditions[0].models) == 1 else "group of models"
         parts = (conditions[0].arm and "exposure", conditions[0].class_ and "class", whose)

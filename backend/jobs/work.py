@@ -31,6 +31,7 @@ KINDS: Mapping[str, str] = {
     "join": "backend.competitions.join_job:run",
     "join_model": "backend.jobs.join_model:run",
     "live": "backend.web.live_job:run",
+    "look": "backend.jobs.look:run",
     "metrics": "backend.jobs.study_work:metrics",
     "pay": "backend.jobs.study_work:pay",
     "replicate": "backend.jobs.replication:replicate",

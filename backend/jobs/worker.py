@@ -181,10 +181,12 @@ class Worker:
                     shutil.rmtree(folder, ignore_errors=True)
 
     def _tidy(self) -> None:
-        """Enqueue reruns that are due; forget old jobs and files, and uploads that nobody used."""
-        from backend.jobs import intake_audit, rerun_schedule
+        """Enqueue reruns and looks that are due; forget old jobs and files, and uploads that nobody used."""
+        from backend.jobs import intake_audit, look, rerun_schedule
 
         rerun_schedule.enqueue_due(self.store, self.clock())
+        for study in self.store.studies():
+            look.have_decided(self.store, study, self.clock())
         queue.forget(self.store, self.clock())
         intake_audit.forget(self.store)
         self.data.expire_downloads()

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from backend.foundation.timestamps import readable
+
 
 def as_table(made: Mapping[str, Any]) -> str:
     """Return decisions, a result of `look_decisions.decisions`, as text."""
@@ -17,9 +19,18 @@ def as_table(made: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def as_replay(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return what `study_looks.replayed` returns as text."""
+    said = [", ".join(filter(None, [row["outcome"], row["difference"]])) for row in rows]
+    lines = [f"look {row['look']} ({row['decision']}): {text}" for row, text in zip(rows, said, strict=True)]
+    return "\n".join(lines or ["no look was decided"])
+
+
 def _look(look: Mapping[str, Any], digits: int) -> Iterator[str]:
     counts = ", ".join(f"{count} of {model}" for model, count in look["evaluators"].items())
-    yield f"look {look['look']} ({counts}; p below {look['error']:.4f}): {look['decision']}: {look['reason']}"
+    bar = "" if look["error"] is None else f"; p below {look['error']:.4f}"
+    at = f", recorded {readable(look['at'])}" if "at" in look else ""
+    yield f"look {look['look']} ({counts or 'nobody'}{bar}){at}: {look['decision']}: {look['reason']}"
     for row in look["scores"]:
         ranks = f", rank {row['ranks'][0]} to {row['ranks'][1]}" if "ranks" in row else ""
         yield f"  {row['model']}: {row['score']:.{digits}f} {_ends(row['ci'], digits)}{ranks}"

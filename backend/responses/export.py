@@ -35,6 +35,7 @@ from backend.responses.codebook import FILES, columns_of, files_of
 from backend.responses.published_names import published_names, published_rows, published_study
 from backend.responses.readers import row_writer
 from backend.responses.study_data import scored_rows, study_rows
+from backend.responses.study_looks import exported
 from backend.stores.store import Store
 
 _DESCRIPTION = "dataset_description.json"
@@ -74,6 +75,7 @@ def export(
     """
     name = f"{study.name} (simulated)" if simulated else study.name
     _check_free(name, out)
+    looks = None if simulated else exported(store, study)  # before the answers, which have all that it used
     for folder in ("data", "materials"):
         (out / folder).mkdir(parents=True, exist_ok=True)
     judgment = judgment_of(study.protocol.method)
@@ -100,7 +102,7 @@ def export(
     return [
         *paths.values(),
         *asked,
-        *_write_about(published_study(study), name, simulated, out, paths[""], counts),
+        *_write_about(published_study(study), name, simulated, out, paths[""], counts, looks),
     ]
 
 
@@ -322,7 +324,13 @@ class _Items:
 
 
 def _write_about(
-    study: Study, name: str, simulated: bool, out: Path, scored: Path, counts: Mapping[str, int]
+    study: Study,
+    name: str,
+    simulated: bool,
+    out: Path,
+    scored: Path,
+    counts: Mapping[str, int],
+    looks: Mapping[str, Any] | None,
 ) -> list[Path]:
     """Write the files that describe the data, the description last: its presence shows a complete set."""
     # With the panel's addresses and codes, other people could claim credit.
@@ -336,6 +344,7 @@ def _write_about(
     materials |= {"created_at": study.created_at, "settings": settings, "notes": study.notes}
     materials |= {"pages": [asdict(page) for page in study.pages]} if study.pages else {}
     materials |= {"questions": [asdict(question) for question in study.questions]} if study.questions else {}
+    materials |= {"looks": looks} if looks else {}
     kind = "finished simulated sessions" if simulated else "finished sessions"
     content = f"{counts['responses']} responses of {counts['sessions']} {kind}"
     bapps = ["bapps/"] if judgment_of(study.protocol.method).has_items else []

@@ -133,10 +133,18 @@ def _reasons_beside(file: Path) -> tuple[str, ...]:
     from backend.analysis.reasons import listed
 
     try:
-        study = json.loads((file.parent.parent / "materials" / "study.json").read_text("utf-8"))
-        return listed(study["settings"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return listed(study_beside(file)["settings"])
+    except (KeyError, TypeError, AttributeError):
         return ()
+
+
+def study_beside(file: Path) -> Mapping[str, Any]:
+    """Return the facts of a study from the folder of materials beside an exported file; {} without any."""
+    try:
+        found = json.loads((file.parent.parent / "materials" / "study.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _value(chunk: Any, i: int, column: str, text: str) -> Any:

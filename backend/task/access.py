@@ -3,9 +3,10 @@
 import hashlib
 import hmac
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from backend.experiment import session as sessions
 from backend.experiment.panel import NO_PANEL_CONFIG, PanelConfig
@@ -38,10 +39,19 @@ class SessionAccess:
 
     Args:
         watch: notified of what concerns the panel; None if nobody is recruited through its API.
+        finished: called with a study of planned looks once another session of it is finished.
     """
 
-    def __init__(self, store: Store, hash_key: bytes, clock: Clock, watch: "Watch | None"):
+    def __init__(
+        self,
+        store: Store,
+        hash_key: bytes,
+        clock: Clock,
+        watch: "Watch | None",
+        finished: Callable[[Study], Any] = lambda study: None,
+    ):
         self.store, self.hash_key, self.clock, self.watch = store, hash_key, clock, watch
+        self.finished = finished
         # A stored session never changes, nor do the settings under which it was opened.
         self._studies = Recent[Study](_STUDIES_CACHED)
         self._sessions = Recent[Session](_SESSIONS_BYTES, lambda session: session.memory_bytes)
@@ -164,6 +174,8 @@ class SessionAccess:
 
     def capacity(self, study: Study, session: Session) -> Capacity:
         """Return how many sessions of a session's condition may count, and which ones count at present."""
+        if study.protocol.looks.looks:
+            study = self.study(study.name)  # how many are wanted until the next look changes
         of_study = wanted(study, self.clock())
         return replace(of_study, replaced=rejected(self.store, study)[session.condition or ""])
 
@@ -177,7 +189,10 @@ class SessionAccess:
             pausing.note_early_end(self.store, study, session.id, after.last_at)
 
     def notify_panel(self, study: Study, session: Session, after: Cursor) -> None:
-        """Notify the panel if the session is closed now."""
+        """Notify the panel of a session that is closed now, and who decides looks of a finished one."""
+        if after.state == "finished" and study.protocol.looks.looks and not session.is_simulated:
+            with suppress(OpenhypeError):  # the answer is stored; the worker asks for all studies again
+                self.finished(study)
         if self.watch and _is_of_panel(session) and after.state in sessions.CLOSED:
             self.watch.closed(study, session)
 

@@ -5,9 +5,11 @@ Every change is one conditional write, so that a request that is repeated, or se
 effect once.
 """
 
+from collections.abc import Callable
 from random import Random, SystemRandom
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from backend.experiment.records import Study
 from backend.foundation.frozen import dataclass
 from backend.foundation.timestamps import utc_now
 from backend.stores.store import Store
@@ -40,14 +42,16 @@ class TaskService:
         clock: Clock = utc_now,
         rng: Random | None = None,
         watch: "Watch | None" = None,
+        finished: Callable[[Study], Any] = lambda study: None,
     ) -> "TaskService":
         """Return the service over a store.
 
         Args:
             rng: random generator for secrets, ids and plans of sessions; the system's by default.
             watch: notified of what concerns the panel; None if nobody is recruited through its API.
+            finished: as in `SessionAccess`.
         """
-        access = SessionAccess(store, hash_key, clock, watch)
+        access = SessionAccess(store, hash_key, clock, watch, finished)
         visitors = Visitors(access)
         return cls(
             access,

@@ -159,6 +159,9 @@ def looks(study: Study) -> LooksProgress | None:
         "spending": plan.spending,
         "digest": plan.digest,
         "fixed_at": study.begun_at,
+        "done": study.looks_done,
+        "stopped": study.has_stopped,
+        "ended": [*study.ended],
     }
 
 
@@ -198,7 +201,8 @@ def as_text(data: Mapping[str, Any]) -> str:
 def _looks_line(plan: Mapping[str, Any]) -> str:
     fixed = f"fixed on {plan['fixed_at'][:10]}" if plan["fixed_at"] else "fixed once an evaluator comes"
     at, aim = ", ".join(map(str, plan["looks"])), f"{plan['aim']} ({plan['spending']})"
-    return f"looks at {at} of each model, aim {aim}, {fixed}: plan {plan['digest'][:12]}"
+    course = f"{plan['done']} done" + (", stopped" if plan["stopped"] else "")
+    return f"looks at {at} of each model, aim {aim}, {fixed}: plan {plan['digest'][:12]}; {course}"
 
 
 def _wage_warnings(protocol: Protocol, wage: float | None) -> list[str]:
@@ -222,7 +226,11 @@ def _groups(study: Study) -> list[tuple[str, ...]]:
 
 
 def _wanted(study: Study, models: tuple[str, ...]) -> int:
-    """Return how many finished sessions are wanted of a group; 0 if none are opened for it."""
+    """Return how many finished sessions are wanted of a group: those that a look used that ended it; else 0
+    if none are opened for it.
+    """
+    if study.ended and models[0] in study.ended:
+        return study.ended_at[study.ended.index(models[0])]
     is_open = study.kind == "study" and models in study.model_groups and not {*models} & {*study.closed}
     return study.evaluators_a_group if is_open else 0
 

@@ -168,6 +168,12 @@ class LooksProgress(TypedDict):
     """SHA-256 of the plan, the same from the first evaluator on."""
     fixed_at: str
     """When the first evaluator came (UTC, ISO 8601); empty before."""
+    done: int
+    """How many looks were decided."""
+    stopped: bool
+    """Whether one of them ended the study."""
+    ended: list[str]
+    """Models that no longer get evaluators."""
 
 
 class StudyProgress(StudyLine):

@@ -10,6 +10,7 @@ const JOBS = /** @type {Record<string, string>} */ ({
   join: "Take a submitted model into the study",
   join_model: "Take a model into the study",
   table: "Table of the competition",
+  look: "Planned look",
   simulate: "Simulated evaluators",
   metrics: "Metrics of the pictures",
   agree: "Distances against people’s votes",

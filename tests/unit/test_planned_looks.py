@@ -1,24 +1,32 @@
 """A study's plan of looks: checked when it is set, and fixed with its hash once an evaluator comes."""
 
+import itertools
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from click.testing import CliRunner
 
 from backend.administration.revise import change_settings
-from backend.analysis.planning.boundaries import SPENDING
+from backend.analysis.planning.boundaries import SPENDING, stops
 from backend.analysis.planning.looks import LookPlan, aim_of
 from backend.cli import main
 from backend.experiment.planned_looks import SPENDINGS
 from backend.foundation.errors import Conflict, InvalidInput
+from backend.jobs import queue
+from backend.jobs.look import have_decided
+from backend.jobs.worker import Worker
+from backend.responses import study_looks
+from backend.studies import look_records
 
 from . import sample_studies as studies
+from .killed import killed_at_each_write
 
 PLAN = {"looks": "5,10,15", "aim": "apart=neighbours", "spending": "pocock"}
 
 
 def planned(**settings):
-    return studies.study(images=8, panel="link", **{**PLAN, **settings})
+    return studies.study(**{"images": 8, "panel": "link", **PLAN, **settings})
 
 
 def test_settings_give_the_plan_of_the_command_and_its_hash():
@@ -109,3 +117,238 @@ def test_status_and_the_api_show_the_plan(world, tmp_path):
     assert f"{line} {digest[:12]}" in found[0]
     told = json.loads(found[1])["looks"]
     assert (told["looks"], told["digest"], told["fixed_at"][:10]) == ([5, 10, 15], digest, "2026-01-01")
+
+
+# Decisions
+
+
+def finish(world, evaluators, wrong):
+    """Have as many evaluators of each model finish; `wrong` has their numbers of errors, in turn."""
+    counts = {model: itertools.cycle(errors) for model, errors in wrong.items()}
+    for _ in range(evaluators * len(wrong)):
+        player = world.player()
+        errors = next(counts[world.store.session(player.state["session"]).model])
+        trials = itertools.count()
+        player.play(lambda truth, trials=trials, errors=errors: next(trials) >= errors)
+        world.clock.move(minutes=1)
+
+
+FAR, NEAR = {"gan": [0, 1], "vae": [6, 7]}, {"gan": [2, 3, 4], "vae": [4, 3, 2]}
+
+
+@pytest.fixture
+def begun(each_world):
+    each_world.add(planned(aim="apart"))
+    return each_world
+
+
+def decided(world, **options):
+    return study_looks.decide(world.store, world.store.study("faces"), world.clock.now.isoformat(), **options)
+
+
+def records(world):
+    return look_records.decisions_of(world.store, world.store.study("faces"))
+
+
+def test_a_look_is_recorded_once_with_time_evaluators_reason_and_hashes(begun):
+    finish(begun, 5, FAR)
+    made = decided(begun)
+    again = decided(begun)
+
+    (record,) = records(begun)
+    assert record["at"] == begun.clock.now.isoformat()
+    assert record["plan"] == begun.store.study("faces").looks_digest
+    assert record["data"] == made["data"] == again["data"]
+    sessions = begun.store.sessions("faces")
+    assert sorted(name for some in record["new"].values() for name in some) == sorted(
+        session.evaluator for session, _ in sessions
+    )
+    assert {name: record[name] for name in ("look", "decision", "reason")} == {
+        "look": 1, "decision": "stop", "reason": "the aim apart is reached",
+    }  # fmt: skip
+
+
+def test_a_stopped_study_takes_in_nobody_and_open_sessions_finish(begun):
+    finish(begun, 5, NEAR)
+    decided(begun)
+    late = [begun.player(), begun.player()]
+    decided(begun, is_closed=True)
+
+    assert begun.open().json["error"]["code"] == "study_full"
+    for player in late:
+        player.play()
+    assert decided(begun)["looks"] == records(begun)
+    study = begun.store.study("faces")
+    assert (study.ended_at, study.evaluators_wanted) == ((5, 5), 10)
+
+
+def test_sessions_are_opened_only_up_to_the_next_look(begun):
+    finish(begun, 5, NEAR)
+
+    assert begun.open().json["error"]["code"] == "study_full"
+    decided(begun)
+    finish(begun, 5, NEAR)
+    assert begun.open().json["error"]["code"] == "study_full"
+    assert len(decided(begun)["looks"]) == 2
+    assert begun.store.taken("faces", "") == {"gan": 10, "vae": 10}
+
+
+def test_a_dropped_model_leaves_and_the_others_go_on(each_world):
+    study = planned(aim="apart")
+    each_world.add(studies.replaced(study, models=("gan", "vae", "wae")))
+    finish(each_world, 5, {"gan": [0, 1], "vae": [5, 6], "wae": [6, 5]})
+    decided(each_world)
+
+    study = each_world.store.study("faces")
+    assert (study.ended, study.ended_at, study.evaluators_wanted) == (("gan",), (5,), 25)
+    finish(each_world, 5, {"vae": [5, 6], "wae": [6, 5]})
+    assert each_world.store.taken("faces", "")["vae"] == 10
+    assert each_world.open().json["error"]["code"] == "study_full"
+
+
+def test_two_that_decide_at_once_make_one_record(begun):
+    finish(begun, 5, NEAR)
+
+    with ThreadPoolExecutor(8) as threads:
+        made = [*threads.map(lambda _: decided(begun), range(8))]
+
+    assert len(records(begun)) == begun.store.study("faces").looks_done == 1
+    assert {each["data"] for each in made} == {records(begun)[0]["data"]}
+
+
+def test_a_process_killed_at_each_write_of_a_look_leaves_what_the_next_one_ends(begun):
+    finish(begun, 5, FAR)
+    study = begun.store.study("faces")
+
+    def run(store):
+        study_looks.decide(store, study, begun.clock.now.isoformat())
+
+    seen = []
+    for writes in killed_at_each_write(begun.store, run):
+        seen.append((writes, len(records(begun)), begun.store.study("faces").looks_done))
+        first = records(begun)
+        begun.clock.move(days=-3)
+
+    assert seen == [(0, 0, 0), (1, 1, 0)]
+    assert records(begun) == first
+    assert begun.store.study("faces").has_stopped
+
+
+def test_a_clock_set_back_changes_no_evaluator_of_a_look_that_was_decided(begun):
+    finish(begun, 5, NEAR)
+    decided(begun)
+    begun.clock.move(days=-30)
+    finish(begun, 5, NEAR)
+
+    decided(begun)
+
+    first, second = records(begun)
+    assert {*first["new"]["gan"]}.isdisjoint(second["new"]["gan"])
+    assert len(second["new"]["gan"]) == 5
+
+
+def test_who_withdraws_changes_no_decision_and_is_replaced(begun):
+    finish(begun, 5, NEAR)
+    decided(begun)
+    gone = next(session.id for session, _ in begun.store.sessions("faces") if session.model == "gan")
+    begun.store.erase_session(gone)
+
+    finish(begun, 5, NEAR)
+    assert len(decided(begun)["looks"]) == 1
+    begun.player().play()
+
+    assert [look["look"] for look in decided(begun)["looks"]] == [1, 2]
+
+
+def test_a_study_whose_panel_dried_up_is_closed_on_those_who_came(begun):
+    finish(begun, 5, NEAR)
+    decided(begun)
+    finish(begun, 3, NEAR)
+
+    decided(begun, is_closed=True)
+
+    _, last = records(begun)
+    assert (last["decision"], last["is_closed"]) == ("stop", True)
+    assert last["evaluators"] == {"gan": 8, "vae": 8}
+    assert last["reason"].startswith("closed before 10 evaluators of each model; it is the last look")
+    assert begun.open().json["error"]["code"] == "study_full"
+    fixed = LookPlan((5, 10, 15), spending="pocock")
+    plan = fixed.ended(1, 8)
+    assert last["error"] == pytest.approx(plan.errors[-1])
+    assert plan.bounds[0] == pytest.approx(fixed.bounds[0])
+    assert stops(plan.fractions, plan.bounds).rejects == pytest.approx(0.05, abs=1e-5)
+
+
+def test_a_study_closed_without_further_evaluators_tests_nothing(begun):
+    finish(begun, 4, NEAR)
+    decided(begun, is_closed=True)
+
+    (last,) = records(begun)
+    assert last["reason"] == "closed before 5 evaluators of each model, with fewer than 5: nothing is tested"
+    assert (last["pairs"], last["error"], begun.store.study("faces").has_stopped) == ([], None, True)
+
+
+def test_a_plan_changed_from_outside_decides_nothing(begun):
+    finish(begun, 5, NEAR)
+    study = begun.store.study("faces")
+    other = study.protocol.changed(looks=(5, 15))
+    begun.store.change_study(studies.replaced(study, protocol=other, version=study.version + 1))
+
+    with pytest.raises(Conflict, match="its record was changed from outside, and no look is decided"):
+        decided(begun)
+
+
+def run(tmp_path, *arguments):
+    return CliRunner().invoke(main, [*arguments, "--data", str(tmp_path)])
+
+
+def test_the_export_replays_every_decision(world, tmp_path):
+    world.add(planned(aim="apart"))
+    finish(world, 5, NEAR)
+    decided(world)
+    finish(world, 2, NEAR)
+    shown = run(tmp_path, "looks", "faces", "--close")
+    out = str(tmp_path / "out")
+    assert run(tmp_path, "export", "faces", "-o", out).exit_code == 0
+
+    replay = run(tmp_path, "looks", out, "--replay")
+
+    assert [line.split(": ")[1] for line in replay.stdout.splitlines()] == ["same"] * len(records(world))
+    assert shown.stdout.count("recorded") == len(records(world)) - 1
+    path = tmp_path / "out" / "data" / "study-faces_data.csv"
+    path.write_text(path.read_text().replace(",fake,", ",real,", 1))
+    changed = run(tmp_path, "looks", out, "--replay")
+    assert changed.exit_code == 1
+    assert "other, data is" in changed.stdout
+    session = next(world.store.sessions("faces"))[0]
+    world.store.erase_session(session.id)
+    run(tmp_path, "export", "faces", "-o", out)
+    replay = run(tmp_path, "looks", out, "--replay")
+    assert replay.stdout.splitlines()[-1].endswith(
+        "incomplete, 1 of its 14 evaluators are not in the data: they withdrew since"
+    )
+
+
+def test_another_plan_is_no_way_to_look_before_the_planned_look(world, tmp_path):
+    world.add(planned())
+    finish(world, 5, NEAR)
+
+    found = run(tmp_path, "looks", "faces", "--plan", "5,6")
+
+    assert found.exit_code == 1
+    assert "another one would be a look that was not planned" in found.output
+
+
+def test_a_job_decides_a_look_as_soon_as_its_last_evaluator_finished(world, tmp_path):
+    world.add(planned(aim="apart"))
+    finish(world, 4, NEAR)
+    assert queue.open_jobs(world.store) == []
+    finish(world, 1, NEAR)
+
+    (done,) = Worker(world.store, world.data).run_until_idle()
+
+    assert (done.kind, done.state, done.result) == ("look", "done", None)
+    assert world.store.study("faces").looks_done == 1
+    queue_after = queue.open_jobs(world.store)
+    have_decided(world.store, world.store.study("faces"), world.clock())
+    assert queue.open_jobs(world.store) == queue_after == []

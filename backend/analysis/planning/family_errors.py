@@ -13,6 +13,7 @@ p-value (Jennison and Turnbull, 1984). It is below the error of a plan exactly w
 difference, and it holds whyever the study stopped.
 """
 
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -35,8 +36,7 @@ def family_errors(plan: LookPlan, models: int, is_tukey: bool) -> np.ndarray:
     """
     if plan.aim.kind == HALF_WIDTH:
         return plan.errors
-    is_one_sided = plan.aim.kind == EQUAL_WITHIN
-    errors = _errors(plan.looks, plan.spending, is_one_sided, 1 - plan.level, models, is_tukey)
+    errors = _errors(_bare(plan), 1 - plan.level, models, is_tukey)
     return np.asarray(np.maximum(errors, _SMALLEST))
 
 
@@ -47,37 +47,39 @@ def repeated_p(plan: LookPlan, models: int, is_tukey: bool, p: float, look: int)
         p: for all pairs, of the test of that look.
         look: from 1.
     """
-    is_one_sided = plan.aim.kind == EQUAL_WITHIN
-    errors, nominal = _by_error(plan.looks, plan.spending, is_one_sided, 1 - plan.level, models, is_tukey)
+    errors, nominal = _by_error(_bare(plan), 1 - plan.level, models, is_tukey)
     own = nominal[:, look - 1]
     return float(np.exp(np.interp(np.log(max(min(p, 1.0), own[0])), np.log(own), np.log(errors))))
 
 
-def _errors(
-    looks: tuple[int, ...], spending: str, is_one_sided: bool, error: float, models: int, is_tukey: bool
-) -> np.ndarray:
-    aim, pairs = LookAim(EQUAL_WITHIN, 1.0) if is_one_sided else LookAim(), models * (models - 1) / 2
-    if is_one_sided or not is_tukey:
-        alone = LookPlan(looks, aim, spending, 1 - error / pairs).errors
+def _bare(plan: LookPlan) -> LookPlan:
+    """Return a plan of which nominal errors are the same: with its looks, spending, and side of the tests."""
+    aim = LookAim(EQUAL_WITHIN, 1.0) if plan.aim.kind == EQUAL_WITHIN else LookAim()
+    return replace(plan, aim=aim, level=0.95)
+
+
+def _errors(plan: LookPlan, error: float, models: int, is_tukey: bool) -> np.ndarray:
+    """Return the nominal errors of a `_bare` plan, of all pairs, with another error of all looks."""
+    pairs = models * (models - 1) / 2
+    if plan.aim.kind == EQUAL_WITHIN or not is_tukey:
+        alone = replace(plan, level=1 - error / pairs).errors
         return np.asarray(np.minimum(pairs * alone, 1.0))
     if models == 2:
-        return LookPlan(looks, aim, spending, 1 - error).errors
-    known = np.full(len(looks), np.inf)
+        return replace(plan, level=1 - error).errors
+    known = np.full(len(plan.looks), np.inf)
     z = float(studentized_range.isf(error, models, known[:1])[0]) / np.sqrt(2)
-    bounds = LookPlan(looks, aim, spending, 1 - 2 * t_below(-z, np.inf)).bounds
+    bounds = replace(plan, level=1 - 2 * t_below(-z, np.inf)).bounds
     return studentized_range.sf(np.maximum(bounds, 0.0) * np.sqrt(2), models, known)
 
 
 @lru_cache(maxsize=32)
-def _by_error(
-    looks: tuple[int, ...], spending: str, is_one_sided: bool, error: float, models: int, is_tukey: bool
-) -> tuple[np.ndarray, np.ndarray]:
+def _by_error(plan: LookPlan, error: float, models: int, is_tukey: bool) -> tuple[np.ndarray, np.ndarray]:
     """Return errors of all looks together, rising, and the nominal ones of each look: shape (errors, looks).
 
     One of them is that of the plan itself, so that p-values are on the same side of both.
     """
     errors = np.unique([*np.geomspace(_LEAST, 0.999, _ERRORS), error])
-    nominal = np.array([_errors(looks, spending, is_one_sided, one, models, is_tukey) for one in errors])
+    nominal = np.array([_errors(plan, one, models, is_tukey) for one in errors])
     nominal[errors == error] = np.maximum(nominal[errors == error], _SMALLEST)
     nominal = np.maximum.accumulate(np.maximum(nominal, 1e-300), axis=0)
-    return np.append(errors, 1.0), np.concatenate([nominal, np.ones((1, len(looks)))])
+    return np.append(errors, 1.0), np.concatenate([nominal, np.ones((1, len(plan.looks)))])

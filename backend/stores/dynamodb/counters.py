@@ -260,7 +260,7 @@ class Counters:
 def quotas(wanted: int | None) -> list[int | None]:
     """Return how many sessions each item of a condition takes; [None] for one without a limit.
 
-    `wanted` never changes once a session is counted: what a study asks for is fixed when it is begun.
+    `wanted` never falls once a session is counted, and grows only at planned looks, by further items.
     """
     if wanted is None:
         return [None]
