@@ -199,7 +199,7 @@ def _copy_admission(source: Store, target: Store, study: str) -> None:
             holder = source.claimed(study, entry.key)
             if holder and target.claimed(study, entry.key) is None:  # of a session that was withdrawn
                 target.claim(study, entry.key, holder)
-    lost = (places_given_back.book(study), places_given_back.rejections_book(study))
+    lost = (book(study) for book in places_given_back.BOOKS)
     for book in (links_of(study), *lost):
         for entry in source.entries(book):
             update(target, book, entry.key, _unless_known(entry.data))

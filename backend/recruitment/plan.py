@@ -33,6 +33,8 @@ class Plan:
     screen_out: ScreenOut | None = None
     waiting: tuple[int, int] = (0, 0)
     """Maximum minutes of paid waiting, and the pay per minute."""
+    most_places: int = 0
+    """With planned looks, places until the last one; those of `places` are open until the next."""
     wages: Wages | None = None
     """The panel's wage requirements if it was asked, else its general ones."""
 
@@ -76,9 +78,17 @@ class Plan:
         return self.screen_out.slots * self.funds.cost_usd_cents(self.screen_out.reward_cents)
 
     @property
+    def all_places(self) -> int:
+        """Places until the last planned look, if there are any."""
+        return max(self.places, self.most_places)
+
+    @property
     def total_cents(self) -> int:
-        """Maximum total cost: every place and slot taken, every bonus at its largest, all waiting paid."""
-        return self.places * self.place_cents + self.besides_cents
+        """Maximum total cost: every place and slot taken, every bonus at its largest, all waiting paid.
+
+        With planned looks it is that of the last one, so that the budget lets a study go on to it.
+        """
+        return self.all_places * self.place_cents + self.besides_cents
 
     def money(self, cents: float) -> str:
         """Return an amount formatted for display."""
@@ -89,7 +99,7 @@ class Plan:
         wage, minutes = self.wage_cents_an_hour, whole_minutes(self.minutes)
         rounded = "" if minutes == self.minutes else f" (the panel counts {minutes})"
         lines = [
-            f"places: {self.places}",
+            f"places: {self.places}{self._until_looks}",
             f"reward: {self.money(self.reward_cents)} for {self.minutes:g} minutes{rounded}, "
             f"{self.money(wage)} an hour; a bonus of at most {self.money(self.largest_bonus_cents)}",
         ]
@@ -109,6 +119,11 @@ class Plan:
         return lines
 
     @property
+    def _until_looks(self) -> str:
+        most = self.most_places
+        return f" until the next planned look, {most} until the last" if most > self.places else ""
+
+    @property
     def _vat(self) -> str:
         if self.funds.vat_percent == VAT_PERCENT:
             return "; VAT on the fee, where your account pays it, is not in it (--vat 20)"
@@ -124,7 +139,7 @@ class Plan:
             )
         if budget_cents is not None and self.total_cents > budget_cents:
             raise InvalidInput(
-                f"{self.places} slots cost {self.money(self.total_cents)} at most, over the budget of "
+                f"{self.all_places} slots cost {self.money(self.total_cents)} at most, over the budget of "
                 f"{self.money(budget_cents)}; raise the budget (--budget)"
             )
         if self.screen_out:
@@ -179,6 +194,7 @@ def plan(
         fee_percent=fee_percent,
         vat_percent=vat_percent,
         screen_out=screen_out,
+        most_places=study.at_last_look.evaluators_wanted if protocol.looks.looks else 0,
         waiting=(minutes_in_budget(protocol), protocol.pay.retainer_usd_cents),
     )
 

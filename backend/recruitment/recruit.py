@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import Any, Literal
 
+from backend.experiment import sampling
 from backend.experiment.money import format_money
 from backend.experiment.panel import CODE_LETTERS, NO_PANEL_CONFIG, PanelConfig
 from backend.experiment.records import Study
@@ -35,6 +36,7 @@ from backend.stores import updates
 from backend.stores.store import Stale, Store
 from backend.studies import lifecycle
 from backend.studies.lifecycle import recruitment_book as book
+from backend.studies.places_given_back import rejected
 
 OUTCOMES = ("done", "done_by_server", "no_consent", "unfit_device", "screened_out", "fault")
 _CODE_LENGTH = 10
@@ -254,6 +256,9 @@ def grow(store: Store, panel: Panel, study: Study, places: int, is_decided: bool
 
     def grown(now: Mapping[str, Any]) -> Mapping[str, Any]:
         check_growth(study, now, places)
+        if is_decided and study.protocol.looks.looks and places > now["places"]:
+            lacking = sampling.lacking(study, store.sessions(study.name), rejected(store, study))
+            check_looks(study, places, now["places"] + lacking)
         if places > affordable(store, study, now):
             raise over_budget(study, limit_cents(store, study), planned(study, now, places))
         changes = {"places": places, "is_growing": True}
@@ -343,6 +348,15 @@ def check_growth(study: Study, state: Mapping[str, Any], places: int) -> None:
         raise Conflict(f"the recruitment for {study.name} was stopped permanently")
 
 
+def check_looks(study: Study, places: int, most: int) -> None:
+    """Raise InvalidInput for more places than a study with planned looks wants until the next one."""
+    if study.protocol.looks.looks and places > most:
+        raise InvalidInput(
+            f"study {study.name} wants at most {most} slots until its next planned look, not {places}; more "
+            "are opened by themselves once it goes on"
+        )
+
+
 def set_slots(store: Store, panel: Panel, study: Study, slots: int) -> Mapping[str, Any]:
     """Raise the number of people who are paid for being screened out, within the budget.
 
@@ -372,7 +386,7 @@ def over_budget(study: Study, budget_cents: int, wanted: Plan) -> InvalidInput:
     """Return the error for a plan that costs more than a budget."""
     budget = format_money(budget_cents, study.protocol.pay.currency)
     return InvalidInput(
-        f"{wanted.places} slots cost {wanted.money(wanted.total_cents)} at most, over the budget of "
+        f"{wanted.all_places} slots cost {wanted.money(wanted.total_cents)} at most, over the budget of "
         f"{budget}; raise the budget (--budget; that of `openhype pay` limits slots, too)"
     )
 

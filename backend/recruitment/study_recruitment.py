@@ -56,6 +56,8 @@ def wanted(study: Study, state: Mapping[str, Any] | None, wish: Wish) -> Plan:
             are published.
         Conflict: more places, and the recruitment was stopped permanently.
     """
+    if wish.places and (state is None or state["state"] == "decided"):
+        recruit.check_looks(study, wish.places, study.evaluators_wanted)
     if state is None:
         fees = (wish.fee_percent or FEE_PERCENT, wish.vat_percent or VAT_PERCENT)
         return plan(study, wish.places, *fees, _screen_out(None, wish))

@@ -10,8 +10,9 @@ in two passes some time apart. An error says nothing about a place, and closes n
 
 While the panel's study is open, no place is added for one that was given back, because the panel offers
 it again by itself; it would be taken twice. Once every place was taken and closed, the panel offers none
-any more: only then is a place added for each session that is still lacking, within the budget. A person
-who pauses or stops the study at the panel is not overruled.
+any more: only then is a place added for each session that is still lacking, within the budget. After a
+planned look more are lacking than an open study still offers, and only these are added. A person who
+pauses or stops the study at the panel is not overruled.
 """
 
 import logging
@@ -299,20 +300,23 @@ def _keep_wanted(store: Store, panel: Panel, study: Study, listed: list[Submissi
         if at_panel == "paused":
             panel.change(state["panel_study"], "start")
         state = recruit.update(store, study, state="published")
-    if at_panel == "closed" and not is_stopped:
-        _add_places(
-            store, panel, study, state, listed, approved_sessions.lacking(store, study, state, lacking)
-        )
+    is_looked_at = at_panel == "active" and bool(study.protocol.looks.looks)
+    if (at_panel == "closed" and not is_stopped) or is_looked_at:
+        approved = approved_sessions.lacking(store, study, state, lacking)
+        _add_places(store, panel, study, state, listed, approved, is_offering=is_looked_at)
 
 
 def _take_in_nobody(
     store: Store, panel: Panel, study: Study, state: Mapping[str, Any], at_panel: StudyState
 ) -> None:
-    """Pause the panel's study, unless a person has already done so there."""
-    if at_panel == "active":
-        panel.change(state["panel_study"], "pause")
+    """Pause the panel's study, unless a person has already done so there.
+
+    That it is full is recorded first: a pause that nothing here tells of would be taken for a person's.
+    """
     if at_panel in ("active", "closed") and state["state"] != "full":
         recruit.update(store, study, state="full")
+    if at_panel == "active":
+        panel.change(state["panel_study"], "pause")
 
 
 def _add_places(
@@ -322,16 +326,21 @@ def _add_places(
     state: Mapping[str, Any],
     listed: list[Submission],
     lacking: int,
+    is_offering: bool,
 ) -> None:
     """Add a place for each session that is lacking, within the budget.
 
     A person who finished after the time ran out has a place in addition to those offered.
+
+    Args:
+        is_offering: whether the panel still offers the places that nobody has taken or given back.
     """
     counts = Counter(place.status for place in listed)
     on_the_way = sum(counts[status] for status in ON_THE_WAY)
     taken = max(state["places"], sum(counts[status] for status in TAKEN))
     most = state["places"] + recruit.affordable(store, study, state) - taken
-    wanted = min(state["places"] + lacking - on_the_way, most)
+    offered = taken - sum(counts[status] for status in TAKEN) if is_offering else 0
+    wanted = min(state["places"] + lacking - on_the_way - offered, most)
     if wanted > state["places"]:
         recruit.grow(store, panel, study, wanted, is_decided=False)
 

@@ -13,10 +13,10 @@ from backend.experiment.records import Study
 from backend.foundation.errors import Conflict, InvalidInput
 from backend.payment import accounts
 from backend.responses.finishing_times import times_of_study
-from backend.responses.study_data import study_answers
+from backend.responses.study_data import study_answers, study_rows
 from backend.stores.store import Store
 from backend.stores.updates import retried
-from backend.studies import look_records
+from backend.studies import look_records, pausing, places_given_back
 from backend.studies.look_records import Decision
 
 if TYPE_CHECKING:
@@ -64,6 +64,8 @@ def decide(store: Store, study: Study, at: str, is_closed: bool = False) -> dict
     if elsewhere := accounts.funds(store, study.name)[1].paid_from:
         raise Conflict(f"study {study.name} is a copy, whose looks are decided at {elsewhere}")
 
+    _note_excluded(store, study)
+
     def decided() -> dict[str, Any] | None:
         known = look_records.decisions_of(store, study)
         found = _decisions(store, study, plan, known, is_closed)
@@ -76,6 +78,20 @@ def decide(store: Store, study: Study, at: str, is_closed: bool = False) -> dict
     )
     look_records.follow(store, study)
     return found
+
+
+def _note_excluded(store: Store, study: Study) -> None:
+    """Have others admitted in place of evaluators whom the study's rule leaves out, within `early_ends`."""
+    if not study.protocol.exclusion.is_declared:
+        return
+    excluded = {row["session"] for row in study_rows(store, study) if row["excluded"]}
+    conditions = {
+        session.id: session.condition or ""
+        for session, _ in store.sessions(study.name)
+        if session.id in excluded
+    }
+    most = pausing.early_ends_allowed(study.at_last_look)
+    places_given_back.note_excluded(store, study, conditions, most)
 
 
 def _decisions(

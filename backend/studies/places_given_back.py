@@ -1,6 +1,7 @@
-"""Why sessions lost their places at the panel: returned, timed out, or rejected though they were finished.
+"""Why sessions lost their places: returned, timed out, or rejected at the panel though they were finished.
 
 A finished session whose place a person rejected at the panel stays finished; the place is free for another.
+So is that of an evaluator whom the rule for exclusion leaves out of a planned look.
 """
 
 from collections import Counter
@@ -37,11 +38,32 @@ def note_rejections(store: Store, study: Study, conditions: Mapping[str, str]) -
         store.erase_entry(rejections_book(study.name), session)
 
 
+def note_excluded(store: Store, study: Study, conditions: Mapping[str, str], most: int) -> None:
+    """Record which finished sessions do not count at planned looks, at most so many in all.
+
+    Args:
+        conditions: as in `note_rejections`.
+    """
+    known = {entry.key for entry in store.entries(excluded_book(study.name))}
+    for session in sorted(conditions.keys() - known)[: max(most - len(known), 0)]:
+        with suppress(Stale):
+            store.write_entry(excluded_book(study.name), session, 0, {"condition": conditions[session]})
+
+
 def rejected(store: Store, study: Study) -> Counter[str]:
     """Return, by condition, the number of finished sessions that count, and leave their place to another."""
-    if not study.protocol.admission.panel.submission:
-        return Counter()
-    return Counter(entry.data["condition"] for entry in store.entries(rejections_book(study.name)))
+    books = []
+    if study.protocol.admission.panel.submission:
+        books.append(rejections_book(study.name))
+    if study.protocol.looks.looks and study.protocol.exclusion.is_declared:
+        books.append(excluded_book(study.name))
+    found = {entry.key: entry.data["condition"] for book in books for entry in store.entries(book)}
+    return Counter(found.values())
+
+
+def excluded_book(study: str) -> str:
+    """Return the name of the book of a study's finished sessions that do not count at planned looks."""
+    return f"excluded {study}"
 
 
 def rejections_book(study: str) -> str:
@@ -52,3 +74,7 @@ def rejections_book(study: str) -> str:
 def book(study: str) -> str:
     """Return the name of the book of a study's lost places, by session."""
     return f"given back {study}"
+
+
+BOOKS = (book, rejections_book, excluded_book)
+"""The books of lost places, each by the name of its study."""

@@ -352,3 +352,20 @@ def test_a_job_decides_a_look_as_soon_as_its_last_evaluator_finished(world, tmp_
     queue_after = queue.open_jobs(world.store)
     have_decided(world.store, world.store.study("faces"), world.clock())
     assert queue.open_jobs(world.store) == queue_after == []
+
+
+def test_somebody_whom_the_rule_leaves_out_is_replaced(begun, tmp_path):
+    begun.add(studies.replaced(planned(aim="apart", exclude_faster_ms=100), name="quick"))
+    for fast in (True, *[False] * 9):
+        player = begun.player("quick")
+        player.begin()
+        for _ in range(8):
+            player.answer(rt=50 if fast else 300)
+    assert begun.open("quick").json["error"]["code"] == "study_full"
+
+    made = study_looks.decide(begun.store, begun.store.study("quick"), "2026-01-02")
+
+    assert (made["looks"], sum(made["waits_for"].values())) == ([], 1)
+    begun.player("quick").play()
+    assert len(study_looks.decide(begun.store, begun.store.study("quick"), "2026-01-02")["looks"]) == 1
+    assert begun.open("quick").status_code == 201
