@@ -58,6 +58,7 @@ _GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Score and report": {
         "score": ("scores", "score a study, or a file of responses"),
         "looks": ("looks", "say what planned looks decide: stop, go on, drop a model"),
+        "preregister": ("looks", "print a text in which a study is registered"),
         "report": ("reports", "write a page with every number, figure and table"),
         "leaderboard": ("reports", "write one table over several studies"),
         "replicate": ("replication", "test runs of one study against each other"),

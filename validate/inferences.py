@@ -56,6 +56,10 @@ INFERENCES = (
         "models.by_exposure.* models.told_from models.indistinguishable_up_to accuracy-by-exposure/*",
     ),
     Inference(
+        "differences at a planned look", BOTH, "planning.md#planned-looks",
+        "look-pairs/p look-pairs/repeated_p look-pairs/ci look-pairs/repeated_ci",
+    ),
+    Inference(
         "score at all looks together (live page)", BOTH, GRID, "narrowing.any_look",
         "valid at any look by its construction if people are about normal (Lai, 1976)",
     ),

@@ -1,4 +1,4 @@
-"""The command that says what a plan of looks decides: `looks`."""
+"""The commands of planned looks: `looks` decides them, `preregister` writes down a plan beforehand."""
 
 import json
 from pathlib import Path
@@ -122,3 +122,18 @@ def _replayed(setup: Setup, what: str) -> list[dict[str, Any]]:
     if not isinstance(found, Path) or not stated:
         raise InvalidInput(f"{what} is not an export of a study with a plan of looks; name its folder")
     return replayed(answers_named(setup, what, True), times_of_file(found), stated)
+
+
+@command()
+@click.argument("name")
+def preregister(setup: Setup, name: str) -> None:
+    """Print a text in which the study NAME is registered: design, exclusion, sample size, analysis."""
+    from backend import __version__
+    from backend.report.planned_looks import registration
+
+    study = setup.study(name)
+    if study.kind == "qualification":
+        raise InvalidInput(f"{name} is a qualification, which has no scores to register; name a study")
+    click.echo(registration(study, __version__), nl=False)
+    if study.begun_at:
+        click.echo(f"note: evaluators have taken part in {name} already", err=True)

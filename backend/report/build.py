@@ -16,12 +16,16 @@ from backend.experiment.records import Study
 from backend.foundation import optional_packages
 from backend.foundation.errors import InvalidInput
 from backend.metrics import study_metrics
+from backend.payment import accounts
+from backend.recruitment.plan import largest_bonus
 from backend.report import heat_maps, page, thumbnails
 from backend.report.compose import compose
 from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Report
 from backend.report.leaderboard import Entry, leaderboard
 from backend.responses import question_answers
+from backend.responses.readers import file_to_score, study_beside
+from backend.responses.study_looks import exported
 from backend.stores.datadir import DataDir
 from backend.stores.store import Store
 from backend.studies.withdrawals import sessions_of
@@ -150,6 +154,7 @@ def file_info(path: Path, method: str, now: datetime, options: ReportOptions) ->
         f"{now:%Y-%m-%d}",
         __version__,
         study=_exposures(method, options),
+        looks=None if options.simulated else study_beside(file_to_score(path)).get("looks"),
         metrics=options.metrics,
     )
 
@@ -181,9 +186,22 @@ def study_info(store: Store, study: Study, now: datetime, options: ReportOptions
         ],
         metrics=options.metrics,
         picture_metrics=options.picture_metrics,
+        looks=None if simulated else _looks(store, study),
         notes=study.notes,
         texts=question_answers.texts(store, study, simulated),
     )
+
+
+def _looks(store: Store, study: Study) -> dict[str, Any] | None:
+    """Return a study's plan of looks with its decisions, and what its end saved at most."""
+    found = exported(store, study)
+    if not found or not found["decisions"]:
+        return found
+    funds, pay = accounts.funds(store, study.name)[1], study.protocol.pay
+    with_fees = funds.cost_usd_cents if study.protocol.admission.panel.pays else int
+    each = sum(map(with_fees, (pay.base_usd_cents, largest_bonus(study.protocol))))
+    saved = (found["decisions"][-1].get("saved") or 0) * each
+    return {**found, "saved_usd_cents": saved, "currency": pay.currency}
 
 
 def collected(store: Store, study: Study, simulated: bool = False) -> str:

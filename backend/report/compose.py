@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from backend.foundation.counted_nouns import counted
-from backend.report import attention, picture_metrics, simulated
+from backend.report import attention, picture_metrics, planned_looks, simulated
 from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Report, Section
 from backend.report.judgment_report import report_of
@@ -20,7 +20,11 @@ def compose(data: Mapping[str, Any], info: SourceInfo) -> Report:
         summary=judgment.summary(view),
         facts=tuple(_facts(judgment.title(view), view, info)),
         warnings=_warnings(data),
-        sections=tuple(section for section in judgment.sections(view, info) if section is not None),
+        sections=tuple(
+            section
+            for section in (planned_looks.section(info.looks, view.unit), *judgment.sections(view, info))
+            if section is not None
+        ),
         data=data,
     )
     report = simulated.marked(report) if data["simulated"] else report

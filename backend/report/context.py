@@ -24,6 +24,8 @@ class SourceInfo:
     study: Sequence[tuple[str, str]] = ()
     """The settings of the study, as name and value."""
     notes: Sequence[str] = ()
+    looks: Mapping[str, Any] | None = None
+    """The plan of looks and its decisions (`study_looks.exported`), with what was saved; None without any."""
     metrics: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """Automatic metrics, by metric and then by model."""
     picture_metrics: Sequence[Mapping[str, Any]] = ()

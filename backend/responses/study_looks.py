@@ -69,8 +69,12 @@ def decide(store: Store, study: Study, at: str, is_closed: bool = False) -> dict
     def decided() -> dict[str, Any] | None:
         known = look_records.decisions_of(store, study)
         found = _decisions(store, study, plan, known, is_closed)
-        for each in found["looks"][len(known) :] if found else ():
-            look_records.record(store, study, {**each, "at": at, "plan": plan.digest})
+        if found is None:
+            return None
+        end = {name: found[name] for name in ("stopped", "saved")}
+        for each in found["looks"][len(known) :]:
+            more = end if each["decision"] == "stop" else {}
+            look_records.record(store, study, {**each, **more, "at": at, "plan": plan.digest})
         return found
 
     found = retried(

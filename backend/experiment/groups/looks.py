@@ -31,7 +31,8 @@ class LookSettings(Group):
     )
     aim: str = setting(
         _APART,
-        "when the study stops at a look: `apart`, `apart=neighbours`, `apart=MODEL`, `half-width=H`, "
+        "when the study stops at a look: `apart`, `apart=neighbours`, `apart=MODEL`, `ranks=R`, "
+        "`half-width=H`, "
         "`equal-within=M` or `futility=D`, numbers in the score's unit",
         by_method=True,
         label="What ends the study at a look",

@@ -67,6 +67,7 @@ WITHOUT = {
     "members": "writes one record",
     "pause": "writes one record",
     "published": "computes from 12 rows of the papers",
+    "preregister": "prints from a record",
     "recruit": "prints a line for every step; asks the panel a few times",
     "resume": "writes one record",
     "preview": "serves until it is stopped, and prints what it does",

@@ -15,6 +15,7 @@ from backend.report.elements import ALONE as WORDS
 from backend.report.elements import Column, Table
 from backend.report.findings import findings
 from backend.report.leaderboard import Entry
+from backend.report.planned_looks import look_pairs
 from backend.report.replication import report as replication_report
 from validate.inferences import ALONE, BOTH, DOCS, EXACT, INFERENCES, MARKS, as_markdown, entry_of
 
@@ -88,11 +89,12 @@ def names_in_reports(reports):
 
 
 def names_elsewhere():
-    """Return the numbers of the live page, a plan, and a competition's table."""
+    """Return the numbers of the live page, a plan, a competition's table, and planned looks."""
     answers = ANSWERS["infinity"]()
     live = {"narrowing": scores_of("infinity").narrowing(answers, "gan", {}), "plan": openhype.plan()}
     table = rows_of({"gan": 1.0, "vae": 2.0}, [])
-    return (("infinity", name) for name in (*names_in(live), *names_in(table, "competition/")))
+    looks = names_of(look_pairs([dict.fromkeys(("p", "repeated_p", "ci", "repeated_ci"))], 1))
+    return (("infinity", name) for name in (*names_in(live), *names_in(table, "competition/"), *looks))
 
 
 def test_every_number_is_in_the_list_and_the_list_has_no_other(reports):

@@ -25,6 +25,7 @@ from backend.report.elements import Column, Report, Section, Table
 from backend.report.findings import FindingsOptions, findings, score_findings
 from backend.report.study_findings import study_findings
 from backend.report.text_report import as_brief_text, as_sections, as_text
+from backend.responses.study_looks import decide
 from validate.agreement import Judges
 from validate.calibration import votes_of_judges
 
@@ -171,11 +172,11 @@ def report_named(name):
 
 
 def of_study(world):
-    """Return the report of a stored study with checks, a rule, questions, and people who left."""
+    """Return the report of a stored study with checks, a rule, questions, looks, and people who left."""
     counts = {"practice_images": 2, "picture_checks": 2, "instructed_checks": 2}
     rule = {"exclude_checks_below": 0.6}
     study = studies.replaced(
-        studies.study(images=8, evaluators=6, **counts, **rule), pages=PAGES, questions=QUESTIONS
+        studies.study(images=8, looks="5,6", **counts, **rule), pages=PAGES, questions=QUESTIONS
     )
     unscored_studies.add(world, study)
     for i in range(8):
@@ -192,8 +193,10 @@ def of_study(world):
             **({"surround": "forced_colors filter"} if i == 0 else {}),
         )
         post(player, "after", AFTER)
+    decide(world.store, world.store.study(study.name), world.clock.now.isoformat(), is_closed=True)
     found = study_findings(world.store, study, world.clock.now)
-    return compose(found, study_info(world.store, study, world.clock.now, ReportOptions()))
+    now = world.store.study(study.name)
+    return compose(found, study_info(world.store, now, world.clock.now, ReportOptions()))
 
 
 def sections_of_page(report):
