@@ -217,6 +217,10 @@ def lack(study: Study, pool: Pool, title: str = "HYPE-infinity") -> str:
     )
 
 
+LOOKS_ARE_PLANNED = "has a plan of looks at the models that it was made with; make another study"
+"""Why no model can join a study with planned looks."""
+
+
 def join_problem(study: Study) -> str:
     """Return why no model can join a study in which models are shown beside reals; "" if one can.
 
@@ -230,7 +234,7 @@ def join_problem(study: Study) -> str:
             "qualification"
         )
     if study.protocol.looks.looks:
-        return "has a plan of looks at the models that it was made with; make another study"
+        return LOOKS_ARE_PLANNED
     if shown.is_adaptive:
         return (
             f"samples its pictures adaptively (sampling={shown.sampling}), so that a model "

@@ -55,7 +55,10 @@ def test_settings_give_the_plan_of_the_command_and_its_hash():
         ),
         ({"spending": "bonferroni"}, "spending must be one of obrien-fleming, obrien-fleming-whole, pocock"),
         ({"looks": ""}, "aim goes with looks, such as looks=15,20,25,30"),
-        ({"method": "tournament"}, "looks goes with methods 'infinity', 'time', 'exposures' and 'pair'"),
+        (
+            {"method": "jnd"},
+            "looks goes with methods 'infinity', 'time', 'exposures', 'tournament' and 'pair'",
+        ),
     ],
 )
 def test_a_plan_that_cannot_be_is_refused(settings, message):
@@ -369,3 +372,30 @@ def test_somebody_whom_the_rule_leaves_out_is_replaced(begun, tmp_path):
     begun.player("quick").play()
     assert len(study_looks.decide(begun.store, begun.store.study("quick"), "2026-01-02")["looks"]) == 1
     assert begun.open("quick").status_code == 201
+
+
+def test_a_look_at_a_tournament_counts_its_evaluators_once_and_stops_by_ranks(world):
+    models = ("gan", "vae", "wae")
+    study = studies.study(method="tournament", panel="link", looks="5,8", aim="ranks=3", images=24)
+    world.add(studies.replaced(study, models=models))
+    rank = {each.name: models.index(each.model) for each in world.pools["faces"] if each.model}
+    for person in range(5):
+        player = world.player()
+        player.begin()
+        for trial in range(24):
+            left, right = player.stored(player.images[trial]).split(" ")
+            body = {
+                "lease": player.lease, "trial_index": trial, "stimulus": player.images[trial], "rt": 400,
+                "response": "left" if (rank[left] < rank[right]) != ((trial + person) % 12 == 0) else "right",
+                "exposure_ms": None, "flags": [],
+            }  # fmt: skip
+            assert player.post("answers", body).status_code == 200
+        world.clock.move(minutes=1)
+    assert world.open().json["error"]["code"] == "study_full"
+
+    found = decided(world)
+
+    ranks = [row["ranks"] for row in records(world)[0]["scores"]]
+    assert all(worst - best < 3 for best, worst in ranks)
+    assert (found["looks"][0]["decision"], world.open().json["error"]["code"]) == ("stop", "study_full")
+    assert world.store.study("faces").evaluators_wanted == 5

@@ -10,11 +10,23 @@ from collections.abc import Mapping, Sequence
 from math import exp
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from backend.experiment import sampling
 from backend.experiment.groups.consent import consent
 from backend.experiment.groups.follow_ups import ALL, NONE
+from backend.experiment.groups.looks import LOOKS
 from backend.experiment.groups.page import PageSettings
 from backend.experiment.groups.stimuli import EXACT_BALANCE, MOST_MODELS, RANDOM_SAMPLING, WITHIN
-from backend.experiment.judgment import UNSCORED, Judgment, Method, Plan, Planning, Refusal, Turn, refuse
+from backend.experiment.judgment import (
+    UNSCORED,
+    Judgment,
+    Method,
+    Plan,
+    Planning,
+    Refusal,
+    Turn,
+    look_refusals,
+    refuse,
+)
 from backend.experiment.pair_design import Strengths, session_pairs, sided, standing
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import REAL, PlannedBlock, Stimulus, Study
@@ -81,6 +93,7 @@ class MoreReal(Judgment):
                 "real. Models are ranked by a Bradley-Terry model. It takes two models or more."
             ),
             is_common=True,
+            takes=LOOKS,
             planning=Planning(0.5, "simulated", right_usd_cents=0, fewest_models=2),
         )
     }
@@ -166,7 +179,7 @@ class MoreReal(Judgment):
         )
 
     def join_problem(self, study: Study) -> str:
-        return ""
+        return sampling.LOOKS_ARE_PLANNED if study.protocol.looks.looks else ""
 
     def draw(self, study: Study, pool: Pool, turn: Turn) -> Plan:
         """Return the blocks of a session, one for each class if there are several; none has spares."""
@@ -284,6 +297,7 @@ def _refusals(protocol: Protocol, kind: str, answers: Sequence[str]) -> list[Ref
     """Return what a tournament does not support, each with whether the settings ask for it."""
     shown, asked = protocol.stimuli, protocol.follow_ups
     return [
+        *look_refusals(protocol, kind),
         (kind == "qualification", "is no qualification, for no answer is right; make a study", ("kind",)),
         (
             protocol.page.feedback,
