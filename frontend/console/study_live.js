@@ -53,6 +53,7 @@ function tiles() {
     "Median wage",
     "Owed so far",
     "Waiting",
+    "Planned looks",
     "Mistimed flashes",
     "Withdrawn",
     "Simulated",
@@ -90,6 +91,16 @@ function tiles() {
       if (data.retainer)
         tell("Waiting", `${data.retainer.waiting}`, `${paid(data.retainer.owed_usd_cents)} owed for it`);
       boxes.Waiting.box.hidden = !data.retainer;
+      if (data.looks) {
+        const { looks, done, stopped, digest } = data.looks;
+        const next = `the next is at ${looks[Math.min(done, looks.length - 1)]} evaluators of each model`;
+        tell(
+          "Planned looks",
+          `${done} of ${looks.length}`,
+          `${stopped ? "the study has ended" : next}; plan ${digest.slice(0, 12)}`,
+        );
+      }
+      boxes["Planned looks"].box.hidden = !data.looks;
       tell("Mistimed flashes", `${(100 * share).toFixed(1)}%`, `${responses} replaced`, data.flashes);
       tell("Simulated", `${data.simulated}`, "sessions, in none of the other numbers", data.simulated > 0);
       tell("Withdrawn", `${data.withdrawn.sessions}`, "answers deleted", data.withdrawn.sessions > 0);
@@ -147,7 +158,9 @@ function scoreCards(first) {
       note.textContent = scores
         ? "Bands show the score as evaluators finished, one after the other. The dark band is the 95% " +
           "interval, right for one look that was planned beforehand. The light band is right however " +
-          "often you look: use it to decide when to stop."
+          (data.looks
+            ? "often you look. When the study ends is decided by its planned looks."
+            : "often you look: use it to decide when to stop.")
         : "The first finished session brings the first score.";
       const text = JSON.stringify(scores);
       if (text === shown) return;
