@@ -123,6 +123,7 @@ def aim_of(text: str, models: Sequence[str] = ()) -> LookAim:
         if models:
             _check_pairs(rest or ALL_PAIRS, models)
         return LookAim(pairs=rest or ALL_PAIRS)
+    rest = rest or ("1" if kind == RANKS else "")
     try:
         value = float(rest) if rest.isascii() and "_" not in rest else math.nan
     except ValueError:
