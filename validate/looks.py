@@ -3,7 +3,7 @@
 `planned` has studies as plans simulate them (`look_studies.py`): of evaluators whose SDs are known, and of
 the papers', with few and many pictures, each aim, spending and method. `scored_looks.py` has fewer, of
 answers that are scored and decided as any study's. `python -m validate.looks [NAME]` prints the tables of
-docs/planning.md, or one of `differences`, `planned` and `scored`.
+docs/planning.md, or one of `differences`, `planned`, `papers` and `scored`.
 """
 
 import math
@@ -193,6 +193,19 @@ def planned() -> Iterator[str]:
         )
 
 
+def papers() -> Iterator[str]:
+    """Yield a line for each aim of a study of the papers' six models, of HYPE-infinity."""
+    for aim in ("apart", "ranks=2", "half-width=5"):
+        plans = (LookPlan(looks, aim_of(aim)) for looks in (LOOKS, LOOKS[-1:]))
+        looks, fixed = (Studies(published_shares(100), plan, STUDIES).stopped() for plan in plans)
+        yield (
+            f"| {aim} | {looks.reached.mean():.1%} ({fixed.reached.mean():.1%}) "
+            f"| {looks.evaluators.sum(axis=1).mean():.0f} ({fixed.evaluators.sum(axis=1).mean():.0f}) "
+            f"| {1 - looks.evaluators.mean() / LOOKS[-1]:.0%} "
+            f"| {looks.covers.mean():.1%} ({fixed.covers.mean():.1%}) |"
+        )
+
+
 def scored() -> Iterator[str]:
     """Yield a line for each kind of study whose answers are scored."""
     with ProcessPoolExecutor() as workers:
@@ -222,7 +235,7 @@ def _bold(text: str, is_bold: bool) -> str:
 
 
 def main() -> None:
-    tables = {"differences": differences, "planned": planned, "scored": scored}
+    tables = {"differences": differences, "planned": planned, "papers": papers, "scored": scored}
     for name in sys.argv[1:] or tables:
         for line in tables[name]():
             print(line, flush=True)  # noqa: T201
