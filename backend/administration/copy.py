@@ -83,7 +83,7 @@ def copy(
             written += _restore(target, session, cursor, responses)
         _copy_claim(source, target, session)
     _copy_admission(source, target, name)
-    turns.copy(source, target, study)
+    item_turns.copy(source, target, study)
     look_records.copy(source, target, study)
     if moves:
         ledger_copies.move_ledger(source, target, name, names)
