@@ -3,7 +3,7 @@
 
 import { actionButton, actionRow, el, quiet, statusLine, table } from "./elements.js";
 import { counted, moment } from "./format.js";
-import { inAddress, putIntoAddress } from "./place.js";
+import { inAddress, putIntoAddress } from "./history_position.js";
 
 /**
  * @typedef {import("../../types/api.js").AuditEntry} Entry

@@ -8,7 +8,7 @@ import { jobName, moment } from "./format.js";
 import { isConfirmed } from "./forms.js";
 import { methodOf } from "./methods.js";
 import { pathTo } from "./paths.js";
-import { findField } from "./place.js";
+import { findField } from "./history_position.js";
 import { watch } from "./watch.js";
 import { broken, inWords, methodName } from "./study_format.js";
 

@@ -8,9 +8,9 @@ import { addressOf, serverPath } from "../shared/base_path.js";
 import { Refused, SIGN_IN_CODES, makeConsoleApi } from "./api.js";
 import { actionButton, actionRow, alertLine, el, explained, isAbort, link, paragraph } from "./elements.js";
 import { loadMethods } from "./methods.js";
-import { isWaiting, mayGo } from "./once.js";
+import { isWaiting, mayGo } from "./shown_once.js";
 import { found } from "./paths.js";
-import { noteScroll, noteScrolling, scrollBack } from "./place.js";
+import { noteScroll, noteScrolling, scrollBack } from "./history_position.js";
 import { isLink, linkCode, signIn } from "./sign_in.js";
 import { notice } from "../shared/elements.js";
 

@@ -15,7 +15,7 @@ import {
 import { choiceField, numberField, textField, valuesOf } from "./fields.js";
 import { counted, moment } from "./format.js";
 import { commandForm, isConfirmed } from "./forms.js";
-import { mayGo, shownOnce } from "./once.js";
+import { mayGo, shownOnce } from "./shown_once.js";
 import { pathTo } from "./paths.js";
 import { copier } from "../shared/copy_button.js";
 

@@ -21,7 +21,7 @@ import { elementsOf, numberField, valuesOf } from "./fields.js";
 import { counted } from "./format.js";
 import { commandForm } from "./forms.js";
 import { jobList, tellEnd } from "./jobs.js";
-import { mayGo, shownOnce } from "./once.js";
+import { mayGo, shownOnce } from "./shown_once.js";
 import { pathTo } from "./paths.js";
 import { watch } from "./watch.js";
 import { copier } from "../shared/copy_button.js";

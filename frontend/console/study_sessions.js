@@ -5,7 +5,7 @@ import { actionButton, el, isAbort, link, quiet, statusLine, table } from "./ele
 import { count, moment } from "./format.js";
 import { isConfirmed } from "./forms.js";
 import { pathTo } from "./paths.js";
-import { addressWith, findField, inAddress, putIntoAddress } from "./place.js";
+import { addressWith, findField, inAddress, putIntoAddress } from "./history_position.js";
 import { watch } from "./watch.js";
 
 /**

@@ -22,7 +22,7 @@ import {
 import { counted, sentence } from "./format.js";
 import { isConfirmed, isTyped } from "./forms.js";
 import { pathTo } from "./paths.js";
-import { findField } from "./place.js";
+import { findField } from "./history_position.js";
 import { arranged, inShort, optionsOf, panelOf, valueWords } from "./setting_groups.js";
 import { labelOf } from "./setting_names.js";
 

@@ -5,7 +5,7 @@ import { copier } from "../shared/copy_button.js";
 import { backLink } from "./panel_exit.js";
 import { el, facts } from "../shared/elements.js";
 import { money, number, text } from "../texts/texts.js";
-import { questions } from "./trouble.js";
+import { questions } from "./connection_messages.js";
 import { withdrawalNote } from "./withdraw_link.js";
 
 /** @typedef {import("../../types/api.js").PublicStudy} PublicStudy */

@@ -3,7 +3,7 @@
 
 import { ending, startPage } from "./completion.js";
 import * as debriefs from "./debrief.js";
-import { nextPersonActions } from "./person.js";
+import { nextPersonActions } from "./session_person.js";
 import { el } from "../shared/elements.js";
 import { ask } from "./screens.js";
 import { loadTexts, text } from "../texts/texts.js";

@@ -4,7 +4,7 @@
 import { addressOf } from "../shared/base_path.js";
 import { ending, startPage } from "./completion.js";
 import { keepToken } from "./held_token.js";
-import { beginNextPerson, nextPersonActions } from "./person.js";
+import { beginNextPerson, nextPersonActions } from "./session_person.js";
 import { el } from "../shared/elements.js";
 import { ask, showWaiting } from "./screens.js";
 import { percent, text } from "../texts/texts.js";

@@ -4,7 +4,7 @@
 import { Refused } from "../shared/api.js";
 import { keepToken } from "./held_token.js";
 import { languagePicker } from "./language_picker.js";
-import { offer } from "./offer.js";
+import { offer } from "./study_terms.js";
 import { exitLink, panelParameters, pathOf, sayGoodbye, signature } from "./panel_exit.js";
 import { EXITS } from "./refusals.js";
 import { el } from "../shared/elements.js";

@@ -12,7 +12,7 @@ import { enterFullScreen, isFullScreen } from "./full_screen.js";
 import { isAsPlanned } from "./planner.js";
 import { el } from "../shared/elements.js";
 import { ask, enterScreen, isGone, showWaiting } from "./screens.js";
-import { showStill } from "./still.js";
+import { showStill } from "./untimed_pictures.js";
 import { addTexts, text } from "../texts/texts.js";
 import { isWhole } from "./window_fit.js";
 

@@ -30,8 +30,8 @@ export function hasFrameDelays() {
 
 /**
  * @param {HTMLElement} stage
- * @returns {Promise<{probes: () => Promise<import("./witness.js").Probes>, end: () => void} | null>} null if
- *   the browser does not report frames after all
+ * @returns {Promise<{probes: () => Promise<import("./second_witness.js").Probes>, end: () => void} | null>}
+ *   null if the browser does not report frames after all
  */
 export async function startFrameDelays(stage) {
   const canvas = document.createElement("canvas");
@@ -76,7 +76,7 @@ export async function startFrameDelays(stage) {
   return null;
 }
 
-/** @type {import("./witness.js").Probes} */
+/** @type {import("./second_witness.js").Probes} */
 const SILENT = { reveal() {}, presentations: async () => null };
 
 /**
@@ -108,7 +108,7 @@ async function tellsSoon(video, feed) {
 /**
  * @param {Video} video
  * @param {() => void} feed
- * @returns {import("./witness.js").Probes}
+ * @returns {import("./second_witness.js").Probes}
  */
 function makeFrameProbes(video, feed) {
   let told = video.mozPaintedFrames;

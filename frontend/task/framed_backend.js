@@ -7,7 +7,7 @@
 
 import { everyFrame } from "./frames.js";
 import { hasElementTiming } from "./element_timing.js";
-import { PATIENCE_MS, longestOf, unknown } from "./lost.js";
+import { PATIENCE_MS, longestOf, unknown } from "./lost_sequences.js";
 import { afterSeen } from "../shared/patience.js";
 import { rowOf } from "./stage.js";
 import { currentLanguage } from "../texts/texts.js";

@@ -10,16 +10,16 @@ import { listenToInteractions } from "./interactions.js";
 import { listenToKeys } from "./keys.js";
 import { browserLanguage } from "../texts/languages.js";
 import { guardAgain, stopGuarding } from "./leaving.js";
-import { isPreview, showPreview } from "./offer.js";
+import { isPreview, showPreview } from "./study_terms.js";
 import { panelOf, showGivenUp } from "./panel_exit.js";
-import { askWhetherTheSame, beginNextPerson, nextPersonActions, recognise } from "./person.js";
+import { askWhetherTheSame, beginNextPerson, nextPersonActions, recognise } from "./session_person.js";
 import { showElsewhere, showRefusal } from "./refusals.js";
 import { el } from "../shared/elements.js";
 import { ask } from "./screens.js";
 import { holdTab, reloadPage } from "./storage.js";
 import { speak, titleOf } from "./study_texts.js";
 import { loadTextsBy, text, useLanguage } from "../texts/texts.js";
-import { makeStuck, tellTrouble } from "./trouble.js";
+import { makeStuck, tellTrouble } from "./connection_messages.js";
 import { makeVisit } from "./visit.js";
 
 /** @typedef {import("../../types/api.js").PublicStudy} PublicStudy */
@@ -33,7 +33,7 @@ const STUDY = document.body.dataset.study ?? nameInPath();
 
 /** Return a sentence on what is safe meanwhile; empty before there can be any responses. */
 const safe = () => (tokenOf(STUDY) ? text("trouble.answers_safe") : "");
-/** @type {import("./trouble.js").About} */
+/** @type {import("./connection_messages.js").About} */
 const about = { contact: "", session: "", panel: null, giveUp: null, nextPerson: null };
 /** @type {import("./visit.js").Api} */
 let api = makeApi({

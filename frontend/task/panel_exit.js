@@ -5,7 +5,7 @@ import { el } from "../shared/elements.js";
 import { hideProgress, show } from "./screens.js";
 import { readPass } from "./storage.js";
 import { text } from "../texts/texts.js";
-import { quotes } from "./trouble.js";
+import { quotes } from "./connection_messages.js";
 
 /** @typedef {import("../../types/api.js").PublicStudy} PublicStudy */
 
@@ -65,7 +65,7 @@ export async function exitLink(api, study, outcome, qualificationToken = null) {
 /**
  * Return where people of a study's panel find it again.
  * @param {PublicStudy} study
- * @returns {import("./trouble.js").Panel | null} null if people come from no panel
+ * @returns {import("./connection_messages.js").Panel | null} null if people come from no panel
  */
 export function panelOf({ panel_home, panel_parameters }) {
   return panel_parameters.length > 1 ? { home: panel_home } : null; // one is that of private links
@@ -74,7 +74,7 @@ export function panelOf({ panel_home, panel_parameters }) {
 /**
  * Return the way back for a person whose visit ends here: a link, or else words.
  * @param {string | null} back address back to the panel; null for that of its own page
- * @param {import("./trouble.js").Panel | null} panel null if people come from none
+ * @param {import("./connection_messages.js").Panel | null} panel null if people come from none
  * @returns {HTMLElement[]}
  */
 export function wayBack(back, panel) {
@@ -119,7 +119,7 @@ export function sayGoodbye(back) {
  * Show the end of a visit that cannot continue, through no fault of the evaluator; never resolves.
  * @param {import("./visit.js").Api} api
  * @param {PublicStudy} study
- * @param {import("./trouble.js").About} about
+ * @param {import("./connection_messages.js").About} about
  * @returns {Promise<void>}
  */
 export async function showGivenUp(api, study, about) {

@@ -5,7 +5,7 @@ import { enterFullScreen, leaveFullScreen } from "./full_screen.js";
 import { judgmentOf } from "./judgment.js";
 import { startGuarding, stopGuarding } from "./leaving.js";
 import { mediumOf } from "./medium.js";
-import { instructions } from "./offer.js";
+import { instructions } from "./study_terms.js";
 import { afterPractice, beforePractice } from "./practice.js";
 import { el, paragraphs } from "../shared/elements.js";
 import { ask, hideProgress } from "./screens.js";

@@ -11,7 +11,7 @@ import { hasElementTiming } from "./element_timing.js";
 import { hasFrameDelays } from "./frame_delays.js";
 import { startFrame } from "./framed_backend.js";
 import { makePageBackend } from "./page_backend.js";
-import { stageLabel } from "./still.js";
+import { stageLabel } from "./untimed_pictures.js";
 import { startWorker } from "./worker_backend.js";
 
 /**

@@ -8,7 +8,7 @@ import { el, notice } from "../shared/elements.js";
 import { ask, hideProgress } from "./screens.js";
 import { holdTab } from "./storage.js";
 import { sentences, text } from "../texts/texts.js";
-import { questions, quotes } from "./trouble.js";
+import { questions, quotes } from "./connection_messages.js";
 
 /** Refusals with texts of their own, `refused.CODE` and `refused.CODE_help`. */
 export const PLAIN = [
@@ -66,7 +66,7 @@ export const EXITS = {
 /**
  * Show the end of a visit, for a reason that the server gave or because of an unexpected error.
  * @param {unknown} error
- * @param {import("./trouble.js").About} about
+ * @param {import("./connection_messages.js").About} about
  * @param {string | null} [back] address back to the panel
  */
 export function showRefusal(error, about, back = null) {

@@ -18,7 +18,7 @@ import { ask, enterScreen, isGone, showProgress, showWaiting, trialScreen } from
 import { stageSize, styleRow } from "./stage.js";
 import { alterations } from "./surround.js";
 import { translatedTo } from "./translation.js";
-import { makeStill, showStill } from "./still.js";
+import { makeStill, showStill } from "./untimed_pictures.js";
 import { followWindow, windowAtHand } from "./window_fit.js";
 
 const DECODED_AHEAD = 3;

@@ -10,14 +10,14 @@ import { languagePicker } from "./language_picker.js";
 import { browserLanguage } from "../texts/languages.js";
 import { texts } from "../texts/more_en.js";
 import { panelOf, wayBack } from "./panel_exit.js";
-import { recognise } from "./person.js";
+import { recognise } from "./session_person.js";
 import { PLAIN } from "./refusals.js";
 import { el, facts } from "../shared/elements.js";
 import { ask, show } from "./screens.js";
 import { reloadPage } from "./storage.js";
 import { speak, titleOf } from "./study_texts.js";
 import { addTexts, counted, loadTextsBy, money, text, useLanguage } from "../texts/texts.js";
-import { makeStuck, questions, quotes, tellTrouble } from "./trouble.js";
+import { makeStuck, questions, quotes, tellTrouble } from "./connection_messages.js";
 
 addTexts(texts);
 
@@ -29,7 +29,7 @@ const TASK = addressOf(`/s/${encodeURIComponent(STUDY)}${location.search}`);
 
 const safe = () => text("wait.safe");
 
-/** @type {import("./trouble.js").About} */
+/** @type {import("./connection_messages.js").About} */
 const about = { contact: "", session: "", panel: null, giveUp: null };
 const api = makeApi({
   random: Math.random,

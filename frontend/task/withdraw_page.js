@@ -14,7 +14,7 @@ import { ask, show } from "./screens.js";
 import { reloadPage } from "./storage.js";
 import { speak, titleOf } from "./study_texts.js";
 import { addTexts, loadTextsBy, text, useLanguage } from "../texts/texts.js";
-import { makeStuck, questions, quotes, tellTrouble } from "./trouble.js";
+import { makeStuck, questions, quotes, tellTrouble } from "./connection_messages.js";
 
 addTexts(texts);
 
@@ -22,7 +22,7 @@ const SESSION = nameInPath();
 const PATH = /** @type {const} */ (`/api/sessions/${encodeURIComponent(SESSION)}/withdrawal`);
 const secret = location.hash.slice(1);
 
-/** @type {import("./trouble.js").About} */
+/** @type {import("./connection_messages.js").About} */
 const about = { contact: "", session: SESSION, panel: null, giveUp: null };
 const api = makeApi({
   random: Math.random,
@@ -82,7 +82,7 @@ function told(found) {
  */
 async function agreed({ agreed: study }) {
   if (!study) return [];
-  const { offer } = await api.load(() => import("./offer.js"));
+  const { offer } = await api.load(() => import("./study_terms.js"));
   const button = el("button", { type: "button" }, text("withdraw.print"));
   button.addEventListener("click", () => print());
   const title = el("h2", {}, titleOf(study));

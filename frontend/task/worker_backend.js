@@ -2,16 +2,16 @@
 /**
  * The back end that draws on a canvas in a worker, which a busy page does not delay. A worker knows when it
  * drew a phase, not when it was shown; so the page acts as its witness where the browser permits it
- * (`witness.js`).
+ * (`second_witness.js`).
  */
 
 import { addCanvas, anchorOf } from "./backend.js";
 import { hasFrameDelays, startFrameDelays } from "./frame_delays.js";
-import { longestOf, unknown } from "./lost.js";
+import { longestOf, unknown } from "./lost_sequences.js";
 import { planPhases, testimony } from "./planner.js";
 import { hasElementTiming, makeProbes } from "./element_timing.js";
 import { afterSeen, within } from "../shared/patience.js";
-import { makeWitness } from "./witness.js";
+import { makeWitness } from "./second_witness.js";
 
 const STARTED_MS = 10000; // it may come over a slow network
 

@@ -41,7 +41,7 @@ const ENDS = {
   "task/full_screen.js": [2, "`within`"],
   "task/main.js": [1, "the signal of `sendOnce`"],
   "task/panel_exit.js": [1, "another screen is shown, for good"],
-  "task/person.js": [1, "the page is loaded again"],
+  "task/session_person.js": [1, "the page is loaded again"],
   "task/pictures.js": [1, "`within`"],
   "task/presenter_frame.js": [1, "only answers"],
   "task/presenter_worker.js": [1, "only answers; the page has the deadline"],
@@ -50,7 +50,7 @@ const ENDS = {
   "task/storage.js": [2, "`within`; the tab's lock is held until it closes"],
   "task/timing.js": [1, "decodes grays of its own, in a page for researchers"],
   "task/trials.js": [3, "another screen is shown, for good"],
-  "task/witness.js": [1, "a number of frames"],
+  "task/second_witness.js": [1, "a number of frames"],
   "task/worker_backend.js": [3, "`within` and `afterSeen`"],
 };
 
