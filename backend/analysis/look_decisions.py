@@ -69,7 +69,7 @@ def decisions(
         `pairs`, `decision` and `reason`, and `data`, the SHA-256 of the evaluators' values that it used;
         `stopped` (None while it goes on) with what holds under stopping; `waits_for`, by model the
         evaluators that the next look still needs; `saved` evaluators; SHA-256: `digest` of the plan, `data`
-        of the evaluators' values that the looks used.
+        of the last look.
 
     Args:
         finished_at: time at which each evaluator finished (UTC, ISO 8601), by name.
@@ -108,7 +108,7 @@ def decisions(
         "simulated": answers.is_simulated,
         "plan": planned,
         "digest": digest,
-        "data": state.data_digest(finished_at),
+        "data": looks[-1]["data"] if looks else None,
         "looks": looks,
         "stopped": stopped,
         "waits_for": {} if state.is_over else state.missing,
@@ -271,7 +271,7 @@ class _State:
                 self.repeated[_key(row)] = row["repeated_p"]
             if row["state"] != "open":
                 self.closed[_key(row)] = row["state"]
-            if row["state"] in ("apart", "equal") and row["difference"] is not None:
+            if row["p"] is not None and row["p"] < recorded["error"]:
                 self.ahead.add((row["a"], row["b"]) if row["difference"] > 0 else (row["b"], row["a"]))
         self.is_over = recorded["decision"] == STOP
 

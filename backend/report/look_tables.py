@@ -14,7 +14,7 @@ def as_table(made: Mapping[str, Any]) -> str:
         f"looks at {', '.join(map(str, plan['looks']))} evaluators of each model; aim {plan['aim']}{kind}"
     ]
     for look in made["looks"]:
-        lines += ["", *_look(look, 2 if made["unit"] == "log-odds" else 1)]
+        lines += ["", *_look(look, 1 if made["unit"] else 2)]
     lines += ["", *_after(made), f"plan {made['digest'][:12]}, answers {(made['data'] or 'none')[:12]}"]
     return "\n".join(lines)
 

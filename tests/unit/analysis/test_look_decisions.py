@@ -176,6 +176,17 @@ def answers_of_rows(rows):
     return answers_of([dict(zip(names, row, strict=True)) for row in rows], "infinity"), times
 
 
+def looked_at_each_evaluator(answers, times, plan, models, step=1):
+    """Return what is decided after every `step`-th evaluator; looks so far are read from their records."""
+    ended = np.array([times[name] for name in answers.evaluator.names])[answers.evaluator.codes]
+    seen = []
+    for at in sorted({*ended})[step - 1 :: step]:
+        recorded = json.loads(json.dumps(seen[-1]["looks"])) if seen else ()
+        so_far = filter_rows(answers, ended <= at)
+        seen.append(decisions(so_far, times, plan, models, with_bias=False, recorded=recorded))
+    return seen
+
+
 @given(st.integers(0, 10**6), st.sampled_from(["apart", "half-width=8", "futility=20", "ranks"]))
 @settings(max_examples=4, deadline=None)
 def test_looking_after_each_evaluator_changes_no_decision(seed, aim):
@@ -183,12 +194,8 @@ def test_looking_after_each_evaluator_changes_no_decision(seed, aim):
     rates = dict(zip("abc", rng.uniform(0.2, 0.6, 3), strict=True))
     rows = rows_of({name: wrong_counts(rate, 7, seed + k) for k, (name, rate) in enumerate(rates.items())})
     plan, (answers, times) = LookPlan((5, 7), aim_of(aim)), answers_of_rows(rows)
-    ended = np.array([times[name] for name in answers.evaluator.names])[answers.evaluator.codes]
 
-    seen = [
-        decisions(filter_rows(answers, ended <= at), times, plan, tuple("abc"), with_bias=False)["looks"]
-        for at in sorted({*ended})[::2]
-    ]
+    seen = [made["looks"] for made in looked_at_each_evaluator(answers, times, plan, tuple("abc"), 2)]
     shuffled, _ = answers_of_rows([rows[k] for k in rng.permutation(len(rows))])
     again = decisions(shuffled, times, plan, with_bias=False)["looks"]
 
@@ -235,12 +242,41 @@ def test_a_pair_that_changes_its_order_stays_decided(tmp_path):
     assert pairs[0][both]["state"] == pairs[1][both]["state"] == "given up"
 
 
+def test_ranks_do_not_turn_round_with_a_pair_whose_records_are_read():
+    """gan is apart from vae at the first look, and behind it, far from significance, at the second."""
+    turns = {
+        "gan": [3, 3, 4, 4, 3, 20, 20, 20, 20, 20, 20, 0, 20, 0, 20],
+        "vae": [17, 17, 18, 17, 18, 0, 0, 0, 1, 0, 0, 20, 0, 20, 0],
+        "wae": [1, 19, 5, 15, 3, 17, 7, 13, 2, 18, 1, 19, 5, 15, 3],
+    }
+    answers, times = answers_of_rows(rows_of(turns))
+    plan = LookPlan((5, 10, 15), aim_of("ranks"), "pocock")
+
+    seen = looked_at_each_evaluator(answers, times, plan, tuple(turns))[-1]["looks"]
+
+    differences = [
+        row["difference"] * (1 if row["a"] == "gan" else -1)
+        for look in seen
+        for row in look["pairs"]
+        if {row["a"], row["b"]} == {"gan", "vae"}
+    ]
+    assert np.sign(differences).tolist() == [-1, 1, 1]
+    assert {row["model"]: row["ranks"] for row in seen[-1]["scores"]}["gan"] == [2, 3]
+    assert seen == decisions(answers, times, plan, with_bias=False)["looks"]
+
+
 def test_evaluators_of_several_models_are_compared_within_and_none_is_dropped(tmp_path):
     rows = rows_of({"gan": SAME["gan"], "vae": [w + 3 for w in SAME["gan"]], "wae": SAME["gan"][::-1]})
     rows = [[row[0], f"p{int(row[1][3:]):02}", *row[2:]] for row in rows]
 
-    found = decided(written(tmp_path, rows), aim="apart=vae")
+    path = written(tmp_path, rows)
 
+    found = decided(path, aim="apart=vae")
+
+    recorded = looked_at_each_evaluator(
+        read_answers(path, True), times_of_file(path), LookPlan((5, 10, 15), aim_of("apart=vae")), (), 3
+    )
+    assert recorded[-1]["looks"] == found["looks"]
     assert found["looks"][-1]["decision"] == "stop"
     assert all(not look["dropped"] for look in found["looks"])
     assert found["looks"][-1]["evaluators"] == dict.fromkeys(("gan", "vae", "wae"), 15 - found["saved"])
@@ -290,6 +326,8 @@ def test_a_tournament_stops_once_its_ranks_are_known():
         "c": [3, 3],
     }
     assert (again["data"], again["looks"]) == (found["data"], found["looks"])
+    seen = looked_at_each_evaluator(data[1], times, LookPlan((5, 10, 15), aim_of("ranks")), tuple("abc"), 5)
+    assert seen[-1]["looks"] == found["looks"]
 
 
 @pytest.mark.parametrize(
