@@ -1,7 +1,7 @@
 """Planned looks in words: the section of a report, with a text for a paper, and a text to register."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from backend.experiment.judgments import method_named
 from backend.experiment.money import format_money
@@ -19,9 +19,7 @@ from backend.experiment.records import Study
 from backend.foundation.timestamps import readable
 from backend.report import formatting
 from backend.report.elements import Column, Section, Table, cell_of
-
-if TYPE_CHECKING:
-    from backend.analysis.planning.looks import LookPlan
+from backend.report.plan_tables import WRITTEN_UNITS
 
 _SPENDING = {
     "obrien-fleming": "a function of O’Brien-Fleming shape for each of two sides, as in ldbounds of R",
@@ -35,11 +33,11 @@ _PAIRS = {
 _INTERVALS = (
     "Other intervals and p of this report are the usual ones, of everybody who finished. The table has those "
     "of the look: the usual interval of a difference, which after an early stop covers in 94 to 95% of "
-    "studies "
-    "of two models, and the repeated one, at the level of the look, which is wider. It and the repeated p "
-    "hold "
-    "whenever a study stops, and whyever."
+    "studies of two models, and the repeated one, at the level of the look, which is wider. It and the "
+    "repeated p hold whenever a study stops, and whyever."
 )
+
+_DROPPED = "A model of which all comparisons are decided gets no further evaluators. "
 
 
 def aim_in_words(plan: PlannedLooks, points: str) -> str:
@@ -56,19 +54,18 @@ def aim_in_words(plan: PlannedLooks, points: str) -> str:
     }.get(aim.kind, f"the aim {aim} is reached")
 
 
-def plan_in_words(plan: "LookPlan", points: str) -> str:
-    """Return a plan of looks in a sentence or two."""
+def plan_in_words(plan: PlannedLooks, points: str, p_below: Sequence[float]) -> str:
+    """Return a plan of looks in a sentence or two; `p_below` is the p below which each look stops."""
     (*first, last), aim = map(str, plan.looks), aim_in_words(plan, points)
     at = f"{', '.join(first)} and {last}" if first else last
     said = f"at {at} evaluators of each model, and is to stop once {aim}"
     if plan.aim.kind == HALF_WIDTH:
         return said
-    bars = ", ".join(f"{p:.5f}" for p in plan.errors)
+    bars = ", ".join(f"{p:.5f}" for p in p_below)
     error = f"{100 * (1 - plan.level):g}%"
     return (
         f"{said}. The error of {error} is spread over the looks by {_SPENDING[plan.spending]} (Lan and "
-        "DeMets, "
-        f"1983): a look stops below p of {bars}"
+        f"DeMets, 1983): a look stops where p, for all pairs together, is below {bars}"
     )
 
 
@@ -84,9 +81,9 @@ def section(looks: Mapping[str, Any] | None, unit: str) -> Section | None:
     if not looks or not looks["decisions"]:
         return None
     plan, last = plan_exported(looks), looks["decisions"][-1]
-    points = "percentage points" if unit == "percent" else unit
+    points = WRITTEN_UNITS[unit or "log-odds"]
     paragraphs = [
-        f"The study is analysed {plan_in_words(plan, points)}. The plan was fixed on "
+        f"The study is analysed {plan_in_words(plan, points, looks['p_below'])}. The plan was fixed on "
         f"{readable(looks['fixed_at'])}, before the first answer; its SHA-256 is {plan.digest}.",
         _course(looks, plan),
         _INTERVALS,
@@ -95,7 +92,7 @@ def section(looks: Mapping[str, Any] | None, unit: str) -> Section | None:
         paragraphs += [*_at_stop(last, points), f"For a methods section: {methods_text(looks, points)}"]
     tables = [_decisions(looks["decisions"])]
     if last["pairs"]:
-        tables.append(look_pairs(last["pairs"], last["look"]))
+        tables.append(look_pairs(_with_bias(last), last["look"], 2 if points == "log-odds" else 1))
     return Section("looks", "Planned looks", tuple(paragraphs), tables=tuple(tables))
 
 
@@ -106,29 +103,26 @@ def methods_text(looks: Mapping[str, Any], points: str) -> str:
     plan, last = plan_exported(looks), looks["decisions"][-1]
     how = "was closed" if last["is_closed"] else "stopped"
     return (
-        f"Before the first answer we planned to analyse the study {plan_in_words(plan, points)} (SHA-256 of "
-        "the "
-        f"plan {plan.digest[:12]}). It {how} at look {last['look']}, with {_counts(last)}: {last['reason']}."
+        "Before the first answer we planned to analyse the study "
+        f"{plan_in_words(plan, points, looks['p_below'])} (SHA-256 of the plan {plan.digest[:12]}). "
+        f"It {how} at look {last['look']}, with {_counts(last)}: {last['reason']}."
     )
 
 
 def registration(study: Study, version: str) -> str:
     """Return a text in which a study is registered before its first evaluator, as Markdown."""
-    from backend.analysis.planning.looks import LookPlan
+    from backend.responses.study_looks import p_below
 
     protocol, plan = study.protocol, study.protocol.looks.plan
     method, shown, rule = method_named(protocol.method), protocol.stimuli, protocol.exclusion
-    points = "percentage points" if method.unit == "percent" else method.unit
+    points = WRITTEN_UNITS[method.unit or "log-odds"]
     if plan:
         stopping = (
-            f"The study is analysed {plan_in_words(LookPlan.of(plan), points)}. A look uses the evaluators "
-            "of each "
-            "model who finished first, and whom no rule excludes. A model of which all comparisons are "
-            "decided "
-            "gets no further evaluators. If nobody else comes, for reasons that have nothing to do with the "
-            "scores, the evaluators so far are the last look, with the error that is left. SHA-256 of the "
-            "plan: "
-            f"{plan.digest}."
+            f"The study is analysed {plan_in_words(plan, points, p_below(study, plan))}. A look uses the "
+            "evaluators of each model who finished first, and whom no rule excludes. "
+            f"{'' if study.is_mixed else _DROPPED}If nobody else comes, for reasons that have nothing to do "
+            "with the scores, the evaluators so far are the last look, with the error that is left. SHA-256 "
+            f"of the plan: {plan.digest}."
         )
     else:
         stopping = (
@@ -170,7 +164,8 @@ def _course(looks: Mapping[str, Any], plan: PlannedLooks) -> str:
     saved = last.get("saved")
     if not saved:
         return said
-    share = formatting.share(saved / (saved + sum(last["evaluators"].values())))
+    used = {name for look in looks["decisions"] for some in look["new"].values() for name in some}
+    share = formatting.share(saved / (saved + len(used)))
     cents = looks.get("saved_usd_cents") or 0
     money = f", and {format_money(cents, looks['currency'])} at most" if cents else ""
     return f"{said} Against the fixed plan that saved {saved} evaluators ({share}){money}."
@@ -183,6 +178,15 @@ def _at_stop(last: Mapping[str, Any], points: str) -> list[str]:
     bias = found.get("bias")
     lean = f" The difference is too large by about {bias:.2g} {points} on average." if bias else ""
     return [f"Under stopping, two-sided {formatting.p_value(found['p'])} (stage-wise ordering).{lean}"]
+
+
+def _with_bias(look: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the pairs of a look, after the stop with the simulated bias and coverage of each."""
+    ended = {(row["a"], row["b"]): row for row in (look.get("stopped") or {}).get("pairs", ())}
+    return [
+        {**row, **{name: ended.get((row["a"], row["b"]), {}).get(name) for name in ("bias", "covers")}}
+        for row in look["pairs"]
+    ]
 
 
 def _counts(look: Mapping[str, Any]) -> str:
@@ -207,16 +211,21 @@ def _decisions(decisions: Sequence[Mapping[str, Any]]) -> Table:
     return Table("looks", "Decisions at the planned looks", columns, rows)
 
 
-def look_pairs(pairs: Sequence[Mapping[str, Any]], look: int) -> Table:
-    """Return the table of the differences that a look was about."""
-    columns = (
+def look_pairs(pairs: Sequence[Mapping[str, Any]], look: int, digits: int = 1) -> Table:
+    """Return the table of the differences that a look was about; of several, with their simulated bias."""
+    columns = [
         Column("model", cell_of("a"), is_number=False),
         Column("and", cell_of("b"), is_number=False),
-        Column("difference", lambda row: formatting.amount(row["difference"])),
-        Column("usual interval", lambda row: formatting.brackets(row["ci"])),
-        Column("repeated interval", lambda row: formatting.brackets(row["repeated_ci"])),
+        Column("difference", lambda row: formatting.amount(row["difference"], digits=digits)),
+        Column("usual interval", lambda row: formatting.brackets(row["ci"], digits)),
+        Column("repeated interval", lambda row: formatting.brackets(row["repeated_ci"], digits)),
         Column("p", lambda row: formatting.bare_p(row["p"])),
         Column("repeated p", lambda row: formatting.bare_p(row["repeated_p"])),
         Column("state", cell_of("state"), is_number=False),
-    )
-    return Table("look-pairs", f"Differences at look {look}", columns, pairs)
+    ]
+    if any(row.get("covers") is not None for row in pairs):
+        columns += [
+            Column("bias", lambda row: formatting.amount(row["bias"], digits=digits + 1)),
+            Column("usual interval covers", lambda row: formatting.share(row["covers"], 1)),
+        ]
+    return Table("look-pairs", f"Differences at look {look}", tuple(columns), pairs)

@@ -22,6 +22,7 @@ from backend.studies.look_records import Decision
 if TYPE_CHECKING:
     from backend.analysis.planning.looks import LookPlan
     from backend.analysis.table.response_table import Answers
+    from backend.experiment.planned_looks import PlannedLooks
 
 
 def plan_of(study: Study) -> "LookPlan":
@@ -113,16 +114,28 @@ def _decisions(
 
 
 def exported(store: Store, study: Study) -> dict[str, Any] | None:
-    """Return the plan of looks with its decisions as an export has them; None without a plan."""
+    """Return the plan of looks with its decisions as an export has them; None without a plan.
+
+    `p_below` has the p for all pairs below which each look stops.
+    """
     plan = study.protocol.looks.plan
     if plan is None:
         return None
     return {
         "plan": {**asdict(plan), "aim": str(plan.aim)},
         "digest": plan.digest,
+        "p_below": p_below(study, plan),
         "fixed_at": study.begun_at,
         "decisions": look_records.decisions_of(store, study),
     }
+
+
+def p_below(study: Study, plan: "PlannedLooks") -> list[float]:
+    """Return the p for all pairs of a study's models below which each look stops."""
+    from backend.analysis.planning.family_errors import family_errors
+    from backend.analysis.planning.looks import LookPlan
+
+    return family_errors(LookPlan.of(plan), len(study.models), is_tukey=not study.is_mixed).tolist()
 
 
 def plan_exported(looks: Mapping[str, Any]) -> "LookPlan":

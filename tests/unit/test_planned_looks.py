@@ -16,6 +16,7 @@ from backend.foundation.errors import Conflict, InvalidInput
 from backend.jobs import queue
 from backend.jobs.look import have_decided
 from backend.jobs.worker import Worker
+from backend.report import planned_looks
 from backend.responses import study_looks
 from backend.studies import look_records
 
@@ -399,3 +400,5 @@ def test_a_look_at_a_tournament_counts_its_evaluators_once_and_stops_by_ranks(wo
     assert all(worst - best < 3 for best, worst in ranks)
     assert (found["looks"][0]["decision"], world.open().json["error"]["code"]) == ("stop", "study_full")
     assert world.store.study("faces").evaluators_wanted == 5
+    section = planned_looks.section(study_looks.exported(world.store, world.store.study("faces")), "")
+    assert "saved 3 evaluators (38%)" in section.paragraphs[1]

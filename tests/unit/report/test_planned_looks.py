@@ -3,11 +3,14 @@
 import pytest
 from click.testing import CliRunner
 
+from backend.analysis.planning.family_errors import family_errors
+from backend.analysis.planning.looks import LookPlan
 from backend.cli import main
 from backend.report import planned_looks
 from backend.report.build import ReportOptions, study_info
 from backend.responses import study_looks
 
+from .. import sample_studies as studies
 from ..test_planned_looks import FAR, NEAR, finish, planned
 
 
@@ -45,6 +48,22 @@ def test_the_report_of_a_stopped_study_says_at_which_look_and_what_that_saved(st
     assert pairs.cells[0][-1] == "apart"
     low, high = pairs.rows[0]["ci"], pairs.rows[0]["repeated_ci"]
     assert high[0] < low[0] < low[1] < high[1]
+
+
+def test_a_report_of_several_models_has_the_p_for_all_pairs_and_the_bias_of_each(world):
+    study = planned(aim="apart", looks="5,10", spending="obrien-fleming")
+    world.add(studies.replaced(study, models=("gan", "vae", "wae")))
+    finish(world, 5, {"gan": [0, 1], "vae": [3, 4], "wae": [6, 7]})
+    study_looks.decide(world.store, world.store.study("faces"), world.clock.now.isoformat())
+
+    section, _ = section_of(world)
+
+    wanted = family_errors(LookPlan((5, 10)), 3, is_tukey=True)
+    assert f"is below {wanted[0]:.5f}, {wanted[1]:.5f}. The plan was fixed" in section.paragraphs[0]
+    assert [row["error"] for row in section.tables[0].rows] == [wanted[0]]
+    pairs = section.tables[1]
+    assert [column.head for column in pairs.columns][-2:] == ["bias", "usual interval covers"]
+    assert all(0.8 < row["covers"] <= 1 and abs(row["bias"]) < 5 for row in pairs.rows)
 
 
 def test_before_the_first_look_a_report_has_no_section(world):
