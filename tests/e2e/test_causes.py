@@ -1,5 +1,7 @@
 """Why flashes cannot be shown, in real browsers: the words are those of the cause."""
 
+import pytest
+
 from .conftest import Player
 from .test_engines import WINDOW_PX, skip_without
 
@@ -10,6 +12,7 @@ EVERY_OTHER_FRAME = """{
 }"""
 
 
+@pytest.mark.alone
 def test_a_display_that_becomes_slow_within_a_block_is_told_and_the_block_goes_on_once_it_is_fit(
     player, site
 ):

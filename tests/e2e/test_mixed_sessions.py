@@ -4,6 +4,8 @@ import shutil
 from collections import Counter
 from datetime import UTC, datetime
 
+import pytest
+
 from backend.administration.create import StudySpec, create
 from backend.responses.study_data import study_rows
 
@@ -51,6 +53,7 @@ def test_a_session_of_two_models_is_played_and_the_page_tells_no_model(player, s
     assert violations(player.page) == []
 
 
+@pytest.mark.alone
 def test_hype_time_shows_a_block_of_each_model(player, site, tmp_path):
     made(site, tmp_path, "faces", method="time", blocks=2, images=4, spare_images=40, feedback_ms=20)
     player.visit("faces")

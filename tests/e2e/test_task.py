@@ -95,6 +95,7 @@ def test_equal_answers_are_told_of_once_a_block_and_noted(player, site):
     assert [response.flags for response in responses] == [(), (), (), ("same_answer_notice",), (), (), (), ()]
 
 
+@pytest.mark.alone
 def test_no_flash_runs_while_equal_answers_are_told_of(player, site):
     site.create(
         "glimpse", "time", images=6, blocks=1, spare_images=60, countdown_ms=100, feedback_ms=50,
@@ -153,6 +154,7 @@ def test_the_back_button_asks_before_a_session_is_left(player, site):
     assert [response.flags for response in responses] == [(), ("interrupted",), (), ()]
 
 
+@pytest.mark.alone
 def test_the_back_button_during_a_flash_asks_after_it(player, site):
     site.create("glimpse", "time", images=2, blocks=1, spare_images=40, feedback_ms=50, start_exposure_ms=900)
     player.visit("glimpse")
@@ -255,6 +257,7 @@ def test_a_time_session_flashes_masks_and_measures(player, site):
         assert abs(response.shown_ms - response.exposure_ms) <= response.frame_ms
 
 
+@pytest.mark.alone
 def test_a_flashed_picture_is_never_shown_twice_after_a_reload(player, site):
     site.create("glimpse", "time", images=4, blocks=1, spare_images=40, countdown_ms=100, feedback_ms=50)
     player.visit("glimpse")
@@ -359,6 +362,7 @@ def answer_until_asked(player):
         player.wait_past("question")
 
 
+@pytest.mark.alone
 def test_who_sees_no_flash_as_planned_is_asked_after_five_and_can_end_with_pay(player, site):
     open_without_flashes(player, site)
     counts = [answer_until_asked(player)]
