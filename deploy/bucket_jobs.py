@@ -21,10 +21,10 @@ from deploy.s3_upload import Place, remove_folder, remove_pictures
 
 _JOINING = frozenset({"join", "join_model"})
 """Kinds of jobs that add pictures to those of their study, and may make its files longer."""
-_READING = _JOINING | {"metrics", "agree"}
+_READING = _JOINING | {"metrics", "agree", "correlate"}
 """Kinds of jobs that read the pictures of their study."""
-_RERUN = "rerun"
-"""The kind that reads the pictures of another study than the one that it makes."""
+_OF_ANOTHER = {"rerun": "of", "correlate": "other"}
+"""By kind of job, the argument with another study whose pictures it reads."""
 _DOWNLOAD = "download"
 _OF_MASKS, _OF_PICTURES = "masks.png", "site.zip"
 """Files to download that are made of many pictures of their study; others read a few, one by one."""
@@ -70,9 +70,9 @@ def with_pictures(
             if kind in _READING or made in (_OF_MASKS, _OF_PICTURES):
                 names = study_of(work, job).masks if made == _OF_MASKS else None
                 fetch_pictures(place, job.study, work.data.images(job.study), names=names)
-            if kind == _RERUN:
-                again = job.args["of"]["study"]
-                fetch_pictures(place, again, work.data.images(again))
+            if kind in _OF_ANOTHER:
+                other = job.args[_OF_ANOTHER[kind]]["study"]
+                fetch_pictures(place, other, work.data.images(other))
             publishing = _Publishing(work, job.study, place, copies if kind in _JOINING else None)
             publish = publishing.publish if work.publish else None
             data = _DataDir(work.data.root, BucketPictures(place).read) if kind == _DOWNLOAD else work.data

@@ -147,27 +147,19 @@ def _of_two(
 ) -> "tuple[Report, Sequence[str]]":
     """Return the report on metrics by the votes of a 2AFC and of a JND study, and remarks."""
     from backend import __version__
-    from backend.analysis.agreement.across_judgments import across_judgments
     from backend.foundation.timestamps import utc_now
     from backend.report.across_judgments import report
-    from backend.responses.agreement import check_both, files_by_kind, in_common
+    from backend.responses.agreement import across_studies, check_both, files_by_kind
 
     votes = [_votes(setup, one, simulated) for one in found]
     check_both(what, votes)
     files = files_by_kind(wanted.files, what, votes, [each.name for each in wanted.distances])
-    both, remarks = in_common(what, votes)
-    made = {
-        one.kind: _agreement(setup, place, one, wanted, files[one.kind])
-        for place, one in zip(found, both, strict=True)
-    }
-    studies = [
-        {"name": name, "kind": one.kind, "items": len(one.items), "evaluators": one.evaluators}
-        for name, one in zip(what, both, strict=True)
-    ]
-    data = across_judgments({kind: each.data for kind, each in made.items()}, wanted.level)
-    data |= {"studies": studies, "simulated": both[0].is_simulated}
-    remarks = [*remarks, *(remark for each in made.values() for remark in each.remarks)]
-    return report(data, f"{utc_now():%Y-%m-%d}", __version__, remarks), remarks
+
+    def score(i: int, one: "Votes") -> "Agreement":
+        return _agreement(setup, found[i], one, wanted, files[one.kind])
+
+    made = across_studies(what, votes, score, wanted.level)
+    return report(made.data, f"{utc_now():%Y-%m-%d}", __version__, made.remarks), made.remarks
 
 
 def _of_opinions(path: Path, what: str, wanted: _Metrics) -> "tuple[Report, Sequence[str]]":

@@ -4,14 +4,12 @@ from datetime import datetime
 from math import comb
 from typing import Any
 
-from backend.experiment.records import Study
-from backend.foundation.errors import InvalidInput, NotFound
+from backend.foundation.errors import InvalidInput
 from backend.foundation.timestamps import utc_now
 from backend.jobs.create_study import made_before
 from backend.jobs.queue import Job
-from backend.jobs.study_work import study_of
+from backend.jobs.study_work import study_named, study_of
 from backend.jobs.work import Work
-from backend.stores.store import Store
 
 _MOST_ROWS = 600
 """Differences that a result lists: it must fit into one entry of a table (400 KB)."""
@@ -23,7 +21,7 @@ def rerun(work: Work, job: Job) -> dict[str, Any]:
 
     made = made_before(work.store, job)
     if made is None:
-        study = _named(work.store, job.args["of"])
+        study = study_named(work.store, job.args["of"])
         at = datetime.fromisoformat(job.created_at)
         made = run(work.store, work.data, study, job.study or "", at, work.progress, work.publish)
     return {"study": made.name, "models": [*made.models], "of": job.args["of"]["study"]}
@@ -40,7 +38,7 @@ def replicate(work: Work, job: Job) -> dict[str, Any]:
     from backend.responses.runs import differing_settings, run_of
 
     args = job.args
-    studies = [study_of(work, job), *(_named(work.store, one) for one in args["others"])]
+    studies = [study_of(work, job), *(study_named(work.store, one) for one in args["others"])]
     rows = comb(len(studies), 2) * max(len(study.models) for study in studies)
     if rows > _MOST_ROWS:
         raise InvalidInput(
@@ -54,15 +52,3 @@ def replicate(work: Work, job: Job) -> dict[str, Any]:
     page = report(data, f"{utc_now():%Y-%m-%d}", __version__)
     warnings = differing_settings(studies)
     return {**data, "warnings": warnings, "sentences": [*page.sections[0].paragraphs]}
-
-
-def _named(store: Store, facts: dict[str, str]) -> Study:
-    """Return the study that was meant when the job was ordered.
-
-    Raises:
-        NotFound: it was deleted, though another one may have its name now.
-    """
-    study = store.study(facts["study"])
-    if study.created_at != facts["created_at"]:
-        raise NotFound(f"study {study.name} was deleted, and another one has its name", code="unknown_study")
-    return study

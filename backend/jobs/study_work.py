@@ -1,12 +1,18 @@
-"""Jobs on a study that exists: `pay`, `delete`, `update_sampling`, `metrics` and `agree`."""
+"""Jobs on a study that exists: `pay`, `delete`, `update_sampling`, `metrics`, `agree` and `correlate`."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from backend.experiment.records import Study
 from backend.foundation.errors import NotFound
 from backend.foundation.timestamps import stamp, utc_now
 from backend.jobs.queue import Job
 from backend.jobs.work import Failed, Work
+from backend.stores.store import Store
+
+if TYPE_CHECKING:
+    from backend.analysis.agreement.votes import Votes
+    from backend.responses.agreement import Agreement
 
 
 def pay(work: Work, job: Job) -> dict[str, Any]:
@@ -77,18 +83,34 @@ def metrics(work: Work, job: Job) -> dict[str, Any]:
 
 def agree(work: Work, job: Job) -> dict[str, Any]:
     """Score distances that need no weights against the votes of a study, as `openhype agree` does."""
-    from backend.metrics.pairs.distances import distances_named
-    from backend.responses.agreement import agreement_of, study_votes
-    from backend.responses.item_pictures import pictures_of_study
-    from backend.responses.picture_distances import distances_of
+    from backend.responses.agreement import study_votes
 
     study, args = study_of(work, job), job.args
-    votes = study_votes(work.store, study, args["simulated"])
-    chosen = distances_named(args["distances"])
-    pictures = pictures_of_study(work.data, study, work.store.stimuli(study.name)).of(votes)
-    arrays = distances_of(pictures, chosen, work.progress) if chosen else {}
-    made = agreement_of(votes, {}, args["level"], arrays, {each.name: each.description for each in chosen})
+    made = _scored(work, study, study_votes(work.store, study, args["simulated"]), args)
     return {**made.data, "simulated": args["simulated"], "remarks": list(made.remarks)}
+
+
+def correlate(work: Work, job: Job) -> dict[str, Any]:
+    """Correlate the scores of distances by a 2AFC and by a JND study, as `openhype agree A B` does.
+
+    Beside its data: `sentences` and `notes` of the report, and `remarks` on the studies.
+    """
+    from backend.report.across_judgments import section
+    from backend.responses.agreement import across_studies, check_both, study_votes
+
+    args = job.args
+    studies = [study_of(work, job), study_named(work.store, args["other"])]
+    names = [study.name for study in studies]
+    votes = [study_votes(work.store, study, args["simulated"]) for study in studies]
+    check_both(names, votes)
+    made = across_studies(names, votes, lambda i, one: _scored(work, studies[i], one, args), args["level"])
+    page = section(made.data)
+    return {
+        **made.data,
+        "sentences": [*page.paragraphs],
+        "notes": [*page.notes],
+        "remarks": [*made.remarks],
+    }
 
 
 def study_of(work: Work, job: Job) -> Study:
@@ -97,7 +119,28 @@ def study_of(work: Work, job: Job) -> Study:
     Raises:
         NotFound: it was deleted, though another one may have its name now.
     """
-    study = work.store.study(job.study or "")
-    if study.created_at != job.args["created_at"]:
+    return study_named(work.store, {"study": job.study or "", "created_at": job.args["created_at"]})
+
+
+def study_named(store: Store, facts: Mapping[str, str]) -> Study:
+    """Return the study that was meant when a job was ordered: `study` is its name, beside `created_at`.
+
+    Raises:
+        NotFound: it was deleted, though another one may have its name now.
+    """
+    study = store.study(facts["study"])
+    if study.created_at != facts["created_at"]:
         raise NotFound(f"study {study.name} was deleted, and another one has its name", code="unknown_study")
     return study
+
+
+def _scored(work: Work, study: Study, votes: "Votes", args: Mapping[str, Any]) -> "Agreement":
+    from backend.metrics.pairs.distances import distances_named
+    from backend.responses.agreement import agreement_of
+    from backend.responses.item_pictures import pictures_of_study
+    from backend.responses.picture_distances import distances_of
+
+    chosen = distances_named(args["distances"])
+    pictures = pictures_of_study(work.data, study, work.store.stimuli(study.name)).of(votes)
+    arrays = distances_of(pictures, chosen, work.progress) if chosen else {}
+    return agreement_of(votes, {}, args["level"], arrays, {each.name: each.description for each in chosen})

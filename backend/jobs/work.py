@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 KINDS: Mapping[str, str] = {
     "agree": "backend.jobs.study_work:agree",
     "audit": "backend.jobs.intake_audit:run",
+    "correlate": "backend.jobs.study_work:correlate",
     "create": "backend.jobs.create_study:run",
     "delete": "backend.jobs.study_work:delete",
     "download": "backend.web.download_files:run",

@@ -3,7 +3,7 @@
 And metrics against opinion scores of others.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -102,15 +102,47 @@ def opinions_agreement(path: Path, files: Mapping[str, Path], level: float = 0.9
     return Agreement(opinion_agreement(opinions, metrics, level), remarks)
 
 
-def check_both(names: Sequence[str], votes: Sequence[Votes]) -> None:
-    """Raise InvalidInput unless two studies are different ones, of 2AFC and of JND, both simulated or not."""
+def across_studies(
+    names: Sequence[str],
+    votes: Sequence[Votes],
+    score: Callable[[int, Votes], Agreement],
+    level: float = 0.95,
+) -> Agreement:
+    """Return how metrics' scores by a 2AFC and by a JND study correlate, on the sets that both have.
+
+    Its data are those of `across_judgments.across_judgments`, with `studies` and `simulated` as
+    `report.across_judgments.report` takes them.
+
+    Args:
+        score: returns the scores of the metrics against votes of the first study (0) or the second (1).
+    """
+    from backend.analysis.agreement.across_judgments import across_judgments
+
+    both, remarks = in_common(names, votes)
+    scores = [score(i, one) for i, one in enumerate(both)]
+    data = across_judgments({one.kind: made.data for one, made in zip(both, scores, strict=True)}, level)
+    data["studies"] = [
+        {"name": name, "kind": one.kind, "items": len(one.items), "evaluators": one.evaluators}
+        for name, one in zip(names, both, strict=True)
+    ]
+    data["simulated"] = both[0].is_simulated
+    return Agreement(data, (*remarks, *(remark for made in scores for remark in made.remarks)))
+
+
+def check_judgments(names: Sequence[str], kinds: Sequence[str]) -> None:
+    """Raise InvalidInput unless two studies are different ones, of 2AFC and of JND."""
     if names[0] == names[1]:
         raise InvalidInput(f"{names[0]} is named twice; the correlation is over one 2AFC and one JND study")
-    if votes[0].kind == votes[1].kind:
+    if kinds[0] == kinds[1]:
         raise InvalidInput(
-            f"{names[0]} and {names[1]} are both {votes[0].kind.upper()}; the correlation is over one 2AFC "
-            "and one JND study (openhype replicate tests runs of one study against each other)"
+            f"{names[0]} and {names[1]} are both {kinds[0].upper()}; the correlation is over one 2AFC "
+            "and one JND study (`openhype replicate` tests runs of one study against each other)"
         )
+
+
+def check_both(names: Sequence[str], votes: Sequence[Votes]) -> None:
+    """Raise InvalidInput unless two studies are different ones, of 2AFC and of JND, both simulated or not."""
+    check_judgments(names, [one.kind for one in votes])
     if votes[0].is_simulated != votes[1].is_simulated:
         one, other = names if votes[0].is_simulated else names[::-1]
         raise InvalidInput(f"the sessions of {one} are simulated and those of {other} are not; use one kind")

@@ -1,6 +1,6 @@
 """Routes that plan studies: settings as forms need them, evaluators and cost of an aim, costs of AWS.
 
-And two that have the server compute what belongs to a study's pictures: metrics, and agreement with votes.
+And those that have the server compute what belongs to a study's pictures: metrics, and agreement with votes.
 """
 
 from collections import Counter
@@ -21,6 +21,7 @@ from backend.web.job_routes import enqueued
 from backend.web.job_types import Enqueued
 from backend.web.plan_types import (
     AgreementWish,
+    CorrelationWish,
     Costs,
     CostWish,
     MethodChoice,
@@ -165,6 +166,31 @@ def compute_agreement(context: Context, study: Study, wanted: AgreementWish) -> 
     Returns:
         It is being computed; it is the job's result.
     """
+    _check_votes(study)
+    return enqueued(context, "agree", study, msgspec.structs.asdict(wanted))
+
+
+@route("POST /api/studies/{study}/correlate", "503", status=202)
+def correlate_judgments(context: Context, study: Study, wanted: CorrelationWish) -> Enqueued:
+    """Correlate the scores of distances that need no weights over a 2AFC and a JND study.
+
+    Returns:
+        They are being computed; scores and correlations are the job's result.
+    """
+    from backend.responses.agreement import check_judgments
+
+    if not wanted.distances:
+        raise InvalidInput("distances is empty; name at least one, such as l2")
+    other = context.store.study(wanted.other)
+    for each in (study, other):
+        _check_votes(each)
+    check_judgments((study.name, other.name), (study.protocol.method, other.protocol.method))
+    args = msgspec.structs.asdict(wanted)
+    args["other"] = {"study": other.name, "created_at": other.created_at}
+    return enqueued(context, "correlate", study, args)
+
+
+def _check_votes(study: Study) -> None:
     from backend.analysis.agreement.votes import KINDS
 
     method = study.protocol.method
@@ -173,7 +199,6 @@ def compute_agreement(context: Context, study: Study, wanted: AgreementWish) -> 
             f"metrics are scored against votes of the methods {' and '.join(KINDS)}, and {study.name} is of "
             f"{method}"
         )
-    return enqueued(context, "agree", study, msgspec.structs.asdict(wanted))
 
 
 def _with_audited(context: Context, wanted: PlanWish) -> PlanWish:

@@ -220,3 +220,8 @@ class AgreementWish(Struct):
     """Distances to score against people's votes."""
     level: Share = 0.95
     simulated: bool = False
+
+
+class CorrelationWish(AgreementWish, kw_only=True):
+    other: Annotated[str, Meta(max_length=300)]
+    """A study of the other judgment: of JND with one of 2AFC, of 2AFC with one of JND."""

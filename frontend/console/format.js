@@ -14,6 +14,7 @@ const JOBS = /** @type {Record<string, string>} */ ({
   simulate: "Simulated evaluators",
   metrics: "Metrics of the pictures",
   agree: "Distances against people’s votes",
+  correlate: "2AFC with JND",
   rerun: "Run the study again",
   replicate: "Runs against each other",
   pay: "Payment",

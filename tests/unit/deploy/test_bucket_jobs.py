@@ -97,6 +97,20 @@ def test_jobs_have_the_pictures_of_their_study_and_leave_none_behind(world, buck
     assert len(files(bucket)) == 2
 
 
+def test_a_job_that_correlates_two_studies_has_the_pictures_of_both(world, bucket, tmp_path):
+    for name in ("one/a.png", "other/b.png", "third/c.png"):
+        bucket.put_object(Bucket="pictures", Key=f"public/i/{name}", Body=b"x")
+    seen = []
+    run = with_pictures("correlate", lambda work, _: seen.append(held_by(work)) or {}, PLACE)
+    worker = Worker(world.store, DataDir(tmp_path / "instance"), find=lambda _: run)
+    queue.enqueue(world.store, "correlate", "one", "ada", {"other": {"study": "other"}}, world.clock())
+
+    worker.run_once()
+
+    assert [sorted(each) for each in seen] == [["one/a.png", "other/b.png"]]
+    assert not (worker.data.root / "images").exists()
+
+
 def test_a_researchers_model_joins_and_all_files_of_the_study_have_one_length(instances, bucket):
     before = files(bucket)
     job = instances.joining("dit", 3000, size=(40, 40))

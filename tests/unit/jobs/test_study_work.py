@@ -1,5 +1,6 @@
 """Jobs on the pictures of a study: its metrics, and distances against people's votes."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from ..web.researcher import Researcher
 def run(*arguments):
     found = CliRunner().invoke(main, [*map(str, arguments)])
     assert found.exit_code == 0, found.output
+    return found
 
 
 def draw(folder, count, noise, seed):
@@ -68,3 +70,68 @@ def test_distances_are_scored_against_votes(me):
     assert job.result["votes"] == 12
     none = me.job("studies/sim/agree")
     assert (none.state, "no finished session" in none.reason) == ("failed", True)
+
+
+def similarity(name, method, seed=1):
+    """Make a study of four items in the set `faces`, with two simulated evaluators."""
+    parts = {"2afc": ("ref", "p0", "p1"), "jnd": ("p0", "p1")}[method]
+    for part, noise in zip(parts, (5, 20, 60), strict=False):
+        draw(f"{name}/faces/{part}", 5, noise, seed)
+    run("create", name, "--method", method, "--items", name, "--size", 32, "--set", "images=4",
+        "--set", "picture_checks=1")  # fmt: skip
+    run("simulate", name, "--evaluators", 2)
+
+
+def test_scores_of_distances_are_correlated_over_both_judgments_as_by_the_command(me):
+    similarity("triplets", "2afc")
+    similarity("pairs", "jnd")
+    body = {"other": "pairs", "distances": ["l2", "psnr", "ssim"], "simulated": True}
+
+    job = me.job("studies/triplets/correlate", body)
+    back = me.job("studies/pairs/correlate", {**body, "other": "triplets"})
+
+    assert job.state == "done", job.reason
+    options = [part for name in body["distances"] for part in ("--distance", name)]
+    command = run("agree", "triplets", "pairs", *options, "--simulated", "--json")
+    shown = {name: job.result.pop(name) for name in ("sentences", "notes", "remarks")}
+    assert job.result == json.loads(command.stdout)
+    assert back.result["correlations"] == job.result["correlations"]
+    text = " ".join(run("agree", "triplets", "pairs", *options, "--simulated").output.split())
+    assert all(words in text for words in [*shown["sentences"], *shown["notes"]])
+    assert shown["notes"][0] == "an interval takes 4 metrics"
+
+    real = me.job("studies/triplets/correlate", {"other": "pairs"})
+    assert (real.state, "no finished session" in real.reason) == ("failed", True)
+    ordered = me.post("studies/triplets/correlate", body, 202)
+    run("delete", "pairs", "--yes", "pairs")
+    gone = me.done(ordered["job"])
+    assert (gone.state, "pairs" in gone.reason) == ("failed", True)
+
+
+def test_studies_whose_metrics_cannot_be_correlated_are_refused(me):
+    similarity("triplets", "2afc")
+    similarity("others", "2afc")
+    draw("images/real", 4, 5, 1)
+    draw("images/gan", 4, 9, 2)
+    run(
+        "create",
+        "hype",
+        "--real",
+        "images/real",
+        "--model",
+        "gan=images/gan",
+        "--size",
+        32,
+        "--set",
+        "images=4",
+    )
+
+    def refused(other, code="invalid", study="triplets", status=400, **more):
+        return me.refused(f"studies/{study}/correlate", {"other": other, **more}, status, code)
+
+    assert refused("triplets").startswith("triplets is named twice")
+    assert refused("others").startswith("triplets and others are both 2AFC; the correlation is over one 2AFC")
+    assert "votes of the methods 2afc and jnd, and hype is of" in refused("hype")
+    assert "and hype is of" in refused("triplets", study="hype")
+    assert "distances is empty" in refused("others", distances=[])
+    assert "nobody" in refused("nobody", "unknown_study", status=404)

@@ -96,6 +96,7 @@ TABLE = {
     "POST /api/studies/{study}/metrics": (RESEARCHER, 404),
     "GET /api/studies/{study}/metrics": (RESEARCHER, 404),
     "POST /api/studies/{study}/agree": (RESEARCHER, 404),
+    "POST /api/studies/{study}/correlate": (RESEARCHER, 404),
     "POST /api/studies/{study}/rerun": (RESEARCHER, 404),
     "POST /api/studies/{study}/replicate": (RESEARCHER, 404),
     "POST /api/studies/{study}/models": (RESEARCHER, 404),

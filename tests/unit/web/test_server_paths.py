@@ -152,6 +152,7 @@ def of_study(orders, study):
         "update-sampling": {},
         "metrics": {},
         "agree": {},
+        "correlate": {"other": "none"},
         "rerun": {},
         "replicate": {"others": ["none"]},
         "models": {"model": "dit", "upload": upload},
