@@ -9,6 +9,9 @@ const RIGHT = 12;
 const FOOT = 20;
 const TOP = 6;
 const LETTERS = 40;
+const SCATTER_HEIGHT = 220;
+const LABEL_WIDTH = 60;
+const LABEL_HEIGHT = 13;
 
 /**
  * Return start and end of parts placed side by side on a bar of length `total`, or their sum if larger; pure.
@@ -91,6 +94,53 @@ export function runsChart(points, runs, every, label) {
     );
   }
   return svg;
+}
+
+/**
+ * Plot named points with their intervals both ways; points at one spot share a line of names.
+ * @param {{name: string, x: number, x_ci: number[] | null, y: number, y_ci: number[] | null}[]} points
+ * @param {string} label what the chart shows, in words
+ */
+export function scatterChart(points, label) {
+  const [left, right] = range(points.map((point) => ({ score: point.x, ci: point.x_ci })));
+  const [low, high] = range(points.map((point) => ({ score: point.y, ci: point.y_ci })));
+  const { svg, y } = framed(low, high, label, SCATTER_HEIGHT);
+  const x = (/** @type {number} */ score) =>
+    LEFT + ((score - left) / (right - left)) * (WIDTH - LEFT - RIGHT);
+  for (const tick of ticks(left, right, 4))
+    svg.append(text(`${Number(tick.toPrecision(6))}`, { x: `${x(tick)}`, y: `${SCATTER_HEIGHT - 4}` }));
+  for (const point of points) {
+    const [from, to] = (point.x_ci ?? [point.x, point.x]).map(x);
+    const [bottom, top] = (point.y_ci ?? [point.y, point.y]).map(y);
+    const [at, height] = [`${x(point.x)}`, `${y(point.y)}`];
+    svg.append(
+      element("line", { class: "now", x1: `${from}`, x2: `${to}`, y1: height, y2: height }),
+      element("line", { class: "now", x1: at, x2: at, y1: `${bottom}`, y2: `${top}` }),
+      element("circle", { cx: at, cy: height, r: "4" }),
+    );
+  }
+  for (const { names, across, up } of labels(points.map((point) => [point.name, x(point.x), y(point.y)]))) {
+    const isLeft = across > WIDTH / 2;
+    const place = { x: `${across + (isLeft ? -7 : 7)}`, y: `${up - 6}`, class: isLeft ? "left" : "right" };
+    svg.append(text(names.join(", "), place));
+  }
+  return svg;
+}
+
+/**
+ * Return the names at each spot; those too near an earlier one for a line of their own stand with it; pure.
+ * @param {[string, number, number][]} points name, x and y
+ */
+export function labels(points) {
+  const spots = /** @type {{names: string[], across: number, up: number}[]} */ ([]);
+  for (const [name, across, up] of points) {
+    const near = spots.find(
+      (spot) => Math.abs(spot.across - across) < LABEL_WIDTH && Math.abs(spot.up - up) < LABEL_HEIGHT,
+    );
+    if (near) near.names.push(name);
+    else spots.push({ names: [name], across, up });
+  }
+  return spots;
 }
 
 /** Create a bar of session counts; the text beside it states them in words. */
@@ -200,15 +250,16 @@ export function intervalBar(score, ci, [low, high]) {
  * @param {number} low
  * @param {number} high
  * @param {string} label
+ * @param {number} [height]
  */
-function framed(low, high, label) {
+function framed(low, high, label, height = HEIGHT) {
   const svg = element("svg", {
     class: "narrowing",
-    viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+    viewBox: `0 0 ${WIDTH} ${height}`,
     role: "img",
     "aria-label": label,
   });
-  const y = (/** @type {number} */ score) => TOP + ((high - score) / (high - low)) * (HEIGHT - TOP - FOOT);
+  const y = (/** @type {number} */ score) => TOP + ((high - score) / (high - low)) * (height - TOP - FOOT);
   for (const tick of ticks(low, high, 4)) {
     svg.append(
       element("line", {

@@ -48,6 +48,29 @@ export function quiet(...words) {
   return el("p", { class: "quiet" }, ...words);
 }
 
+/**
+ * Return a number with its interval; "–" if there is none.
+ * @param {number | null} value
+ * @param {number[] | null} ci
+ * @param {number} [digits]
+ */
+export function estimate(value, ci, digits = 1) {
+  if (value === null) return "–";
+  const shown = (/** @type {number} */ number) => number.toFixed(digits).replace("-", "−");
+  return el(
+    "span",
+    {},
+    shown(value),
+    ci ? el("span", { class: "quiet span" }, ci.map(shown).join(" to ")) : "",
+  );
+}
+
+/** Return what is said above numbers of simulated evaluators. */
+export function simulatedWarning() {
+  const words = " No person gave these answers.";
+  return el("p", { class: "warning simulated" }, el("strong", {}, "Simulated."), words);
+}
+
 /** @param {...(Node | string)} content */
 export function sideBySide(...content) {
   return el("div", { class: "row" }, ...content);

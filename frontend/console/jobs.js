@@ -67,6 +67,34 @@ export function jobList(study, context, { kinds, onEnd = () => {} } = {}) {
 }
 
 /**
+ * Return where the latest result of a kind of job is shown, and the jobs of this kind.
+ * @param {string} study
+ * @param {import("./main.js").Context} context
+ * @param {string} kind
+ * @param {(result: any) => Node[] | null} view returns null for a result that does not belong here
+ */
+export function jobResult(study, context, kind, view) {
+  const { api, signal } = context;
+  const found = el("div", { class: "result" });
+  const show = async (/** @type {string} */ id) => {
+    const parts = view((await api.get(pathTo`/api/jobs/${id}`, { signal })).result);
+    if (parts) found.replaceChildren(...parts);
+    return parts !== null;
+  };
+  const list = jobList(study, context, {
+    kinds: [kind],
+    onEnd: ({ job, state }) => void (state === "done" && show(job)),
+  });
+  const showLast = async () => {
+    const { jobs } = await api.get(`/api/jobs?study=${encodeURIComponent(study)}`, { signal });
+    for (const each of jobs)
+      if (each.kind === kind && each.state === "done" && (await show(each.job))) return;
+  };
+  void showLast().catch(() => {}); // the list says what is wrong
+  return { found, list };
+}
+
+/**
  * Say how a job ended, once it has, where it was said that it is under way.
  * @param {string} id
  * @param {HTMLElement} told the line that said so

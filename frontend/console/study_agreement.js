@@ -1,10 +1,10 @@
 // @ts-check
 /** How well distances between pictures agree with people's votes on triplets or pairs. */
 
-import { el, quiet, sentences, sideBySide, table } from "./elements.js";
+import { el, estimate, quiet, sentences, sideBySide, table } from "./elements.js";
 import { count, counted } from "./format.js";
 import { commandForm } from "./forms.js";
-import { jobList, tellEnd } from "./jobs.js";
+import { jobResult, tellEnd } from "./jobs.js";
 import { pathTo } from "./paths.js";
 
 /**
@@ -29,42 +29,22 @@ const DISTANCES = /** @type {[string, string, boolean][]} */ ([
  * @param {Context} context
  */
 export function agreementSection({ study }, isSimulated, context) {
-  const { api, signal } = context;
-  const found = el("div");
-  const boxes = DISTANCES.map(([name, label, isChosen]) => {
-    const box = el("input", { type: "checkbox", value: name, ...(isChosen ? { checked: "" } : {}) });
-    return { box, element: el("label", { class: "option" }, box, label) };
-  });
-  const show = async (/** @type {string} */ id) => {
-    const { result } = await api.get(pathTo`/api/jobs/${id}`, { signal });
+  const { found, list } = jobResult(study, context, "agree", (result) =>
     // votes of people and of simulated evaluators stand apart
-    const isOfThese = result?.metrics !== undefined && result.simulated === isSimulated;
-    if (isOfThese) found.replaceChildren(...agreementView(result));
-    return isOfThese;
-  };
+    result?.metrics !== undefined && result.simulated === isSimulated ? agreementView(result) : null,
+  );
+  const distances = distanceBoxes();
   const form = commandForm(
-    [el("fieldset", {}, el("legend", {}, "Distances"), sideBySide(...boxes.map(({ element }) => element)))],
+    [distances.element],
     "Score them against the votes",
     async (told) => {
-      const distances = boxes.filter(({ box }) => box.checked).map(({ box }) => box.value);
-      if (!distances.length) throw new Error("choose a distance");
-      const wish = { distances, simulated: isSimulated };
-      const { job } = await api.post(pathTo`/api/studies/${study}/agree`, wish);
+      const wish = { distances: distances.chosen(), simulated: isSimulated };
+      const { job } = await context.api.post(pathTo`/api/studies/${study}/agree`, wish);
       void tellEnd(job, told, "They are scored.", context);
       return "The server is at work: see below.";
     },
     { isPrimary: false, isInline: false },
   );
-  const list = jobList(study, context, {
-    kinds: ["agree"],
-    onEnd: ({ job, state }) => void (state === "done" && show(job)),
-  });
-  const showLast = async () => {
-    const { jobs } = await api.get(`/api/jobs?study=${encodeURIComponent(study)}`, { signal });
-    for (const { job, kind, state } of jobs)
-      if (kind === "agree" && state === "done" && (await show(job))) return;
-  };
-  void showLast().catch(() => {}); // the list below says what is wrong
   const words =
     "How often a distance says what people said (2AFC), or how well it ranks the pairs that they saw " +
     "as the same (JND). Networks such as LPIPS need files of weights, and are scored on the command line.";
@@ -79,12 +59,35 @@ export function agreementSection({ study }, isSimulated, context) {
   );
 }
 
+/** Return boxes to tick distances with; `chosen` returns their names, and throws if there are none. */
+export function distanceBoxes() {
+  const boxes = DISTANCES.map(([name, label, isChosen]) => {
+    const box = el("input", { type: "checkbox", value: name, ...(isChosen ? { checked: "" } : {}) });
+    return { box, element: el("label", { class: "option" }, box, label) };
+  });
+  const element = el(
+    "fieldset",
+    {},
+    el("legend", {}, "Distances"),
+    sideBySide(...boxes.map(({ element }) => element)),
+  );
+  const chosen = () => {
+    const names = boxes.filter(({ box }) => box.checked).map(({ box }) => box.value);
+    if (!names.length) throw new Error("choose a distance");
+    return names;
+  };
+  return { element, chosen };
+}
+
 /** @param {Agreement} agreement */
 function agreementView({ items, votes, evaluators, human, metrics, remarks }) {
   const columns = [...new Set([...metrics, ...human].map(({ column }) => column))];
   const names = [...new Set(metrics.map(({ metric }) => metric ?? ""))];
   const cells = (/** @type {Line[]} */ lines) =>
-    columns.map((column) => scoreWords(lines.find((line) => line.column === column)));
+    columns.map((column) => {
+      const line = lines.find((each) => each.column === column);
+      return estimate(line?.score ?? null, line?.ci ?? null);
+    });
   const rows = [
     ...(human.length
       ? [["People with one another", ...cells(human.map((line) => ({ ...line, score: line.unbiased })))]]
@@ -97,13 +100,4 @@ function agreementView({ items, votes, evaluators, human, metrics, remarks }) {
   const of = `${parts.join(", ")}. Percent, with 95% intervals.`;
   const notes = remarks.length ? [sentences("notes quiet", remarks)] : [];
   return [table("Distances against votes", ["Distance", ...columns], rows), quiet(of), ...notes];
-}
-
-/** @param {Line | undefined} line */
-function scoreWords(line) {
-  if (!line || line.score === null) return "–";
-  const span = line.ci
-    ? el("span", { class: "quiet span" }, `${line.ci.map((end) => end.toFixed(1)).join(" to ")}`)
-    : "";
-  return el("span", {}, line.score.toFixed(1), span);
 }

@@ -14,6 +14,7 @@ import {
   quiet,
   section,
   sideBySide,
+  simulatedWarning,
   statusLine,
   withCode,
 } from "./elements.js";
@@ -275,7 +276,7 @@ function simulatedScores({ study, kind }, { api, signal }) {
   const list = el("ul", { class: "scores" });
   const element = section(
     "Score of simulated evaluators",
-    el("p", { class: "warning simulated" }, el("strong", {}, "Simulated."), " No person gave these answers."),
+    simulatedWarning(),
     list,
     paragraph(link(`${pathTo`/console/studies/${study}/scores`}?simulated`, "Their scores, with tests")),
   );

@@ -2,11 +2,22 @@
 /** The same study again: making another run of a study, and how the scores of its runs differ. */
 
 import { runsChart } from "./charts.js";
-import { details, el, link, paragraph, quiet, section, statusLine, table } from "./elements.js";
+import {
+  details,
+  el,
+  estimate,
+  link,
+  paragraph,
+  quiet,
+  section,
+  simulatedWarning,
+  statusLine,
+  table,
+} from "./elements.js";
 import { elementsOf, numberField, textField, tickField, valuesOf } from "./fields.js";
 import { count } from "./format.js";
 import { commandForm } from "./forms.js";
-import { jobList, tellEnd } from "./jobs.js";
+import { jobResult, tellEnd } from "./jobs.js";
 import { pathTo } from "./paths.js";
 
 /**
@@ -84,8 +95,7 @@ function rerunForm({ study }, { api, signal }) {
  * @param {Context} context
  */
 function comparison({ study }, others, context) {
-  const { api, signal } = context;
-  const found = el("div");
+  const { found, list } = jobResult(study, context, "replicate", comparisonView);
   const boxes = others.map(({ study: name }) => {
     const box = el("input", { type: "checkbox", value: name });
     return { box, element: el("label", { class: "option" }, box, name) };
@@ -97,10 +107,6 @@ function comparison({ study }, others, context) {
       "log-odds have no margin unless you give one.",
   );
   const asked = { margin, simulated: tickField("Of simulated evaluators") };
-  const show = async (/** @type {string} */ id) => {
-    const { result } = await api.get(pathTo`/api/jobs/${id}`, { signal });
-    found.replaceChildren(...comparisonView(result));
-  };
   const form = commandForm(
     [
       el(
@@ -116,24 +122,12 @@ function comparison({ study }, others, context) {
       const chosen = boxes.filter(({ box }) => box.checked).map(({ box }) => box.value);
       if (!chosen.length) throw new Error("choose another run");
       const wish = { ...valuesOf(asked), others: chosen };
-      const { job } = await api.post(pathTo`/api/studies/${study}/replicate`, wish);
+      const { job } = await context.api.post(pathTo`/api/studies/${study}/replicate`, wish);
       void tellEnd(job, told, "They are compared.", context);
       return "The server is at work: see below.";
     },
     { isPrimary: false, isInline: false },
   );
-  const list = jobList(study, context, {
-    kinds: ["replicate"],
-    onEnd: ({ job, state }) => void (state === "done" && show(job)),
-  });
-  const showLast = async () => {
-    const { jobs } = await api.get(`/api/jobs?study=${encodeURIComponent(study)}`, { signal });
-    const last = jobs.find(
-      (/** @type {import("./api.js").Job} */ { kind, state }) => kind === "replicate" && state === "done",
-    );
-    if (last) await show(last.job);
-  };
-  void showLast().catch(() => {}); // the list below says what is wrong
   const words =
     "Did scores change between runs, or stay within a margin? People are random, and so is what a picture " +
     "does in one run and not in another.";
@@ -163,12 +157,7 @@ function comparisonView(data) {
     row.model,
     row.a,
     row.b,
-    el(
-      "span",
-      {},
-      shown(row.difference),
-      row.ci ? el("span", { class: "quiet span" }, row.ci.map(shown).join(" to ")) : "",
-    ),
+    estimate(row.difference, row.ci, digits),
     row.p_holm === null ? "–" : row.p_holm < 0.001 ? "< .001" : row.p_holm.toFixed(3).replace(/^0/, ""),
     row.equivalence?.equivalent_within == null ? "–" : shown(row.equivalence.equivalent_within),
     VERDICTS[row.verdict],
@@ -184,16 +173,7 @@ function comparisonView(data) {
   ];
   const percent = count(Math.round(1000 * level) / 10);
   return [
-    ...(simulated
-      ? [
-          el(
-            "p",
-            { class: "warning simulated" },
-            el("strong", {}, "Simulated."),
-            " No person gave these answers.",
-          ),
-        ]
-      : []),
+    ...(simulated ? [simulatedWarning()] : []),
     ...data.sentences.map((words) => paragraph(words)),
     el("ul", { class: "run-charts" }, ...charts),
     table("Changes between runs", columns, rows),

@@ -21,6 +21,7 @@ import {
 import { counted, moment, sentence } from "./format.js";
 import { pathTo } from "./paths.js";
 import { agreementSection } from "./study_agreement.js";
+import { correlationSection } from "./study_correlation.js";
 import { metricsSection } from "./study_metrics.js";
 import { scored } from "./study_format.js";
 
@@ -60,10 +61,13 @@ export async function showScores(main, record, context) {
   if (typeof found === "string")
     main.append(el("section", {}, paragraph(found), el("p", { class: "no-print" }, other)));
   else main.append(...scoresView(study, found), el("div", { class: "row no-print" }, printing, full, other));
-  const compared = record.has_items
-    ? agreementSection(record, isSimulated, context)
-    : metricsSection(record, context);
-  main.append(downloads(record, isSimulated, context), ...(record.kind === "study" ? [compared] : []));
+  main.append(downloads(record, isSimulated, context));
+  if (record.kind !== "study") return;
+  if (!record.has_items) main.append(metricsSection(record, context));
+  else {
+    main.append(agreementSection(record, isSimulated, context));
+    main.append(await correlationSection(record, isSimulated, context));
+  }
 }
 
 /**

@@ -470,31 +470,54 @@ def test_the_panel_is_asked_to_report_places_at_an_https_address(desk, site, mon
         page.wait_for_selector("text=once the server has been started again")
 
 
-def test_votes_of_simulated_evaluators_stand_apart_from_those_of_people(desk, site, tmp_path):
-    page = desk.page
-    for part, sigma in (("ref", 5), ("p0", 20), ("p1", 60)):
-        (tmp_path / "sets" / part).mkdir(parents=True)
+def similarity(site, folder, name, method):
+    """Make a study of similarity from pictures of noise."""
+    parts = [("ref", 5), ("p0", 20), ("p1", 60)]
+    for part, sigma in parts if method == "2afc" else parts[1:]:
+        (folder / name / part).mkdir(parents=True)
         for i in range(8):
             picture = Image.effect_noise((64, 64), sigma + i).convert("RGB")
-            picture.save(tmp_path / "sets" / part / f"{i}.png")
+            picture.save(folder / name / part / f"{i}.png")
     settings = {"size_px": 64, "images": 6, "picture_checks": 2}
-    spec = StudySpec("sim", "study", "2afc", items=(("sets", tmp_path / "sets"),), settings=settings)
+    spec = StudySpec(name, "study", method, items=(("sets", folder / name),), settings=settings)
     create(site.store, site.data, spec, utc_now())
+
+
+def test_votes_of_simulated_evaluators_stand_apart_from_those_of_people(desk, site, tmp_path):
+    page = desk.page
+    similarity(site, tmp_path, "sim", "2afc")
+    similarity(site, tmp_path, "pairs", "jnd")
     with worker(site):
-        sign_in(page, site, "/console/studies/sim")
-        page.fill("label:text-is('How many') ~ input >> nth=-1", "2")
-        page.click("button:text-is('Simulate')")
-        page.wait_for_selector(".jobs li:has-text('done')", timeout=30000)
+        sign_in(page, site, "/console/studies/pairs")
+        for study in ("pairs", "sim"):
+            page.goto(f"{site.url}/console/studies/{study}")
+            page.fill("label:text-is('How many') ~ input >> nth=-1", "2")
+            page.click("button:text-is('Simulate')")
+            page.wait_for_selector(".jobs li:has-text('done')", timeout=30000)
         page.goto(f"{site.url}/console/studies/sim/scores?simulated")
         page.click("text=Score them against the votes")
         page.wait_for_selector("table:has-text('Distances against votes')", timeout=30000)
+        page.click("text=Correlate the scores")
+        page.wait_for_selector("table:has-text('Correlation of 2AFC and JND scores')", timeout=30000)
         page.reload()
         page.wait_for_selector("table:has-text('Distances against votes')")
+        page.wait_for_selector("table:has-text('Correlation of 2AFC and JND scores')")
+        correlated = page.inner_text("section:has(> h2:text-is('2AFC with JND'))")
+        chart = page.get_attribute(".scatter svg", "aria-label")
+        page.set_viewport_size({"width": 390, "height": 800})
+        narrow = (violations(page), page.evaluate(OVERFLOW))
+        page.emulate_media(color_scheme="dark")
+        dark = violations(page)
         page.click("a:text-is('Scores of people')")
         page.wait_for_selector(".jobs li:has-text('done')")
         page.wait_for_timeout(500)
 
-    assert page.locator("table:has-text('Distances against votes')").count() == 0
+    assert page.locator("table:has-text('Distances against votes'), .scatter").count() == 0
+    assert "Simulated. No person gave these answers." in correlated
+    assert "sim (2AFC, 8 items, 2 evaluators) and pairs (JND, 8 items, 2 evaluators)." in correlated
+    assert "An interval takes 4 metrics" in correlated
+    assert chart == "JND area against 2AFC score of l2, psnr, ssim"
+    assert (narrow, dark) == (([], 0), [])
 
 
 def test_a_reply_that_comes_late_is_not_seen_on_another_screen(desk, site):

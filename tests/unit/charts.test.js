@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { laidOut, range, ticks } from "../../frontend/console/charts.js";
+import { labels, laidOut, range, ticks } from "../../frontend/console/charts.js";
 import { inWords, interval, scored } from "../../frontend/console/study_format.js";
 
 test("parts lie side by side on the whole that is wanted", () => {
@@ -59,4 +59,18 @@ test("scores are told in their unit", () => {
   assert.equal(scored(363.2, "ms"), "363 ms");
   assert.equal(interval([48.24, 53.1], "percent"), "95% interval 48.2 to 53.1");
   assert.equal(interval(null, "ms"), "one evaluator so far: no interval yet");
+});
+
+test("points at one spot share a line of names, and others have their own", () => {
+  const spots = labels([
+    ["l2", 100, 50],
+    ["ssim", 100, 20],
+    ["psnr", 100, 50],
+    ["ms-ssim", 200, 50],
+  ]);
+
+  assert.deepEqual(
+    spots.map(({ names }) => names),
+    [["l2", "psnr"], ["ssim"], ["ms-ssim"]],
+  );
 });
