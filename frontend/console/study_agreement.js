@@ -33,17 +33,12 @@ export function agreementSection({ study }, isSimulated, context) {
     // votes of people and of simulated evaluators stand apart
     result?.metrics !== undefined && result.simulated === isSimulated ? agreementView(result) : null,
   );
-  const distances = distanceBoxes();
-  const form = commandForm(
-    [distances.element],
+  const path = pathTo`/api/studies/${study}/agree`;
+  const form = distancesForm(
     "Score them against the votes",
-    async (told) => {
-      const wish = { distances: distances.chosen(), simulated: isSimulated };
-      const { job } = await context.api.post(pathTo`/api/studies/${study}/agree`, wish);
-      void tellEnd(job, told, "They are scored.", context);
-      return "The server is at work: see below.";
-    },
-    { isPrimary: false, isInline: false },
+    path,
+    () => ({ simulated: isSimulated }),
+    context,
   );
   const words =
     "How often a distance says what people said (2AFC), or how well it ranks the pairs that they saw " +
@@ -59,24 +54,32 @@ export function agreementSection({ study }, isSimulated, context) {
   );
 }
 
-/** Return boxes to tick distances with; `chosen` returns their names, and throws if there are none. */
-export function distanceBoxes() {
-  const boxes = DISTANCES.map(([name, label, isChosen]) => {
+/**
+ * Return a form that has the server work on the distances that are ticked in it.
+ * @param {string} label of its button
+ * @param {string} path of the API
+ * @param {() => object} wish returns what is posted beside the distances
+ * @param {Context} context
+ * @param {Node[]} [fields] that stand above the distances
+ */
+export function distancesForm(label, path, wish, context, fields = []) {
+  const boxes = DISTANCES.map(([name, words, isChosen]) => {
     const box = el("input", { type: "checkbox", value: name, ...(isChosen ? { checked: "" } : {}) });
-    return { box, element: el("label", { class: "option" }, box, label) };
+    return { box, element: el("label", { class: "option" }, box, words) };
   });
-  const element = el(
-    "fieldset",
-    {},
-    el("legend", {}, "Distances"),
-    sideBySide(...boxes.map(({ element }) => element)),
+  const legend = el("legend", {}, "Distances");
+  return commandForm(
+    [...fields, el("fieldset", {}, legend, sideBySide(...boxes.map(({ element }) => element)))],
+    label,
+    async (told) => {
+      const distances = boxes.filter(({ box }) => box.checked).map(({ box }) => box.value);
+      if (!distances.length) throw new Error("choose a distance");
+      const { job } = await context.api.post(path, { ...wish(), distances });
+      void tellEnd(job, told, "It is done.", context);
+      return "The server is at work: see below.";
+    },
+    { isPrimary: false, isInline: false },
   );
-  const chosen = () => {
-    const names = boxes.filter(({ box }) => box.checked).map(({ box }) => box.value);
-    if (!names.length) throw new Error("choose a distance");
-    return names;
-  };
-  return { element, chosen };
 }
 
 /** @param {Agreement} agreement */

@@ -5,10 +5,9 @@ import { scatterChart } from "./charts.js";
 import { el, estimate, paragraph, quiet, sentences, simulatedWarning, table } from "./elements.js";
 import { choiceField } from "./fields.js";
 import { count, counted } from "./format.js";
-import { commandForm } from "./forms.js";
-import { jobResult, tellEnd } from "./jobs.js";
+import { jobResult } from "./jobs.js";
 import { pathTo } from "./paths.js";
-import { distanceBoxes } from "./study_agreement.js";
+import { distancesForm } from "./study_agreement.js";
 
 /**
  * @typedef {{metric: string, two_afc: number, two_afc_ci: number[] | null, jnd: number | null,
@@ -32,8 +31,7 @@ const OTHER = /** @type {Record<string, string>} */ ({ "2afc": "jnd", jnd: "2afc
  * @param {Context} context
  */
 export async function correlationSection({ study, method }, isSimulated, context) {
-  const { api, signal } = context;
-  const { studies } = await api.get("/api/studies", { signal });
+  const { studies } = await context.api.get("/api/studies", { signal: context.signal });
   const others = studies
     .filter((/** @type {StudyLine} */ each) => each.kind === "study" && each.method === OTHER[method])
     .map((/** @type {StudyLine} */ each) => [each.study, each.study]);
@@ -41,18 +39,9 @@ export async function correlationSection({ study, method }, isSimulated, context
     result?.correlations !== undefined && result.simulated === isSimulated ? correlationView(result) : null,
   );
   const other = choiceField("Correlate with", others);
-  const distances = distanceBoxes();
-  const form = commandForm(
-    [other.element, distances.element],
-    "Correlate the scores",
-    async (told) => {
-      const wish = { other: other.value(), distances: distances.chosen(), simulated: isSimulated };
-      const { job } = await api.post(pathTo`/api/studies/${study}/correlate`, wish);
-      void tellEnd(job, told, "They are correlated.", context);
-      return "The server is at work: see below.";
-    },
-    { isPrimary: false, isInline: false },
-  );
+  const path = pathTo`/api/studies/${study}/correlate`;
+  const wish = () => ({ other: other.value(), simulated: isSimulated });
+  const form = distancesForm("Correlate the scores", path, wish, context, [other.element]);
   const judgment = (OTHER[method] ?? "").toUpperCase();
   const words = `Is a distance that is good by ${method.toUpperCase()} good by ${judgment} too?`;
   const none = `There is no ${judgment} study to correlate with yet.`;
@@ -91,7 +80,6 @@ function correlationView({ level, simulated, metrics, studies, correlations, ...
     const people = evaluators === null ? "" : `, ${counted(evaluators, "evaluator")}`;
     return `${name} (${kind.toUpperCase()}, ${counted(items, "item")}${people})`;
   });
-  const notes = [...data.remarks, ...data.notes];
   return [
     ...(simulated ? [simulatedWarning()] : []),
     ...data.sentences.map((words) => paragraph(words)),
@@ -99,6 +87,6 @@ function correlationView({ level, simulated, metrics, studies, correlations, ...
     ...(points.length ? [chart] : []),
     table("Scores of distances", ["Distance", ...SCORES], scores),
     table("Correlation of 2AFC and JND scores", ["Coefficient", "Value"], coefficients),
-    sentences("notes quiet", notes),
+    sentences("notes quiet", [...data.remarks, ...data.notes]),
   ];
 }
