@@ -72,10 +72,11 @@ def decide(store: Store, study: Study, at: str, is_closed: bool = False) -> dict
         found = _decisions(store, study, plan, known, is_closed)
         if found is None:
             return None
+        stated = {"at": at, "plan": plan.digest, "errors": plan.errors.tolist()}
         end = {name: found[name] for name in ("stopped", "saved")}
         for each in found["looks"][len(known) :]:
             more = end if each["decision"] == "stop" else {}
-            look_records.record(store, study, {**each, **more, "at": at, "plan": plan.digest})
+            look_records.record(store, study, {**each, **more, **stated})
         return found
 
     found = retried(

@@ -20,6 +20,7 @@ from backend.foundation.errors import NotFound
 from backend.stores.store import Store
 from backend.studies.pausing import is_paused
 from backend.studies.withdrawals import withdrawn
+from backend.web import look_course
 from backend.web.progress import SessionStatus, panel_warnings, retained, simulated, summary
 from backend.web.progress_types import LiveScores, StudyLine, StudyProgress, WatchedStudy
 
@@ -107,6 +108,7 @@ class Watch:
         totals = summary(self._study, statuses, withdrawn_entries, now)
         progress = {
             **totals,
+            "looks": look_course.looks(self._store, self._study),
             "warnings": [*panel_warnings(self._store, self._study), *totals["warnings"]],
             "simulated": simulated(self._store, self._study),
             "retainer": retained(self._store, self._study, now),

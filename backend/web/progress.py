@@ -28,7 +28,7 @@ from backend.studies.pausing import early_ends_exceeded, is_paused
 from backend.studies.waiting_room import owed_usd_cents as owed_for_waiting
 from backend.studies.waiting_room import waiting_now
 from backend.studies.withdrawals import sessions_of, withdrawn
-from backend.web.progress_types import LooksProgress
+from backend.web import look_course
 
 STATES = ("active", "abandoned", "ended", "returned", "finished")
 SessionState = Literal["active", "abandoned", "ended", "returned", "finished"]
@@ -68,6 +68,7 @@ def progress(store: Store, study: Study, now: datetime | None = None) -> dict[st
     totals = summary(study, statuses, withdrawn_entries, now)
     return {
         **totals,
+        "looks": look_course.looks(store, study),
         "warnings": [
             *panel_warnings(store, study),
             *totals["warnings"],
@@ -130,7 +131,6 @@ def summary(
             {"model": label, "wanted": _wanted(study, groups[label]), **_counts(states[label])}
             for label in states
         ],
-        "looks": looks(study),
         "responses": flashes.answers,
         "flashes": study.protocol.has_flashes,
         "mistimed": {
@@ -145,23 +145,6 @@ def summary(
         "target_wage_usd_cents_an_hour": study.protocol.pay.target_wage_usd_cents,
         "warnings": _wage_warnings(study.protocol, wage),
         "notes": list(study.notes),
-    }
-
-
-def looks(study: Study) -> LooksProgress | None:
-    """Return a study's plan of looks; None if it has none."""
-    plan = study.protocol.looks.plan
-    if plan is None:
-        return None
-    return {
-        "looks": [*plan.looks],
-        "aim": str(plan.aim),
-        "spending": plan.spending,
-        "digest": plan.digest,
-        "fixed_at": study.begun_at,
-        "done": study.looks_done,
-        "stopped": study.has_stopped,
-        "ended": [*study.ended],
     }
 
 

@@ -157,6 +157,35 @@ class LiveScores(TypedDict):
     warnings: list[str]
 
 
+class LookPoint(TypedDict):
+    """What a look found of a pair of models, or of the interval of one model."""
+
+    of: list[str]
+    """One or two models."""
+    value: float | None
+    """z of `p`, or the half-width of the 95% interval in the score's unit; null if nothing varies."""
+    p: float | None
+    """For all pairs together; null of half-widths."""
+    state: str | None
+    """`open`, `apart`, `equal` or `given up`; null of half-widths."""
+
+
+class LookTaken(TypedDict):
+    """A planned look that was decided."""
+
+    look: int
+    """From 1."""
+    evaluators: float
+    """Of each model that was still in question; the harmonic mean if a study was closed in between."""
+    boundary: float | None
+    """The z from which, or the half-width up to which, the aim is reached; null if nothing was tested."""
+    decision: Literal["go on", "drop", "stop"]
+    reason: str
+    at: str
+    """UTC, ISO 8601."""
+    points: list[LookPoint]
+
+
 class LooksProgress(TypedDict):
     """A study's plan of looks, and how far it is."""
 
@@ -174,6 +203,11 @@ class LooksProgress(TypedDict):
     """Whether one of them ended the study."""
     ended: list[str]
     """Models that no longer get evaluators."""
+    unit: str
+    """Of half-widths: `percent`, `ms` or `log-odds`."""
+    boundary: list[float]
+    """The boundary at each planned look; of z, empty before the first was decided."""
+    decided: list[LookTaken]
 
 
 class StudyProgress(StudyLine):

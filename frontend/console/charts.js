@@ -219,6 +219,87 @@ export function narrowing(points, { wanted, ends: [low, high], label }) {
 }
 
 /**
+ * Return the lines of a study's course against the boundaries of its planned looks; pure.
+ * @param {import("../../types/api.js").LooksProgress} progress
+ */
+export function courseOf({ looks, boundary, decided, stopped }) {
+  /** @type {Map<string, {evaluators: number, value: number, isDone: boolean}[]>} by pair, or by model */
+  const series = new Map();
+  for (const { evaluators, points, boundary: at } of decided) {
+    for (const { of, value, state } of points) {
+      const name = of.join(" – ");
+      const isDone = state === null ? (value ?? Infinity) <= (at ?? 0) : state !== "open";
+      const before = series.get(name) ?? [];
+      series.set(name, value === null ? before : [...before, { evaluators, value, isDone }]);
+    }
+  }
+  const passed = decided.map(({ evaluators, boundary }) => ({ evaluators, value: boundary }));
+  const planned = looks.map((evaluators, i) => ({ evaluators, value: boundary[i] ?? null }));
+  const marks = [...passed, ...(stopped ? [] : planned.slice(decided.length))].flatMap(
+    ({ evaluators, value }) => (value === null ? [] : [{ evaluators, value }]),
+  );
+  return { series: [...series].map(([name, points]) => ({ name, points })), marks };
+}
+
+/**
+ * Plot what planned looks found against the number of evaluators, with the boundaries as a dashed line.
+ * Points of what is decided are filled; numbers at the ends are those of the rows of the table beneath.
+ * @param {import("../../types/api.js").LooksProgress} progress
+ * @param {string} label what the chart shows, in words
+ */
+export function looksChart(progress, label) {
+  const { series, marks } = courseOf(progress);
+  const values = [...series.flatMap(({ points }) => points), ...marks].map(({ value }) => value);
+  const high = Math.max(1, ...values) * 1.06;
+  const { svg, y } = framed(Math.min(0, ...values), high, label);
+  svg.classList.add("looks");
+  const { looks } = progress;
+  const x = (/** @type {number} */ count) =>
+    LEFT + (count / looks[looks.length - 1]) * (WIDTH - LEFT - 2 * RIGHT);
+  const line = (/** @type {typeof marks} */ points, /** @type {string} */ name) =>
+    element("polyline", {
+      class: name,
+      points: points.map(({ evaluators, value }) => `${x(evaluators)},${y(value)}`).join(" "),
+    });
+  let free = WIDTH;
+  for (const count of [...looks].reverse()) {
+    if (x(count) > free) continue; // labels of looks that are close would overlap
+    free = x(count) - 24;
+    svg.append(text(`${count}`, { x: `${x(count)}`, y: `${HEIGHT - 4}` }));
+  }
+  svg.append(line(marks, "boundary"));
+  for (const { evaluators, value } of marks) {
+    const [from, to] = [x(evaluators) - 6, x(evaluators) + 6];
+    const ends = { x1: `${from}`, x2: `${to}`, y1: `${y(value)}`, y2: `${y(value)}` };
+    svg.append(element("line", { class: "boundary", ...ends }));
+  }
+  for (const { points } of series) {
+    svg.append(line(points, "course"));
+    for (const { evaluators, value, isDone } of points) {
+      const name = isDone ? "done" : "open";
+      svg.append(
+        element("circle", {
+          class: name,
+          cx: `${x(evaluators)}`,
+          cy: `${y(value)}`,
+          r: isDone ? "4" : "3.2",
+        }),
+      );
+    }
+  }
+  const last = series.flatMap(({ points }, i) => {
+    const end = points[points.length - 1];
+    return end ? [{ number: i + 1, at: x(end.evaluators) + 7, height: y(end.value) + 4 }] : [];
+  });
+  let above = 0;
+  for (const { number, at, height } of series.length > 1 ? last.sort((a, b) => a.height - b.height) : []) {
+    above = Math.max(height, above + 11);
+    svg.append(text(`${number}`, { x: `${at}`, y: `${above}`, class: "right" }));
+  }
+  return svg;
+}
+
+/**
  * Create a score with its interval on an axis; the text beside it states them in words.
  * @param {number} score
  * @param {number[]} ci

@@ -6,6 +6,7 @@
 
 import { narrowing, range, sessionBar } from "./charts.js";
 import { el } from "../shared/elements.js";
+import { courseOfLooks } from "./study_looks.js";
 import { money } from "../texts/texts.js";
 import { broken, inWords, interval, scored } from "./study_format.js";
 
@@ -21,12 +22,14 @@ export function liveView(first) {
   const warnings = el("ul", { class: "warning", role: "status" });
   const sessions = sessionRows();
   const scores = scoreCards(first);
+  const looks = courseOfLooks();
   const ofScores = el("section", {}, el("h2", {}, "Score so far"), scores.note, scores.list);
   return {
     parts: [
       numbers.list,
       warnings,
       el("section", {}, el("h2", {}, "Sessions"), sessions.list),
+      looks.element,
       ...(first.kind === "study" ? [ofScores] : []),
     ],
     update(data) {
@@ -38,6 +41,7 @@ export function liveView(first) {
       }
       warnings.hidden = data.warnings.length === 0;
       sessions.update(data);
+      looks.update(data.looks);
       scores.update(data);
     },
   };

@@ -4,9 +4,11 @@ import re
 
 import pytest
 
+from backend.administration.revise import change_settings
 from backend.commands.simulated_evaluators import simulate
 from backend.foundation.timestamps import utc_now
 from backend.members import memberships, tokens
+from backend.responses import study_looks
 from backend.studies.pausing import is_paused
 from tests.e2e.test_accessibility import LOOKS, look, violations, violations_in_looks
 from tests.e2e.test_console_study import OVERFLOW, sign_in
@@ -298,9 +300,13 @@ def test_the_list_and_a_study_are_accessible_and_fit(desk, site):
             look(desk.page, *each)
             wider.add(desk.page.evaluate(OVERFLOW))
 
-    run(site, 6)
+    change_settings(site.store, site.data, "faces", {"looks": "5,8", "aim": "half-width=1"})
+    run(site, 5)
+    study_looks.decide(site.store, site.store.study("faces"), "2026-01-01T00:00:00+00:00")
+    run(site, 1)
     enter(desk, site)
-    desk.page.wait_for_selector("svg.narrowing")
+    desk.page.wait_for_selector(".scores svg.narrowing")
+    course = desk.page.inner_text("section:has(h2:text-is('Planned looks'))")
     check("study")
     desk.page.click(".console-bar a:text-is('Studies')")
     desk.page.wait_for_selector(".studies li")
@@ -308,4 +314,5 @@ def test_the_list_and_a_study_are_accessible_and_fit(desk, site):
 
     assert found == {"study": {}, "list": {}}
     assert wider == {0}
+    assert "Look 1, at 5 evaluators of each model: go on; the aim half-width=1 is not reached." in course
     assert desk.page.locator("h1:focus").inner_text() == "Studies"

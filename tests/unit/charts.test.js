@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { labels, laidOut, range, ticks } from "../../frontend/console/charts.js";
+import { courseOf, labels, laidOut, range, ticks } from "../../frontend/console/charts.js";
 import { inWords, interval, scored } from "../../frontend/console/study_format.js";
 
 test("parts lie side by side on the whole that is wanted", () => {
@@ -73,4 +73,47 @@ test("points at one spot share a line of names, and others have their own", () =
     spots.map(({ names }) => names),
     [["l2", "psnr"], ["ssim"], ["ms-ssim"]],
   );
+});
+
+const PLAN = { looks: [5, 10, 15], boundary: [3.4, 2.4, 2], stopped: false };
+const taken = (evaluators, boundary, ...points) => ({ evaluators, boundary, points });
+const point = (of, value, state = null) => ({ of, value, state });
+
+test("a course goes from look to look by pair, and the boundary on to looks that are planned", () => {
+  const decided = [taken(5, 3.4, point(["a", "b"], 1, "open"), point(["a", "c"], 4, "apart"))];
+  const next = taken(10, 2.4, point(["a", "b"], 2.5, "apart"), point(["b", "c"], null, "open"));
+
+  const { series, marks } = courseOf({ ...PLAN, decided: [...decided, next] });
+
+  assert.deepEqual(series, [
+    {
+      name: "a – b",
+      points: [
+        { evaluators: 5, value: 1, isDone: false },
+        { evaluators: 10, value: 2.5, isDone: true },
+      ],
+    },
+    { name: "a – c", points: [{ evaluators: 5, value: 4, isDone: true }] },
+    { name: "b – c", points: [] },
+  ]);
+  assert.deepEqual(
+    marks.map(({ evaluators, value }) => [evaluators, value]),
+    [
+      [5, 3.4],
+      [10, 2.4],
+      [15, 2],
+    ],
+  );
+});
+
+test("a study that was closed between looks has no boundary after, and a narrow interval is done", () => {
+  const decided = [taken(7.5, 5, point(["a"], 5), point(["b"], 5.1)), taken(7.5, null)];
+
+  const { series, marks } = courseOf({ ...PLAN, decided, stopped: true });
+
+  assert.deepEqual(
+    series.map(({ points }) => points[0].isDone),
+    [true, false],
+  );
+  assert.deepEqual(marks, [{ evaluators: 7.5, value: 5 }]);
 });

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from click.testing import CliRunner
+from scipy.stats import norm
 
 from backend.administration.revise import change_settings
 from backend.analysis.planning.boundaries import SPENDING, stops
@@ -19,6 +20,7 @@ from backend.jobs.worker import Worker
 from backend.report import planned_looks
 from backend.responses import study_looks
 from backend.studies import look_records
+from backend.web import look_course
 
 from . import sample_studies as studies
 from .killed import killed_at_each_write
@@ -208,6 +210,42 @@ def test_a_dropped_model_leaves_and_the_others_go_on(each_world):
     finish(each_world, 5, {"vae": [5, 6], "wae": [6, 5]})
     assert each_world.store.taken("faces", "")["vae"] == 10
     assert each_world.open().json["error"]["code"] == "study_full"
+
+
+def test_the_live_view_has_the_course_against_the_boundaries(begun):
+    finish(begun, 5, NEAR)
+    study = begun.store.study("faces")
+    before = look_course.looks(begun.store, study)
+    decided(begun)
+    finish(begun, 5, NEAR)
+    decided(begun)
+
+    found = look_course.looks(begun.store, begun.store.study("faces"))
+
+    assert (before["boundary"], before["decided"]) == ([], [])
+    bounds = LookPlan.of(study.protocol.looks.plan).bounds
+    assert found["boundary"] == pytest.approx(bounds)
+    for look, record in zip(found["decided"], records(begun), strict=True):
+        (point,), (pair,) = look["points"], record["pairs"]
+        assert (point["of"], point["p"]) == (["gan", "vae"], pair["p"])
+        assert (point["value"] > look["boundary"]) == (pair["p"] < record["error"])
+        assert point["value"] == pytest.approx(norm.isf(pair["p"] / 2))
+    assert [look["evaluators"] for look in found["decided"]] == [5, 10]
+    assert [look["boundary"] for look in found["decided"]] == pytest.approx(bounds[:2])
+
+
+def test_the_course_of_half_widths_has_the_one_aimed_at(world):
+    world.add(planned(aim="half-width=3", spending="obrien-fleming"))
+    finish(world, 5, NEAR)
+    decided(world)
+
+    found = look_course.looks(world.store, world.store.study("faces"))
+
+    (look,), (record,) = found["decided"], records(world)
+    assert (found["boundary"], look["boundary"]) == ([3, 3, 3], 3)
+    assert [point["value"] for point in look["points"]] == [
+        (row["ci"][1] - row["ci"][0]) / 2 for row in record["scores"]
+    ]
 
 
 def test_two_that_decide_at_once_make_one_record(begun):
