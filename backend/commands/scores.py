@@ -90,6 +90,7 @@ def _findings(
     from backend.report.compose import compose
     from backend.report.findings import findings
     from backend.report.study_findings import study_findings
+    from backend.studies.look_records import check_shown
 
     source, now = named(setup, what), utc_now()
     more: dict[str, Any] = {"in_columns": True, "exposures": options.exposures, **options.scoring_options}
@@ -97,6 +98,7 @@ def _findings(
         answers = answers_named(setup, what, True, options.simulated)
         data = findings(answers, options.findings_options, **more)
         return data, lambda: compose(data, file_info(source, answers.method, now, options))
+    check_shown(source, options.simulated)
     kept = with_kept(options, setup.data, source)
     data = study_findings(
         setup.store, source, now, kept.findings_options, simulated=options.simulated, **more

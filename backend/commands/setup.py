@@ -180,7 +180,9 @@ def answers_named(setup: Setup, what: str, details: bool, simulated: bool = Fals
 
         return read_answers(source, details, simulated)
     from backend.responses.study_data import study_answers
+    from backend.studies.look_records import check_shown
 
+    check_shown(source, simulated)
     return study_answers(setup.store, source, simulated)
 
 
@@ -192,7 +194,9 @@ def scores_named(setup: Setup, what: str, exposures: str, simulated: bool, **opt
 
         return score_file(found, exposures, simulated, **options)
     from backend.responses.study_data import study_scores
+    from backend.studies.look_records import check_shown
 
+    check_shown(found, simulated)
     return study_scores(setup.store, found, exposures, simulated, **options)
 
 

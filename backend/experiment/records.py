@@ -140,6 +140,11 @@ class Study:
         return len(self.ended) == len(self.models)
 
     @property
+    def hides_scores(self) -> bool:
+        """Whether scores of real sessions are hidden until a planned look ends the study."""
+        return self.protocol.looks.looks_hide_scores and not self.has_stopped
+
+    @property
     def at_last_look(self) -> "Study":
         """The study as it is if no look ends it before the last one."""
         looks = self.protocol.looks.looks

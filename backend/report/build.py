@@ -28,6 +28,7 @@ from backend.responses.readers import file_to_score, study_beside
 from backend.responses.study_looks import exported
 from backend.stores.datadir import DataDir
 from backend.stores.store import Store
+from backend.studies import look_records
 from backend.studies.withdrawals import sessions_of
 
 if TYPE_CHECKING:
@@ -71,12 +72,14 @@ def study_report(
     Raises:
         InvalidInput: as in `study_findings`, for example if no session is finished yet.
         NotInstalled: the package matplotlib is missing.
+        Conflict: the study's scores are hidden until a planned look ends it.
     """
     from backend.report.judgment_report import report_of
     from backend.report.study_findings import study_findings
 
     optional_packages.check("a report", "matplotlib")
     options = options or ReportOptions()
+    look_records.check_shown(study, options.simulated)
     findings = study_findings(
         store,
         study,

@@ -82,6 +82,15 @@ def copy(source: Store, target: Store, study: Study) -> None:
     follow(target, study)
 
 
+def check_shown(study: Study, simulated: bool) -> None:
+    """Raise Conflict if scores of these sessions are hidden until a look ends the study."""
+    if study.hides_scores and not simulated:
+        raise Conflict(
+            f"the scores of study {study.name} are hidden until a planned look ends it (its setting "
+            "looks_hide_scores); what its decided looks found is in the console"
+        )
+
+
 def erase(store: Store, study: Study) -> None:
     """Erase the decisions of a study that is being deleted."""
     for entry in list(store.entries(book_of(study.name))):

@@ -27,7 +27,7 @@ def latest_scores(
 ) -> LiveScores | None:
     """Return the scores that the worker computed last, None before the first, and have new ones computed."""
     finished = sum(each["finished"] for each in progress["models"])
-    if study.kind != "study" or not finished:
+    if study.kind != "study" or not finished or study.hides_scores:
         return None
     version = [study.version, _rounded(finished), progress["withdrawn"]["sessions"]]
     args = {"created_at": study.created_at, "version": version}

@@ -29,6 +29,7 @@ def looks(store: Store, study: Study) -> LooksProgress | None:
         "done": study.looks_done,
         "stopped": study.has_stopped,
         "ended": [*study.ended],
+        "hides_scores": study.hides_scores,
         "unit": method_named(study.protocol.method).unit,
         "boundary": _boundary(plan, decided),
         "decided": [*_decided(plan, decided)],

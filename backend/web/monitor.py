@@ -65,7 +65,7 @@ class Watch:
         progress = self.progress(now)
         with self._lock:
             scores = None
-            if self._study.kind == "study" and self._finished:
+            if self._study.kind == "study" and self._finished and not self._study.hides_scores:
                 scores = self._scores.get(frozenset(self._finished), self._score)
         return {**progress, "scores": scores}
 
@@ -77,7 +77,7 @@ class Watch:
         progress = self.progress(now)
         with self._lock:
             finished = frozenset(self._finished)
-            if self._study.kind != "study" or not finished:
+            if self._study.kind != "study" or not finished or self._study.hides_scores:
                 return {**progress, "scores": None}
             if not self._rescoring.is_alive():
                 self._rescoring = threading.Thread(

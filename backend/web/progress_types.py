@@ -203,6 +203,8 @@ class LooksProgress(TypedDict):
     """Whether one of them ended the study."""
     ended: list[str]
     """Models that no longer get evaluators."""
+    hides_scores: bool
+    """Whether scores are hidden until a look ends the study."""
     unit: str
     """Of half-widths: `percent`, `ms` or `log-odds`."""
     boundary: list[float]

@@ -13,6 +13,7 @@ from msgspec import Struct
 from backend.experiment.records import Study
 from backend.foundation.errors import NotAllowed, Unavailable
 from backend.members.roles import RESEARCHER
+from backend.studies import look_records
 from backend.web import assets, console_routes, login, queries
 from backend.web.authorisation import caller, require
 from backend.web.compression import compressed
@@ -54,7 +55,7 @@ def show_status(context: Context, study: Study) -> dict[str, Any]:
 
 @scores(
     "GET /api/studies/{study}/scores",
-    "503",
+    "409 503",
     gives=dict[str, Any],
     is_polled=True,
     also={
@@ -74,6 +75,7 @@ def show_scores(context: Context, study: Study, query: ScoresQuery) -> Response:
     from backend.responses.study_data import version
 
     store, data, simulated = context.store, context.data, query.simulated
+    look_records.check_shown(study, simulated)
     tag = version(store, study, simulated)
     tag = _tagged(tag, study_metrics.version(data, study.name) if query.full else "")
     reply = unchanged(tag)
@@ -147,6 +149,7 @@ def add_pages(app: Flask, context: Context, read: Callable[[str, str], bytes | N
         if (asked := _sign_in_first(context)) is not None:
             return asked
         record, simulated = store.study(study), queries.parse(ScoresQuery).simulated
+        look_records.check_shown(record, simulated)
         others = bool(store.finished(study, not simulated)[0])
         if others and not store.finished(study, simulated)[0]:
             return _nothing_yet(study, simulated)

@@ -165,7 +165,9 @@ function scoreCards(first) {
           (data.looks
             ? "often you look. When the study ends is decided by its planned looks."
             : "often you look: use it to decide when to stop.")
-        : "The first finished session brings the first score.";
+        : data.looks?.hides_scores
+          ? "Scores are hidden until a planned look ends the study."
+          : "The first finished session brings the first score.";
       const text = JSON.stringify(scores);
       if (text === shown) return;
       shown = text;

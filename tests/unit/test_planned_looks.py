@@ -57,6 +57,7 @@ def test_settings_give_the_plan_of_the_command_and_its_hash():
             "the aim must be apart, half-width, equal-within, futility or ranks, not 'closer'",
         ),
         ({"spending": "bonferroni"}, "spending must be one of obrien-fleming, obrien-fleming-whole, pocock"),
+        ({"looks": "", "aim": "apart", "looks_hide_scores": True}, "looks_hide_scores goes with looks,"),
         ({"looks": ""}, "aim goes with looks, such as looks=15,20,25,30"),
         (
             {"method": "jnd"},
@@ -246,6 +247,29 @@ def test_the_course_of_half_widths_has_the_one_aimed_at(world):
     assert [point["value"] for point in look["points"]] == [
         (row["ci"][1] - row["ci"][0]) / 2 for row in record["scores"]
     ]
+
+
+@pytest.mark.parametrize(("wrong", "is_ended"), [(FAR, True), (NEAR, False)])
+def test_scores_are_hidden_until_a_look_ends_the_study_if_it_says_so(world, tmp_path, wrong, is_ended):
+    world.add(planned(looks_hide_scores=True))
+    address, key = "/api/studies/faces", {"Authorization": f"Bearer {world.data.keys().researcher}"}
+    finish(world, 5, wrong)
+    hidden = [world.http.get(f"{address}/scores", headers=key), run(tmp_path, "score", "faces")]
+    report = run(tmp_path, "report", "faces", "-o", str(tmp_path / "report"))
+    page, live = world.http.get("/results/faces", headers=key), f"{address}/live"
+    before = world.http.get(live, headers=key).json
+    decided(world)
+
+    after = world.http.get(live, headers=key).json
+
+    told = "the scores of study faces are hidden until a planned look ends it"
+    assert (told in hidden[0].json["error"]["message"], hidden[0].status_code) == (True, 409)
+    assert (told in hidden[1].output, hidden[1].exit_code) == (True, 1)
+    assert (told in report.output, report.exit_code) == (True, 1)
+    assert (page.status_code, told in page.text) == (409, True)
+    assert (before["scores"], before["looks"]["hides_scores"]) == (None, True)
+    assert (after["scores"] is not None, after["looks"]["hides_scores"]) == (is_ended, not is_ended)
+    assert (world.http.get(f"{address}/scores", headers=key).status_code == 200) == is_ended
 
 
 def test_two_that_decide_at_once_make_one_record(begun):

@@ -9,7 +9,7 @@ from backend.foundation.errors import under
 from backend.foundation.frozen import dataclass
 
 _APART = "apart"
-LOOKS = ("looks", "aim", "spending")
+LOOKS = ("looks", "aim", "spending", "looks_hide_scores")
 """These settings, which methods name whose scores are compared at looks (`Method.takes`)."""
 
 
@@ -53,6 +53,14 @@ class LookSettings(Group):
         meaning="How much of the 5% error may be spent at early looks: little, or with Pocock much.",
     )
 
+    looks_hide_scores: bool = setting(
+        False,
+        "scores of real sessions are shown only once a look has ended the study; before, its decided looks",
+        by_method=True,
+        label="Scores hidden until a look ends the study",
+        meaning="Until a look has ended the study, nobody sees scores, only what decided looks found.",
+    )
+
     def __post_init__(self) -> None:
         super().__post_init__()
         with under("settings", "aim"):
@@ -62,6 +70,11 @@ class LookSettings(Group):
                 PlannedLooks(self.looks, aim, self.spending)
         elif self.aim != _APART:
             raise invalid_setting("aim goes with looks, such as looks=15,20,25,30", "aim", "looks")
+
+        if self.looks_hide_scores and not self.looks:
+            raise invalid_setting(
+                "looks_hide_scores goes with looks, such as looks=15,20,25,30", "looks_hide_scores", "looks"
+            )
 
     @property
     def plan(self) -> PlannedLooks | None:
