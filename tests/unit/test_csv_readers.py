@@ -21,6 +21,7 @@ from backend.responses.readers import read_answers, read_responses
 from backend.responses.reading.bapps import read_bapps, share_bytes
 from backend.responses.reading.distances import read_distances
 from backend.responses.reading.metrics import read_metrics
+from backend.responses.reading.opinion_scores import read_opinion_scores
 from backend.responses.reading.votes_file import read_votes
 from backend.stimuli.ingest_items import ingest_items
 
@@ -65,6 +66,11 @@ def answers_of(path):
 def votes_of(path):
     votes = read_votes(path)
     return sorted(votes.items), votes.share.tolist(), votes.evaluators
+
+
+def opinions_of(path):
+    opinions = read_opinion_scores(path)
+    return opinions.stimuli, opinions.scores.tolist()
 
 
 def pictures_of(path):
@@ -114,6 +120,10 @@ READERS = {
         "backend/responses/reading/distances.py",
         lambda path: read_distances(path, "jnd", [f"s/{i}" for i in "1234"]).values.tolist(),
         columns("item,d,note", *(f"s/{i},0.{i},x" for i in "1234")),
+    ),
+    "opinion scores": (
+        "backend/responses/reading/opinion_scores.py", opinions_of,
+        columns("stimulus,score,note", "a_1,1,x", "b_1,2,x", "c_1,3,x", "d_1,4,x"),
     ),
     "metrics": (
         "backend/responses/reading/metrics.py", read_metrics,

@@ -20,6 +20,7 @@ OF_HYPE = {
     "frontend/task/start.js": "lists the samples of the demo",
     "frontend/task/demonstration.js": "leads to the sample without flashes",
     "frontend/task/trials.js": "has texts of flashes",
+    "frontend/console/study_correlation.js": "correlates 2AFC with JND, as LPIPS' paper does",
 }
 """Files that name HYPE's own methods, and why."""
 

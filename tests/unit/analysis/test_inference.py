@@ -285,6 +285,7 @@ OF_OTHER_IDEAS = {
     "analysis/agreement/across_judgments.py": "Fisher's z of Pearson's r over metrics",
     "analysis/agreement/item_votes.py": "z of signal detection",
     "analysis/agreement/opinion_scores.py": "Fisher's z of rank correlations over references",
+    "web/look_course.py": "z of the recorded p-values of looks",
     "administration/simulated_pictures.py": "draws pictures",
     "experiment/items.py": "draws simulated evaluators",
     "experiment/judgments/same_or_different.py": "draws simulated evaluators",
