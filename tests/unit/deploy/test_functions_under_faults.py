@@ -42,7 +42,6 @@ BASE, BONUS = 100, 2
 STUDIES = [
     ("infinity", 16, {"images": 20}),
     ("time", 12, {"images": 16, "blocks": 2}),
-    ("pair", 16, {"images": 20}),
 ]
 TIMEOUT_S = 15
 BEGIN_WITHIN_MINUTES = 1

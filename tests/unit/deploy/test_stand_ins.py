@@ -16,7 +16,12 @@ OWN = """
 import subprocess, sys, threading, time
 
 counts = {"requests": 0, "thread": 0}
-CHILD = "import sys, time\\nwhile True: print(1, file=open(sys.argv[1], 'a'), flush=True); time.sleep(0.01)"
+CHILD = '''
+import sys, time
+for _ in range(2000):
+    print(1, file=open(sys.argv[1], "a"), flush=True)
+    time.sleep(0.01)
+'''
 
 def count():
     while True:
