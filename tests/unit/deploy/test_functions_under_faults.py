@@ -40,7 +40,7 @@ KILL_EACH_S, MOST_KILLS, KILLED_PAYERS = 0.7, 120, 40
 SEED = number("SUITE_FIRST_SEED", 5)
 BASE, BONUS = 100, 2
 STUDIES = [
-    ("infinity", 16, {"images": 20}),
+    ("infinity", 24, {"images": 20}),
     ("time", 12, {"images": 16, "blocks": 2}),
 ]
 TIMEOUT_S = 15
