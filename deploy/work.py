@@ -14,7 +14,7 @@ from typing import Any
 
 from backend.foundation.file_permissions import make_folder
 from backend.foundation.timestamps import utc_now
-from backend.jobs import queue, rerun_schedule
+from backend.jobs import queue
 from backend.jobs.work import runner
 from backend.jobs.worker import Worker
 from backend.stores.datadir import DataDir, replace_private
@@ -41,7 +41,7 @@ def handle(event: Mapping[str, Any], context: Any) -> dict[str, int]:
     if event.get("task") != "work":
         raise ValueError("this function takes the task 'work' only")
     worker = make_worker(os.environ)
-    rerun_schedule.enqueue_due(worker.store, utc_now())
+    worker.enqueue_due()
     done = 0
     for _ in worker.run_until_idle(lambda: context.get_remaining_time_in_millis() > 1000 * LEAST_S):
         done += 1

@@ -180,13 +180,19 @@ class Worker:
                 if is_ours:
                     shutil.rmtree(folder, ignore_errors=True)
 
-    def _tidy(self) -> None:
-        """Enqueue reruns and looks that are due; forget old jobs and files, and uploads that nobody used."""
-        from backend.jobs import intake_audit, look, rerun_schedule
+    def enqueue_due(self) -> None:
+        """Enqueue the jobs that are due: reruns on a schedule, and looks that no request asked for."""
+        from backend.jobs import look, rerun_schedule
 
         rerun_schedule.enqueue_due(self.store, self.clock())
         for study in self.store.studies():
             look.have_decided(self.store, study, self.clock())
+
+    def _tidy(self) -> None:
+        """Enqueue what is due; forget old jobs and files, and uploads that nobody used."""
+        from backend.jobs import intake_audit
+
+        self.enqueue_due()
         queue.forget(self.store, self.clock())
         intake_audit.forget(self.store)
         self.data.expire_downloads()

@@ -8,6 +8,8 @@ from backend.jobs import queue
 from deploy import work
 from deploy.bucket_uploads import BucketUploads
 
+from .. import sample_studies as studies
+
 KEYS = '{"researcher": "r", "hashing": "00ff"}'
 
 
@@ -53,6 +55,19 @@ def test_an_archive_that_an_ended_invocation_left_does_not_fill_the_disk(environ
     work.handle({"task": "work"}, Context(800, 700))
 
     assert not left.exists()
+
+
+def test_each_invocation_enqueues_the_reruns_and_the_looks_that_are_due(environment, monkeypatch):
+    worker, asked = work.make_worker(environment), []
+    study = studies.study()
+    worker.store.add_study(study, studies.pool(study))
+    worker.store.close()
+    monkeypatch.setattr("backend.jobs.rerun_schedule.enqueue_due", lambda *given: asked.append("reruns"))
+    monkeypatch.setattr("backend.jobs.look.have_decided", lambda store, of, now: asked.append(of.name))
+
+    work.handle({"task": "work"}, Context(800, 700))
+
+    assert asked == ["reruns", study.name]
 
 
 def test_jobs_are_begun_in_the_first_half_of_the_time(environment):
