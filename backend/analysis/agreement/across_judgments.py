@@ -5,15 +5,13 @@ such metrics: intervals are those of Fisher for Pearson's r, and of `rank_interv
 not: where they are few, the noise of scores holds the correlation down.
 """
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 
 from backend.analysis.agreement.votes import JND, TWO_AFC
-from backend.analysis.distributions.rank_intervals import over_models
+from backend.analysis.distributions.rank_intervals import fisher_interval, over_models
 from backend.analysis.distributions.ranks import kendall, spearman
 
 FEWEST = 4
@@ -62,6 +60,5 @@ def _correlations(rows: list[dict[str, Any]], level: float) -> list[dict[str, An
             ranks = over_models(rho["rho"], tau["tau"], len(rows), level)
             cis |= {"spearman": ranks and ranks["rho"], "kendall": ranks and ranks["tau"]}
             if abs(r) < 1:
-                half = float(ndtri((1 + level) / 2)) / math.sqrt(len(rows) - 3)
-                cis["pearson"] = [math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half)]
+                cis["pearson"] = fisher_interval(r, 1 / (len(rows) - 3), level)
     return [{"coefficient": name, "value": value, "ci": cis[name]} for name, value in values.items()]

@@ -419,11 +419,18 @@ def f_test(f: float, between: float, within: float, epsilon: float = 1.0) -> dic
 def holm(p: Sequence[float | None] | np.ndarray) -> list[float | None]:
     """Return p-values corrected for their number, step by step (Holm, 1979); None does not count."""
     values = np.array(p, float)
-    tested = np.flatnonzero(~np.isnan(values))
-    order = tested[np.argsort(values[tested], kind="stable")]
-    stepped = np.maximum.accumulate(values[order] * np.arange(len(order), 0, -1))
-    values[order] = np.minimum(stepped, 1.0)
+    tested = ~np.isnan(values)
+    values[tested] = holm_of_rows(values[tested])
     return [None if np.isnan(one) else one for one in values.tolist()]
+
+
+def holm_of_rows(p: np.ndarray) -> np.ndarray:
+    """Return Holm's p-values of the tests of each study: shape (..., tests), none of them NaN."""
+    order = np.argsort(p, axis=-1, kind="stable")
+    steps = np.arange(p.shape[-1], 0, -1)
+    stepped = np.maximum.accumulate(np.take_along_axis(p, order, -1) * steps, axis=-1)
+    result: np.ndarray = np.take_along_axis(np.minimum(stepped, 1.0), np.argsort(order, axis=-1), -1)
+    return result
 
 
 def simultaneous(level: float, count: float) -> float:

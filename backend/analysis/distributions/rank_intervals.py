@@ -39,8 +39,8 @@ def over_models(rho: float, tau: float, models: int, level: float) -> dict[str, 
         return None
     if models > MOST and abs(rho) < 1:
         return {
-            "rho": _fisher(rho, (1 + rho**2 / 2) / (models - 3), level),
-            "tau": _fisher(tau, 0.437 / (models - 4), level),
+            "rho": fisher_interval(rho, (1 + rho**2 / 2) / (models - 3), level),
+            "tau": fisher_interval(tau, 0.437 / (models - 4), level),
         }
     of_rho, of_tau = _simulated(min(models, MOST))
     return {
@@ -49,7 +49,8 @@ def over_models(rho: float, tau: float, models: int, level: float) -> dict[str, 
     }
 
 
-def _fisher(value: float, variance: float, level: float) -> list[float]:
+def fisher_interval(value: float, variance: float, level: float) -> list[float]:
+    """Return the interval of a correlation within (-1, 1) whose Fisher's z has this variance."""
     half = math.sqrt(variance) * float(ndtri((1 + level) / 2))
     return [math.tanh(math.atanh(value) - half), math.tanh(math.atanh(value) + half)]
 

@@ -18,6 +18,7 @@ import numpy as np
 from backend.analysis.comparisons.repeated import degrees
 from backend.analysis.distributions.inference import (
     Component,
+    holm_of_rows,
     reaches,
     share_variances,
     simultaneous,
@@ -27,19 +28,11 @@ from backend.analysis.distributions.inference import (
     wilson,
 )
 from backend.analysis.planning.family_errors import family_errors
-from backend.analysis.planning.looks import (
-    ALL_PAIRS,
-    EQUAL_WITHIN,
-    FUTILE_BELOW,
-    FUTILITY,
-    HALF_WIDTH,
-    NEIGHBOURS,
-    RANKS,
-    LookPlan,
-)
+from backend.analysis.planning.looks import FUTILE_BELOW, LookPlan
 from backend.analysis.planning.power import SEMICIRCLE, critical, df_of_pictures
 from backend.analysis.planning.spread import Spread
 from backend.experiment.model_groups import model_groups
+from backend.experiment.planned_looks import ALL_PAIRS, EQUAL_WITHIN, FUTILITY, HALF_WIDTH, NEIGHBOURS, RANKS
 
 STUDIES = 4000
 _SEED = 20
@@ -358,9 +351,9 @@ class Studies:
         apart, both = self._apart(at)
         root = np.sqrt(np.maximum(both.variance, 1e-12))
         if aim.kind == EQUAL_WITHIN:
-            return _holm(t_below((np.abs(apart) - (aim.number or 0.0)) / root, both.df)) < error
+            return holm_of_rows(t_below((np.abs(apart) - (aim.number or 0.0)) / root, both.df)) < error
         if self.at_once > 1:
-            return _holm(two_sided_p(apart / root, both.df)) < error
+            return holm_of_rows(two_sided_p(apart / root, both.df)) < error
         is_apart: np.ndarray = np.abs(apart) > critical(1 - error, len(self.spreads), both.df) * root
         return is_apart
 
@@ -429,15 +422,6 @@ class Studies:
         else:
             false = reached & (np.abs(true) < 1e-9)
         return np.asarray(false.any(axis=1))
-
-
-def _holm(p: np.ndarray) -> np.ndarray:
-    """Return Holm's p-values of the pairs of each study: shape (studies, pairs)."""
-    order = np.argsort(p, axis=1)
-    steps = np.arange(p.shape[1], 0, -1)
-    stepped = np.maximum.accumulate(np.take_along_axis(p, order, 1) * steps, axis=1)
-    result: np.ndarray = np.take_along_axis(stepped, np.argsort(order, axis=1), 1)
-    return result
 
 
 def conditional_power(

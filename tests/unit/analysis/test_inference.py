@@ -282,7 +282,6 @@ OF_OTHER_IDEAS = {
     "analysis/planning/share_spreads.py": "variance between pictures that a plan assumes",
     "analysis/detection.py": "z of signal detection",
     "analysis/pairs.py": "z of signal detection",
-    "analysis/agreement/across_judgments.py": "Fisher's z of Pearson's r over metrics",
     "analysis/agreement/item_votes.py": "z of signal detection",
     "analysis/agreement/opinion_scores.py": "Fisher's z of rank correlations over references",
     "web/look_course.py": "z of the recorded p-values of looks",
