@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from itertools import islice
 
 from backend.analysis.planning.look_studies import Stopped, Studies
-from backend.analysis.planning.looks import EQUAL_WITHIN, LookPlan, aim_of
+from backend.analysis.planning.looks import LookPlan
 from backend.analysis.planning.share_spreads import published_shares
 from backend.analysis.planning.simulated_looks import simulated
 from backend.analysis.planning.spread import Spread
 from backend.analysis.planning.time_spreads import published_times
 from backend.analysis.planning.tournament_spreads import assumed
+from backend.experiment.planned_looks import EQUAL_WITHIN, aim_of
 from validate import scored_looks
 
 LOOKS, SD = (10, 15, 20, 25, 30), 9.0

@@ -16,8 +16,9 @@ import numpy as np
 
 from backend.analysis.look_decisions import decisions
 from backend.analysis.models.paired_answers import PairedAnswers
-from backend.analysis.planning.looks import LookPlan, aim_of
+from backend.analysis.planning.looks import LookPlan
 from backend.analysis.table.response_table import Answers, Coded
+from backend.experiment.planned_looks import aim_of
 from validate import judged, mixed_sessions, plans, tournaments
 from validate.studies import TimePopulation
 

@@ -25,23 +25,22 @@ from backend.analysis.judgment_scores import scores_of
 from backend.analysis.planning.boundaries import bias_at_stop, p_at_stop
 from backend.analysis.planning.family_errors import family_errors, repeated_p
 from backend.analysis.planning.look_studies import conditional_power
-from backend.analysis.planning.looks import (
-    ALL_PAIRS,
-    EQUAL_WITHIN,
-    FEWEST,
-    FUTILE_BELOW,
-    FUTILITY,
-    HALF_WIDTH,
-    NEIGHBOURS,
-    RANKS,
-    LookPlan,
-)
+from backend.analysis.planning.looks import FUTILE_BELOW, LookPlan
 from backend.analysis.planning.power import critical
 from backend.analysis.planning.simulated_looks import at_stop
 from backend.analysis.scores import Options
 from backend.analysis.table.designs import BETWEEN, WITHIN, design_of
 from backend.analysis.table.response_table import Answers, Coded, filter_rows
 from backend.experiment.judgments import judgment_of, method_named
+from backend.experiment.planned_looks import (
+    ALL_PAIRS,
+    EQUAL_WITHIN,
+    FEWEST,
+    FUTILITY,
+    HALF_WIDTH,
+    NEIGHBOURS,
+    RANKS,
+)
 from backend.experiment.records import REAL
 from backend.foundation.errors import InvalidInput
 

@@ -16,6 +16,7 @@ from backend.commands.setup import (
     named,
     option,
 )
+from backend.experiment.planned_looks import OBRIEN_FLEMING, SPENDINGS, aim_of, looks_of
 from backend.foundation.errors import Conflict, InvalidInput
 
 if TYPE_CHECKING:
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
 @option(
     "--spending",
     "With --plan: how the error is spread over the looks.",
-    click.Choice(("obrien-fleming", "obrien-fleming-whole", "pocock")),
-    default="obrien-fleming",
+    click.Choice(SPENDINGS),
+    default=OBRIEN_FLEMING,
 )
 @option("--level", "With --plan: of all looks together.", Number(1e-6, 1 - 1e-6), default=0.95)
 @option("--close", "Nobody else comes: decide on the evaluators so far, and end the study.", bool)
@@ -61,7 +62,7 @@ def looks(
     A study with a plan of its own records each decision once. Of an export, or by another --plan, decisions
     are only shown.
     """
-    from backend.analysis.planning.looks import LookPlan, aim_of, looks_of
+    from backend.analysis.planning.looks import LookPlan
     from backend.report.look_tables import as_replay, as_table
 
     if close and (plan or replay or simulated):

@@ -8,6 +8,7 @@ import click
 
 from backend.commands.setup import FEE_TYPE, FILE, Number, Setup, answers_named, command, elapsed_time, option
 from backend.experiment.judgments import PLANNED_WITHOUT_PILOT
+from backend.experiment.planned_looks import SPENDINGS, looks_of
 from backend.foundation.errors import InvalidInput
 from backend.foundation.optional_packages import check
 
@@ -15,7 +16,6 @@ _POSITIVE = Number(0, min_open=True)
 _SHARE = Number(1e-6, 1 - 1e-6)
 _USD = Number(0, 1e6)
 _MANY = 1_000_000
-_SPENDING = ("obrien-fleming", "obrien-fleming-whole", "pocock")
 
 
 @command()
@@ -62,14 +62,13 @@ _SPENDING = ("obrien-fleming", "obrien-fleming-whole", "pocock")
     "With --looks: apart (default; apart=neighbours), ranks=R, half-width=H, equal-within=M, futility=D.",
     metavar="AIM",
 )
-@option("--spending", "With --looks: how the error is spread over them.", click.Choice(_SPENDING))
+@option("--spending", "With --looks: how the error is spread over them.", click.Choice(SPENDINGS))
 @option("-o --out", "A picture: .svg, .png or .pdf.", FILE)
 @option("--json as_json", "Print JSON, with full precision.", bool)
 def plan(
     setup: Setup, pilot: str | None, out: Path | None, as_json: bool, method: str | None, **options: Any
 ) -> None:
     """Plan a study: evaluators, cost and time for a wanted interval, and the cheapest number of images."""
-    from backend.analysis.planning.looks import looks_of
     from backend.report.notebook import plan as make
     from backend.report.plan_tables import as_table
 

@@ -247,8 +247,9 @@ def plan(
     from backend.analysis.planned_spreads import spreads_of, without_pilot
     from backend.analysis.planning import plan as planning
     from backend.analysis.planning.boundaries import OBRIEN_FLEMING
-    from backend.analysis.planning.looks import APART, HALF_WIDTH, LookPlan, aim_of
+    from backend.analysis.planning.looks import LookPlan
     from backend.analysis.planning.simulated_looks import compare_plans, in_study
+    from backend.experiment.planned_looks import APART, HALF_WIDTH, aim_of
 
     notes: tuple[str, ...] = ()
     if pilot is None:

@@ -145,7 +145,8 @@ def plan_exported(looks: Mapping[str, Any]) -> "LookPlan":
     Raises:
         InvalidInput: it is not the one whose hash it has.
     """
-    from backend.analysis.planning.looks import LookPlan, aim_of
+    from backend.analysis.planning.looks import LookPlan
+    from backend.experiment.planned_looks import aim_of
 
     stated = looks["plan"]
     plan = LookPlan(tuple(stated["looks"]), aim_of(stated["aim"]), stated["spending"], stated["level"])

@@ -10,9 +10,9 @@ from scipy.stats import norm
 
 from backend.administration.revise import change_settings
 from backend.analysis.planning.boundaries import SPENDING, stops
-from backend.analysis.planning.looks import LookPlan, aim_of
+from backend.analysis.planning.looks import LookPlan
 from backend.cli import main
-from backend.experiment.planned_looks import SPENDINGS
+from backend.experiment.planned_looks import SPENDINGS, aim_of
 from backend.foundation.errors import Conflict, InvalidInput
 from backend.jobs import queue
 from backend.jobs.look import have_decided

@@ -20,7 +20,8 @@ import numpy as np
 
 from backend.analysis.distributions import studentized_range
 from backend.analysis.distributions.inference import t_below
-from backend.analysis.planning.looks import EQUAL_WITHIN, HALF_WIDTH, LookAim, LookPlan
+from backend.analysis.planning.looks import LookPlan
+from backend.experiment.planned_looks import EQUAL_WITHIN, HALF_WIDTH, LookAim
 
 _SMALLEST = 1e-7
 """Smallest nominal error: no study stops at a smaller p, nor needs one."""

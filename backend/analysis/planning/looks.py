@@ -11,26 +11,7 @@ import numpy as np
 
 from backend.analysis.distributions.inference import t_below
 from backend.analysis.planning.boundaries import boundaries, one_sided_spent, spent
-from backend.experiment.planned_looks import (
-    AIMS,
-    ALL_PAIRS,
-    APART,
-    EQUAL_WITHIN,
-    FEWEST,
-    FUTILITY,
-    HALF_WIDTH,
-    NEIGHBOURS,
-    RANKS,
-    LookAim,
-    PlannedLooks,
-    aim_of,
-    looks_of,
-)
-
-__all__ = [
-    "AIMS", "ALL_PAIRS", "APART", "EQUAL_WITHIN", "FEWEST", "FUTILE_BELOW", "FUTILITY", "HALF_WIDTH",
-    "NEIGHBOURS", "RANKS", "LookAim", "LookPlan", "aim_of", "looks_of",
-]  # fmt: skip
+from backend.experiment.planned_looks import EQUAL_WITHIN, HALF_WIDTH, PlannedLooks
 
 FUTILE_BELOW = 0.1
 """Chance of finding the difference at the last look below which going on is futile."""

@@ -10,18 +10,12 @@ import numpy as np
 from backend.analysis.planning.costs import Costs
 from backend.analysis.planning.family_errors import family_errors
 from backend.analysis.planning.look_studies import STUDIES, Studies
-from backend.analysis.planning.looks import (
-    EQUAL_WITHIN,
-    FUTILE_BELOW,
-    FUTILITY,
-    HALF_WIDTH,
-    RANKS,
-    LookPlan,
-)
+from backend.analysis.planning.looks import FUTILE_BELOW, LookPlan
 from backend.analysis.planning.plan import UNITS, shows_all
 from backend.analysis.planning.power import at_difference, at_score, other_score
 from backend.analysis.planning.spread import Spread
 from backend.experiment.judgments import method_named
+from backend.experiment.planned_looks import EQUAL_WITHIN, FUTILITY, HALF_WIDTH, RANKS
 from backend.foundation.errors import InvalidInput
 
 _STEPS = 12

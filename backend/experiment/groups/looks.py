@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 
-from backend.experiment.planned_looks import OBRIEN_FLEMING, SPENDINGS, PlannedLooks, aim_of
+from backend.experiment.planned_looks import APART, OBRIEN_FLEMING, SPENDINGS, PlannedLooks, aim_of
 from backend.experiment.setting_errors import invalid_setting
 from backend.experiment.setting_groups import Group, setting
 from backend.foundation.errors import under
 from backend.foundation.frozen import dataclass
 
-_APART = "apart"
 LOOKS = ("looks", "aim", "spending", "looks_hide_scores")
 """These settings, which methods name whose scores are compared at looks (`Method.takes`)."""
 
@@ -30,7 +29,7 @@ class LookSettings(Group):
         ),
     )
     aim: str = setting(
-        _APART,
+        APART,
         "when the study stops at a look: `apart`, `apart=neighbours`, `apart=MODEL`, `ranks=R`, "
         "`half-width=H`, "
         "`equal-within=M` or `futility=D`, numbers in the score's unit",
@@ -68,7 +67,7 @@ class LookSettings(Group):
         if self.looks:
             with under("settings", "looks"):
                 PlannedLooks(self.looks, aim, self.spending)
-        elif self.aim != _APART:
+        elif self.aim != APART:
             raise invalid_setting("aim goes with looks, such as looks=15,20,25,30", "aim", "looks")
 
         if self.looks_hide_scores and not self.looks:

@@ -14,11 +14,12 @@ from scipy import stats
 from backend.analysis.judgment_scores import scores_of
 from backend.analysis.look_decisions import decisions
 from backend.analysis.planning.boundaries import stops
-from backend.analysis.planning.looks import LookPlan, aim_of
+from backend.analysis.planning.looks import LookPlan
 from backend.analysis.scores import Options
 from backend.analysis.table.response_rows import answers_of
 from backend.analysis.table.response_table import filter_rows
 from backend.cli import main
+from backend.experiment.planned_looks import aim_of
 from backend.responses.finishing_times import times_of_file
 from backend.responses.readers import read_answers
 

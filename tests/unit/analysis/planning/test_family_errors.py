@@ -7,7 +7,8 @@ import pytest
 
 from backend.analysis.planning.boundaries import boundaries, spent
 from backend.analysis.planning.family_errors import family_errors, repeated_p
-from backend.analysis.planning.looks import LookPlan, aim_of
+from backend.analysis.planning.looks import LookPlan
+from backend.experiment.planned_looks import aim_of
 
 LOOKS = (10, 15, 20, 25, 30)
 

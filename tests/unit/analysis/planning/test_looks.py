@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from backend.analysis.planning.looks import LookAim, LookPlan, aim_of, looks_of
+from backend.analysis.planning.looks import LookPlan
+from backend.experiment.planned_looks import LookAim, aim_of, looks_of
 from backend.foundation.errors import InvalidInput
 
 

@@ -14,12 +14,13 @@ import pytest
 from click.testing import CliRunner
 
 from backend.analysis.planning.look_studies import STUDIES, conditional_power
-from backend.analysis.planning.looks import LookPlan, aim_of
+from backend.analysis.planning.looks import LookPlan
 from backend.analysis.planning.power import power
 from backend.analysis.planning.simulated_looks import at_stop, simulated
 from backend.analysis.planning.spread import Spread
 from backend.analysis.planning.tournament_spreads import assumed
 from backend.cli import main
+from backend.experiment.planned_looks import aim_of
 
 LOOKS = (10, 15, 20, 25, 30)
 WITHIN = 55.0 * 45.0
