@@ -9,7 +9,8 @@ import sys
 
 import numpy as np
 
-from backend.analysis.agreement.opinion_scores import OpinionScores, kendall, opinion_agreement, spearman
+from backend.analysis.agreement.opinion_scores import OpinionScores, opinion_agreement
+from backend.analysis.distributions.ranks import rho_of, tau_of
 
 DESIGNS = ((0, 20), (0, 200), (5, 24), (10, 12), (25, 12), (25, 120))
 """Number of references (0: stimuli are independent) and of stimuli each (or in all)."""
@@ -37,7 +38,7 @@ def coverage(studies: int, seed: int = 1) -> dict[tuple[int, int, str], tuple[fl
     rng, found = np.random.default_rng(seed), {}
     for name, noise in NOISES.items():
         scores, values, _ = drawn(0, _MANY, noise, rng)
-        true = {"rho": spearman(scores, values), "tau": kendall(scores, values)}
+        true = {"rho": rho_of(scores, values), "tau": tau_of(scores, values)}
         for references, each in DESIGNS:
             held = dict.fromkeys(true, 0)
             for _ in range(studies):

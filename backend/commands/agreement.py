@@ -170,7 +170,8 @@ def _of_opinions(path: Path, what: str, wanted: _Metrics) -> "tuple[Report, Sequ
     from backend.responses.agreement import opinions_agreement
 
     made = opinions_agreement(path, dict(wanted.files), wanted.level)
-    return report(made.data, path.name or what, f"{utc_now():%Y-%m-%d}", __version__), made.remarks
+    date = f"{utc_now():%Y-%m-%d}"
+    return report(made.data, path.name or what, date, __version__, made.points), made.remarks
 
 
 def _votes(

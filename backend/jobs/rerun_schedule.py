@@ -7,6 +7,7 @@ costs money, is left to a person.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -23,6 +24,15 @@ BOOK = "rerun_schedules"
 MEMBER = "schedule"
 
 
+@dataclass(frozen=True)
+class Schedule:
+    """When a study is made again."""
+
+    days: int
+    next_at: str
+    """When the next run is due; in the past until somebody looks."""
+
+
 def schedule(store: Store, study: Study, days: int, now: datetime) -> datetime:
     """Have a study made again every `days` days from now on; return when the first time is.
 
@@ -33,6 +43,16 @@ def schedule(store: Store, study: Study, days: int, now: datetime) -> datetime:
     facts = {"created_at": study.created_at, "days": days, "since": stamp(now), "runs": 0}
     update(store, BOOK, study.name, lambda _: facts)
     return now + timedelta(days=days)
+
+
+def schedule_of(store: Store, study: Study) -> Schedule | None:
+    """Return the schedule of a study, if it has one."""
+    entry = store.entry(BOOK, study.name)
+    if entry is None or entry.data["created_at"] != study.created_at:
+        return None
+    days = entry.data["days"]
+    next_at = datetime.fromisoformat(entry.data["since"]) + timedelta(days=days * (entry.data["runs"] + 1))
+    return Schedule(days, stamp(next_at))
 
 
 def unschedule(store: Store, study: Study) -> bool:

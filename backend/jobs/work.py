@@ -34,6 +34,7 @@ KINDS: Mapping[str, str] = {
     "live": "backend.web.live_job:run",
     "look": "backend.jobs.look:run",
     "metrics": "backend.jobs.study_work:metrics",
+    "opinions": "backend.jobs.opinion_scores:run",
     "pay": "backend.jobs.study_work:pay",
     "replicate": "backend.jobs.replication:replicate",
     "rerun": "backend.jobs.replication:rerun",

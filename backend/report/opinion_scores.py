@@ -4,26 +4,31 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from backend.foundation.counted_nouns import counted
-from backend.report import formatting
-from backend.report.elements import Column, Report, Section, Table
+from backend.report import figures, formatting
+from backend.report.elements import Column, Figure, Report, Section, Table
 
 
-def report(data: Mapping[str, Any], source: str, date: str, version: str) -> Report:
+def report(
+    data: Mapping[str, Any], source: str, date: str, version: str, points: Mapping[str, Any] | None = None
+) -> Report:
     """Return a report of the agreement alone.
 
     Args:
         data: the result of `opinion_scores.opinion_agreement`.
+        points: of the figure, as in `OpinionAgreement`; None for none.
     """
     facts = [("Source", source), ("Stimuli", f"{data['stimuli']:,}")]
     facts += [("References", f"{data['references']:,}")] if data["references"] is not None else []
     facts += [("Opinions", f"{data['votes']:,}")] if data["votes"] is not None else []
     facts += [("Page", f"{date}, openhype {version}")]
     sentences = (*_sentences(data),)
+    table = _table(data) if data["metrics"] else None
     section = Section(
         "opinion-scores",
         "Metrics and opinion scores",
         sentences,
-        lead=_table(data) if data["metrics"] else None,
+        lead=table,
+        figures=(_figure(data, points, table),) if table and points else (),
         notes=(*_notes(data),),
     )
     title = f"Metrics and opinion scores: {source}"
@@ -45,6 +50,24 @@ def _table(data: Mapping[str, Any]) -> Table:
             Column("interval of τ", lambda row: formatting.coefficients(row["tau_ci"], 3)),
         ),
         data["metrics"],
+    )
+
+
+def _figure(data: Mapping[str, Any], points: Mapping[str, Any], table: Table) -> Figure:
+    panels = [
+        {"metric": row["metric"], "rho": row["rho"], "values": points["values"][row["metric"]]}
+        for row in data["metrics"]
+    ]
+    shown = len(points["scores"])
+    of = "" if shown == data["stimuli"] else f" {shown:,} of {data['stimuli']:,} are shown."
+    coefficients = [f"{each['metric']} {formatting.coefficient(each['rho'])}" for each in panels]
+    return Figure(
+        "opinion_scores",
+        "Opinion scores and metrics",
+        f"Mean opinion score of each stimulus against its value of each metric, with Spearman's ρ.{of}",
+        f"Spearman's ρ: {formatting.listing(coefficients, most=8)}.",
+        lambda width_in: figures.relations.opinions(panels, points["scores"], width_in),
+        table,
     )
 
 

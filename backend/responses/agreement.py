@@ -21,6 +21,9 @@ from backend.responses.reading.votes_file import read_votes
 from backend.responses.study_data import scored_rows
 from backend.stores.store import Store
 
+MOST_POINTS = 1000
+"""Stimuli that a figure of opinion scores shows."""
+
 
 @dataclass(frozen=True)
 class Agreement:
@@ -29,6 +32,14 @@ class Agreement:
     data: Mapping[str, Any]
     """The plain data of `analysis.agreement.agreement`."""
     remarks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class OpinionAgreement(Agreement):
+    """Rank correlations of metrics with opinion scores, and what a figure shows of them."""
+
+    points: Mapping[str, Any]
+    """`scores` of the stimuli shown, and `values`: those of each metric by name, in the same order."""
 
 
 def study_votes(store: Store, study: Study, simulated: bool = False) -> Votes:
@@ -86,8 +97,10 @@ def agreement_of(
     return Agreement({**data, "described": dict(described)} if described else data, remarks)
 
 
-def opinions_agreement(path: Path, files: Mapping[str, Path], level: float = 0.95) -> Agreement:
+def opinions_agreement(path: Path, files: Mapping[str, Path], level: float = 0.95) -> OpinionAgreement:
     """Return the rank correlations of metrics, whose values are in files, with opinion scores in a file.
+
+    Of many stimuli, the points are of `MOST_POINTS`, spread evenly over the order of their scores.
 
     Args:
         files: CSV with the columns `item` and `d` by name of the metric.
@@ -99,7 +112,13 @@ def opinions_agreement(path: Path, files: Mapping[str, Path], level: float = 0.9
 
     opinions = read_opinion_scores(path)
     metrics, remarks = _read(files, JND, opinions.stimuli, "stimuli with opinion scores", "opinion score")
-    return Agreement(opinion_agreement(opinions, metrics, level), remarks)
+    order = np.argsort(opinions.scores, kind="stable")
+    shown = order[np.unique(np.linspace(0, len(order) - 1, MOST_POINTS).round().astype(int))]
+    points = {
+        "scores": opinions.scores[shown].tolist(),
+        "values": {name: values[shown].tolist() for name, values in metrics.items()},
+    }
+    return OpinionAgreement(opinion_agreement(opinions, metrics, level), remarks, points)
 
 
 def across_studies(

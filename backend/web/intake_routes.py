@@ -74,7 +74,7 @@ def order_audit(context: Context, given: StudyBody) -> Enqueued:
 
     ordered, member = _ordered(given, _UNNAMED), caller()
     _checked(ordered)
-    digests = _digests(context, ordered.uploads, member)
+    digests = upload_digests(context, ordered.uploads, member)
     return {"job": intake_audit.order(context.store, member.name, ordered, digests, context.clock()).id}
 
 
@@ -89,7 +89,7 @@ def preview_order(context: Context, given: StudyBody) -> OpenedPreview:
 
     ordered, member = _ordered(given, _UNNAMED), caller()
     spec = _checked(ordered)
-    _digests(context, ordered.uploads, member)
+    upload_digests(context, ordered.uploads, member)
     return opened(context, spec.name, lambda preview: make(preview, context, ordered))
 
 
@@ -109,7 +109,7 @@ def join_model(context: Context, study: Study, given: ModelGiven) -> Enqueued:
     before = next((job for job in queue.open_jobs(store) if (job.study, job.member, job.args) == same), None)
     if before is None:
         check(study, args["model"])
-        _digests(context, {f"model {args['model']}": given.upload}, member)
+        upload_digests(context, {f"model {args['model']}": given.upload}, member)
         before = queue.enqueue(store, KIND, study.name, member.name, args, context.clock())
     return {"job": before.id}
 
@@ -204,14 +204,14 @@ def _check(context: Context, ordered: StudyOrder, member: Member) -> None:
     spec = _checked(ordered)
     with worded():
         check(context.store, spec)
-    check_audited(context, ordered, _digests(context, ordered.uploads, member))
+    check_audited(context, ordered, upload_digests(context, ordered.uploads, member))
 
 
 def audited_order(context: Context, given: StudyBody) -> tuple[StudyOrder, Mapping[str, str]] | None:
     """Return an order with the digests of its uploads; None if an upload is incomplete or gone."""
     ordered = _ordered(given, _UNNAMED)
     try:
-        return ordered, _digests(context, ordered.uploads, caller())
+        return ordered, upload_digests(context, ordered.uploads, caller())
     except (NotFound, Conflict):
         return None
 
@@ -233,7 +233,7 @@ def check_audited(
     return stimuli
 
 
-def _digests(context: Context, given: Mapping[str, str], member: Member) -> dict[str, str]:
+def upload_digests(context: Context, given: Mapping[str, str], member: Member) -> dict[str, str]:
     """Return the digest of each upload by its folder.
 
     Raises:
@@ -242,7 +242,7 @@ def _digests(context: Context, given: Mapping[str, str], member: Member) -> dict
     """
     digests = {}
     if context.uploads is None:
-        raise InvalidInput("no uploads are received here; make the study on the command line")
+        raise InvalidInput("no uploads are received here; use the command line")
     for folder, upload in given.items():
         record = context.uploads.upload(upload)
         if record.member != member.name:
@@ -258,7 +258,7 @@ def _digests(context: Context, given: Mapping[str, str], member: Member) -> dict
 
 def _is_usable(context: Context, upload: str) -> bool:
     try:
-        _digests(context, {"": upload}, caller())
+        upload_digests(context, {"": upload}, caller())
     except (Conflict, InvalidInput, NotFound):
         return False
     return True

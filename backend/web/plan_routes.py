@@ -13,10 +13,12 @@ from backend.experiment.judgment import Planning
 from backend.experiment.judgments import METHODS, method_named
 from backend.experiment.records import Study
 from backend.foundation.errors import InvalidInput
+from backend.jobs import queue
 from backend.members.roles import RESEARCHER
 from backend.recruitment.plan import FEE_PERCENT
+from backend.web.authorisation import caller
 from backend.web.context import Context
-from backend.web.intake_routes import MOST_BYTES, audited_order, check_audited
+from backend.web.intake_routes import MOST_BYTES, audited_order, check_audited, upload_digests
 from backend.web.job_routes import enqueued
 from backend.web.job_types import Enqueued
 from backend.web.plan_types import (
@@ -27,6 +29,7 @@ from backend.web.plan_types import (
     MethodChoice,
     MethodChoices,
     MetricsWish,
+    OpinionsWish,
     PlanMade,
     PlanWish,
     SettingFields,
@@ -188,6 +191,19 @@ def correlate_judgments(context: Context, study: Study, wanted: CorrelationWish)
     args = msgspec.structs.asdict(wanted)
     args["other"] = {"study": other.name, "created_at": other.created_at}
     return enqueued(context, "correlate", study, args)
+
+
+@route("POST /api/opinion-scores", "404 409 503", status=202)
+def correlate_opinions(context: Context, wanted: OpinionsWish) -> Enqueued:
+    """Correlate metrics with opinion scores of others, from files of an upload.
+
+    Returns:
+        They are being computed; correlations are the job's result.
+    """
+    member = caller()
+    upload_digests(context, {"the files": wanted.upload}, member)
+    args = msgspec.structs.asdict(wanted)
+    return {"job": queue.enqueue(context.store, "opinions", None, member.name, args, context.clock()).id}
 
 
 def _check_votes(study: Study) -> None:

@@ -204,6 +204,18 @@ class RerunOrdered(TypedDict):
     """The name of the new study."""
 
 
+class ScheduleWish(Struct):
+    days: Annotated[int, Meta(ge=0, le=3650)]
+    """Between runs, from now on; 0 ends the schedule."""
+
+
+class RerunSchedule(TypedDict):
+    """When a study is made again by itself; null where it is not."""
+
+    days: int | None
+    next_at: str | None
+
+
 class ReplicationWish(Struct):
     others: Annotated[list[Annotated[str, Meta(max_length=300)]], Meta(min_length=1, max_length=19)]
     """The other runs, as names of studies in their order after this one."""
@@ -220,6 +232,12 @@ class AgreementWish(Struct):
     """Distances to score against people's votes."""
     level: Share = 0.95
     simulated: bool = False
+
+
+class OpinionsWish(Struct):
+    upload: Annotated[str, Meta(max_length=64)]
+    """One file of opinion scores, and one of each metric, called after it."""
+    level: Share = 0.95
 
 
 class CorrelationWish(AgreementWish, kw_only=True):

@@ -8,7 +8,7 @@ from backend.web.authorisation import caller
 from backend.web.context import Context
 from backend.web.job_routes import enqueued
 from backend.web.job_types import Enqueued
-from backend.web.plan_types import ReplicationWish, RerunOrdered, RerunWish
+from backend.web.plan_types import ReplicationWish, RerunOrdered, RerunSchedule, RerunWish, ScheduleWish
 from backend.web.routing import Routes
 
 route = Routes(RESEARCHER)
@@ -33,6 +33,35 @@ def rerun_study(context: Context, study: Study, wanted: RerunWish) -> RerunOrder
         check(store, study, name)
         job = queue.enqueue(store, "rerun", name, member.name, args, context.clock())
     return {"job": job.id, "study": name}
+
+
+@route("GET /api/studies/{study}/rerun-schedule")
+def show_schedule(context: Context, study: Study) -> RerunSchedule:
+    """When a study is made again by itself.
+
+    Returns:
+        Its schedule; nulls without one.
+    """
+    from backend.jobs.rerun_schedule import schedule_of
+
+    found = schedule_of(context.store, study)
+    return {"days": found.days, "next_at": found.next_at} if found else {"days": None, "next_at": None}
+
+
+@route("POST /api/studies/{study}/rerun-schedule", "409 503")
+def set_schedule(context: Context, study: Study, wanted: ScheduleWish) -> RerunSchedule:
+    """Have a study made again every so many days from now on, or no longer.
+
+    Returns:
+        The schedule from now on.
+    """
+    from backend.jobs.rerun_schedule import schedule, unschedule
+
+    if wanted.days:
+        schedule(context.store, study, wanted.days, context.clock())
+    else:
+        unschedule(context.store, study)
+    return show_schedule(context, study)
 
 
 @route("POST /api/studies/{study}/replicate", "503", status=202)

@@ -102,13 +102,11 @@ export function runsChart(points, runs, every, label) {
  * @param {string} label what the chart shows, in words
  */
 export function scatterChart(points, label) {
-  const [left, right] = range(points.map((point) => ({ score: point.x, ci: point.x_ci })));
-  const [low, high] = range(points.map((point) => ({ score: point.y, ci: point.y_ci })));
-  const { svg, y } = framed(low, high, label, SCATTER_HEIGHT);
-  const x = (/** @type {number} */ score) =>
-    LEFT + ((score - left) / (right - left)) * (WIDTH - LEFT - RIGHT);
-  for (const tick of ticks(left, right, 4))
-    svg.append(text(`${Number(tick.toPrecision(6))}`, { x: `${x(tick)}`, y: `${SCATTER_HEIGHT - 4}` }));
+  const { svg, x, y } = plane(
+    range(points.map((point) => ({ score: point.x, ci: point.x_ci }))),
+    range(points.map((point) => ({ score: point.y, ci: point.y_ci }))),
+    label,
+  );
   for (const point of points) {
     const [from, to] = (point.x_ci ?? [point.x, point.x]).map(x);
     const [bottom, top] = (point.y_ci ?? [point.y, point.y]).map(y);
@@ -125,6 +123,30 @@ export function scatterChart(points, label) {
     svg.append(text(names.join(", "), place));
   }
   return svg;
+}
+
+/**
+ * Plot many points without names.
+ * @param {number[]} across their values
+ * @param {number[]} up their scores, in the same order
+ * @param {string} label what the chart shows, in words
+ */
+export function pointsChart(across, up, label) {
+  const { svg, x, y } = plane(spread(across), spread(up), label);
+  const spots = across.map((value, i) => `M${x(value).toFixed(1)} ${y(up[i]).toFixed(1)}h0`);
+  svg.append(element("path", { class: "points", d: spots.join("") })); // a line of no length is a dot
+  return svg;
+}
+
+/**
+ * Return the range of values with a margin; pure.
+ * @param {number[]} values
+ * @returns {[number, number]}
+ */
+export function spread(values) {
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const air = (high - low) * 0.05 || Math.abs(low) * 0.05 || 1;
+  return [low - air, high + air];
 }
 
 /**
@@ -354,6 +376,21 @@ function framed(low, high, label, height = HEIGHT) {
     );
   }
   return { svg, y };
+}
+
+/**
+ * Return an empty chart with an axis each way, and where on them a point is.
+ * @param {[number, number]} across
+ * @param {[number, number]} up
+ * @param {string} label
+ */
+function plane([left, right], [low, high], label) {
+  const { svg, y } = framed(low, high, label, SCATTER_HEIGHT);
+  const x = (/** @type {number} */ value) =>
+    LEFT + ((value - left) / (right - left)) * (WIDTH - LEFT - RIGHT);
+  for (const tick of ticks(left, right, 4))
+    svg.append(text(`${Number(tick.toPrecision(6))}`, { x: `${x(tick)}`, y: `${SCATTER_HEIGHT - 4}` }));
+  return { svg, x, y };
 }
 
 /**

@@ -17,6 +17,7 @@ const JOBS = /** @type {Record<string, string>} */ ({
   correlate: "2AFC with JND",
   rerun: "Run the study again",
   replicate: "Runs against each other",
+  opinions: "Metrics and opinion scores",
   pay: "Payment",
   update_sampling: "Which pictures need evaluators",
   delete: "Delete the study",

@@ -38,6 +38,8 @@ export async function show(main, _parameters, context) {
   const { element: finding, wanted: wantedName } = findField("Find a study", find);
   const none = el("p", { class: "quiet", role: "status" });
   const all = section("All studies", finding, none, cards.element);
+  const opinions = link("/console/opinion-scores", "Metrics against opinion scores of others");
+  const others = el("section", {}, quiet(opinions));
   /** @type {Partial<Shown>} */
   const known = {};
   await Promise.all(
@@ -48,7 +50,8 @@ export async function show(main, _parameters, context) {
   function seen(data) {
     const { studies, drafts, jobs } = Object.assign(known, data);
     if (!studies || !drafts || !jobs) return; // all at once, so that nothing moves
-    if (!first.shown) main.append(first.element, running.element, unfinished.element, all, steps.element);
+    if (!first.shown)
+      main.append(first.element, running.element, unfinished.element, all, steps.element, others);
     const isEmpty = !studies.length && !drafts.length;
     update(first, isEmpty, () => [
       el(

@@ -25,7 +25,7 @@ const MOST_SHOWN = 8;
 
 /**
  * Show the newest jobs of a study for as long as the screen is shown.
- * @param {string} study
+ * @param {string | null} study null for jobs of any, and of none
  * @param {import("./main.js").Context} context
  * @param {object} [options]
  * @param {string[]} [options.kinds] the kinds of jobs to show; by default all
@@ -39,7 +39,7 @@ export function jobList(study, context, { kinds, onEnd = () => {} } = {}) {
   const rows = new Map();
   let isFirst = true;
   void watch(
-    `/api/jobs?study=${encodeURIComponent(study)}`,
+    jobsOf(study),
     (/** @type {{jobs: Job[]}} */ { jobs }) => {
       const shown = jobs.filter(({ kind }) => !kinds || kinds.includes(kind)).slice(0, MOST_SHOWN);
       empty.hidden = shown.length > 0 || kinds !== undefined;
@@ -66,9 +66,14 @@ export function jobList(study, context, { kinds, onEnd = () => {} } = {}) {
   return el("div", {}, empty, list, told);
 }
 
+/** @param {string | null} study */
+function jobsOf(study) {
+  return study === null ? "/api/jobs" : `/api/jobs?study=${encodeURIComponent(study)}`;
+}
+
 /**
  * Return where the latest result of a kind of job is shown, and the jobs of this kind.
- * @param {string} study
+ * @param {string | null} study
  * @param {import("./main.js").Context} context
  * @param {string} kind
  * @param {(result: any) => Node[] | null} view returns null for a result that does not belong here
@@ -86,7 +91,7 @@ export function jobResult(study, context, kind, view) {
     onEnd: ({ job, state }) => void (state === "done" && show(job)),
   });
   const showLast = async () => {
-    const { jobs } = await api.get(`/api/jobs?study=${encodeURIComponent(study)}`, { signal });
+    const { jobs } = await api.get(jobsOf(study), { signal });
     for (const each of jobs)
       if (each.kind === kind && each.state === "done" && (await show(each.job))) return;
   };

@@ -41,6 +41,7 @@ const SCREENS = [
   ["/console/studies/:study", () => import("./study.js")],
   ["/console/studies/:study/:section", () => import("./study.js")],
   ["/console/submissions", () => import("./submissions.js")],
+  ["/console/opinion-scores", () => import("./opinion_scores.js")],
   ["/console/people", () => import("./people.js")],
   ["/console/audit", () => import("./audit.js")],
   [

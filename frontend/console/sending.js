@@ -67,14 +67,15 @@ export function modelForm(label, hint, send) {
   };
 }
 
-export function sendingView() {
-  const bar = progress("Sending the pictures");
+/** @param {string} [label] what is done, in words */
+export function sendingView(label = "Sending the pictures") {
+  const bar = progress(label);
   bar.element.hidden = true;
   return {
     element: bar.element,
     /**
-     * Send pictures; return the upload.
-     * @param {Handed} handed
+     * Send files; return the upload.
+     * @param {Pick<Handed, "items" | "isZip">} handed
      * @param {import("./api.js").Api} api
      * @param {(digest: string) => Promise<unknown>} [onBegun] called before the first part is sent; what it
      *   throws ends the sending
@@ -113,7 +114,7 @@ export function sendingView() {
       if (refusal) throw refusal;
       if (!name)
         throw new Error(
-          /** @type {Progress | null} */ (last)?.problem || "the pictures were not sent; choose them again",
+          /** @type {Progress | null} */ (last)?.problem || "the files were not sent; choose them again",
         );
       return name;
     },

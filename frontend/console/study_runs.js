@@ -15,7 +15,7 @@ import {
   table,
 } from "./elements.js";
 import { elementsOf, numberField, textField, tickField, valuesOf } from "./fields.js";
-import { count } from "./format.js";
+import { count, counted, moment } from "./format.js";
 import { commandForm } from "./forms.js";
 import { jobResult, tellEnd } from "./jobs.js";
 import { pathTo } from "./paths.js";
@@ -48,6 +48,7 @@ const LONGEST_NAME = 64;
  */
 export async function showRuns(main, record, context) {
   main.append(section("Run it again", ...rerunForm(record, context)));
+  main.append(await scheduleSection(record, context));
   const { studies } = await context.api.get("/api/studies", { signal: context.signal });
   const others = studies.filter(
     (/** @type {StudyLine} */ { study, kind, method }) =>
@@ -87,6 +88,42 @@ function rerunForm({ study }, { api, signal }) {
     "month, at another panel, in another country. Its settings can be changed until somebody begins. " +
     "Whoever took part in one run is not admitted to another.";
   return [quiet(words), form, done];
+}
+
+/**
+ * @param {Study} record
+ * @param {Context} context
+ */
+async function scheduleSection({ study }, { api, signal }) {
+  const path = pathTo`/api/studies/${study}/rerun-schedule`;
+  const days = numberField(
+    "Days between runs",
+    { min: "1", max: "3650", step: "1" },
+    "Counted from now on. Empty for no schedule.",
+  );
+  const state = quiet();
+  const tell = (/** @type {import("../../types/api.js").RerunSchedule} */ { days: every, next_at }) => {
+    days.input.value = every === null ? "" : `${every}`;
+    state.textContent =
+      next_at === null
+        ? "It is not run again by itself."
+        : `It is run again every ${counted(every ?? 0, "day")}, next on ${moment(next_at)}.`;
+  };
+  tell(await api.get(path, { signal }));
+  const form = commandForm(
+    [days.element],
+    "Set the schedule",
+    async () => {
+      const set = await api.post(path, { days: days.value() ?? 0 });
+      tell(set);
+      return set.days === null ? "There is no schedule." : "The schedule is set.";
+    },
+    { isPrimary: false },
+  );
+  const words =
+    "The server makes a run by itself, under the next number. Recruiting people for it, which costs money, " +
+    "is left to you.";
+  return section("On a schedule", quiet(words), state, form);
 }
 
 /**

@@ -356,7 +356,7 @@ def test_every_page_is_accessible_and_fits_light_and_dark_wide_and_narrow(desk, 
     study = [f"studies/faces{each}" for each in parts]
     found = {}
 
-    for path in ["people", "audit", "submissions", *study, "studies/faces/submissions"]:
+    for path in ["people", "audit", "submissions", "opinion-scores", *study, "studies/faces/submissions"]:
         page.set_viewport_size({"width": 1280, "height": 800})
         page.goto(f"{site.url}/console/{path}")
         page.wait_for_selector(

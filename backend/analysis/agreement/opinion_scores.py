@@ -21,6 +21,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from backend.analysis.distributions.rank_intervals import over_models
+from backend.analysis.distributions.ranks import rho_of, tau_of
 
 FEWEST = 5
 """References below which they do not tell how much they differ."""
@@ -98,7 +99,7 @@ def _row(scores: np.ndarray, values: np.ndarray, groups: np.ndarray | None, leve
         few = len(scores) < 3
         side = "score" if np.ptp(scores) == 0 else "value"
         return {**row, "note": "it takes three stimuli" if few else f"all stimuli have the same {side}"}
-    rho, tau = spearman(scores, values), kendall(scores, values)
+    rho, tau = rho_of(scores, values), tau_of(scores, values)
     row |= {"rho": rho, "tau": tau}
     if groups is None:
         ends = over_models(rho, tau, len(scores), level)
@@ -107,7 +108,7 @@ def _row(scores: np.ndarray, values: np.ndarray, groups: np.ndarray | None, leve
         return {**row, "rho_ci": ends["rho"], "tau_ci": ends["tau"]}
     if groups.max() + 1 < FEWEST:
         return {**row, "note": f"an interval takes {FEWEST} references"}
-    for name, correlation, value in (("rho_ci", spearman, rho), ("tau_ci", kendall, tau)):
+    for name, correlation, value in (("rho_ci", rho_of, rho), ("tau_ci", tau_of, tau)):
         row[name] = _over_references(scores, values, groups, correlation, value, level)
     if row["rho_ci"] is None or row["tau_ci"] is None:
         row["note"] = "without one of the references all stimuli are in one order, or tie"
@@ -135,23 +136,6 @@ def _over_references(
     centre = math.atanh(value)
     bias = (count - 1) * (float(z.mean()) - centre)
     return [math.tanh(centre - max(bias, 0) - half), math.tanh(centre - min(bias, 0) + half)]
-
-
-def spearman(x: np.ndarray, y: np.ndarray) -> float:
-    """Return Spearman's rho, NaN if a side does not vary; in O(n log n), as thousands of stimuli need."""
-    from scipy.stats import rankdata
-
-    ranks = np.stack([rankdata(x), rankdata(y)])
-    ranks -= ranks.mean(axis=1, keepdims=True)
-    size = math.sqrt(float((ranks[0] @ ranks[0]) * (ranks[1] @ ranks[1])))
-    return max(-1.0, min(1.0, float(ranks[0] @ ranks[1]) / size)) if size else math.nan
-
-
-def kendall(x: np.ndarray, y: np.ndarray) -> float:
-    """Return Kendall's tau-b, NaN if a side does not vary; in O(n log n)."""
-    from scipy.stats import kendalltau
-
-    return float(kendalltau(x, y, method="asymptotic").statistic)
 
 
 def references_of(stimuli: Sequence[str]) -> tuple[str, ...] | None:

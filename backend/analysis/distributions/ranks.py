@@ -25,13 +25,27 @@ def spearman(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -
     The exact p-value is None for many models. Ties get their mean rank. None with fewer than three models, or
     if one side does not vary.
     """
-    ranks_x, ranks_y = _ranks(np.asarray(x, float)), _ranks(np.asarray(y, float))
-    count = len(ranks_x)
-    if count < 3 or ranks_x.std() == 0 or ranks_y.std() == 0:
+    x, y = np.asarray(x, float), np.asarray(y, float)
+    count = len(x)
+    if count < 3 or math.isnan(rho := rho_of(x, y)):
         return None
-    rho = _correlation(ranks_x, ranks_y)
-    exact = _share_of_orders(ranks_x, ranks_y, rho) if count <= _EXACT_UP_TO else None
+    exact = _share_of_orders(_ranks(x), _ranks(y), rho) if count <= _EXACT_UP_TO else None
     return {"rho": rho, "p": p_of_rho(rho, count), "p_exact": exact, "models": count}
+
+
+def rho_of(x: np.ndarray, y: np.ndarray) -> float:
+    """Return Spearman's rho, NaN if a side does not vary; in O(n log n), as thousands of stimuli need."""
+    x, y = _ranks(x), _ranks(y)
+    x, y = x - x.mean(), y - y.mean()
+    size = math.sqrt(float((x @ x) * (y @ y)))
+    return max(-1.0, min(1.0, float(x @ y) / size)) if size else math.nan
+
+
+def tau_of(x: np.ndarray, y: np.ndarray) -> float:
+    """Return Kendall's tau-b, NaN if a side does not vary; in O(n log n)."""
+    from scipy.stats import kendalltau
+
+    return float(kendalltau(x, y, method="asymptotic").statistic)
 
 
 def p_of_rho(rho: float, count: int) -> float:
@@ -87,15 +101,11 @@ def _signs(values: np.ndarray) -> np.ndarray:
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:
-    below = (values[:, None] > values).sum(axis=1)
-    alike = (values[:, None] == values).sum(axis=1)
-    result: np.ndarray = below + (alike + 1) / 2
+    """Return ranks from 1; ties get their mean rank."""
+    ordered = np.sort(values)
+    below, up_to = (np.searchsorted(ordered, values, side) for side in ("left", "right"))
+    result: np.ndarray = (below + up_to + 1) / 2
     return result
-
-
-def _correlation(x: np.ndarray, y: np.ndarray) -> float:
-    x, y = x - x.mean(), y - y.mean()
-    return float(np.clip((x @ y) / math.sqrt((x @ x) * (y @ y)), -1, 1))
 
 
 @lru_cache(maxsize=_EXACT_UP_TO)

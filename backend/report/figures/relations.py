@@ -86,6 +86,27 @@ def metrics(found: Sequence[Mapping[str, Any]], label: str, width_in: float) -> 
     return figure
 
 
+def opinions(panels: Sequence[Mapping[str, Any]], scores: Sequence[float], width_in: float) -> Figure:
+    """Return a figure with one panel per metric: value and opinion score of each stimulus.
+
+    Args:
+        panels: by metric, `metric`, `rho`, and `values` of the stimuli in the order of `scores`.
+    """
+    across = min(len(panels), 3 if width_in >= style.NARROW_IN else 1)
+    down = -(-len(panels) // across)
+    figure = style.figure(width_in, 2.5 * down)
+    places = [*figure.subplots(down, across, squeeze=False, sharey=True).flat]
+    for place in places[len(panels) :]:
+        place.remove()
+    for axes, panel in zip(places, panels, strict=False):
+        axes.plot(panel["values"], scores, ".", color=style.ACCENT, alpha=0.5, markersize=4)
+        rho = "" if panel["rho"] is None else f"\nρ = {coefficient(panel['rho'])}"
+        axes.set_title(short(panel["metric"], int(_LETTERS_AN_IN * width_in / across)) + rho)
+        axes.grid()
+    figure.supylabel("mean opinion score", fontsize=9)
+    return figure
+
+
 def _marks(models: Sequence[str]) -> dict[str, str]:
     """Return what stands beside each model's point: its name, its number, or nothing."""
     if len(models) in _NUMBERED:

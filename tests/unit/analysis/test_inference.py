@@ -270,6 +270,7 @@ OF_OTHER_IDEAS = {
     "analysis/distributions/binomial.py": "exact inference from counts, which has no variance",
     "analysis/distributions/studentized_range.py": "is a distribution itself",
     "analysis/distributions/noncentral_t.py": "is a distribution itself",
+    "analysis/distributions/ranks.py": "Kendall's tau-b as scipy computes it, without its p-value",
     "analysis/distributions/rank_intervals.py": "inverts a simulated distribution, or uses Fisher's scale",
     "analysis/models/tournament_checks.py": "chi square of a model's fit, which estimates nothing",
     "analysis/models/crossed_fit.py": "posterior of the crossed model",

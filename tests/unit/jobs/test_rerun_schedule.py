@@ -1,5 +1,6 @@
 """Studies that are made again on a schedule: when, how often, and by whom it is noticed."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -7,9 +8,9 @@ from click.testing import CliRunner
 
 from backend.cli import main
 from backend.foundation.errors import InvalidInput
-from backend.foundation.timestamps import utc_now
+from backend.foundation.timestamps import stamp, utc_now
 from backend.jobs import queue
-from backend.jobs.rerun_schedule import BOOK, enqueue_due, schedule, unschedule
+from backend.jobs.rerun_schedule import BOOK, enqueue_due, schedule, schedule_of, unschedule
 from backend.jobs.worker import Worker
 
 from .. import sample_studies as studies
@@ -64,6 +65,29 @@ def test_a_schedule_ends_with_its_study_or_when_it_is_told_to(world, faces):
 
     assert after(world, 30) == []
     assert [*world.store.entries(BOOK)] == []
+
+
+def test_a_schedule_is_seen_set_and_ended_by_the_api(me):  # noqa: F811
+    path, none = "studies/faces/rerun-schedule", {"days": None, "next_at": None}
+    before, now = me.get(path), me.world.clock()
+
+    made = me.post(path, {"days": 10})
+    enqueue_due(me.world.store, now + timedelta(days=25))
+    later = me.get(path)
+    ended = me.post(path, {"days": 0})
+
+    assert (before, ended, me.get(path)) == (none, none, none)
+    assert made == {"days": 10, "next_at": stamp(now + timedelta(days=10))}
+    assert later == {"days": 10, "next_at": stamp(now + timedelta(days=30))}
+    for days in (-1, 4000, 1.5, None):
+        me.refused(path, {"days": days}, 400, "invalid")
+
+
+def test_the_schedule_of_a_deleted_study_is_not_that_of_another_one_of_its_name(world, faces):
+    other = replace(faces, created_at="2031-01-01T00:00:00.000Z")
+
+    assert schedule_of(world.store, faces).days == DAYS
+    assert schedule_of(world.store, other) is None
 
 
 def test_a_qualification_has_no_schedule(world):
