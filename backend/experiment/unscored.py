@@ -36,8 +36,6 @@ from backend.foundation.errors import together
 if TYPE_CHECKING:
     from random import Random
 
-_ROLES = {PRACTICE: PRACTICE, CHECK: CHECK, INSTRUCTED: CHECK}
-"""The role of the stimuli that a kind of unscored trial shows."""
 _OPPOSITE: dict[str, str] = {REAL: FAKE, FAKE: REAL}
 _WORDS = {
     PRACTICE: ("practice", "practice_images", "--practice"),
@@ -158,11 +156,6 @@ def with_unscored(
 def right_answer(truth: str, kind: str) -> str:
     """Return the right answer to a trial of a kind by the truth of its stimulus; and the other way round."""
     return _OPPOSITE[truth] if kind == INSTRUCTED else truth
-
-
-def role_of(kind: str) -> str:
-    """Return the role of the stimuli that trials of a kind show; '' for scored trials."""
-    return _ROLES.get(kind, "")
 
 
 def _checks(settings: UnscoredSettings, pool: Pool, rng: "Random") -> list[_Trial]:
