@@ -15,7 +15,7 @@ from backend.administration.setting_list import typed_settings
 from backend.administration.spec_checks import check_qualification
 from backend.experiment import protocol as protocols
 from backend.experiment.judgment import pictures_of
-from backend.experiment.judgments import judgment_of
+from backend.experiment.judgments import judgment_of, method_named
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import Study
 from backend.experiment.setting_errors import invalid_setting
@@ -107,7 +107,7 @@ def _revised(store: Store, data: DataDir, study: Study, settings: Mapping[str, A
         return study
     judgment = judgment_of(wanted.method)
     judgment.check(wanted, study.kind)
-    wanted.looks.check_models(study.models)
+    wanted.looks.check_aim(study.models, method_named(wanted.method).unit)
     if wanted.has_flashes and wanted.timing.mask_count and not study.masks:
         raise invalid_setting(
             f"study {study.name} was made without masks, so that mask_count stays 0; {_ANEW}", "mask_count"

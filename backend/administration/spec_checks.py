@@ -5,7 +5,7 @@ from dataclasses import replace
 from backend.administration import catalogues
 from backend.administration.study_spec import StudySpec, base_protocol, check_models, check_name
 from backend.experiment.groups.timing import OWN_MASKS
-from backend.experiment.judgments import judgment_of
+from backend.experiment.judgments import judgment_of, method_named
 from backend.experiment.protocol import Protocol
 from backend.experiment.setting_errors import invalid_setting
 from backend.experiment.settings import new_protocol
@@ -73,7 +73,8 @@ def protocol_of(spec: StudySpec) -> Protocol:
     protocol = catalogues.in_its_language(protocol, spec.settings)
     judgment_of(protocol.method).check(protocol, spec.kind)
     if spec.models:
-        protocol.looks.check_models([name for name, _ in spec.models])
+        unit = method_named(protocol.method).unit
+        protocol.looks.check_aim([name for name, _ in spec.models], unit)
     if not protocol.stimuli.size_px and not spec.items:
         raise invalid_setting("size_px must be from 16 to 2048, not 0", "size_px")
     _check_aside(spec, protocol)

@@ -86,7 +86,7 @@ def decisions(
     how = scores_of(answers.method)
     answers = _in_order_of_names(how.sampled(answers))
     state = _State(answers, *_places(answers, finished_at, models, recorded), plan)
-    _check(answers, state.models, plan)
+    plan.aim.check(state.models, method_named(answers.method).unit)
     planned, digest = {**asdict(plan), "aim": str(plan.aim)}, plan.digest
     looks: list[dict[str, Any]] = []
     for each in recorded:
@@ -125,16 +125,6 @@ def _in_order_of_names(answers: Answers) -> Answers:
             [column.names[code] for code in np.argsort(column.ranks)],
         ),
     )
-
-
-def _check(answers: Answers, models: Sequence[str], plan: LookPlan) -> None:
-    if plan.aim.kind != HALF_WIDTH and len(models) < 2:
-        raise InvalidInput(f"the aim {plan.aim} compares models; the answers are on one, {models[0]}")
-    if plan.aim.pairs not in (ALL_PAIRS, NEIGHBOURS, *models):
-        raise InvalidInput(f"there is no model {plan.aim.pairs!r}; there are {', '.join(models)}")
-    is_share = method_named(answers.method).unit == "percent"
-    if plan.aim.kind == EQUAL_WITHIN and is_share and not (plan.aim.number or 0.0) < 50:
-        raise InvalidInput(f"the margin must be below 50 points, not {plan.aim.number:g}")
 
 
 def _places(

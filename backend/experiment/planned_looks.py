@@ -21,6 +21,8 @@ SPENDINGS = (OBRIEN_FLEMING, "obrien-fleming-whole", "pocock")
 """Functions by which the error is spent over the looks (`boundaries.SPENDING`)."""
 FEWEST, MOST_LOOKS = 5, 50
 """Fewest evaluators at a look, and most looks."""
+MOST_MARGIN = 50
+"""Points of a score in percent that a margin of equality must be below."""
 
 
 @dataclass(frozen=True)
@@ -48,13 +50,15 @@ class LookAim:
         """Whether each model reaches it by itself, rather than each pair."""
         return self.kind in (HALF_WIDTH, RANKS)
 
-    def check_models(self, models: Sequence[str]) -> None:
-        """Raise InvalidInput if the aim cannot be one of a study of these models."""
+    def check(self, models: Sequence[str], unit: str) -> None:
+        """Raise InvalidInput if the aim cannot be one of these models, whose scores have this unit."""
         if self.kind != HALF_WIDTH and len(models) < 2:
             raise InvalidInput(
                 f"the aim {self} compares models, and there is one, {models[0]}; take half-width=5, perhaps"
             )
         _check_pairs(self.pairs, models)
+        if self.kind == EQUAL_WITHIN and unit == "percent" and not (self.number or 0.0) < MOST_MARGIN:
+            raise InvalidInput(f"the margin must be below {MOST_MARGIN} points, not {self.number:g}")
 
 
 @dataclass(frozen=True)

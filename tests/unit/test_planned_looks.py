@@ -75,6 +75,7 @@ def test_a_plan_that_cannot_be_is_refused(settings, message):
     [
         (("gan",), {"aim": "apart"}, "the aim apart compares models, and there is one, gan"),
         (("gan", "vae"), {"aim": "apart=wae"}, "apart= must name all, neighbours or a model (gan, "),
+        (("gan", "vae"), {"aim": "equal-within=50"}, "the margin must be below 50 points, not 50"),
         (("gan", "vae"), {"class_design": "between"}, "counts the evaluators of a look for each"),
     ],
 )  # fmt: skip

@@ -80,8 +80,8 @@ class LookSettings(Group):
         """The plan of looks; None if there is none."""
         return PlannedLooks(self.looks, aim_of(self.aim), self.spending) if self.looks else None
 
-    def check_models(self, models: Sequence[str]) -> None:
-        """Raise InvalidInput if the plan's aim cannot be one of a study of these models."""
+    def check_aim(self, models: Sequence[str], unit: str) -> None:
+        """Raise InvalidInput if the plan's aim cannot be one of these models, whose scores have this unit."""
         if self.plan:
             with under("settings", "aim"):
-                self.plan.aim.check_models(models)
+                self.plan.aim.check(models, unit)

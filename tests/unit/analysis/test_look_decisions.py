@@ -334,8 +334,8 @@ def test_a_tournament_stops_once_its_ranks_are_known():
 @pytest.mark.parametrize(
     ("aim", "models", "message"),
     [
-        ("apart", {"gan": SAME["gan"]}, "the aim apart compares models; the answers are on one, gan"),
-        ("apart=wae", SAME, "there is no model 'wae'; there are gan, vae"),
+        ("apart", {"gan": SAME["gan"]}, "the aim apart compares models, and there is one, gan"),
+        ("apart=wae", SAME, "apart= must name all, neighbours or a model (gan, vae), not 'wae'"),
         ("equal-within=60", SAME, "the margin must be below 50 points, not 60"),
     ],
 )
