@@ -136,7 +136,7 @@ def _is_earlier(existing: Study, study: Study) -> bool:
 
 def _with_course(study: Study, other: Study) -> Study:
     """Return a study with the version of another, and how far that one is."""
-    names = ("version", "begun_at", "looks_digest", "looks_done", "ended", "ended_at")
+    names = ("version", "begun_at", "looks_digest", "looks_done", "ended", "ended_at", "newcomer_looks")
     return replace(study, **{name: getattr(other, name) for name in names})
 
 

@@ -98,6 +98,7 @@ def _again(study: Study, name: str, created_at: str) -> Study:
         looks_done=0,
         ended=(),
         ended_at=(),
+        newcomer_looks=(),
         joined=(),
         joined_at=(),
         closed=(),

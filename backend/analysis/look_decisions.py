@@ -67,8 +67,8 @@ def decisions(
         `looks`, one a look, with `evaluators` of each model, the names of those who are `new`, `scores`,
         `pairs`, `decision` and `reason`, and `data`, the SHA-256 of the evaluators' values that it used;
         `stopped` (None while it goes on) with what holds under stopping; `waits_for`, by model the
-        evaluators that the next look still needs; `saved` evaluators; SHA-256: `digest` of the plan, `data`
-        of the last look.
+        evaluators that the next look still needs; `saved` evaluators; `errors`, the p for all pairs below
+        which each look stops; SHA-256: `digest` of the plan, `data` of the last look.
 
     Args:
         finished_at: time at which each evaluator finished (UTC, ISO 8601), by name.
@@ -84,10 +84,23 @@ def decisions(
             allow.
     """
     how = scores_of(answers.method)
-    answers = _in_order_of_names(how.sampled(answers))
-    state = _State(answers, *_places(answers, finished_at, models, recorded), plan)
+    answers = in_order_of_names(how.sampled(answers))
+    state = LookState(answers, *places_of(answers, finished_at, models, recorded), plan)
     plan.aim.check(state.models, method_named(answers.method).unit)
-    planned, digest = {**asdict(plan), "aim": str(plan.aim)}, plan.digest
+    return decided(state, plan, finished_at, recorded, is_closed, with_bias)
+
+
+def decided(
+    state: "LookState",
+    plan: LookPlan,
+    finished_at: Mapping[str, str],
+    recorded: Sequence[Mapping[str, Any]],
+    is_closed: bool,
+    with_bias: bool,
+) -> dict[str, Any]:
+    """Return the decisions of all looks that are reached from a state before the first; as `decisions`."""
+    answers = state.answers
+    planned, digest, errors = {**asdict(plan), "aim": str(plan.aim)}, plan.digest, state.errors.tolist()
     looks: list[dict[str, Any]] = []
     for each in recorded:
         state.resume(each)
@@ -107,6 +120,7 @@ def decisions(
         "simulated": answers.is_simulated,
         "plan": planned,
         "digest": digest,
+        "errors": errors,
         "data": looks[-1]["data"] if looks else None,
         "looks": looks,
         "stopped": stopped,
@@ -115,7 +129,7 @@ def decisions(
     }
 
 
-def _in_order_of_names(answers: Answers) -> Answers:
+def in_order_of_names(answers: Answers) -> Answers:
     """Return answers whose evaluators have codes in the order of their names, as resamples depend on it."""
     column = answers.evaluator
     return replace(
@@ -127,7 +141,7 @@ def _in_order_of_names(answers: Answers) -> Answers:
     )
 
 
-def _places(
+def places_of(
     answers: Answers,
     finished_at: Mapping[str, str],
     of_study: Sequence[str],
@@ -168,7 +182,7 @@ def _places(
 
 
 @dataclass
-class _State:
+class LookState:
     """The looks so far."""
 
     answers: Answers
@@ -187,6 +201,8 @@ class _State:
     """Pairs that are decided, by their names in order, and how."""
     ahead: set[Pair] = field(default_factory=set)
     """Pairs that are apart, the better one first."""
+    scored: tuple[int, int] = (0, 0)
+    """Models, and pairs, of which the look's scores have simultaneous intervals."""
     repeated: dict[Pair, float] = field(default_factory=dict)
     """Repeated p-values so far, by the names in order."""
 
@@ -207,7 +223,12 @@ class _State:
     @cached_property
     def errors(self) -> np.ndarray:
         """The p for all pairs below which each look stops."""
-        return family_errors(self.plan, len(self.models), self.is_tukey)
+        return family_errors(self.plan, len(self.models), self.is_tukey, self.pairs)
+
+    @property
+    def pairs(self) -> int:
+        """Number of pairs that are tested together."""
+        return len(self.models) * (len(self.models) - 1) // 2
 
     @property
     def counts(self) -> dict[str, int]:
@@ -317,7 +338,7 @@ class _State:
         scores = [
             {"model": row["model"], "score": row["score"], "ci": self._ci(row)}
             for row in found["models"]
-            if row["model"] != REAL or not self.is_tournament
+            if self.is_shown(row["model"])
         ]
         rows = self._pairs(found, error) if plan.aim.kind != HALF_WIDTH else []
         if plan.aim.kind == RANKS:
@@ -339,6 +360,10 @@ class _State:
             "reason": reason,
         }
 
+    def is_shown(self, model: str) -> bool:
+        """Return whether a look's decision has the score of a model."""
+        return model != REAL or not self.is_tournament
+
     def _ci(self, row: Mapping[str, Any]) -> list[float] | None:
         """Return the interval of a score over evaluators and pictures; None if it has none."""
         found: list[float] | None = (
@@ -358,27 +383,28 @@ class _State:
 
     def _alone(self, level: float) -> float:
         """Return the level of each pair's own interval, where all are simultaneous at `level`."""
-        return simultaneous(level, max(len(self.models) * (len(self.models) - 1) // 2, 1))
+        return simultaneous(level, max(self.pairs, 1))
 
     def _pairs(self, scores: Mapping[str, Any], error: float) -> list[dict[str, Any]]:
         """Return the test of each pair that the aim is about, and close those that are decided."""
         aim, order = self.plan.aim, [row["model"] for row in scores["models"] if row["model"] in self.models]
         tested = {_key(row): row for row in (scores["over_pictures"] or scores)["pairs"]}
+        self.scored = len({model for pair in tested for model in pair}), len(tested)
         # pairs of models none of whose evaluators differ have no test
         rows = [
-            tested.get(_key({"a": a, "b": b}), {"a": a, "b": b, **_NO_PAIR})
+            self.as_tested(tested.get(_key({"a": a, "b": b}), {"a": a, "b": b, **_NO_PAIR}))
             for a, b in combinations(order, 2)
+            if self.is_tested((a, b))
         ]
-        ps = [row["p"] for row in rows]
-        if aim.kind == EQUAL_WITHIN:
-            ps = holm([self._p_of_equality(row) for row in rows])
+        ps = self.p_values(rows)
         found = []
         for row, p in zip(rows, ps, strict=True):
             pair = _key(row)
             if not self._counts((row["a"], row["b"]), order):
                 continue
             if p is not None:
-                own = repeated_p(self.plan, len(self.models), self.is_tukey, p, self.look + 1)
+                models = len(self.models)
+                own = repeated_p(self.plan, models, self.is_tukey, p, self.look + 1, self.pairs)
                 self.repeated[pair] = min(self.repeated.get(pair, 1.0), own)
             if p is not None and p < error:
                 self.closed[pair] = "equal" if aim.kind == EQUAL_WITHIN else "apart"
@@ -395,6 +421,20 @@ class _State:
             )  # fmt: skip
         return found
 
+    def is_tested(self, pair: Pair) -> bool:
+        """Return whether a pair is among those that are tested together."""
+        return True
+
+    def as_tested(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a pair of the scores as it is tested."""
+        return row
+
+    def p_values(self, rows: Sequence[Mapping[str, Any]]) -> list[float | None]:
+        """Return the p-values of pairs for all that are tested together."""
+        if self.plan.aim.kind == EQUAL_WITHIN:
+            return holm([self._p_of_equality(row) for row in rows])
+        return [row["p"] for row in rows]
+
     def _counts(self, pair: Pair, order: Sequence[str]) -> bool:
         """Return whether the aim is about a pair."""
         wanted = self.plan.aim.pairs
@@ -407,14 +447,17 @@ class _State:
         better, worse = ({pair for pair in self.ahead if pair[side] == model} for side in (1, 0))
         return [1 + len(better), len(self.models) - len(worse)]
 
-    def _spread(self, row: Mapping[str, Any]) -> tuple[float, float]:
+    def spread(self, row: Mapping[str, Any]) -> tuple[float, float]:
         """Return the variance of a pair's difference, and its degrees of freedom."""
         df = row.get("df") or sum(self.used.values()) - len(self.models)  # Tukey's
-        level = self.plan.level
-        bar = t_quantile(df, level) if self.is_tournament else self._bar(level, df)
+        level, (models, pairs) = self.plan.level, self.scored
+        if self.design == BETWEEN:
+            bar = float(critical(level, models, np.array(df)))
+        else:
+            bar = float(t_quantile(df, level if self.is_tournament else simultaneous(level, pairs)))
         return ((row["ci"][1] - row["ci"][0]) / 2 / bar) ** 2, df
 
-    def _bar(self, level: float, df: float) -> float:
+    def bar(self, level: float, df: float) -> float:
         """Return the critical value of t of a pair among all."""
         if self.is_tukey:
             return float(critical(level, len(self.models), np.array(df)))
@@ -424,24 +467,24 @@ class _State:
         """Return the interval of a difference at the level of the look, for all pairs together."""
         if row["ci"] is None:
             return None
-        variance, df = self._spread(row)
-        half = self._bar(1 - error, df) * float(np.sqrt(variance))
+        variance, df = self.spread(row)
+        half = self.bar(1 - error, df) * float(np.sqrt(variance))
         return [row["difference"] - half, row["difference"] + half]
 
     def _p_of_equality(self, row: Mapping[str, Any]) -> float | None:
         """Return the p-value of two one-sided tests that a pair differs by the margin or more."""
         if row["ci"] is None:
             return None
-        variance, df = self._spread(row)
+        variance, df = self.spread(row)
         beyond = (abs(row["difference"]) - (self.plan.aim.number or 0.0)) / np.sqrt(variance)
         return float(t_below(beyond, df))
 
     def _is_futile(self, row: Mapping[str, Any]) -> bool:
         if row["ci"] is None:
             return False
-        variance, df = self._spread(row)
-        later = variance * self.plan.looks[self.look] / self.plan.looks[-1]
-        bar = np.array(self._bar(1 - float(self.errors[-1]), df))
+        variance, df = self.spread(row)
+        later = variance * self.plan.fractions[self.look]
+        bar = np.array(self.bar(1 - float(self.errors[-1]), df))
         size, wanted = np.abs(np.array(row["difference"])), self.plan.aim.number or 0.0
         return bool(conditional_power(size, np.array(variance), np.array(later), wanted, bar) < FUTILE_BELOW)
 
@@ -453,7 +496,8 @@ class _State:
         wanted = aim.number or 0.0
         if aim.kind == HALF_WIDTH:
             narrow = ((row["model"], row["ci"]) for row in scores)
-            done = {model for model, ci in narrow if ci and (ci[1] - ci[0]) / 2 <= wanted}
+            widest = self.plan.widest(self.look)
+            done = {model for model, ci in narrow if ci and (ci[1] - ci[0]) / 2 <= widest}
         elif aim.kind == RANKS:
             done = {row["model"] for row in scores if row["ranks"][1] - row["ranks"][0] < wanted}
         else:

@@ -65,9 +65,22 @@ def _line(data: Mapping[str, Any]) -> str:
         f"owed {format_money(data['owed_usd_cents'], data['currency'])}",
         *(["paused"] if data["paused"] else []),
         *([f"{data['simulated']} simulated"] if data["simulated"] else []),
+        *_looks(data),
         *_scores(data),
     ]
     return ", ".join(parts)
+
+
+def _looks(data: Mapping[str, Any]) -> list[str]:
+    """Return how far planned looks are, in the one line of a pipe."""
+    plan = data.get("looks")
+    if not plan:
+        return []
+    following = [("", plan["next"]), *((f" of {row['model']}", row["next"]) for row in plan["newcomers"])]
+    parts = [f"next look{whose} at {count}" for whose, count in following if count is not None]
+    if plan["hides_scores"]:
+        parts.append("scores hidden until the looks have ended")
+    return parts or ["stopped by its looks"]
 
 
 def _scores(data: Mapping[str, Any]) -> list[str]:

@@ -26,6 +26,8 @@ from backend.experiment.judgments import method_named
 from backend.experiment.records import Study
 from backend.foundation.errors import NotFound
 from backend.foundation.timestamps import stamp
+from backend.report.plan_tables import WRITTEN_UNITS
+from backend.report.planned_looks import aim_in_words
 from backend.responses.study_data import version
 from backend.stores.store import Store
 from backend.stores.updates import update
@@ -113,7 +115,8 @@ class Competitions:
             "counts": terms.counts,
             "is_open_to_all": terms.submitters == "all",
             "changes": [dict(change) for change in record.changes],
-            "evaluators_wanted": progress.wanted(study),
+            "evaluators_wanted": _most(study),
+            "looks": _looks(study),
             "currency": study.protocol.pay.currency,
             "protocol": {"sha256": hash_of(record.protocol), "covers": [*COVERS]},
             "models": made.rows if made else [],
@@ -219,6 +222,21 @@ class Competitions:
             "rows": packed,
         }
         update(self._store, TABLES, study.name, lambda _: data)
+
+
+def _most(study: Study) -> int:
+    """Return how many evaluators are wanted of a model that joins, at most."""
+    return study.protocol.admission.evaluators if study.is_mixed else study.at_last_look.evaluators_a_group
+
+
+def _looks(study: Study) -> dict[str, Any] | None:
+    """Return the plan of looks that every model is judged by; None without one."""
+    plan = study.protocol.looks.plan
+    if plan is None:
+        return None
+    unit = WRITTEN_UNITS[method_named(study.protocol.method).unit or "log-odds"]
+    ends = aim_in_words(plan, unit)
+    return {"looks": [*plan.looks], "aim": str(plan.aim), "ends_when": ends, "digest": plan.digest}
 
 
 def _unknown(name: str) -> NotFound:

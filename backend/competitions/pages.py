@@ -58,6 +58,7 @@ def competition_page(data: Mapping[str, Any], now: datetime, url: str, root: str
         if data["is_open_to_all"]
         else "Those whom the organisers named can submit.",
         url=url,
+        evaluators=_evaluators(data),
         changes=[
             f"{change['at'][:10]}: {', '.join(_TERMS[name] for name in change['terms'])}"
             for change in reversed(data["changes"])
@@ -94,6 +95,18 @@ def opening(opens_at: str | None, closes_at: str | None, now: datetime) -> str:
     return f"open until {readable(closes_at)}" if closes_at else "open"
 
 
+def _evaluators(data: Mapping[str, Any]) -> str:
+    """Return how many evaluators judge a model, as a sentence without its full stop."""
+    most, plan = data["evaluators_wanted"], data["looks"]
+    if not plan or len(plan["looks"]) == 1:
+        return f"{most} for each model, who take part once"
+    at = ", ".join(map(str, plan["looks"]))
+    return (
+        f"{plan['looks'][0]} to {most} for each model, who take part once. It is looked at after {at}, "
+        f"against the models that were judged before, and gets no further evaluators once {plan['ends_when']}"
+    )
+
+
 def _row(row: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, str]:
     return {
         "ranks": formatting.ranks(row["ranks"]),
@@ -102,6 +115,7 @@ def _row(row: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, str]:
         "score": wording.number(row["score"], data["unit"]),
         "interval": wording.interval(row["ci"], data["unit"]),
         "evaluators": f"{row['evaluators']:,}",
+        "look": "" if row["look"] is None else f"look {row['look']}",
         "judged": wording.days(row["judged_from"], row["judged_until"]),
         "submitted": wording.day(row["submitted_at"]),
         "tries": wording.NONE if row["tries"] is None else str(row["tries"]),

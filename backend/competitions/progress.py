@@ -33,19 +33,25 @@ Progress = Mapping[str, ModelProgress]
 NONE = ModelProgress()
 
 
-def wanted(study: Study) -> int:
-    """Return how many finished sessions are wanted of each model."""
-    return study.protocol.admission.evaluators if study.is_mixed else study.evaluators_a_group
+def wanted(study: Study, model: str) -> int:
+    """Return how many finished sessions are wanted of a model: with planned looks, until its next one."""
+    if model in study.ended:
+        return study.ended_at[study.ended.index(model)]
+    if study.is_mixed:
+        return study.protocol.admission.evaluators
+    return study.wanted.get(model, study.evaluators_a_group)
 
 
-def scored_at(study: Study, progress: ModelProgress) -> str:
-    """Return when a model had as many evaluators as are wanted; '' if it has not."""
-    enough = wanted(study)
+def scored_at(study: Study, model: str, progress: ModelProgress) -> str:
+    """Return when a model had as many evaluators as are wanted; '' if it has not, or has looks to come."""
+    if study.protocol.looks.looks and model not in study.ended:
+        return ""
+    enough = max(wanted(study, model), 1)
     return progress.closed_at[enough - 1] if progress.evaluators >= enough else ""
 
 
 def is_judged(study: Study, model: str, progress: Progress, before: Collection[str]) -> bool:
-    """Return whether a model has been judged by all wanted evaluators.
+    """Return whether a model has been judged by all wanted evaluators: those until a look ended its sessions.
 
     It stays so if one of them withdraws later: its score was shown, and its submitter may not take it out any
     more, or decide with the score in hand whether another evaluator is found.
@@ -54,7 +60,7 @@ def is_judged(study: Study, model: str, progress: Progress, before: Collection[s
         before: the models that were judged at an earlier time.
     """
     of_model = progress.get(model, NONE)
-    return bool(scored_at(study, of_model)) or (model in before and of_model.evaluators > 0)
+    return bool(scored_at(study, model, of_model)) or (model in before and of_model.evaluators > 0)
 
 
 def read(store: Store, study: Study, simulated: bool = False) -> Progress:

@@ -82,6 +82,7 @@ def table_rows(
             "score": row["score"],
             "ci": interval_of(row),
             "evaluators": row["evaluators"],
+            "look": study.look_that_ended(model),
             "submitted_at": one.created_at if one else None,
             "joined_at": joined.get(model),
             "judged_from": progress[model].first_at[:10],  # days: when somebody took part is theirs

@@ -57,10 +57,12 @@ def state_of(
     if one.refused_at:
         return SubmissionState(REFUSED, one.reason, one.refused_at)
     if one.joined_at:
-        of_model, enough = progress.get(one.called, NONE), wanted(study)
+        of_model, enough = progress.get(one.called, NONE), wanted(study, one.called)
         if is_judged(study, one.called, progress, judged):
-            return SubmissionState(SCORED, None, scored_at(study, of_model) or of_model.last_at)
+            return SubmissionState(SCORED, None, scored_at(study, one.called, of_model) or of_model.last_at)
         reason = f"{of_model.evaluators} of {enough} evaluators have finished"
+        if study.protocol.looks.looks:
+            reason += "; a planned look then ends the evaluation, or goes on"
         return SubmissionState(COLLECTING, reason, one.joined_at or one.pictures_at)
     if not one.upload:
         return SubmissionState(AWAITING, "its pictures have not been sent", one.created_at)
@@ -92,5 +94,5 @@ def result_of(
         "ci": row["ci"] if is_scored and row else None,
         "unit": method_named(study.protocol.method).unit,
         "evaluators": progress.get(one.called, NONE).evaluators,
-        "wanted": wanted(study),
+        "wanted": wanted(study, one.called),
     }

@@ -109,6 +109,8 @@ class Study:
     """Models for which a look ended the sessions; all of them once the study has stopped."""
     ended_at: tuple[int, ...] = ()
     """Evaluators of each of these that the look had used."""
+    newcomer_looks: tuple[int, ...] = ()
+    """How many looks were decided of each model that joined, in that order; 0 of those beyond its end."""
 
     @property
     def is_mixed(self) -> bool:
@@ -135,9 +137,25 @@ class Study:
         return self.models[: self.joined[0]] if self.joined else self.models
 
     @property
+    def newcomers(self) -> tuple[str, ...]:
+        """The models that joined."""
+        return self.models[len(self.first_models) :]
+
+    @property
+    def looks_of_newcomers(self) -> dict[str, int]:
+        """How many looks were decided of each model that joined, which has looks of its own."""
+        names = self.newcomers
+        return dict(zip(names, (*self.newcomer_looks, *[0] * len(names)), strict=False))
+
+    @property
     def has_stopped(self) -> bool:
-        """Whether a planned look has ended the study."""
-        return len(self.ended) == len(self.models)
+        """Whether planned looks have ended the sessions of all models, but of those withdrawn."""
+        return bool(self.ended) and {*self.models} <= {*self.ended, *self.closed}
+
+    @property
+    def first_have_ended(self) -> bool:
+        """Whether a planned look has ended the sessions of all models that the study was made with."""
+        return {*self.first_models} <= {*self.ended}
 
     @property
     def hides_scores(self) -> bool:
@@ -147,8 +165,18 @@ class Study:
     @property
     def at_last_look(self) -> "Study":
         """The study as it is if no look ends it before the last one."""
-        looks = self.protocol.looks.looks
-        return dataclasses.replace(self, looks_done=max(len(looks) - 1, 0), ended=(), ended_at=())
+        last = max(len(self.protocol.looks.looks) - 1, 0)
+        own = (last,) * len(self.newcomers)
+        return dataclasses.replace(self, looks_done=last, newcomer_looks=own, ended=(), ended_at=())
+
+    @property
+    def most_evaluators(self) -> int:
+        """Finished sessions wanted if no look ends a further model before its last one."""
+        last = self.at_last_look
+        done = self.looks_done if self.first_have_ended else last.looks_done
+        return dataclasses.replace(
+            self, looks_done=done, newcomer_looks=last.newcomer_looks
+        ).evaluators_wanted
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
@@ -200,19 +228,46 @@ class Study:
     def sessions_a_condition(self) -> int:
         """Finished sessions wanted of each condition, so that each model is in as many as are wanted.
 
-        With planned looks these are wanted until the next look.
+        With planned looks these are wanted until the next look, of the models that the study was made with.
         """
         looks = self.protocol.looks.looks if self.kind == "study" else ()
-        place = min(self.looks_done - self.has_stopped, len(looks) - 1)
+        place = min(self.looks_done - self.first_have_ended, len(looks) - 1)
         evaluators = looks[place] if looks else self.protocol.admission.evaluators
         return -(-evaluators // groups_of_each(*self._grouping))
+
+    @property
+    def wanted(self) -> dict[str, int]:
+        """Finished sessions wanted of each condition, by its name; with planned looks until the next one."""
+        looks, of_first = self.protocol.looks.looks, self.sessions_a_condition
+        own = self.looks_of_newcomers if looks else {}
+        return {
+            one.name: looks[min(own[one.models[0]], len(looks) - 1)] if one.models[0] in own else of_first
+            for one in self.conditions
+        }
+
+    @property
+    def most_a_condition(self) -> int:
+        """Finished sessions wanted of the condition of which the most are."""
+        looks, own = self.protocol.looks.looks, max(self.newcomer_looks, default=0)
+        return max(self.sessions_a_condition, looks[min(own, len(looks) - 1)] if looks and own else 0)
 
     @property
     def evaluators_wanted(self) -> int:
         """Finished sessions wanted, over all conditions; of models that a look ended, those that it used."""
         if self.is_mixed and self.ended:  # a look ends all models of mixed sessions at once
             return self.sessions_a_condition * len(self._all_conditions)
-        return self.sessions_a_condition * len(self.conditions) + sum(self.ended_at)
+        return sum(self.wanted.values()) + sum(self.ended_at)
+
+    def is_complete(self, finished: int) -> bool:
+        """Return whether no further session is wanted beside so many that are finished."""
+        return self.has_stopped if self.ended else finished >= self.evaluators_wanted
+
+    def look_that_ended(self, model: str) -> int | None:
+        """Return the planned look, from 1, that ended the sessions of a model; None if none has."""
+        if model not in self.ended:
+            return None
+        used, looks = self.ended_at[self.ended.index(model)], self.protocol.looks.looks
+        return min(sum(look < used for look in looks) + 1, len(looks))
 
     @property
     def evaluators_a_group(self) -> int:

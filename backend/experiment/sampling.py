@@ -97,26 +97,31 @@ def _parts(parts: Mapping[tuple[str, str | None], Names]) -> list[tuple[str, str
 
 
 def choose_condition(
-    taken: Mapping[str, int], conditions: Sequence[Condition], wanted: int | None, rng: "Random"
+    taken: Mapping[str, int],
+    conditions: Sequence[Condition],
+    wanted: Mapping[str, int] | None,
+    rng: "Random",
 ) -> Condition:
     """Return the condition with the fewest sessions finished or recently active; ties are broken at random.
 
     Args:
         taken: sessions finished or recently active, by the condition's name.
-        wanted: sessions wanted for each condition; None for no limit.
+        wanted: sessions wanted of each condition, by its name; None for no limit.
 
     Raises:
         Conflict: every condition has as many as are wanted.
     """
     counts = {condition: taken.get(condition.name, 0) for condition in conditions}
-    has_room = {condition: count for condition, count in counts.items() if wanted is None or count < wanted}
+    has_room = {one: count for one, count in counts.items() if wanted is None or count < wanted[one.name]}
     if not conditions:
         raise Conflict("a planned look has ended the study", code="study_full")
     if not has_room:
         whose = "model" if len(conditions[0].models) == 1 else "group of models"
         parts = (conditions[0].arm and "exposure", conditions[0].class_ and "class", whose)
         what = " of every ".join(filter(None, parts))
-        raise Conflict(f"every {what} has its {wanted} evaluators", code="study_full")
+        numbers = {*(wanted or {}).values()}
+        count = f"{numbers.pop()} " if len(numbers) == 1 else ""
+        raise Conflict(f"every {what} has its {count}evaluators", code="study_full")
     fewest = min(has_room.values())
     return rng.choice([condition for condition, count in has_room.items() if count == fewest])
 
@@ -130,8 +135,8 @@ def lacking(
         replaced: number of finished sessions, by condition, that others are to replace.
     """
     finished = Counter(session.condition for session, cursor in played if cursor.state == "finished")
-    wanted, again = study.sessions_a_condition, Counter(replaced or {})
-    return sum(max(wanted + again[each.name] - finished[each.name], 0) for each in study.conditions)
+    again = Counter(replaced or {})
+    return sum(max(wanted + again[name] - finished[name], 0) for name, wanted in study.wanted.items())
 
 
 def real_counts(study: Study, balance_rng: "Random", is_second: bool) -> list[int]:
@@ -217,8 +222,11 @@ def lack(study: Study, pool: Pool, title: str = "HYPE-infinity") -> str:
     )
 
 
-LOOKS_ARE_PLANNED = "has a plan of looks at the models that it was made with; make another study"
-"""Why no model can join a study with planned looks."""
+LOOKS_ARE_PLANNED = (
+    "has a plan of looks, and its evaluators judge several models: those of a model that joins would judge "
+    "others again whose looks have ended; make another study"
+)
+"""Why no model can join a study with planned looks whose sessions show several models."""
 
 
 def join_problem(study: Study) -> str:
@@ -233,7 +241,7 @@ def join_problem(study: Study) -> str:
             "is a qualification, and whether somebody passes must not depend on the day; make another "
             "qualification"
         )
-    if study.protocol.looks.looks:
+    if study.protocol.looks.looks and study.is_mixed:
         return LOOKS_ARE_PLANNED
     if shown.is_adaptive:
         return (

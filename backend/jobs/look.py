@@ -28,18 +28,30 @@ def have_decided(store: Store, study: Study, now: datetime) -> None:
         return
     study = store.study(study.name)
     finished, newest = store.finished(study.name)
-    if study.has_stopped or finished < study.evaluators_wanted:
+    if study.has_stopped or finished < _fewest(study):
         return
-    key = f"{study.name} {study.created_at} {finished} {newest} {study.looks_done}"
+    done = study.looks_done + sum(study.newcomer_looks)
+    key = f"{study.name} {study.created_at} {finished} {newest} {done}"
     queue.enqueue(
         store, KIND, study.name, OWNER, {}, now, key, is_outdated=lambda before: before.state == "failed"
     )
 
 
+def _fewest(study: Study) -> int:
+    """Return with how many finished sessions a look may be reached.
+
+    Who withdraws after a look that ended the sessions of a model is not replaced: these count for none.
+    """
+    if study.first_have_ended:
+        return min(study.wanted.values())
+    return sum(count for model, count in study.wanted.items() if model not in study.newcomers)
+
+
 def run(work: "Work", job: queue.Job) -> Mapping[str, Any]:
     """Decide the looks that are reached, and return how many were decided so far."""
-    from backend.responses.study_looks import decide
+    from backend.responses.study_looks import decide, is_due
 
     study = work.store.study(job.study or "")
-    decide(work.store, study, stamp(utc_now()))
+    if is_due(work.store, study):
+        decide(work.store, study, stamp(utc_now()))
     return {"looks": work.store.study(study.name).looks_done}

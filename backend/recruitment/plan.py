@@ -194,9 +194,17 @@ def plan(
         fee_percent=fee_percent,
         vat_percent=vat_percent,
         screen_out=screen_out,
-        most_places=study.at_last_look.evaluators_wanted if protocol.looks.looks else 0,
+        most_places=_most_places(study, places) if protocol.looks.looks else 0,
         waiting=(minutes_in_budget(protocol), protocol.pay.retainer_usd_cents),
     )
+
+
+def _most_places(study: Study, places: int) -> int:
+    """Return how many places a study has if no look ends a model before the last one.
+
+    More than are wanted are open if some who were under way at a look finished after it.
+    """
+    return max(study.most_evaluators, places + study.most_evaluators - study.evaluators_wanted)
 
 
 def asked_for(study: Study) -> list[str]:

@@ -264,6 +264,8 @@ def grow(store: Store, panel: Panel, study: Study, places: int, is_decided: bool
         changes = {"places": places, "is_growing": True}
         if is_decided and now.get("approved_sessions") is not None:
             changes["approved_sessions"] = now["approved_sessions"] + places - now["places"]
+        if is_decided and now.get("approved_models") is not None and places > now["places"]:
+            changes["approved_models"] = len(study.models)
         return changes if places > now["places"] else {}
 
     return finish_growth(store, panel, study, _changed(store, study, grown))

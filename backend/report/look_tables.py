@@ -16,14 +16,35 @@ def as_table(made: Mapping[str, Any]) -> str:
     for look in made["looks"]:
         lines += ["", *_look(look, 1 if made["unit"] else 2)]
     lines += ["", *_after(made), f"plan {made['digest'][:12]}, answers {(made['data'] or 'none')[:12]}"]
+    for model, own in made.get("newcomers", {}).items():
+        lines += ["", *_newcomer(model, own, 1 if made["unit"] else 2)]
     return "\n".join(lines)
 
 
 def as_replay(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return what `study_looks.replayed` returns as text."""
     said = [", ".join(filter(None, [row["outcome"], row["difference"]])) for row in rows]
-    lines = [f"look {row['look']} ({row['decision']}): {text}" for row, text in zip(rows, said, strict=True)]
+    whose = [f" of {row['newcomer']}" if row["newcomer"] else "" for row in rows]
+    lines = [
+        f"look {row['look']}{of} ({row['decision']}): {text}"
+        for row, of, text in zip(rows, whose, said, strict=True)
+    ]
     return "\n".join(lines or ["no look was decided"])
+
+
+def _newcomer(model: str, own: Mapping[str, Any], digits: int) -> Iterator[str]:
+    """Yield the looks of a model that joined."""
+    looks = own["looks"]
+    others = [name for name in looks[0]["evaluators"] if name != model] if looks else []
+    yield f"looks of {model}, which joined{', against ' if others else ''}{', '.join(others)}"
+    for look in looks:
+        yield from _look(look, digits)
+    if own["stopped"]:
+        yield f"stopped at look {own['stopped']['look']}; {own['saved']} evaluators fewer than the fixed plan"
+    elif own["waits_for"]:
+        yield f"its next look needs {own['waits_for'][model]} more evaluators"
+    else:
+        yield "its first look waits for the last one of the models that the study was made with"
 
 
 def _look(look: Mapping[str, Any], digits: int) -> Iterator[str]:

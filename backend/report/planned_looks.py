@@ -9,6 +9,7 @@ from backend.experiment.planned_looks import (
     ALL_PAIRS,
     APART,
     EQUAL_WITHIN,
+    FEWER,
     FUTILITY,
     HALF_WIDTH,
     NEIGHBOURS,
@@ -37,6 +38,13 @@ _INTERVALS = (
     "repeated p hold whenever a study stops, and whyever."
 )
 
+_NEWCOMERS = (
+    "A model that joined has the same looks at its own evaluators, by which it is compared with the models "
+    "whose looks had ended; its pairs are a family of their own, with Holm’s p-values, so that each model "
+    "that joins errs as often as the plan says."
+)
+_MOST_IN_ORDER = 10
+"""Pairs that stand in the order of the scores; of more, twice as many are shown, open ones first."""
 _DROPPED = "A model of which all comparisons are decided gets no further evaluators. "
 
 
@@ -60,7 +68,8 @@ def plan_in_words(plan: PlannedLooks, points: str, p_below: Sequence[float]) -> 
     at = f"{', '.join(first)} and {last}" if first else last
     said = f"at {at} evaluators of each model, and is to stop once {aim}"
     if plan.aim.kind == HALF_WIDTH:
-        return said
+        early = f"; before the last look, it would have to be with {FEWER} evaluators less"
+        return said + (early if first else "")
     bars = ", ".join(f"{p:.5f}" for p in p_below)
     error = f"{100 * (1 - plan.level):g}%"
     return (
@@ -93,6 +102,12 @@ def section(looks: Mapping[str, Any] | None, unit: str) -> Section | None:
     tables = [_decisions(looks["decisions"])]
     if last["pairs"]:
         tables.append(look_pairs(_with_bias(last), last["look"], 2 if points == "log-odds" else 1))
+    newcomers = [
+        {**look, "model": model} for model, own in (looks.get("newcomers") or {}).items() for look in own
+    ]
+    if newcomers:
+        paragraphs.append(_NEWCOMERS)
+        tables.append(_looks_of_newcomers(newcomers))
     return Section("looks", "Planned looks", tuple(paragraphs), tables=tuple(tables))
 
 
@@ -116,13 +131,14 @@ def registration(study: Study, version: str) -> str:
     protocol, plan = study.protocol, study.protocol.looks.plan
     method, shown, rule = method_named(protocol.method), protocol.stimuli, protocol.exclusion
     points = WRITTEN_UNITS[method.unit or "log-odds"]
+    alone = "" if study.is_mixed else f"{_DROPPED}{_NEWCOMERS} "
     if plan:
         stopping = (
             f"The study is analysed {plan_in_words(plan, points, p_below(study, plan))}. A look uses the "
             "evaluators of each model who finished first, and whom no rule excludes. "
-            f"{'' if study.is_mixed else _DROPPED}If nobody else comes, for reasons that have nothing to do "
-            "with the scores, the evaluators so far are the last look, with the error that is left. SHA-256 "
-            f"of the plan: {plan.digest}."
+            f"{alone}If nobody else comes, for reasons that have nothing to do with the scores, the "
+            "evaluators so far are the last look, with the error that is left. SHA-256 of the plan: "
+            f"{plan.digest}."
         )
     else:
         stopping = (
@@ -211,6 +227,34 @@ def _decisions(decisions: Sequence[Mapping[str, Any]]) -> Table:
     return Table("looks", "Decisions at the planned looks", columns, rows)
 
 
+def _looks_of_newcomers(looks: Sequence[Mapping[str, Any]]) -> Table:
+    columns = (
+        Column("model", cell_of("model"), is_number=False),
+        Column("look", cell_of("look")),
+        Column("evaluators", lambda row: f"{row['own']:,}"),
+        Column("stops below p", lambda row: "" if row["error"] is None else f"{row['error']:.5f}"),
+        Column("open", cell_of("open")),
+        Column("decision", cell_of("decision"), is_number=False),
+        Column("reason", cell_of("reason"), is_number=False),
+        Column("decided", lambda row: readable(row["at"]), is_number=False),
+        Column("SHA-256 of values", lambda row: (row["data"] or "")[:12], is_number=False),
+    )
+    names = ("model", "look", "error", "decision", "reason", "at", "data")
+    rows = [
+        {
+            **{name: look[name] for name in names},
+            "own": look["evaluators"].get(look["model"], 0),
+            "open": ", ".join(
+                row["b"] if row["a"] == look["model"] else row["a"]
+                for row in look["pairs"]
+                if row["state"] == "open"
+            ),
+        }
+        for look in looks
+    ]
+    return Table("newcomer-looks", "Looks of models that joined", columns, rows)
+
+
 def look_pairs(pairs: Sequence[Mapping[str, Any]], look: int, digits: int = 1) -> Table:
     """Return the table of the differences that a look was about; of several, with their simulated bias."""
     columns = [
@@ -228,4 +272,8 @@ def look_pairs(pairs: Sequence[Mapping[str, Any]], look: int, digits: int = 1) -
             Column("bias", lambda row: formatting.amount(row["bias"], digits=digits + 1)),
             Column("usual interval covers", lambda row: formatting.share(row["covers"], 1)),
         ]
-    return Table("look-pairs", f"Differences at look {look}", tuple(columns), pairs)
+    shown = None
+    if len(pairs) > _MOST_IN_ORDER:
+        pairs = sorted(pairs, key=lambda row: (row["state"] != "open", row["p"] is None, row["p"] or 0.0))
+        shown = 2 * _MOST_IN_ORDER
+    return Table("look-pairs", f"Differences at look {look}", tuple(columns), pairs, shown)

@@ -2,13 +2,17 @@
 
 A decision is a function of the study's plan, the decisions before and the answers that were read
 (`analysis/look_decisions.py`); it says which evaluators it used, and the hash of their values, so that it
-can be repeated from an export. Whoever withdraws later changes no decision.
+can be repeated from an export. Whoever withdraws later changes no decision. A model that joins has looks of
+its own, once those of the models that the study was made with have ended (`analysis/newcomer_looks.py`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from backend.experiment.planned_looks import FEWEST
 from backend.experiment.records import Study
 from backend.foundation.errors import Conflict, InvalidInput
 from backend.payment import accounts
@@ -51,7 +55,7 @@ def plan_of(study: Study) -> "LookPlan":
 def decide(store: Store, study: Study, at: str, is_closed: bool = False) -> dict[str, Any] | None:
     """Decide the looks that are reached, record them, and return all as `look_decisions.decisions` does.
 
-    None before anybody has finished.
+    None before anybody has finished. `newcomers` has the same of each model that joined.
 
     Args:
         at: UTC, ISO 8601; recorded with the decisions.
@@ -72,18 +76,100 @@ def decide(store: Store, study: Study, at: str, is_closed: bool = False) -> dict
         found = _decisions(store, study, plan, known, is_closed)
         if found is None:
             return None
-        stated = {"at": at, "plan": plan.digest, "errors": plan.errors.tolist()}
-        end = {name: found[name] for name in ("stopped", "saved")}
-        for each in found["looks"][len(known) :]:
-            more = end if each["decision"] == "stop" else {}
-            look_records.record(store, study, {**each, **more, **stated})
+        _record(store, study, found, len(known), {"at": at})
         return found
 
-    found = retried(
-        decided, f"the looks of study {study.name} are being decided from several programs at once"
-    )
+    found = retried(decided, _busy(study))
+    study = look_records.follow(store, study)
+    if found is None:
+        return None
+    newcomers = _decide_newcomers(store, study, plan, at, is_closed) if study.first_have_ended else {}
     look_records.follow(store, study)
-    return found
+    return {**found, "newcomers": newcomers}
+
+
+def is_due(store: Store, study: Study) -> bool:
+    """Return whether so many have finished that a look may be reached: from sessions, without their answers.
+
+    Those of a model that joined are not reached before all of the models that the study was made with ended.
+    """
+    finished = _finished(store, study)
+    reached = {name: finished[name] >= count for name, count in study.wanted.items()}
+    if study.first_have_ended:
+        return any(reached.values())
+    return all(is_reached for name, is_reached in reached.items() if name not in study.newcomers)
+
+
+def _busy(study: Study) -> str:
+    return f"the looks of study {study.name} are being decided from several programs at once"
+
+
+def _finished(store: Store, study: Study) -> Counter[str]:
+    """Return how many sessions of each condition are finished."""
+    sessions = store.sessions(study.name)
+    return Counter(session.condition or "" for session, cursor in sessions if cursor.state == "finished")
+
+
+def _record(
+    store: Store, study: Study, found: Mapping[str, Any], known: int, stated: Mapping[str, Any]
+) -> None:
+    """Record the decisions beyond those that are known."""
+    stated = {**stated, "plan": found["digest"], "errors": found["errors"]}
+    end = {name: found[name] for name in ("stopped", "saved")}
+    for each in found["looks"][known:]:
+        more = end if each["decision"] == "stop" else {}
+        look_records.record(store, study, {**each, **more, **stated})
+
+
+def _decide_newcomers(
+    store: Store, study: Study, plan: "LookPlan", at: str, is_closed: bool
+) -> dict[str, dict[str, Any]]:
+    """Decide the looks that models which joined have reached, and return all decisions of each."""
+    finished, wanted = _finished(store, study), study.wanted
+
+    def decided(model: str) -> dict[str, Any]:
+        known = look_records.decisions_of(store, study, model)
+        lacking = max(wanted.get(model, 0) - finished[model], 0)
+        end = {name: known[-1].get(name) if known else None for name in ("stopped", "saved")}
+        as_known = {"looks": known, "waits_for": {model: lacking} if lacking else {}, **end}
+        is_over = model in study.ended or (known and known[-1]["decision"] == "stop")
+        others = {} if is_over or (lacking and not is_closed) else _others(store, study, known)
+        if not others:
+            return as_known
+        from backend.analysis.newcomer_looks import newcomer_decisions
+
+        answers, times = study_answers(store, study), times_of_study(store, study)
+        found = newcomer_decisions(answers, times, plan, model, others, known, is_closed)
+        _record(store, study, found, len(known), {"at": at, "newcomer": model})
+        return {name: found[name] for name in as_known}
+
+    models = [model for model in study.newcomers if model not in study.closed]
+    return {model: retried(partial(decided, model), _busy(study)) for model in models}
+
+
+def _others(store: Store, study: Study, known: Sequence[Decision]) -> dict[str, list[str]]:
+    """Return the models that a newcomer is compared with, and the evaluators whom their looks used.
+
+    At its first look, they are those whose looks have ended on enough evaluators; and the same from then on.
+    """
+    if known:
+        models = {*known[0]["evaluators"]} - {known[0]["newcomer"]}
+    else:
+        ended = zip(study.ended, study.ended_at, strict=True)
+        models = {model for model, used in ended if used >= FEWEST and model not in study.closed}
+    first = look_records.decisions_of(store, study)
+    return {
+        model: used_of(
+            model, first if model in study.first_models else look_records.decisions_of(store, study, model)
+        )
+        for model in study.models
+        if model in models
+    }
+
+
+def used_of(model: str, decisions: Sequence[Decision]) -> list[str]:
+    """Return the evaluators of a model whom its looks used."""
+    return [name for look in decisions for name in look["new"].get(model, ())]
 
 
 def _note_excluded(store: Store, study: Study) -> None:
@@ -109,15 +195,28 @@ def _decisions(
         if is_closed:
             raise InvalidInput(f"study {study.name} has no finished session; nothing can be decided")
         return None
-    answers = study_answers(store, study)
+    answers = _of_models(study_answers(store, study), study.newcomers)
     times = times_of_study(store, study)
-    return decisions(answers, times, plan, study.models, recorded=known, is_closed=is_closed)
+    return decisions(answers, times, plan, study.first_models, recorded=known, is_closed=is_closed)
+
+
+def _of_models(answers: "Answers", left_out: Collection[str]) -> "Answers":
+    """Return the answers on other models than some."""
+    if not left_out:
+        return answers
+    import numpy as np
+
+    from backend.analysis.table.response_table import filter_rows
+
+    is_kept = np.array([name not in left_out for name in answers.model.names])
+    return filter_rows(answers, is_kept[answers.model.codes])
 
 
 def exported(store: Store, study: Study) -> dict[str, Any] | None:
     """Return the plan of looks with its decisions as an export has them; None without a plan.
 
-    `p_below` has the p for all pairs below which each look stops.
+    `p_below` has the p for all pairs below which each look stops; `newcomers` the decisions of each model
+    that joined.
     """
     plan = study.protocol.looks.plan
     if plan is None:
@@ -128,6 +227,7 @@ def exported(store: Store, study: Study) -> dict[str, Any] | None:
         "p_below": p_below(study, plan),
         "fixed_at": study.begun_at,
         "decisions": look_records.decisions_of(store, study),
+        "newcomers": {model: look_records.decisions_of(store, study, model) for model in study.newcomers},
     }
 
 
@@ -136,7 +236,8 @@ def p_below(study: Study, plan: "PlannedLooks") -> list[float]:
     from backend.analysis.planning.family_errors import family_errors
     from backend.analysis.planning.looks import LookPlan
 
-    return family_errors(LookPlan.of(plan), len(study.models), is_tukey=not study.is_mixed).tolist()
+    models = len(study.first_models)
+    return family_errors(LookPlan.of(plan), models, is_tukey=not study.is_mixed).tolist()
 
 
 def plan_exported(looks: Mapping[str, Any]) -> "LookPlan":
@@ -164,37 +265,66 @@ def replayed(
     """Return for each recorded look whether the same follows from the answers of an export.
 
     Returns:
-        `look`, `decision`, `outcome` (`same`, `other` or `incomplete`) and `difference` in words.
+        `newcomer` ('' for the models that the study was made with), `look`, `decision`, `outcome` (`same`,
+        `other` or `incomplete`) and `difference` in words.
 
     Raises:
         InvalidInput: as for `plan_exported`.
     """
-    plan, decided = plan_exported(looks), looks["decisions"]
-    return [_replayed(answers, finished_at, plan, decided[: k + 1]) for k in range(len(decided))]
+    plan = plan_exported(looks)
+    by_newcomer = {"": looks["decisions"], **looks.get("newcomers", {})}
+    return [
+        _replayed(answers, finished_at, plan, decided[: k + 1], by_newcomer)
+        for decided in by_newcomer.values()
+        for k in range(len(decided))
+    ]
 
 
 def _replayed(
-    answers: "Answers", finished_at: Mapping[str, str], plan: "LookPlan", decided: Sequence[Decision]
+    answers: "Answers",
+    finished_at: Mapping[str, str],
+    plan: "LookPlan",
+    decided: Sequence[Decision],
+    by_newcomer: Mapping[str, Sequence[Decision]],
 ) -> dict[str, Any]:
     import numpy as np
 
     from backend.analysis.look_decisions import decisions
+    from backend.analysis.newcomer_looks import newcomer_decisions
     from backend.analysis.table.response_table import filter_rows
 
     *before, recorded = decided
+    newcomer = recorded.get("newcomer", "")
+    others = {
+        model: used_of(model, by_newcomer.get(model, by_newcomer[""]))
+        for model in recorded["evaluators"]
+        if newcomer and model != newcomer
+    }
     used = {name for look in decided for some in look["new"].values() for name in some}
     names = [str(name) for name in answers.evaluator.names]
-    found = {"look": recorded["look"], "decision": recorded["decision"], "outcome": "same", "difference": ""}
-    if gone := used - {*names}:
+    found = {
+        "newcomer": newcomer, "look": recorded["look"], "decision": recorded["decision"], "outcome": "same",
+        "difference": "",
+    }  # fmt: skip
+    there = {*names}
+    for model, some in others.items():  # those who withdrew before this look are not in it either
+        if (lacking := recorded["evaluators"][model] - len(there.intersection(some))) > 0:
+            said = f"{lacking} evaluators of {model} are not in the data: they withdrew since"
+            return {**found, "outcome": "incomplete", "difference": said}
+    if gone := used - there:
         said = f"{len(gone)} of its {len(used)} evaluators are not in the data: they withdrew since"
         return {**found, "outcome": "incomplete", "difference": said}
     if not used:
         return {**found, "difference": "nothing was tested"}
+    used.update(name for some in others.values() for name in some)
     is_used = np.array([name in used for name in names])
-    some = filter_rows(answers, is_used[answers.evaluator.codes])
-    again = decisions(
-        some, finished_at, plan, with_bias=False, recorded=before, is_closed=recorded["is_closed"]
-    )["looks"][len(before)]
+    data = filter_rows(answers, is_used[answers.evaluator.codes])
+    options: dict[str, Any] = {"recorded": before, "is_closed": recorded["is_closed"]}
+    if newcomer:
+        made = newcomer_decisions(data, finished_at, plan, newcomer, others, **options)
+    else:
+        made = decisions(data, finished_at, plan, with_bias=False, **options)
+    again = made["looks"][len(before)]
     for name in ("decision", "reason", "dropped", "evaluators", "data"):
         if again[name] != recorded[name]:
             said = f"{name} is {again[name]}, and {recorded[name]} was recorded"

@@ -2,7 +2,8 @@
 
 A decision is one entry of a book, written on condition that there is none: it is made once, however many
 servers decide at once, and never changes. The study's record follows from the decisions, so that a process
-that is killed in between leaves nothing that the next one does not do.
+that is killed in between leaves nothing that the next one does not do. A model that joins has looks, and a
+book, of its own.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,14 +18,18 @@ from backend.stores.updates import retried
 Decision = Mapping[str, Any]
 
 
-def book_of(study: str) -> str:
-    """Return the name of the book of a study's decisions, one entry for each look."""
-    return f"looks {study}"
+def book_of(study: Study, newcomer: str = "") -> str:
+    """Return the name of the book of a study's decisions, one entry for each look.
+
+    Args:
+        newcomer: a model that joined, for the decisions of its own looks.
+    """
+    return f"looks {study.name}/{study.newcomers.index(newcomer)}" if newcomer else f"looks {study.name}"
 
 
-def decisions_of(store: Store, study: Study) -> list[Decision]:
-    """Return the decisions of a study's looks, in their order."""
-    return [entry.data for entry in store.entries(book_of(study.name))]
+def decisions_of(store: Store, study: Study, newcomer: str = "") -> list[Decision]:
+    """Return the decisions of a study's looks, or of those of a model that joined, in their order."""
+    return [entry.data for entry in store.entries(book_of(study, newcomer))]
 
 
 def record(store: Store, study: Study, decision: Decision) -> None:
@@ -33,7 +38,8 @@ def record(store: Store, study: Study, decision: Decision) -> None:
     Raises:
         Stale: another process has decided this look.
     """
-    store.write_entry(book_of(study.name), f"{decision['look']:02}", 0, decision)
+    book = book_of(study, decision.get("newcomer", ""))
+    store.write_entry(book, f"{decision['look']:02}", 0, decision)
 
 
 def follow(store: Store, study: Study) -> Study:
@@ -41,14 +47,19 @@ def follow(store: Store, study: Study) -> Study:
 
     def change() -> Study:
         now = store.study(study.name)
-        found = decisions_of(store, now)
-        if now.looks_done >= len(found):
+        found, own = decisions_of(store, now), now.looks_of_newcomers
+        ended = dict(zip(now.ended, now.ended_at, strict=True)) | _ended(now.first_models, found)
+        for model in own.keys() - ended.keys():
+            of_model = decisions_of(store, now, model)
+            own[model] = len(of_model)
+            ended |= _ended([model], of_model)
+        if now.looks_done >= len(found) and own == now.looks_of_newcomers:
             return now
-        ended = _ended(now, found)
         after = replace(
             now,
             version=now.version + 1,
             looks_done=len(found),
+            newcomer_looks=tuple(own.values()),
             ended=tuple(ended),
             ended_at=tuple(ended.values()),
         )
@@ -58,12 +69,16 @@ def follow(store: Store, study: Study) -> Study:
     return retried(change, f"study {study.name} is being changed from several programs at once")
 
 
-def _ended(study: Study, found: Sequence[Decision]) -> dict[str, int]:
-    """Return the evaluators of each model for which a look ended the sessions, in the order of the looks."""
+def _ended(models: Sequence[str], found: Sequence[Decision]) -> dict[str, int]:
+    """Return the evaluators of each model for which a look ended the sessions, in the order of the looks.
+
+    Args:
+        models: those of which all have ended at the stop.
+    """
     ended: dict[str, int] = {}
     for each in found:
-        models = study.models if each["decision"] == "stop" else each["dropped"]
-        ended |= {model: each["evaluators"].get(model, 0) for model in models if model not in ended}
+        some = models if each["decision"] == "stop" else each["dropped"]
+        ended |= {model: each["evaluators"].get(model, 0) for model in some if model not in ended}
     return ended
 
 
@@ -73,12 +88,13 @@ def copy(source: Store, target: Store, study: Study) -> None:
     Raises:
         Conflict: the target has another decision.
     """
-    there = {entry.key: entry.data for entry in target.entries(book_of(study.name))}
-    for entry in source.entries(book_of(study.name)):
-        if entry.key not in there:
-            target.write_entry(book_of(study.name), entry.key, 0, entry.data)
-        elif there[entry.key] != entry.data:
-            raise Conflict(f"look {entry.key} of study {study.name} was decided otherwise at the target")
+    for book in _books(study):
+        there = {entry.key: entry.data for entry in target.entries(book)}
+        for entry in source.entries(book):
+            if entry.key not in there:
+                target.write_entry(book, entry.key, 0, entry.data)
+            elif there[entry.key] != entry.data:
+                raise Conflict(f"look {entry.key} of study {study.name} was decided otherwise at the target")
     follow(target, study)
 
 
@@ -93,5 +109,11 @@ def check_shown(study: Study, simulated: bool) -> None:
 
 def erase(store: Store, study: Study) -> None:
     """Erase the decisions of a study that is being deleted."""
-    for entry in list(store.entries(book_of(study.name))):
-        store.erase_entry(book_of(study.name), entry.key)
+    for book in _books(study):
+        for entry in list(store.entries(book)):
+            store.erase_entry(book, entry.key)
+
+
+def _books(study: Study) -> list[str]:
+    """Return the books of all decisions of a study."""
+    return [book_of(study, model) for model in ("", *study.newcomers)]

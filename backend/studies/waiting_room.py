@@ -119,7 +119,7 @@ def _state(store: Store, study: Study) -> tuple[bool, bool]:
     There is nothing to wait for if the study is complete, or has paused itself.
     """
     is_open = not is_paused(store, study.name)
-    is_complete = store.finished(study.name)[0] >= study.evaluators_wanted
+    is_complete = study.is_complete(store.finished(study.name)[0])
     return is_open, is_complete or not (is_open or pays_for_waiting(store, study))
 
 

@@ -176,7 +176,7 @@ class SessionAccess:
         """Return how many sessions of a session's condition may count, and which ones count at present."""
         if study.protocol.looks.looks:
             study = self.study(study.name)  # how many are wanted until the next look changes
-        of_study = wanted(study, self.clock())
+        of_study = wanted(study, self.clock(), session.condition)
         return replace(of_study, replaced=rejected(self.store, study)[session.condition or ""])
 
     def _is_silent(self, study: Study, cursor: Cursor) -> bool:
@@ -210,14 +210,19 @@ class SessionAccess:
         return stamp(self.clock())
 
 
-def wanted(study: Study, now: datetime) -> Capacity:
-    """Return how many sessions of each condition a study wants, and which ones count at present."""
+def wanted(study: Study, now: datetime, condition: str | None = None) -> Capacity:
+    """Return how many sessions of a condition a study wants, and which ones count at present.
+
+    Args:
+        condition: its name; None for those that the study was made with.
+    """
     admission = study.protocol.admission
     active_since, unanswered_since = (
         stamp(now - timedelta(minutes=minutes))
         for minutes in (admission.abandon_after_minutes, admission.begin_within_minutes)
     )
-    return Capacity(study.sessions_a_condition, active_since, unanswered_since)
+    count = study.wanted.get(condition or "", study.sessions_a_condition)
+    return Capacity(count, active_since, unanswered_since)
 
 
 def settings_of(session: Session) -> str:

@@ -100,7 +100,7 @@ class SessionPlans:
             return None, 0
         capacity = wanted(study, self._clock())
         taken = self._store.taken(study.name, capacity.active_since, simulated, capacity.unanswered_since)
-        limit = None if simulated else capacity.wanted
+        limit = None if simulated else study.wanted
         try:
             condition = sampling.choose_condition(taken, study.conditions, limit, rng)
         except Conflict:  # full, unless others are to replace some: that is read only now
@@ -117,7 +117,9 @@ class SessionPlans:
         """
         if session.is_simulated or study.kind == "qualification":
             return None
-        return self._access.capacity(study, session) if counts_replaced else wanted(study, self._clock())
+        if counts_replaced:
+            return self._access.capacity(study, session)
+        return wanted(study, self._clock(), session.condition)
 
     def _balance_rng(self, study: Study, condition: Condition | None, turn: int) -> Random:
         """Return the random generator shared by two consecutive evaluators of a condition."""

@@ -197,6 +197,8 @@ class JudgedModel(TypedDict):
     score: float
     ci: Interval
     evaluators: int
+    look: int | None
+    """The planned look, from 1, that ended its sessions; null without planned looks."""
     submitted_at: str | None
     joined_at: str | None
     judged_from: str
@@ -214,6 +216,18 @@ class ProtocolHash(TypedDict):
 
     sha256: str
     covers: list[str]
+
+
+class CompetitionLooks(TypedDict):
+    """The plan of looks by which every model is judged, so that it has no more evaluators than it needs."""
+
+    looks: list[int]
+    """Evaluators of the model at each look; the last one ends its sessions."""
+    aim: str
+    ends_when: str
+    """The aim as a clause."""
+    digest: str
+    """SHA-256 of the plan."""
 
 
 class CompetitionFacts(OpenTimes):
@@ -234,6 +248,9 @@ class CompetitionFacts(OpenTimes):
     is_open_to_all: bool
     changes: list[TermsChange]
     evaluators_wanted: int
+    """Of each model; with planned looks, at most."""
+    looks: CompetitionLooks | None
+    """Null without planned looks."""
     currency: str
     protocol: ProtocolHash
     models: list[JudgedModel]

@@ -1,7 +1,7 @@
 """Progress of a study: sessions by state, pay, and what evaluators actually earned per hour."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from statistics import median
@@ -161,8 +161,7 @@ def as_text(data: Mapping[str, Any]) -> str:
         states = ", ".join(f"{row[state]} {state}" for state in STATES)
         goal = f" of {row['wanted']} wanted" if row["wanted"] else ""
         lines.append(f"  {row['model']:<{width}}  {states}{goal}")
-    if data.get("looks"):
-        lines.append(f"  {_looks_line(data['looks'])}")
+    lines += [f"  {line}" for line in looks_lines(data.get("looks"))]
     if data["mistimed"]["responses"]:
         count, share, browsers = data["mistimed"].values()
         by = ", ".join(f"{row['browser'] or 'unknown browsers'} {row['share']:.1%}" for row in browsers)
@@ -181,11 +180,22 @@ def as_text(data: Mapping[str, Any]) -> str:
     return "\n".join(lines + [f"  note: {note}" for note in data["notes"]])
 
 
-def _looks_line(plan: Mapping[str, Any]) -> str:
+def looks_lines(plan: Mapping[str, Any] | None) -> Iterator[str]:
+    """Yield what a terminal shows of a study's planned looks; nothing without any."""
+    if not plan:
+        return
     fixed = f"fixed on {plan['fixed_at'][:10]}" if plan["fixed_at"] else "fixed once an evaluator comes"
     at, aim = ", ".join(map(str, plan["looks"])), f"{plan['aim']} ({plan['spending']})"
-    course = f"{plan['done']} done" + (", stopped" if plan["stopped"] else "")
-    return f"looks at {at} of each model, aim {aim}, {fixed}: plan {plan['digest'][:12]}; {course}"
+    of_each = f"of each model, aim {aim}, {fixed}: plan {plan['digest'][:12]}"
+    yield f"looks at {at} {of_each}; {_course(plan['done'], plan['next'])}"
+    for row in plan["newcomers"]:
+        yield f"looks of {row['model']}, which joined: {_course(row['done'], row['next'])}"
+    if plan["hides_scores"]:
+        yield "scores are hidden until the looks have ended (looks_hide_scores)"
+
+
+def _course(done: int, following: int | None) -> str:
+    return f"{done} done, {'stopped' if following is None else f'the next at {following} evaluators'}"
 
 
 def _wage_warnings(protocol: Protocol, wage: float | None) -> list[str]:
@@ -215,7 +225,8 @@ def _wanted(study: Study, models: tuple[str, ...]) -> int:
     if study.ended and models[0] in study.ended:
         return study.ended_at[study.ended.index(models[0])]
     is_open = study.kind == "study" and models in study.model_groups and not {*models} & {*study.closed}
-    return study.evaluators_a_group if is_open else 0
+    of_newcomer = study.wanted.get(models[0]) if models[0] in study.newcomers else None
+    return (of_newcomer or study.evaluators_a_group) if is_open else 0
 
 
 def _counts(states: Counter) -> dict[str, int]:

@@ -186,6 +186,23 @@ class LookTaken(TypedDict):
     points: list[LookPoint]
 
 
+class NewcomerLooks(TypedDict):
+    """The looks of a model that joined a study."""
+
+    model: str
+    against: list[str]
+    """The models that it is compared with; empty before its first look."""
+    done: int
+    """How many of its looks were decided."""
+    stopped: bool
+    """Whether one of them ended its sessions."""
+    next: int | None
+    """Its evaluators at the next look; null once they have ended."""
+    boundary: list[float]
+    """The boundary at each of its looks; of z, empty before the first was decided."""
+    decided: list[LookTaken]
+
+
 class LooksProgress(TypedDict):
     """A study's plan of looks, and how far it is."""
 
@@ -210,6 +227,10 @@ class LooksProgress(TypedDict):
     boundary: list[float]
     """The boundary at each planned look; of z, empty before the first was decided."""
     decided: list[LookTaken]
+    next: int | None
+    """Evaluators of each model at the next look; null once the first models' looks have ended."""
+    newcomers: list[NewcomerLooks]
+    """Models that joined, with looks of their own: all whose looks go on, and the latest ten others."""
 
 
 class StudyProgress(StudyLine):

@@ -65,7 +65,7 @@ def record(
         "begun_at": study.begun_at,
         "begun": bool(study.begun_at),
         "paused": progress["paused"],
-        "finished": study.kind == "study" and (study.has_stopped or done >= study.evaluators_wanted),
+        "finished": study.kind == "study" and study.is_complete(done),
         "evaluators_wanted": study.evaluators_a_group,
         "sessions_wanted": study.evaluators_wanted,
         "sessions_finished": done,

@@ -263,14 +263,53 @@ export function courseOf({ looks, boundary, decided, stopped }) {
   return { series: [...series].map(([name, points]) => ({ name, points })), marks };
 }
 
+const LABEL_PX = 11;
+
+/**
+ * Return rising heights moved apart, so that labels do not overlap, and none is below `lowest`; pure.
+ * @param {number[]} heights
+ * @param {number} gap
+ * @param {number} lowest
+ */
+export function apart(heights, gap, lowest) {
+  const moved = [...heights];
+  for (let i = 1; i < moved.length; i++) moved[i] = Math.max(moved[i], moved[i - 1] + gap);
+  for (let i = moved.length - 1, most = lowest; i >= 0; i--, most = moved[i + 1] - gap)
+    moved[i] = Math.min(moved[i], most);
+  return moved;
+}
+
+/** Lines of a course that have names, at most. */
+const MOST_NAMED = 8;
+
+/**
+ * Return the indices of the lines that are named: all, or of many those that are open and nearest to the
+ * boundary, and then those decided; pure.
+ * @param {ReturnType<typeof courseOf>} course
+ */
+export function namedLines({ series, marks }) {
+  const all = series.map((_, i) => i);
+  if (all.length <= MOST_NAMED) return all;
+  const far = (/** @type {number} */ i) => {
+    const end = series[i].points[series[i].points.length - 1];
+    if (!end) return Infinity;
+    const mark = marks.find(({ evaluators }) => evaluators === end.evaluators);
+    return (end.isDone ? 1e6 : 0) + Math.abs(end.value - (mark?.value ?? end.value));
+  };
+  return all.sort((a, b) => far(a) - far(b) || a - b).slice(0, MOST_NAMED);
+}
+
 /**
  * Plot what planned looks found against the number of evaluators, with the boundaries as a dashed line.
- * Points of what is decided are filled; numbers at the ends are those of the rows of the table beneath.
+ * Points of what is decided are filled; numbers at the ends are those of the rows of the table beneath. Of
+ * many lines a few have numbers, and the others are faint.
  * @param {import("../../types/api.js").LooksProgress} progress
  * @param {string} label what the chart shows, in words
  */
 export function looksChart(progress, label) {
-  const { series, marks } = courseOf(progress);
+  const course = courseOf(progress);
+  const { series, marks } = course;
+  const named = namedLines(course);
   const values = [...series.flatMap(({ points }) => points), ...marks].map(({ value }) => value);
   const high = Math.max(1, ...values) * 1.06;
   const { svg, y } = framed(Math.min(0, ...values), high, label);
@@ -295,10 +334,14 @@ export function looksChart(progress, label) {
     const ends = { x1: `${from}`, x2: `${to}`, y1: `${y(value)}`, y2: `${y(value)}` };
     svg.append(element("line", { class: "boundary", ...ends }));
   }
-  for (const { points } of series) {
-    svg.append(line(points, "course"));
+  const inFront = new Set(named);
+  const behind = series.map((_, i) => i).filter((i) => !inFront.has(i));
+  for (const i of [...behind, ...named]) {
+    const { points } = series[i];
+    const faint = inFront.has(i) ? "" : " faint";
+    svg.append(line(points, `course${faint}`));
     for (const { evaluators, value, isDone } of points) {
-      const name = isDone ? "done" : "open";
+      const name = `${isDone ? "done" : "open"}${faint}`;
       svg.append(
         element("circle", {
           class: name,
@@ -309,15 +352,21 @@ export function looksChart(progress, label) {
       );
     }
   }
-  const last = series.flatMap(({ points }, i) => {
+  const last = named.flatMap((i, place) => {
+    const { points } = series[i];
     const end = points[points.length - 1];
-    return end ? [{ number: i + 1, at: x(end.evaluators) + 7, height: y(end.value) + 4 }] : [];
+    return end ? [{ number: place + 1, at: x(end.evaluators) + 7, height: y(end.value) + 4 }] : [];
   });
-  let above = 0;
-  for (const { number, at, height } of series.length > 1 ? last.sort((a, b) => a.height - b.height) : []) {
-    above = Math.max(height, above + 11);
-    svg.append(text(`${number}`, { x: `${at}`, y: `${above}`, class: "right" }));
-  }
+  last.sort((a, b) => a.height - b.height);
+  const heights = apart(
+    last.map(({ height }) => height),
+    LABEL_PX,
+    HEIGHT - 2 * LABEL_PX - 2,
+  );
+  if (series.length > 1)
+    last.forEach(({ number, at }, i) => {
+      svg.append(text(`${number}`, { x: `${at}`, y: `${heights[i]}`, class: "right" }));
+    });
   return svg;
 }
 

@@ -96,8 +96,12 @@ function tiles() {
         tell("Waiting", `${data.retainer.waiting}`, `${paid(data.retainer.owed_usd_cents)} owed for it`);
       boxes.Waiting.box.hidden = !data.retainer;
       if (data.looks) {
-        const { looks, done, stopped, digest } = data.looks;
-        const next = `the next is at ${looks[Math.min(done, looks.length - 1)]} evaluators of each model`;
+        const { looks, done, stopped, digest, newcomers } = data.looks;
+        const coming = newcomers.filter((row) => row.next !== null);
+        const next = [
+          ...(data.looks.next === null ? [] : [`the next is at ${data.looks.next} evaluators of each model`]),
+          ...coming.map((row) => `that of ${row.model}, which joined, at ${row.next} evaluators`),
+        ].join("; ");
         tell(
           "Planned looks",
           `${done} of ${looks.length}`,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { courseOf, labels, laidOut, range, ticks } from "../../frontend/console/charts.js";
+import { apart, courseOf, labels, laidOut, namedLines, range, ticks } from "../../frontend/console/charts.js";
 import { inWords, interval, scored } from "../../frontend/console/study_format.js";
 
 test("parts lie side by side on the whole that is wanted", () => {
@@ -104,6 +104,24 @@ test("a course goes from look to look by pair, and the boundary on to looks that
       [15, 2],
     ],
   );
+});
+
+test("of many lines the open ones nearest to the boundary have names, then those decided", () => {
+  const line = (/** @type {number} */ value, isDone = false) => ({
+    name: `${value}`,
+    points: [{ evaluators: 5, value, isDone }],
+  });
+  const series = [line(4, true), ...[0, 0.5, 1, 1.5, 2, 2.5, 3].map((value) => line(value)), line(9, true)];
+  const marks = [{ evaluators: 5, value: 3.4 }];
+
+  assert.deepEqual(namedLines({ series, marks }), [7, 6, 5, 4, 3, 2, 1, 0]);
+  assert.deepEqual(namedLines({ series: series.slice(0, 8), marks }), [0, 1, 2, 3, 4, 5, 6, 7]);
+});
+
+test("labels that would overlap are moved apart, and none leaves the chart", () => {
+  assert.deepEqual(apart([5, 6, 40], 11, 100), [5, 16, 40]);
+  assert.deepEqual(apart([95, 96, 97], 11, 100), [78, 89, 100]);
+  assert.deepEqual(apart([], 11, 100), []);
 });
 
 test("a study that was closed between looks has no boundary after, and a narrow interval is done", () => {

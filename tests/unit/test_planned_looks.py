@@ -244,7 +244,8 @@ def test_the_course_of_half_widths_has_the_one_aimed_at(world):
     found = look_course.looks(world.store, world.store.study("faces"))
 
     (look,), (record,) = found["decided"], records(world)
-    assert (found["boundary"], look["boundary"]) == ([3, 3, 3], 3)
+    assert found["boundary"] == pytest.approx([3 / 1.6**0.5, 3 / 1.3**0.5, 3])
+    assert look["boundary"] == found["boundary"][0]
     assert [point["value"] for point in look["points"]] == [
         (row["ci"][1] - row["ci"][0]) / 2 for row in record["scores"]
     ]

@@ -309,7 +309,7 @@ class Studies:
         """Return what is found of each model at its own look: shape (quantities, studies, models)."""
         return np.take_along_axis(self.looks, at[None, None], axis=1)[:, 0]
 
-    def _apart(self, at: np.ndarray, planned: bool = False) -> tuple[np.ndarray, Component]:
+    def differences(self, at: np.ndarray, planned: bool = False) -> tuple[np.ndarray, Component]:
         """Return the differences of pairs and their components; or those that the last look will have.
 
         Args:
@@ -342,13 +342,14 @@ class Studies:
 
     def _is_narrow(self, at: np.ndarray) -> np.ndarray:
         low, high = self._interval(at)
-        result: np.ndarray = (high - low) / 2 <= (self.plan.aim.number or 0.0)
+        widest = np.array([self.plan.widest(look) for look in range(len(self.counts))])
+        result: np.ndarray = (high - low) / 2 <= widest[at]
         return result
 
     def _reached(self, at: np.ndarray, look: int) -> np.ndarray:
         """Return which pairs are shown to differ, or to be equal: shape (studies, pairs)."""
         aim, error = self.plan.aim, float(self.errors[look])
-        apart, both = self._apart(at)
+        apart, both = self.differences(at)
         root = np.sqrt(np.maximum(both.variance, 1e-12))
         if aim.kind == EQUAL_WITHIN:
             return holm_of_rows(t_below((np.abs(apart) - (aim.number or 0.0)) / root, both.df)) < error
@@ -359,8 +360,8 @@ class Studies:
 
     def _is_futile(self, at: np.ndarray, look: int) -> np.ndarray:
         """Return which pairs would hardly be found to differ if they did (Lan, Simon and Halperin, 1982)."""
-        apart, now = self._apart(at)
-        later, error = self._apart(at, planned=True)[1], float(self.errors[-1])
+        apart, now = self.differences(at)
+        later, error = self.differences(at, planned=True)[1], float(self.errors[-1])
         bar = (
             t_quantile(later.df, simultaneous(1 - error, len(self.i)))
             if self.at_once > 1
@@ -392,7 +393,7 @@ class Studies:
     ) -> Stopped:
         scores = self.scores - (self.scores.mean() if self.is_tournament else 0.0)
         low, high = self._interval(frozen)
-        apart, both = self._apart(frozen)
+        apart, both = self.differences(frozen)
         true = scores[self.i] - scores[self.j]
         error = np.abs(apart - true) / np.sqrt(np.maximum(both.variance, 1e-12))
         at = np.minimum(np.maximum(frozen[:, self.i], frozen[:, self.j]), end[:, None])
@@ -416,7 +417,7 @@ class Studies:
         if aim.kind == HALF_WIDTH:
             return np.zeros(self.size, bool)
         if aim.kind == RANKS:  # a model is said to be ahead of one as good, or of a better one
-            false = ahead & (np.sign(self._apart(frozen)[0]) != np.sign(true))
+            false = ahead & (np.sign(self.differences(frozen)[0]) != np.sign(true))
         elif aim.kind == EQUAL_WITHIN:
             false = reached & (np.abs(true) >= (aim.number or 0.0) * (1 - 1e-9))
         else:

@@ -3,7 +3,7 @@
 The plan is fixed before the first answer; its hash says that it is still the same.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
@@ -25,14 +25,18 @@ class LookPlan(PlannedLooks):
         """Return the plan of a study's settings."""
         return cls(plan.looks, plan.aim, plan.spending, plan.level)
 
-    def ended(self, looks: int, evaluators: int) -> "EndedPlan":
+    def ended(self, looks: int, evaluators: int) -> "ActualPlan":
         """Return the plan after so many looks and an unplanned last one, at more evaluators than theirs."""
         reached = (*self.looks[:looks], evaluators)
-        return EndedPlan(reached, self.aim, self.spending, self.level, planned=self.looks[-1])
+        return ActualPlan(reached, self.aim, self.spending, self.level, planned=self.looks[-1])
+
+    def against(self, evaluators: int) -> "ActualPlan":
+        """Return the plan for a model that is compared with others, of at most so many evaluators each."""
+        return ActualPlan(self.looks, self.aim, self.spending, self.level, others=evaluators)
 
     @property
     def fractions(self) -> np.ndarray:
-        """Share (0 to 1) of the evaluators of the last look at each look."""
+        """Share (0 to 1) of the last look's information at each look: that of its evaluators."""
         return np.array(self.looks) / self.looks[-1]
 
     @property
@@ -43,7 +47,7 @@ class LookPlan(PlannedLooks):
     @property
     def spent_at(self) -> np.ndarray:
         """Share (0 to 1) of the planned evaluators at each look, by which the error is spent."""
-        return self.fractions
+        return np.array(self.looks) / self.looks[-1]
 
     @cached_property
     def bounds(self) -> np.ndarray:
@@ -66,20 +70,38 @@ class LookPlan(PlannedLooks):
 
 
 @dataclass(frozen=True)
-class EndedPlan(LookPlan):
-    """A plan whose last look was not planned, since too few evaluators came: it spends what is left.
+class ActualPlan(LookPlan):
+    """A plan as it was followed: to a last look that was not planned, or by a model that joined, or both.
 
-    That errs as often as the plan, provided that the end has nothing to do with the scores: errors spent
-    before stay as they were, and the last boundary follows from them (Lan and DeMets, 1983).
+    If too few evaluators come, the last look spends what is left. That errs as often as the plan, provided
+    that the end has nothing to do with the scores: errors spent before stay as they were, and the last
+    boundary follows from them (Lan and DeMets, 1983).
+
+    The models that one that joined is compared with get no more evaluators: with m of theirs, information is
+    in proportion to 1 / (1 / n + 1 / m), so that looks are more alike than n / N says.
     """
 
     planned: int = 0
-    """Evaluators of each model at the last look of the plan."""
+    """Evaluators of each model at the last look of the plan; 0 if that was reached."""
+    others: int = 0
+    """Evaluators of each of the models that one is compared with; 0 if all get evaluators."""
+
+    def ended(self, looks: int, evaluators: int) -> "ActualPlan":
+        return replace(super().ended(looks, evaluators), others=self.others)
 
     @property
     def most(self) -> int:
-        return self.planned
+        return self.planned or super().most
+
+    @property
+    def fractions(self) -> np.ndarray:
+        if not self.others:
+            return super().fractions
+        information = 1 / (1 / np.array(self.looks) + 1 / self.others)
+        return np.asarray(information / information[-1])
 
     @property
     def spent_at(self) -> np.ndarray:
+        if not self.planned:
+            return super().spent_at
         return np.array([*np.array(self.looks[:-1]) / self.planned, 1.0])

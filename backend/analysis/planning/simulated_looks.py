@@ -15,7 +15,7 @@ from backend.analysis.planning.plan import UNITS, shows_all
 from backend.analysis.planning.power import at_difference, at_score, other_score
 from backend.analysis.planning.spread import Spread
 from backend.experiment.judgments import method_named
-from backend.experiment.planned_looks import EQUAL_WITHIN, FUTILITY, HALF_WIDTH, RANKS
+from backend.experiment.planned_looks import EQUAL_WITHIN, FEWER, FUTILITY, HALF_WIDTH, RANKS
 from backend.foundation.errors import InvalidInput
 
 _STEPS = 12
@@ -112,7 +112,8 @@ def _assumptions(
     if plan.aim.kind == HALF_WIDTH:
         yield (
             f"reached: all intervals are at most {plan.aim.number:g} {units} to a side; each model stops "
-            "when its own is, and each look has the usual interval"
+            f"when its own is (before the last look, when it would be with {FEWER} evaluators less), and "
+            "each look has the usual interval"
         )
         return
     nominal = ", ".join(f"{error:.4f}" for error in errors)

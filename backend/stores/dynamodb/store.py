@@ -549,7 +549,7 @@ class DynamoStore:
         return self._studies.get(study) or self.study(study, even_deleted=True)
 
     def _counters(self, study: Study, simulated: bool) -> Counters:
-        wanted = None if simulated else study.sessions_a_condition
+        wanted = None if simulated else study.most_a_condition
         return Counters(self._calls, study.name, wanted, simulated)
 
     def _counters_of(self, head: Head) -> Counters:

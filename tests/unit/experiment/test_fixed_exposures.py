@@ -193,7 +193,9 @@ def test_a_full_study_says_of_what():
     of = study("50,100", exposure_design="between")
 
     with pytest.raises(Conflict, match="every exposure of every model has its 1 evaluators"):
-        sampling.choose_condition({c.name: 1 for c in of.conditions}, of.conditions, 1, Random(1))
+        sampling.choose_condition(
+            {c.name: 1 for c in of.conditions}, of.conditions, dict.fromkeys(of.wanted, 1), Random(1)
+        )
 
 
 def test_too_few_fakes_for_the_exposures_are_told_with_the_way_out():

@@ -203,4 +203,4 @@ def test_the_settings_that_are_advised_are_accepted():
 
 def test_a_full_mixed_study_says_that_groups_are_full():
     with pytest.raises(Exception, match="every group of models has its 2 evaluators"):
-        sampling.choose_condition({"a, b": 2}, (Condition(("a", "b")),), 2, Random(1))
+        sampling.choose_condition({"a, b": 2}, (Condition(("a", "b")),), {"a, b": 2}, Random(1))

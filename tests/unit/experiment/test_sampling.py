@@ -168,25 +168,30 @@ def test_conditions_are_models_or_each_class_of_each_model():
 A, B, C = Condition(("a",)), Condition(("b",)), Condition(("c",))
 
 
+def of_each(count, *conditions):
+    return {condition.name: count for condition in conditions}
+
+
 def test_a_session_goes_to_the_condition_that_is_furthest_behind():
-    chosen = sampling.choose_condition({"a": 3, "b": 1, "c": 2}, (A, B, C), 30, Random(1))
+    chosen = sampling.choose_condition({"a": 3, "b": 1, "c": 2}, (A, B, C), of_each(30, A, B, C), Random(1))
     by_class = tuple(Condition(("a",), class_) for class_ in ("cat", "dog"))
 
     assert chosen == B
-    assert sampling.choose_condition({"a/cat": 1, "a": 9}, by_class, 30, Random(1)) == by_class[1]
+    taken, wanted = {"a/cat": 1, "a": 9}, of_each(30, *by_class)
+    assert sampling.choose_condition(taken, by_class, wanted, Random(1)) == by_class[1]
 
 
 def test_ties_between_conditions_fall_to_either():
-    chosen = {sampling.choose_condition({}, (A, B), 30, Random(seed)) for seed in range(20)}
+    chosen = {sampling.choose_condition({}, (A, B), of_each(30, A, B), Random(seed)) for seed in range(20)}
 
     assert chosen == {A, B}
 
 
 def test_a_full_study_takes_nobody():
     with pytest.raises(Conflict, match="every model has its 2 evaluators"):
-        sampling.choose_condition({"a": 2, "b": 2}, (A, B), 2, Random(1))
+        sampling.choose_condition({"a": 2, "b": 2}, (A, B), of_each(2, A, B), Random(1))
     with pytest.raises(Conflict, match="every class of every model has its 1 evaluators"):
-        sampling.choose_condition({"a/cat": 1}, (Condition(("a",), "cat"),), 1, Random(1))
+        sampling.choose_condition({"a/cat": 1}, (Condition(("a",), "cat"),), {"a/cat": 1}, Random(1))
 
 
 def test_a_pool_that_is_too_small_is_named_with_what_it_lacks():

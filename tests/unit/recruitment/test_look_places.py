@@ -8,7 +8,7 @@ import pytest
 
 from backend.foundation.errors import InvalidInput
 from backend.payment.payer import Payer
-from backend.recruitment import recruit
+from backend.recruitment import approved_sessions, recruit
 from backend.recruitment.plan import plan
 from backend.recruitment.sync import reconcile
 from backend.responses.study_looks import decide
@@ -17,14 +17,19 @@ from tests import prolific
 from tests.prolific import Books, Clock
 
 from .. import sample_studies as studies
-from ..killed import killed_at_each_write
+from ..killed import killed_at_each_step
 from ..payment.test_payer_http import panel_at
+from ..test_newcomer_looks import joined
 
 SETTINGS = {
     "looks": "5,10,15", "images": 8, "base_usd_cents": 200, "bonus_usd_cents": 2, "minutes": 10,
     "exclude_faster_ms": 100,
 }  # fmt: skip
 FEE = Fraction(428, 1000)
+PANEL_CALLS = {
+    "approve", "change", "link", "pay_bonuses", "propose_bonuses", "set_places", "state", "submission",
+    "submissions",
+}  # fmt: skip
 
 
 class Run:
@@ -63,15 +68,28 @@ class Run:
         self.books.clock.advance(minutes=2)
         self.world.clock.move(minutes=2)
         for run in (self._sync, self._decide, self._sync, self._sync):
-            for _ in killed_at_each_write(self.world.store, run):
+            for _ in killed_at_each_step(self.world.store, self.panel, PANEL_CALLS, run):
                 self.check()
             self.check()
 
-    def _sync(self, store):
-        reconcile(store, self.panel, self.current(), self.at())
+    def _sync(self, store, panel):
+        reconcile(store, panel, self.current(), self.at())
 
-    def _decide(self, store):
+    def _decide(self, store, _):
         decide(store, self.current(), self.at())
+
+    def _pay(self, store, panel):
+        Payer(store, self.study, panel, self.id, self.books.clock, new_id=self.books.new_id).run()
+
+    def pay(self):
+        """Have everybody paid by a payer that is killed at every step, and is run again some time later."""
+        kills = 0
+        for _ in range(4):
+            for _ in killed_at_each_step(self.world.store, self.panel, PANEL_CALLS, self._pay):
+                kills += 1
+                self.books.clock.advance(minutes=20)
+            self.books.clock.advance(hours=8)
+        assert kills > 2 * len(self.people)
 
     def check(self):
         """Check that no more places are open than are wanted until the next look."""
@@ -114,10 +132,7 @@ def test_a_study_stops_at_its_look_with_no_place_too_many_and_everybody_paid_onc
         "stop",
     ]
     assert (run.is_open(), run.places[-1], len(run.people)) == (False, 21, 21)
-    for _ in range(4):
-        payer = Payer(run.world.store, run.study, run.panel, run.id, run.books.clock, new_id=run.books.new_id)
-        payer.run()
-        run.books.clock.advance(hours=8)
+    run.pay()
     lines = [(line.submission, line.kind, line.cents) for line in run.books.account()]
     assert sorted(lines) == sorted(
         [(place, "reward", 200) for place in run.people]
@@ -134,3 +149,33 @@ def test_a_recruitment_reserves_money_until_the_last_look_and_opens_places_until
     assert wanted.lines()[0] == "places: 10 until the next planned look, 30 until the last"
     with pytest.raises(InvalidInput, match="wants at most 20 slots until its next planned look, not 25"):
         recruit.grow(run.world.store, run.panel, run.study, 25)
+
+
+@pytest.mark.slow("fifteen people over HTTP")
+def test_places_for_a_newcomer_are_a_decision_and_are_opened_up_to_its_next_look(run):
+    errors = {"gan": [0, 1], "vae": [7, 8], "wae": [0, 1]}
+    while run.is_open():
+        run.take_part(errors)
+    run.pass_time()
+    assert run.current().has_stopped
+    run.world.pools.setdefault("faces", [])
+    approved_sessions.keep(run.world.store, run.current())
+    joined(run.world, "wae")
+    run.pass_time()
+    assert (run.places[-1], run.is_open()) == (10, False)
+    assert approved_sessions.more_places(run.world.store, run.current()) == (10, 15)
+    with pytest.raises(InvalidInput, match="wants at most 15 slots until its next planned look, not 16"):
+        recruit.grow(run.world.store, run.panel, run.current(), 16)
+
+    recruit.grow(run.world.store, run.panel, run.current(), 15)
+    while run.is_open():
+        run.take_part(errors)
+    run.pass_time()
+
+    assert (run.current().newcomer_looks, run.places[-1], run.is_open()) == ((1,), 20, True)
+    while run.is_open():
+        run.take_part(errors)
+    run.pass_time()
+    assert (run.current().newcomer_looks, run.places[-1]) == ((2,), 25)
+    assert len(run.people) == 20
+    assert plan(run.current()).most_places == 25
