@@ -8,9 +8,11 @@ later (DNS rebinding). Redirects are not followed. One deadline holds from the c
 import http.client
 import os
 import ssl
+from contextlib import suppress
 from ipaddress import IPv6Address, ip_address, ip_network
 from urllib.parse import urlsplit
 
+from backend.foundation.addresses import host_of, reach_of
 from backend.foundation.exchange_deadline import Deadline, Resolve, TooLong, resolved, whole_body
 from backend.foundation.own_addresses import own_addresses
 
@@ -74,13 +76,14 @@ def fetched(
 
 
 def check_public(url: str, resolve: Resolve | None = None) -> None:
-    """Raise NotPublic if an address leads into this network; a name that does not resolve may later."""
-    try:
+    """Raise if an address leads into this network; a name that does not resolve may later.
+
+    Raises:
+        NotPublic: it leads into this network, or its name is one that only a network of its own knows.
+        ValueError: no server can have this address.
+    """
+    with suppress(OSError):
         _address(url, resolve, False, _RESOLVED_WITHIN_S)
-    except NotPublic:
-        raise
-    except (OSError, ValueError):
-        return
 
 
 def _body(reply: http.client.HTTPResponse, host: str, most_bytes: int) -> bytes:
@@ -96,18 +99,22 @@ def _address(
     url: str, resolve: Resolve | None, is_trusted: bool, seconds: float
 ) -> tuple[str, tuple[str, int]]:
     """Return the host of a URL, and the address and port to connect to."""
-    parts = urlsplit(url)
-    host = parts.hostname or ""
+    parts, host = urlsplit(url), str(host_of(url))
     port = parts.port or (443 if parts.scheme == "https" else 80)
-    addresses = resolved(host, port, seconds, resolve)
     may_be_private = is_trusted or host in _private_hosts()
+    if not may_be_private and reach_of(url) != "internet":
+        raise _not_public(host)
+    addresses = resolved(host, port, seconds, resolve)
     inside = [] if may_be_private else [address for address in addresses if not _is_public(address)]
     if inside:
-        raise NotPublic(
-            f"{host} has the address {inside[0]}, which is not public; if it is yours, have the operator of "
-            f"the server name it in {PRIVATE_HOSTS}"
-        )
+        raise _not_public(f"{host} has the address {inside[0]}, which")
     return host, (addresses[0], port)
+
+
+def _not_public(what: str) -> NotPublic:
+    return NotPublic(
+        f"{what} is not public; if it is yours, have the operator of the server name it in {PRIVATE_HOSTS}"
+    )
 
 
 def _is_public(text: str) -> bool:

@@ -18,7 +18,7 @@ from backend.experiment.panel import Signature
 from backend.foundation.errors import InvalidInput, NotAllowed, Unavailable
 from backend.foundation.frozen import dataclass
 from backend.foundation.optional_packages import check
-from backend.foundation.public_fetch import NotPublic, check_public, fetched
+from backend.foundation.public_fetch import check_public, fetched
 
 _ALGORITHMS = {"RSA": "RS256", "EC": "ES256"}
 """The algorithm that each type of key may verify."""
@@ -180,7 +180,7 @@ def check_posted(signature: Signature) -> None:
     try:
         if not signature.keys.startswith("{"):
             check_public(signature.keys)
-    except NotPublic as error:
+    except ValueError as error:
         raise InvalidInput(f"signature.keys: {error}", keys=("signature", "keys")) from None
 
 

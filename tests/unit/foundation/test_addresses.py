@@ -2,7 +2,7 @@
 
 import pytest
 
-from backend.foundation.addresses import origin_of, parse_public, reach_of, study_page
+from backend.foundation.addresses import host_of, origin_of, parse_public, reach_of, study_page
 from backend.foundation.errors import InvalidInput
 
 
@@ -22,10 +22,50 @@ from backend.foundation.errors import InvalidInput
         ("http://8.8.8.8:8000", "internet"),
         ("https://study.lab.edu", "internet"),
         ("https://127.0.0.1.example", "internet"),
+        ("http://localhost.", "this_computer"),
+        ("http://127.0.0.1.", "this_computer"),
+        ("http://0x7f.1:80", "this_computer"),
+        ("http://192.168.1", "network"),
+        ("http://lab-computer.local.", "network"),
+        ("http://[fe80::1%25eth0]", "network"),
+        ("http://8.8.8.8.", "internet"),
+        ("https://bücher.example", "internet"),
     ],
 )
 def test_an_address_says_from_where_it_is_reached(base, expected):
     assert reach_of(base) == expected
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [  # the tests of the URL standard (web-platform-tests, url/resources/urltestdata.json) have these
+        ("192.168.0.1.", "192.168.0.1"),
+        ("192.0x00A80001", "192.168.0.1"),
+        ("0300.168.0xF0", "192.168.0.240"),
+        ("\uff11\uff19\uff12\uff0e168\u30020\uff611", "192.168.0.1"),
+        ("\uff27\uff4f.com", "go.com"),
+        ("0", "0.0.0.0"),
+        ("4294967295", "255.255.255.255"),
+        ("ⓛocalhost", "localhost"),
+        ("example.com.", "example.com"),
+        ("faß.example", "fass.example"),
+    ],
+)
+def test_a_host_is_read_as_browsers_read_it(host, expected):
+    assert str(host_of(f"https://{host}:8443/keys")) == expected
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "192.168.0.1..", "256.1.1.1", "1.2.3.4.5", "4294967296", "0x100000000", "08.1.1.1", "foo.0x4",
+        "%31%32%37.0.0.1", "loc%61lhost", "192.168.0.1%2e", "a..b", "-a.example", "", ".", "[::1%]",
+        "a" * 64, "a-.example", "a.b.09",
+    ],
+)  # fmt: skip
+def test_what_no_host_can_be_called_is_refused(host):
+    with pytest.raises(ValueError, match=r"host|address|Address|IPv"):
+        host_of(f"https://{host}/keys")
 
 
 def test_a_public_address_may_have_a_path_and_loses_its_last_slash():

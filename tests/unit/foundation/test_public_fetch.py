@@ -148,6 +148,23 @@ def test_a_name_that_does_not_resolve_yet_may_be_stored_and_one_that_leads_insid
 
 
 @pytest.mark.parametrize(
+    "host",
+    [
+        "192.168.0.1.", "127.0.0.1.", "\uff11\uff12\uff17\uff0e\uff11", "0251.0376.0251.0376",
+        "2852039166.", "192%2e168%2e0%2e1", "loc%61lhost", "[fe80::1%25eth0]", "[::1%25lo]", "router",
+        "metadata.google.internal.", "printer.local", "localhost..", "256.0.0.1", "ip6-localhost",
+        "10.0.0.1:\u0664\u0664\u0663", "faces.localhost.",
+    ],
+)  # fmt: skip
+def test_what_leads_inside_however_it_is_written_or_nowhere_is_refused_before_it_is_stored(host):
+    def unknown(*_, **__):
+        raise socket.gaierror("Name or service not known")
+
+    with pytest.raises(ValueError, match=r"not public|no name of a host|no IPv4|Port"):
+        check_public(f"https://{host}/jwks.json", unknown)
+
+
+@pytest.mark.parametrize(
     ("sent", "why"),
     [
         (b"HTTP/1.1 302 Found\r\nLocation: /other\r\n\r\n", "status 302"),
