@@ -25,7 +25,7 @@ _WAIT_S = {"sqlite": 1.0, "dynamodb": 5.0}
 @option("--beside", "The server with which to end.", int, "PID", hidden=True)
 def work(setup: Setup, until_idle: bool, url: str | None, place: str | None, beside: int | None) -> None:
     """Do jobs, such as making studies from uploads; `openhype serve` starts a worker by itself."""
-    from backend.foundation.child_processes import lower_priority
+    from backend.foundation.child_processes import bound_memory, lower_priority
     from backend.jobs import worker_process as process
     from backend.jobs.worker import Worker
     from backend.web.server import log_times
@@ -35,6 +35,7 @@ def work(setup: Setup, until_idle: bool, url: str | None, place: str | None, bes
         if not until_idle:
             process.interrupt_once()
             lower_priority()
+            bound_memory()
             log_times()
         worker = Worker(
             setup.store,

@@ -24,7 +24,7 @@ from flask import Response, send_file
 
 from backend.experiment.records import Study
 from backend.foundation import errors
-from backend.foundation.child_processes import environment_of_child, lower_priority
+from backend.foundation.child_processes import bound_memory, environment_of_child, lower_priority
 from backend.foundation.errors import Conflict, OpenhypeError, Unavailable
 from backend.foundation.timestamps import stamp
 from backend.jobs import queue, work, worker_process
@@ -226,6 +226,7 @@ def main() -> None:
     url, root, server = sys.argv[1:]
     worker_process.interrupt_once()
     lower_priority()
+    bound_memory()
     from backend.stores.opening import open_store
 
     data = DataDir(Path(root))
