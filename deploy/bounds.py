@@ -34,7 +34,7 @@ class Setting:
     name: str
     parameter: str
     role: str
-    """Which stack has it: that of data, of the service, or of the budget."""
+    """Which stack has it: that of data, of the service, or of what is in us-east-1."""
     pattern: str
     example: str
     text: str

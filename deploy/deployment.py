@@ -1,6 +1,6 @@
 """`openhype deploy`: check, plan, apply, and remove a deployment.
 
-It consists of two stacks (`data.yaml`, `service.yaml`), a third in us-east-1 if there is a budget
+It consists of two stacks (`data.yaml`, `service.yaml`), a third in us-east-1 if somebody gets its mails
 (`budget.yaml`), a secure parameter with the keys, and packages and page in the bucket. Each step first reads
 the current state, so that repeating it changes nothing.
 """
@@ -37,9 +37,9 @@ _DELETED_AT_ONCE = 1000  # most keys of a DeleteObjects
 
 _NAME = re.compile(r"[A-Za-z](?:[A-Za-z0-9-]{0,38}[A-Za-z0-9])?")
 _DATA, _BUDGET = "-data", "-budget"
-"""Suffixes of the names of the stacks that hold table and bucket, and the budget."""
+"""Suffixes of the names of the stacks that hold table and bucket, and what `budget.yaml` has."""
 _BUDGET_REGION = "us-east-1"
-"""Where the budget's stack is: most other regions do not have this type of resource."""
+"""Where CloudFront's metrics are; and most other regions do not have budgets."""
 REGIONS = frozenset(
     (
         "af-south-1", "ap-east-1", "ap-northeast-1", "ap-northeast-2", "ap-northeast-3", "ap-south-1",
@@ -172,8 +172,8 @@ class Deployment:
             *self._package_changes(packages, outputs.get("Bucket")),
             *self._old_packages_change(packages, outputs.get("Bucket")),
             self._page_change(outputs.get("Bucket")),
-            *self._budget_changes(parameters),
             *self._service.plan(self._parameters(packages, outputs, parameters)),
+            *self._budget_changes(parameters),
         ]
 
     def apply(self, packages: Mapping[str, Package], report: Report) -> dict[str, str]:
@@ -190,12 +190,12 @@ class Deployment:
                 self._s3.upload_file(str(package.path), outputs["Bucket"], _package_key(package))
         place = _public(outputs["Bucket"])
         page.upload_page(place, client=self._s3)
-        self._apply_budget(parameters)
         report("functions and distribution (some minutes) …")
         self._service.apply(self._parameters(packages, outputs, parameters))
         # Once more, now that the address of a new distribution is known.
         self._service.apply(self._parameters(packages, outputs, parameters))
         self._stored.apply(self._data_parameters(parameters))
+        self._apply_budget(parameters)
         if self._removes_panel:
             self._remove_panel()
         # Only now: an update that fails is rolled back to the previous packages.
@@ -268,15 +268,20 @@ class Deployment:
         return {**bounds.of_stack(parameters, DATA), "Origins": ",".join(sorted(filter(None, origins)))}
 
     def _budget_changes(self, parameters: Mapping[str, str]) -> list[Change]:
-        budget = bounds.of_stack(parameters, BUDGET)
-        return self._budget.plan(budget) if budget["MonthlyBudget"] else self._budget.planned_removal()
+        budget = self._budget_parameters(parameters)
+        return self._budget.plan(budget) if budget["AlarmMail"] else self._budget.planned_removal()
 
     def _apply_budget(self, parameters: Mapping[str, str]) -> None:
-        budget = bounds.of_stack(parameters, BUDGET)
-        if budget["MonthlyBudget"]:
+        budget = self._budget_parameters(parameters)
+        if budget["AlarmMail"]:
             self._budget.apply(budget)
         else:
             self._budget.remove()
+
+    def _budget_parameters(self, parameters: Mapping[str, str]) -> dict[str, str]:
+        """Return the parameters of what sends mails from us-east-1, with the distribution that it watches."""
+        distribution = self._service.outputs().get("Distribution", "")
+        return {**bounds.of_stack(parameters, BUDGET), "Distribution": distribution}
 
     def _parameters(
         self, packages: Mapping[str, Package], outputs: Mapping[str, str], parameters: Mapping[str, str]

@@ -13,7 +13,7 @@ from backend.foundation.errors import Conflict, StoreFailed
 
 OWNER_TAG, _ROLE_TAG = "openhype", "openhype-role"
 DATA, SERVICE, BUDGET = "data", "service", "budget"
-"""Roles of a stack: table and bucket; functions and distribution; the budget."""
+"""Roles of a stack: table and bucket; functions and distribution; the budget and CloudFront's alarm."""
 _CAPABILITIES = ["CAPABILITY_IAM"]
 _NO_UPDATES = "No updates"
 _NEVER_WORKED = (
@@ -35,6 +35,7 @@ _CONDITIONS = {
     "HasPanel": ("PanelPackage",),
     "HasAlarms": ("AlarmMail",),
     "HasPanelAlarms": ("AlarmMail", "PanelPackage"),
+    "HasBudget": ("MonthlyBudget",),
 }
 """The templates' conditions, by name: the parameters that must not be empty."""
 

@@ -1,7 +1,7 @@
 """The CloudFormation templates `data.yaml`, `service.yaml` and `budget.yaml`, which are sent unchanged.
 
 Data and service are two stacks so that the service can be removed and recreated without the loss of studies,
-responses and stimuli; the budget is a third, in another region.
+responses and stimuli; the budget and CloudFront's alarm are a third, in us-east-1.
 """
 
 from pathlib import Path

@@ -37,8 +37,8 @@ _OPENING_CALLS = _OPENING_READS + _COUNTS + 5
 _CLOSING_CALLS = 3
 """Read the responses, store them packed, and close the session's count."""
 
-_ALARMS, _ALARMS_OF_PANEL = 9, 2
-"""Alarms in `service.yaml`, and those of the function `panel`; a test counts them."""
+_ALARMS, _ALARMS_OF_PANEL = 10, 2
+"""Alarms in `service.yaml` and `budget.yaml`, and those of the function `panel`; a test counts them."""
 REQUESTS_A_SECOND = 10
 """Requests that Lambda lets in for each unit of concurrency, however short they are.
 

@@ -101,8 +101,8 @@ def test_each_setting_reaches_its_resource():
         assert reserved == {"Ref": f"{stage}Concurrency"}
     assert distribution["ViewerCertificate"]["MinimumProtocolVersion"] == "TLSv1.2_2021"
     assert (distribution["Aliases"], distribution["WebACLId"]) == ([{"Ref": "Domain"}], {"Ref": "WebAcl"})
-    mails = json.dumps(aws.template("budget")["Resources"])
-    assert mails.count('"AlarmMail"') == 3
+    mails = json.dumps(aws.template("budget", HasBudget=True)["Resources"])
+    assert mails.count('"AlarmMail"') == 4
     held = ("HasMaxWrites", "HasMaxReads", "HasWarmWrites", "HasWarmReads", "IsWarm")
     table = aws.template("data", **dict.fromkeys(held, True))["Resources"]["Table"]["Properties"]
     assert table["WarmThroughput"] == {
@@ -174,13 +174,14 @@ def test_a_setting_that_needs_another_is_refused_alone(cloud, tmp_path, packages
 
 
 BUDGET = {"MonthlyBudget": "5", "AlarmMail": "a@b.c"}
+STORED = {**BUDGET, "Distribution": ""}
 
 
 def with_a_budget(name):
     """Return a template; in that of the budget there is what moto knows in its place."""
     if name != "budget":
         return known_to_moto(name)
-    parameters = {name: {"Type": "String"} for name in BUDGET}
+    parameters = {name: {"Type": "String"} for name in STORED}
     template = {"Parameters": parameters, "Resources": {"Budget": {"Type": "AWS::SNS::Topic"}}}
     return yaml.safe_dump(template, sort_keys=False)
 
@@ -195,18 +196,22 @@ def budgets():
 
 
 @pytest.mark.slow("applies stacks to moto")
-def test_a_budget_is_a_stack_of_its_own_where_aws_has_budgets(cloud, tmp_path, packages):
+def test_what_sends_mails_of_cloudfront_and_the_budget_is_a_stack_of_its_own_in_us_east_1(
+    cloud, tmp_path, packages
+):
     def with_budget(**settings):
         return Deployment(NAME, DataDir(tmp_path), boto3.Session(), with_a_budget, settings=settings)
 
     with_budget().apply(packages, report=str)
     assert budgets() is None
+    with_budget(AlarmMail="a@b.c").apply(packages, report=str)
+    assert budgets() == {**STORED, "MonthlyBudget": ""}
     with_budget(**BUDGET).apply(packages, report=str)
-    assert budgets() == BUDGET
+    assert budgets() == STORED
     assert verbs(with_budget().plan(packages)) == {"leave"}
     with_budget(AlarmMail="c@d.e").apply(packages, report=str)
-    assert budgets() == {**BUDGET, "AlarmMail": "c@d.e"}
-    gone = with_budget(MonthlyBudget="")
+    assert budgets() == {**STORED, "AlarmMail": "c@d.e"}
+    gone = with_budget(MonthlyBudget="", AlarmMail="")
     assert any(change.verb == "remove" and "-budget: " in change.what for change in gone.plan(packages))
     gone.apply(packages, report=str)
     assert budgets() is None
@@ -239,7 +244,7 @@ def test_the_budget_of_a_service_that_had_it_moves_to_its_own_stack(cloud, tmp_p
     before = stored()
     Deployment(NAME, DataDir(tmp_path), boto3.Session(), with_a_budget).apply(packages, report=str)
 
-    assert budgets() == BUDGET
+    assert budgets() == STORED
     assert stored() == before
 
 

@@ -416,8 +416,12 @@ def test_the_bucket_is_private_and_packages_lie_outside_of_what_is_served():
 
 
 def alarms(**conditions):
-    """Return the properties of the template's alarms by function and metric."""
-    resources = aws.template("service", **conditions)["Resources"].values()
+    """Return the properties of the templates' alarms by what they watch and metric."""
+    resources = [
+        part
+        for name in ("service", "budget")
+        for part in aws.template(name, **conditions)["Resources"].values()
+    ]
     found = [part["Properties"] for part in resources if part["Type"] == "AWS::CloudWatch::Alarm"]
     return {(one["Dimensions"][0]["Value"]["Ref"], one["MetricName"]): one for one in found}
 
@@ -425,7 +429,7 @@ def alarms(**conditions):
 def test_with_an_address_each_function_has_alarms_that_reach_it():
     with_panel = alarms(has_panel=True, HasAlarms=True, HasPanelAlarms=True)
 
-    assert not alarms(has_panel=True)
+    assert {one for one, _ in alarms(has_panel=True)} == {"Distribution"}  # whose stack needs an address
     watched = {name: {metric for one, metric in with_panel if one == f"{name}Function"} for name in FUNCTIONS}
     assert watched == {
         "Api": {"Errors", "Throttles", "Url5xxCount", "Duration"},
@@ -433,9 +437,31 @@ def test_with_an_address_each_function_has_alarms_that_reach_it():
         "Work": {"Errors", "Invocations"},
         "Panel": {"Errors", "Invocations"},
     }
-    topic = aws.template("service", HasAlarms=True)["Resources"]["AlarmSubscription"]["Properties"]
-    assert (topic["Endpoint"], topic["TopicArn"]) == ({"Ref": "AlarmMail"}, {"Ref": "AlarmTopic"})
+    for template_name in ("service", "budget"):
+        topic = aws.template(template_name, HasAlarms=True)["Resources"]["AlarmSubscription"]["Properties"]
+        assert (topic["Endpoint"], topic["TopicArn"]) == ({"Ref": "AlarmMail"}, {"Ref": "AlarmTopic"})
     assert all(alarm["AlarmActions"] == [{"Ref": "AlarmTopic"}] for alarm in with_panel.values())
+
+
+def test_cloudfronts_errors_are_watched_where_its_metrics_are():
+    """Developer guide of CloudFront, "Types of metrics": us-east-1, by distribution and the region Global."""
+    alarm = alarms()["Distribution", "5xxErrorRate"]
+
+    assert alarm["Namespace"] == "AWS/CloudFront"
+    assert alarm["Dimensions"][1] == {"Name": "Region", "Value": "Global"}
+    assert "Distribution" in SERVICE["Outputs"]
+    assert REGIONS_OF["budget"] == ["us-east-1"]
+
+
+def test_one_who_waits_for_a_file_raises_no_alarm():
+    """The longest takes two minutes for 1,000 evaluators, and each time it is asked for is a 503."""
+    refusals, of_distribution = (
+        alarms(HasAlarms=True)["ScoreFunction", "Url5xxCount"],
+        alarms()["Distribution", "5xxErrorRate"],
+    )
+
+    assert refusals["EvaluationPeriods"] * refusals["Period"] >= 900
+    assert of_distribution["DatapointsToAlarm"] * of_distribution["Period"] >= 600
 
 
 def test_the_price_of_alarms_is_that_of_the_template():
