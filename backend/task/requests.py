@@ -4,6 +4,7 @@ Nothing past this module meets a wrong type, a NaN, or an overlong text.
 """
 
 import json
+import math
 import re
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, overload
 
@@ -17,7 +18,7 @@ from backend.experiment.records import Interaction, Timing
 from backend.experiment.response_columns import FACTS, Kind
 from backend.experiment.session import Posted
 from backend.foundation.conversion import converted, named
-from backend.foundation.errors import InvalidInput
+from backend.foundation.errors import InvalidInput, brief
 
 T = TypeVar("T")
 TOKEN = "X-Openhype-Token"
@@ -221,11 +222,11 @@ def parse_object(body: bytes, allows_lines: bool = False) -> dict[str, Any]:
         allows_lines: whether texts may have several lines.
 
     Raises:
-        InvalidInput: not JSON, not an object, a number that is not valid JSON (NaN, Infinity), or a text
-            that cannot be stored or printed.
+        InvalidInput: not JSON, not an object, a number that is not valid JSON (NaN, Infinity) or larger than
+            any that can be stored, or a text that cannot be stored or printed.
     """
     try:
-        data = json.loads(body, parse_constant=_no_constant, parse_int=_whole_number)
+        data = json.loads(body, parse_constant=_no_constant, parse_int=_whole_number, parse_float=_finite)
     except (ValueError, RecursionError):
         raise InvalidInput("the body must be a JSON object in UTF-8; it could not be read as JSON") from None
     if not isinstance(data, dict):
@@ -309,11 +310,18 @@ def check_texts(value: Any, unprintable: re.Pattern[str] = _UNPRINTABLE) -> None
 
 
 def _whole_number(digits: str) -> float:
-    """Parse an integer; one beyond any clock or counter becomes a float, infinite if need be.
+    """Parse an integer; one beyond any clock or counter becomes a float.
 
     Python's integers are unbounded, and fail if one of hundreds of digits meets a float.
     """
-    return int(digits) if len(digits) <= _DIGITS_OF_WHOLE else float(digits)
+    return int(digits) if len(digits) <= _DIGITS_OF_WHOLE else _finite(digits)
+
+
+def _finite(digits: str) -> float:
+    """Parse a number; one beyond all floats would be infinite, which JSON cannot store again."""
+    if math.isinf(number := float(digits)):
+        raise InvalidInput(f"numbers must be between -{_MAX_FLOAT} and {_MAX_FLOAT}, not {brief(digits)}")
+    return number
 
 
 def _no_constant(name: str) -> None:

@@ -219,7 +219,7 @@ class RerunSchedule(TypedDict):
 class ReplicationWish(Struct):
     others: Annotated[list[Annotated[str, Meta(max_length=300)]], Meta(min_length=1, max_length=19)]
     """The other runs, as names of studies in their order after this one."""
-    margin: Annotated[float, Meta(gt=0)] | None = None
+    margin: Positive | None = None
     """Difference from which on scores count as changed, in their unit; null: 5 percentage points."""
     level: Share = 0.95
     simulated: bool = False

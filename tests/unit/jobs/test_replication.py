@@ -51,6 +51,14 @@ def test_a_study_is_made_again_and_its_runs_are_compared(me):
     assert (real.state, "no finished session" in real.reason) == ("failed", True)
 
 
+def test_a_margin_that_no_score_can_exceed_is_refused(me):
+    for margin in ("1e999", "1e308", "0", "-1", "NaN"):
+        text = f'{{"others": ["faces"], "margin": {margin}}}'
+        headers = {**me.headers, "Content-Type": "application/json"}
+        reply = me.world.http.post("/api/studies/faces/replicate", data=text, headers=headers)
+        assert (reply.status_code, reply.json["error"]["code"]) == (400, "invalid")
+
+
 def test_a_killed_run_of_the_job_finds_the_study_that_it_made(me):
     ordered = me.post("studies/faces/rerun", {"name": "june"}, 202)
     made = me.done(ordered["job"])
