@@ -7,7 +7,7 @@ to the next, as to any other study of the store (`task/eligibility.py`).
 """
 
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -106,12 +106,12 @@ def _again(study: Study, name: str, created_at: str) -> Study:
     )
 
 
-def free_name(store: Store, name: str) -> str:
-    """Return the name with the first number, from 2 on, that no study has."""
+def free_name(store: Store, name: str, ordered: Collection[str | None] = ()) -> str:
+    """Return the name with the first number, from 2 on, that no study has, nor one that is `ordered`."""
     number = 2
-    while _is_taken(store, f"{name[:_LONGEST_NAME]}-{number}"):
+    while (free := f"{name[:_LONGEST_NAME]}-{number}") in ordered or _is_taken(store, free):
         number += 1
-    return f"{name[:_LONGEST_NAME]}-{number}"
+    return free
 
 
 def _is_taken(store: Store, name: str) -> bool:

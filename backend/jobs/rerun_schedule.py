@@ -2,8 +2,9 @@
 
 A schedule is an entry of the store under the study's name. The worker looks once an hour, on AWS at each of
 its invocations, which runs are due, and enqueues the job `rerun` for each. A period that passed while nothing
-looked is made up for once, not as often as it passed. A new run is made only: recruiting people for it, which
-costs money, is left to a person.
+looked is made up for once, not as often as it passed. A clock that was ahead makes one run too early, and the
+next ones come in time. A new run is made only: recruiting people for it, which costs money, is left to a
+person.
 """
 
 from collections.abc import Mapping
@@ -16,7 +17,7 @@ from backend.administration.rerun import check, free_name
 from backend.experiment.records import Study
 from backend.foundation.errors import NotFound
 from backend.foundation.timestamps import stamp
-from backend.jobs.queue import Job, enqueue
+from backend.jobs.queue import Job, enqueue, open_jobs
 from backend.stores.store import Store
 from backend.stores.updates import update
 
@@ -71,12 +72,15 @@ def enqueue_due(store: Store, now: datetime) -> list[Job]:
             store.erase_entry(BOOK, entry.key)
             continue
         passed = (now - datetime.fromisoformat(facts["since"])) // timedelta(days=facts["days"])
+        if passed < facts["runs"]:  # the clock was ahead when the last one was enqueued
+            update(store, BOOK, entry.key, partial(_noted, passed))
         if passed <= facts["runs"]:
             continue
         of = {"study": entry.key, "created_at": facts["created_at"]}
         # the key holds the period, so that two workers who look at once enqueue one job
         key = f"{entry.key} {facts['created_at']} {facts['since']} {passed}"
-        jobs.append(enqueue(store, "rerun", free_name(store, entry.key), MEMBER, {"of": of}, now, key))
+        name = free_name(store, entry.key, {job.study for job in open_jobs(store)})
+        jobs.append(enqueue(store, "rerun", name, MEMBER, {"of": of}, now, key))
         update(store, BOOK, entry.key, partial(_noted, passed))
     return jobs
 

@@ -36,7 +36,27 @@ def test_a_run_is_due_once_each_period(world, faces):
     assert after(world, 29.9) == []
     assert after(world, 30) == ["faces-2"]
     assert after(world, 59) == []
-    assert after(world, 60) == ["faces-2"]  # nothing has made the first one yet
+    assert after(world, 60) == ["faces-3"]  # nothing has made the first one yet
+
+
+def test_a_clock_that_was_ahead_makes_one_run_too_early_and_the_next_ones_come(world, faces):
+    assert after(world, 3650) == ["faces-2"]
+    assert after(world, 31) == []
+    assert after(world, 60) == ["faces-3"]
+    assert after(world, 59.9) == []  # set back by some minutes
+    assert {job.id for job in enqueue_due(world.store, world.clock() + timedelta(days=60))} <= {
+        job.id for job in queue.open_jobs(world.store)
+    }
+    assert len(queue.open_jobs(world.store)) == 2
+
+
+def test_no_run_is_given_a_name_that_another_order_has(world):
+    """Names are cut to 60 letters before their number, and orders of a person wait as well."""
+    for end in "ab":
+        schedule(world.store, world.add(studies.study("x" * 60 + end)), DAYS, world.clock())
+    queue.enqueue(world.store, "rerun", "x" * 60 + "-2", "ana", {}, world.clock())
+
+    assert sorted(after(world, 30)) == ["x" * 60 + "-3", "x" * 60 + "-4"]
 
 
 def test_periods_in_which_nothing_looked_are_made_up_for_once(world, faces):
