@@ -121,7 +121,7 @@ def test_keys_inside_the_servers_network_are_refused_where_a_study_is_ordered(or
         reply = orders.call("POST", path, orders.faces(panel=panel))
         found = reply.json["error"]
         assert (reply.status_code, found["keys"]) == (400, ["panel", "signature", "keys"])
-        assert "which is not public" in found["message"]
+        assert "is not public" in found["message"]
 
 
 @pytest.mark.parametrize(
