@@ -18,7 +18,7 @@ from backend.experiment.records import Interaction, Timing
 from backend.experiment.response_columns import FACTS, Kind
 from backend.experiment.session import Posted
 from backend.foundation.conversion import converted, named
-from backend.foundation.errors import InvalidInput, brief
+from backend.foundation.errors import InvalidInput
 
 T = TypeVar("T")
 TOKEN = "X-Openhype-Token"
@@ -222,11 +222,11 @@ def parse_object(body: bytes, allows_lines: bool = False) -> dict[str, Any]:
         allows_lines: whether texts may have several lines.
 
     Raises:
-        InvalidInput: not JSON, not an object, a number that is not valid JSON (NaN, Infinity) or larger than
-            any that can be stored, or a text that cannot be stored or printed.
+        InvalidInput: not JSON, not an object, a number that is not valid JSON (NaN, Infinity), or a text
+            that cannot be stored or printed.
     """
     try:
-        data = json.loads(body, parse_constant=_no_constant, parse_int=_whole_number, parse_float=_finite)
+        data = json.loads(body, parse_constant=_no_constant, parse_int=_whole_number)
     except (ValueError, RecursionError):
         raise InvalidInput("the body must be a JSON object in UTF-8; it could not be read as JSON") from None
     if not isinstance(data, dict):
@@ -241,7 +241,10 @@ def parse(body: bytes, declared: type[T]) -> T:
     Raises:
         InvalidInput: names the field, what was expected and what came.
     """
-    return converted(parse_object(body, getattr(declared, "allows_lines", False)), declared)
+    data = parse_object(body, getattr(declared, "allows_lines", False))
+    made = converted(data, declared)
+    _check_finite(data)
+    return made
 
 
 def posted(answer: Any) -> Posted:
@@ -310,18 +313,20 @@ def check_texts(value: Any, unprintable: re.Pattern[str] = _UNPRINTABLE) -> None
 
 
 def _whole_number(digits: str) -> float:
-    """Parse an integer; one beyond any clock or counter becomes a float.
+    """Parse an integer; one beyond any clock or counter becomes a float, infinite if need be.
 
     Python's integers are unbounded, and fail if one of hundreds of digits meets a float.
     """
-    return int(digits) if len(digits) <= _DIGITS_OF_WHOLE else _finite(digits)
+    return int(digits) if len(digits) <= _DIGITS_OF_WHOLE else float(digits)
 
 
-def _finite(digits: str) -> float:
-    """Parse a number; one beyond all floats would be infinite, which JSON cannot store again."""
-    if math.isinf(number := float(digits)):
-        raise InvalidInput(f"numbers must be between -{_MAX_FLOAT} and {_MAX_FLOAT}, not {brief(digits)}")
-    return number
+def _check_finite(value: Any) -> None:
+    """Refuse what no type bounds and is beyond all floats, such as 1e999: JSON cannot store it again."""
+    if isinstance(value, float) and math.isinf(value):
+        raise InvalidInput(f"numbers must be between -{_MAX_FLOAT} and {_MAX_FLOAT}")
+    if isinstance(value, (dict, list)):
+        for each in value.values() if isinstance(value, dict) else value:
+            _check_finite(each)
 
 
 def _no_constant(name: str) -> None:
