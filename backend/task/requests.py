@@ -243,7 +243,7 @@ def parse(body: bytes, declared: type[T]) -> T:
     """
     data = parse_object(body, getattr(declared, "allows_lines", False))
     made = converted(data, declared)
-    _check_finite(data)
+    _check_finite(data, "")
     return made
 
 
@@ -320,13 +320,13 @@ def _whole_number(digits: str) -> float:
     return int(digits) if len(digits) <= _DIGITS_OF_WHOLE else float(digits)
 
 
-def _check_finite(value: Any) -> None:
+def _check_finite(value: Any, path: str) -> None:
     """Refuse what no type bounds and is beyond all floats, such as 1e999: JSON cannot store it again."""
     if isinstance(value, float) and math.isinf(value):
-        raise InvalidInput(f"numbers must be between -{_MAX_FLOAT} and {_MAX_FLOAT}")
+        raise InvalidInput(f"{path} must be from -{_MAX_FLOAT} to {_MAX_FLOAT}")
     if isinstance(value, (dict, list)):
-        for each in value.values() if isinstance(value, dict) else value:
-            _check_finite(each)
+        for name, each in value.items() if isinstance(value, dict) else enumerate(value):
+            _check_finite(each, f"{path}.{name}" if path else f"{name}")
 
 
 def _no_constant(name: str) -> None:
