@@ -208,6 +208,7 @@ class Competitions:
         if entry is None or entry.data["version"].partition(" ")[0] != study.created_at:
             return None
         rows, scores = json.loads(zlib.decompress(base64.b64decode(entry.data["rows"])))
+        rows = [{"look": None, **row} for row in rows]  # kept before there were planned looks
         return Table(rows, scores, entry.data["version"], entry.data["made_at"], entry.data["took_s"])
 
     def _keep(self, study: Study, made: Table) -> None:

@@ -22,10 +22,16 @@ def competition(**changes):
             "ranks": [1, 2], "model": model, "submitter": by, "score": score, "ci": [score - 2, score + 2],
             "evaluators": 30, "submitted_at": day if by else None, "joined_at": None, "judged_from": day,
             "judged_until": day, "tries": 3 if by else None, "cost_usd_cents": 6123,
+            "look": 2 if by else None,
         }
         for model, by, score in MODELS
     ]  # fmt: skip
+    looks = {
+        "looks": [10, 20, 30], "aim": "apart", "digest": "ab" * 32,
+        "ends_when": "all pairs of models differ significantly",
+    }  # fmt: skip
     return {
+        "looks": looks,
         "study": "faces", "title": "Faces <img src=x> 2026", "about": "Faces.\n\n<b>256 px</b>", "since": day,
         "method": "infinity", "method_title": "HYPE-infinity", "score": "Share of pictures judged wrong",
         "unit": "percent", "level": 0.95, "opens_at": None, "closes_at": day, "embargo_until": None,
@@ -37,7 +43,9 @@ def competition(**changes):
 
 @pytest.mark.core
 def test_the_page_is_accessible_and_fits(page):
-    hidden = competition(is_under_embargo=True, embargo_until="2027-01-01T00:00:00.000Z", models=[])
+    hidden = competition(
+        is_under_embargo=True, embargo_until="2027-01-01T00:00:00.000Z", models=[], looks=None
+    )
     for data in (competition(), hidden):
         page.set_content(pages.competition_page(data, NOW, "https://study.example"))
         assert page.locator("a:text-is('Console')").get_attribute("href") == "/console"
