@@ -12,10 +12,12 @@ from typing import Any, TypeVar
 
 from backend.administration.study_spec import StudySpec
 from backend.experiment import sampling, unscored
+from backend.experiment.groups.follow_ups import NONE
 from backend.experiment.judgment import Judgment, pictures_of
-from backend.experiment.judgments import judgment_of
+from backend.experiment.judgments import METHODS, judgment_of
 from backend.experiment.protocol import Protocol
-from backend.experiment.records import Stimulus, Study
+from backend.experiment.records import CLIPS, Stimulus, Study
+from backend.experiment.setting_errors import invalid_setting
 from backend.foundation.errors import InvalidInput, together
 from backend.stimuli.media import MEDIA
 from backend.stimuli.medium import Intake
@@ -53,7 +55,12 @@ class Draft:
     def of(
         cls, spec: StudySpec, protocol: Protocol, created_at: str = "", notes: Sequence[str] = ()
     ) -> "Draft":
-        """Return the draft of a specification, without pictures."""
+        """Return the draft of a specification, without pictures.
+
+        Raises:
+            InvalidInput: its folders hold clips, which its method, or a setting, does not go with.
+        """
+        medium = _medium(spec, protocol)
         study = Study(
             name=spec.name,
             kind=spec.kind,
@@ -64,6 +71,7 @@ class Draft:
             pages=spec.pages,
             questions=spec.questions,
             notes=tuple(notes),
+            medium=medium,
         )
         return cls(spec, study)
 
@@ -93,6 +101,9 @@ class Draft:
         if spec.real is None:
             raise InvalidInput(f"a study of method {spec.method} needs a folder of real images (--real DIR)")
         models = dict(spec.models)
+        if self.study.medium == CLIPS:
+            clips = self.study.protocol.clips
+            form |= {"fps": clips.clip_fps, "seconds": clips.clip_seconds, "skip": clips.clip_skip_seconds}
         return form | {"real": spec.real, "models": models, "preprocess": spec.preprocess, "flat": spec.flat}
 
     @property
@@ -124,6 +135,23 @@ class Draft:
         return lack
 
 
+def _medium(spec: StudySpec, protocol: Protocol) -> str:
+    """Return the medium of the folders of an order, which its method must permit."""
+    from backend.stimuli.clips.detection import medium_of
+
+    medium, judgment = medium_of([*spec.folders.values()]), judgment_of(spec.method)
+    with spec.at("real" if spec.real is not None else "items"):
+        if medium not in judgment.media:
+            able = ", ".join(name for name in METHODS if medium in judgment_of(name).media)
+            raise InvalidInput(
+                f"{judgment.methods[spec.method].title} (method {spec.method}) is for pictures, and the "
+                f"folders hold clips; clips go with the methods {able}"
+            )
+    if medium == CLIPS and protocol.follow_ups.mark != NONE:
+        raise invalid_setting("marks are made on pictures; with clips leave mark=none", "mark")
+    return medium
+
+
 D = TypeVar("D", bound=Draft)
 
 
@@ -139,7 +167,7 @@ def check_masks(draft: Draft, making: Making) -> Draft:
 
 def take_in(draft: D, making: Making) -> D:
     """Read all sides, refuse or leave out files, and write the others uniform in all but what they show."""
-    medium, spec = MEDIA[draft.judgment.medium], draft.spec
+    medium, spec = MEDIA[draft.study.medium], draft.spec
     ingest: Callable[..., Intake] = medium.ingest_items if draft.judgment.has_items else medium.ingest
     with spec.at():
         intake = ingest(
@@ -167,6 +195,7 @@ def fit_to_pool(draft: Draft, making: Making) -> Draft:
     draft = draft.changed(
         protocol=judgment.with_pool(protocol, pool, draft.spec.settings),
         classes=intake.classes,
+        clip=intake.clip,
         notes=(*study.notes, *intake.notes),
     )
     return draft.changed(notes=(*draft.study.notes, *judgment.notes(draft.study, pool)))
@@ -198,8 +227,11 @@ def _made_masks(draft: Draft, making: Making) -> Sequence[str]:
         if not stimulus.role
         for name in pictures_of(stimulus.name)
     ]
+    sources = MEDIA[draft.study.medium].stills(
+        rng.sample(pictures, min(_MASKS, len(pictures))), making.pictures.with_name("stills")
+    )
     return make_masks(
-        rng.sample(pictures, min(_MASKS, len(pictures))),
+        sources,
         making.pictures,
         _MASKS,
         kind=draft.study.protocol.timing.masks,

@@ -109,6 +109,12 @@ class StudySpec:
         given = {PRACTICE: self.practice, CHECK: self.checks}
         return {role: folder for role, folder in given.items() if folder is not None}
 
+    @property
+    def folders(self) -> dict[str, Path]:
+        """Its folders of stimuli."""
+        named = {f"model {name}": folder for name, folder in (*self.models, *self.items)}
+        return ({} if self.real is None else {"real": self.real}) | named | self.aside
+
     def at(self, *keys: Key) -> AbstractContextManager[None]:
         """Name the line in errors raised by the checks within, if a file describes the study.
 

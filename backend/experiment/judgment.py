@@ -15,7 +15,7 @@ from backend.experiment.groups.stimuli import BETWEEN
 from backend.experiment.made_items import MadeItems
 from backend.experiment.not_sure import NOT_SURE
 from backend.experiment.protocol import Protocol
-from backend.experiment.records import Condition, PlannedBlock, Session, Stimulus, Study
+from backend.experiment.records import PICTURES, Condition, PlannedBlock, Session, Stimulus, Study
 from backend.experiment.response_columns import Column
 from backend.experiment.sampling import Pool
 from backend.experiment.session import Cursor, Picture
@@ -135,8 +135,8 @@ class Judgment(ABC):
     """By the name that `openhype create --method` accepts."""
     trial_shows: ClassVar[Literal["picture", "pair", "triplet"]] = "picture"
     """What is counted as a trial where evaluators are told how many there are."""
-    medium: ClassVar[str] = "picture"
-    """The medium of its stimuli, a name in `stimuli/media`."""
+    media: ClassVar[tuple[str, ...]] = (PICTURES,)
+    """The media that its stimuli can have, names in `stimuli/media`."""
     answers: ClassVar[tuple[str, ...]]
     """The allowed answers, as lower-case words."""
     source: ClassVar[str]

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from backend.experiment import fixed_exposures
 from backend.experiment.groups.admission import AdmissionSettings
+from backend.experiment.groups.clips import ClipSettings
 from backend.experiment.groups.consent import ConsentSettings
 from backend.experiment.groups.exclusion import ExclusionSettings
 from backend.experiment.groups.follow_ups import NONE, FollowUpSettings
@@ -36,6 +37,7 @@ class Protocol:
     method: str
     """A method of a judgment (`judgments`), which brings title and consent text."""
     stimuli: StimulusSettings = StimulusSettings()
+    clips: ClipSettings = ClipSettings()
     unscored: UnscoredSettings = UnscoredSettings()
     exclusion: ExclusionSettings = ExclusionSettings()
     looks: LookSettings = LookSettings()

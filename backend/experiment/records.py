@@ -65,6 +65,27 @@ class Condition:
         return "/".join(filter(None, (", ".join(self.models), self.class_, self.arm)))
 
 
+PICTURES, CLIPS = "picture", "clip"
+"""Media of studies, names in `stimuli/media`."""
+
+
+@dataclass(frozen=True)
+class ClipForm:
+    """What all clips of a study have in common."""
+
+    frames: int
+    fps: tuple[int, int]
+    """Frames a second, as numerator and denominator."""
+    width: int
+    height: int
+    """Pixels, both even."""
+
+    @property
+    def seconds(self) -> float:
+        """How long a clip plays."""
+        return self.frames * self.fps[1] / self.fps[0]
+
+
 @dataclass(frozen=True)
 class Study:
     """A study or a qualification: its name, its protocol, and the models it compares."""
@@ -111,6 +132,10 @@ class Study:
     """Evaluators of each of these that the look had used."""
     newcomer_looks: tuple[int, ...] = ()
     """How many looks were decided of each model that joined, in that order; 0 of those beyond its end."""
+    medium: str = PICTURES
+    """What its stimuli are; one study has one medium."""
+    clip: ClipForm | None = None
+    """Of clips: their form."""
 
     @property
     def is_mixed(self) -> bool:

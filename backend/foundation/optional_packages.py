@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from backend.foundation.errors import NotInstalled
 
 _EXTRA_OF = {
+    "av": "clips",
     "skimage": "demo",
     "matplotlib": "report",
     "requests": "prolific",

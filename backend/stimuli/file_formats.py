@@ -56,7 +56,7 @@ class Png(FileFormat):
         return {"format": "PNG", **self.SETTING}
 
     def pad(self, file: BinaryIO, count: int) -> None:
-        _insert_before_end(file, self._END, _png_chunk(b"opPd", _filler(count - 12)))
+        _insert_before_end(file, self._END, _png_chunk(b"opPd", filler(count - 12)))
 
     def salted(self, data: bytes, salt: bytes) -> bytes:
         return b"".join((data[: self._HEAD], _png_chunk(b"opSt", salt), memoryview(data)[self._HEAD :]))
@@ -77,7 +77,7 @@ class Jpeg(FileFormat):
         comments = []
         while count:  # each comment has at least 4 bytes
             size = count if count <= self._SEGMENT else min(self._SEGMENT, count - 4)
-            comments.append(_jpeg_comment(_filler(size - 4)))
+            comments.append(_jpeg_comment(filler(size - 4)))
             count -= size
         _insert_before_end(file, self._END, b"".join(comments))
 
@@ -110,7 +110,7 @@ class Webp(FileFormat):
 
     def pad(self, file: BinaryIO, count: int) -> None:
         file.seek(0, io.SEEK_END)
-        file.write(_riff_chunk(b"opPd", _filler(count - 8)))
+        file.write(_riff_chunk(b"opPd", filler(count - 8)))
         length = file.tell()
         file.seek(4)
         file.write(struct.pack("<I", length - 8))
@@ -161,7 +161,7 @@ def _riff_chunk(kind: bytes, body: bytes) -> bytes:
     return kind + struct.pack("<I", len(body)) + body + b"\0" * (len(body) % 2)
 
 
-def _filler(length: int) -> bytes:
+def filler(length: int) -> bytes:
     """Return incompressible bytes, so that a proxy that compresses does not reveal the length either."""
     return (_noise() * (length // len(_noise()) + 1))[:length]
 

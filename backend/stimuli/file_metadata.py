@@ -1,7 +1,7 @@
 """Uniform file metadata: files of one length, mode and time differ only in what they show."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from backend.stimuli.images import pad_to, padded_length
@@ -10,8 +10,14 @@ _TIME = 1_000_000_000
 """Modification time of every file, so that none reveals when it was made."""
 
 
-def make_uniform(paths: Sequence[Path], tracked: Iterable[Path] | None = None) -> None:
-    """Give all files one length, mode and time; `tracked` may be `paths` under a progress bar.
+def make_uniform(
+    paths: Sequence[Path],
+    tracked: Iterable[Path] | None = None,
+    pad: Callable[[Path, int], object] = pad_to,
+) -> None:
+    """Give all files one length, mode and time.
+
+    `tracked` may be `paths` under a progress bar; `pad` lengthens a file to a number of bytes.
 
     Several lengths hide the sides in no way that files themselves can have, not even if their shares are the
     same on both sides. A session draws without replacement: of a length that m files of each side have, it
@@ -20,6 +26,6 @@ def make_uniform(paths: Sequence[Path], tracked: Iterable[Path] | None = None) -
     """
     length = padded_length(max(path.stat().st_size for path in paths))
     for path in paths if tracked is None else tracked:
-        pad_to(path, length)
+        pad(path, length)
         path.chmod(0o644)
         os.utime(path, (_TIME, _TIME))

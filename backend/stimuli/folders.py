@@ -4,12 +4,12 @@ Nothing is raised here: problems are collected, to be reported together with tho
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 from backend.experiment.records import CHECK, PRACTICE, REAL, TRUTHS
 from backend.foundation.errors import Keys
@@ -96,6 +96,7 @@ class _Side:
     role: str = ""
     reals: str = REAL
     flat: bool | None = None
+    may_be_stimulus: Callable[[Path], bool] | None = None
     plain: list[Source] = field(default_factory=list)
     grouped: list[Source] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
@@ -147,6 +148,7 @@ def scan(
     aside: Mapping[str, Path] = MappingProxyType({}),
     reals_name: str = REAL,
     flat: bool | None = None,
+    may_be_stimulus: Callable[[Path], bool] | None = None,
 ) -> Scan:
     """Return the files to ingest, the classes, and the problems, from file names only.
 
@@ -155,17 +157,19 @@ def scan(
         aside: by role, folders with sub-folders `real` and `fake` of pictures that no scored trial shows.
         reals_name: what notes call the folder of these images.
         flat: whether files of sub-folders, at any depth, are of no class; None where nobody can choose it.
+        may_be_stimulus: whether to read a file; default, whether it may be a picture.
     """
+    form: dict[str, Any] = {"flat": flat, "may_be_stimulus": may_be_stimulus}
     sides = [
-        _Side(reals, None, real, reals=reals_name, flat=flat),
-        *(_Side(f"model {name}", name, path, flat=flat) for name, path in models.items()),
+        _Side(reals, None, real, reals=reals_name, **form),
+        *(_Side(f"model {name}", name, path, **form) for name, path in models.items()),
         *(
             _Side(
                 f"{_ROLES.get(role, role)} {truth}s",
                 None if truth == REAL else "",
                 path / truth,
                 role,
-                flat=flat,
+                **form,
             )
             for role, path in aside.items()
             for truth in TRUTHS
@@ -313,9 +317,9 @@ def _sort_in(side: _Side, path: Path, class_: str, pictures: list[Source]) -> No
     suffix = path.suffix.lower()
     if path.is_symlink() and not path.exists() and not _is_hidden(path):
         side.findings.append(Finding("dead link", side.file(path), keys=keys_of(side.model, side.role)))
-    elif _is_hidden(path) or not path.is_file() or not _may_be_picture(path):
+    elif _is_hidden(path) or not path.is_file() or not (side.may_be_stimulus or _may_be_picture)(path):
         side.no_pictures.append(side.file(path))
-    elif suffix in OTHER_PICTURES:
+    elif suffix in OTHER_PICTURES and side.may_be_stimulus is None:
         why = f"has the ending {suffix}"
         side.findings.append(Finding("format", side.file(path), why, keys_of(side.model, side.role)))
     else:

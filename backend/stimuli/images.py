@@ -117,7 +117,9 @@ _UNREADABLE = (
 """Exceptions that Pillow's decoders raise for broken files; they differ between decoders."""
 
 
-BadKind = Literal["gone", "forbidden", "empty", "no picture", "broken", "large", "small", "unsupported"]
+BadKind = Literal[
+    "gone", "forbidden", "empty", "no picture", "still", "broken", "large", "small", "unsupported", "short"
+]
 
 
 class BadPicture(InvalidInput):
@@ -207,13 +209,18 @@ def process(
         BadPicture: the file cannot be read as an image; names the file and the reason.
     """
     square, facts = loaded(path, size_px)
-    for size in preprocess.sizes_px:
-        small = square.resize((size, size), Image.Resampling.LANCZOS)
-        square = small.resize((size_px, size_px), Image.Resampling.LANCZOS)
-    for quality in preprocess.jpeg_qualities:
-        with Image.open(io.BytesIO(encode(square, f"jpeg:{quality}"))) as lossy:
-            square = lossy.convert("RGB")
-    return encode(square, image_format), facts
+    return encode(lossy(square, preprocess), image_format), facts
+
+
+def lossy(picture: Image.Image, losses: Preprocessing) -> Image.Image:
+    """Return an RGB picture after the losses, in its size."""
+    for size in losses.sizes_px:
+        small = picture.resize((size, size), Image.Resampling.LANCZOS)
+        picture = small.resize(picture.size, Image.Resampling.LANCZOS)
+    for quality in losses.jpeg_qualities:
+        with Image.open(io.BytesIO(encode(picture, f"jpeg:{quality}"))) as coded:
+            picture = coded.convert("RGB")
+    return picture
 
 
 def loaded(path: Path, size_px: int) -> tuple[Image.Image, SourceFacts]:

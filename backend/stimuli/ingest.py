@@ -53,10 +53,14 @@ class _Job:
 
 
 @dataclass(frozen=True)
-class _Made:
+class Made:
+    """A file of a researcher, and what became of it."""
+
     source: Source
     name: str = ""
-    facts: SourceFacts | None = None
+    """Of the file that was made; '' if it cannot be used."""
+    facts: Any = None
+    """Of a picture its `SourceFacts`."""
     finding: Finding | None = None
 
 
@@ -92,7 +96,7 @@ def ingest(
     def check_names(scanned: Scan) -> None:
         folders = [finding for finding in scanned.findings if finding.kind == "folder"]
         files = [] if skip_bad else [finding for finding in scanned.findings if finding.kind != "folder"]
-        most = [_stimulus(_Made(source, str(i))) for i, source in enumerate(scanned.sources)]
+        most = [stimulus_of(Made(source, str(i))) for i, source in enumerate(scanned.sources)]
         lack = lacking(most, scanned.classes) if lacking and not folders else ""
         refusals.check(folders, files, lack)
 
@@ -130,8 +134,8 @@ def ingest(
 class Survey:
     """What one pass over all files found; nothing is refused yet."""
 
-    made: Sequence[_Made]
-    good: Sequence[_Made]
+    made: Sequence[Made]
+    good: Sequence[Made]
     """The files to use."""
     duplicates: Sequence[Finding]
     files: Sequence[Finding]
@@ -147,7 +151,7 @@ class Survey:
     @cached_property
     def stimuli(self) -> tuple[Stimulus, ...]:
         """The pool, in the order of the names."""
-        return tuple(sorted(map(_stimulus, self.good), key=lambda stimulus: stimulus.name))
+        return tuple(sorted(map(stimulus_of, self.good), key=lambda stimulus: stimulus.name))
 
     @cached_property
     def sides(self) -> dict[str | None, list[SourceFacts]]:
@@ -225,7 +229,7 @@ def survey(
     with in_parallel(_make, jobs, workers) as results:
         making = announced(results, len(jobs), say, text, first=_FIRST)
         made = list(tracked(making, len(jobs), "pictures", progress))
-    good, duplicates, torn = _sorted_out([item for item in made if item.name])
+    good, duplicates, torn = sorted_out([item for item in made if item.name])
     bad, unnamed = _unreadable(made)
     return Survey(
         made,
@@ -260,16 +264,16 @@ def processed(folder: Path, what: str, size_px: int, image_format: str) -> list[
     return made
 
 
-def _make(job: _Job) -> _Made:
+def _make(job: _Job) -> Made:
     """Process one image; runs in a worker process."""
     try:
         data, facts = process(job.source.path, job.size_px, job.image_format, job.losses)
     except BadPicture as error:
-        return _Made(job.source, finding=_finding(error, job.source))
+        return Made(job.source, finding=_finding(error, job.source))
     name = hashlib.blake2b(data, digest_size=16, key=job.key).hexdigest() + suffix_of(job.image_format)
     if job.out is not None:
         (job.out / name).write_bytes(data)
-    return _Made(job.source, name, facts)
+    return Made(job.source, name, facts)
 
 
 def _size_of(step: str) -> int:
@@ -298,7 +302,7 @@ def checked_preprocessing(preprocess: Sequence[str], size_px: int) -> Preprocess
     return losses
 
 
-def _unreadable(made: Sequence[_Made]) -> tuple[list[Finding], list[str]]:
+def _unreadable(made: Sequence[Made]) -> tuple[list[Finding], list[str]]:
     """Return the files that cannot be read, and the files without an extension that are not images."""
     bad, no_pictures = [], []
     for item in made:
@@ -309,13 +313,13 @@ def _unreadable(made: Sequence[_Made]) -> tuple[list[Finding], list[str]]:
     return bad, no_pictures
 
 
-def _sorted_out(made: Sequence[_Made]) -> tuple[list[_Made], list[Finding], list[Finding]]:
+def sorted_out(made: Sequence[Made]) -> tuple[list[Made], list[Finding], list[Finding]]:
     """Return the images to use, those that repeat one of the same side, and those that are on several sides.
 
     Equal processed images have equal names. An image on several sides is neither real nor fake, or of no
     particular model, and is removed from all of them; an image repeated on one side is used once.
     """
-    by_name: dict[str, list[_Made]] = defaultdict(list)
+    by_name: dict[str, list[Made]] = defaultdict(list)
     for item in made:
         by_name[item.name].append(item)
     good, duplicates, torn = [], [], []
@@ -335,7 +339,7 @@ def _sorted_out(made: Sequence[_Made]) -> tuple[list[_Made], list[Finding], list
     return good, duplicates, torn
 
 
-def _make_uniform(out: Path, good: Sequence[_Made], progress: Callable | None) -> None:
+def _make_uniform(out: Path, good: Sequence[Made], progress: Callable | None) -> None:
     """Give every file the same length, mode and time."""
     if not good:
         raise InvalidInput("no picture is left; see the files that were left out")
@@ -343,17 +347,18 @@ def _make_uniform(out: Path, good: Sequence[_Made], progress: Callable | None) -
     make_uniform(paths, tracked(paths, len(paths), "making uniform", progress))
 
 
-def _stimulus(item: _Made) -> Stimulus:
+def stimulus_of(item: Made) -> Stimulus:
+    """Return a file as one of the pool."""
     source = item.source
     truth = REAL if source.model is None else FAKE
     return Stimulus(item.name, truth, source.model, source.class_, source.relative, source.role)
 
 
-def _side_of(item: _Made) -> tuple[str | None, str]:
+def _side_of(item: Made) -> tuple[str | None, str]:
     return item.source.model, item.source.role
 
 
-def _sides(good: Sequence[_Made]) -> dict[str | None, list[SourceFacts]]:
+def _sides(good: Sequence[Made]) -> dict[str | None, list[SourceFacts]]:
     """Return the facts of the files that scored trials show, by model."""
     sides: dict[str | None, list[SourceFacts]] = defaultdict(list)
     for item in good:
@@ -367,7 +372,7 @@ def _sampling_step(reals: Sequence[SourceFacts]) -> int:
     return -(-len(reals) // _KEPT_FACTS) or 1
 
 
-def _marked_checks(good: Sequence[_Made], size_px: int, losses: Preprocessing) -> Iterator[str]:
+def _marked_checks(good: Sequence[Made], size_px: int, losses: Preprocessing) -> Iterator[str]:
     """Yield what gives attention checks away beside what they show."""
     facts = {
         is_check: [item.facts for item in good if item.facts and (item.source.role == CHECK) == is_check]

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from backend.experiment.records import Stimulus
+from backend.experiment.records import ClipForm, Stimulus
 from backend.foundation.errors import InvalidInput, Keys
 from backend.foundation.frozen import dataclass
 
@@ -37,6 +37,8 @@ class Intake:
     """The `SourceFacts` of the reals' files, or of a sample of them."""
     unusable: tuple[Any, ...] = ()
     """Of items, the `folders.Finding` of each that was left out."""
+    clip: ClipForm | None = None
+    """Of clips, the form to which they were brought."""
 
 
 class Medium(ABC):
@@ -64,6 +66,10 @@ class Medium(ABC):
         Raises:
             Refused: names all folders and items that are not as expected, and what to do.
         """
+
+    @abstractmethod
+    def stills(self, stimuli: Sequence[Path], out: Path) -> list[Path]:
+        """Return a picture of each stimulus, for what is made of pictures; new files are written to `out`."""
 
     @abstractmethod
     def salted(self, data: bytes, salt: bytes) -> bytes:

@@ -16,6 +16,8 @@ _KINDS = {
     "forbidden": ("may not be read for lack of permission", "may not be read for lack of permission"),
     "empty": ("is empty", "are empty"),
     "no picture": ("has a picture's ending but holds none", "have a picture's ending but hold none"),
+    "still": ("has no second frame", "have no second frame"),
+    "short": ("is shorter than clips are to be", "are shorter than clips are to be"),
     "format": ("is a picture in a format that is not read", "are pictures in formats that are not read"),
     "unsupported": ("has levels or colours that are not read", "have levels or colours that are not read"),
     "broken": ("is cut off or damaged", "are cut off or damaged"),

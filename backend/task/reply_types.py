@@ -82,6 +82,16 @@ class Spoken(TypedDict):
     texts: OwnTexts
 
 
+class Clip(TypedDict):
+    """What all clips of a study have in common."""
+
+    frames: int
+    fps: list[int]
+    """Frames a second, as numerator and denominator."""
+    width: int
+    height: int
+
+
 class PublicStudy(Effort):
     """What a visitor may know of a study."""
 
@@ -97,6 +107,8 @@ class PublicStudy(Effort):
     """The answers that the study allows."""
     medium: str
     """What is shown; the page has a module of this name."""
+    clip: Clip | None
+    """Of clips, their form; null with pictures."""
     consent: Consent
     contact: Contact
     keep_days: float
@@ -173,6 +185,10 @@ class StudyProtocol(TypedDict):
     shortest_answer_ms: float
     same_answer_notice: int
     builtin_instructions: bool
+    clip_play: Literal["loop", "once"]
+    """How clips without a time limit play."""
+    clip_replays: int
+    """How often a clip that plays once can be played again."""
     largest_css_px: float
     """The largest width of a picture, in CSS pixels."""
     half_real: bool

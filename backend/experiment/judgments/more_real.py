@@ -29,7 +29,7 @@ from backend.experiment.judgment import (
 )
 from backend.experiment.pair_design import Strengths, session_pairs, sided, standing
 from backend.experiment.protocol import Protocol
-from backend.experiment.records import REAL, PlannedBlock, Stimulus, Study
+from backend.experiment.records import CLIPS, PICTURES, REAL, PlannedBlock, Stimulus, Study
 from backend.experiment.response_columns import Column, Kind
 from backend.experiment.sampling import Deck, Pool
 from backend.experiment.session import Picture
@@ -98,6 +98,7 @@ class MoreReal(Judgment):
         )
     }
     source = "Zhou et al., 2019"
+    media = (PICTURES, CLIPS)
     answers = (LEFT, RIGHT, TIE)
     counts_pairs = True
     has_truth = False

@@ -28,7 +28,7 @@ from backend.experiment.judgment import (
 )
 from backend.experiment.not_sure import error_of
 from backend.experiment.protocol import Protocol
-from backend.experiment.records import FAKE, REAL, TEST, TRUTHS, Session, Stimulus, Study
+from backend.experiment.records import CLIPS, FAKE, PICTURES, REAL, TEST, TRUTHS, Session, Stimulus, Study
 from backend.experiment.sampling import Pool
 from backend.experiment.session import Cursor
 from backend.experiment.setting_errors import invalid_setting
@@ -102,6 +102,7 @@ class RealOrFake(Judgment):
         ),
     }
     source = "Zhou et al., 2019"
+    media = (PICTURES, CLIPS)
     answers = TRUTHS
     question = "whether images are real or generated"
     d_prime_divisor = 2

@@ -29,7 +29,7 @@ from backend.experiment.groups.stimuli import CHANCE_BALANCE, EXACT_BALANCE, WIT
 from backend.experiment.judgment import Judgment, Method, Plan, Planning, Turn
 from backend.experiment.not_sure import error_of
 from backend.experiment.protocol import Protocol
-from backend.experiment.records import REAL, TEST, PlannedBlock, Session, Stimulus, Study
+from backend.experiment.records import CLIPS, PICTURES, REAL, TEST, PlannedBlock, Session, Stimulus, Study
 from backend.experiment.response_columns import Column, Kind
 from backend.experiment.sampling import Pool
 from backend.experiment.session import Cursor, Picture
@@ -76,6 +76,7 @@ class WhichIsReal(Judgment):
         )
     }
     source = "Macmillan and Creelman, 2005"
+    media = (PICTURES, CLIPS)
     answers = SIDES
     question = "which of two images, side by side, is real"
     trial_shows = "pair"

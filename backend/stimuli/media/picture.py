@@ -1,6 +1,6 @@
 """Pictures: WebP, PNG and JPEG files, in a study all of one size, format and length."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -23,6 +23,10 @@ class Picture(Medium):
         from backend.stimuli.ingest_items import ingest_items
 
         return ingest_items(sets, out, **options)
+
+    def stills(self, stimuli: Sequence[Path], out: Path) -> list[Path]:
+        """Return the pictures themselves."""
+        return [*stimuli]
 
     def salted(self, data: bytes, salt: bytes) -> bytes:
         """Return the file with an added chunk or comment; a file of another format unchanged."""

@@ -1,0 +1,119 @@
+"""The file of a clip: a head, then its encoded frames in the order in which they are shown.
+
+No container: WebCodecs takes encoded frames as they are, so that a page needs no demuxer. All numbers are
+little endian. The file begins with `MAGIC`, the length of the head (uint32), and the head, JSON with sorted
+keys and no spaces: the same bytes in all files of a study. Of each frame follow the length of its data
+(uint32), 1 for a key frame or else 0 (uint8), and the data. Readers ignore what comes after the last frame:
+padding, which brings all files of a study to one length, and the salt of a session.
+"""
+
+import json
+import struct
+from collections.abc import Sequence
+from pathlib import Path
+
+from backend.foundation.errors import InvalidInput
+from backend.foundation.frozen import dataclass
+from backend.stimuli.file_formats import filler
+
+SUFFIX = ".clip"
+MEDIA_TYPE = "application/octet-stream"
+MAGIC = b"OHCLIP1\n"
+_LENGTH = struct.Struct("<I")
+_FRAME = struct.Struct("<IB")
+_LONGEST_HEAD = 1000
+
+
+@dataclass(frozen=True)
+class ClipHead:
+    """What all clips of a study have in common."""
+
+    codec: str
+    """As WebCodecs names it, such as `vp09.00.30.08`."""
+    frames: int
+    fps: tuple[int, int]
+    """Frames a second, as numerator and denominator."""
+    width: int
+    height: int
+    """Pixels, both even."""
+
+
+@dataclass(frozen=True)
+class EncodedFrame:
+    """One encoded frame."""
+
+    data: bytes
+    is_key: bool
+
+
+def written(head: ClipHead, frames: Sequence[EncodedFrame]) -> bytes:
+    """Return the file of a clip, not yet padded.
+
+    Raises:
+        ValueError: the number of frames is not that of the head, or the first is no key frame.
+    """
+    if len(frames) != head.frames or not frames[0].is_key:
+        raise ValueError(f"expected {head.frames} frames, the first a key frame, not {len(frames)}")
+    text = json.dumps(
+        {
+            "codec": head.codec,
+            "fps": head.fps,
+            "frames": head.frames,
+            "height": head.height,
+            "width": head.width,
+        },
+        sort_keys=True,
+        separators=(",", ":"),
+    ).encode()
+    parts = [MAGIC, _LENGTH.pack(len(text)), text]
+    for frame in frames:
+        parts += [_FRAME.pack(len(frame.data), frame.is_key), frame.data]
+    return b"".join(parts)
+
+
+def read(data: bytes, name: str = "the clip") -> tuple[ClipHead, list[EncodedFrame]]:
+    """Return head and frames of a clip's file.
+
+    Args:
+        name: of the file, for messages.
+
+    Raises:
+        InvalidInput: the file is not a clip, or is cut off.
+    """
+    if not data.startswith(MAGIC):
+        raise InvalidInput(f"{name} is no file of a clip: it must begin with {MAGIC!r}, not {data[:8]!r}")
+    try:
+        (length,) = _LENGTH.unpack_from(data, len(MAGIC))
+        at = len(MAGIC) + _LENGTH.size
+        if length > _LONGEST_HEAD:
+            raise ValueError("its head is too long")
+        head = json.loads(data[at : at + length])
+        numerator, denominator = map(int, head["fps"])
+        form = ClipHead(
+            str(head["codec"]),
+            int(head["frames"]),
+            (numerator, denominator),
+            int(head["width"]),
+            int(head["height"]),
+        )
+        return form, _frames(data, at + length, form.frames)
+    except (ValueError, LookupError, TypeError, struct.error) as error:
+        raise InvalidInput(f"{name} is cut off or damaged: {error}") from None
+
+
+def pad(path: Path, length: int) -> None:
+    """Lengthen a clip's file to `length` bytes, by bytes that do not compress."""
+    with path.open("ab") as file:
+        file.write(filler(length - path.stat().st_size))
+
+
+def _frames(data: bytes, at: int, count: int) -> list[EncodedFrame]:
+    frames = []
+    for i in range(count):
+        length, is_key = _FRAME.unpack_from(data, at)
+        at += _FRAME.size
+        if at + length > len(data):
+            raise ValueError(f"frame {i + 1} of {count} ends after the file")
+        frames.append(EncodedFrame(data[at : at + length], bool(is_key)))
+        at += length
+    return frames

@@ -1,0 +1,375 @@
+"""Ingest of folders of clips: a pool of uniform stimuli, or one message with all problems and no files left.
+
+All files are probed first: rate and length follow from them. Then each clip is read, brought to that form
+and encoded, both sides by one recipe, a core at a time, so that memory does not grow with the folders.
+"""
+
+import hashlib
+import secrets
+import shutil
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from math import floor
+from pathlib import Path
+from random import Random
+from types import MappingProxyType
+from typing import Any
+
+from backend.experiment.records import REAL, ClipForm, Stimulus
+from backend.foundation import optional_packages
+from backend.foundation.errors import InvalidInput
+from backend.foundation.frozen import dataclass
+from backend.stimuli import refusals
+from backend.stimuli.clips import audit, encoding, sources
+from backend.stimuli.clips.clip_file import SUFFIX, ClipHead, pad, written
+from backend.stimuli.clips.sources import ClipFacts, SourceFrame
+from backend.stimuli.estimates import announced, tracked
+from backend.stimuli.file_metadata import make_uniform
+from backend.stimuli.folders import Finding, Scan, Source, scan
+from backend.stimuli.images import (
+    ENDINGS,
+    BadPicture,
+    Preprocessing,
+    is_picture,
+    lossy,
+    resolve_format,
+    square_of,
+)
+from backend.stimuli.ingest import Made, checked_preprocessing, sorted_out, stimulus_of
+from backend.stimuli.medium import Intake
+from backend.stimuli.parallel import in_parallel
+
+MAX_DECODED_BYTES = 150_000_000
+"""Of one clip's frames in 4:2:0, as pages hold them; phones end pages that take several hundred MB."""
+MIN_FRAMES = 2
+_SAMPLED = 4
+"""Clips of each side that are encoded in part, to find the recipe that keeps all sides good."""
+_SAMPLED_FRAMES = 12
+_STATED_RATES = (
+    *(Fraction(rate) for rate in (5, 8, 10, 12, 15, 16, 20, 24, 25, 30, 48, 50, 60)),
+    *(Fraction(rate * 1000, 1001) for rate in (24, 30, 60)),
+)
+"""Rates that files usually have; one measured within 0.02% of it is taken for it."""
+
+
+@dataclass(frozen=True)
+class _Job:
+    source: Source
+    facts: ClipFacts
+    out: Path | None
+    head: ClipHead
+    quality: int
+    key: bytes
+    losses: Preprocessing
+    skip_s: float
+    """How much is left out at the start."""
+
+    @property
+    def seconds(self) -> float:
+        """How much of the clip is read."""
+        return self.head.frames * self.head.fps[1] / self.head.fps[0]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What is known of a clip once it is made."""
+
+    source: ClipFacts
+    look: audit.Look
+    psnr_db: tuple[float, ...]
+    """Of each frame."""
+    encoded_bytes: int
+
+
+def is_candidate(path: Path) -> bool:
+    """Return whether a file in a folder of clips is read: a video, or a picture, which may be animated."""
+    suffix = path.suffix.lower()
+    return suffix in sources.VIDEO_ENDINGS or suffix in ENDINGS or (not suffix and is_picture(path))
+
+
+def ingest(
+    real: Path,
+    models: Mapping[str, Path],
+    out: Path,
+    *,
+    size_px: int,
+    fps: float = 0,
+    seconds: float = 0,
+    skip: float = 0,
+    preprocess: Sequence[str] = (),
+    image_format: str = "auto",
+    flat: bool | None = None,
+    aside: Mapping[str, Path] = MappingProxyType({}),
+    skip_bad: bool = False,
+    strict: bool = False,
+    lacking: Callable[[Sequence[Stimulus], Sequence[str]], str] | None = None,
+    rng: Random | None = None,
+    workers: int | None = None,
+    progress: Callable[..., Iterable] | None = None,
+    say: Callable[[str], Any] | None = None,
+    form: ClipForm | None = None,
+    quality: int | None = None,
+) -> Intake:
+    """Bring all clips of the folders to one form in `out`, uniform in everything but what they show.
+
+    A public name is a keyed hash of the encoded frames: it depends neither on the truth nor on the order of
+    the files.
+
+    Args:
+        out: folder for the results, created here; removed again if anything fails.
+        size_px: width and height of the results, even.
+        fps: frames a second; 0 for the rate that most files have.
+        seconds: length; 0 for that of the shortest.
+        skip: seconds left out at the start of every clip.
+        image_format: of masks.
+        form: that of a study's clips, for those that join it; it decides size, rate and length.
+        quality: of `encoding.QUALITIES`, for clips that join a study; else it is found.
+        preprocess, skip_bad, strict, lacking, rng, flat, aside, workers, progress, say: as of
+            `ingest.ingest`.
+
+    Raises:
+        Refused: names all folders and files that are not as expected, and what to do.
+        NotInstalled: PyAV is missing.
+    """
+    optional_packages.check("a study of clips", "av")
+    if size_px % 2:
+        raise InvalidInput(
+            f"clips need an even number of pixels, since colours are stored for 2 x 2 of them: size_px must "
+            f"be {size_px - 1} or {size_px + 1}, not {size_px}",
+            keys=("settings", "size_px"),
+        )
+    losses = checked_preprocessing(preprocess, size_px)
+    scanned = scan(real, models, aside=aside, reals_name=REAL, flat=flat, may_be_stimulus=is_candidate)
+    folders = [finding for finding in scanned.findings if finding.kind == "folder"]
+    _check_names(scanned, folders, skip_bad, lacking)
+    key = rng.randbytes(32) if rng else secrets.token_bytes(32)
+    try:
+        out.mkdir(parents=True)
+        probed = _probed(scanned.sources, workers, progress)
+        usable = {item.source: item.facts for item in probed if item.facts is not None}
+        bad = [item.finding for item in probed if item.finding]
+        if not usable:
+            refusals.check(folders, [*_of_files(scanned), *bad], "")
+            raise InvalidInput("no clip is left; see the files that were left out")
+        form = form or _form(size_px, [*usable.values()], fps, seconds, skip)
+        _check_memory(form)
+        short = [source for source, facts in usable.items() if _is_short(facts, form, skip)]
+        used = {source: facts for source, facts in usable.items() if source not in short}
+        head = _head(form)
+        quality = quality or _quality(used, head, losses, skip, workers, progress)
+        jobs = [_Job(source, facts, out, head, quality, key, losses, skip) for source, facts in used.items()]
+        text = f"{len(jobs):,} clips will take {{}}"
+        with in_parallel(_make, jobs, workers, chunk=1) as results:
+            making = announced(results, len(jobs), say, text)
+            made = list(tracked(making, len(jobs), "clips", progress))
+        bad += [
+            *(item.finding for item in made if item.finding),
+            *(_short(source, form, skip) for source in short),
+        ]
+        good, duplicates, torn = sorted_out([item for item in made if item.name])
+        files = [*_of_files(scanned), *bad, *torn]
+        stimuli = tuple(sorted(map(stimulus_of, good), key=lambda stimulus: stimulus.name))
+        sides = _sides(good)
+        notes = audit.notes(sides, form, quality, fps_given=bool(fps), seconds_given=bool(seconds))
+        refusals.check(
+            folders,
+            [*(() if skip_bad else files), *(duplicates if strict else ())],
+            lacking(stimuli, scanned.classes) if lacking and not folders else "",
+            besides=notes[:1],
+        )
+        for name in {item.name for item in made if item.name} - {item.name for item in good}:
+            (out / name).unlink()
+        if not good:
+            raise InvalidInput("no clip is left; see the files that were left out")
+        paths = [out / item.name for item in good]
+        make_uniform(paths, tracked(paths, len(paths), "making uniform", progress), pad)
+    except BaseException:
+        shutil.rmtree(out, ignore_errors=True)
+        raise
+    unusable = [*duplicates, *files]
+    left_out = (*(f"{name}: is no clip" for name in scanned.no_pictures), *map(refusals.line, unusable))
+    return Intake(
+        stimuli,
+        scanned.classes,
+        resolve_format(image_format, size_px),
+        (*notes, *refusals.handed_on_notes(scanned.no_pictures, duplicates, files)),
+        left_out,
+        left_out if refusals.are_many(scanned.no_pictures, unusable) else (),
+        form.width,
+        clip=form,
+    )
+
+
+def _of_files(scanned: Scan) -> list[Finding]:
+    return [finding for finding in scanned.findings if finding.kind != "folder"]
+
+
+def _check_names(scanned: Scan, folders: Sequence[Finding], skip_bad: bool, lacking: Callable | None) -> None:
+    """Refuse what the names of files tell, before any is opened."""
+    most = [stimulus_of(Made(source, str(i))) for i, source in enumerate(scanned.sources)]
+    lack = lacking(most, scanned.classes) if lacking and not folders else ""
+    refusals.check(folders, [] if skip_bad else _of_files(scanned), lack)
+
+
+def _probed(
+    found: Sequence[Source], workers: int | None, progress: Callable[..., Iterable] | None
+) -> list[Made]:
+    with in_parallel(_probe, found, workers, chunk=4) as results:
+        return list(tracked(results, len(found), "reading clips", progress))
+
+
+def _probe(source: Source) -> Made:
+    """Read what a file holds; runs in a worker process."""
+    try:
+        return Made(source, facts=sources.probe(source.path))
+    except BadPicture as error:
+        return Made(source, finding=Finding(error.kind, source.name, error.why, source.keys))
+    except OSError as error:
+        return Made(
+            source, finding=Finding("broken", source.name, f"cannot be read: {error.strerror}", source.keys)
+        )
+
+
+def _form(size_px: int, facts: Sequence[ClipFacts], fps: float, seconds: float, skip: float) -> ClipForm:
+    """Return the form to which clips are brought: at the rate of most, as long as the shortest."""
+    counts = Counter(stated_rate(one.fps) for one in facts)
+    rate = stated_rate(fps) if fps else max(counts, key=lambda one: (counts[one], -one))
+    if rate > 120:
+        rate = Fraction(120)
+    length = seconds or min(one.seconds for one in facts) - skip
+    frames = floor(Fraction(length).limit_denominator(10_000) * rate + Fraction(1, 100))
+    if frames < MIN_FRAMES:
+        raise InvalidInput(
+            f"a clip of {length:.3g} s has fewer than {MIN_FRAMES} frames at {float(rate):.3g} frames a "
+            "second; give longer clips, or a higher rate by --set clip_fps=N",
+            keys=("settings", "clip_seconds"),
+        )
+    return ClipForm(frames, (rate.numerator, rate.denominator), size_px, size_px)
+
+
+def _head(form: ClipForm) -> ClipHead:
+    codec = encoding.codec_of(form.width, form.height, form.fps)
+    return ClipHead(codec, form.frames, form.fps, form.width, form.height)
+
+
+def stated_rate(fps: float) -> Fraction:
+    """Return the rate that a measured one stands for: one that is usual, or one in whole thousandths."""
+    usual = min(_STATED_RATES, key=lambda one: abs(float(one) - fps))
+    return usual if abs(float(usual) / fps - 1) < 2e-4 else Fraction(round(fps * 1000), 1000)
+
+
+def _check_memory(form: ClipForm) -> None:
+    """Refuse a form that takes more memory than a page can have."""
+    each = form.width * form.height * 1.5
+    if each * form.frames > MAX_DECODED_BYTES:
+        most = MAX_DECODED_BYTES / each / form.fps[0] * form.fps[1]
+        raise InvalidInput(
+            f"clips of {form.seconds:.3g} s, {form.width} px and {form.fps[0] / form.fps[1]:.3g} frames a "
+            f"second take {each * form.frames / 1e6:,.0f} MB once decoded, more than "
+            f"{MAX_DECODED_BYTES / 1e6:,.0f}; shorten them by --set clip_seconds={floor(10 * most) / 10:g}, or "
+            "make them smaller by --size PX",
+            keys=("settings", "clip_seconds"),
+            also=[("settings", "size_px")],
+        )
+
+
+def _is_short(facts: ClipFacts, form: ClipForm, skip: float) -> bool:
+    return facts.seconds - skip < form.seconds - 0.5 * form.fps[1] / form.fps[0]
+
+
+def _short(source: Source, form: ClipForm, skip: float) -> Finding:
+    return Finding("short", source.name, f"is shorter than {form.seconds + skip:.3g} s", source.keys)
+
+
+def _quality(
+    used: Mapping[Source, ClipFacts],
+    head: ClipHead,
+    losses: Preprocessing,
+    skip: float,
+    workers: int | None,
+    progress: Callable | None,
+) -> int:
+    """Return the quality of the shortest files whose frames are good on each side, from a sample of clips.
+
+    Raises nothing for clips that cannot be read: they are found when they are made.
+    """
+    by_side: dict[str | None, list[Source]] = defaultdict(list)
+    for source in used:
+        by_side[source.model].append(source)
+    sample = [each for side in by_side.values() for each in side[:: -(-len(side) // _SAMPLED)]]
+    frames = min(_SAMPLED_FRAMES, head.frames)
+    part = replace(head, frames=frames)
+    for quality in encoding.QUALITIES[:-1]:
+        jobs = [_Job(source, used[source], None, part, quality, b"", losses, skip) for source in sample]
+        with in_parallel(_make, jobs, workers, chunk=1) as results:
+            made = list(tracked(results, len(jobs), f"trying quality {quality}", progress))
+        ratios: dict[str | None, list[float]] = defaultdict(list)
+        for item in made:
+            if item.facts is not None:
+                ratios[item.source.model] += item.facts.psnr_db
+        if all(audit.good_share(side) >= encoding.GOOD_SHARE for side in ratios.values()):
+            return quality
+    return encoding.QUALITIES[-1]
+
+
+def _make(job: _Job) -> Made:
+    """Bring one clip to the form and encode it; runs in a worker process."""
+    source, head = job.source, job.head
+    try:
+        looking = audit.Looking()
+        packets, ratios = encoding.encoded(looking.seen(_timed(job)), head, job.quality)
+    except BadPicture as error:
+        return Made(source, finding=Finding(error.kind, source.name, error.why, source.keys))
+    data = written(head, packets)
+    name = hashlib.blake2b(data, digest_size=16, key=job.key).hexdigest() + SUFFIX
+    if job.out is not None:
+        (job.out / name).write_bytes(data)
+    facts = Shown(job.facts, looking.look(head.fps[0] / head.fps[1]), tuple(ratios), len(data))
+    return Made(source, name, facts)
+
+
+_EARLY_S = Fraction(1, 500)
+"""By how much a frame may begin after the time at which it is shown: files round times to milliseconds."""
+
+
+def _timed(job: _Job) -> Iterator[SourceFrame]:
+    """Yield the frame that the source shows at each time of the head's rate, brought to its size.
+
+    Raises:
+        BadPicture: the file has no frames for the last twentieth, or cannot be decoded.
+    """
+    head, path = job.head, job.source.path
+    times = (Fraction(i * head.fps[1], head.fps[0]) for i in range(head.frames))
+    at, current, done = next(times), None, 0
+    for frame in sources.frames(path, job.skip_s + job.seconds):
+        while current is not None and done < head.frames and at + _EARLY_S < frame.at_s - job.skip_s:
+            current = _sized(current, job)
+            yield current
+            at, done = next(times, at), done + 1
+        current = frame
+    if current is None:
+        raise BadPicture(path, "broken", "has no frame that can be decoded")
+    if head.frames - done > max(2, head.frames // 20):
+        raise BadPicture(path, "broken", f"is cut off: there are no frames after {float(at):.2f} s")
+    for _ in range(head.frames - done):
+        current = _sized(current, job)
+        yield current
+
+
+def _sized(frame: SourceFrame, job: _Job) -> SourceFrame:
+    """Return a frame at the size of the study, once."""
+    size_px = job.head.width
+    if frame.is_sized:
+        return frame
+    return replace(frame, picture=lossy(square_of(frame.picture, size_px), job.losses), is_sized=True)
+
+
+def _sides(good: Sequence[Made]) -> dict[str | None, list[Shown]]:
+    """Return what is known of the clips that scored trials show, by model."""
+    sides: dict[str | None, list[Shown]] = defaultdict(list)
+    for item in good:
+        if not item.source.role:
+            sides[item.source.model].append(item.facts)
+    return sides
