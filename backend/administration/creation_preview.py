@@ -8,7 +8,7 @@ from typing import Any
 from backend.administration.draft import Draft
 from backend.administration.spec_checks import check_names, protocol_of, with_clean_names
 from backend.administration.study_spec import StudySpec
-from backend.experiment.records import Stimulus
+from backend.experiment.records import CLIPS, Stimulus
 from backend.foundation.errors import InvalidInput
 from backend.stimuli.media import MEDIA
 
@@ -36,7 +36,7 @@ class Examined:
     """What the creation of a study would find in its pictures."""
 
     survey: Any
-    """A `stimuli.ingest.Survey`; of items, the `Intake` of those that can be used."""
+    """A `stimuli.ingest.Survey`; of items and clips, the `Intake` of those that can be used."""
     stimuli: tuple[Stimulus, ...]
     """The pool without items that the creation would make itself."""
     problems: tuple[str, ...]
@@ -61,9 +61,10 @@ def examine(
         check_names(spec)
         draft = Draft.of(spec, protocol_of(spec))
     options = {**draft.sides, "progress": progress, "say": say}
-    if draft.judgment.has_items:
-        medium = MEDIA[draft.judgment.medium]
-        intake = medium.ingest_items(out=scratch / "items", skip_bad=True, **options)
+    medium = MEDIA[draft.study.medium]
+    if draft.judgment.has_items or draft.study.medium == CLIPS:
+        ingest = medium.ingest_items if draft.judgment.has_items else medium.ingest
+        intake = ingest(out=scratch / "items", skip_bad=True, **options)
         given = tuple(each for each in intake.stimuli if not each.role or each.role in spec.aside)
         return Examined(intake, given, _mask_problems(spec), draft.lacking(intake.stimuli, ()))
     from backend.stimuli.ingest import survey

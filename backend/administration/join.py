@@ -10,7 +10,6 @@ are wanted; those of before remain and are scored with them. Which studies take 
 (`Judgment.join_problem`).
 """
 
-import hashlib
 import json
 import os
 import shutil
@@ -26,7 +25,7 @@ from backend.administration import intake_facts
 from backend.administration.draft import Draft, Making, take_in
 from backend.administration.study_spec import StudySpec, check_models
 from backend.experiment.judgments import judgment_of
-from backend.experiment.records import FAKE, Stimulus, Study
+from backend.experiment.records import CLIPS, FAKE, PICTURES, Stimulus, Study
 from backend.experiment.sampling import pool_of
 from backend.foundation.atomic_files import write_whole
 from backend.foundation.errors import Conflict, InvalidInput, NotFound
@@ -35,6 +34,7 @@ from backend.foundation.printable import printable
 from backend.foundation.syncing import sync, sync_all
 from backend.foundation.timestamps import stamp
 from backend.recruitment import approved_sessions
+from backend.stimuli.media import medium_of_file
 from backend.stimuli.medium import Intake, Refused
 from backend.stores.datadir import DataDir
 from backend.stores.store import Store
@@ -45,6 +45,7 @@ from backend.studies.tournament_counts import is_counted
 _NAMED = 3
 _TRIES, _WAIT_S = 20, 3.0
 """Of a model that joins while others do."""
+_NAMES = {PICTURES: "pictures", CLIPS: "clips"}
 _PICTURES_MISSING = "pictures_missing"
 """Code of a conflict that no waiting solves."""
 
@@ -216,7 +217,8 @@ class _Joining(Draft):
 
     @property
     def sides(self) -> dict[str, Any]:
-        return super().sides | {"reals_name": self.model, "flat": None}
+        own: dict[str, Any] = {"reals_name": self.model, "flat": None}
+        return super().sides | own | ({"form": self.study.clip} if self.study.clip else {})
 
     def lacking(self, stimuli: Sequence[Stimulus], classes: Sequence[str]) -> str:
         study, model = self.study, self.model
@@ -231,6 +233,8 @@ class _Joining(Draft):
 
 def _taken_in(study: Study, newcomer: Newcomer, making: Making) -> tuple[_Joining, Sequence[str]]:
     """Return a study's draft with the pictures of a model, made like its own, and notes about them."""
+    from backend.stimuli.clips.detection import medium_of
+
     model, method = newcomer.model, study.protocol.method
     known = intake_facts.read(making.store, study)
     preprocess = known.preprocess if newcomer.preprocess is None else newcomer.preprocess
@@ -239,6 +243,11 @@ def _taken_in(study: Study, newcomer: Newcomer, making: Making) -> tuple[_Joinin
         "skip_bad": newcomer.skip_bad,
         "strict": newcomer.strict,
     }
+    if (medium := medium_of([newcomer.folder])) != study.medium:
+        raise InvalidInput(
+            f"study {study.name} shows {_NAMES[study.medium]}, and the folder of model {model} holds "
+            f"{_NAMES[medium]}; a study never mixes them"
+        )
     grown = replace(study, models=(*study.models, model), joined=(*study.joined, len(study.models)))
     draft = _Joining(
         StudySpec(study.name, study.kind, method, newcomer.folder, **form),
@@ -265,15 +274,17 @@ def _notes(
         yield f"{model}: {note.replace(' reals ', ' fakes ')}"
     is_alike = sorted(preprocess) == sorted(known.preprocess)
     losses = parse_preprocessing(preprocess if is_alike else ())  # those that both sides went through
+    if not is_alike:
+        ours, theirs = (", ".join(steps) or "no loss" for steps in (preprocess, known.preprocess))
+        yield f"{model}: its pictures went through {ours}, and those of the study through {theirs}"
+    if study.clip is not None:
+        return
     sides = {None: known.reals, model: intake.reals}
     yield from cropped(sides)
     for difference in differences(
         sides, study.protocol.stimuli.size_px, losses
     ):  # a step of --preprocess would change the new pictures alone
         yield difference.note.partition("; --preprocess")[0]
-    if not is_alike:
-        ours, theirs = (", ".join(steps) or "no loss" for steps in (preprocess, known.preprocess))
-        yield f"{model}: its pictures went through {ours}, and those of the study through {theirs}"
 
 
 def _flash_notes(study: Study, stimuli: Sequence[Stimulus], folder: Path) -> Iterator[str]:
@@ -301,12 +312,12 @@ def _check_new(draft: _Joining, making: Making, is_submitted: bool) -> None:
     was shown, and would learn from the answer whether it is one of those.
     """
     study, there = draft.study, making.data.images(draft.study.name)
-    known = {_pixels(making.pictures / stimulus.name): stimulus for stimulus in draft.intake.stimuli}
+    known = {_content(making.pictures / stimulus.name): stimulus for stimulus in draft.intake.stimuli}
     progress = None if is_submitted else making.progress  # the total would say how many others have
     same = [
         (known[pixels], old)
         for old in (progress(draft.pool, len(draft.pool), "comparing") if progress else draft.pool)
-        if (pixels := _pixels(there / old.name)) in known
+        if (pixels := _content(there / old.name)) in known
     ]
     if same and is_submitted:
         raise InvalidInput(
@@ -325,14 +336,10 @@ def _check_new(draft: _Joining, making: Making, is_submitted: bool) -> None:
         )
 
 
-def _pixels(path: Path) -> bytes:
+def _content(path: Path) -> bytes:
     """Return a hash of what a file shows, whatever it is padded with."""
-    from PIL import Image
-
     try:
-        with Image.open(path) as picture:
-            shown = picture.convert("RGB")
-            return hashlib.blake2b(shown.tobytes(), digest_size=16).digest()
+        return medium_of_file(path.name).content_key(path)
     except FileNotFoundError:
         raise Conflict(
             f"the picture {path.name} is missing in {path.parent}; restore it from a backup first",
@@ -348,6 +355,7 @@ def _make_as_long(there: Path, new: Path) -> None:
     from backend.stimuli.file_metadata import make_uniform
 
     old, mine = ([*folder.iterdir()] for folder in (there, new))
+    old = [path for path in old if path.suffix in {one.suffix for one in mine}]  # masks of clips are pictures
     sizes = [{path.stat().st_size for path in paths} for paths in (old, mine)]
     if sizes[0] == sizes[1] and len(sizes[0]) == 1:
         return
@@ -355,7 +363,7 @@ def _make_as_long(there: Path, new: Path) -> None:
     copies.mkdir()
     for path in old:
         shutil.copy2(path, copies)
-    make_uniform([*copies.iterdir(), *mine])
+    make_uniform([*copies.iterdir(), *mine], pad=lambda path, size: medium_of_file(path.name).pad(path, size))
     sync_all([*copies.iterdir()])
     for path in old:
         os.replace(copies / path.name, path)

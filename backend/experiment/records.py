@@ -79,6 +79,8 @@ class ClipForm:
     width: int
     height: int
     """Pixels, both even."""
+    quality: int
+    """At which all were encoded, so that those that join are (`stimuli/clips/encoding.py`)."""
 
     @property
     def seconds(self) -> float:

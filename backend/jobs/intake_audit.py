@@ -21,13 +21,14 @@ from typing import TYPE_CHECKING, Any
 from backend import __version__
 from backend.administration.study_spec import StudySpec
 from backend.experiment.judgments import judgment_of
-from backend.experiment.records import Stimulus
+from backend.experiment.records import REAL, Stimulus
 from backend.foundation.errors import InvalidInput
 from backend.foundation.printable import printable
 from backend.jobs.create_study import unpack_all
 from backend.jobs.queue import JOBS, RESULTS, Job, enqueue
 from backend.jobs.study_orders import StudyOrder, first_within, in_words_of_order
 from backend.jobs.work import Failed, Work
+from backend.stimuli.medium import Intake
 from backend.stores.store import Store
 from backend.stores.updates import update
 
@@ -109,7 +110,7 @@ def _audit(work: Work, spec: StudySpec, root: Path) -> dict[str, Any]:
     from backend.administration.creation_preview import examine
 
     examined = examine(spec, work.folder, progress=work.progress, say=work.say)
-    of = _of_items if judgment_of(spec.method).has_items else _of_sides
+    of = _of_intake if isinstance(examined.survey, Intake) else _of_sides
     problems = [*examined.problems, *filter(None, [examined.lack])]
     return {
         **of(spec, examined, root),
@@ -204,12 +205,13 @@ def _of_sides(spec: StudySpec, examined: "Examined", root: Path) -> dict[str, An
     }
 
 
-def _of_items(spec: StudySpec, examined: "Examined", root: Path) -> dict[str, Any]:
+def _of_intake(spec: StudySpec, examined: "Examined", root: Path) -> dict[str, Any]:
     surveyed = examined.survey
     counts = Counter(stimulus.model for stimulus in surveyed.stimuli if not stimulus.role)
     return {
         "sides": [
-            {"side": name, "files": count, "pictures": count, "classes": []} for name, count in counts.items()
+            {"side": name or REAL, "files": count, "pictures": count, "classes": []}
+            for name, count in counts.items()
         ],
         "differences": [],
         **_refused(spec, surveyed.unusable, root),

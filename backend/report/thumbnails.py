@@ -17,18 +17,21 @@ def thumbnails(read: Read, study: str, names: Iterable[str], size_px: int = SIZE
 
     def made(name: str) -> tuple[str, str | None]:
         content = read(study, name)
-        return name, None if content is None else _small(content, size_px)
+        return name, None if content is None else _small(name, content, size_px)
 
     with ThreadPoolExecutor(_AT_ONCE) as threads:
         return {name: small for name, small in threads.map(made, names) if small is not None}
 
 
-def _small(content: bytes, size_px: int) -> str:
+def _small(name: str, content: bytes, size_px: int) -> str:
     from PIL import Image
 
-    with Image.open(io.BytesIO(content)) as picture:
+    from backend.stimuli.media import medium_of_file
+
+    medium = medium_of_file(name)
+    with Image.open(io.BytesIO(medium.preview(content))) as picture:
         small = picture.convert("RGB")
-        small.thumbnail((size_px, size_px))
+        small.thumbnail((size_px * medium.preview_frames, size_px))
         file = io.BytesIO()
         small.save(file, "JPEG", quality=85)
     return data_uri(file.getvalue())

@@ -48,6 +48,9 @@ class Medium(ABC):
     types: ClassVar[Mapping[str, str]]
     """The media type of a study's files, by file extension."""
 
+    preview_frames: ClassVar[int] = 1
+    """Pictures that a `preview` has side by side."""
+
     @abstractmethod
     def ingest(self, real: Path, models: Mapping[str, Path], out: Path, **options: Any) -> Intake:
         """Process all files of the folders into `out`, uniform in everything but what they show.
@@ -70,6 +73,22 @@ class Medium(ABC):
     @abstractmethod
     def stills(self, stimuli: Sequence[Path], out: Path) -> list[Path]:
         """Return a picture of each stimulus, for what is made of pictures; new files are written to `out`."""
+
+    @abstractmethod
+    def preview(self, data: bytes) -> bytes:
+        """Return an image file that shows what a file shows, for people who read about it."""
+
+    @abstractmethod
+    def content_key(self, path: Path) -> bytes:
+        """Return a hash of what a file shows, whatever it is padded with.
+
+        Raises:
+            FileNotFoundError: there is no such file.
+        """
+
+    @abstractmethod
+    def pad(self, path: Path, length: int) -> None:
+        """Lengthen a file to `length` bytes, in a way that decoders ignore."""
 
     @abstractmethod
     def salted(self, data: bytes, salt: bytes) -> bytes:

@@ -1,5 +1,6 @@
 """The photosensitivity check of a study's files, with `wcag_flashes.py`."""
 
+import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
@@ -11,6 +12,7 @@ from backend.experiment.judgment import pictures_of
 from backend.experiment.judgments import judgment_of
 from backend.experiment.records import Study
 from backend.stimuli import wcag_flashes
+from backend.stimuli.media import medium_of_file
 
 _TRIALS = 100
 """Stimuli checked, each in one trial: a problem of 1 stimulus in 33 is missed in 1 of 20 studies."""
@@ -43,8 +45,11 @@ def note(study: Study, pictures: Sequence[str], folder: Path, seed: int) -> str:
 
 
 def _state(path: Path, cells: int) -> wcag_flashes.State:
-    with Image.open(path) as picture:
-        return wcag_flashes.state_of(np.asarray(picture.convert("RGB")), cells)
+    """Return the state of a picture, or of the first frame of a clip."""
+    medium = medium_of_file(path.name)
+    with Image.open(io.BytesIO(medium.preview(path.read_bytes()))) as picture:
+        first = picture.convert("RGB").crop((0, 0, picture.width // medium.preview_frames, picture.height))
+        return wcag_flashes.state_of(np.asarray(first), cells)
 
 
 def _drawn(masks: Sequence[wcag_flashes.State], count: int, rng: Random) -> list[wcag_flashes.State]:

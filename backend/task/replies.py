@@ -16,10 +16,11 @@ from backend.experiment.languages import CHOOSE, texts_for_page
 from backend.experiment.not_sure import NOT_SURE
 from backend.experiment.panel import NO_PANEL_CONFIG, PanelConfig, code_for, return_link
 from backend.experiment.protocol import Protocol, values_of
-from backend.experiment.records import INSTRUCTED, PRACTICE, PlannedBlock, Response, Session, Study
+from backend.experiment.records import INSTRUCTED, PRACTICE, ClipForm, PlannedBlock, Response, Session, Study
 from backend.experiment.session import Cursor
 from backend.task.reply_types import (
     Block,
+    Clip,
     Confirmation,
     Done,
     Effort,
@@ -59,7 +60,7 @@ def public_study(
         "judgment": judgment.name,
         "answers": list(judgment.answers_of(protocol)),
         "medium": study.medium,
-        "clip": None if (form := study.clip) is None else {**vars(form), "fps": [*form.fps]},
+        "clip": _clip(study.clip),
         "consent": {"version": protocol.consent.consent_version, "text": protocol.consent.consent_text},
         "contact": protocol.consent.contact,
         "keep_days": protocol.consent.keep_days,
@@ -99,6 +100,12 @@ def public_study(
     }
 
 
+def _clip(form: ClipForm | None) -> Clip | None:
+    if form is None:
+        return None
+    return {"frames": form.frames, "fps": [*form.fps], "width": form.width, "height": form.height}
+
+
 def _language(protocol: Protocol) -> Spoken:
     language, own = protocol.language.language, protocol.language.texts
     return {"language": language, "texts": texts_for_page(language, own)}
@@ -121,8 +128,8 @@ def protocol_of(protocol: Protocol) -> StudyProtocol:
         "shortest_answer_ms": settings["shortest_answer_ms"],
         "same_answer_notice": settings["same_answer_notice"],
         "builtin_instructions": settings["builtin_instructions"],
-        "clip_play": protocol.clips.clip_play,
-        "clip_replays": protocol.clips.clip_replays,
+        "clip_play": settings["clip_play"],
+        "clip_replays": settings["clip_replays"],
         "largest_css_px": protocol.stimuli.shown_at_most_css_px,
         "half_real": protocol.stimuli.is_half_real,
         "follow_ups": _follow_ups(protocol) if protocol.follow_ups.is_asking else None,

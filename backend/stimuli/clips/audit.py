@@ -4,6 +4,7 @@ Measured of each clip as shown, on 32 x 32 means of its luma: black first and la
 starts and ends, the seam of the loop, and regions that never change, such as watermarks.
 """
 
+import io
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import median
@@ -15,6 +16,7 @@ from PIL import Image
 from backend.experiment.records import ClipForm
 from backend.foundation.frozen import dataclass
 from backend.stimuli.clips import encoding
+from backend.stimuli.clips.clip_file import STRIP_FRAMES, STRIP_PX
 from backend.stimuli.clips.sources import SourceFrame
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ _FROZEN_S = 0.25
 _FADE = 3.0
 """How many times brighter the clip is than its first or last frame, if it fades."""
 _SEAM = 3.0
-"""How many times the change from the last frame to the first exceeds the usual one where a loop has a seam."""
+"""How many times the change from the last frame to the first exceeds the usual one where a loop jumps."""
 _FEW_CELLS, _MANY_CELLS = 4, _GRID * _GRID // 2
 """A region that never changes has so many of the grid's cells, while the rest changes."""
 _SHARES_APART = 0.15
@@ -64,6 +66,7 @@ class Looking:
 
     def __init__(self) -> None:
         self._grids: list[np.ndarray] = []
+        self._small: list[Image.Image] = []
         self._is_interlaced = self._is_turned = False
 
     def seen(self, frames: Iterable[SourceFrame]) -> Iterator[Image.Image]:
@@ -71,9 +74,19 @@ class Looking:
         for frame in frames:
             small = frame.picture.convert("L").resize((_GRID, _GRID), Image.Resampling.BOX)
             self._grids.append(np.asarray(small, dtype=np.float32))
+            self._small.append(frame.picture.resize((STRIP_PX, STRIP_PX), Image.Resampling.BOX))
             self._is_interlaced |= frame.is_interlaced
             self._is_turned |= frame.is_turned
             yield frame.picture
+
+    def strip(self) -> bytes:
+        """Return a film strip, a JPEG, of frames at equal distances, the first among them."""
+        strip, count = Image.new("RGB", (STRIP_FRAMES * STRIP_PX, STRIP_PX)), len(self._small)
+        for i in range(STRIP_FRAMES):
+            strip.paste(self._small[i * count // STRIP_FRAMES], (i * STRIP_PX, 0))
+        file = io.BytesIO()
+        strip.save(file, "JPEG", quality=85)
+        return file.getvalue()
 
     def look(self, fps: float) -> Look:
         """Return what was measured of the frames that have passed."""
@@ -141,7 +154,7 @@ _REMEDIES = {
 
 
 def notes(
-    sides: Mapping[str | None, Side], form: ClipForm, quality: int, fps_given: bool, seconds_given: bool
+    sides: Mapping[str | None, Side], form: ClipForm, fps_given: bool, seconds_given: bool
 ) -> list[str]:
     """Return what a study notes of its clips: their form, and how the sides differ.
 
@@ -152,7 +165,7 @@ def notes(
         return []
     return [
         _form_note(form, fps_given, seconds_given),
-        _quality_note(sides, form, quality),
+        _quality_note(sides, form),
         *_form_differences(sides, form),
         *_look_differences(sides),
         *_fixed_regions(sides),
@@ -168,22 +181,17 @@ def _form_note(form: ClipForm, fps_given: bool, seconds_given: bool) -> str:
     )
 
 
-def _quality_note(sides: Mapping[str | None, Side], form: ClipForm, quality: int) -> str:
-    told = []
+def _quality_note(sides: Mapping[str | None, Side], form: ClipForm) -> str:
+    told, is_enough = [], True
     for model, side in sides.items():
         share = good_share([ratio for one in side for ratio in one.psnr_db])
         rate = median(8 * one.encoded_bytes / form.seconds / 1e6 for one in side)
         told.append(f"{_named(model)} {100 * share:.0f}% of frames, {rate:.2g} Mbit/s")
-    enough = all(
-        good_share([ratio for one in side for ratio in one.psnr_db]) >= encoding.GOOD_SHARE
-        for side in sides.values()
-    )
-    lack = (
-        "" if enough else "; that is less than nine frames in ten: compression can hide what gives clips away"
-    )
+        is_enough &= share >= encoding.GOOD_SHARE
+    lack = "; that is less than nine frames in ten: compression can hide what gives clips away"
     return (
-        f"encoded as VP9 of constant quality {quality}; at {encoding.GOOD_PSNR_DB:g} dB or more (PSNR against "
-        f"the source at this size and rate) are {'; '.join(told)}{lack}"
+        f"encoded as VP9 of constant quality {form.quality}; at {encoding.GOOD_PSNR_DB:g} dB or more (PSNR "
+        f"against the source at this size and rate) are {'; '.join(told)}{'' if is_enough else lack}"
     )
 
 
@@ -222,18 +230,18 @@ def _form_differences(sides: Mapping[str | None, Side], form: ClipForm) -> Itera
                 if kind == "size" and 8 <= smallest < form.width
                 else ""
             )
+            what = text.format(f"{ours:.3g}")
+            yield f"{_named(None)} {what} (median) and {_named(model)} {theirs:.3g}{remedy}"
+        if (ours_most := _usual_codec(reals)) != (theirs_most := _usual_codec(side)):
             yield (
-                f"{_named(None)} {text.format(f'{ours:.3g}')} (median) and {_named(model)} {theirs:.3g}{remedy}"
+                f"{_named(None)} were {ours_most} and {_named(model)} {theirs_most}: traces of compression "
+                "can give them away"
             )
-        each = [
-            Counter(f"{one.source.container}/{one.source.codec}" for one in clips) for clips in (reals, side)
-        ]
-        ours_most, theirs_most = (counts.most_common(1)[0][0] for counts in each)
-        if ours_most != theirs_most:
-            yield (
-                f"{_named(None)} were {ours_most} and {_named(model)} {theirs_most}: traces of compression can "
-                "give them away"
-            )
+
+
+def _usual_codec(side: Side) -> str:
+    counts = Counter(f"{one.source.container}/{one.source.codec}" for one in side)
+    return counts.most_common(1)[0][0]
 
 
 def _look_differences(sides: Mapping[str | None, Side]) -> Iterator[str]:
@@ -252,12 +260,11 @@ def _fixed_regions(sides: Mapping[str | None, Side]) -> Iterator[str]:
         common = [cell for cell, count in cells.items() if count > len(side) / 2]
         if len(side) > 1 and len(common) >= _FEW_CELLS:
             rows, columns = np.divmod(np.array(common), _GRID)
-            where = (
-                f"{_third(rows, ('top', 'middle', 'bottom'))} {_third(columns, ('left', 'centre', 'right'))}"
-            )
+            down = _third(rows, ("top", "middle", "bottom"))
+            across = _third(columns, ("left", "centre", "right"))
             yield (
-                f"most of {_named(model)} have a region that never changes ({where}), such as a watermark or a "
-                "border, which can give them away"
+                f"most of {_named(model)} have a region that never changes ({down} {across}), such as a "
+                "watermark or a border, which can give them away"
             )
 
 

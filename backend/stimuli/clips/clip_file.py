@@ -3,8 +3,9 @@
 No container: WebCodecs takes encoded frames as they are, so that a page needs no demuxer. All numbers are
 little endian. The file begins with `MAGIC`, the length of the head (uint32), and the head, JSON with sorted
 keys and no spaces: the same bytes in all files of a study. Of each frame follow the length of its data
-(uint32), 1 for a key frame or else 0 (uint8), and the data. Readers ignore what comes after the last frame:
-padding, which brings all files of a study to one length, and the salt of a session.
+(uint32), 1 for a key frame or else 0 (uint8), and the data. Pages ignore what comes after the last frame: a
+film strip, which reports show where nothing decodes videos (its length, uint32, and a JPEG), padding, which
+brings all files of a study to one length, and the salt of a session.
 """
 
 import json
@@ -46,8 +47,15 @@ class EncodedFrame:
     is_key: bool
 
 
-def written(head: ClipHead, frames: Sequence[EncodedFrame]) -> bytes:
+STRIP_FRAMES, STRIP_PX = 4, 96
+"""Frames of a film strip, side by side, and the height of each."""
+
+
+def written(head: ClipHead, frames: Sequence[EncodedFrame], strip: bytes) -> bytes:
     """Return the file of a clip, not yet padded.
+
+    Args:
+        strip: JPEG of `STRIP_FRAMES` frames side by side.
 
     Raises:
         ValueError: the number of frames is not that of the head, or the first is no key frame.
@@ -68,7 +76,7 @@ def written(head: ClipHead, frames: Sequence[EncodedFrame]) -> bytes:
     parts = [MAGIC, _LENGTH.pack(len(text)), text]
     for frame in frames:
         parts += [_FRAME.pack(len(frame.data), frame.is_key), frame.data]
-    return b"".join(parts)
+    return b"".join([*parts, _LENGTH.pack(len(strip)), strip])
 
 
 def read(data: bytes, name: str = "the clip") -> tuple[ClipHead, list[EncodedFrame]]:
@@ -80,6 +88,32 @@ def read(data: bytes, name: str = "the clip") -> tuple[ClipHead, list[EncodedFra
     Raises:
         InvalidInput: the file is not a clip, or is cut off.
     """
+    head, frames, _ = _parts(data, name)
+    return head, frames
+
+
+def strip_of(data: bytes, name: str = "the clip") -> bytes:
+    """Return the film strip of a clip's file, a JPEG.
+
+    Raises:
+        InvalidInput: as for `read`.
+    """
+    _, _, at = _parts(data, name)
+    (length,) = _LENGTH.unpack_from(data, at)
+    return data[at + _LENGTH.size : at + _LENGTH.size + length]
+
+
+def content_of(data: bytes, name: str = "the clip") -> bytes:
+    """Return what a clip's file shows, without padding and salt.
+
+    Raises:
+        InvalidInput: as for `read`.
+    """
+    return data[: _parts(data, name)[2]]
+
+
+def _parts(data: bytes, name: str) -> tuple[ClipHead, list[EncodedFrame], int]:
+    """Return head, frames, and the position after the last frame."""
     if not data.startswith(MAGIC):
         raise InvalidInput(f"{name} is no file of a clip: it must begin with {MAGIC!r}, not {data[:8]!r}")
     try:
@@ -96,7 +130,7 @@ def read(data: bytes, name: str = "the clip") -> tuple[ClipHead, list[EncodedFra
             int(head["width"]),
             int(head["height"]),
         )
-        return form, _frames(data, at + length, form.frames)
+        return form, *_frames(data, at + length, form.frames)
     except (ValueError, LookupError, TypeError, struct.error) as error:
         raise InvalidInput(f"{name} is cut off or damaged: {error}") from None
 
@@ -107,7 +141,7 @@ def pad(path: Path, length: int) -> None:
         file.write(filler(length - path.stat().st_size))
 
 
-def _frames(data: bytes, at: int, count: int) -> list[EncodedFrame]:
+def _frames(data: bytes, at: int, count: int) -> tuple[list[EncodedFrame], int]:
     frames = []
     for i in range(count):
         length, is_key = _FRAME.unpack_from(data, at)
@@ -116,4 +150,4 @@ def _frames(data: bytes, at: int, count: int) -> list[EncodedFrame]:
             raise ValueError(f"frame {i + 1} of {count} ends after the file")
         frames.append(EncodedFrame(data[at : at + length], bool(is_key)))
         at += length
-    return frames
+    return frames, at

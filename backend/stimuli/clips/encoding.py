@@ -34,7 +34,7 @@ _LEVELS = (
     (51, 588_251_136, 8_912_896),
     (52, 1_176_502_272, 8_912_896),
 )
-"""Levels of VP9, with most pixels a second and most pixels of a frame (VP9 bitstream specification, annex A)."""
+"""Levels of VP9, most pixels a second, most pixels of a frame (VP9 bitstream specification, annex A)."""
 _BT709, _LIMITED = 1, 1
 
 

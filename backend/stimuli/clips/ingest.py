@@ -23,7 +23,7 @@ from backend.foundation.errors import InvalidInput
 from backend.foundation.frozen import dataclass
 from backend.stimuli import refusals
 from backend.stimuli.clips import audit, encoding, sources
-from backend.stimuli.clips.clip_file import SUFFIX, ClipHead, pad, written
+from backend.stimuli.clips.clip_file import SUFFIX, ClipHead, content_of, pad, written
 from backend.stimuli.clips.sources import ClipFacts, SourceFrame
 from backend.stimuli.estimates import announced, tracked
 from backend.stimuli.file_metadata import make_uniform
@@ -100,6 +100,7 @@ def ingest(
     skip: float = 0,
     preprocess: Sequence[str] = (),
     image_format: str = "auto",
+    reals_name: str = REAL,
     flat: bool | None = None,
     aside: Mapping[str, Path] = MappingProxyType({}),
     skip_bad: bool = False,
@@ -110,7 +111,6 @@ def ingest(
     progress: Callable[..., Iterable] | None = None,
     say: Callable[[str], Any] | None = None,
     form: ClipForm | None = None,
-    quality: int | None = None,
 ) -> Intake:
     """Bring all clips of the folders to one form in `out`, uniform in everything but what they show.
 
@@ -124,9 +124,8 @@ def ingest(
         seconds: length; 0 for that of the shortest.
         skip: seconds left out at the start of every clip.
         image_format: of masks.
-        form: that of a study's clips, for those that join it; it decides size, rate and length.
-        quality: of `encoding.QUALITIES`, for clips that join a study; else it is found.
-        preprocess, skip_bad, strict, lacking, rng, flat, aside, workers, progress, say: as of
+        form: that of a study's clips, for those that join it; it decides size, rate, length and quality.
+        preprocess, skip_bad, strict, lacking, rng, reals_name, flat, aside, workers, progress, say: as of
             `ingest.ingest`.
 
     Raises:
@@ -141,7 +140,7 @@ def ingest(
             keys=("settings", "size_px"),
         )
     losses = checked_preprocessing(preprocess, size_px)
-    scanned = scan(real, models, aside=aside, reals_name=REAL, flat=flat, may_be_stimulus=is_candidate)
+    scanned = scan(real, models, aside=aside, reals_name=reals_name, flat=flat, may_be_stimulus=is_candidate)
     folders = [finding for finding in scanned.findings if finding.kind == "folder"]
     _check_names(scanned, folders, skip_bad, lacking)
     key = rng.randbytes(32) if rng else secrets.token_bytes(32)
@@ -153,13 +152,17 @@ def ingest(
         if not usable:
             refusals.check(folders, [*_of_files(scanned), *bad], "")
             raise InvalidInput("no clip is left; see the files that were left out")
+        joined = form
         form = form or _form(size_px, [*usable.values()], fps, seconds, skip)
         _check_memory(form)
         short = [source for source, facts in usable.items() if _is_short(facts, form, skip)]
         used = {source: facts for source, facts in usable.items() if source not in short}
         head = _head(form)
-        quality = quality or _quality(used, head, losses, skip, workers, progress)
-        jobs = [_Job(source, facts, out, head, quality, key, losses, skip) for source, facts in used.items()]
+        if joined is None:
+            form = replace(form, quality=_quality(used, head, losses, skip, workers, progress))
+        jobs = [
+            _Job(source, facts, out, head, form.quality, key, losses, skip) for source, facts in used.items()
+        ]
         text = f"{len(jobs):,} clips will take {{}}"
         with in_parallel(_make, jobs, workers, chunk=1) as results:
             making = announced(results, len(jobs), say, text)
@@ -172,7 +175,7 @@ def ingest(
         files = [*_of_files(scanned), *bad, *torn]
         stimuli = tuple(sorted(map(stimulus_of, good), key=lambda stimulus: stimulus.name))
         sides = _sides(good)
-        notes = audit.notes(sides, form, quality, fps_given=bool(fps), seconds_given=bool(seconds))
+        notes = audit.notes(sides, form, fps_given=bool(fps), seconds_given=bool(seconds))
         refusals.check(
             folders,
             [*(() if skip_bad else files), *(duplicates if strict else ())],
@@ -198,6 +201,7 @@ def ingest(
         left_out,
         left_out if refusals.are_many(scanned.no_pictures, unusable) else (),
         form.width,
+        unusable=tuple(files),
         clip=form,
     )
 
@@ -246,7 +250,7 @@ def _form(size_px: int, facts: Sequence[ClipFacts], fps: float, seconds: float, 
             "second; give longer clips, or a higher rate by --set clip_fps=N",
             keys=("settings", "clip_seconds"),
         )
-    return ClipForm(frames, (rate.numerator, rate.denominator), size_px, size_px)
+    return ClipForm(frames, (rate.numerator, rate.denominator), size_px, size_px, encoding.QUALITIES[-1])
 
 
 def _head(form: ClipForm) -> ClipHead:
@@ -268,8 +272,8 @@ def _check_memory(form: ClipForm) -> None:
         raise InvalidInput(
             f"clips of {form.seconds:.3g} s, {form.width} px and {form.fps[0] / form.fps[1]:.3g} frames a "
             f"second take {each * form.frames / 1e6:,.0f} MB once decoded, more than "
-            f"{MAX_DECODED_BYTES / 1e6:,.0f}; shorten them by --set clip_seconds={floor(10 * most) / 10:g}, or "
-            "make them smaller by --size PX",
+            f"{MAX_DECODED_BYTES / 1e6:,.0f}; shorten them by --set clip_seconds={floor(10 * most) / 10:g}, "
+            "or make them smaller by --size PX",
             keys=("settings", "clip_seconds"),
             also=[("settings", "size_px")],
         )
@@ -320,10 +324,11 @@ def _make(job: _Job) -> Made:
     try:
         looking = audit.Looking()
         packets, ratios = encoding.encoded(looking.seen(_timed(job)), head, job.quality)
+        strip = looking.strip()
     except BadPicture as error:
         return Made(source, finding=Finding(error.kind, source.name, error.why, source.keys))
-    data = written(head, packets)
-    name = hashlib.blake2b(data, digest_size=16, key=job.key).hexdigest() + SUFFIX
+    data = written(head, packets, strip)
+    name = hashlib.blake2b(content_of(data), digest_size=16, key=job.key).hexdigest() + SUFFIX
     if job.out is not None:
         (job.out / name).write_bytes(data)
     facts = Shown(job.facts, looking.look(head.fps[0] / head.fps[1]), tuple(ratios), len(data))

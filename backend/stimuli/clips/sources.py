@@ -258,7 +258,7 @@ def _is_variable(gaps: list[float]) -> bool:
 
 
 def _named_rate(measured: float, stream: Any) -> float:
-    """Return the rate that the file states if it is within 2% of the measured one, whose times are rounded."""
+    """Return the rate that the file states if it is within 2% of the measured one: times are rounded."""
     stated = float(stream.average_rate or 0)
     return stated if stated and abs(stated / measured - 1) < 0.02 else measured
 

@@ -1,10 +1,11 @@
 """Clips: short videos without sound, in a study all of one size, rate, length in time and length of file."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from backend.stimuli.clips.clip_file import MEDIA_TYPE, SUFFIX
+from backend.stimuli.clips.clip_file import MEDIA_TYPE, STRIP_FRAMES, SUFFIX, content_of, pad, strip_of
 from backend.stimuli.medium import Intake, Medium
 
 
@@ -12,6 +13,7 @@ class Clip(Medium):
     """Short videos."""
 
     name = "clip"
+    preview_frames = STRIP_FRAMES
     types: ClassVar = {SUFFIX: MEDIA_TYPE}
 
     def ingest(self, real: Path, models: Mapping[str, Path], out: Path, **options: Any) -> Intake:
@@ -27,6 +29,16 @@ class Clip(Medium):
         from backend.stimuli.clips.encoding import write_middle_frames
 
         return write_middle_frames(stimuli, out)
+
+    def preview(self, data: bytes) -> bytes:
+        """Return a film strip."""
+        return strip_of(data)
+
+    def content_key(self, path: Path) -> bytes:
+        return hashlib.blake2b(content_of(path.read_bytes(), path.name), digest_size=16).digest()
+
+    def pad(self, path: Path, length: int) -> None:
+        pad(path, length)
 
     def salted(self, data: bytes, salt: bytes) -> bytes:
         """Return the file with the salt at its end, which readers ignore."""

@@ -1,5 +1,6 @@
 """Pictures: WebP, PNG and JPEG files, in a study all of one size, format and length."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -27,6 +28,21 @@ class Picture(Medium):
     def stills(self, stimuli: Sequence[Path], out: Path) -> list[Path]:
         """Return the pictures themselves."""
         return [*stimuli]
+
+    def preview(self, data: bytes) -> bytes:
+        """Return the picture itself."""
+        return data
+
+    def content_key(self, path: Path) -> bytes:
+        from PIL import Image
+
+        with Image.open(path) as picture:
+            return hashlib.blake2b(picture.convert("RGB").tobytes(), digest_size=16).digest()
+
+    def pad(self, path: Path, length: int) -> None:
+        from backend.stimuli.images import pad_to
+
+        pad_to(path, length)
 
     def salted(self, data: bytes, salt: bytes) -> bytes:
         """Return the file with an added chunk or comment; a file of another format unchanged."""
