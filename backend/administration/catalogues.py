@@ -1,6 +1,6 @@
 """The catalogues of the texts that evaluators see, for checks and defaults.
 
-`text_LANGUAGE.js` in `frontend/texts/` has those of every visit, `more_LANGUAGE.js` those that few need.
+`text_LANGUAGE.js` in `frontend/texts/` has those of every visit, `more_LANGUAGE.js` those that few need, `clip_LANGUAGE.js` those that speak of clips in place of pictures.
 
 A study in one language is stored with its title and consent text in this language, so that the store has
 what evaluators agreed to. Where evaluators choose, the page shows both in their language instead.
@@ -14,6 +14,7 @@ from pathlib import Path
 
 from backend.experiment.languages import CHOOSE, LANGUAGES, own_texts
 from backend.experiment.protocol import Protocol
+from backend.experiment.records import CLIPS, PICTURES
 from backend.experiment.setting_errors import invalid_setting
 from backend.experiment.settings import value_of
 from backend.foundation.errors import InvalidInput, brief, under
@@ -33,6 +34,12 @@ def catalogue(language: str) -> dict[str, str]:
     return _of_file(f"text_{language}.js") | _of_file(f"more_{language}.js")
 
 
+@cache
+def catalogue_of(language: str, medium: str) -> dict[str, str]:
+    """Return all texts of a language by key, as studies of a medium show them."""
+    return catalogue(language) | (_of_file(f"clip_{language}.js") if medium == CLIPS else {})
+
+
 def _of_file(name: str) -> dict[str, str]:
     source = (_FOLDER / name).read_text("utf-8")
     start, end = source.index("texts = ") + len("texts = "), source.rindex("}")
@@ -44,12 +51,18 @@ def placeholders(text: str) -> set[str]:
     return set(_PLACEHOLDER.findall(text))
 
 
-def in_its_language(protocol: Protocol, given: Collection[str], before: Protocol | None = None) -> Protocol:
+def in_its_language(
+    protocol: Protocol,
+    given: Collection[str],
+    before: Protocol | None = None,
+    medium: str = PICTURES,
+) -> Protocol:
     """Return a protocol whose title and consent text are in its language, if the researcher wrote neither.
 
     Args:
         given: names of the settings that the researcher gave.
         before: the protocol that a study had, whose own texts are replaced as well.
+        medium: of the study, which title and consent text speak of.
 
     Raises:
         InvalidInput: an own text whose key is unknown, that lacks or adds a placeholder, or that says what
@@ -70,7 +83,7 @@ def in_its_language(protocol: Protocol, given: Collection[str], before: Protocol
                     f"{setting} and the text {key!r} are the same text; give one of them", setting
                 )
             if is_ours and setting not in given:
-                changes[setting] = own.get(key) or catalogue(language)[key]
+                changes[setting] = own.get(key) or catalogue_of(language, medium)[key]
     return protocol.changed(**changes)
 
 
@@ -90,7 +103,7 @@ def untranslated(protocol: Protocol) -> Iterator[str]:
 
 
 def _all_versions(key: str, before: Protocol | None) -> set[str]:
-    ours = {catalogue(language)[key] for language in LANGUAGES}
+    ours = {catalogue_of(language, medium)[key] for language in LANGUAGES for medium in (PICTURES, CLIPS)}
     theirs = before.language.texts if before else ()
     return ours | {text for _, own_key, text in theirs if own_key == key}
 

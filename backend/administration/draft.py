@@ -10,6 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
 
+from backend.administration import catalogues
 from backend.administration.study_spec import StudySpec
 from backend.experiment import sampling, unscored
 from backend.experiment.groups.follow_ups import NONE
@@ -61,6 +62,8 @@ class Draft:
             InvalidInput: its folders hold clips, which its method, or a setting, does not go with.
         """
         medium = _medium(spec, protocol)
+        if medium == CLIPS:
+            protocol = catalogues.in_its_language(protocol, spec.settings, medium=medium)
         study = Study(
             name=spec.name,
             kind=spec.kind,

@@ -102,7 +102,7 @@ def _revised(store: Store, data: DataDir, study: Study, settings: Mapping[str, A
     wanted = with_settings(
         study.protocol, {name: value for name, value in settings.items() if name not in _FIXED}
     )
-    wanted = catalogues.in_its_language(wanted, settings, study.protocol)
+    wanted = catalogues.in_its_language(wanted, settings, study.protocol, study.medium)
     if not _differences(study.protocol, wanted):
         return study
     judgment = judgment_of(wanted.method)

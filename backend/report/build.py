@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from backend import __version__
 from backend.experiment.judgments import method_named
 from backend.experiment.protocol import to_json
-from backend.experiment.records import Study
+from backend.experiment.records import CLIPS, Study
 from backend.foundation import optional_packages
 from backend.foundation.errors import InvalidInput
 from backend.metrics import study_metrics
@@ -192,6 +192,7 @@ def study_info(store: Store, study: Study, now: datetime, options: ReportOptions
         looks=None if simulated else _looks(store, study),
         notes=study.notes,
         texts=question_answers.texts(store, study, simulated),
+        are_clips=study.medium == CLIPS,
     )
 
 

@@ -34,6 +34,8 @@ class SourceInfo:
     """What evaluators wrote, by question and evaluator."""
     thumbnails: Mapping[str, str] = field(default_factory=dict)
     """Thumbnails as `data:` URIs, by name of the stimulus."""
+    are_clips: bool = False
+    """Whether the thumbnails are film strips of clips."""
     marked: Mapping[str, str] = field(default_factory=dict)
     """Larger versions, of the stimuli on which marks are drawn."""
 

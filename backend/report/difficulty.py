@@ -79,7 +79,7 @@ def _galleries(view: FindingsView, info: SourceInfo, rows: Sequence[Row]) -> Ite
             "" if count == len(side) else f", the {_EACH} most and the {_EACH} least difficult of {count:,}"
         )
         if pictures:
-            yield Gallery(f"{what}{some}", pictures, is_wide=True)
+            yield Gallery(f"{what}{some}", pictures, is_wide=True, are_strips=info.are_clips)
 
 
 def _thumbnail(row: Row, url: str) -> Thumbnail:

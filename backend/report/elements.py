@@ -107,6 +107,8 @@ class Gallery:
     """Whether its pictures are shown at twice the size, for their details."""
     is_wide: bool = False
     """Whether the texts need more room than a few digits."""
+    are_strips: bool = False
+    """Whether its pictures are film strips of clips."""
 
 
 @dataclass(frozen=True)

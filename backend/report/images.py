@@ -104,7 +104,7 @@ def _galleries(info: SourceInfo, model: str, most: Sequence[Row], least: Sequenc
             if row["image_path"] in info.thumbnails
         )
         if pictures:
-            made.append(Gallery(f"{model}: {what}", pictures))
+            made.append(Gallery(f"{model}: {what}", pictures, are_strips=info.are_clips))
     return made
 
 

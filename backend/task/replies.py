@@ -18,6 +18,7 @@ from backend.experiment.panel import NO_PANEL_CONFIG, PanelConfig, code_for, ret
 from backend.experiment.protocol import Protocol, values_of
 from backend.experiment.records import INSTRUCTED, PRACTICE, ClipForm, PlannedBlock, Response, Session, Study
 from backend.experiment.session import Cursor
+from backend.stimuli.clips.clip_file import codec_of
 from backend.task.reply_types import (
     Block,
     Clip,
@@ -103,7 +104,13 @@ def public_study(
 def _clip(form: ClipForm | None) -> Clip | None:
     if form is None:
         return None
-    return {"frames": form.frames, "fps": [*form.fps], "width": form.width, "height": form.height}
+    return {
+        "codec": codec_of(form.width, form.height, form.fps),
+        "frames": form.frames,
+        "fps": [*form.fps],
+        "width": form.width,
+        "height": form.height,
+    }
 
 
 def _language(protocol: Protocol) -> Spoken:

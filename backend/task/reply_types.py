@@ -85,6 +85,8 @@ class Spoken(TypedDict):
 class Clip(TypedDict):
     """What all clips of a study have in common."""
 
+    codec: str
+    """As WebCodecs names it."""
     frames: int
     fps: list[int]
     """Frames a second, as numerator and denominator."""

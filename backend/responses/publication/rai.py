@@ -86,6 +86,12 @@ def _missing_data(subject: Subject) -> str:
 
 def _pictures(study: Study) -> str:
     stimuli = study.protocol.stimuli
+    if (form := study.clip) is not None:
+        return (
+            f"Stimuli are clips. All, of every side, went through the same steps: {form.frames} frames at "
+            f"{form.fps[0] / form.fps[1]:.5g} a second, {form.width} x {form.height} px, VP9 of constant "
+            f"quality {form.quality}, 8 bits of BT.709, without sound and metadata, files of one length."
+        )
     size = f"brought to {stimuli.size_px} x {stimuli.size_px} px" if stimuli.size_px else "kept at their size"
     return (
         f"All pictures, of every side, went through the same steps: {size}, 8 bits of sRGB, one format "

@@ -154,7 +154,10 @@ _REMEDIES = {
 
 
 def notes(
-    sides: Mapping[str | None, Side], form: ClipForm, fps_given: bool, seconds_given: bool
+    sides: Mapping[str | None, Side],
+    form: ClipForm,
+    fps_given: bool = False,
+    seconds_given: bool = False,
 ) -> list[str]:
     """Return what a study notes of its clips: their form, and how the sides differ.
 
@@ -254,18 +257,25 @@ def _look_differences(sides: Mapping[str | None, Side]) -> Iterator[str]:
 
 
 def _fixed_regions(sides: Mapping[str | None, Side]) -> Iterator[str]:
-    """Yield a side of which most clips have the same region that never changes, such as a watermark."""
-    for model, side in sides.items():
-        cells = Counter(cell for one in side for cell in one.look.fixed_cells)
-        common = [cell for cell, count in cells.items() if count > len(side) / 2]
-        if len(side) > 1 and len(common) >= _FEW_CELLS:
-            rows, columns = np.divmod(np.array(common), _GRID)
+    """Yield each side of which most clips have a region that never changes, and that another side lacks."""
+    common = {model: _common_cells(side) for model, side in sides.items()}
+    everywhere = set.intersection(*common.values())
+    for model, cells in common.items():
+        own = sorted(cells - everywhere)
+        if len(own) >= _FEW_CELLS:
+            rows, columns = np.divmod(np.array(own), _GRID)
             down = _third(rows, ("top", "middle", "bottom"))
             across = _third(columns, ("left", "centre", "right"))
             yield (
                 f"most of {_named(model)} have a region that never changes ({down} {across}), such as a "
                 "watermark or a border, which can give them away"
             )
+
+
+def _common_cells(side: Side) -> set[int]:
+    """Return the cells that never change in most of several clips."""
+    cells = Counter(cell for one in side for cell in one.look.fixed_cells)
+    return {cell for cell, count in cells.items() if count > len(side) / 2 and len(side) > 1}
 
 
 def _third(positions: np.ndarray, names: tuple[str, str, str]) -> str:

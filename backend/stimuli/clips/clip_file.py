@@ -23,6 +23,20 @@ MAGIC = b"OHCLIP1\n"
 _LENGTH = struct.Struct("<I")
 _FRAME = struct.Struct("<IB")
 _LONGEST_HEAD = 1000
+_LEVELS = (
+    (10, 829_440, 36_864),
+    (11, 2_764_800, 73_728),
+    (20, 4_608_000, 122_880),
+    (21, 9_216_000, 245_760),
+    (30, 20_736_000, 552_960),
+    (31, 36_864_000, 983_040),
+    (40, 83_558_400, 2_228_224),
+    (41, 160_432_128, 2_228_224),
+    (50, 311_951_360, 8_912_896),
+    (51, 588_251_136, 8_912_896),
+    (52, 1_176_502_272, 8_912_896),
+)
+"""Levels of VP9, most pixels a second, most pixels of a frame (VP9 bitstream specification, annex A)."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +63,14 @@ class EncodedFrame:
 
 STRIP_FRAMES, STRIP_PX = 4, 96
 """Frames of a film strip, side by side, and the height of each."""
+
+
+def codec_of(width: int, height: int, fps: tuple[int, int]) -> str:
+    """Return the codec as WebCodecs names it: VP9, profile 0, the lowest level that suffices, 8 bits."""
+    pixels = width * height
+    rate = pixels * fps[0] / fps[1]
+    level = next((level for level, most, size in _LEVELS if rate <= most and pixels <= size), 62)
+    return f"vp09.00.{level:02}.08"
 
 
 def written(head: ClipHead, frames: Sequence[EncodedFrame], strip: bytes) -> bytes:

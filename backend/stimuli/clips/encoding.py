@@ -6,6 +6,7 @@ limited range and say so, so that browsers agree.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from math import inf, log10
 from pathlib import Path
 from typing import Any
@@ -21,29 +22,7 @@ GOOD_SHARE = 0.9
 """Share of frames that must reach it, on each side."""
 QUALITIES = (16, 10, 6, 3, 1)
 """Constant quality of libvpx (0 best to 63), from the shortest files to the longest."""
-_LEVELS = (
-    (10, 829_440, 36_864),
-    (11, 2_764_800, 73_728),
-    (20, 4_608_000, 122_880),
-    (21, 9_216_000, 245_760),
-    (30, 20_736_000, 552_960),
-    (31, 36_864_000, 983_040),
-    (40, 83_558_400, 2_228_224),
-    (41, 160_432_128, 2_228_224),
-    (50, 311_951_360, 8_912_896),
-    (51, 588_251_136, 8_912_896),
-    (52, 1_176_502_272, 8_912_896),
-)
-"""Levels of VP9, most pixels a second, most pixels of a frame (VP9 bitstream specification, annex A)."""
 _BT709, _LIMITED = 1, 1
-
-
-def codec_of(width: int, height: int, fps: tuple[int, int]) -> str:
-    """Return the codec as WebCodecs names it: VP9, profile 0, the lowest level that suffices, 8 bits."""
-    pixels = width * height
-    rate = pixels * fps[0] / fps[1]
-    level = next((level for level, most, size in _LEVELS if rate <= most and pixels <= size), 62)
-    return f"vp09.00.{level:02}.08"
 
 
 def encoded(
@@ -75,7 +54,7 @@ def encoded(
     decoder: Any = av.CodecContext.create("vp9", "r")
     originals: list[Any] = []
     packets, ratios = [], []
-    for i, picture in enumerate([*pictures, None]):
+    for i, picture in enumerate(chain(pictures, [None])):
         frame = None if picture is None else _yuv(picture, i, encoder.time_base)
         if frame is not None:
             originals.append(frame)

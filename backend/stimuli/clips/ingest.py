@@ -14,6 +14,7 @@ from fractions import Fraction
 from math import floor
 from pathlib import Path
 from random import Random
+from statistics import median
 from types import MappingProxyType
 from typing import Any
 
@@ -23,10 +24,11 @@ from backend.foundation.errors import InvalidInput
 from backend.foundation.frozen import dataclass
 from backend.stimuli import refusals
 from backend.stimuli.clips import audit, encoding, sources
-from backend.stimuli.clips.clip_file import SUFFIX, ClipHead, content_of, pad, written
+from backend.stimuli.clips.clip_file import SUFFIX, ClipHead, codec_of, content_of, pad, written
 from backend.stimuli.clips.sources import ClipFacts, SourceFrame
 from backend.stimuli.estimates import announced, tracked
 from backend.stimuli.file_metadata import make_uniform
+from backend.stimuli.file_names import handed_on
 from backend.stimuli.folders import Finding, Scan, Source, scan
 from backend.stimuli.images import (
     ENDINGS,
@@ -44,6 +46,8 @@ from backend.stimuli.parallel import in_parallel
 MAX_DECODED_BYTES = 150_000_000
 """Of one clip's frames in 4:2:0, as pages hold them; phones end pages that take several hundred MB."""
 MIN_FRAMES = 2
+_MUCH_SHORTER = 0.75
+"""Length of the shortest clip, as a share of the median, from which its name is told."""
 _SAMPLED = 4
 """Clips of each side that are encoded in part, to find the recipe that keeps all sides good."""
 _SAMPLED_FRAMES = 12
@@ -176,6 +180,7 @@ def ingest(
         stimuli = tuple(sorted(map(stimulus_of, good), key=lambda stimulus: stimulus.name))
         sides = _sides(good)
         notes = audit.notes(sides, form, fps_given=bool(fps), seconds_given=bool(seconds))
+        notes += [] if seconds or joined else _shortest_note(used)
         refusals.check(
             folders,
             [*(() if skip_bad else files), *(duplicates if strict else ())],
@@ -254,7 +259,7 @@ def _form(size_px: int, facts: Sequence[ClipFacts], fps: float, seconds: float, 
 
 
 def _head(form: ClipForm) -> ClipHead:
-    codec = encoding.codec_of(form.width, form.height, form.fps)
+    codec = codec_of(form.width, form.height, form.fps)
     return ClipHead(codec, form.frames, form.fps, form.width, form.height)
 
 
@@ -281,6 +286,18 @@ def _check_memory(form: ClipForm) -> None:
 
 def _is_short(facts: ClipFacts, form: ClipForm, skip: float) -> bool:
     return facts.seconds - skip < form.seconds - 0.5 * form.fps[1] / form.fps[0]
+
+
+def _shortest_note(used: Mapping[Source, ClipFacts]) -> list[str]:
+    """Return a note on a clip so short that all others lose much for it."""
+    shortest = min(used, key=lambda source: used[source].seconds)
+    least, usual = used[shortest].seconds, median(facts.seconds for facts in used.values())
+    if least > _MUCH_SHORTER * usual:
+        return []
+    return [
+        f"{handed_on(shortest.name)} has {least:.3g} s, and half of the clips {usual:.3g} s or more: all "
+        "were cut to it; leave it out, or give the length by --set clip_seconds=S with --skip-bad"
+    ]
 
 
 def _short(source: Source, form: ClipForm, skip: float) -> Finding:
