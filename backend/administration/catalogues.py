@@ -1,6 +1,7 @@
 """The catalogues of the texts that evaluators see, for checks and defaults.
 
-`text_LANGUAGE.js` in `frontend/texts/` has those of every visit, `more_LANGUAGE.js` those that few need, `clip_LANGUAGE.js` those that speak of clips in place of pictures.
+`text_LANGUAGE.js` in `frontend/texts/` has those of every visit, `more_LANGUAGE.js` those that few need,
+`clip_LANGUAGE.js` those that speak of clips in place of pictures.
 
 A study in one language is stored with its title and consent text in this language, so that the store has
 what evaluators agreed to. Where evaluators choose, the page shows both in their language instead.

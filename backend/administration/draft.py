@@ -11,14 +11,13 @@ from random import Random
 from typing import Any, TypeVar
 
 from backend.administration import catalogues
+from backend.administration.spec_checks import check_medium
 from backend.administration.study_spec import StudySpec
 from backend.experiment import sampling, unscored
-from backend.experiment.groups.follow_ups import NONE
 from backend.experiment.judgment import Judgment, pictures_of
 from backend.experiment.judgments import METHODS, judgment_of
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import CLIPS, Stimulus, Study
-from backend.experiment.setting_errors import invalid_setting
 from backend.foundation.errors import InvalidInput, together
 from backend.stimuli.media import MEDIA
 from backend.stimuli.medium import Intake
@@ -150,8 +149,7 @@ def _medium(spec: StudySpec, protocol: Protocol) -> str:
                 f"{judgment.methods[spec.method].title} (method {spec.method}) is for pictures, and the "
                 f"folders hold clips; clips go with the methods {able}"
             )
-    if medium == CLIPS and protocol.follow_ups.mark != NONE:
-        raise invalid_setting("marks are made on pictures; with clips leave mark=none", "mark")
+    check_medium(medium, protocol)
     return medium
 
 

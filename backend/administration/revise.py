@@ -12,7 +12,7 @@ from typing import Any
 from backend.administration import catalogues
 from backend.administration.clear import clear_outdated
 from backend.administration.setting_list import typed_settings
-from backend.administration.spec_checks import check_qualification
+from backend.administration.spec_checks import check_medium, check_qualification
 from backend.experiment import protocol as protocols
 from backend.experiment.judgment import pictures_of
 from backend.experiment.judgments import judgment_of, method_named
@@ -108,6 +108,7 @@ def _revised(store: Store, data: DataDir, study: Study, settings: Mapping[str, A
     judgment = judgment_of(wanted.method)
     judgment.check(wanted, study.kind)
     wanted.looks.check_aim(study.models, method_named(wanted.method).unit)
+    check_medium(study.medium, wanted)
     if wanted.has_flashes and wanted.timing.mask_count and not study.masks:
         raise invalid_setting(
             f"study {study.name} was made without masks, so that mask_count stays 0; {_ANEW}", "mask_count"

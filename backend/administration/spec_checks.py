@@ -4,9 +4,11 @@ from dataclasses import replace
 
 from backend.administration import catalogues
 from backend.administration.study_spec import StudySpec, base_protocol, check_models, check_name
+from backend.experiment.groups.follow_ups import NONE
 from backend.experiment.groups.timing import OWN_MASKS
 from backend.experiment.judgments import judgment_of, method_named
 from backend.experiment.protocol import Protocol
+from backend.experiment.records import CLIPS
 from backend.experiment.setting_errors import invalid_setting
 from backend.experiment.settings import new_protocol
 from backend.foundation.errors import InvalidInput, NotFound, under
@@ -34,6 +36,12 @@ def check(store: Store, spec: StudySpec) -> Protocol:
         with spec.at("settings", "qualification"):
             check_qualification(store, spec.kind, protocol.admission.qualification)
     return protocol
+
+
+def check_medium(medium: str, protocol: Protocol) -> None:
+    """Raise InvalidInput if a setting does not go with the medium of a study."""
+    if medium == CLIPS and protocol.follow_ups.mark != NONE:
+        raise invalid_setting("marks are made on pictures; with clips leave mark=none", "mark")
 
 
 def check_qualification(store: Store, kind: str, name: str) -> None:

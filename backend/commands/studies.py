@@ -266,7 +266,7 @@ def _summary(study: "Study", options: str, address: str | None) -> Iterator[str]
     protocol = study.protocol
     judgment = judgment_of(protocol.method)
     has_items = judgment.has_items
-    what, shown_each = ("set", "items") if has_items else ("model", f"{judgment.trial_shows}s")
+    what, shown_each = ("set", "items") if has_items else ("model", _shown_each(study))
     models = f"{len(study.models)} {what}{'s' if len(study.models) > 1 else ''}"
     shown = protocol.stimuli
     blocks = f" ({shown.blocks} blocks of {shown.images})" if shown.blocks > 1 else ""
@@ -300,6 +300,12 @@ def _summary(study: "Study", options: str, address: str | None) -> Iterator[str]
     elif protocol.admission.panel.private_links:
         where = "" if address else " --url https://…"
         yield f"then: openhype links {study.name}{options} --count N{where}"
+
+
+def _shown_each(study: "Study") -> str:
+    """Return what is counted as trials, such as `pictures`."""
+    one = judgment_of(study.protocol.method).trial_shows
+    return f"{study.medium if one == 'picture' else one}s"
 
 
 def _unscored(study: "Study") -> str:

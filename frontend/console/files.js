@@ -1,14 +1,15 @@
 // @ts-check
 /**
  * Pictures as a person hands them over: a folder chosen or dropped, loose files, or a zip. Contents are not
- * read here, and only pictures are taken: nothing else of a folder leaves the computer.
+ * read here, and only pictures and clips are taken: nothing else of a folder leaves the computer.
  */
 
-/** Extensions of pictures: those that the server reads, and those of which it says that it does not. */
+/** Extensions of pictures and clips: those that the server reads, or of which it says that it does not. */
 const PICTURES = new Set(
   (
     "png apng jpg jpeg jpe jfif mpo webp avif jp2 j2k bmp dib gif tif tiff ppm pgm pbm pnm " +
-    "heic heif hif jxl svg eps ps pdf psd psb xcf tga ico exr hdr rgbe pfm dng raw cr2 cr3 nef arw orf rw2"
+    "heic heif hif jxl svg eps ps pdf psd psb xcf tga ico exr hdr rgbe pfm dng raw cr2 cr3 nef arw orf rw2 " +
+    "mp4 m4v mov webm mkv avi mpg mpeg ogv wmv flv 3gp"
   ).split(" "),
 );
 const IGNORED = /(^|\/)(\.[^/]*|thumbs\.db|desktop\.ini|__macosx)(\/|$)/i;

@@ -8,7 +8,7 @@ import io
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -17,10 +17,7 @@ from backend.experiment.records import ClipForm
 from backend.foundation.frozen import dataclass
 from backend.stimuli.clips import encoding
 from backend.stimuli.clips.clip_file import STRIP_FRAMES, STRIP_PX
-from backend.stimuli.clips.sources import SourceFrame
-
-if TYPE_CHECKING:
-    from backend.stimuli.clips.ingest import Shown
+from backend.stimuli.clips.sources import ClipFacts, SourceFrame
 
 _GRID = 32
 _BLACK = 6.0
@@ -38,7 +35,6 @@ _SHARES_APART = 0.15
 """Difference of shares between sides that is told."""
 _RATIO_APART = 1.5
 """Ratio of medians between sides that is told."""
-Side = Sequence["Shown"]
 
 
 @dataclass(frozen=True)
@@ -59,6 +55,20 @@ class Look:
     """Share of frames that show the picture before once more."""
     is_interlaced: bool
     is_turned: bool
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What is known of a clip once it is made."""
+
+    source: ClipFacts
+    look: Look
+    psnr_db: tuple[float, ...]
+    """Of each frame."""
+    encoded_bytes: int
+
+
+Side = Sequence[Shown]
 
 
 class Looking:
@@ -131,7 +141,7 @@ def good_share(ratios: Sequence[float]) -> float:
     return sum(ratio >= encoding.GOOD_PSNR_DB for ratio in ratios) / len(ratios) if ratios else 1.0
 
 
-_LOOKS: tuple[tuple[str, Callable[["Shown"], Any], str], ...] = (
+_LOOKS: tuple[tuple[str, Callable[[Shown], Any], str], ...] = (
     ("begin with a black frame", lambda one: one.look.starts_black, "clip_skip_seconds"),
     ("end with a black frame", lambda one: one.look.ends_black, "clip_seconds"),
     ("fade in", lambda one: one.look.fades_in, "clip_skip_seconds"),

@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from importlib.util import find_spec
 from math import floor
 from pathlib import Path
 from random import Random
@@ -20,7 +21,7 @@ from typing import Any
 
 from backend.experiment.records import REAL, ClipForm, Stimulus
 from backend.foundation import optional_packages
-from backend.foundation.errors import InvalidInput
+from backend.foundation.errors import InvalidInput, NotInstalled
 from backend.foundation.frozen import dataclass
 from backend.stimuli import refusals
 from backend.stimuli.clips import audit, encoding, sources
@@ -76,15 +77,13 @@ class _Job:
         return self.head.frames * self.head.fps[1] / self.head.fps[0]
 
 
-@dataclass(frozen=True)
-class Shown:
-    """What is known of a clip once it is made."""
-
-    source: ClipFacts
-    look: audit.Look
-    psnr_db: tuple[float, ...]
-    """Of each frame."""
-    encoded_bytes: int
+def _check_installed() -> None:
+    if find_spec("av") is None:
+        missing = optional_packages.not_installed("reading clips", "av")
+        raise NotInstalled(
+            f"{missing}; or make the study, or let the model join, from a machine that has it, by "
+            "commands with the store of this one"
+        )
 
 
 def is_candidate(path: Path) -> bool:
@@ -136,7 +135,7 @@ def ingest(
         Refused: names all folders and files that are not as expected, and what to do.
         NotInstalled: PyAV is missing.
     """
-    optional_packages.check("a study of clips", "av")
+    _check_installed()
     if size_px % 2:
         raise InvalidInput(
             f"clips need an even number of pixels, since colours are stored for 2 x 2 of them: size_px must "
@@ -348,7 +347,7 @@ def _make(job: _Job) -> Made:
     name = hashlib.blake2b(content_of(data), digest_size=16, key=job.key).hexdigest() + SUFFIX
     if job.out is not None:
         (job.out / name).write_bytes(data)
-    facts = Shown(job.facts, looking.look(head.fps[0] / head.fps[1]), tuple(ratios), len(data))
+    facts = audit.Shown(job.facts, looking.look(head.fps[0] / head.fps[1]), tuple(ratios), len(data))
     return Made(source, name, facts)
 
 
@@ -388,9 +387,9 @@ def _sized(frame: SourceFrame, job: _Job) -> SourceFrame:
     return replace(frame, picture=lossy(square_of(frame.picture, size_px), job.losses), is_sized=True)
 
 
-def _sides(good: Sequence[Made]) -> dict[str | None, list[Shown]]:
+def _sides(good: Sequence[Made]) -> dict[str | None, list[audit.Shown]]:
     """Return what is known of the clips that scored trials show, by model."""
-    sides: dict[str | None, list[Shown]] = defaultdict(list)
+    sides: dict[str | None, list[audit.Shown]] = defaultdict(list)
     for item in good:
         if not item.source.role:
             sides[item.source.model].append(item.facts)
