@@ -345,6 +345,7 @@ def _write_about(
     materials |= {"pages": [asdict(page) for page in study.pages]} if study.pages else {}
     materials |= {"questions": [asdict(question) for question in study.questions]} if study.questions else {}
     materials |= {"looks": looks} if looks else {}
+    materials |= {"medium": study.medium, "clip": asdict(study.clip)} if study.clip else {}
     kind = "finished simulated sessions" if simulated else "finished sessions"
     content = f"{counts['responses']} responses of {counts['sessions']} {kind}"
     bapps = ["bapps/"] if judgment_of(study.protocol.method).has_items else []

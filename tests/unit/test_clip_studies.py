@@ -1,0 +1,202 @@
+"""Studies of clips, from folders to report, by the commands and by the jobs of the server."""
+
+import io
+import json
+import re
+import shutil
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from PIL import Image
+
+pytest.importorskip("av")
+
+from backend.cli import main
+from backend.report.build import ReportOptions, study_info
+from backend.report.thumbnails import content_of, thumbnails
+from backend.stimuli.clips.clip_file import read
+from backend.stores.datadir import DataDir
+from backend.stores.opening import open_store
+from backend.task.replies import public_study
+from tests.unit.stimuli.clips.made_clips import moving, write_sides, write_video
+
+SMALL = "--size 32 --set images=8 --set spare_images=0 --set evaluators=3"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Return a folder of clips with a study of them, in which simulated evaluators took part."""
+    root = tmp_path_factory.mktemp("clips")
+    write_sides(root, count=6, frames=6)
+    for i in range(6):
+        write_video(root / "veo" / f"{i}.mp4", moving(300 + i, 6))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(root)
+        told = run(f"create faces --real real --model sora=sora {SMALL}")
+        run("simulate faces --at-once 1")
+    return root, told
+
+
+@pytest.fixture
+def folder(made, tmp_path, monkeypatch):
+    """Return a copy of it, as the working directory."""
+    copy = tmp_path / "copy"
+    shutil.copytree(made[0], copy)
+    monkeypatch.chdir(copy)
+    return copy
+
+
+def run(line):
+    result = CliRunner().invoke(main, line.split(), prog_name="openhype")
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def refused(line):
+    result = CliRunner().invoke(main, line.split(), prog_name="openhype")
+    assert result.exit_code == 1, result.output
+    return result.output
+
+
+def stored():
+    return open_store("sqlite:///openhype.db", Path("openhype-data"))
+
+
+def study(name="faces"):
+    return stored().study(name)
+
+
+def files(folder, name="faces"):
+    return sorted((folder / "openhype-data" / "images" / name).glob("*.clip"))
+
+
+def test_folders_of_videos_make_a_study_of_clips_without_being_told(folder, made):
+    public = public_study(study(), None)
+
+    assert "made the study faces: 1 model, 8 clips a session" in made[1]
+    assert "note: clips have 6 frames: 12 frames a second (the rate of most), cut to 0.5 s" in made[1]
+    assert public["medium"] == "clip"
+    assert public["clip"] == {
+        "codec": "vp09.00.10.08",
+        "frames": 6,
+        "fps": [12, 1],
+        "width": 32,
+        "height": 32,
+    }
+    assert "You will see videos, one at a time" in public["consent"]["text"]
+    assert len(files(folder)) == 12
+
+
+def test_simulated_evaluators_are_scored_and_reported_with_film_strips(folder):
+    assert re.search(r"^sora +\d", run("score faces --simulated"), re.MULTILINE)
+
+    data = DataDir(folder / "openhype-data")
+    names = [path.name for path in files(folder)[:2]]
+    strips = thumbnails(data.picture, "faces", names)
+    info = study_info(stored(), study(), datetime.now(UTC), ReportOptions(simulated=True))
+    assert info.are_clips
+    assert [Image.open(io.BytesIO(content_of(strips[name]))).size for name in names] == [(384, 96)] * 2
+
+
+def test_a_published_data_set_says_that_its_stimuli_are_clips(folder):
+    run("export faces --simulated --out out")
+
+    told = json.loads((folder / "out" / "materials" / "study.json").read_text("utf-8"))
+    assert told["medium"] == "clip"
+    assert told["clip"]["frames"] == 6
+
+
+def test_a_study_of_clips_is_run_again(folder):
+    run("rerun faces")
+
+    assert study("faces-2").clip == study().clip
+    assert [path.name for path in files(folder, "faces-2")] == [path.name for path in files(folder)]
+
+
+def test_a_model_of_clips_joins_in_the_form_of_the_study(folder):
+    before = [read(path.read_bytes())[0] for path in files(folder)]
+
+    run("join faces --model veo=veo")
+
+    heads = [read(path.read_bytes())[0] for path in files(folder)]
+    assert len(heads) == 18
+    assert {*heads} == {*before}
+    assert study().models == ("sora", "veo")
+    assert len({path.stat().st_size for path in files(folder)}) == 1
+
+
+def test_a_clip_that_the_study_has_already_does_not_join(folder):
+    shutil.copy(folder / "real" / "0.mp4", folder / "veo" / "x.mp4")
+
+    assert "x.mp4 shows the same picture as" in refused("join faces --model veo=veo")
+
+
+def test_pictures_do_not_join_a_study_of_clips(folder):
+    (folder / "stills").mkdir()
+    for i, frame in enumerate(moving(1, 6)):
+        frame.save(folder / "stills" / f"{i}.png")
+
+    assert (
+        "study faces shows clips, and the folder of model stills holds pictures; a study never mixes them"
+        in refused("join faces --model stills=stills")
+    )
+
+
+def test_flashes_of_clips_are_masked_by_their_own_frames(folder):
+    told = run(
+        "create flashes --real real --model sora=sora --method exposures --size 32 --set images=4 "
+        "--set spare_images=0 --set exposures_ms=200,unlimited --set masks=phase"
+    )
+
+    assert len(study("flashes").masks) == 64
+    assert {name.partition(".")[2] for name in study("flashes").masks} == {"webp"}
+    assert "photosensitivity: " in told
+
+
+def test_pairs_and_tournaments_are_of_clips_too(folder):
+    run(f"create pairs --real real --model sora=sora --method pair {SMALL} --set images=4")
+    run(
+        f"create cup --real real --model sora=sora --model veo=veo --method tournament {SMALL} --set images=4"
+    )
+
+    assert [study(name).medium for name in ("pairs", "cup")] == ["clip", "clip"]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            "create x --real real --model sora=mixed --size 32 --set images=2",
+            "is a still picture: a study shows clips or pictures",
+        ),
+        ("create x --real real --model sora=sora --set mark=click", "marks are made on pictures; with clips"),
+        (
+            "create x --items items --method 2afc",
+            "2AFC (method 2afc) is for pictures, and the folders hold clips",
+        ),
+        ("create x --items items --method jnd", "clips go with the methods "),
+    ],
+)
+def test_what_does_not_go_with_clips_is_refused_in_words(folder, line, message):
+    shutil.copytree(folder / "sora", folder / "mixed")
+    moving(1, 1)[0].save(folder / "mixed" / "0.png")
+    for part in ("ref", "p0", "p1"):
+        write_video(folder / "items" / "a" / part / "0.mp4", moving(1, 3))
+
+    assert message in refused(line)
+
+
+def test_marks_cannot_be_asked_for_later(folder):
+    assert "marks are made on pictures" in refused("set faces mark=click")
+
+
+def test_without_pyav_it_is_said_how_to_get_it(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "av", None)
+
+    told = refused(f"create x --real real --model sora=sora {SMALL}")
+
+    assert "reading clips needs av, which is not installed; run: " in told
+    assert "from a machine that has it" in told
