@@ -80,12 +80,18 @@ class ClipForm:
     height: int
     """Pixels, both even."""
     quality: int
-    """At which all were encoded, so that those that join are (`stimuli/clips/encoding.py`)."""
+    """At which all were encoded, so that those that join are (`stimuli/clips/encoding.py`); 0: unknown."""
 
     @property
     def seconds(self) -> float:
         """How long a clip plays."""
         return self.frames * self.fps[1] / self.fps[0]
+
+    @property
+    def described(self) -> str:
+        """The form in words."""
+        rate = self.fps[0] / self.fps[1]
+        return f"{self.frames} frames at {rate:.5g} a second, {self.width} x {self.height} px"
 
 
 @dataclass(frozen=True)

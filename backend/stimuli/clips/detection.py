@@ -5,6 +5,7 @@ from pathlib import Path
 
 from backend.experiment.records import CLIPS, PICTURES
 from backend.foundation.names import is_set_aside
+from backend.stimuli.clips.clip_file import SUFFIX
 from backend.stimuli.clips.sources import ANIMATED_ENDINGS, VIDEO_ENDINGS, is_animated
 from backend.stimuli.images import ENDINGS
 
@@ -18,7 +19,7 @@ def medium_of(folders: Iterable[Path]) -> str:
     pictures = []
     for path in _files(folders):
         suffix = path.suffix.lower()
-        if suffix in VIDEO_ENDINGS:
+        if suffix in VIDEO_ENDINGS or suffix == SUFFIX:
             return CLIPS
         if suffix in ENDINGS:
             pictures.append(path)

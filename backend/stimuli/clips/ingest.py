@@ -25,7 +25,16 @@ from backend.foundation.errors import InvalidInput, NotInstalled
 from backend.foundation.frozen import dataclass
 from backend.stimuli import refusals
 from backend.stimuli.clips import audit, encoding, sources
-from backend.stimuli.clips.clip_file import SUFFIX, ClipHead, codec_of, content_of, pad, written
+from backend.stimuli.clips.clip_file import (
+    SUFFIX,
+    ClipHead,
+    codec_of,
+    content_of,
+    pad,
+    read,
+    strip_of,
+    written,
+)
 from backend.stimuli.clips.sources import ClipFacts, SourceFrame
 from backend.stimuli.estimates import announced, tracked
 from backend.stimuli.file_metadata import make_uniform
@@ -87,9 +96,14 @@ def _check_installed() -> None:
 
 
 def is_candidate(path: Path) -> bool:
-    """Return whether a file in a folder of clips is read: a video, or a picture, which may be animated."""
+    """Return whether a file in a folder of clips is read: a video, a `.clip`, an animated picture."""
     suffix = path.suffix.lower()
-    return suffix in sources.VIDEO_ENDINGS or suffix in ENDINGS or (not suffix and is_picture(path))
+    return (
+        suffix == SUFFIX
+        or suffix in sources.VIDEO_ENDINGS
+        or suffix in ENDINGS
+        or (not suffix and is_picture(path))
+    )
 
 
 def ingest(
@@ -133,63 +147,29 @@ def ingest(
 
     Raises:
         Refused: names all folders and files that are not as expected, and what to do.
-        NotInstalled: PyAV is missing.
+        NotInstalled: PyAV is missing; files that openhype made (`.clip`) are taken in without it.
     """
-    _check_installed()
-    if size_px % 2:
-        raise InvalidInput(
-            f"clips need an even number of pixels, since colours are stored for 2 x 2 of them: size_px must "
-            f"be {size_px - 1} or {size_px + 1}, not {size_px}",
-            keys=("settings", "size_px"),
-        )
-    losses = checked_preprocessing(preprocess, size_px)
+    wanted = _Wanted(size_px, fps, seconds, skip, checked_preprocessing(preprocess, size_px), form)
     scanned = scan(real, models, aside=aside, reals_name=reals_name, flat=flat, may_be_stimulus=is_candidate)
     folders = [finding for finding in scanned.findings if finding.kind == "folder"]
     _check_names(scanned, folders, skip_bad, lacking)
-    key = rng.randbytes(32) if rng else secrets.token_bytes(32)
+    work = _Work(out, rng.randbytes(32) if rng else secrets.token_bytes(32), workers, progress, say)
     try:
         out.mkdir(parents=True)
-        probed = _probed(scanned.sources, workers, progress)
-        usable = {item.source: item.facts for item in probed if item.facts is not None}
-        bad = [item.finding for item in probed if item.finding]
-        if not usable:
-            refusals.check(folders, [*_of_files(scanned), *bad], "")
-            raise InvalidInput("no clip is left; see the files that were left out")
-        joined = form
-        form = form or _form(size_px, [*usable.values()], fps, seconds, skip)
-        _check_memory(form)
-        short = [source for source, facts in usable.items() if _is_short(facts, form, skip)]
-        used = {source: facts for source, facts in usable.items() if source not in short}
-        head = _head(form)
-        if joined is None:
-            form = replace(form, quality=_quality(used, head, losses, skip, workers, progress))
-        jobs = [
-            _Job(source, facts, out, head, form.quality, key, losses, skip) for source, facts in used.items()
-        ]
-        text = f"{len(jobs):,} clips will take {{}}"
-        with in_parallel(_make, jobs, workers, chunk=1) as results:
-            making = announced(results, len(jobs), say, text)
-            made = list(tracked(making, len(jobs), "clips", progress))
-        bad += [
-            *(item.finding for item in made if item.finding),
-            *(_short(source, form, skip) for source in short),
-        ]
-        good, duplicates, torn = sorted_out([item for item in made if item.name])
-        files = [*_of_files(scanned), *bad, *torn]
+        has_made = any(source.path.suffix.lower() == SUFFIX for source in scanned.sources)
+        taken = _copied(scanned, wanted, work) if has_made else _encoded(scanned, wanted, work)
+        good, duplicates, torn = sorted_out([item for item in taken.made if item.name])
+        files = [*_of_files(scanned), *taken.bad, *torn]
         stimuli = tuple(sorted(map(stimulus_of, good), key=lambda stimulus: stimulus.name))
-        sides = _sides(good)
-        notes = audit.notes(sides, form, fps_given=bool(fps), seconds_given=bool(seconds))
-        notes += [] if seconds or joined else _shortest_note(used)
         refusals.check(
             folders,
             [*(() if skip_bad else files), *(duplicates if strict else ())],
             lacking(stimuli, scanned.classes) if lacking and not folders else "",
-            besides=notes[:1],
         )
-        for name in {item.name for item in made if item.name} - {item.name for item in good}:
-            (out / name).unlink()
-        if not good:
+        if not good or taken.form is None:
             raise InvalidInput("no clip is left; see the files that were left out")
+        for name in {item.name for item in taken.made if item.name} - {item.name for item in good}:
+            (out / name).unlink()
         paths = [out / item.name for item in good]
         make_uniform(paths, tracked(paths, len(paths), "making uniform", progress), pad)
     except BaseException:
@@ -197,6 +177,7 @@ def ingest(
         raise
     unusable = [*duplicates, *files]
     left_out = (*(f"{name}: is no clip" for name in scanned.no_pictures), *map(refusals.line, unusable))
+    notes = _notes(good, taken.form, wanted)
     return Intake(
         stimuli,
         scanned.classes,
@@ -204,10 +185,107 @@ def ingest(
         (*notes, *refusals.handed_on_notes(scanned.no_pictures, duplicates, files)),
         left_out,
         left_out if refusals.are_many(scanned.no_pictures, unusable) else (),
-        form.width,
+        taken.form.width,
         unusable=tuple(files),
-        clip=form,
+        clip=taken.form,
     )
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """The form that is asked for."""
+
+    size_px: int
+    fps: float
+    seconds: float
+    skip: float
+    losses: Preprocessing
+    form: ClipForm | None
+
+
+@dataclass(frozen=True)
+class _Work:
+    """Where clips are written, and how."""
+
+    out: Path
+    key: bytes
+    workers: int | None
+    progress: Callable[..., Iterable] | None
+    say: Callable[[str], Any] | None
+
+
+@dataclass(frozen=True)
+class _Taken:
+    """What became of the files."""
+
+    made: Sequence[Made]
+    bad: Sequence[Finding]
+    form: ClipForm | None
+    """None if no file can be used."""
+
+
+def _encoded(scanned: Scan, wanted: _Wanted, work: _Work) -> _Taken:
+    """Bring all files to one form, and encode them."""
+    _check_installed()
+    if wanted.size_px % 2:
+        raise InvalidInput(
+            "clips need an even number of pixels, since colours are stored for 2 x 2 of them: size_px must "
+            f"be {wanted.size_px - 1} or {wanted.size_px + 1}, not {wanted.size_px}",
+            keys=("settings", "size_px"),
+        )
+    probed = _probed(scanned.sources, work)
+    usable = {item.source: item.facts for item in probed if item.facts is not None}
+    bad = [item.finding for item in probed if item.finding]
+    if not usable:
+        return _Taken((), bad, None)
+    form = wanted.form or _form(wanted, [*usable.values()])
+    _check_memory(form)
+    short = [source for source, facts in usable.items() if _is_short(facts, form, wanted.skip)]
+    used = {source: facts for source, facts in usable.items() if source not in short}
+    head = _head(form)
+    if not form.quality:
+        form = replace(form, quality=_quality(used, head, wanted, work))
+    jobs = [
+        _Job(source, facts, work.out, head, form.quality, work.key, wanted.losses, wanted.skip)
+        for source, facts in used.items()
+    ]
+    text = f"{len(jobs):,} clips will take {{}}"
+    with in_parallel(_make, jobs, work.workers, chunk=1) as results:
+        making = announced(results, len(jobs), work.say, text)
+        made = list(tracked(making, len(jobs), "clips", work.progress))
+    bad += [item.finding for item in made if item.finding]
+    return _Taken(made, [*bad, *(_short(source, form, wanted.skip) for source in short)], form)
+
+
+def _copied(scanned: Scan, wanted: _Wanted, work: _Work) -> _Taken:
+    """Take in files that openhype made, as they are: all must be of one form."""
+    made, bad = [], []
+    form = wanted.form
+    for source in tracked(scanned.sources, len(scanned.sources), "clips", work.progress):
+        try:
+            data = source.path.read_bytes()
+            head, frames = read(data)
+        except InvalidInput as error:
+            bad.append(Finding("broken", source.name, f"is no clip that openhype made: {error}", source.keys))
+            continue
+        own = ClipForm(head.frames, head.fps, head.width, head.height, 0)
+        form = form or own
+        if replace(form, quality=0) != own:
+            why = f"has {own.described}, and others {form.described}"
+            bad.append(Finding("sizes", source.name, why, source.keys))
+            continue
+        name = hashlib.blake2b(content_of(data), digest_size=16, key=work.key).hexdigest() + SUFFIX
+        (work.out / name).write_bytes(written(head, frames, strip_of(data)))
+        made.append(Made(source, name))
+    return _Taken(made, bad, form)
+
+
+def _notes(good: Sequence[Made], form: ClipForm, wanted: _Wanted) -> list[str]:
+    sides = _sides(good)
+    if not sides:
+        return [f"clips have {form.described}; they were made by openhype before"]
+    notes = audit.notes(sides, form, fps_given=bool(wanted.fps), seconds_given=bool(wanted.seconds))
+    return notes if wanted.seconds or wanted.form else [*notes, *_shortest_note(good)]
 
 
 def _of_files(scanned: Scan) -> list[Finding]:
@@ -221,11 +299,9 @@ def _check_names(scanned: Scan, folders: Sequence[Finding], skip_bad: bool, lack
     refusals.check(folders, [] if skip_bad else _of_files(scanned), lack)
 
 
-def _probed(
-    found: Sequence[Source], workers: int | None, progress: Callable[..., Iterable] | None
-) -> list[Made]:
-    with in_parallel(_probe, found, workers, chunk=4) as results:
-        return list(tracked(results, len(found), "reading clips", progress))
+def _probed(found: Sequence[Source], work: _Work) -> list[Made]:
+    with in_parallel(_probe, found, work.workers, chunk=4) as results:
+        return list(tracked(results, len(found), "reading clips", work.progress))
 
 
 def _probe(source: Source) -> Made:
@@ -240,13 +316,14 @@ def _probe(source: Source) -> Made:
         )
 
 
-def _form(size_px: int, facts: Sequence[ClipFacts], fps: float, seconds: float, skip: float) -> ClipForm:
+def _form(wanted: _Wanted, facts: Sequence[ClipFacts]) -> ClipForm:
     """Return the form to which clips are brought: at the rate of most, as long as the shortest."""
+    size_px, fps = wanted.size_px, wanted.fps
     counts = Counter(stated_rate(one.fps) for one in facts)
     rate = stated_rate(fps) if fps else max(counts, key=lambda one: (counts[one], -one))
     if rate > 120:
         rate = Fraction(120)
-    length = seconds or min(one.seconds for one in facts) - skip
+    length = wanted.seconds or min(one.seconds for one in facts) - wanted.skip
     frames = floor(Fraction(length).limit_denominator(10_000) * rate + Fraction(1, 100))
     if frames < MIN_FRAMES:
         raise InvalidInput(
@@ -254,7 +331,7 @@ def _form(size_px: int, facts: Sequence[ClipFacts], fps: float, seconds: float, 
             "second; give longer clips, or a higher rate by --set clip_fps=N",
             keys=("settings", "clip_seconds"),
         )
-    return ClipForm(frames, (rate.numerator, rate.denominator), size_px, size_px, encoding.QUALITIES[-1])
+    return ClipForm(frames, (rate.numerator, rate.denominator), size_px, size_px, 0)
 
 
 def _head(form: ClipForm) -> ClipHead:
@@ -287,15 +364,16 @@ def _is_short(facts: ClipFacts, form: ClipForm, skip: float) -> bool:
     return facts.seconds - skip < form.seconds - 0.5 * form.fps[1] / form.fps[0]
 
 
-def _shortest_note(used: Mapping[Source, ClipFacts]) -> list[str]:
+def _shortest_note(good: Sequence[Made]) -> list[str]:
     """Return a note on a clip so short that all others lose much for it."""
-    shortest = min(used, key=lambda source: used[source].seconds)
-    least, usual = used[shortest].seconds, median(facts.seconds for facts in used.values())
+    shortest = min(good, key=lambda item: item.facts.source.seconds)
+    least = shortest.facts.source.seconds
+    usual = median(item.facts.source.seconds for item in good)
     if least > _MUCH_SHORTER * usual:
         return []
     return [
-        f"{handed_on(shortest.name)} has {least:.3g} s, and half of the clips {usual:.3g} s or more: all "
-        "were cut to it; leave it out, or give the length by --set clip_seconds=S with --skip-bad"
+        f"{handed_on(shortest.source.name)} has {least:.3g} s, and half of the clips {usual:.3g} s or more: "
+        "all were cut to it; leave it out, or give the length by --set clip_seconds=S with --skip-bad"
     ]
 
 
@@ -303,14 +381,7 @@ def _short(source: Source, form: ClipForm, skip: float) -> Finding:
     return Finding("short", source.name, f"is shorter than {form.seconds + skip:.3g} s", source.keys)
 
 
-def _quality(
-    used: Mapping[Source, ClipFacts],
-    head: ClipHead,
-    losses: Preprocessing,
-    skip: float,
-    workers: int | None,
-    progress: Callable | None,
-) -> int:
+def _quality(used: Mapping[Source, ClipFacts], head: ClipHead, wanted: _Wanted, work: _Work) -> int:
     """Return the quality of the shortest files whose frames are good on each side, from a sample of clips.
 
     Raises nothing for clips that cannot be read: they are found when they are made.
@@ -322,9 +393,12 @@ def _quality(
     frames = min(_SAMPLED_FRAMES, head.frames)
     part = replace(head, frames=frames)
     for quality in encoding.QUALITIES[:-1]:
-        jobs = [_Job(source, used[source], None, part, quality, b"", losses, skip) for source in sample]
-        with in_parallel(_make, jobs, workers, chunk=1) as results:
-            made = list(tracked(results, len(jobs), f"trying quality {quality}", progress))
+        jobs = [
+            _Job(source, used[source], None, part, quality, b"", wanted.losses, wanted.skip)
+            for source in sample
+        ]
+        with in_parallel(_make, jobs, work.workers, chunk=1) as results:
+            made = list(tracked(results, len(jobs), f"trying quality {quality}", work.progress))
         ratios: dict[str | None, list[float]] = defaultdict(list)
         for item in made:
             if item.facts is not None:
@@ -391,6 +465,6 @@ def _sides(good: Sequence[Made]) -> dict[str | None, list[audit.Shown]]:
     """Return what is known of the clips that scored trials show, by model."""
     sides: dict[str | None, list[audit.Shown]] = defaultdict(list)
     for item in good:
-        if not item.source.role:
+        if not item.source.role and item.facts is not None:
             sides[item.source.model].append(item.facts)
     return sides
