@@ -106,6 +106,7 @@ class Draft:
         if self.study.medium == CLIPS:
             clips = self.study.protocol.clips
             form |= {"fps": clips.clip_fps, "seconds": clips.clip_seconds, "skip": clips.clip_skip_seconds}
+            form |= {"at_once": 2 if judgment.trial_shows == "pair" else 1}
         return form | {"real": spec.real, "models": models, "preprocess": spec.preprocess, "flat": spec.flat}
 
     @property

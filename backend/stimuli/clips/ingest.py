@@ -53,8 +53,8 @@ from backend.stimuli.ingest import Made, checked_preprocessing, sorted_out, stim
 from backend.stimuli.medium import Intake
 from backend.stimuli.parallel import in_parallel
 
-MAX_DECODED_BYTES = 150_000_000
-"""Of one clip's frames in 4:2:0, as pages hold them; phones end pages that take several hundred MB."""
+MAX_DECODED_BYTES, _BYTES_A_PIXEL = 400_000_000, 4
+"""Of the frames of a trial's clips, as pages hold them; a page that would need more refuses to begin."""
 MIN_FRAMES = 2
 _MUCH_SHORTER = 0.75
 """Length of the shortest clip, as a share of the median, from which its name is told."""
@@ -115,6 +115,7 @@ def ingest(
     fps: float = 0,
     seconds: float = 0,
     skip: float = 0,
+    at_once: int = 1,
     preprocess: Sequence[str] = (),
     image_format: str = "auto",
     reals_name: str = REAL,
@@ -140,6 +141,7 @@ def ingest(
         fps: frames a second; 0 for the rate that most files have.
         seconds: length; 0 for that of the shortest.
         skip: seconds left out at the start of every clip.
+        at_once: clips of a trial, which a page holds decoded.
         image_format: of masks.
         form: that of a study's clips, for those that join it; it decides size, rate, length and quality.
         preprocess, skip_bad, strict, lacking, rng, reals_name, flat, aside, workers, progress, say: as of
@@ -149,7 +151,7 @@ def ingest(
         Refused: names all folders and files that are not as expected, and what to do.
         NotInstalled: PyAV is missing; files that openhype made (`.clip`) are taken in without it.
     """
-    wanted = _Wanted(size_px, fps, seconds, skip, checked_preprocessing(preprocess, size_px), form)
+    wanted = _Wanted(size_px, fps, seconds, skip, checked_preprocessing(preprocess, size_px), at_once, form)
     scanned = scan(real, models, aside=aside, reals_name=reals_name, flat=flat, may_be_stimulus=is_candidate)
     folders = [finding for finding in scanned.findings if finding.kind == "folder"]
     _check_names(scanned, folders, skip_bad, lacking)
@@ -200,6 +202,7 @@ class _Wanted:
     seconds: float
     skip: float
     losses: Preprocessing
+    at_once: int
     form: ClipForm | None
 
 
@@ -239,7 +242,7 @@ def _encoded(scanned: Scan, wanted: _Wanted, work: _Work) -> _Taken:
     if not usable:
         return _Taken((), bad, None)
     form = wanted.form or _form(wanted, [*usable.values()])
-    _check_memory(form)
+    _check_memory(form, wanted.at_once)
     short = [source for source, facts in usable.items() if _is_short(facts, form, wanted.skip)]
     used = {source: facts for source, facts in usable.items() if source not in short}
     head = _head(form)
@@ -345,16 +348,17 @@ def stated_rate(fps: float) -> Fraction:
     return usual if abs(float(usual) / fps - 1) < 2e-4 else Fraction(round(fps * 1000), 1000)
 
 
-def _check_memory(form: ClipForm) -> None:
+def _check_memory(form: ClipForm, at_once: int) -> None:
     """Refuse a form that takes more memory than a page can have."""
-    each = form.width * form.height * 1.5
-    if each * form.frames > MAX_DECODED_BYTES:
-        most = MAX_DECODED_BYTES / each / form.fps[0] * form.fps[1]
+    rate = form.fps[0] / form.fps[1]
+    second = form.width * form.height * _BYTES_A_PIXEL * at_once * rate
+    if second * form.seconds > MAX_DECODED_BYTES:
+        what = "clips" if at_once == 1 else f"trials of {at_once} clips"
         raise InvalidInput(
-            f"clips of {form.seconds:.3g} s, {form.width} px and {form.fps[0] / form.fps[1]:.3g} frames a "
-            f"second take {each * form.frames / 1e6:,.0f} MB once decoded, more than "
-            f"{MAX_DECODED_BYTES / 1e6:,.0f}; shorten them by --set clip_seconds={floor(10 * most) / 10:g}, "
-            "or make them smaller by --size PX",
+            f"{what} of {form.seconds:.3g} s, {form.width} px and {rate:.3g} frames a second take "
+            f"{second * form.seconds / 1e6:,.0f} MB once decoded, more than {MAX_DECODED_BYTES / 1e6:,.0f}; "
+            f"shorten them by --set clip_seconds={floor(10 * MAX_DECODED_BYTES / second) / 10:g}, or make them "
+            "smaller by --size PX",
             keys=("settings", "clip_seconds"),
             also=[("settings", "size_px")],
         )
