@@ -357,8 +357,8 @@ def _check_memory(form: ClipForm, at_once: int) -> None:
         raise InvalidInput(
             f"{what} of {form.seconds:.3g} s, {form.width} px and {rate:.3g} frames a second take "
             f"{second * form.seconds / 1e6:,.0f} MB once decoded, more than {MAX_DECODED_BYTES / 1e6:,.0f}; "
-            f"shorten them by --set clip_seconds={floor(10 * MAX_DECODED_BYTES / second) / 10:g}, or make them "
-            "smaller by --size PX",
+            f"shorten them by --set clip_seconds={floor(10 * MAX_DECODED_BYTES / second) / 10:g}, or make "
+            "them smaller by --size PX",
             keys=("settings", "clip_seconds"),
             also=[("settings", "size_px")],
         )

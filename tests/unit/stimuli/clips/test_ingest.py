@@ -172,10 +172,10 @@ def test_stills_among_clips_are_refused(tmp_path):
 def test_clips_that_would_take_too_much_memory_are_refused_with_what_fits(tmp_path):
     real, models = write_sides(tmp_path, count=1, frames=40)
 
-    with pytest.raises(
-        InvalidInput, match=r"take 252 MB once decoded, more than 150; shorten them by --set "
-    ):
+    with pytest.raises(InvalidInput, match=r"take 671 MB once decoded, more than 400; .* clip_seconds=1.9"):
         _ingest(real, models, tmp_path, size_px=2048)
+    with pytest.raises(InvalidInput, match=r"trials of 2 clips of 3.33 s.* clip_seconds=1.9"):
+        _ingest(real, models, tmp_path, size_px=1024, fps=24, at_once=2, seconds=3.34)
 
 
 def test_an_odd_size_is_refused(tmp_path):
