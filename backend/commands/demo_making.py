@@ -62,6 +62,7 @@ class Making:
             {
                 "study": sample.name,
                 "method": sample.method,
+                "medium": sample.medium,
                 "images": sample.settings["images"],
                 "minutes": sample.settings["minutes"],
                 "share": self._shares[sample.name],

@@ -1,7 +1,8 @@
 """The sample studies: photographs from scikit-image, and textures that four models make from them.
 
-`photos` is a HYPE-infinity study, `flashes` a HYPE-time study. Both are created once, at the first start of
-`openhype demo`, by the same function as any study. `demo_making.py` runs this in a separate process.
+`photos` is a HYPE-infinity study, `flashes` a HYPE-time study, `clips` a HYPE-infinity study of clips, which
+come encoded (`demo_clips`). They are created once, at the first start of `openhype demo`, by the same
+function as any study. `demo_making.py` runs this in a separate process.
 """
 
 import shutil
@@ -12,6 +13,7 @@ from typing import Any
 
 from backend.administration.create import create
 from backend.administration.study_spec import StudySpec
+from backend.experiment.records import CLIPS, PICTURES
 from backend.foundation.errors import Conflict
 from backend.foundation.printable import printable
 from backend.foundation.timestamps import utc_now
@@ -26,6 +28,13 @@ coins, tissue under a microscope, galaxies. Say of each picture which it is.
 
 At the end you see how you did, beside those who played before and beside the published scores, and which \
 pictures fooled you.
+
+This is a sample study: nobody is paid, and your answers stay on the computer that runs it."""
+_CONSENT_TO_CLIPS = """\
+You will see short videos, one at a time: a camera that moves over photographs, and what computers make of \
+that. Say of each which it is.
+
+At the end you see how you did, beside those who played before, and which videos fooled you.
 
 This is a sample study: nobody is paid, and your answers stay on the computer that runs it."""
 _SETTINGS: Mapping[str, Any] = {
@@ -48,6 +57,12 @@ class Sample:
     counts: Mapping[str | None, int]
     """By model; None for photographs."""
     settings: Mapping[str, Any]
+    folder: Path | None = None
+    """Where its clips are, in folders `real` and of the models; None for pictures, which are made."""
+
+    @property
+    def medium(self) -> str:
+        return PICTURES if self.folder is None else CLIPS
 
 
 SAMPLES = (
@@ -73,6 +88,20 @@ SAMPLES = (
             "masks": "phase",  # texture masks would take longer than everything else
             "minutes": 5,
         },
+    ),
+    Sample(
+        "clips",
+        "infinity",
+        {None: 16, "shimmer": 8, "wobble": 8, "stutter": 8},
+        {
+            **_SETTINGS,
+            "title": "Clips: filmed or generated?",
+            "consent_text": _CONSENT_TO_CLIPS,
+            "images": 16,
+            "spare_images": 0,
+            "minutes": 3,
+        },
+        Path(__file__).parent / "demo_clips",
     ),
 )
 EXAMPLES = (
@@ -155,7 +184,10 @@ def _make(sample: Sample, seed: int, folder: Path, store: Store, data: DataDir, 
     from backend.stimuli.demo_images import write_pictures
 
     stages = _Stages(lambda share: report(sample.name, share))
-    folders = write_pictures(folder, sample.counts, seed, stages)
+    if sample.folder is None:
+        folders = write_pictures(folder, sample.counts, seed, stages)
+    else:
+        folders = {model: sample.folder / (model or "real") for model in sample.counts}
     real = folders.pop(None)
     models = tuple((model, folders[model]) for model in sample.counts if model)
     spec = StudySpec(sample.name, "study", sample.method, real, models, sample.settings)

@@ -16,7 +16,7 @@ from typing import Any
 from backend.experiment.judgments import judgment_of
 from backend.experiment.judgments.real_or_fake import JUDGMENT
 from backend.experiment.published import published_scores
-from backend.experiment.records import FAKE, REAL, Stimulus, Study
+from backend.experiment.records import FAKE, PICTURES, REAL, Stimulus, Study
 from backend.foundation.errors import Conflict, InvalidInput
 from backend.stores.store import Store
 from backend.task import replies
@@ -50,6 +50,8 @@ def write_site(
     """
     if judgment_of(study.protocol.method) is not JUDGMENT:
         raise InvalidInput(f"a demo shows real-or-fake studies; {study.name} asks for something else")
+    if study.medium != PICTURES:
+        raise InvalidInput(f"a demo without a server shows pictures, and {study.name} shows {study.medium}s")
     if study.protocol.timing.exposures_ms:
         raise InvalidInput(
             f"a demo plays studies without time limit and with a staircase; {study.name} has fixed exposures"

@@ -13,11 +13,12 @@ const PATIENCE_MS = 20000;
 const LABELS = /** @type {Record<string, string>} */ ({
   infinity: "Play without time limit",
   time: "Play with flashes",
+  clip: "Play with short videos",
 });
 
 /**
- * @typedef {{study: string, method: string, images: number, minutes: number, share: number, is_ready:
- *   boolean}} Sample
+ * @typedef {{study: string, method: string, medium: string, images: number, minutes: number, share: number,
+ *   is_ready: boolean}} Sample
  * @typedef {{url: string, shows: string, is_real: boolean}} Example
  * @typedef {{studies: Sample[], examples: Example[], problem: string | null}} DemoStatus
  */
@@ -112,9 +113,10 @@ function isPlayable({ method }) {
  * @param {string} id
  * @param {"ready" | "making" | "elsewhere"} state
  */
-function card({ study, method, images, minutes, share }, id, state) {
-  const label = LABELS[method];
-  const facts = el("span", {}, `${images} pictures, about ${minutes} minutes`);
+function card({ study, method, medium, images, minutes, share }, id, state) {
+  const label = LABELS[medium] ?? LABELS[method];
+  const shown = medium === "clip" ? "videos" : "pictures";
+  const facts = el("span", {}, `${images} ${shown}, about ${minutes} minutes`);
   const shared = { class: "play", id, "data-state": state };
   if (state === "ready") return el("a", { ...shared, href: playOf(study) }, el("strong", {}, label), facts);
   if (state === "elsewhere")

@@ -44,7 +44,7 @@ def test_the_studies_open_as_they_are_made(player, site, making):
         page.wait_for_selector("#play-photos progress")
         before = page.inner_text("#plays")
         assert violations(page) == []
-        assert before.count("The pictures are made next") == (2 if width > 480 else 1)
+        assert before.count("The pictures are made next") == (3 if width > 480 else 2)
         assert before.count("Needs a computer with a larger screen") == (0 if width > 480 else 1)
     making._shares["photos"] = 0.4
     page.wait_for_selector("text=The pictures are being made: 40%")

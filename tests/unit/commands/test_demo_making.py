@@ -52,6 +52,7 @@ def test_what_is_missing_is_not_ready_and_other_studies_always_are(store, data):
     assert [(row["study"], row["is_ready"], row["share"]) for row in standing["studies"]] == [
         ("photos", True, 1.0),
         ("flashes", False, 0.0),
+        ("clips", False, 0.0),
     ]
     assert (standing["examples"], standing["problem"]) == ([], None)
     assert (making.is_ready("photos"), making.is_ready("flashes"), making.is_ready("faces")) == (
@@ -86,7 +87,7 @@ def test_a_sample_study_that_was_played_and_deleted_is_neither_made_again_nor_of
 
     making = Making(store, URL, data, nothing)
 
-    assert [row["study"] for row in making.status()["studies"]] == ["flashes"]
+    assert [row["study"] for row in making.status()["studies"]] == ["flashes", "clips"]
     assert demo.missing(store) == []
 
 

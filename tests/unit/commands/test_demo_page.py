@@ -47,17 +47,19 @@ def test_a_study_that_is_not_made_yet_leads_to_the_start_page(http):
 def test_it_is_told_how_far_the_studies_are_and_what_they_ask_for(http):
     reply = http.get("/api/demo")
 
-    photos, flashes = reply.json["studies"]
+    photos, flashes, clips = reply.json["studies"]
     assert reply.headers["Cache-Control"] == "no-store"
     assert photos == {
         "study": "photos",
         "method": "infinity",
+        "medium": "picture",
         "images": 40,
         "minutes": 3,
         "share": 1.0,
         "is_ready": True,
     }
     assert (flashes["method"], flashes["is_ready"]) == ("time", False)
+    assert (clips["method"], clips["medium"], clips["images"]) == ("infinity", "clip", 16)
 
 
 def test_examples_are_there_once_they_are_made(http, world):

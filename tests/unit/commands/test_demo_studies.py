@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from backend.commands import demo_studies as demo
 from backend.experiment import sampling
 from backend.experiment.judgments import real_or_fake
 from backend.experiment.judgments.real_or_fake import JUDGMENT
+from backend.experiment.records import CLIPS
 from backend.experiment.settings import with_settings
 from backend.foundation.errors import Conflict
 from backend.stores.datadir import DataDir
@@ -45,6 +47,19 @@ def test_a_sample_study_has_settings_that_hold_and_pictures_for_a_session(sample
     assert settings.admission.repeat_visits
     assert min(sample.counts.values()) >= need
     assert len(sample.counts) == 4  # photographs and three models
+
+
+def test_clips_come_encoded_and_small_and_make_a_study_without_pyav(store, data, monkeypatch):
+    monkeypatch.setitem(sys.modules, "av", None)
+    (sample,) = (sample for sample in demo.SAMPLES if sample.medium == CLIPS)
+
+    demo.make_missing(store, data, lambda *_: None, [sample])
+
+    study = store.study("clips")
+    assert (study.medium, study.clip.frames, study.clip.fps, study.clip.width) == (CLIPS, 36, (24, 1), 176)
+    assert len(list(store.stimuli("clips"))) == 40
+    assert sum(path.stat().st_size for path in sample.folder.rglob("*.clip")) < 2_000_000
+    assert len({path.stat().st_size for path in data.images("clips").iterdir()}) == 1
 
 
 def test_studies_are_made_once_and_their_share_grows_to_all(store, data):

@@ -1,0 +1,1 @@
+"""The clips of the demo, encoded, and how they were made."""
