@@ -172,6 +172,31 @@ COLUMNS = {
         Kind.LIST,
         is_fact=True,
     ),
+    "clip_plays": Column(
+        "How often the clips of the trial were played to their end; empty with pictures",
+        "whole number",
+        Kind.WHOLE,
+        is_fact=True,
+    ),
+    "clip_seen_whole": Column(
+        "Whether the clips of the trial were played to their end at least once; empty with pictures",
+        "true, false",
+        Kind.TRUTH_VALUE,
+        is_fact=True,
+    ),
+    "clip_frames_off": Column(
+        "Frames of the trial's clips, over all plays, that were shown for more or fewer refreshes than "
+        "planned; empty with pictures, and where the browser does not tell when frames are shown",
+        "whole number",
+        Kind.WHOLE,
+        is_fact=True,
+    ),
+    "clip_cadence": Column(
+        "Refreshes of the display planned for each frame of a clip, as a pattern that repeats: `2:3` for 24 "
+        "frames a second at 60 Hz",
+        "whole numbers, separated by colons",
+        is_fact=True,
+    ),
     "browser": Column(
         "Engine of the evaluator's browser; empty where it is not known", "Chromium, Firefox, WebKit"
     ),

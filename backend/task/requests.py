@@ -195,6 +195,7 @@ _FACT: dict[Kind, Any] = {
     Kind.TEXT: Text,
     Kind.WHOLE: Whole,
     Kind.NUMBER: Number,
+    Kind.TRUTH_VALUE: bool,
     Kind.LIST: Numbers,
     Kind.WHOLES: Wholes,
 }

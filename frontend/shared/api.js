@@ -43,6 +43,7 @@ export class Refused extends Error {
 /** A request abandoned after the last attempt, while nobody was waiting for it. */
 export class Unreached extends Error {}
 
+const STIMULI = ["image/", "application/octet-stream"];
 const IDLE_MS = 20000; // longest time without receiving data
 const LOADED_MS = 60000; // for a module, of which nothing is known until it has come
 const SLOW_MS = 4000;
@@ -209,7 +210,7 @@ export function makeApi({
     init = { ...init, headers };
     const { ok, status, data } = await persistently(
       path,
-      () => sendOnce(path, init, { type: "application/json", isOurs: true }),
+      () => sendOnce(path, init, { types: ["application/json"], isOurs: true }),
       isAwaited,
     );
     if (ok) return data;
@@ -248,7 +249,7 @@ export function makeApi({
         )
       ),
     /**
-     * Return a picture, byte for byte.
+     * Return a picture or clip, byte for byte.
      * @param {string} url
      * @param {() => boolean} [isAwaited] false during prefetching: trouble is then not reported
      * @param {(picture: Blob) => Promise<unknown>} [accept] rejects if the picture is corrupt; it is then
@@ -258,7 +259,7 @@ export function makeApi({
     async picture(url, isAwaited = always, accept) {
       const { body } = await persistently(
         url,
-        () => sendOnce(url, accept ? { cache: "reload" } : {}, { type: "image/", isOurs: false, accept }),
+        () => sendOnce(url, accept ? { cache: "reload" } : {}, { types: STIMULI, isOurs: false, accept }),
         isAwaited,
       );
       return body;
@@ -314,7 +315,7 @@ export async function hexDigest(body) {
 }
 
 /**
- * @typedef {{type: string, isOurs: boolean, accept?: (body: Blob) => Promise<unknown>}} Wanted `isOurs`:
+ * @typedef {{types: string[], isOurs: boolean, accept?: (body: Blob) => Promise<unknown>}} Wanted `isOurs`:
  *   whether a refusal by our server (4xx) is a valid reply
  * @typedef {{ok: boolean, status: number, data: unknown, body: Blob}} Reply `data`: the parsed JSON
  * @typedef {{kind: Kind, id: string, retry_after_s: number}} Failure
@@ -370,7 +371,7 @@ function errorIn(data) {
  * @param {Wanted} wanted
  * @returns {Promise<Reply | Failure>}
  */
-async function judged({ ok, status, headers }, body, { type, isOurs }) {
+async function judged({ ok, status, headers }, body, { types, isOurs }) {
   const sent = headers.get("Content-Type") ?? "";
   const isJson = sent.startsWith("application/json");
   /** @type {unknown} */
@@ -382,7 +383,11 @@ async function judged({ ok, status, headers }, body, { type, isOurs }) {
     : undefined;
   const error = errorIn(data);
   const id = error?.id ?? "";
-  if (status === REDIRECTED || status === SIGN_IN_FIRST || (ok && !sent.startsWith(type)))
+  if (
+    status === REDIRECTED ||
+    status === SIGN_IN_FIRST ||
+    (ok && !types.some((type) => sent.startsWith(type)))
+  )
     return failure("portal", id);
   if (ok) return isJson && data === undefined ? failure("fault") : { ok, status, data, body };
   const retry_after_s = Number(headers.get("Retry-After")) || 0;

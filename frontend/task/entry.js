@@ -24,6 +24,8 @@ import { translatedTo } from "./translation.js";
  * @property {(study: string, token?: string) => Promise<Visit | null>} resumed the visit of a session stored
  *   in this browser, or of a token
  * @property {(study: PublicStudy, opened: Opened) => Visit} begun
+ * @property {(study: PublicStudy) => Promise<boolean>} fitMedium whether this device can show the stimuli; if
+ *   not, the evaluator was told
  * @property {(isAwaited?: () => boolean) => Promise<typeof import("./playing.js")>} playing
  * @property {(error: unknown, back?: string | null) => void} showError
  */
@@ -51,6 +53,7 @@ export async function enter(world, study) {
     await loadTexts();
     if (!(await fitDisplay(api, study, text("display.no_fault_nothing"), await looked))) return null;
   }
+  if (!(await world.fitMedium(study))) return null;
   if (!(await consented(world, study))) return sayGoodbye(await exitLink(api, study, "no_consent"));
   try {
     return await admitted(world, study);

@@ -9,10 +9,9 @@ import * as staircase from "../staircase.js";
 import { hasChanged, measureDisplay, watchFlash } from "./display.js";
 import { waitFrames } from "./frames.js";
 import { enterFullScreen, isFullScreen } from "./full_screen.js";
-import { isAsPlanned } from "./planner.js";
+import { isAsPlanned, withClipsWhole } from "./planner.js";
 import { el } from "../shared/elements.js";
 import { ask, enterScreen, isGone, showWaiting } from "./screens.js";
-import { showStill } from "./untimed_pictures.js";
 import { addTexts, text } from "../texts/texts.js";
 import { isWhole } from "./window_fit.js";
 
@@ -32,6 +31,7 @@ const DISPLAY_FLAGS = ["display_changed", "resized"];
 /**
  * @typedef {import("./trials.js").Screen} Screen
  * @typedef {import("./trials.js").Seen} Seen
+ * @typedef {import("./medium.js").Stimulus} Stimulus
  * @typedef {Awaited<ReturnType<typeof import("./presenter.js").makePresenter>>} Presenter
  * @typedef {import("./trials.js").Scene & {presenter: Presenter}} Scene
  */
@@ -113,10 +113,10 @@ export async function goesOn(scene, isByWindow) {
  * after the same countdown if other pictures of the session flash. They are shown side by side, or, in a
  * study with a gap, one after the other.
  * @param {Scene} scene
- * @param {ImageBitmap[]} pictures
+ * @param {Stimulus[]} pictures
  * @param {ImageBitmap[]} masks each of which covers every picture
  * @param {{exposure_ms: number | null}} next
- * @returns {Promise<{settled: Promise<Seen>}>}
+ * @returns {Promise<import("./medium.js").Showing>}
  */
 export async function showPictures(scene, pictures, masks, next) {
   scene.screen.verdict.textContent = "";
@@ -124,16 +124,16 @@ export async function showPictures(scene, pictures, masks, next) {
   const countdown = countdownOf(protocol);
   if (next.exposure_ms === null) {
     if (protocol.time_limits === "some" && countdown.length) await showCountdown(scene, countdown);
-    return showStill(scene, pictures);
+    return scene.medium.show(scene, pictures);
   }
   const phases = [
     ...countdown,
-    ...phasesOf(scene.medium, pictures, next.exposure_ms, protocol.gap_ms),
+    ...phasesOf(scene.medium, pictures, next.exposure_ms, protocol.gap_ms, scene.display.frame_ms),
     ...masks.map((mask) => ({ name: "mask", ms: protocol.mask_ms, pictures: pictures.map(() => mask) })),
   ];
   // A tab hidden during the countdown returns after the flash has ended. An unseen picture is shown again.
   for (let showing = 1; ; showing += 1) {
-    const flash = await showFlash(scene, phases, protocol.countdown_from);
+    const flash = await showFlash(scene, pictures, phases, protocol.countdown_from);
     if (flash.wasSeen || showing === SHOWINGS_AT_MOST) return flash;
     await flash.settled;
   }
@@ -155,18 +155,19 @@ function countdownOf({ countdown_from: from, countdown_ms: ms, gap_ms }) {
 }
 
 /**
- * Return the phases that show the pictures of a trial: one, or one for each picture with gaps in between.
+ * Return the phases that show the pictures of a trial: at once, or each in turn with gaps in between.
  * @param {import("./medium.js").Medium} medium
- * @param {ImageBitmap[]} pictures
+ * @param {Stimulus[]} pictures
  * @param {number} ms
  * @param {number} gap_ms
+ * @param {number} frame_ms
  * @returns {import("./presenter.js").Phase[]}
  */
-function phasesOf(medium, pictures, ms, gap_ms) {
-  if (!gap_ms) return [medium.phase(pictures, ms)];
+function phasesOf(medium, pictures, ms, gap_ms, frame_ms) {
+  if (!gap_ms) return medium.phases(pictures, ms, frame_ms);
   return pictures.flatMap((picture, i) => [
     ...(i ? [{ name: "gap", ms: gap_ms }] : []),
-    medium.phase([picture], ms),
+    ...medium.phases([picture], ms, frame_ms),
   ]);
 }
 
@@ -183,11 +184,12 @@ async function showCountdown({ screen, presenter, display }, countdown) {
 /**
  * Show countdown, picture and masks once, and return what was really shown.
  * @param {Scene} scene
+ * @param {Stimulus[]} stimuli
  * @param {import("./presenter.js").Phase[]} phases
  * @param {number} k index of the picture, or of the first one, among them
- * @returns {Promise<{settled: Promise<Seen>, wasSeen: boolean}>}
+ * @returns {Promise<import("./medium.js").Showing & {wasSeen: boolean}>}
  */
-async function showFlash({ screen, presenter, display }, phases, k) {
+async function showFlash({ screen, presenter, display, medium }, stimuli, phases, k) {
   const watched = watchFlash();
   screen.main.classList.add("flashing");
   const { settled, wasDrawn } = await presenter.show(phases, display.frame_ms, (phase) =>
@@ -197,14 +199,17 @@ async function showFlash({ screen, presenter, display }, phases, k) {
   await waitFrames(QUIET_FRAMES * display.frame_ms);
   screen.main.classList.remove("flashing");
   return {
+    moveTo: () => {},
     wasSeen: phases.some(({ name }, i) => name === "stimulus" && wasDrawn[i]),
     settled: settled.then(({ timing, frame_ms, isPageLate, isContradicted }) => {
       presenter.note(isPageLate && !flags.includes("hidden"));
+      const stored = withClipsWhole(timing, phases);
       return {
-        shown_ms: timing.phase_ms[k],
-        frames: timing.achieved_frames[k],
+        shown_ms: stored.phase_ms[k],
+        frames: stored.achieved_frames[k],
         mask_ms: timing.phase_ms.filter((_, i) => phases[i].name === "mask"),
-        timing,
+        timing: stored,
+        ...medium.facts(stimuli, phases, timing, display.frame_ms),
         flags: [
           ...flags,
           ...(isAsPlanned(timing, display.frame_ms, k) && !isContradicted ? [] : ["mistimed"]),
@@ -225,7 +230,7 @@ async function showFlash({ screen, presenter, display }, phases, k) {
  */
 function enter(screen, phase) {
   if (!phase || isGone(screen)) return;
-  if (phase.name === "stimulus") screen.onset = performance.now();
+  if (phase.name === "stimulus" && !phase.frame) screen.onset = performance.now();
   enterScreen(phase.name);
 }
 

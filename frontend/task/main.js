@@ -80,7 +80,7 @@ async function visitStudy(name) {
   }
   const former = await resumed(name);
   if (former && !former.done) await askWhetherTheSame(study);
-  const visit = former ?? (await enter({ api, resumed, begun, playing, showError }, study));
+  const visit = former ?? (await enter({ api, resumed, begun, fitMedium, playing, showError }, study));
   if (visit) await playToEnd(study, /** @type {import("./visit.js").Ended} */ (visit));
 }
 
@@ -90,6 +90,13 @@ async function visitStudy(name) {
  */
 function playing(isAwaited) {
   return api.load(() => import("./playing.js"), isAwaited);
+}
+
+/** @param {PublicStudy} study */
+async function fitMedium(study) {
+  if (!study.clip) return true;
+  const { fitClips } = await api.load(() => import("./clip_fitness.js"));
+  return fitClips(api, study, study.clip);
 }
 
 /**

@@ -4,7 +4,7 @@
  * (`framed_backend.js`); the browser itself reports when each phase was presented (Element Timing).
  */
 
-import { addCanvas, anchorOf } from "./backend.js";
+import { addCanvas, anchorOf, phaseFrom } from "./backend.js";
 import { everyFrame } from "./frames.js";
 import { drawPhase, warmUp } from "./painting.js";
 import { isAsPlanned, timingOfCallbacks, timingOfPresentations } from "./planner.js";
@@ -21,7 +21,7 @@ export function makePageBackend(stage, size, label) {
   const pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { alpha: false }));
   warmUp(pen);
   /** @type {import("./backend.js").Show} */
-  async function show(serial, phases, frame_ms, onPhase) {
+  async function show(serial, phases, frame_ms, onPhase, stopped) {
     const anchor = anchorOf(phases);
     const probes = hasElementTiming() ? await makeProbes(stage, phases.length + 1) : null;
     const {
@@ -34,12 +34,13 @@ export function makePageBackend(stage, size, label) {
       frame_ms,
       everyFrame,
       (i) => {
-        drawPhase(pen, phases[i] ?? null);
+        drawPhase(pen, phaseFrom(phases, i, Boolean(stopped)));
         probes?.reveal(i);
         const { startTime } = performance.mark(`openhype:${serial}:${i}`);
         onPhase(phases[i] ?? null);
         return startTime;
       },
+      () => stopped?.aborted === true,
     );
     const known = timingOfCallbacks(edges, drawn, frame_ms, "callback");
     const wasDrawn = drawn.map((frame) => frame !== null);

@@ -17,8 +17,10 @@ export function drawPhase(pen, phase) {
     pen.fillStyle = STAGE; // also of the gaps, in which a number of the countdown may stand
     pen.fillRect(0, 0, width, height);
   }
-  for (const [i, left] of placesOn(pictures.length, pen.canvas).entries())
+  for (const [i, left] of placesOn(pictures.length, pen.canvas).entries()) {
+    pen.imageSmoothingEnabled = height % pictures[i].height !== 0; // a clip's frames have the clip's size
     pen.drawImage(pictures[i], left, 0, height, height);
+  }
   if (!phase?.text) return;
   pen.fillStyle = INK;
   pen.textAlign = "center";

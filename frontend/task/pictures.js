@@ -11,21 +11,61 @@ const DECODED_MS = 10000;
 
 /**
  * @typedef {ReturnType<import("../shared/api.js").makeApi>["picture"]} FetchPicture
+ * @typedef {{px: number, quality: ResizeQuality}} DecodedSize width and height, in device pixels
  */
 
 /**
- * Prefetch pictures. One that fails is requested again, and the trouble reported, only once it is needed.
+ * How the stimuli of a medium are fetched and decoded: what is decoded can be freed.
+ * @template {{close: () => void}} Decoded
+ * @typedef {object} Loading
+ * @property {(blob: Blob, size: DecodedSize) => Promise<Decoded>} decode
+ * @property {number} decoded_ms time within which one is decoded, or else is broken
+ * @property {number} atOnce how many are fetched at the same time
+ * @property {boolean} isSized whether they are decoded to the size at which they are shown
+ */
+
+/** @type {Loading<ImageBitmap>} */
+const PICTURES = {
+  decode: (blob, { px, quality }) =>
+    createImageBitmap(blob, { resizeWidth: px, resizeHeight: px, resizeQuality: quality }),
+  decoded_ms: DECODED_MS,
+  atOnce: FETCHES_AT_ONCE,
+  isSized: true,
+};
+
+/**
+ * Prefetch pictures, as `loadAll`.
  * @param {string[]} urls
  * @param {FetchPicture} fetchPicture
- * @param {{px: number, quality: ResizeQuality}} size width and height to decode to, in device pixels
+ * @param {DecodedSize} size
+ * @param {{areAllNeeded?: boolean, onProgress?: (done: number) => void}} [options]
+ */
+export function loadPictures(urls, fetchPicture, size, options) {
+  return loadAll(urls, fetchPicture, size, PICTURES, options);
+}
+
+/**
+ * Prefetch the stimuli of a medium. One that fails is requested again, and the trouble reported, only once it
+ * is needed.
+ * @template {{close: () => void}} Decoded
+ * @param {string[]} urls
+ * @param {FetchPicture} fetchPicture
+ * @param {DecodedSize} size to decode to
+ * @param {Loading<Decoded>} loading
  * @param {object} [options]
  * @param {boolean} [options.areAllNeeded] whether the evaluator is waiting for all of them
  * @param {(done: number) => void} [options.onProgress]
  */
-export function loadPictures(urls, fetchPicture, size, { areAllNeeded = false, onProgress = () => {} } = {}) {
+export function loadAll(
+  urls,
+  fetchPicture,
+  size,
+  loading,
+  { areAllNeeded = false, onProgress = () => {} } = {},
+) {
   /** @type {Promise<Blob>[]} */
   const blobs = [];
-  /** @type {Map<number, Promise<ImageBitmap>>} */
+  /** @type {Map<number, Promise<Decoded>>} */
   const bitmaps = new Map();
   /** @type {Set<number>} */
   const needed = new Set();
@@ -36,7 +76,7 @@ export function loadPictures(urls, fetchPicture, size, { areAllNeeded = false, o
     blobs.push(new Promise((resolve, reject) => starts.push(() => work(i).then(resolve, reject))));
   }
   for (const blob of blobs) blob.catch(() => {}); // requested again when needed
-  for (let i = 0; i < FETCHES_AT_ONCE; i += 1) starts.shift()?.();
+  for (let i = 0; i < loading.atOnce; i += 1) starts.shift()?.();
 
   /** @param {number} i */
   const isNeeded = (i) => areAllNeeded || needed.has(i);
@@ -54,29 +94,28 @@ export function loadPictures(urls, fetchPicture, size, { areAllNeeded = false, o
   }
 
   /** @param {Blob} blob */
-  const decoded = (blob) => {
-    const wanted = { resizeWidth: size.px, resizeHeight: size.px, resizeQuality: size.quality };
-    return within(DECODED_MS, createImageBitmap(blob, wanted), "undecoded");
-  };
+  const decoded = (blob) => within(loading.decoded_ms, loading.decode(blob, size), "undecoded");
 
   /**
    * @param {string} url
    * @param {() => boolean} [isAwaited]
    */
   async function anew(url, isAwaited) {
-    /** @type {ImageBitmap | undefined} */
+    /** @type {Decoded | undefined} */
     let bitmap;
     await fetchPicture(url, isAwaited, async (blob) => {
       bitmap = await decoded(blob);
     });
-    return /** @type {ImageBitmap} */ (bitmap);
+    return /** @type {Decoded} */ (bitmap);
   }
 
   /** @param {number} i */
   function bitmap(i) {
     let bitmap = bitmaps.get(i);
     if (!bitmap) {
-      bitmap = blobs[i].then(decoded).catch(() => anew(urls[i], () => isNeeded(i)));
+      bitmap = /** @type {Promise<Decoded>} */ (blobs[i].then(decoded)).catch(() =>
+        anew(urls[i], () => isNeeded(i)),
+      );
       bitmap.catch(() => bitmaps.delete(i));
       bitmaps.set(i, bitmap);
     }
@@ -103,13 +142,13 @@ export function loadPictures(urls, fetchPicture, size, { areAllNeeded = false, o
     /**
      * Return the decoded picture at index `i`, ahead of time; reject if it cannot be fetched now.
      * @param {number} i
-     * @returns {Promise<ImageBitmap>}
+     * @returns {Promise<Decoded>}
      */
     bitmap,
     /**
      * Return the decoded picture at index `i`, needed now.
      * @param {number} i
-     * @returns {Promise<ImageBitmap>}
+     * @returns {Promise<Decoded>}
      */
     needed(i) {
       needed.add(i);
@@ -126,9 +165,10 @@ export function loadPictures(urls, fetchPicture, size, { areAllNeeded = false, o
     dropOthers,
     /**
      * Decode to another size from now on; what was decoded is freed.
-     * @param {{px: number, quality: ResizeQuality}} next
+     * @param {DecodedSize} next
      */
     resize(next) {
+      if (!loading.isSized) return;
       size = next;
       dropOthers([]);
     },

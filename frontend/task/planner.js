@@ -96,6 +96,32 @@ export function timingOfPresentations(edges, presented, frame_ms, lateness_ms) {
 }
 
 /**
+ * Return the timing of a sequence with all frames of a clip as one phase, as it is stored.
+ * @param {Timing} timing
+ * @param {{frame?: number}[]} phases
+ * @returns {Timing}
+ */
+export function withClipsWhole(timing, phases) {
+  /** @param {number[]} counts */
+  const joined = (counts) =>
+    phases.reduce(
+      (all, { frame }, i) => {
+        if (frame) all[all.length - 1] += counts[i];
+        else all.push(counts[i]);
+        return all;
+      },
+      /** @type {number[]} */ ([]),
+    );
+  const { planned_frames, achieved_frames, phase_ms } = timing;
+  return {
+    ...timing,
+    planned_frames: joined(planned_frames),
+    achieved_frames: joined(achieved_frames),
+    phase_ms: joined(phase_ms),
+  };
+}
+
+/**
  * Return whether picture and masks were certainly shown for the planned refreshes: a time half-way between
  * two numbers of refreshes is ambiguous. Earlier phases may deviate slightly: they are not measured.
  * @param {Timing} timing

@@ -66,6 +66,7 @@ export async function playBlocks(api, study, visit) {
       isBack ? text("instructions.title_back") : text("instructions.title"),
       [
         ...instructions(study, judgment, isBack),
+        ...prepared.medium.notes(visit.state.protocol).map((note) => el("p", {}, note)),
         ...(followUps?.followUpNotes(asked) ?? []),
         ...beforePractice(study, visit),
         ...withdrawing(visit),

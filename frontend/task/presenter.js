@@ -69,6 +69,23 @@ export async function makePresenter(stage, size) {
       sequences += 1;
       return current.show(sequences, phases, frame_ms, onPhase);
     },
+    /**
+     * Show one play of a clip without time limit, at once on the page, which need not be handed its frames;
+     * in Firefox in the worker, whose frames can be verified.
+     * @param {Phase[]} phases
+     * @param {number} frame_ms
+     * @param {(phase: Phase | null) => void} onPhase
+     * @param {AbortSignal} stopped
+     */
+    play(phases, frame_ms, onPhase, stopped) {
+      const drawer = (hasFrameDelays() && workerAtHand()) || page;
+      if (current !== drawer) {
+        behind ??= current;
+        goOnIn(drawer);
+      }
+      sequences += 1;
+      return drawer.show(sequences, phases, frame_ms, onPhase, stopped);
+    },
     /** Continue in the worker, if there is one. */
     leavePage() {
       goOnIn(workerAtHand() ?? current);
@@ -105,6 +122,32 @@ export async function makePresenter(stage, size) {
       worker?.end();
       frame?.end();
     },
+  };
+}
+
+/**
+ * Return what plays clips without time limit, in studies without flashes: as `makePresenter` does, with the
+ * one back end that this needs.
+ * @param {HTMLElement} stage
+ * @param {import("./backend.js").Size} size
+ */
+export async function makePlayer(stage, size) {
+  const label = stageLabel(size);
+  const worker = hasFrameDelays() ? await startWorker(stage, size, label) : null;
+  /** @type {Backend} */
+  let drawer = worker ?? makePageBackend(stage, size, label);
+  return {
+    /** @type {Awaited<ReturnType<typeof makePresenter>>["play"]} */
+    play(phases, frame_ms, onPhase, stopped) {
+      if (drawer.isLost?.()) {
+        drawer.end();
+        drawer = makePageBackend(stage, size, label);
+      }
+      sequences += 1;
+      return drawer.show(sequences, phases, frame_ms, onPhase, stopped);
+    },
+    draw() {},
+    end: () => drawer.end(),
   };
 }
 

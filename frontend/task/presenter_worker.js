@@ -1,6 +1,7 @@
 // @ts-check
 /** The presenter's back end in a worker: the same sequence, on a canvas that the page cannot delay. */
 
+import { phaseFrom } from "./backend.js";
 import { everyFrame } from "./frames.js";
 import { drawPhase, warmUp } from "./painting.js";
 import { timingOfCallbacks } from "./planner.js";
@@ -17,6 +18,7 @@ import { runSequence } from "./sequence.js";
 const scope = /** @type {Scope} */ (globalThis);
 /** @type {OffscreenCanvasRenderingContext2D} */
 let pen;
+let isStopped = false;
 
 scope.onmessage = async (/** @type {MessageEvent} */ { data }) => {
   if (data.canvas) {
@@ -25,18 +27,30 @@ scope.onmessage = async (/** @type {MessageEvent} */ { data }) => {
     scope.postMessage({ ready: Boolean(pen) && typeof scope.requestAnimationFrame === "function" });
     return;
   }
-  const { serial, phases, anchor, frame_ms } = data;
+  if (data.stop) {
+    isStopped = true;
+    return;
+  }
+  isStopped = false;
+  const { serial, phases, anchor, frame_ms, isPlay } = data;
   const durations = phases.map((/** @type {{ms: number}} */ phase) => phase.ms);
   const {
     edges,
     drawn,
     frame_ms: measured,
-  } = await runSequence(durations, anchor, frame_ms, everyFrame, (i, at) => {
-    drawPhase(pen, phases[i] ?? null);
-    const { startTime } = performance.mark(`openhype:${serial}:${i}`);
-    scope.postMessage({ phase: i, at_ms: performance.timeOrigin + at }); // the page has another time origin
-    return startTime;
-  });
+  } = await runSequence(
+    durations,
+    anchor,
+    frame_ms,
+    everyFrame,
+    (i, at) => {
+      drawPhase(pen, phaseFrom(phases, i, isPlay));
+      const { startTime } = performance.mark(`openhype:${serial}:${i}`);
+      scope.postMessage({ phase: i, at_ms: performance.timeOrigin + at }); // the page has another time origin
+      return startTime;
+    },
+    () => isStopped,
+  );
   for (const { pictures = [] } of phases) for (const picture of pictures) picture.close();
   performance.clearMarks();
   scope.postMessage({ timing: timingOfCallbacks(edges, drawn, frame_ms, "worker"), frame_ms: measured });

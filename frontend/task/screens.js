@@ -176,8 +176,9 @@ function underPictures(name, elements, pictures) {
  * picture appeared, on the clock of `performance.now()`; `pressed` the button that was last pressed by keys.
  * @param {import("./judgment.js").Judgment} judgment
  * @param {Answers} [answers]
+ * @param {HTMLElement | null} [controls] of what is shown
  */
-export function trialScreen(judgment, answers = answerButtons(judgment)) {
+export function trialScreen(judgment, answers = answerButtons(judgment), controls = null) {
   const stage = el("div", { class: "stage" });
   const captions = (judgment.captions ?? []).map((words) => el("p", {}, words));
   const below = captions.length ? [underPictures("captions", captions, judgment.pictures)] : [];
@@ -188,13 +189,13 @@ export function trialScreen(judgment, answers = answerButtons(judgment)) {
   /** Show this screen, also after another one replaced it. */
   const enter = () => {
     main.className = "page trial";
-    main.replaceChildren(stage, ...below, asking, answers.element);
+    main.replaceChildren(stage, ...below, ...(controls ? [controls] : []), asking, answers.element);
   };
   enter();
   const pressed = /** @type {HTMLButtonElement | null} */ (null);
   /** What to lay out anew once the pictures have another size. */
   const onFit = /** @type {(() => void) | null} */ (null);
-  return { main, stage, answers, verdict, heading, enter, onset: 0, pressed, onFit };
+  return { main, stage, answers, controls, verdict, heading, enter, onset: 0, pressed, onFit };
 }
 
 /**

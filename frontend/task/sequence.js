@@ -23,10 +23,11 @@ const FRAMES_AT_MOST = 8; // for each planned refresh: a clock that stands still
  * @param {EveryFrame} everyFrame
  * @param {(phase: number, at: number) => number | void} draw called once for each phase that is shown, and
  *   for the end, with the time of its frame; may return the time at which it finished
+ * @param {() => boolean} [isStopped] whether to end now, in the phase that is shown
  * @returns {Promise<{edges: number[], drawn: (Drawn | null)[], frame_ms: number}>} when each phase and the
  *   end were drawn, null if never; and the refresh interval measured during the sequence
  */
-export async function runSequence(durations_ms, anchor, frame_ms, everyFrame, draw) {
+export async function runSequence(durations_ms, anchor, frame_ms, everyFrame, draw, isStopped = () => false) {
   await steadyFrames(frame_ms, everyFrame);
   const edges = planPhases(durations_ms, frame_ms, anchor);
   /** @type {(Drawn | null)[]} */
@@ -36,6 +37,7 @@ export async function runSequence(durations_ms, anchor, frame_ms, everyFrame, dr
   let began = NaN;
   let current = -1;
   await everyFrame((at, now) => {
+    if (isStopped()) return true;
     if (current < 0) began = at;
     times.push(at);
     const isStuck = !(times.length <= FRAMES_AT_MOST * edges[durations_ms.length]);

@@ -9,6 +9,7 @@ const BESIDE_CSS = 32;
 const AROUND_CSS = 180; // height of the elements above and below a picture
 const CAPTION_CSS = 34; // with its distance from the pictures
 const THIRD_ANSWER_CSS = 56; // a button below the others, with its distance
+const CONTROLS_CSS = 56; // of clips, with their distance
 const LEAST_SHARE = 0.75;
 const GAP_CSS = { least: 8, most: 24, share: 0.02 };
 
@@ -28,20 +29,24 @@ const GAP_CSS = { least: 8, most: 24, share: 0.02 };
  * @param {number} size_px width of the stored pictures
  * @param {number} largest_css
  * @param {{width: number, height: number, pixel_ratio: number}} display the window, in CSS px
- * @param {{pictures?: number, hasCaptions?: boolean, hasThirdAnswer?: boolean}} [row] how many pictures side
- *   by side, whether words stand below, and whether an answer stands below the others
+ * @param {{pictures?: number, hasCaptions?: boolean, hasThirdAnswer?: boolean, hasControls?: boolean}} [row]
+ *   how many pictures side by side, whether words or controls stand below, and whether an answer stands below
+ *   the others
  * @returns {Required<StageSize> & {quality: "pixelated" | "high"}}
  */
 export function stageSize(
   size_px,
   largest_css,
   { width, height, pixel_ratio },
-  { pictures = 1, hasCaptions = false, hasThirdAnswer = false } = {},
+  { pictures = 1, hasCaptions = false, hasThirdAnswer = false, hasControls = false } = {},
 ) {
   const gap_css = Math.min(GAP_CSS.most, Math.max(GAP_CSS.least, GAP_CSS.share * width));
   const gap_px = pictures > 1 ? Math.floor(gap_css * pixel_ratio) : 0;
   const wide_css = (width - BESIDE_CSS - ((pictures - 1) * gap_px) / pixel_ratio) / pictures;
-  const below_css = (hasCaptions ? CAPTION_CSS : 0) + (hasThirdAnswer ? THIRD_ANSWER_CSS : 0);
+  const below_css =
+    (hasCaptions ? CAPTION_CSS : 0) +
+    (hasThirdAnswer ? THIRD_ANSWER_CSS : 0) +
+    (hasControls ? CONTROLS_CSS : 0);
   const high_css = height - AROUND_CSS - below_css;
   const room_css = Math.max(SMALLEST_CSS / pictures, Math.min(wide_css, high_css, largest_css));
   const room_px = Math.floor(room_css * pixel_ratio);

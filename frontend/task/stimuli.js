@@ -1,11 +1,11 @@
 // @ts-check
-/** The stimuli of a block: one or several pictures per trial, decoded in advance. */
+/** The stimuli of a block: one or several pictures, or clips, per trial, decoded in advance. */
 
 /**
  * Load the pictures of each trial ahead of time; index them by trial.
  * @param {string[]} addresses of each trial: the URLs of its pictures, separated by spaces
  * @param {import("./pictures.js").FetchPicture} fetchPicture
- * @param {{px: number, quality: ResizeQuality}} size
+ * @param {import("./pictures.js").DecodedSize} size
  * @param {import("./medium.js").Medium} medium
  * @param {{areAllNeeded?: boolean, onProgress?: (share: number) => void}} [options] `onProgress` receives the
  *   share (0 to 1)

@@ -8,16 +8,20 @@
 import { CHOOSE, LANGUAGES, browserLanguage } from "../texts/languages.js";
 import { readLanguage, writeLanguage } from "./storage.js";
 import { texts as english } from "../texts/text_en.js";
-import { currentLanguage, text, useLanguage } from "../texts/texts.js";
+import { currentLanguage, englishOf, nameMedium, text, useLanguage } from "../texts/texts.js";
 
-/** @typedef {Pick<import("../../types/api.js").PublicStudy, "study" | "language" | "texts">} Spoken */
+/**
+ * @typedef {Pick<import("../../types/api.js").PublicStudy, "study" | "language" | "texts"> &
+ *   {medium?: string}} Spoken
+ */
 
 /**
  * Show all further texts in the study's language, or in that of the evaluator if these choose it.
  * @param {Spoken} study
  * @param {string | null} [recorded] the language of the session, if the server knows it
  */
-export function speak(study, recorded = null) {
+export async function speak(study, recorded = null) {
+  await nameMedium(study.medium);
   const language = study.language === CHOOSE ? (recorded ?? chosen(study.study)) : study.language;
   return useLanguage(language, study.texts[language]);
 }
@@ -57,7 +61,7 @@ export function consentOf(study) {
  * @param {string} stored
  */
 function keyOf(beginning, stored) {
-  return Object.keys(english).find((key) => key.startsWith(beginning) && english[key] === stored);
+  return Object.keys(english).find((key) => key.startsWith(beginning) && englishOf(key).includes(stored));
 }
 
 /**
@@ -68,5 +72,5 @@ function keyOf(beginning, stored) {
 function following(study, key, stored) {
   if (study.language !== CHOOSE) return stored;
   const isOwn = study.texts[currentLanguage()]?.[key] !== undefined;
-  return isOwn || stored === english[key] ? text(key) : stored;
+  return isOwn || englishOf(key).includes(stored) ? text(key) : stored;
 }

@@ -18,10 +18,8 @@ import { ask, enterScreen, isGone, showProgress, showWaiting, trialScreen } from
 import { stageSize, styleRow } from "./stage.js";
 import { alterations } from "./surround.js";
 import { translatedTo } from "./translation.js";
-import { makeStill, showStill } from "./untimed_pictures.js";
 import { followWindow, windowAtHand } from "./window_fit.js";
 
-const DECODED_AHEAD = 3;
 const FRAMES_MEASURED_QUICKLY = 60;
 const READING_MS = 3000;
 /** Flags of a flash that was not seen because of the window: `EVALUATOR_FLAGS` of the backend. */
@@ -33,9 +31,10 @@ const WINDOW_FLAGS = ["hidden", "left_full_screen", "resized", "not_whole"];
  * @typedef {ReturnType<typeof trialScreen>} Screen
  * @typedef {ReturnType<typeof loadPictures>} Pictures
  * @typedef {ReturnType<typeof loadStimuli>} Stimuli
- * @typedef {Pick<ReturnType<typeof makeStill>, "draw" | "end">} Presenter
+ * @typedef {{draw: (phase: import("./backend.js").Phase) => void, end: () => void, play?:
+ *   Awaited<ReturnType<typeof import("./presenter.js").makePresenter>>["play"]}} Presenter
  * @typedef {{shown_ms: number|null, frames: number|null, mask_ms: number[]|null, timing:
- *   import("./planner.js").Timing|null, flags: string[]}} Seen what was really shown
+ *   import("./planner.js").Timing|null, flags: string[]}} Seen what was really shown, with the medium's facts
  *
  * What a study needs of this page's parts; null what it does not have, which is not loaded then.
  * @typedef {object} Parts
@@ -47,7 +46,8 @@ const WINDOW_FLAGS = ["hidden", "left_full_screen", "resized", "not_whole"];
  *   again, for flashes; null if the evaluator left
  *
  * @typedef {Parts & {visit: Visit, screen: Screen, presenter: Presenter, masks: Pictures, display: Refresh,
- *   isFull: boolean, isPaid: boolean, fit: ReturnType<typeof followWindow>, standing: number | null}} Scene
+ *   isFull: boolean, isPaid: boolean, fit: ReturnType<typeof followWindow>, standing:
+ *   {trial: number, showing: import("./medium.js").Showing} | null}} Scene
  *   `standing`: the trial whose pictures stand without time limit, null during flashes
  * @typedef {import("./window_fit.js").Size} Size
  */
@@ -70,11 +70,13 @@ export async function playBlock(visit, parts, display, isPaid) {
     isTimed ? text("block.loading_all") : text("block.loading_first"),
   );
   const measured = display ?? (await measureRefresh(FRAMES_MEASURED_QUICKLY));
+  const controls = protocol.time_limits === "all" ? null : medium.controls();
   const sizeAtHand = () =>
     stageSize(protocol.size_px, protocol.largest_css_px, windowAtHand(), {
       pictures: judgment.pictures,
       hasCaptions: Boolean(judgment.captions),
       hasThirdAnswer: judgment.choices.some(({ answer }) => answer === "not_sure"),
+      hasControls: controls !== null,
     });
   const size = sizeAtHand();
   const block = await visit.beginBlock({
@@ -107,11 +109,12 @@ export async function playBlock(visit, parts, display, isPaid) {
   const screen = trialScreen(
     judgment,
     asked?.confidence_with ? followUps?.answersWithConfidence(judgment, asked.confidence_points) : undefined,
+    controls,
   );
   styleRow(screen.main, size);
   const { stage, main } = screen;
-  const present = async (/** @type {Size} */ at) =>
-    flash ? flash.makePresenter(stage, at) : makeStill(stage, at);
+  const present = (/** @type {Size} */ at) =>
+    flash ? flash.makePresenter(stage, at) : medium.present(stage, at);
   const presenter = await present(size);
   const isFull = isFullScreen();
   /** @type {Scene} */
@@ -121,9 +124,9 @@ export async function playBlock(visit, parts, display, isPaid) {
     fit: followWindow(screen, sizeAtHand, size, async (next) => {
       for (const each of [pictures, masks]) each.resize(next);
       const { standing, presenter: before } = scene;
-      const shown = standing === null ? null : await pictures.needed(standing);
+      const shown = standing === null ? null : await pictures.needed(standing.trial);
       scene.presenter = await present(next);
-      if (shown) scene.presenter.draw(parts.medium.phase(shown, Infinity));
+      if (shown) standing?.showing.moveTo(scene.presenter, shown);
       before.end();
       styleRow(main, next);
     }),
@@ -158,12 +161,13 @@ function decodeMasks(masks, { trial_masks }, i) {
 async function playTrials(scene, block, pictures) {
   const { visit, judgment, screen, flash, followUps } = scene;
   const flashing = /** @type {import("./flash.js").Scene} */ (scene);
+  const decoded = scene.medium.trialsDecoded(judgment.pictures);
   const isRepeating = countSameAnswers(visit.state.protocol.same_answer_notice);
   let next = block.next;
   let stimulus = block.images[0];
   let attempt = 0;
   let isByWindow = false;
-  /** @type {ImageBitmap[] | null} */
+  /** @type {import("./medium.js").Stimulus[] | null} */
   let spare = null;
   /** @type {string[]} */
   let carried = [];
@@ -176,21 +180,22 @@ async function playTrials(scene, block, pictures) {
     await untilUncovered();
     if (await scene.fit.begin()) spare &&= await pictures.extra(stimulus);
     // Await all decoding now: nothing else may run during a flash.
-    const ahead = Array.from({ length: Math.min(DECODED_AHEAD, block.images.length - i) }, (_, k) =>
-      pictures.bitmaps(i + k),
-    );
+    const decodeAhead = () =>
+      Promise.all(block.images.slice(i, i + decoded).map((_, k) => pictures.bitmaps(i + k)));
+    const ahead = isTimed || decoded > 2 ? decodeAhead() : null;
     const shown = spare ?? (await pictures.needed(i));
     const masks = await decodeMasks(scene.masks, block, i);
-    if (isTimed) await Promise.all(ahead);
+    if (isTimed) await ahead;
     if (isTimed) scene.fit.hold();
-    else scene.standing = i;
     const showing = flash
       ? await flash.showPictures(flashing, shown, masks, next)
-      : await showStill(scene, shown);
+      : await scene.medium.show(scene, shown);
+    if (!isTimed) scene.standing = { trial: i, showing };
     const asked = block.instructed[i] ?? null;
     if (asked) giveInstruction(screen, judgment, asked);
     const { flags, ...given } = await answered(screen, visit.state.protocol.shortest_answer_ms);
     const { response } = given;
+    showing.end?.();
     const seen = await showing.settled;
     const facts = {
       exposure_ms: next.exposure_ms,

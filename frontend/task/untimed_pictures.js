@@ -23,19 +23,25 @@ export function makeStill(stage, size) {
 
 /**
  * Show the pictures of a trial until it ends; return what is stored of that.
- * @param {{presenter: {draw: (phase: import("./backend.js").Phase) => void}, medium:
- *   import("./medium.js").Medium, screen: {verdict: HTMLElement, onset: number}}} scene
- * @param {ImageBitmap[]} pictures
- * @returns {Promise<{settled: Promise<import("./trials.js").Seen>}>}
+ * @type {import("./medium.js").Medium["show"]}
  */
-export async function showStill({ presenter, medium, screen }, pictures) {
+export async function showStill({ presenter, screen }, stimuli) {
   screen.verdict.textContent = "";
-  presenter.draw(medium.phase(pictures, Infinity));
+  presenter.draw(still(stimuli));
   await waitFrames(0);
   screen.onset = performance.now();
   return {
     settled: Promise.resolve({ shown_ms: null, frames: null, mask_ms: null, timing: null, flags: [] }),
+    moveTo: (other, again) => other.draw(still(again)),
   };
+}
+
+/**
+ * @param {import("./medium.js").Stimulus[]} stimuli
+ * @returns {import("./backend.js").Phase}
+ */
+function still(stimuli) {
+  return { name: "stimulus", ms: Infinity, pictures: /** @type {ImageBitmap[]} */ (stimuli) };
 }
 
 /**

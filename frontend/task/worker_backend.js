@@ -44,7 +44,7 @@ function witnessesFor(stage, delays) {
  * @returns {Promise<import("./backend.js").Shown>}
  */
 async function witnessed({ timing, frame_ms: measured }, edges, frame_ms, anchor, presentations, evidence) {
-  const seen = await presentations();
+  const seen = (await presentations()).slice(0, edges.length);
   const { isWhole, isContrary } = testimony(edges, seen, frame_ms, anchor, evidence);
   return {
     timing: isWhole ? { ...timing, evidence } : timing,
@@ -88,7 +88,7 @@ export async function startWorker(stage, size, label) {
   }
   let isLost = false;
   /** @type {import("./backend.js").Show} */
-  async function show(serial, phases, frame_ms, onPhase) {
+  async function show(serial, phases, frame_ms, onPhase, stopped) {
     const anchor = anchorOf(phases);
     const durations_ms = phases.map((phase) => phase.ms);
     const witness = witnesses && (await makeWitness(witnesses.makeProbes, durations_ms, anchor, frame_ms));
@@ -107,7 +107,8 @@ export async function startWorker(stage, size, label) {
         resolve(data);
       };
       worker.onerror = () => resolve(null);
-      worker.postMessage({ serial, phases, anchor, frame_ms });
+      worker.postMessage({ serial, phases, anchor, frame_ms, isPlay: Boolean(stopped) });
+      stopped?.addEventListener("abort", () => worker.postMessage({ stop: true }), { once: true });
     });
     if (!known) {
       isLost = true;
@@ -118,7 +119,8 @@ export async function startWorker(stage, size, label) {
       };
     }
     const wasDrawn = known.timing.achieved_frames.map((frames) => frames > 0);
-    const edges = planPhases(durations_ms, frame_ms, anchor);
+    const planned = planPhases(durations_ms, frame_ms, anchor);
+    const edges = stopped?.aborted ? planned.slice(0, wasDrawn.lastIndexOf(true) + 2) : planned;
     const unseen = async () => edges.map(() => null);
     return {
       settled: witnessed(

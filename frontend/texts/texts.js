@@ -13,8 +13,10 @@ const ISOLATE = ["\u2068", "\u2069"];
 const LOCALES = /** @type {Record<string, string>} */ ({ ar: "ar-u-nu-latn" });
 
 const english = { ...texts };
-/** Beginnings of the names of the catalogues in use. */
-const parts = new Set(["text"]);
+/** Beginnings of the names of the catalogues in use; a later one replaces texts of those before. */
+const parts = { text: true, more: false, clip: false };
+/** Texts in English that name the medium, where this is not pictures. */
+let ofMedium = /** @type {Record<string, string>} */ ({});
 let current = FALLBACK;
 let catalogue = english;
 /** @typedef {{language: string, own: Record<string, string>}} Wanted */
@@ -41,8 +43,20 @@ export function loadTextsBy(loadOfPage) {
  * @param {Record<string, string>} more
  */
 export function addTexts(more) {
-  parts.add("more");
-  Object.assign(english, more);
+  parts.more = true;
+  Object.assign(english, more, ofMedium);
+}
+
+/**
+ * Have texts that name the medium of a study, where this is not pictures: `clip_LANGUAGE.js`, here in
+ * English; the next language that is loaded has them.
+ * @param {string} [medium]
+ */
+export async function nameMedium(medium) {
+  if (medium !== "clip") return;
+  ofMedium = (await load(() => import("./clip_en.js"))).texts;
+  parts.clip = true;
+  Object.assign(english, ofMedium);
 }
 
 /**
@@ -65,7 +79,8 @@ export function useLanguage(language, own = {}, isAwaited = () => true) {
  */
 async function changeTo(asked, isAwaited) {
   const { language, own } = asked;
-  const loaded = language === FALLBACK ? [english] : await Promise.all([...parts].map(inLanguage));
+  const needed = Object.entries(parts).flatMap(([part, isNeeded]) => (isNeeded ? [part] : []));
+  const loaded = language === FALLBACK ? [english] : await Promise.all(needed.map(inLanguage));
   if (asked !== wanted) return change;
   current = language;
   catalogue = Object.assign({}, ...loaded, own);
@@ -86,6 +101,14 @@ async function changeTo(asked, isAwaited) {
  */
 export function loadTexts(isAwaited) {
   return useLanguage(wanted.language, wanted.own, isAwaited);
+}
+
+/**
+ * Return a text as it is stored with studies in English that have no other: of pictures, and of their medium.
+ * @param {string} key
+ */
+export function englishOf(key) {
+  return [texts[key], ofMedium[key]];
 }
 
 /** Return the language in use. */

@@ -45,6 +45,7 @@ const SEEN = [/\p{L}{2,},? \p{L}+/u, /^\p{Lu}\p{Ll}+[.!?…:]?$/u];
 /** Names of keys and headers, and markup. */
 const NAMES = [
   "Enter",
+  "Space",
   "Escape",
   "Authorization",
   "Accept",

@@ -31,6 +31,8 @@ const WAITS = [
 /** How often each file of an evaluator waits so, and what ends it. */
 const ENDS = {
   "shared/api.js": [1, "the idle timer of `sendOnce` aborts it"],
+  "task/clip_decoder.js": [1, "`within` in `pictures.js`, which waits for it"],
+  "task/clip_worker.js": [1, "only answers; the page has the deadline"],
   "task/demonstration.js": [1, "another page is loaded"],
   "task/element_timing.js": [2, "`within`, and a number of frames"],
   "task/first.js": [1, "the signal of `sendOnce`, which takes it over"],
@@ -40,6 +42,7 @@ const ENDS = {
   "task/frames.js": [4, "`everyFrame` rejects; measuring ends by a timer; pauses by a number of frames"],
   "task/full_screen.js": [2, "`within`"],
   "task/main.js": [1, "the signal of `sendOnce`"],
+  "task/medium_clip.js": [2, "`within` in `pictures.js`, which waits for it"],
   "task/panel_exit.js": [1, "another screen is shown, for good"],
   "task/session_person.js": [1, "the page is loaded again"],
   "task/pictures.js": [1, "`within`"],

@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 
 from backend.administration import catalogues
-from backend.administration.catalogues import catalogue, in_its_language, placeholders, untranslated
+from backend.administration.catalogues import (
+    catalogue,
+    catalogue_of,
+    in_its_language,
+    placeholders,
+    untranslated,
+)
 from backend.experiment import protocol as protocols
 from backend.experiment.groups.language import LanguageSettings
 from backend.experiment.judgments import METHODS, method_named, real_or_fake
@@ -67,7 +73,7 @@ def test_a_text_is_in_the_same_file_in_every_language(part, language):
 
 
 def test_texts_that_few_visits_need_are_shown_only_by_modules_that_have_them_loaded():
-    loaded_with_them = ("confidence", "debrief_end", "mark", "question_rules")
+    loaded_with_them = ("clip_fitness", "confidence", "debrief_end", "mark", "question_rules")
     having = {path for path in MODULES if '/more_en.js"' in path.read_text("utf-8")} - {FIRST}
     having |= {FRONTEND / "task" / f"{name}.js" for name in loaded_with_them}
     others = MODULES - having
@@ -111,9 +117,45 @@ def test_a_language_has_texts_of_its_own(language):
     assert same == []
 
 
+def test_the_texts_of_clips_are_there_for_each_language_and_for_no_other():
+    assert {path.stem.removeprefix("clip_") for path in TEXTS.glob("clip_*.js")} == set(LANGUAGES)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_texts_of_clips_replace_those_of_pictures_with_the_same_placeholders(language):
+    of_clips, of_pictures = of_clips_in(language), catalogue(language)
+    own = {key: text for key, text in of_clips_in("en").items() if key.startswith("clip.")}
+
+    found = {key: placeholders(text) for key, text in of_clips.items()}
+    assert found == {key: placeholders((of_pictures | own)[key]) for key in of_clips}
+    assert of_clips.keys() >= own.keys()
+    assert [key for key, text in of_clips.items() if not text or text == of_pictures.get(key)] == []
+
+
+@pytest.mark.parametrize(
+    ("language", "word"),
+    [("en", "picture"), ("de", r"\bBild(er|ern|es)?\b"), ("fr", r"images?\b(?! par image)"),
+     ("es", "[Ii]m[aá]gen"),
+     ("pt", "[Ii]mage[mn]"), ("ja", "画像|枚"), ("zh", "图片|张"), ("ar", "صور")],
+)  # fmt: skip
+def test_a_study_of_clips_names_no_picture_before_its_end(language, word):
+    """Only the published scores, which are of pictures, and what clips do not have."""
+    of_others = ("closer.", "same_or_different.", "consent.text.closer", "consent.text.same", "title.closer",
+                 "offer.picture_count_side", "display.", "debrief.note", "followup.where",
+                 "block.")  # fmt: skip
+    texts = catalogue(language) | of_clips_in(language)
+
+    found = {
+        key: text for key, text in texts.items() if re.search(word, text) and not key.startswith(of_others)
+    }
+
+    assert {key: text for key, text in found.items() if key != "clip.no_decoder"} == {}
+
+
 @pytest.mark.parametrize("language", ["ja", "zh", "ar"])
 def test_languages_of_other_scripts_contain_no_english(language):
-    texts = {key: re.sub(r"\{\w+\}", "", text) for key, text in catalogue(language).items()}
+    of_clips = of_clips_in(language)
+    texts = {key: re.sub(r"\{\w+\}", "", text) for key, text in (catalogue(language) | of_clips).items()}
 
     assert {key: words for key, text in texts.items() if (words := set(LATIN.findall(text)) - NAMES)} == {}
 
@@ -164,6 +206,10 @@ def used_keys(modules, keys):
 
 def code_of(modules):
     return "".join(path.read_text("utf-8") for path in modules)
+
+
+def of_clips_in(language):
+    return {key: catalogue_of(language, "clip")[key] for key in keys_of_file("clip", language)}
 
 
 def keys_of_file(part, language):

@@ -1,0 +1,75 @@
+// @ts-check
+/**
+ * Decodes all frames of a clip before its trial, by WebCodecs. Decoders own few frames, so each is copied and
+ * closed at once; not all give them in order, or give all, so they are sorted and counted.
+ */
+
+import { ClipError } from "./clip_file.js";
+
+/**
+ * Return the frames of a clip as pictures, in order.
+ * @param {ReturnType<typeof import("./clip_file.js").readClip>} clip
+ * @returns {Promise<ImageBitmap[]>}
+ * @throws {ClipError} the decoder refuses it, or gives other frames than the head says
+ */
+export async function decodeClip({ head, frames }) {
+  /** @type {Promise<{timestamp: number, picture: ImageBitmap}>[]} */
+  const copies = [];
+  /** @type {unknown} */
+  let fault = null;
+  const decoder = new VideoDecoder({
+    output: (frame) => copies.push(copied(frame)),
+    error: (error) => (fault = error),
+  });
+  try {
+    decoder.configure({ codec: head.codec, codedWidth: head.width, codedHeight: head.height });
+    for (const { isKey, timestamp, data } of frames)
+      decoder.decode(new EncodedVideoChunk({ type: isKey ? "key" : "delta", timestamp, data }));
+    await decoder.flush();
+  } catch (error) {
+    fault ??= error;
+  }
+  if (decoder.state !== "closed") decoder.close();
+  const settled = await Promise.allSettled(copies);
+  const found = settled.flatMap((copy) => (copy.status === "fulfilled" ? [copy.value] : []));
+  try {
+    if (fault || found.length < copies.length) throw new ClipError(`the clip was not decoded: ${fault}`);
+    return inOrder(found, frames, head);
+  } catch (error) {
+    for (const { picture } of found) picture.close();
+    throw error;
+  }
+}
+
+/** @param {VideoFrame} frame */
+async function copied(frame) {
+  const { timestamp } = frame;
+  try {
+    return { timestamp, picture: await createImageBitmap(frame) };
+  } finally {
+    frame.close();
+  }
+}
+
+/**
+ * Return the pictures by their times, which must be those of the clip; pure.
+ * @template {{width: number, height: number}} Picture
+ * @param {{timestamp: number, picture: Picture}[]} decoded
+ * @param {{timestamp: number}[]} frames
+ * @param {{width: number, height: number}} head
+ * @returns {Picture[]}
+ * @throws {ClipError}
+ */
+export function inOrder(decoded, frames, { width, height }) {
+  const sorted = [...decoded].sort((a, b) => a.timestamp - b.timestamp);
+  if (sorted.length !== frames.length)
+    throw new ClipError(`the decoder gave ${sorted.length} frames of ${frames.length}`);
+  const odd = sorted.findIndex(({ timestamp }, i) => timestamp !== frames[i].timestamp);
+  if (odd >= 0) throw new ClipError(`the decoder gave frame ${odd} another time than the clip's`);
+  const other = sorted.find(({ picture }) => picture.width !== width || picture.height !== height);
+  if (other)
+    throw new ClipError(
+      `a frame has ${other.picture.width} × ${other.picture.height} px, not ${width} × ${height}`,
+    );
+  return sorted.map(({ picture }) => picture);
+}
