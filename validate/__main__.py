@@ -13,6 +13,7 @@ from validate import (
     agreement,
     bapps_reference,
     calibration,
+    clip_people,
     confidence,
     coverage,
     crossed_model,
@@ -51,6 +52,7 @@ PARTS = {
     "equivalence": equivalence,
     "tournaments": tournaments,
     "set_distances": set_distances,
+    "clip_people": clip_people,
     "coverage": coverage,
 }
 

@@ -4,7 +4,7 @@
 the same value.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
@@ -198,9 +198,17 @@ def fit_to_pool(draft: Draft, making: Making) -> Draft:
         protocol=judgment.with_pool(protocol, pool, draft.spec.settings),
         classes=intake.classes,
         clip=intake.clip,
-        notes=(*study.notes, *intake.notes),
+        notes=(*study.notes, *intake.notes, *_bytes_notes(draft, making)),
     )
     return draft.changed(notes=(*draft.study.notes, *judgment.notes(draft.study, pool)))
+
+
+def _bytes_notes(draft: Draft, making: Making) -> Iterator[str]:
+    """Yield how much a session of clips loads, on which the wait of evaluators and costs depend."""
+    if draft.study.medium == CLIPS and draft.intake.stimuli:
+        each = (making.pictures / draft.intake.stimuli[0].name).stat().st_size / 1e6
+        count = draft.study.protocol.stimuli.trials * (2 if draft.judgment.trial_shows == "pair" else 1)
+        yield f"a session loads {each * count:.2g} MB: {count} clips of {each:.2g} MB each"
 
 
 def add_masks(draft: Draft, making: Making) -> Draft:

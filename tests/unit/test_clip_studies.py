@@ -78,6 +78,7 @@ def test_folders_of_videos_make_a_study_of_clips_without_being_told(folder, made
 
     assert "made the study faces: 1 model, 8 clips a session" in made[1]
     assert "note: clips have 6 frames: 12 frames a second (the rate of most), cut to 0.5 s" in made[1]
+    assert re.search(r"note: a session loads \d\S* MB: 8 clips of 0.0\d+ MB each", made[1])
     assert public["medium"] == "clip"
     assert public["clip"] == {
         "codec": "vp09.00.10.08",
