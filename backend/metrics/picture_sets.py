@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backend.experiment.judgments import judgment_of, method_named
-from backend.experiment.records import REAL, Stimulus, Study
+from backend.experiment.records import PICTURES, REAL, Stimulus, Study
 from backend.foundation.counted_nouns import counted
 from backend.foundation.errors import Conflict, InvalidInput
 from backend.stimuli import refusals
@@ -31,7 +31,7 @@ def study_sets(store: Store, data: DataDir, study: Study) -> list[PictureSet]:
     """Return the pictures that evaluators of a study judge, the reals first; none of practice and checks.
 
     Raises:
-        InvalidInput: the study has items, or no reals.
+        InvalidInput: the study has items, clips, or no reals.
         Conflict: pictures are not in this data directory.
     """
     method = study.protocol.method
@@ -41,6 +41,11 @@ def study_sets(store: Store, data: DataDir, study: Study) -> list[PictureSet]:
             "not the "
             f"reals and fakes of models; compare distances of its pictures with people's answers: "
             f"`openhype distances {study.name}`, `openhype agree {study.name}`"
+        )
+    if study.medium != PICTURES:
+        raise InvalidInput(
+            f"metrics are of pictures, and study {study.name} shows {study.medium}s; give frames of them as "
+            "folders: openhype metrics --real DIR --model NAME=DIR"
         )
     pool = [stimulus for stimulus in store.stimuli(study.name) if not stimulus.role]
     reals = [stimulus for stimulus in pool if stimulus.truth == REAL]

@@ -190,6 +190,17 @@ def test_what_does_not_go_with_clips_is_refused_in_words(folder, line, message):
     assert message in refused(line)
 
 
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("metrics faces", "metrics are of pictures, and study faces shows clips"),
+        ("site faces --out site", "a demo without a server shows pictures, and faces shows clips"),
+    ],
+)
+def test_what_works_with_pictures_alone_is_refused_in_words(folder, line, message):
+    assert message in refused(line)
+
+
 def test_marks_cannot_be_asked_for_later(folder):
     assert "marks are made on pictures" in refused("set faces mark=click")
 
