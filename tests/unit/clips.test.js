@@ -263,7 +263,8 @@ test("a play that is stopped ends in the frame that is shown, and knows when the
   let at = 0;
   const drawn = [];
   const everyFrame = async (onFrame) => {
-    while (!onFrame((at += HZ_60), at));
+    do at += HZ_60;
+    while (!onFrame(at, at));
   };
 
   const sequence = await runSequence(
