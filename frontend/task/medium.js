@@ -19,6 +19,8 @@
  *   ahead of time
  * @property {(trial_stimuli: number) => number} trialsDecoded how many trials' stimuli may be decoded at a
  *   time
+ * @property {boolean} isDecodedAside whether stimuli may be decoded at any time while others are shown
+ *   without time limit; else when `Showing.calm` says so
  * @property {(stimuli: Stimulus[], ms: number, frame_ms: number) => import("./presenter.js").Phase[]} phases
  *   show the stimuli of a trial for `ms`
  * @property {(stage: HTMLElement, size: import("./backend.js").Size) =>

@@ -69,6 +69,7 @@ export function mediumFor({ clip }) {
         options,
       ),
     trialsDecoded: (each) => (clip && 2 * bytesOfTrial(clip, each) <= AHEAD_BYTES ? 2 : 1),
+    isDecodedAside: false,
     phases: (stimuli, ms, frame_ms) => {
       const clips = /** @type {Clip[]} */ (stimuli);
       return framePhases(clips, framesIn(ms, clips[0].head), frame_ms);

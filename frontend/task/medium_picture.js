@@ -11,6 +11,7 @@ export function mediumFor() {
   return {
     load: loadPictures,
     trialsDecoded: () => DECODED_AHEAD,
+    isDecodedAside: true,
     phases: (stimuli, ms) => [{ name: "stimulus", ms, pictures: /** @type {ImageBitmap[]} */ (stimuli) }],
     present: async (stage, size) => makeStill(stage, size),
     show: showStill,

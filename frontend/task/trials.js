@@ -182,7 +182,8 @@ async function playTrials(scene, block, pictures) {
     // Await all decoding now: nothing else may run during a flash.
     const decodeAhead = () =>
       Promise.all(block.images.slice(i, i + decoded).map((_, k) => pictures.bitmaps(i + k)));
-    const ahead = isTimed || decoded > 2 ? decodeAhead() : null;
+    const ahead = isTimed || scene.medium.isDecodedAside ? decodeAhead() : null;
+    ahead?.catch(() => {}); // requested again when needed
     const shown = spare ?? (await pictures.needed(i));
     const masks = await decodeMasks(scene.masks, block, i);
     if (isTimed) await ahead;
@@ -191,6 +192,7 @@ async function playTrials(scene, block, pictures) {
       ? await flash.showPictures(flashing, shown, masks, next)
       : await scene.medium.show(scene, shown);
     if (!isTimed) scene.standing = { trial: i, showing };
+    showing.calm?.then(decodeAhead).catch(() => {}); // requested again when needed
     const asked = block.instructed[i] ?? null;
     if (asked) giveInstruction(screen, judgment, asked);
     const { flags, ...given } = await answered(screen, visit.state.protocol.shortest_answer_ms);
