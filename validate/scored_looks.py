@@ -95,7 +95,7 @@ KINDS = (
     Kind("sessions of 2 of 4 models, 150 pictures a side", partial(infinity, 4, 2, 150), 0.16),
     Kind("constant stimuli, 2 models, 150 pictures a side", partial(exposures, 150), 0.06),
     Kind("pairs, 2 models, 150 pictures a side", partial(pairs, 150), 0.08),
-    Kind("HYPE-time, 2 models, 300 pictures a side", partial(time, 300), 0.4, 150),
+    Kind("HYPE-time, 2 models, 300 pictures a side", partial(time, 300), 0.4, 350),
     Kind("tournament, 4 models, 150 pictures of each", partial(tournament, 4, 150), 0.5),
 )
 
