@@ -6,6 +6,8 @@
 
 import { ClipError } from "./clip_file.js";
 
+const BYTES_OF_PIXEL = 4;
+
 /**
  * Return the frames of a clip as pictures, in order.
  * @param {ReturnType<typeof import("./clip_file.js").readClip>} clip
@@ -45,9 +47,36 @@ export async function decodeClip({ head, frames }) {
 async function copied(frame) {
   const { timestamp } = frame;
   try {
-    return { timestamp, picture: await createImageBitmap(frame) };
+    return { timestamp, picture: await pictureOf(frame) };
   } finally {
     frame.close();
+  }
+}
+
+/**
+ * Return a frame's pixels as a picture of its own: Chromium's pictures of frames keep the frames in memory
+ * once they are closed, too. Browsers that cannot convert colours in a copy ignore the format.
+ * @param {VideoFrame} frame
+ */
+async function pictureOf(frame) {
+  const { width, height } = /** @type {DOMRectReadOnly} */ (frame.visibleRect);
+  const format = { format: /** @type {const} */ ("RGBA") };
+  const bytes = BYTES_OF_PIXEL * width * height;
+  if (frame.format === null || allocationOf(frame, format) !== bytes) return createImageBitmap(frame);
+  const pixels = new Uint8ClampedArray(bytes);
+  await frame.copyTo(pixels, format);
+  return createImageBitmap(new ImageData(pixels, width, height));
+}
+
+/**
+ * @param {VideoFrame} frame
+ * @param {VideoFrameCopyToOptions} options
+ */
+function allocationOf(frame, options) {
+  try {
+    return frame.allocationSize(options);
+  } catch {
+    return NaN;
   }
 }
 

@@ -11,7 +11,7 @@ import { text } from "../texts/texts.js";
 const DECODED_MS = 60000; // a slow computer is waited for: the clip plays only afterwards
 const FETCHES_AT_ONCE = 1; // so that the first is there first
 /** Decoded frames of one trial are shown while those of the next are decoded, where both fit. */
-const AHEAD_BYTES = 220e6;
+const AHEAD_BYTES = 160e6;
 
 /**
  * A clip that was decoded: all its frames.

@@ -31,7 +31,7 @@ const WAITS = [
 /** How often each file of an evaluator waits so, and what ends it. */
 const ENDS = {
   "shared/api.js": [1, "the idle timer of `sendOnce` aborts it"],
-  "task/clip_decoder.js": [1, "`within` in `pictures.js`, which waits for it"],
+  "task/clip_decoder.js": [2, "`within` in `pictures.js`, which waits for it"],
   "task/clip_worker.js": [1, "only answers; the page has the deadline"],
   "task/demonstration.js": [1, "another page is loaded"],
   "task/element_timing.js": [2, "`within`, and a number of frames"],
