@@ -161,9 +161,9 @@ INFERENCES = (
         "evaluators are the clusters; pictures are left out",
     ),
     Inference(
-        "mean of reversals, median threshold", ALONE, GRID,
+        "median of reversals, median threshold", ALONE, GRID,
         "findings.models.exposures.reversal_ms.* findings.models.exposures.threshold_ms.* "
-        "thresholds/reversal_ci", "each evaluator enters with one value; pictures are left out",
+        "thresholds/reversal_median_ci", "each evaluator enters with one value; pictures are left out",
     ),
     Inference(
         "metrics' correlations, other evaluators", ALONE, "statistics.md#metrics-beside-scores",

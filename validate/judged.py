@@ -388,7 +388,8 @@ def staircases_numbers(answers: Answers, _cell: Cell) -> Named:
     if limited["ci"]:
         low, high = limited["ci"]
         yield f"{name}.pooled.ci", Interval(limited["ms"], low or 0.0, math.inf if high is None else high)
-    yield from intervals(f"{name}.reversal_ms.ci", found["reversal_ms"]["mean"], found["reversal_ms"]["ci"])
+    reversal = found["reversal_ms"]
+    yield from intervals(f"{name}.reversal_ms.median_ci", reversal["median"], reversal["median_ci"])
     if median["median"] is not None and median["median_ci"]:
         low, high = median["median_ci"]
         ends = 0.0 if low is None else low, math.inf if high is None else high

@@ -18,10 +18,9 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from backend.analysis.comparisons.run_contrasts import RunScore, contrast
-from backend.analysis.distributions.inference import Component, Estimate, Seen, mean_of
+from backend.analysis.distributions.inference import Component, Estimate, Seen, as_of_share, mean_of
 from backend.analysis.judgment_scores import scores_of
 from backend.analysis.judgments.more_real import strength_scores
-from backend.analysis.run_scores import as_of_share
 from backend.analysis.table.response_table import Answers, Coded
 from validate.grid import cells
 from validate.inferences import DOCS, put
@@ -103,10 +102,12 @@ def _run(cell: Cell, share: float, seed: int, own: float, rng: np.random.Generat
         )
         for side, own_side in enumerate(wrong)
     ]
-    values = mean_of(100 * wrong.mean(axis=(0, 2)))
-    alone = Component(values.value * (100 - values.value) / wrong.size, math.inf)
-    people, alone = (as_of_share(each, values.value) for each in (values.people, alone))
-    return RunScore(Estimate(values.value, people), alone, sides, [names, names], 100.0)
+    values = mean_of(wrong.mean(axis=(0, 2)))
+    independent = Component(values.value * (1 - values.value) / wrong.size, math.inf)
+    over_people, alone = (
+        as_of_share(each, values.value, wrong.size).times(100) for each in (values.people, independent)
+    )
+    return RunScore(Estimate(100 * values.value, over_people), alone, sides, [names, names], 100.0)
 
 
 def _count(counts: dict[str, int], found: Any, true: float, margin: float = MARGIN) -> None:

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from backend.analysis.distributions.inference import mean_of, reaches
-from backend.analysis.score_intervals import score_details
+from backend.analysis.distributions.inference import Share, as_of_share, mean_of, reaches
+from backend.analysis.score_intervals import score_details, share_of
 from backend.analysis.table.evaluator_values import Values, values_by_model
 from backend.analysis.table.response_table import Answers, filter_rows
 
@@ -59,27 +59,35 @@ def score_by_evaluators(
                 "evaluators": first,
                 "score": float(values[model].numbers.mean()),
                 "ci": interval["ci"],
-                "any_look": any_look(values[model], interval, answers.has_shares, level),
+                "any_look": any_look(
+                    values[model],
+                    interval,
+                    share_of(some, 0, values[model]) if answers.has_shares else None,
+                    level,
+                ),
             }
         )
     return rows
 
 
-def any_look(values: Values, interval: dict[str, Any], are_shares: bool, level: float) -> list[float | None]:
+def any_look(
+    values: Values, interval: dict[str, Any], share: Share | None, level: float
+) -> list[float | None]:
     """Return the interval that is valid at all looks together; an unbounded end is None.
 
     Args:
-        are_shares: whether values are percent, so that none is above 100.
+        share: what is random in the score, if values are percent; then no end is above 100.
     """
     numbers, (low, high) = values.numbers, interval["ci"]
     count, alpha = len(numbers), 1 - level
     ratio = ((count + _WEIGHT) / _WEIGHT) ** (1 / count) * alpha ** (-2 / count)
     rest = count + _WEIGHT - ratio * _WEIGHT
     if rest <= 0:
-        return [0.0, 100.0] if are_shares else [0.0, None]
+        return [0.0, 100.0] if share else [0.0, None]
     mean, shared = mean_of(numbers), interval["share_of_pictures"] or 0.0
-    total = replace(mean.people, variance=mean.people.variance / (1 - shared))
+    people = as_of_share(share.people, share.value, share.answers).times(100) if share else mean.people
+    total = replace(people, variance=people.variance / (1 - shared))
     t = math.sqrt((count - 1) * (count + _WEIGHT) * (ratio - 1) / rest)
     below, above = (reach * math.sqrt(total.variance) for reach in reaches(t, total.variance, total.third))
     ends = min(low, mean.value - below), max(high, mean.value + above)
-    return [max(0.0, ends[0]), min(100.0, ends[1]) if are_shares else ends[1]]
+    return [max(0.0, ends[0]), min(100.0, ends[1]) if share else ends[1]]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.special import bdtr, ndtri
 
-from backend.analysis.distributions.inference import Estimate, Seen, mean_of, shared_pictures
+from backend.analysis.distributions.inference import Component, Estimate, Seen, mean_of, shared_pictures
 from backend.analysis.table.response_table import Answers
 
 
@@ -72,7 +72,7 @@ def detection(
                 Seen(person[here], person[here], picture[here], turned[here], slope[here], len(values))
                 for here, picture in shown
             ]
-            people = mean_of(values).people.at_least(least, level)
+            people = mean_of(values).people.at_least(Component(least, math.inf), level)
             ci = Estimate(float(values.mean()), people, shared_pictures(sides)).interval(level)
         row |= {name: float(values.mean()), f"{name}_ci": ci}
     return {**row, "evaluators": int(is_used.sum())}

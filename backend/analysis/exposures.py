@@ -9,6 +9,9 @@ those that do is a mean over the better evaluators. So the median over evaluator
 beyond the longest exposure; it is the advised summary. If half or more are beyond, it is the threshold
 of the pooled answers.
 
+The mean of reversals has no interval either: a few slow people determine it, of whom 20 evaluators often
+have none. The median over evaluators has one that holds whatever the distribution.
+
 Functions have no test of their fit: the exposures follow the answers, and against data sets
 drawn at the exposures shown, up to a quarter of true functions have p < .05.
 """
@@ -19,7 +22,6 @@ from typing import Any
 import numpy as np
 
 from backend.analysis.distributions.binomial import median_rank
-from backend.analysis.distributions.inference import mean_of
 from backend.analysis.models import psychometric
 from backend.analysis.models.psychometric import Fit, Trials
 from backend.analysis.table.response_table import Answers
@@ -87,7 +89,11 @@ def exposures_of(
         reversals += [reversal] if reversal is not None else []
     everything = trials_of(answers, mine)
     return {
-        "reversal_ms": _mean(reversals, level),
+        "reversal_ms": {
+            **_mean(reversals),
+            "median": float(np.median(reversals)) if reversals else None,
+            "median_ci": _median_interval(sorted(reversals), level),
+        },
         "threshold_ms": {
             **over_evaluators(thresholds, float(shown.min()), float(shown.max()), level),
             "at": at,
@@ -122,8 +128,8 @@ def over_evaluators(
     """Return median and mean of evaluators' thresholds (ms), with those outside the exposures shown censored.
 
     `median_ci` is the interval between two order statistics, with a coverage by the binomial distribution
-    of at least `level`; an end that is outside is None, and so is the median. `mean` and `ci` are over the
-    `evaluators` who are neither `below` the shortest exposure nor `beyond` the longest, and so are wrong if
+    of at least `level`; an end that is outside is None, and so is the median. `mean` is over the
+    `evaluators` who are neither `below` the shortest exposure nor `beyond` the longest, and so is wrong if
     any is.
     """
     reached = sorted(ms for ms in thresholds if ms is not None and shortest_ms <= ms <= longest_ms)
@@ -133,11 +139,10 @@ def over_evaluators(
     middle = ranked[(count - 1) // 2 : count // 2 + 1]
     known = [ms for ms in middle if ms is not None]
     is_known = bool(known) and len(known) == len(middle)
-    k = median_rank(count, level)
     return {
-        **_mean(reached, level),
+        **_mean(reached),
         "median": sum(known) / len(known) if is_known else None,
-        "median_ci": [ranked[k - 1], ranked[count - k]] if k else None,
+        "median_ci": _median_interval(ranked, level),
         "fitted": count,
         "below": below,
         "beyond": beyond,
@@ -166,12 +171,15 @@ def _points(trials: Trials) -> list[dict[str, Any]]:
     ]
 
 
-def _mean(values: list[float], level: float) -> dict[str, Any]:
-    """Return the mean over evaluators with Student's interval; None if they are all equal."""
-    if not values:
-        return {"mean": None, "ci": None, "evaluators": 0}
-    ci = mean_of(np.array(values)).interval_if_any(level) if len(values) > 1 else None
-    return {"mean": float(np.mean(values)), "ci": ci, "evaluators": len(values)}
+def _mean(values: list[float]) -> dict[str, Any]:
+    """Return the mean over evaluators, and their number."""
+    return {"mean": float(np.mean(values)) if values else None, "evaluators": len(values)}
+
+
+def _median_interval(ranked: list[Any], level: float) -> list[Any] | None:
+    """Return the interval of the median between two of the ranked values; None if there are too few."""
+    k = median_rank(len(ranked), level)
+    return [ranked[k - 1], ranked[len(ranked) - k]] if k else None
 
 
 def _in_order(answers: Answers, some: np.ndarray) -> np.ndarray:

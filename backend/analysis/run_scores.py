@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from backend.analysis.comparisons.run_contrasts import RunScore
 from backend.analysis.crossing import sides_of
-from backend.analysis.distributions.inference import Component, Estimate, mean_of
+from backend.analysis.distributions.inference import Component, Estimate, as_of_share, mean_of
 from backend.analysis.score_intervals import share_of
 from backend.analysis.table.evaluator_values import Values, values_by_model
 from backend.analysis.table.response_table import BESIDE, Answers
@@ -30,26 +30,14 @@ def scores_over_evaluators(values: Mapping[str, Values]) -> dict[str, RunScore]:
 def _of_share(answers: Answers, code: int, values: Values, level: float) -> RunScore:
     share = share_of(answers, code, values)
     assert share is not None  # of two evaluators or more
-    mean = mean_of(values.numbers)
-    of_answers = 1e4 * share.value * (1 - share.value) / share.answers
-    people, answers_alone = (
-        as_of_share(each, mean.value) for each in (mean.people, Component(of_answers, math.inf))
+    independent = share.value * (1 - share.value) / share.answers
+    people, alone = (
+        as_of_share(each, share.value, share.answers).times(100)
+        for each in (share.people, Component(independent, math.inf))
     )
     sides = () if share.pictures is None else sides_of(answers, code)
     names = _names(answers) if sides else ()
-    return RunScore(Estimate(mean.value, people), answers_alone, sides, names, 100.0)
-
-
-def as_of_share(component: Component, percent: float) -> Component:
-    """Return a component with the third cumulant that a share has besides, as its variance moves with it.
-
-    It is that of a binomial share with this variance, v^2 (1 - 2 p) / (p (1 - p)): Wilson's interval is
-    longer on the side of 50% by as much, to the first order.
-    """
-    if not 0 < percent < 100:
-        return component
-    third = component.variance**2 * (100 - 2 * percent) / (percent * (100 - percent))
-    return Component(component.variance, component.df, component.third + third)
+    return RunScore(Estimate(100 * share.value, people), alone, sides, names, 100.0)
 
 
 def _of_exposures(answers: Answers, code: int, values: Values, level: float) -> RunScore:

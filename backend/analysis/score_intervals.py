@@ -13,7 +13,7 @@ from backend.analysis.comparisons.crossed_tests import Sampled, over_pictures, w
 from backend.analysis.comparisons.means import are_comparable
 from backend.analysis.crossing import Crossed, crossed, shared_reals
 from backend.analysis.distributions.bootstrap import doubts, percentile_coverage
-from backend.analysis.distributions.inference import NEGLIGIBLE, Component, Share, mean_of
+from backend.analysis.distributions.inference import NEGLIGIBLE, Component, Share, as_of_share, mean_of
 from backend.analysis.table.designs import BETWEEN, crossing_of, design_of
 from backend.analysis.table.evaluator_values import Values
 from backend.analysis.table.response_table import Answers
@@ -71,9 +71,10 @@ def between_models(
         common = shared_reals(answers, [*codes.values()])
         crossings = {model: crossed(answers, code) for model, code in codes.items()}
         sampled = {
-            model: _sampled_shares(groups[model], found, common, answers.source is not None)
+            model: _sampled_shares(share, found, common, answers.source is not None)
             for model, found in crossings.items()
-            if found is not None  # as of every model whose interval says `pictures`
+            if (share := share_of(answers, codes[model], values[model])) is not None
+            and found is not None  # as of every model whose interval says `pictures`
         }
     points = margin if answers.has_shares else None
     if is_between:
@@ -81,11 +82,11 @@ def between_models(
     return within_evaluators(crossing_of(answers, values, [*groups]), sampled, level, points)
 
 
-def _sampled_shares(values: np.ndarray, crossed: Crossed, common: float, do_share_reals: bool) -> Sampled:
+def _sampled_shares(share: Share, crossed: Crossed, common: float, do_share_reals: bool) -> Sampled:
     fakes = Component(max(0.0, crossed.fakes.variance), crossed.fakes.df)
     pictures = fakes + Component(max(0.0, crossed.of_reals - common), crossed.pictures.df)
-    people, pictures = (Component(1e4 * part.variance, part.df) for part in (crossed.people, pictures))
-    score = mean_of(values).value
+    people = as_of_share(share.people, share.value, share.answers).times(100)
+    score, pictures = 100 * share.value, pictures.times(100)
     moving = 100 * crossed.fakes_error if do_share_reals else score
     return Sampled(score, people, pictures, 1e4 * crossed.of_answers, moving)
 

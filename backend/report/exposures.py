@@ -72,8 +72,9 @@ def _model_note(view: FindingsView, row: Row) -> str:
     reversal, threshold = row["exposures"]["reversal_ms"], row["exposures"]["threshold_ms"]
     parts = [f"mode {view.score(row)}"]
     if reversal["mean"] is not None:
-        mean, around = formatting.amount(reversal["mean"], "ms"), formatting.interval(reversal["ci"], "ms")
-        parts.append(f"reversals {mean} ({around})")
+        mean, median = (formatting.amount(reversal[name], "ms") for name in ("mean", "median"))
+        around = f" ({formatting.interval(reversal['median_ci'], 'ms')})" if reversal["median_ci"] else ""
+        parts.append(f"reversals {mean}, median of evaluators {median}{around}")
     found_threshold, source = _threshold(row)
     parts.append(f"threshold {formatting.threshold(found_threshold, 'ms')} ({source})")
     beyond = threshold["beyond"]
@@ -111,7 +112,8 @@ def _thresholds(view: FindingsView, models: Sequence[Row]) -> Table:
                 "score": row["score"],
                 "score_ci": row["interval_ci"],
                 "reversal_ms": one["reversal_ms"]["mean"],
-                "reversal_ci": one["reversal_ms"]["ci"],
+                "reversal_median_ms": one["reversal_ms"]["median"],
+                "reversal_median_ci": one["reversal_ms"]["median_ci"],
                 **_columns(threshold),
                 "threshold_of": source,
                 "threshold_evaluators": one["threshold_ms"]["evaluators"],
@@ -120,7 +122,11 @@ def _thresholds(view: FindingsView, models: Sequence[Row]) -> Table:
     columns = (
         Column("model", lambda row: row["model"], is_number=False),
         Column("mode (ms)", lambda row: formatting.estimate(row["score"], row["score_ci"])),
-        Column("reversals (ms)", lambda row: formatting.estimate(row["reversal_ms"], row["reversal_ci"])),
+        Column("reversals (ms)", lambda row: formatting.amount(row["reversal_ms"])),
+        Column(
+            "median of them (ms)",
+            lambda row: formatting.estimate(row["reversal_median_ms"], row["reversal_median_ci"]),
+        ),
         Column("threshold (ms)", written_threshold),
         Column("which is of", lambda row: row["threshold_of"], is_number=False),
         Column("who reached it", lambda row: str(row["threshold_evaluators"])),
@@ -130,7 +136,7 @@ def _thresholds(view: FindingsView, models: Sequence[Row]) -> Table:
         f"Three readings of the exposures, with {view.level} intervals",
         columns,
         rows,
-        alone=view.alone or "reversals (ms), threshold (ms)",
+        alone=view.alone or "median of them (ms), threshold (ms)",
     )
 
 

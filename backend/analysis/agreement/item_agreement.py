@@ -22,7 +22,13 @@ import numpy as np
 from backend.analysis.agreement import jnd, two_afc
 from backend.analysis.agreement.two_way import TwoWay, two_way, two_way_apart, two_way_of_pairs
 from backend.analysis.agreement.votes import JND, TWO_AFC, Votes
-from backend.analysis.distributions.inference import Component, Estimate, holm, wilson_interval
+from backend.analysis.distributions.inference import (
+    Component,
+    Estimate,
+    holm,
+    third_of_share,
+    wilson_interval,
+)
 from backend.foundation.errors import InvalidInput
 
 AVERAGE = "average"
@@ -31,6 +37,9 @@ _GROUPS = {
     "real algorithms": ("superres", "deblur", "color", "frameinterp"),
 }
 """Averages that the paper prints besides that of all sets."""
+FEWEST_PEOPLE = 10
+"""Number of people below which their agreement with one another has no interval: those of five, each of whom
+is in four of ten pairs, cover 79 to 99%."""
 _LEAST = 0.01
 """A corrected area is not nearer to 0 and 1, where log odds have no end, unless the area itself is."""
 
@@ -244,7 +253,10 @@ def _interval(votes: Votes, scored: _Scored, level: float) -> list[float] | None
 
 def _share_interval(share: float, part: Component | None, votes: int, level: float) -> list[float] | None:
     """Return Wilson's interval (percent) of a share (0 to 1) with the effective number of votes."""
-    return [100 * end for end in wilson_interval(share, part, votes, level)] if part else None
+    if part is None:
+        return None
+    skewed = replace(part, third=third_of_share(share, part.variance, part.third, votes))
+    return [100 * end for end in wilson_interval(share, skewed, votes, level)]
 
 
 def _area_interval(
@@ -300,6 +312,8 @@ def _unbiased(votes: Votes, agreeing: np.ndarray, here: Sequence[np.ndarray], le
         pairs[known] = weight[known] / (counts * (counts - 1) / 2)
         variance = two_way_of_pairs(votes.vote, votes.item, votes.evaluator, pairs, centre)
         size = int(counts.sum())
+        if len(np.unique(votes.evaluator[pairs[votes.item] > 0])) < FEWEST_PEOPLE:
+            return {"unbiased": 100 * mean, "ci": None, "items": len(known)}
     ci = _share_interval(mean, variance.by_both, size, level)
     return {"unbiased": 100 * mean, "ci": ci, "items": len(known)}
 

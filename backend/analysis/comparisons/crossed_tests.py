@@ -16,7 +16,7 @@ their share of some model's variance is `NEGLIGIBLE` or more.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -90,7 +90,7 @@ def within_evaluators(
     covariance = repeated.covariance_of(crossing) + np.diag(extra.variance)
     scores = np.array([models[model].value for model in crossing.models])
     pictures = extra.of_pairs(i, j)
-    apart = Estimate(scores[i] - scores[j], repeated.of_people(crossing, i, j), pictures)
+    apart = Estimate(scores[i] - scores[j], _skewed(crossing, models, i, j), pictures)
     for pair, share in zip(pairs, pictures.variance / apart.total.variance, strict=True):
         for model in (pair["a"], pair["b"]):
             shares[model] = max(shares[model], float(share))
@@ -104,10 +104,21 @@ def within_evaluators(
     }
 
 
+def _skewed(crossing: Crossing, models: Mapping[str, Sampled], i: np.ndarray, j: np.ndarray) -> Component:
+    """Return the evaluators' component of differences, with its third cumulant, for equivalence.
+
+    It is that which evaluators show or that of the scores apart, whichever is farther from 0.
+    """
+    people, shown = repeated.of_people(crossing, i, j), repeated.third_cumulants(crossing, i, j)
+    apart = _each(models[model].people for model in crossing.models).of_pairs(i, j).third
+    return replace(people, third=np.where(np.abs(shown) > np.abs(apart), shown, apart))
+
+
 def _each(components: Iterable[Component]) -> Component:
     """Return components as one of arrays."""
     found = [*components]
-    return Component(np.array([one.variance for one in found]), np.array([float(one.df) for one in found]))
+    columns = ([float(getattr(one, name)) for one in found] for name in ("variance", "df", "third"))
+    return Component(*map(np.array, columns))
 
 
 def _sizes(

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from backend.analysis.distributions.inference import Component, Estimate, holm, simultaneous, t_quantile
+from backend.analysis.distributions.inference import Component, Estimate, holm, simultaneous
 
 
 def equivalence(apart: Estimate, level: float, margin: float | None) -> list[dict[str, Any]]:
@@ -28,7 +28,7 @@ def equivalence(apart: Estimate, level: float, margin: float | None) -> list[dic
         or less).
     """
     p = [None] * len(apart.value) if margin is None else apart.p_within(margin).tolist()
-    smallest = _smallest_margins(np.abs(apart.value), apart.total, level)
+    smallest = _smallest_margins(apart, level)
     rows = zip(p, holm(p), smallest.tolist(), apart.interval(2 * level - 1), strict=True)
     return [
         {
@@ -43,12 +43,15 @@ def equivalence(apart: Estimate, level: float, margin: float | None) -> list[dic
     ]
 
 
-def _smallest_margins(size: np.ndarray, of: Component, level: float) -> np.ndarray:
+def _smallest_margins(apart: Estimate, level: float) -> np.ndarray:
     """Return the smallest margins at which Holm's procedure rejects, from the first pair to the last."""
+    size, total = apart.value, apart.total
+    columns = [np.broadcast_to(each, size.shape) for each in (total.variance, total.df, total.third)]
 
     def margins(pairs: np.ndarray, count: int) -> np.ndarray:
-        quantiles = t_quantile(of.df[pairs], 2 * simultaneous(level, count) - 1)
-        result: np.ndarray = size[pairs] + np.sqrt(of.variance[pairs]) * quantiles
+        some = Estimate(size[pairs], Component(*(each[pairs] for each in columns)))
+        low, high = np.array(some.interval(2 * simultaneous(level, count) - 1)).T
+        result: np.ndarray = np.maximum(-low, high)
         return result
 
     found, reached, left = np.empty(len(size)), 0.0, np.arange(len(size))

@@ -90,6 +90,15 @@ def of_people(crossing: Crossing, i: np.ndarray, j: np.ndarray) -> Component:
     return Component(_differences(covariance, i, j), degrees(covariance, _counts(crossing), i, j))
 
 
+def third_cumulants(crossing: Crossing, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    """Return the third cumulants of the differences of pairs over evaluators."""
+    counts = crossing.is_there.sum(axis=0)
+    u = np.where(crossing.is_there, crossing.values - means_of(crossing), 0.0) / counts
+    either = (crossing.is_there[:, i] | crossing.is_there[:, j]).sum(axis=0)
+    result: np.ndarray = ((u[:, i] - u[:, j]) ** 3).sum(axis=0) * either / (either - 1)
+    return result
+
+
 def wald(crossing: Crossing, extra: Component | None = None) -> dict[str, Any] | None:
     """Return the test that all models have equal scores, if evaluators judged only some of the models.
 

@@ -57,18 +57,17 @@ class RunScore:
 def contrast(runs: Sequence[RunScore], weights: Sequence[float], level: float) -> Estimate:
     """Return the weighted sum of the scores of one model in several runs."""
     people = _sum([run.estimate.people for run in runs], weights)
-    least = _sum([run.of_answers for run in runs], weights)
-    is_least = people.at_least(least.variance, level) is not people
+    people = people.at_least(_sum([run.of_answers for run in runs], weights), level)
     value = math.fsum(c * run.estimate.value for run, c in zip(runs, weights, strict=True))
     pictures = _pictures(runs, weights) if all(run.sides for run in runs) else None
-    return Estimate(value, least if is_least else people, pictures)
+    return Estimate(value, people, pictures)
 
 
 def _sum(components: Sequence[Component], weights: Sequence[float]) -> Component:
     """Return the component of a weighted sum of independent numbers."""
     total = Component(0.0, math.inf)
     for own, c in zip(components, weights, strict=True):
-        total = total + Component(c**2 * own.variance, own.df, c**3 * own.third)
+        total = total + own.times(c)
     return total
 
 

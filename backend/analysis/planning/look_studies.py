@@ -24,6 +24,7 @@ from backend.analysis.distributions.inference import (
     simultaneous,
     t_below,
     t_quantile,
+    third_of_share,
     two_sided_p,
     wilson,
 )
@@ -383,7 +384,9 @@ class Studies:
         responses = n * round(first.images)
         share = np.clip(means / unit, 0.5 / responses, 1 - 0.5 / responses)
         variances, dfs = share_variances(share, people / unit**2, n - 1, responses, pictures / unit**2, df)
-        thirds = np.stack([third / unit**3, np.zeros_like(third)])
+        thirds = np.stack(
+            [third_of_share(share, people / unit**2, third / unit**3, responses), np.zeros_like(third)]
+        )
         below, above = reaches(t_quantile(dfs, level), variances, thirds)
         low = wilson(share, variances, below, responses)[0].min(axis=0)
         return unit * low, unit * wilson(share, variances, above, responses)[1].max(axis=0)

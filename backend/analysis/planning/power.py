@@ -21,7 +21,13 @@ from scipy.special import expit, ndtri, stdtrit
 
 from backend.analysis.comparisons.repeated import degrees
 from backend.analysis.distributions import studentized_range
-from backend.analysis.distributions.inference import Component, reaches, share_variances, wilson
+from backend.analysis.distributions.inference import (
+    Component,
+    reaches,
+    share_variances,
+    third_of_share,
+    wilson,
+)
 from backend.analysis.planning.spread import Spread
 
 FEWEST = 2
@@ -61,7 +67,7 @@ def width(spread: Spread, evaluators: int, images: float, level: float, assuranc
         return 2 * spread.stretch * float(np.quantile(np.hypot(*halves), assurance))
     responses = evaluators * spread.within / spread.sampling(images)
     variances, dfs = share_variances(drawn.score, drawn.people, df, responses, of_pictures, pictures_df)
-    third = _third(spread, drawn, evaluators, images)
+    third = third_of_share(drawn.score, drawn.people, _third(spread, drawn, evaluators, images), responses)
     below, above = reaches(critical(level, 2, dfs), variances, np.array([third, np.zeros(_STUDIES)]))
     low, high = (wilson(drawn.score, variances, reach, responses) for reach in (below, above))
     return 100 * float(np.quantile(high[1].max(axis=0) - low[0].min(axis=0), assurance))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from backend.analysis.confidence_sequence import any_look, score_by_evaluators
+from backend.analysis.distributions.inference import Component, Share
 from backend.analysis.score_intervals import score_details
 from backend.analysis.table.evaluator_values import Values, values_by_model
 from validate.studies import InfinityPopulation, TimePopulation
@@ -16,16 +17,17 @@ def test_any_look_is_the_mixture_of_t_statistics_by_hand():
     twenty = np.tile(four, 5)
     interval = {"ci": [29, 31], "share_of_pictures": None}
 
-    assert any_look(Values([], four, None), interval, True, 0.95) == [0, 100]
-    assert any_look(Values([], four, None), interval, False, 0.95) == [0, None]
-    found = any_look(Values([], twenty, None), interval, False, 0.95)
+    share = Share(0.3, Component(0.01, 3), answers=200)
+    assert any_look(Values([], four, None), interval, share, 0.95) == [0, 100]
+    assert any_look(Values([], four, None), interval, None, 0.95) == [0, None]
+    found = any_look(Values([], twenty, None), interval, None, 0.95)
     assert found == pytest.approx([30 - 5.537, 30 + 5.537], abs=0.01)
 
 
 def test_it_is_never_narrower_than_the_interval_of_one_look():
     interval = {"ci": [100, 130], "share_of_pictures": None}
 
-    assert any_look(Values([], np.full(20, 100.0), None), interval, False, 0.95) == [100, 130]
+    assert any_look(Values([], np.full(20, 100.0), None), interval, None, 0.95) == [100, 130]
 
 
 @pytest.mark.parametrize("population", [InfinityPopulation(0.3, pool=30), TimePopulation(200)])

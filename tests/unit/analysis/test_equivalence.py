@@ -10,9 +10,9 @@ from validate.equivalence import outcome
 from validate.mixed_sessions import Kind
 
 
-def found_of(difference, error, df, level=0.95, margin=5.0):
+def found_of(difference, error, df, level=0.95, margin=5.0, third=0.0):
     difference, error, df = (np.array(one, float) for one in (difference, error, df))
-    return equivalence(Estimate(difference, Component(error**2, df)), level, margin)
+    return equivalence(Estimate(difference, Component(error**2, df, third)), level, margin)
 
 
 @pytest.mark.parametrize("difference", [-6.0, -2.5, 0.0, 4.9, 30.0])
@@ -44,18 +44,29 @@ def test_over_evaluators_alone_it_is_two_tests_of_welch():
     assert found["p"] == pytest.approx(max(above, below), rel=1e-9)
 
 
+@pytest.mark.parametrize("skewness", [0.0, 0.8])
 @pytest.mark.parametrize("level", [0.95, 0.8, 0.6])
-def test_the_smallest_margin_of_each_pair_is_where_holms_p_reaches_the_level(level):
+def test_the_smallest_margin_of_each_pair_is_where_holms_p_reaches_the_level(level, skewness):
     rng = np.random.default_rng(8)
-    pairs = rng.normal(0, 4, 6), rng.uniform(0.5, 3, 6), rng.uniform(2, 60, 6)
+    errors = rng.uniform(0.5, 3, 6)
+    pairs = rng.normal(0, 4, 6), errors, rng.uniform(2, 60, 6), skewness * errors**3
 
-    smallest = [row["equivalent_within"] for row in found_of(*pairs, level)]
+    smallest = [row["equivalent_within"] for row in found_of(*pairs[:3], level, third=pairs[3])]
 
     for place, margin in enumerate(smallest):
         wider, narrower = (
-            found_of(*pairs, level, margin + shift)[place]["p_holm"] for shift in (1e-6, -1e-6)
+            found_of(*pairs[:3], level, margin + shift, pairs[3])[place]["p_holm"] for shift in (1e-6, -1e-6)
         )
         assert wider < 1 - level < narrower
+
+
+def test_a_longer_tail_beyond_the_margin_takes_more_to_call_a_pair_equivalent():
+    apart = {"difference": [2.0], "error": [1.2], "df": [20]}
+
+    (plain,), (away,), (near,) = (found_of(**apart, third=np.array([tail])) for tail in (0.0, 1.0, -1.0))
+
+    assert away["p"] > plain["p"] == near["p"]
+    assert away["equivalent_within"] > plain["equivalent_within"] == near["equivalent_within"]
 
 
 def test_without_a_margin_there_is_the_smallest_one_alone():

@@ -114,6 +114,17 @@ def test_exposures_are_counted_as_they_were_shown():
     ]  # fmt: skip
 
 
+def test_the_median_of_reversals_has_an_interval_between_ranks_and_the_mean_has_none():
+    # of one block each; the first reversal is left out: evaluator i has (460 + 430) / 2 + 10 i
+    trace = np.array([500, 440, 460, 430, 450.0])
+    shown = np.array([trace + 10 * i for i in range(9)])
+
+    found = found_of(shown, np.ones(shown.shape, bool))["reversal_ms"]
+
+    # 9 values: P(at most one below the median) = 10/512 is within 2.5%, so that ranks 2 and 8 hold it
+    assert found == {"mean": 485, "evaluators": 9, "median": 485, "median_ci": [455, 515]}
+
+
 def test_an_evaluator_with_one_response_has_no_function_of_their_own():
     found = found_of(np.array([[500.0]]), np.array([[True]]))
 

@@ -15,6 +15,7 @@ from backend.analysis.distributions.inference import (
     Component,
     Estimate,
     Share,
+    as_of_share,
     clustered,
     f_test,
     holm,
@@ -22,6 +23,7 @@ from backend.analysis.distributions.inference import (
     ranges,
     t_below,
     t_quantile,
+    third_of_share,
     wilson,
 )
 from validate import coverage
@@ -67,12 +69,12 @@ def test_evaluators_cannot_differ_less_than_answers_by_chance():
 
 
 def test_pictures_widen_the_interval_by_their_variance_and_degrees_of_freedom():
-    # 20, 30, 40: s^2 / n = 0.01 / 3 (df 2); pictures 0.01 (df 10): variance 0.013333, Satterthwaite's df
-    # 0.013333^2 / (0.003333^2 / 2 + 0.01^2 / 10) = 11.43
+    # 40, 50, 60, not skewed: s^2 / n = 0.01 / 3 (df 2); pictures 0.01 (df 10): variance 0.013333,
+    # Satterthwaite's df 0.013333^2 / (0.003333^2 / 2 + 0.01^2 / 10) = 11.43
     variance, df = 0.01 / 3 + 0.01, (0.01 / 3 + 0.01) ** 2 / ((0.01 / 3) ** 2 / 2 + 0.01**2 / 10)
-    theirs = wilson(0.3, variance, t_quantile(df, 0.95), 300)
+    theirs = wilson(0.5, variance, t_quantile(df, 0.95), 300)
 
-    assert interval([20, 30, 40], 0.01, 10) == pytest.approx([100 * end for end in theirs], rel=1e-9)
+    assert interval([40, 50, 60], 0.01, 10) == pytest.approx([100 * end for end in theirs], rel=1e-9)
 
 
 def test_times_have_students_interval():
@@ -145,6 +147,35 @@ def test_it_holds_for_skewed_people_more_often_than_students(evaluators, least):
     held, before = (np.mean((ends[0] <= 1) & (ends[1] >= 1)) for ends in ((low, high), plain))
     assert before < held - 0.03
     assert least < held < 0.96
+
+
+def test_shares_are_taken_to_be_more_skewed_than_those_of_people_with_normal_log_odds():
+    """2,000,000 people of 40 answers; Wilson's interval has the skewness of independent answers."""
+    rng = np.random.default_rng(3)
+    chance = 1 / (1 + np.exp(-rng.normal(-2, 0.35, 2_000_000)))
+    values = rng.binomial(40, chance) / 40
+    p, v = values.mean(), values.var()
+    tail, b = (1 - 2 * p) / (p * (1 - p)), v - p * (1 - p) / 40
+
+    beyond = ((values - p) ** 3).mean() - v**2 * tail
+
+    assert beyond == pytest.approx(b * (v + b) * tail, rel=0.15)
+    assert 1.5 < third_of_share(p, v, 0.0, 40) / beyond < 3
+    own = as_of_share(Component(v, 9), p, 40).third
+    assert own == pytest.approx(third_of_share(p, v, 0.0, 40) + v**2 * tail)
+
+
+def test_the_skewness_that_is_taken_yields_to_a_greater_one_and_has_none_at_half():
+    # v = .01, b = .01 - .09 / 100 = .0091, 1 - 2p over p (1 - p) = .8 / .09: 3 x .01 x .0091 x 8.8889
+    least = 3 * 0.01 * 0.0091 * 0.8 / 0.09
+
+    assert third_of_share(0.1, 0.01, 0.0, 100) == pytest.approx(least)
+    assert third_of_share(0.9, 0.01, 0.0, 100) == pytest.approx(-least)
+    assert third_of_share(0.1, 0.01, -0.5, 100) == -0.5
+    assert third_of_share(0.1, 0.0005, 0.0, 100) == 0  # they differ as single answers do
+    assert third_of_share(0.5, 0.01, 1e-6, 100) == 1e-6
+    assert third_of_share(0.0, 0.0, 0.0, 100) == 0
+    assert third_of_share(np.array([0.1, 0.9]), 0.01, 0.0, 100) == pytest.approx([least, -least])
 
 
 def test_components_add_with_satterthwaites_degrees_of_freedom_in_any_order():
