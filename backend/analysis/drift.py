@@ -171,7 +171,7 @@ def _ratio(u: np.ndarray, d: np.ndarray, level: float, is_log: bool) -> dict[str
     """
     is_informative = np.abs(u) + d > _NOTHING * d.max(initial=0)
     u, d = u[is_informative], d[is_informative]
-    if len(u) < 2 or d.max() > (1 - _NOTHING) * math.fsum(d):
+    if len(u) < 2 or d.max() >= (1 - _NOTHING) * math.fsum(d):
         return None
     total = math.fsum(d)
     slope, share = math.fsum(u) / total, d / total

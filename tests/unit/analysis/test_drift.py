@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from backend.analysis.drift import drift
+from backend.analysis.drift import _ratio, drift
 from backend.analysis.table.response_rows import answers_of
 from backend.analysis.table.response_table import take_rows
 from validate.drift import STEADY, TIMED, UNTIMED, Sessions, rates
@@ -192,3 +192,7 @@ def test_sessions_without_drift_are_seldom_said_to_have_it():
 )
 def test_realistic_drift_is_found_by_30_evaluators(sessions: Sessions, name):
     assert rates(sessions, 30, 60, np.random.default_rng(7))[name] > 0.7
+
+
+def test_evaluators_whose_slopes_no_answer_informs_have_none():
+    assert _ratio(np.array([0.354, 0.354]), np.zeros(2), 0.95, is_log=False) is None
