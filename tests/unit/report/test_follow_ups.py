@@ -204,9 +204,9 @@ def picture_of(uri):
 
 
 def test_a_heat_map_lies_over_its_picture_in_the_pictures_shape():
-    read = thumbnails.thumbnails(lambda study, name: photograph(), "faces", ["p"], heat_maps.SIZE_PX)
+    read = thumbnails.thumbnails(lambda study, name: photograph(), "faces", ["p.jpg"], heat_maps.SIZE_PX)
 
-    image = picture_of(heat_maps.drawn([Mark(900, 500, 100, 200)], read["p"]))
+    image = picture_of(heat_maps.drawn([Mark(900, 500, 100, 200)], read["p.jpg"]))
 
     assert image.size == (96, 64)
     pixels = np.asarray(image, float)
