@@ -169,9 +169,9 @@ def _value(chunk: Any, i: int, column: str, text: str) -> Any:
         if None in numbers:
             raise chunk.cell_error(i, column, kind.value, text)
         return numbers
-    if column == "excluded" and not text:
-        return None
     if kind is Kind.TRUTH_VALUE:
+        if not text and column != "simulated":
+            return None
         return text.lower() == "true"
     return tuple(text.split()) if kind is Kind.WORDS else text
 

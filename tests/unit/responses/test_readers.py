@@ -269,6 +269,8 @@ rows = st.fixed_dictionaries(
         "confidence": confidences | st.tuples(st.none(), st.none()), "confidence_rt": times,
         "handler_delay_ms": times,
         "reasons": st.lists(st.integers(1, 12)).map(tuple), "comment": st.text("ab=-'"), "mark": marks,
+        "clip_plays": st.none() | st.integers(0, 99), "clip_seen_whole": st.none() | st.booleans(),
+        "clip_frames_off": st.none() | st.integers(0, 999), "clip_cadence": st.sampled_from(["", "2", "2:3"]),
     }
 ).map(
     lambda row: row | dict(zip(("confidence", "confidence_points"), row["confidence"], strict=True))

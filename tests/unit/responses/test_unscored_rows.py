@@ -107,8 +107,11 @@ def test_attention_is_told_of_everybody(world, study):
     assert (told["people"], told["shown"], told["right"], told["all_right"]) == (6, 24, 16, 4)
     assert told["share"] == pytest.approx(4 / 6)
     # Wilson's with Student's quantile; s^2 / n is 4/15 / 6, so that n is effectively 2/9 of its inverse: 5
-    # The lower end reaches farther by (1 + 2 q^2) / 4 of the skewness, that of four times 1/3 and twice -2/3
-    q, skewness = stats.t.ppf(0.975, 5), (4 / 27 - 16 / 27) / 5 / 6**2 / (4 / 15 / 6) ** 1.5
+    # The lower end reaches farther by (1 + 2 q^2) / 4 of the skewness: that of four times 1/3 and twice -2/3
+    # is nearer to 0 than 3 v b (1 - 2 p) / (p (1 - p)), b being the variance v without that of 24 answers
+    variance = 4 / 15 / 6
+    q, third = stats.t.ppf(0.975, 5), 3 * variance * (variance - 2 / 9 / 24) * (1 - 4 / 3) / (2 / 9)
+    skewness = third / variance**1.5
     weight = (q + np.array([-skewness * (1 + 2 * q**2) / 4, 0])) ** 2 / 5
     ends = (4 / 6 + weight / 2 + np.array([-1, 1]) * np.sqrt(weight * (2 / 9 + weight / 4))) / (1 + weight)
     assert told["ci"] == pytest.approx(ends)
