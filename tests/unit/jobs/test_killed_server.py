@@ -112,6 +112,10 @@ def test_a_download_outlives_whoever_is_killed_and_nothing_is_left_of_it(world, 
     for _ in range(6):
         world.player().play(lambda truth: truth == "real")
     served, report = Served(world.data.root, free_port()), "/studies/faces/report.zip"
+
+    def remains():
+        return [path.name for path in (world.data.root / "jobs").iterdir()]
+
     with server(world.data.root, served.port) as process:
         job = served.until(lambda: served.refused(report))["keys"][0]
         (partial,) = served.until(lambda: [*world.data.downloads("faces").glob(f".{job}")])
@@ -125,6 +129,7 @@ def test_a_download_outlives_whoever_is_killed_and_nothing_is_left_of_it(world, 
             with server(world.data.root, served.port):
                 served.until(lambda: served.ask(f"/jobs/{job}")["state"] == "done")
                 assert served.refused(report) is None
+                served.until(lambda: remains() == [".place"])
         else:
             served.until(lambda: served.ask(f"/jobs/{job}")["state"] == "done")
             assert served.refused(report) is None
@@ -132,7 +137,7 @@ def test_a_download_outlives_whoever_is_killed_and_nothing_is_left_of_it(world, 
 
     (made,) = world.data.downloads("faces").iterdir()
     assert (left, zipfile.is_zipfile(made), partial.exists()) == ([], True, False)
-    assert [path.name for path in (world.data.root / "jobs").iterdir()] == [".place"]
+    assert remains() == [".place"]
     served.store.close()
 
 
