@@ -103,6 +103,9 @@ ANSWERED = """(() => {
   return trial ? [`${trial.trial_index} ${trial.attempt}`] : [];
 })()"""
 """Which trial was answered last, in a list of at most one."""
+PRESS = """(screen) => document.body.dataset.screen === screen
+  && document.querySelector("main .primary:not([disabled])")?.click()"""
+"""Go on, but only from this screen: the button of the end would begin anew."""
 
 
 class Visitor:
@@ -135,12 +138,7 @@ class Visitor:
         if screen == "question":
             self._answer()
         elif screen not in ("countdown", "stimulus", "mask", "feedback", "done"):
-            # only if it is this screen still: the button of the end would begin anew
-            self.page.evaluate(
-                "(screen) => document.body.dataset.screen === screen"
-                " && document.querySelector('main .primary:not([disabled])')?.click()",
-                screen,
-            )
+            self.page.evaluate(PRESS, screen)
         return screen != "done"
 
     def _answer(self) -> None:
@@ -235,11 +233,14 @@ def ways(stranger: Stranger, browser) -> dict[str, Callable[[str], Any]]:
         url = stranger.serve(command)
         links = links_of_start_page(stranger, browser, url)
         methods = {one["study"]: one["method"] for one in status(stranger)}
-        assert sorted(methods.values()) == ["infinity", "time"]
+        assert sorted(methods.values()) == ["infinity", "infinity", "time"]
         for link in links:
             name = re.search(r"/s/([a-z0-9-]+)#", link)[1]
             assert f"study {name}: {url}/s/{name}" in stranger.served()
-            play_to_the_end(stranger, browser, link, Pool(stranger.folder / DATA, name))
+            if any((stranger.folder / DATA / "images" / name).glob("*.clip")):
+                play_clips(stranger, browser, link, name)
+            else:
+                play_to_the_end(stranger, browser, link, Pool(stranger.folder / DATA, name))
         assert sorted(methods) == sorted(re.findall(r"/s/([a-z0-9-]+)#", " ".join(links)))
         stranger.stop()
 
@@ -299,6 +300,23 @@ def play_to_the_end(stranger: Stranger, browser, url: str, pool: Pool) -> None:
         visitor.page.context.close()
         assert pool.is_timed
     assert status(stranger, pool.study)["mistimed"]["share"] > BUSY
+
+
+def play_clips(stranger: Stranger, browser, url: str, name: str) -> None:
+    """Play a study of clips to its end; what they show is looked at in `test_clips.py`."""
+    page, faults = open_page(browser, url)
+    until = time.monotonic() + PATIENCE_S
+    while (screen := page.evaluate("document.body.dataset.screen")) != "done":
+        assert time.monotonic() < until, page.inner_text("body")
+        assert screen != "error", page.inner_text("main")
+        assert faults == []
+        if screen == "question":
+            page.keyboard.press("f")
+        else:
+            page.evaluate(PRESS, screen)
+        time.sleep(0.1)
+    page.context.close()
+    assert sum(row["finished"] for row in status(stranger, name)["models"]) == 1
 
 
 def status(stranger: Stranger, *name: str):
