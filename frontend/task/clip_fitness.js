@@ -34,7 +34,7 @@ export function bytesOfTrial({ frames, width, height }, each) {
  * @param {{decoder: Pick<typeof VideoDecoder, "isConfigSupported"> | undefined, memory_gib: number |
  *   undefined}} browser
  */
-export async function hindrance(clip, each, { decoder, memory_gib }) {
+export async function obstacle(clip, each, { decoder, memory_gib }) {
   if (!decoder) return "clip.no_decoder";
   const { codec, width, height } = clip;
   const { supported } = await decoder
@@ -56,7 +56,7 @@ export async function fitClips(api, study, clip) {
   const each = study.trial_shows === "pair" ? 2 : 1;
   const [count, seconds] = clip.fps;
   for (;;) {
-    const key = await hindrance(clip, each, {
+    const key = await obstacle(clip, each, {
       decoder: globalThis.VideoDecoder,
       memory_gib: /** @type {Navigator & {deviceMemory?: number}} */ (navigator).deviceMemory,
     });

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { cadenceOf, cadenceText, framesIn } from "../../frontend/task/cadence.js";
 import { inOrder } from "../../frontend/task/clip_decoder.js";
 import { ClipError, readClip, timestampOf } from "../../frontend/task/clip_file.js";
-import { bytesOfTrial, hindrance } from "../../frontend/task/clip_fitness.js";
+import { bytesOfTrial, obstacle } from "../../frontend/task/clip_fitness.js";
 import { clipFacts, framePhases } from "../../frontend/task/clip_player.js";
 import { withClipsWhole } from "../../frontend/task/planner.js";
 import { runSequence } from "../../frontend/task/sequence.js";
@@ -230,7 +230,7 @@ const SECONDS_4 = { frames: 96, fps: [24, 1], width: 512, height: 512, codec: "v
 
 test("a browser that cannot play a study's clips is told why", async () => {
   const asked = (browser, each = 1) =>
-    hindrance(SECONDS_4, each, { decoder: decoder(true), memory_gib: undefined, ...browser });
+    obstacle(SECONDS_4, each, { decoder: decoder(true), memory_gib: undefined, ...browser });
 
   assert.equal(await asked({}), null);
   assert.equal(await asked({ memory_gib: 2 }, 2), null);

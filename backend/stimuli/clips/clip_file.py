@@ -11,6 +11,7 @@ brings all files of a study to one length, and the salt of a session.
 import json
 import struct
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from backend.foundation.errors import InvalidInput
@@ -84,17 +85,7 @@ def written(head: ClipHead, frames: Sequence[EncodedFrame], strip: bytes) -> byt
     """
     if len(frames) != head.frames or not frames[0].is_key:
         raise ValueError(f"expected {head.frames} frames, the first a key frame, not {len(frames)}")
-    text = json.dumps(
-        {
-            "codec": head.codec,
-            "fps": head.fps,
-            "frames": head.frames,
-            "height": head.height,
-            "width": head.width,
-        },
-        sort_keys=True,
-        separators=(",", ":"),
-    ).encode()
+    text = json.dumps(asdict(head), sort_keys=True, separators=(",", ":")).encode()
     parts = [MAGIC, _LENGTH.pack(len(text)), text]
     for frame in frames:
         parts += [_FRAME.pack(len(frame.data), frame.is_key), frame.data]
