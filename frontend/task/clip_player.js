@@ -171,7 +171,7 @@ export async function playClips(scene, stimuli) {
       phases,
       frame_ms,
       (phase) => {
-        if (phase?.frame !== 0 || screen.onset < Infinity) return;
+        if (!phase || screen.onset < Infinity) return; // the first frame may have been dropped
         screen.onset = performance.now();
         onFirst(null);
       },
