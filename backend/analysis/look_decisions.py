@@ -30,7 +30,7 @@ from backend.analysis.planning.power import critical
 from backend.analysis.planning.simulated_looks import at_stop
 from backend.analysis.scores import Options
 from backend.analysis.table.designs import BETWEEN, WITHIN, design_of
-from backend.analysis.table.response_table import Answers, Coded, filter_rows
+from backend.analysis.table.response_table import Answers, filter_rows
 from backend.experiment.judgments import judgment_of, method_named
 from backend.experiment.planned_looks import (
     ALL_PAIRS,
@@ -130,15 +130,11 @@ def decided(
 
 
 def in_order_of_names(answers: Answers) -> Answers:
-    """Return answers whose evaluators have codes in the order of their names, as resamples depend on it."""
-    column = answers.evaluator
-    return replace(
-        answers,
-        evaluator=Coded(
-            column.ranks[column.codes].astype(column.codes.dtype),
-            [column.names[code] for code in np.argsort(column.ranks)],
-        ),
-    )
+    """Return answers whose models and evaluators have codes in the order of their names.
+
+    Resamples depend on the order of evaluators, and what is recorded on that of models.
+    """
+    return replace(answers, model=answers.model.in_order(), evaluator=answers.evaluator.in_order())
 
 
 def places_of(

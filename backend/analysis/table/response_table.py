@@ -51,6 +51,11 @@ class Coded:
         ranks[order] = np.arange(len(order))
         return ranks
 
+    def in_order(self) -> "Coded":
+        """Return the column with codes in the order of the names."""
+        names = [self.names[code] for code in np.argsort(self.ranks)]
+        return Coded(self.ranks[self.codes].astype(self.codes.dtype), names)
+
 
 @dataclass(frozen=True)
 class Answers:
