@@ -16,6 +16,7 @@ SWITCHES = {
     "SUITE_PICTURES": "folders of test pictures that are compared with Chromium, between colons",
     "SUITE_RACES": "rounds of the race tests",
     "SUITE_SCHEDULES": "how many fault schedules are played",
+    "SUITE_STEPS": "1 has a fault at every step of a payer, which takes minutes; 3 at every third",
 }
 
 

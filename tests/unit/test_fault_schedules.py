@@ -20,9 +20,9 @@ from tests.switches import number
 
 from .field_study import Counts, FieldStudy
 
-SCHEDULES = number("SUITE_SCHEDULES", 800)
+SCHEDULES = number("SUITE_SCHEDULES", 320)
 FIRST = number("SUITE_FIRST_SEED", 0)
-GROUPS = 40
+GROUPS = 16
 _MORE = pytest.mark.slow("as many schedules again as in the first group, three seconds of each two minutes")
 
 

@@ -411,7 +411,7 @@ def test_a_hundred_people_at_once_for_ninety_places_end_with_thirty_for_each_mod
             most_open["panel"] = max(most_open["panel"], study["places_taken"])
             most_open["here"] = max(most_open["here"], sum(taken.values()))
             most_open["model"] = max(most_open["model"], *taken.values(), 0)
-            time.sleep(0.01)
+            time.sleep(0.05)
 
     with ThreadPoolExecutor(103) as pool:
         runs = [pool.submit(crowd.come, i) for i in range(100)]
