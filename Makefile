@@ -57,7 +57,7 @@ node: $(STAMPS)/node
 	$(BIN)/python -m tests.node test
 
 unit: $(STAMPS)/node
-	$(PYTEST) tests/unit -n 2 --dist worksteal $(if $(ALL),,-m "not slow")
+	$(PYTEST) tests/unit -n 3 --dist worksteal $(if $(ALL),,-m "not slow")
 
 e2e: $(STAMPS)/node $(STAMPS)/browser
 	$(PYTEST) tests/e2e -n 3 --dist worksteal -rs -m "$(CHOSEN)not alone" || $(AGAIN)

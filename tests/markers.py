@@ -8,7 +8,7 @@ import pytest
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Refuse a slow marker that does not say why.
+    """Refuse a slow marker that does not say why, and run slow tests first: none is waited for at the end.
 
     Raises:
         pytest.UsageError: a test is slow for no reason.
@@ -19,6 +19,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 raise pytest.UsageError(
                     f'{item.nodeid}: a slow marker needs a reason: slow("builds packages")'
                 )
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
 def _is_explained(mark: pytest.Mark) -> bool:

@@ -45,6 +45,8 @@ STUDIES = [
 ]
 TIMEOUT_S = 15
 BEGIN_WITHIN_MINUTES = 1
+SPARE = 3
+"""Places of each model beyond those of the people: an opening that dies holds its place for a minute."""
 
 
 class Instance:
@@ -111,7 +113,7 @@ def test_everybody_finishes_and_is_paid_once_and_nothing_is_lost_or_doubled(
     create_table(emulator.url("faults"))
     store = open_store(emulator.url("faults"), tmp_path)
     study = studies.study(
-        method=method, evaluators=people // 2, begin_within_minutes=BEGIN_WITHIN_MINUTES,
+        method=method, evaluators=people // 2 + SPARE, begin_within_minutes=BEGIN_WITHIN_MINUTES,
         base_usd_cents=BASE, bonus_usd_cents=BONUS, **settings,
     )  # fmt: skip
     store.add_study(study, studies.pool(study))
@@ -150,7 +152,7 @@ def test_everybody_finishes_and_is_paid_once_and_nothing_is_lost_or_doubled(
         fresh = stack.enter_context(closing(open_store(emulator.url("faults"), tmp_path)))
         expected = finished_once(fresh, study, people)
         fresh.taken("faces", "2999")  # counts those whose instance was killed before it did
-        assert fresh.taken("faces", "2026") == {"gan": people // 2, "vae": people // 2}
+        assert sum(fresh.taken("faces", "2026").values()) == people
         assert fresh.finished("faces")[0] == people
         check_paid_once(books, expected)
         paid = [
@@ -165,7 +167,7 @@ def test_everybody_finishes_and_is_paid_once_and_nothing_is_lost_or_doubled(
 
 
 def play(url, study, store, books, panel_study, i):
-    """Take part; where the study is full, come back, for an opening that died holds a place for a while.
+    """Take part; where the study is full, come back: openings that died hold their places for a while.
 
     Return the answers that were acknowledged, as they are exported.
     """
