@@ -292,7 +292,8 @@ def _open_panel_watch(setup: Setup) -> Any:
 @option("--watch is_watched", "Keep showing it live, with scores.", bool)
 def status(setup: Setup, name: str | None, as_json: bool, is_watched: bool) -> None:
     """List the studies, or show how far the study NAME is."""
-    from backend.foundation.timestamps import utc_now
+    from backend.foundation.timestamps import readable, utc_now
+    from backend.jobs.rerun_schedule import schedule_of
     from backend.web.progress import as_text, progress
 
     studies = _all_studies(setup) if name is None else [setup.study(name)]
@@ -306,7 +307,11 @@ def status(setup: Setup, name: str | None, as_json: bool, is_watched: bool) -> N
         lines = [progress(setup.store, study, utc_now()) for study in studies]
         text = "\n".join(as_text(data) for data in lines)
         click.echo(json.dumps(lines[0] if name else lines, indent=2) if as_json else text)
-        if name and not as_json and (address := setup.address):
+        if not name or as_json:
+            return
+        if again := schedule_of(setup.store, studies[0]):
+            click.echo(f"  made again every {again.days} days, next on {readable(again.next_at)}")
+        if address := setup.address:
             click.echo(f"  link: {study_page(address, name)}")
 
 

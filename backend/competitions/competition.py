@@ -236,7 +236,7 @@ def _looks(study: Study) -> dict[str, Any] | None:
     if plan is None:
         return None
     unit = WRITTEN_UNITS[method_named(study.protocol.method).unit or "log-odds"]
-    ends = aim_in_words(plan, unit)
+    ends = aim_in_words(plan, unit, is_of_newcomer=True)
     return {"looks": [*plan.looks], "aim": str(plan.aim), "ends_when": ends, "digest": plan.digest}
 
 

@@ -48,16 +48,20 @@ _MOST_IN_ORDER = 10
 _DROPPED = "A model of which all comparisons are decided gets no further evaluators. "
 
 
-def aim_in_words(plan: PlannedLooks, points: str) -> str:
-    """Return when a study stops, as a clause; `points` is the unit of differences."""
-    aim = plan.aim
+def aim_in_words(plan: PlannedLooks, points: str, is_of_newcomer: bool = False) -> str:
+    """Return when a study, or a model that joined it, stops, as a clause; `points` is of differences."""
+    aim, pairs = plan.aim, "all pairs of models"
+    apart = _PAIRS.get(aim.pairs, f"{aim.pairs} differs significantly from every other model")
+    if is_of_newcomer:
+        other = "every other model" if aim.pairs in _PAIRS else aim.pairs
+        pairs, apart = f"it and {other}", f"it differs significantly from {other}"
     number = f"{aim.number:g} {points}" if aim.number is not None else ""
     return {
-        APART: _PAIRS.get(aim.pairs, f"{aim.pairs} differs significantly from every other model"),
+        APART: apart,
         HALF_WIDTH: f"every {formatting.level(plan.level)} interval of a score is at most {number} to a side",
         RANKS: f"the ranks that are left to every model are at most {aim.number or 1:g}",
-        EQUAL_WITHIN: f"all pairs of models are equal within {number} by one-sided tests",
-        FUTILITY: "all pairs of models differ significantly, or the last look would find a difference of "
+        EQUAL_WITHIN: f"{pairs} are equal within {number} by one-sided tests",
+        FUTILITY: f"{apart}, or the last look would find a difference of "
         f"{number} with a probability below 0.1",
     }.get(aim.kind, f"the aim {aim} is reached")
 

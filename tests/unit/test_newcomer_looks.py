@@ -40,6 +40,8 @@ from .conftest import World
 from .killed import killed_at_each_write
 
 ROOT = Path(__file__).parents[2]
+BOTH = [("vae", "wae"), ("wae", "gan")]
+"""Pairs of a newcomer `wae`."""
 PLAN = {"looks": "5,10,15", "aim": "apart", "spending": "pocock", "images": 8, "panel": "link"}
 FAR, NEAR = {"gan": [0, 1], "vae": [6, 7]}, {"gan": [2, 3, 4], "vae": [4, 3, 2]}
 
@@ -167,18 +169,26 @@ def test_the_looks_of_a_newcomer_wait_for_those_of_the_first_models(world):
 
 
 @pytest.mark.parametrize(
-    ("aim", "pairs", "decision"),
+    ("aim", "pairs", "decision", "words"),
     [
-        ("apart=gan", [("wae", "gan")], "stop"),
-        ("apart=neighbours", [("vae", "wae"), ("wae", "gan")], "stop"),
-        ("ranks=1", [("vae", "wae"), ("wae", "gan")], "stop"),
-        ("half-width=1", [], "go on"),
-        ("futility=1", [("vae", "wae"), ("wae", "gan")], "stop"),
-        ("equal-within=45", [("vae", "wae"), ("wae", "gan")], "go on"),
+        ("apart=gan", [("wae", "gan")], "stop", "it differs significantly from gan"),
+        ("apart=neighbours", BOTH, "stop", "it differs significantly from every other model"),
+        ("ranks=1", BOTH, "stop", "the ranks that are left to every model are at most 1"),
+        ("half-width=1", [], "go on", "every 95% interval of a score is at most 1 points to a side"),
+        (
+            "futility=1",
+            BOTH,
+            "stop",
+            "it differs significantly from every other model, or the last look would",
+        ),
+        ("equal-within=45", BOTH, "go on", "it and every other model are equal within 45 points"),
     ],
 )
-def test_each_aim_is_that_of_the_newcomer(world, aim, pairs, decision):
-    world.add(studies.study(**{**PLAN, "aim": aim}))
+def test_each_aim_is_that_of_the_newcomer(world, aim, pairs, decision, words):
+    study = world.add(studies.study(**{**PLAN, "aim": aim}))
+    assert planned_looks.aim_in_words(study.protocol.looks.plan, "points", is_of_newcomer=True).startswith(
+        words
+    )
     finish(world, 10, FAR)
     decided(world, is_closed=True)
     joined(world, "wae")

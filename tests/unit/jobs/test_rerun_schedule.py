@@ -134,11 +134,13 @@ def test_the_worker_makes_the_run_that_is_due(me):  # noqa: F811
     said = [
         CliRunner().invoke(main, ["rerun", "faces", "--every", days]).stdout for days in ("30", "0", "0", "7")
     ]
+    status = CliRunner().invoke(main, ["status", "faces"]).stdout
 
     Worker(me.world.store, me.world.data, clock=lambda: utc_now() + timedelta(days=8)).run(_Twice())
 
     assert me.world.store.study("faces-2").models == ("gan", "vae")
     assert said[0].startswith("faces is made again every 30 days, first on ")
+    assert "  made again every 7 days, next on 2" in status
     assert said[1:3] == [
         "faces is no longer made again on a schedule\n",
         "faces was not made again on a schedule\n",
