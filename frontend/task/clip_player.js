@@ -7,7 +7,7 @@
  */
 
 import { cadenceOf, cadenceText } from "./cadence.js";
-import { isAsPlanned } from "./planner.js";
+import { isAsPlanned, ofPhases } from "./planner.js";
 import { el } from "../shared/elements.js";
 import { isGone } from "./screens.js";
 import { text } from "../texts/texts.js";
@@ -64,7 +64,7 @@ function cadenceHere([{ head }], frame_ms) {
  * Return the facts of what was shown of clips; pure.
  * @param {Clip[]} clips
  * @param {number} frame_ms
- * @param {{timing: Timing, isWhole: boolean}[]} plays `isWhole`: whether the clip's last frame ended
+ * @param {{timing: Timing, isWhole: boolean}[]} plays `isWhole`: whether the clip was seen to its end
  */
 export function clipFacts(clips, frame_ms, plays) {
   const isKnown = plays.length > 0 && plays.every(({ timing }) => !UNWATCHED.includes(timing.evidence));
@@ -75,6 +75,14 @@ export function clipFacts(clips, frame_ms, plays) {
     clip_frames_off: isKnown ? plays.reduce((sum, { timing }) => sum + framesOff(timing), 0) : null,
     clip_cadence: cadenceText(cadenceHere(clips, frame_ms)),
   };
+}
+
+/**
+ * Return whether a play that was not stopped showed the clip's last frame: a busy computer may drop it.
+ * @param {Timing} timing of all frames of the clip
+ */
+export function isSeenToItsEnd({ achieved_frames }) {
+  return achieved_frames[achieved_frames.length - 1] > 0;
 }
 
 /** @param {Timing} timing */
@@ -89,13 +97,7 @@ function framesOff({ planned_frames, achieved_frames }) {
  */
 function untilStopped(timing) {
   const count = timing.achieved_frames.findLastIndex((frames) => frames > 0) + 1;
-  const { planned_frames, achieved_frames, phase_ms } = timing;
-  return {
-    ...timing,
-    planned_frames: planned_frames.slice(0, count),
-    achieved_frames: achieved_frames.slice(0, count),
-    phase_ms: phase_ms.slice(0, count),
-  };
+  return ofPhases(timing, (counts) => counts.slice(0, count));
 }
 
 /**
@@ -180,11 +182,12 @@ export async function playClips(scene, stimuli) {
     screen.main.classList.remove("playing");
     document.removeEventListener("visibilitychange", onHidden);
     const { timing, isContradicted } = await settled;
-    const isWhole = !signal.aborted && !wasHidden;
-    plays.push({ timing: isWhole ? timing : untilStopped(timing), isWhole, wasHidden, isContradicted });
-    if (isWhole) onCalm(null);
+    const isEnded = !signal.aborted && !wasHidden;
+    const isWhole = isEnded && isSeenToItsEnd(timing);
+    plays.push({ timing: isEnded ? timing : untilStopped(timing), isWhole, wasHidden, isContradicted });
+    if (isEnded) onCalm(null);
     else if (isWanted) begun -= 1; // shown again: it was not the evaluator who stopped it
-    if (isWhole && (clip_play === ONCE || isCalm)) isWanted = false;
+    if (isEnded && (clip_play === ONCE || isCalm)) isWanted = false;
     show();
   }
 

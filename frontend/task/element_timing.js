@@ -39,14 +39,14 @@ export async function makeProbes(stage, count) {
   const names = Array.from({ length: count }, (_, i) => `openhype-${made + i + 1}`);
   made += count;
   const box = document.createElement("div");
-  // In the corner of the stage. Inline styles, because the sandboxed frame has no style sheet.
-  Object.assign(box.style, { position: "absolute", inset: "auto auto 0 0", display: "flex" });
+  // All in one corner of the stage. Inline styles, because the sandboxed frame has no style sheet.
+  Object.assign(box.style, { position: "absolute", inset: "auto auto 0 0", display: "grid" });
   const images = names.map((name) => {
     const image = new Image(1, 1);
     image.setAttribute("elementtiming", name);
     image.alt = "";
     image.src = PIXEL;
-    image.style.visibility = "hidden";
+    Object.assign(image.style, { gridArea: "1 / 1", visibility: "hidden" });
     return image;
   });
   // Undecoded ones are told of late, if at all: the flash is then repeated, or unverified.

@@ -177,7 +177,7 @@ function phasesOf(medium, pictures, ms, gap_ms, frame_ms) {
  */
 async function showCountdown({ screen, presenter, display }, countdown) {
   screen.main.classList.add("flashing");
-  await presenter.show(countdown, display.frame_ms, (phase) => enter(screen, phase));
+  await presenter.show(countdown, display.frame_ms, entering(screen));
   screen.main.classList.remove("flashing");
 }
 
@@ -192,9 +192,7 @@ async function showCountdown({ screen, presenter, display }, countdown) {
 async function showFlash({ screen, presenter, display, medium }, stimuli, phases, k) {
   const watched = watchFlash();
   screen.main.classList.add("flashing");
-  const { settled, wasDrawn } = await presenter.show(phases, display.frame_ms, (phase) =>
-    enter(screen, phase),
-  );
+  const { settled, wasDrawn } = await presenter.show(phases, display.frame_ms, entering(screen));
   const flags = [...watched(), ...(isWhole(screen.stage) ? [] : ["not_whole"])];
   await waitFrames(QUIET_FRAMES * display.frame_ms);
   screen.main.classList.remove("flashing");
@@ -225,13 +223,19 @@ async function showFlash({ screen, presenter, display, medium }, stimuli, phases
 }
 
 /**
+ * Return what is done when a phase begins. A clip begins with the first of its frames that is drawn.
  * @param {Screen} screen
- * @param {import("./presenter.js").Phase | null} phase
+ * @returns {(phase: import("./presenter.js").Phase | null) => void}
  */
-function enter(screen, phase) {
-  if (!phase || isGone(screen)) return;
-  if (phase.name === "stimulus" && !phase.frame) screen.onset = performance.now();
-  enterScreen(phase.name);
+export function entering(screen) {
+  let before = "";
+  return (phase) => {
+    if (!phase || isGone(screen)) return;
+    const isLaterFrame = phase.frame && before === "stimulus";
+    if (phase.name === "stimulus" && !isLaterFrame) screen.onset = performance.now();
+    before = phase.name;
+    enterScreen(phase.name);
+  };
 }
 
 /**

@@ -3,8 +3,9 @@
 
 import { framesIn } from "./cadence.js";
 import { bytesOfTrial } from "./clip_fitness.js";
-import { clipFacts, framePhases, playButton, playClips, wantsCalm } from "./clip_player.js";
+import { clipFacts, framePhases, isSeenToItsEnd, playButton, playClips, wantsCalm } from "./clip_player.js";
 import { loadAll } from "./pictures.js";
+import { ofPhases } from "./planner.js";
 import { makePlayer } from "./presenter.js";
 import { text } from "../texts/texts.js";
 
@@ -78,16 +79,9 @@ export function mediumFor({ clip }) {
     show: playClips,
     facts: (stimuli, phases, timing, frame_ms) => {
       const clips = /** @type {Clip[]} */ (stimuli);
-      const own = phases.flatMap(({ frame }, i) => (frame === undefined ? [] : [i]));
-      const at = (/** @type {number[]} */ counts) => own.map((i) => counts[i]);
-      const shown = {
-        ...timing,
-        planned_frames: at(timing.planned_frames),
-        achieved_frames: at(timing.achieved_frames),
-        phase_ms: at(timing.phase_ms),
-      };
-      const isWhole =
-        own.length === clips[0].head.frames && shown.achieved_frames.every((frames) => frames > 0);
+      const shown = ofPhases(timing, (counts) => counts.filter((_, i) => phases[i].frame !== undefined));
+      const isAll = shown.planned_frames.length === clips[0].head.frames;
+      const isWhole = isAll && isSeenToItsEnd(shown);
       return clipFacts(clips, frame_ms, [{ timing: shown, isWhole }]);
     },
     controls: playButton,

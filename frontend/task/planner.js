@@ -112,12 +112,22 @@ export function withClipsWhole(timing, phases) {
       },
       /** @type {number[]} */ ([]),
     );
+  return ofPhases(timing, joined);
+}
+
+/**
+ * Return a timing of some of its phases.
+ * @param {Timing} timing
+ * @param {(counts: number[]) => number[]} chosen
+ * @returns {Timing}
+ */
+export function ofPhases(timing, chosen) {
   const { planned_frames, achieved_frames, phase_ms } = timing;
   return {
     ...timing,
-    planned_frames: joined(planned_frames),
-    achieved_frames: joined(achieved_frames),
-    phase_ms: joined(phase_ms),
+    planned_frames: chosen(planned_frames),
+    achieved_frames: chosen(achieved_frames),
+    phase_ms: chosen(phase_ms),
   };
 }
 

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { mock, test } from "node:test";
 
 import { cadenceOf, cadenceText, framesIn } from "../../frontend/task/cadence.js";
 import { inOrder } from "../../frontend/task/clip_decoder.js";
 import { ClipError, readClip, timestampOf } from "../../frontend/task/clip_file.js";
 import { bytesOfTrial, obstacle } from "../../frontend/task/clip_fitness.js";
-import { clipFacts, framePhases } from "../../frontend/task/clip_player.js";
+import { clipFacts, framePhases, isSeenToItsEnd } from "../../frontend/task/clip_player.js";
+import { entering } from "../../frontend/task/flash.js";
 import { withClipsWhole } from "../../frontend/task/planner.js";
 import { runSequence } from "../../frontend/task/sequence.js";
 
@@ -215,6 +216,35 @@ test("frames of all plays that were up for more or fewer refreshes are counted",
     clip_frames_off: 2,
     clip_cadence: "2:3",
   });
+});
+
+test("a play whose last frame was dropped was not seen to its end", () => {
+  assert.equal(isSeenToItsEnd(timing([2, 2, 2], [2, 4, 0])), false);
+  assert.equal(isSeenToItsEnd(timing([2, 2, 2], [4, 0, 2])), true);
+});
+
+test("a clip begins with the first of its frames that is drawn, and each of two clips in turn does", () => {
+  globalThis.document = { body: { dataset: {} } };
+  let now = 0;
+  mock.method(performance, "now", () => now);
+  const onsets = (phases) => {
+    const screen = { stage: { isConnected: true }, onset: 0 };
+    const enter = entering(screen);
+    return phases.map((phase, i) => {
+      now = i + 1;
+      enter(phase);
+      return screen.onset;
+    });
+  };
+  const [countdown, gap] = [{ name: "countdown" }, { name: "gap" }];
+  const frame = (k) => ({ name: "stimulus", frame: k });
+
+  assert.deepEqual(onsets([countdown, frame(0), frame(1), null]), [0, 2, 2, 2]);
+  assert.deepEqual(onsets([countdown, frame(2), frame(3)]), [0, 2, 2]);
+  assert.deepEqual(onsets([frame(0), frame(1), gap, frame(1)]), [1, 1, 1, 4]);
+  assert.deepEqual(onsets([{ name: "stimulus" }, { name: "stimulus" }]), [1, 2]);
+  mock.restoreAll();
+  delete globalThis.document;
 });
 
 test("where a browser tells only when frames were drawn, none is said to be off, and none not", () => {
