@@ -60,7 +60,7 @@ export function choosers(what, onChosen) {
   const hasFolders = "webkitdirectory" in HTMLInputElement.prototype;
   return [
     ...(hasFolders ? [chooser("Choose a folder", what, { webkitdirectory: "" }, onChosen)] : []),
-    chooser("Choose files or a zip", what, { multiple: "", accept: "image/*,.zip" }, onChosen),
+    chooser("Choose files or a zip", what, { multiple: "", accept: "image/*,video/*,.clip,.zip" }, onChosen),
   ];
 }
 

@@ -9,7 +9,7 @@ const PICTURES = new Set(
   (
     "png apng jpg jpeg jpe jfif mpo webp avif jp2 j2k bmp dib gif tif tiff ppm pgm pbm pnm " +
     "heic heif hif jxl svg eps ps pdf psd psb xcf tga ico exr hdr rgbe pfm dng raw cr2 cr3 nef arw orf rw2 " +
-    "mp4 m4v mov webm mkv avi mpg mpeg ogv wmv flv 3gp"
+    "mp4 m4v mov webm mkv avi mpg mpeg ogv wmv flv 3gp clip"
   ).split(" "),
 );
 const IGNORED = /(^|\/)(\.[^/]*|thumbs\.db|desktop\.ini|__macosx)(\/|$)/i;

@@ -7,6 +7,7 @@ from flask import Flask, Response
 
 from backend.experiment.judgments import METHODS
 from backend.stimuli import images
+from backend.stimuli.clips.clip_file import SUFFIX
 from backend.stimuli.clips.sources import VIDEO_ENDINGS
 from backend.web import assets, console_routes
 
@@ -48,7 +49,7 @@ def test_the_console_takes_what_the_server_knows_as_pictures_and_nothing_else():
     source = (assets.FRONTEND / "console" / "files.js").read_text("utf-8")
     (listed,) = re.findall(r"const PICTURES = new Set\((.*?)\.split", source, re.DOTALL)
 
-    known = images.SUFFIXES | images.OTHER_PICTURES | VIDEO_ENDINGS
+    known = images.SUFFIXES | images.OTHER_PICTURES | VIDEO_ENDINGS | {SUFFIX}
     assert {f".{name}" for name in re.findall(r"\w+", listed)} == known
 
 
