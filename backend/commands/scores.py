@@ -51,6 +51,7 @@ def score(
     **options: Any,
 ) -> None:
     """Score a study, or a file of responses (CSV or JSON lines) collected anywhere."""
+    from backend.experiment.records import CLIPS
     from backend.foundation.json_text import json_parts
     from backend.report.build import ReportOptions
     from backend.report.compose import compose_scores
@@ -78,7 +79,8 @@ def score(
         with elapsed_time("scores"):
             answers = answers_named(setup, what, exposures == "shown", simulated)
             findings = score_findings(answers, exposures, margin=margin, **options)
-        click.echo(as_brief_text(compose_scores(findings), screen_width()))
+        are_clips = getattr(named(setup, what), "medium", "") == CLIPS
+        click.echo(as_brief_text(compose_scores(findings, are_clips), screen_width()))
 
 
 def _findings(

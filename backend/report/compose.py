@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from backend.foundation.counted_nouns import counted
-from backend.report import attention, picture_metrics, planned_looks, simulated
+from backend.report import attention, clip_words, picture_metrics, planned_looks, simulated
 from backend.report.context import FindingsView, SourceInfo
 from backend.report.elements import Report, Section
 from backend.report.judgment_report import report_of
@@ -28,10 +28,11 @@ def compose(data: Mapping[str, Any], info: SourceInfo) -> Report:
         data=data,
     )
     report = simulated.marked(report) if data["simulated"] else report
-    return replace(report, sections=tuple(_with_pictures(report.sections, info)))
+    report = replace(report, sections=tuple(_with_pictures(report.sections, info)))
+    return clip_words.of_clips(report, view) if info.are_clips else report
 
 
-def compose_scores(data: Mapping[str, Any]) -> Report:
+def compose_scores(data: Mapping[str, Any], are_clips: bool = False) -> Report:
     """Return a report of the scores alone, for a short text; `data` is that of `findings.score_findings`."""
     view = FindingsView(data)
     judgment = report_of(data["method"])
@@ -43,7 +44,8 @@ def compose_scores(data: Mapping[str, Any]) -> Report:
         warnings=_warnings(data),
         sections=tuple(section for section in sections if section is not None),
     )
-    return simulated.marked(report) if data["simulated"] else report
+    report = simulated.marked(report) if data["simulated"] else report
+    return clip_words.of_clips(report, view) if are_clips else report
 
 
 def _warnings(data: Mapping[str, Any]) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ class SourceInfo:
     thumbnails: Mapping[str, str] = field(default_factory=dict)
     """Thumbnails as `data:` URIs, by name of the stimulus."""
     are_clips: bool = False
-    """Whether the thumbnails are film strips of clips."""
+    """Whether the stimuli are clips, of which the thumbnails are film strips."""
     marked: Mapping[str, str] = field(default_factory=dict)
     """Larger versions, of the stimuli on which marks are drawn."""
 

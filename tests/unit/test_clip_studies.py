@@ -92,7 +92,9 @@ def test_folders_of_videos_make_a_study_of_clips_without_being_told(folder, made
 
 
 def test_simulated_evaluators_are_scored_and_reported_with_film_strips(folder):
-    assert re.search(r"^sora +\d", run("score faces --simulated"), re.MULTILINE)
+    told = run("score faces --simulated")
+    assert re.search(r"^sora +\d", told, re.MULTILINE)
+    assert "clips judged wrong, best first" in told
 
     data = DataDir(folder / "openhype-data")
     names = [path.name for path in files(folder)[:2]]
