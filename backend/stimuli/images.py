@@ -117,9 +117,10 @@ _UNREADABLE = (
 """Exceptions that Pillow's decoders raise for broken files; they differ between decoders."""
 
 
-BadKind = Literal[
-    "gone", "forbidden", "empty", "no picture", "still", "broken", "large", "small", "unsupported", "short"
-]
+BadKind = (
+    Literal["gone", "forbidden", "empty", "no picture", "still", "broken", "large", "small", "unsupported"]
+    | Literal["short", "codec"]
+)
 
 
 class BadPicture(InvalidInput):

@@ -19,6 +19,7 @@ _KINDS = {
     "still": ("has no second frame", "have no second frame"),
     "short": ("is shorter than clips are to be", "are shorter than clips are to be"),
     "format": ("is a picture in a format that is not read", "are pictures in formats that are not read"),
+    "codec": ("is no video that is read", "are no videos that are read"),
     "unsupported": ("has levels or colours that are not read", "have levels or colours that are not read"),
     "broken": ("is cut off or damaged", "are cut off or damaged"),
     "large": ("is too large", "are too large"),

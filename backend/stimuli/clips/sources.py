@@ -43,6 +43,8 @@ _TURNS = {
 """What brings a frame upright, by the quarters that its file turns it counter-clockwise."""
 _HIGH_DEFINITION = 720
 """Height (px) from which files that do not say so are read with the colours of BT.709, as players do."""
+_WHOLE = 0.95
+"""Share of what a file states from which it is whole: heads round, and count frames that are left out."""
 _UNEVEN = 0.2
 """Change of the times between frames, as a share of their median, from which a rate is called variable."""
 
@@ -191,8 +193,8 @@ def _video(path: Path) -> Iterator[tuple[Any, Any]]:
             pictures = [one for one in container.streams.video if one.codec_context is not None]
             if not pictures:
                 has_video = any(one.type == "video" for one in container.streams)
-                why = "has a codec that is not read" if has_video else "has no pictures"
-                raise BadPicture(path, "unsupported", why)
+                why = "has a codec that is not read" if has_video else "has sound or text alone"
+                raise BadPicture(path, "codec", why)
             stream = pictures[0]
             _check(path, stream)
             stream.thread_type = "NONE"
@@ -202,7 +204,7 @@ def _video(path: Path) -> Iterator[tuple[Any, Any]]:
     except MemoryError:
         raise BadPicture(path, "large", "needs more memory than there is") from None
     except (av.FFmpegError, OSError, ValueError, ArithmeticError, LookupError, RuntimeError) as error:
-        why = (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__
+        why = getattr(error, "strerror", None) or str(error) or type(error).__name__
         raise BadPicture(path, "broken", f"is broken or cut off, or no clip: {why}") from None
 
 
@@ -222,17 +224,19 @@ def _too_large(path: Path, width: int, height: int) -> BadPicture:
 
 
 def _video_facts(path: Path, container: Any, stream: Any) -> ClipFacts:
-    times = []
+    times, packets = [], 0
     for packet in container.demux(stream):
+        packets += bool(packet.size)
         if packet.pts is not None and packet.size:
             times.append(packet.pts * stream.time_base)
         if len(times) > MAX_SOURCE_FRAMES:
             raise BadPicture(path, "large", f"has more than {MAX_SOURCE_FRAMES:,} frames; cut it first")
     times.sort()
+    gaps = [float(later - earlier) for earlier, later in pairwise(times)]
+    typical = median(gaps) if gaps else 0.0
+    _check_whole(path, container, stream, packets, times, typical)
     if len(times) < 2:
         raise BadPicture(path, "still", "has one frame: a clip needs two or more")
-    gaps = [float(later - earlier) for earlier, later in pairwise(times)]
-    typical = median(gaps)
     if typical <= 0:
         raise BadPicture(path, "broken", "gives its frames no times")
     seconds = float(times[-1] - times[0]) + typical
@@ -249,6 +253,27 @@ def _video_facts(path: Path, container: Any, stream: Any) -> ClipFacts:
         has_sound=bool(container.streams.audio),
         is_variable=_is_variable(gaps),
     )
+
+
+def _check_whole(
+    path: Path, container: Any, stream: Any, packets: int, times: list[Fraction], typical: float
+) -> None:
+    """Refuse a file that states more frames, or a later end, than it has; FFmpeg reads such files in part."""
+    end = float(times[-1]) + typical if times else 0.0
+    frames = max(packets, round((end - float(times[0])) / typical) if typical > 0 else 0)
+    if frames < _WHOLE * stream.frames:
+        why = f"states {stream.frames:,} frames and has {frames:,}"
+    elif _states_its_end(container) and end < _WHOLE * container.duration / 1e6:
+        why = f"states that it ends at {container.duration / 1e6:.3g} s and has frames until {end:.3g} s"
+    else:
+        return
+    raise BadPicture(path, "broken", f"is cut off or damaged: it {why}; save it anew if that is all of it")
+
+
+def _states_its_end(container: Any) -> bool:
+    """Return whether a container's duration is that of its frames: Matroska's head has one of all streams."""
+    is_alone = len(container.streams) == 1
+    return bool(is_alone and container.duration and container.format.name.startswith("matroska"))
 
 
 def _is_variable(gaps: list[float]) -> bool:

@@ -115,6 +115,35 @@ def _beginning(path):
     path.write_bytes(path.read_bytes()[:300])
 
 
+def _end_cut_off(path, suffix):
+    write_video(path.with_suffix(suffix), moving(1, 48)).rename(path)
+    data = path.read_bytes()
+    path.write_bytes(data[: len(data) * 6 // 10])
+
+
+def _matroska_cut_off(path):
+    _end_cut_off(path, ".mkv")
+
+
+def _avi_cut_off(path):
+    _end_cut_off(path, ".avi")
+
+
+def _sound(path):
+    import av
+
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("aac", rate=44_100, layout="mono")
+        quiet = av.AudioFrame.from_ndarray(np.zeros((1, 1024), np.float32), format="fltp", layout="mono")
+        quiet.sample_rate = 44_100
+        container.mux([*stream.encode(quiet), *stream.encode(None)])
+
+
+def _unknown_codec(path):
+    write_video(path.with_suffix(".avi"), FRAMES).rename(path)
+    path.write_bytes(path.read_bytes().replace(b"FMP4", b"ZZZZ"))
+
+
 def _playlist(path):
     path.write_text("#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nhttp://127.0.0.1:9/a.ts\n#EXT-X-ENDLIST\n")
 
@@ -136,9 +165,13 @@ def _wide(path):
     [
         (_png, "still", "is a still picture: a study shows clips or pictures, never both"),
         (_one_frame, "still", "has one frame"),
-        (_text, "broken", "is broken or cut off, or no clip"),
+        (_text, "broken", "is broken or cut off, or no clip: Invalid data found when processing input"),
         (_empty, "empty", "is empty"),
         (_beginning, "broken", "is broken or cut off, or no clip"),
+        (_matroska_cut_off, "broken", "is cut off or damaged: it states that it ends at"),
+        (_avi_cut_off, "broken", "is cut off or damaged: it states 48 frames and has"),
+        (_sound, "codec", "has sound or text alone"),
+        (_unknown_codec, "codec", "has a codec that is not read"),
         (_playlist, "broken", "is broken or cut off, or no clip"),
         (_hdr, "unsupported", "is in HDR"),
         (_wide, "large", "has 4100 x 16 pixels, more than the limit of 4,096 a side"),
