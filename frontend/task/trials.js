@@ -199,6 +199,11 @@ async function playTrials(scene, block, pictures) {
     const { response } = given;
     showing.end?.();
     const seen = await showing.settled;
+    if (showing.end) {
+      scene.standing = null; // nothing is drawn of it any more, and the next one is decoded in its place
+      pictures.drop(i);
+      if (i + 1 < block.images.length) void pictures.bitmaps(i + 1);
+    }
     const facts = {
       exposure_ms: next.exposure_ms,
       frame_ms: scene.display.frame_ms,

@@ -28,6 +28,16 @@ HIDE = """isHidden => {
   document.dispatchEvent(new Event("visibilitychange"));
 }"""
 NO_DECODER = "delete globalThis.VideoDecoder"
+CLOSINGS = """(() => {
+  window.freed = 0;
+  ImageBitmap.prototype.close = new Proxy(ImageBitmap.prototype.close, {
+    apply(target, picture, values) {
+      window.freed += 1;
+      return Reflect.apply(target, picture, values);
+    },
+  });
+})()"""
+"""Count the pictures that were freed."""
 
 
 @pytest.fixture(scope="session")
@@ -94,6 +104,17 @@ def test_clips_play_again_and_again_until_they_are_judged(player, site, made):
         assert each["clip_cadence"] == "2:3"
         assert each["clip_frames_off"] is not None
     assert [row["clip_cadence"] for row in study_rows(site.store, study)] == ["2:3"] * 4
+
+
+def test_a_clip_that_was_judged_makes_room_for_the_next_while_the_feedback_is_read(player, site, made):
+    made(images=2, feedback_ms=2000)
+    player.page.add_init_script(CLOSINGS)
+    player.begin("faces")
+    watch(player)
+    player.page.keyboard.press("f")
+    player.wait("feedback")
+
+    assert player.page.evaluate("window.freed") == FRAMES
 
 
 def test_a_clip_that_plays_once_is_played_again_as_often_as_is_allowed(player, site, made):
