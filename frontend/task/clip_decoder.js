@@ -19,8 +19,16 @@ export async function decodeClip({ head, frames }) {
   const copies = [];
   /** @type {unknown} */
   let fault = null;
+  const pixels = new Uint8ClampedArray(BYTES_OF_PIXEL * head.width * head.height);
+  /** @type {Promise<unknown>} */
+  let last = Promise.resolve();
   const decoder = new VideoDecoder({
-    output: (frame) => copies.push(copied(frame)),
+    // one after the other, by one buffer: what each would leave behind is as much as all frames
+    output: (frame) => {
+      const copy = last.then(() => copied(frame, pixels));
+      last = copy.catch(() => {});
+      copies.push(copy);
+    },
     error: (error) => (fault = error),
   });
   try {
@@ -43,11 +51,14 @@ export async function decodeClip({ head, frames }) {
   }
 }
 
-/** @param {VideoFrame} frame */
-async function copied(frame) {
+/**
+ * @param {VideoFrame} frame
+ * @param {Uint8ClampedArray<ArrayBuffer>} pixels buffer of a frame
+ */
+async function copied(frame, pixels) {
   const { timestamp } = frame;
   try {
-    return { timestamp, picture: await pictureOf(frame) };
+    return { timestamp, picture: await pictureOf(frame, pixels) };
   } finally {
     frame.close();
   }
@@ -57,13 +68,14 @@ async function copied(frame) {
  * Return a frame's pixels as a picture of its own: Chromium's pictures of frames keep the frames in memory
  * once they are closed, too. Browsers that cannot convert colours in a copy ignore the format.
  * @param {VideoFrame} frame
+ * @param {Uint8ClampedArray<ArrayBuffer>} pixels buffer of a frame
  */
-async function pictureOf(frame) {
+async function pictureOf(frame, pixels) {
   const { width, height } = /** @type {DOMRectReadOnly} */ (frame.visibleRect);
   const format = { format: /** @type {const} */ ("RGBA") };
-  const bytes = BYTES_OF_PIXEL * width * height;
-  if (frame.format === null || allocationOf(frame, format) !== bytes) return createImageBitmap(frame);
-  const pixels = new Uint8ClampedArray(bytes);
+  const isCopied = pixels.length === BYTES_OF_PIXEL * width * height;
+  if (frame.format === null || !isCopied || allocationOf(frame, format) !== pixels.length)
+    return createImageBitmap(frame);
   await frame.copyTo(pixels, format);
   return createImageBitmap(new ImageData(pixels, width, height));
 }
