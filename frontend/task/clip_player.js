@@ -169,7 +169,7 @@ export async function playClips(scene, stimuli) {
     begun += 1;
     show();
     screen.main.classList.add("playing");
-    const { settled } = await /** @type {NonNullable<typeof drawer.play>} */ (drawer.play)(
+    const { settled, wasDrawn } = await /** @type {NonNullable<typeof drawer.play>} */ (drawer.play)(
       phases,
       frame_ms,
       (phase) => {
@@ -184,9 +184,11 @@ export async function playClips(scene, stimuli) {
     const { timing, isContradicted } = await settled;
     const isEnded = !signal.aborted && !wasHidden;
     const isWhole = isEnded && isSeenToItsEnd(timing);
-    plays.push({ timing: isEnded ? timing : untilStopped(timing), isWhole, wasHidden, isContradicted });
+    const isUnseen = !isEnded && !wasDrawn.some(Boolean); // stopped before its first frame
+    if (!isUnseen || wasHidden)
+      plays.push({ timing: isEnded ? timing : untilStopped(timing), isWhole, wasHidden, isContradicted });
     if (isEnded) onCalm(null);
-    else if (isWanted) begun -= 1; // shown again: it was not the evaluator who stopped it
+    else if (isWanted || isUnseen) begun -= 1; // shown again: it was not the evaluator who stopped it
     if (isEnded && (clip_play === ONCE || isCalm)) isWanted = false;
     show();
   }

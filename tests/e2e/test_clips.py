@@ -27,6 +27,13 @@ HIDE = """isHidden => {
   Object.defineProperty(document, "hidden", { value: isHidden, configurable: true });
   document.dispatchEvent(new Event("visibilitychange"));
 }"""
+STOP_AT_ONCE = """new MutationObserver((_, watch) => {
+  const button = document.querySelector(".playing .controls button");
+  if (!button) return;
+  watch.disconnect();
+  button.click();
+}).observe(document, { subtree: true, attributes: true, attributeFilter: ["class"] })"""
+"""Press the button as soon as the first clip is to play, before a frame of it is drawn."""
 NO_DECODER = "delete globalThis.VideoDecoder"
 CLOSINGS = """(() => {
   window.freed = 0;
@@ -133,6 +140,22 @@ def test_a_clip_that_plays_once_is_played_again_as_often_as_is_allowed(player, s
     player.wait("done")
 
     assert facts(site)[0]["clip_plays"] == 2
+
+
+def test_a_clip_that_was_stopped_before_its_first_frame_can_still_be_played(player, site, made):
+    made(images=2, clip_play="once", clip_replays=0)
+    page = player.page
+    page.add_init_script(STOP_AT_ONCE)
+    player.begin("faces")
+    page.wait_for_selector(f"{BUTTON}:text('Play')")
+    page.wait_for_timeout(500)
+    assert page.evaluate("window.drawn.length") == 0
+
+    page.click(BUTTON)
+    watch(player)
+    page.wait_for_selector(f"{BUTTON}:disabled")
+    answer(player, "f")
+    assert facts(site)[0]["clip_plays"] == 1
 
 
 def test_who_wants_less_motion_is_asked_before_a_clip_plays(player, site, made):
