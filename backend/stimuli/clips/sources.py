@@ -47,6 +47,9 @@ _WHOLE = 0.95
 """Share of what a file states from which it is whole: heads round, and count frames that are left out."""
 _UNEVEN = 0.2
 """Change of the times between frames, as a share of their median, from which a rate is called variable."""
+_ROUNDED_S = 0.0006
+"""Largest error of the usual time between frames in files that round times to milliseconds: at 60 frames a
+second most are 17 ms apart."""
 
 
 @dataclass(frozen=True)
@@ -247,7 +250,7 @@ def _video_facts(path: Path, container: Any, stream: Any) -> ClipFacts:
         width=round(stream.codec_context.width * aspect),
         height=stream.codec_context.height,
         frames=len(times),
-        fps=_named_rate(1 / typical, stream),
+        fps=_named_rate(typical, stream),
         seconds=seconds,
         bits_per_second=8 * path.stat().st_size / seconds,
         has_sound=bool(container.streams.audio),
@@ -282,10 +285,11 @@ def _is_variable(gaps: list[float]) -> bool:
     return sum(abs(gap - typical) > _UNEVEN * typical for gap in gaps) > max(1, len(gaps) // 20)
 
 
-def _named_rate(measured: float, stream: Any) -> float:
-    """Return the rate that the file states if it is within 2% of the measured one: times are rounded."""
+def _named_rate(typical: float, stream: Any) -> float:
+    """Return the rate that the file states if it agrees with the usual time between frames, in seconds."""
     stated = float(stream.average_rate or 0)
-    return stated if stated and abs(stated / measured - 1) < 0.02 else measured
+    doubt = max(0.02 * typical, _ROUNDED_S)
+    return stated if stated and abs(1 / stated - typical) < doubt else 1 / typical
 
 
 def _video_frames(container: Any, stream: Any, seconds: float) -> Iterator[SourceFrame]:

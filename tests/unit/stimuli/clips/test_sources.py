@@ -29,6 +29,16 @@ def test_containers_are_read_with_rate_length_and_size(tmp_path, ending):
     assert not facts.has_sound
 
 
+@pytest.mark.parametrize("fps", [Fraction(24000, 1001), 24, 30, 48, 50, Fraction(60000, 1001), 60, 120])
+def test_a_file_that_rounds_times_to_milliseconds_keeps_its_rate(tmp_path, fps):
+    path = write_video(tmp_path / "a.webm", moving(1, 30), fps, "libvpx-vp9")
+
+    facts = sources.probe(path)
+
+    assert facts.fps == pytest.approx(float(fps), rel=1e-4)
+    assert not facts.is_variable
+
+
 @pytest.mark.parametrize("ending", ["gif", "webp", "png"])
 def test_animations_are_clips(tmp_path, ending):
     path = write_animation(tmp_path / f"a.{ending}", FRAMES)
