@@ -123,7 +123,7 @@ export function refreshOf(times, clock = []) {
   // A coarse clock makes single gaps inaccurate; a line fitted to all frames counts the refreshes better.
   const rough_ms = slope(placesOf(gaps, usual), times);
   const places = placesOf(gaps, rough_ms);
-  const frame_ms = slope(places, times);
+  const frame_ms = slopeOfMost(places, times);
   const is_variable = median(distancesFrom(places, times, frame_ms)) > OFF_GRID * frame_ms;
   const dropped_frames = places[places.length - 1] - gaps.length;
   const step = stepOf(gaps);
@@ -204,6 +204,21 @@ function slope(xs, ys) {
   const y = mean(ys);
   const products = xs.map((each, i) => (each - x) * (ys[i] - y));
   return mean(products) / mean(xs.map((each) => (each - x) ** 2));
+}
+
+/**
+ * Return the slope of the line through the points on the grid, if most are: the first frames after an idle
+ * period come off it, and would bias the interval by what is a third of a refresh after three seconds.
+ * @param {number[]} places
+ * @param {number[]} times
+ */
+function slopeOfMost(places, times) {
+  const rough_ms = slope(places, times);
+  const distances = distancesFrom(places, times, rough_ms);
+  const near = places.map((_, i) => i).filter((i) => distances[i] <= OFF_GRID * rough_ms);
+  if (2 * near.length <= places.length) return rough_ms;
+  const kept = (/** @type {number[]} */ values) => near.map((i) => values[i]);
+  return slope(kept(places), kept(times));
 }
 
 /**

@@ -137,6 +137,13 @@ test("refreshes that a busy page misses do not make the display look slower", ()
   assert.equal(refresh.dropped_frames, Math.round(times.at(-1) / HZ_60) - (times.length - 1));
 });
 
+test("first frames that come late after an idle period do not make the display look faster", () => {
+  const delays_ms = [8, 6, 3];
+  const times = regular(61).map((at, i) => at + (delays_ms[i] ?? 0));
+
+  assert.ok(Math.abs(refreshOf(times).frame_ms / (1000 / 60) - 1) < 1e-5);
+});
+
 test("a display without a grid of refreshes is told from a busy page", () => {
   for (const stretch of [0.3, 0.5, 0.8]) {
     const random = randomFrom(7);
