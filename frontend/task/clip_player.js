@@ -181,8 +181,8 @@ export async function playClips(scene, stimuli) {
     );
     screen.main.classList.remove("playing");
     document.removeEventListener("visibilitychange", onHidden);
+    const isEnded = !signal.aborted && !wasHidden; // before the wait, in which it may be answered
     const { timing, isContradicted } = await settled;
-    const isEnded = !signal.aborted && !wasHidden;
     const isWhole = isEnded && isSeenToItsEnd(timing);
     const isUnseen = !isEnded && !wasDrawn.some(Boolean); // stopped before its first frame
     if (!isUnseen || wasHidden)

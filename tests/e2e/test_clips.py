@@ -34,6 +34,11 @@ STOP_AT_ONCE = """new MutationObserver((_, watch) => {
   button.click();
 }).observe(document, { subtree: true, attributes: true, attributeFilter: ["class"] })"""
 """Press the button as soon as the first clip is to play, before a frame of it is drawn."""
+TELLS_NO_TIMES = """window.PerformanceObserver = class extends PerformanceObserver {
+  constructor() { super(() => {}); }
+  takeRecords() { return []; }
+}"""
+"""The page waits half a second for presentation times which do not come."""
 NO_DECODER = "delete globalThis.VideoDecoder"
 CLOSINGS = """(() => {
   window.freed = 0;
@@ -155,6 +160,17 @@ def test_a_clip_that_was_stopped_before_its_first_frame_can_still_be_played(play
     watch(player)
     page.wait_for_selector(f"{BUTTON}:disabled")
     answer(player, "f")
+    assert facts(site)[0]["clip_plays"] == 1
+
+
+def test_a_clip_that_is_answered_before_the_browser_tells_its_times_was_seen_to_its_end(player, site, made):
+    made(images=2, clip_play="once", clip_replays=0)
+    player.page.add_init_script(TELLS_NO_TIMES)
+    player.begin("faces")
+    watch(player)
+    answer(player, "f")
+    player.wait("question")
+
     assert facts(site)[0]["clip_plays"] == 1
 
 
