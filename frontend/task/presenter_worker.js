@@ -32,26 +32,34 @@ scope.onmessage = async (/** @type {MessageEvent} */ { data }) => {
     return;
   }
   isStopped = false;
-  const { serial, phases, anchor, frame_ms, isPlay } = data;
-  const durations = phases.map((/** @type {{ms: number}} */ phase) => phase.ms);
+  const { serial, phases, anchor, frame_ms, lead_ms, isPlay } = data;
+  const lead = lead_ms.length;
+  const durations = [...lead_ms, ...phases.map((/** @type {{ms: number}} */ phase) => phase.ms)];
   const {
     edges,
     drawn,
     frame_ms: measured,
   } = await runSequence(
     durations,
-    anchor,
+    lead + anchor,
     frame_ms,
     everyFrame,
-    (i, at) => {
+    (step, at) => {
+      const i = step - lead;
+      const at_ms = performance.timeOrigin + at; // the page has another time origin
+      if (i < 0) {
+        scope.postMessage({ at_ms });
+        return;
+      }
       drawPhase(pen, phaseFrom(phases, i, isPlay));
       const { startTime } = performance.mark(`openhype:${serial}:${i}`);
-      scope.postMessage({ phase: i, at_ms: performance.timeOrigin + at }); // the page has another time origin
+      scope.postMessage({ phase: i, at_ms });
       return startTime;
     },
     () => isStopped,
   );
   for (const { pictures = [] } of phases) for (const picture of pictures) picture.close();
   performance.clearMarks();
-  scope.postMessage({ timing: timingOfCallbacks(edges, drawn, frame_ms, "worker"), frame_ms: measured });
+  const timing = timingOfCallbacks(edges.slice(lead), drawn.slice(lead), frame_ms, "worker");
+  scope.postMessage({ timing, frame_ms: measured });
 };

@@ -33,6 +33,7 @@ export async function makeWitness(makeProbes, durations_ms, anchor, frame_ms) {
   const wasRevealed = edges.map(() => false);
   /** @type {Promise<void> | null} */
   let watched = null;
+  let isOver = false;
   return {
     /**
      * Called when the worker has drawn: from its first phase on, the page follows the sequence.
@@ -52,15 +53,19 @@ export async function makeWitness(makeProbes, durations_ms, anchor, frame_ms) {
           wasRevealed[i] = true;
         }
         count += 1;
-        return refresh >= edges[edges.length - 1] || count > FRAMES_AT_MOST * edges[edges.length - 1];
+        return (
+          isOver || refresh >= edges[edges.length - 1] || count > FRAMES_AT_MOST * edges[edges.length - 1]
+        );
       });
       watched.catch(() => {}); // `presentations` says so
     },
     /**
      * Return when each phase and the end were presented (ms), null if the page did not see it.
+     * @param {boolean} [isStopped] whether the sequence ended before its last phase
      * @returns {Promise<(number | null)[]>}
      */
-    async presentations() {
+    async presentations(isStopped = false) {
+      isOver = isStopped;
       await watched;
       return (await probes.presentations(wasRevealed)) ?? edges.map(() => null);
     },

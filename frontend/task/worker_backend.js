@@ -14,6 +14,8 @@ import { afterSeen, within } from "../shared/patience.js";
 import { makeWitness } from "./second_witness.js";
 
 const STARTED_MS = 10000; // it may come over a slow network
+/** Before a sequence whose first phase is to be seen by the witness, which follows a refresh or two later. */
+const LEAD_MS = 100;
 
 /**
  * @typedef {import("./backend.js").Backend} Backend
@@ -91,15 +93,18 @@ export async function startWorker(stage, size, label) {
   async function show(serial, phases, frame_ms, onPhase, stopped) {
     const anchor = anchorOf(phases);
     const durations_ms = phases.map((phase) => phase.ms);
-    const witness = witnesses && (await makeWitness(witnesses.makeProbes, durations_ms, anchor, frame_ms));
+    const lead_ms = witnesses && phases[0].name === "stimulus" ? [LEAD_MS] : [];
+    const lead = lead_ms.length;
+    const all_ms = [...lead_ms, ...durations_ms];
+    const witness = witnesses && (await makeWitness(witnesses.makeProbes, all_ms, lead + anchor, frame_ms));
     const reached = phases.map(() => false);
     /** @type {{timing: Timing, frame_ms: number} | null} null from a worker that does not answer */
     const known = await new Promise((resolve) => {
       const patience = afterSeen(longestOf(phases), () => resolve(null));
       worker.onmessage = ({ data }) => {
+        if ("at_ms" in data) witness?.follow(data.at_ms - performance.timeOrigin);
         if ("phase" in data) {
           reached[data.phase] = true;
-          witness?.follow(data.at_ms - performance.timeOrigin);
           onPhase(phases[data.phase] ?? null);
         }
         if (!("timing" in data)) return;
@@ -107,7 +112,7 @@ export async function startWorker(stage, size, label) {
         resolve(data);
       };
       worker.onerror = () => resolve(null);
-      worker.postMessage({ serial, phases, anchor, frame_ms, isPlay: Boolean(stopped) });
+      worker.postMessage({ serial, phases, anchor, frame_ms, lead_ms, isPlay: Boolean(stopped) });
       stopped?.addEventListener("abort", () => worker.postMessage({ stop: true }), { once: true });
     });
     if (!known) {
@@ -121,14 +126,14 @@ export async function startWorker(stage, size, label) {
     const wasDrawn = known.timing.achieved_frames.map((frames) => frames > 0);
     const planned = planPhases(durations_ms, frame_ms, anchor);
     const edges = stopped?.aborted ? planned.slice(0, wasDrawn.lastIndexOf(true) + 2) : planned;
-    const unseen = async () => edges.map(() => null);
     return {
       settled: witnessed(
         known,
         edges,
         frame_ms,
         anchor,
-        witness?.presentations ?? unseen,
+        async () =>
+          witness ? (await witness.presentations(stopped?.aborted)).slice(lead) : edges.map(() => null),
         witnesses?.evidence ?? "worker",
       ),
       wasDrawn,

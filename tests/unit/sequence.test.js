@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { refreshOf } from "../../frontend/task/frames.js";
+import { makeWitness } from "../../frontend/task/second_witness.js";
 import {
   isAsPlanned,
   testimony,
@@ -194,4 +195,17 @@ test("a sequence ends also where the clock stands still or the refresh is unknow
     const { drawn } = await shown([100, 100], frame, display(still));
     assert.equal(drawn.at(-1), 2);
   }
+});
+
+test("a witness of a clip that was stopped does not wait for the clip's end", async (t) => {
+  let frames = 0;
+  t.after(() => delete globalThis.requestAnimationFrame);
+  globalThis.requestAnimationFrame = (tick) => setImmediate(() => tick((frames += 1) * HZ_60));
+  const probes = { reveal() {}, presentations: async () => null };
+  const witness = await makeWitness(() => probes, [100, 10000], 1, HZ_60);
+
+  witness.follow(0);
+  assert.deepEqual(await witness.presentations(true), [null, null, null]);
+
+  assert.ok(frames < 5, `${frames} frames`);
 });
