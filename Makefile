@@ -29,11 +29,11 @@ test: $(STAMPS)/node $(STAMPS)/browser
 	@$(PART) e2e
 
 test-all: $(STAMPS)/node $(STAMPS)/browser
-	@echo "1 of 3: lint, types and tests of the page's modules; about 57 minutes left in all, on two cores"
+	@echo "1 of 3: lint, types and tests of the page's modules; about 75 minutes left in all, on two cores"
 	@$(PART) lint types node
-	@echo "2 of 3: all unit tests; about 56 minutes left in all"
+	@echo "2 of 3: all unit tests; about 74 minutes left in all"
 	@$(PART) unit ALL=1
-	@echo "3 of 3: all browser tests; about 34 minutes left in all"
+	@echo "3 of 3: all browser tests; about 48 minutes left in all"
 	@$(PART) e2e ALL=1
 
 # For the tests of LPIPS, which are skipped without: large, and therefore only what CI and who asks for it installs.
