@@ -19,7 +19,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 raise pytest.UsageError(
                     f'{item.nodeid}: a slow marker needs a reason: slow("builds packages")'
                 )
-    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    items.sort(key=lambda item: not any(item.iter_markers("slow")))
 
 
 def _is_explained(mark: pytest.Mark) -> bool:

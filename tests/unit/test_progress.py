@@ -45,7 +45,9 @@ def test_a_slow_marker_without_a_reason_is_refused(marker):
     with pytest.raises(pytest.UsageError, match=r"test_it\.py::test_it: a slow marker needs a reason"):
         pytest_collection_modifyitems([Item(marker)])
 
-    pytest_collection_modifyitems([Item(pytest.mark.slow("it sleeps"))])
+    items = [Item(pytest.mark.alone), Item(pytest.mark.slow("it sleeps"))]
+    pytest_collection_modifyitems(items)
+    assert [item.marker.name for item in items] == ["slow", "alone"]
 
 
 @pytest.mark.slow("runs pytest in a process of its own; a test of the hook is above")
