@@ -3,6 +3,7 @@
 import sys
 import threading
 import webbrowser
+from contextlib import closing, suppress
 
 import click
 
@@ -23,8 +24,11 @@ def preview(setup: Setup, name: str, host: str, port: int, no_browser: bool) -> 
 
     study, previews = setup.study(name), Previews(evaluators_app, utc_now)
     path = previews.open(name, lambda preview: preview.add(setup.store, setup.data, study), lasts=None)
-    with listen(host, port) as listening:
-        server = make_server(previews.alone, listening)
+    with (
+        listen(host, port) as listening,
+        closing(make_server(previews.alone, listening)) as server,
+        suppress(KeyboardInterrupt),  # Ctrl-C stops it before it serves, too
+    ):
         url = f"{local_url(listening)}{path}"
         click.echo(f"preview of {name}: {url}")
         click.echo("nothing is recorded; stop with Ctrl-C, which ends the preview")

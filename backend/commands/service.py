@@ -5,7 +5,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -199,7 +199,8 @@ def _serve(
         **options,
     )
     server = make_server(app, listening, behind_proxy=behind_proxy)
-    with ExitStack() as stack:
+    with ExitStack() as stack, suppress(KeyboardInterrupt):  # Ctrl-C stops it before it serves, too
+        stack.callback(server.close)
         stack.enter_context(served(setup.data, setup.url, addresses.shown, reached_at(listening)))
         link = _sign_in_link(addresses.shown, options.get("sign_in_links"))
         _print_addresses(setup, listening, addresses, link, is_demo=start_page is not None)

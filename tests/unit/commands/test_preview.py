@@ -42,6 +42,20 @@ def test_a_study_is_shown_until_a_ctrl_c_and_nothing_is_left(tmp_path):
     assert {*(tmp_path / "data").iterdir()} == before
 
 
+def test_ctrl_c_stops_a_preview_that_has_just_said_so(tmp_path, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    store = open_store("sqlite:///openhype.db", tmp_path)
+    store.add_study(faces := studies.study(images=8), studies.pool(faces))
+    store.close()
+    monkeypatch.setattr("backend.web.server.serve", interrupted)
+
+    ended = CliRunner().invoke(main, ["preview", "faces", "--no-browser", "--data", f"{tmp_path}"])
+
+    assert ended.exit_code == 0, ended.output
+
+
 @pytest.mark.parametrize("name", ["none", ""])
 def test_a_preview_of_no_study_says_so(tmp_path, name):
     shown = CliRunner().invoke(main, ["preview", name, "--data", f"{tmp_path}"], prog_name="openhype")

@@ -144,6 +144,18 @@ def test_serve_says_that_its_links_reach_this_computer_only_and_what_to_do(folde
     assert re.search(r"\n  http://127\.0\.0\.1:\d+/console#sign-in=once_\S{43}\n", printed)
 
 
+def test_ctrl_c_stops_a_server_that_has_just_said_so(folder, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("backend.commands.service.worker_beside", interrupted)
+
+    ended = CliRunner().invoke(main, ["serve", "--port", "0", "--no-browser"])
+
+    assert ended.exit_code == 0, ended.output
+    assert ended.stdout.splitlines()[-1].endswith("stop with Ctrl-C")
+
+
 def test_serve_prints_the_public_address_with_its_path_and_no_sign_in_where_others_read(folder):
     printed = served("--url", PUBLIC, "--no-sign-in-link")
 
