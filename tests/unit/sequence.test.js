@@ -200,7 +200,10 @@ test("a sequence ends also where the clock stands still or the refresh is unknow
 test("a witness of a clip that was stopped does not wait for the clip's end", async (t) => {
   let frames = 0;
   t.after(() => delete globalThis.requestAnimationFrame);
-  globalThis.requestAnimationFrame = (tick) => setImmediate(() => tick((frames += 1) * HZ_60));
+  globalThis.requestAnimationFrame = (tick) => {
+    frames += 1;
+    setImmediate(tick, frames * HZ_60);
+  };
   const probes = { reveal() {}, presentations: async () => null };
   const witness = await makeWitness(() => probes, [100, 10000], 1, HZ_60);
 
