@@ -107,7 +107,9 @@ def _run(cell: Cell, share: float, seed: int, own: float, rng: np.random.Generat
     over_people, alone = (
         as_of_share(each, values.value, wrong.size).times(100) for each in (values.people, independent)
     )
-    return RunScore(Estimate(100 * values.value, over_people), alone, sides, [names, names], 100.0)
+    return RunScore(
+        Estimate(100 * values.value, over_people), alone, sides, [names, names], 100.0, values.value
+    )
 
 
 def _count(counts: dict[str, int], found: Any, true: float, margin: float = MARGIN) -> None:

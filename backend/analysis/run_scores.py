@@ -37,7 +37,7 @@ def _of_share(answers: Answers, code: int, values: Values, level: float) -> RunS
     )
     sides = () if share.pictures is None else sides_of(answers, code)
     names = _names(answers) if sides else ()
-    return RunScore(Estimate(100 * share.value, people), alone, sides, names, 100.0)
+    return RunScore(Estimate(100 * share.value, people), alone, sides, names, 100.0, share.value)
 
 
 def _of_exposures(answers: Answers, code: int, values: Values, level: float) -> RunScore:

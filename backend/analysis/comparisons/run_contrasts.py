@@ -10,6 +10,9 @@ where V_r is that of the run's evaluators. The second term is summed over produc
 evaluators on one stimulus, of one run or of two, centred as in `inference.py`. What a stimulus does alike in
 both runs cancels in a difference, so that its interaction with the run remains; the effect of a stimulus that
 only one run showed remains whole. Evaluators of two runs are different people.
+
+Stimuli make a share skewed as evaluators do (`with_stimuli`); what they add to a weighted sum of shares is
+that of its runs, in proportion to what they add to the variance of each.
 """
 
 import math
@@ -26,6 +29,7 @@ from backend.analysis.distributions.inference import (
     df_of_parts,
     parts_between,
     parts_of_images,
+    with_stimuli,
 )
 
 
@@ -43,6 +47,8 @@ class RunScore:
     """For each side, the names of the stimuli by their codes in `sides`."""
     scale: float = 1.0
     """By how much a residual of 1 of all answers moves the score."""
+    share: float | None = None
+    """A score that is a share of answers, over `scale`; None for others."""
 
     @property
     def shown(self) -> set[tuple[int, str]]:
@@ -74,13 +80,35 @@ def _sum(components: Sequence[Component], weights: Sequence[float]) -> Component
 def _pictures(runs: Sequence[RunScore], weights: Sequence[float]) -> Component:
     """Return the component of stimuli: of what they do not do alike in all runs."""
     moved = [c * run.scale for run, c in zip(runs, weights, strict=True)]
-    parts = np.concatenate(
-        [
-            _parts([run.sides[side] for run in runs], [run.names[side] for run in runs], moved)
-            for side in (0, 1)
-        ]
-    )
-    return Component(max(0.0, float(parts.sum())), df_of_parts(parts))
+    sides = [([run.sides[side] for run in runs], [run.names[side] for run in runs]) for side in (0, 1)]
+    parts = np.concatenate([_parts(*side, moved) for side in sides])
+    variance = max(0.0, float(parts.sum()))
+    return Component(variance, df_of_parts(parts), _third(runs, moved, variance))
+
+
+def _third(runs: Sequence[RunScore], weights: Sequence[float], variance: float) -> float:
+    """Return the third cumulant that stimuli of a given variance add to a weighted sum of shares.
+
+    Args:
+        weights: times `scale`.
+    """
+    own = [
+        max(0.0, sum(float(_own_parts(seen, c).sum()) for seen in run.sides))
+        for run, c in zip(runs, weights, strict=True)
+    ]
+    third = 0.0
+    for run, c, part in zip(runs, weights, own, strict=True):
+        if part and run.share is not None:
+            stimuli = Component(variance * part / sum(own) / c**2, math.inf)
+            people, answers = (each.times(1 / run.scale) for each in (run.estimate.people, run.of_answers))
+            third += with_stimuli(run.share, people, answers.variance, stimuli).times(c).third
+    return third
+
+
+def _own_parts(seen: Seen, weight: float) -> np.ndarray:
+    """Return the part of each stimulus of one run in the variance of a weighted sum."""
+    parts: np.ndarray = weight**2 * parts_of_images(seen) / (seen.people * (seen.people - 1))
+    return parts
 
 
 def _parts(sides: Sequence[Seen], names: Sequence[Sequence[str]], weights: Sequence[float]) -> np.ndarray:
@@ -90,7 +118,7 @@ def _parts(sides: Sequence[Seen], names: Sequence[Sequence[str]], weights: Seque
     parts = np.zeros(len(every))
     for seen, code, c in zip(sides, codes, weights, strict=True):
         shown = np.unique(seen.image[seen.image >= 0])
-        parts[code[shown]] += c**2 * parts_of_images(seen) / (seen.people * (seen.people - 1))
+        parts[code[shown]] += _own_parts(seen, c)
     for r, s in combinations(range(len(sides)), 2):
         covariance = parts_between((sides[r], codes[r]), (sides[s], codes[s]), len(every))
         parts += 2 * weights[r] * weights[s] * covariance / (sides[r].people * sides[s].people)

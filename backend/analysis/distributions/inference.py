@@ -386,11 +386,15 @@ def third_of_share(share: Any, variance: Any, third: Any, answers: Any) -> Any:
         third: as evaluators show it.
         answers: their number, or the effective one.
     """
-    whole = np.asarray(share * (1 - share), float)
-    between = np.maximum(variance - whole / answers, 0.0)
-    tail = np.divide(1 - 2 * share, whole, out=np.zeros_like(whole * variance), where=whole > 0)
-    expected = 3 * variance * between * tail
+    between = np.maximum(variance - share * (1 - share) / answers, 0.0)
+    expected = 3 * variance * between * tail_of(share)
     return _plain(np.where(np.abs(third) > np.abs(expected), third, expected))
+
+
+def tail_of(share: Any) -> Any:
+    """Return (1 - 2 p) / (p (1 - p)) of a share p, by which its variance makes it skewed; 0 at 0 and 1."""
+    whole = np.asarray(share * (1 - share), float)
+    return _plain(np.divide(1 - 2 * share, whole, out=np.zeros_like(whole), where=whole > 0))
 
 
 def as_of_share(component: Component, share: float, answers: float) -> Component:
@@ -402,8 +406,22 @@ def as_of_share(component: Component, share: float, answers: float) -> Component
     if not 0 < share < 1:
         return component
     own = third_of_share(share, component.variance, component.third, answers)
-    of_wilson = component.variance**2 * (1 - 2 * share) / (share * (1 - share))
-    return replace(component, third=own + of_wilson)
+    return replace(component, third=own + component.variance**2 * tail_of(share))
+
+
+def with_stimuli(share: float, people: Component, answers: float, stimuli: Component) -> Component:
+    """Return the component of stimuli with the third cumulant that they add to that of a share.
+
+    Few stimuli make most of rare errors, as few evaluators do. A share p of which evaluators have the
+    variance v, b of it beyond that of independent answers, and stimuli have s, is taken to have the cumulant
+    of `as_of_share` with stimuli in each variance, ((v + s)^2 + 3 (v + s) (b + s)) (1 - 2 p) / (p (1 - p)).
+
+    Args:
+        people: that of evaluators.
+        answers: the variance of the share if all answers were independent.
+    """
+    between, s = max(0.0, people.variance - answers), stimuli.variance
+    return replace(stimuli, third=tail_of(share) * s * (5 * people.variance + 3 * between + 4 * s))
 
 
 def wilson(share: Any, variance: Any, quantile: Any, responses: float) -> tuple[Any, Any]:

@@ -25,6 +25,7 @@ from backend.analysis.distributions.inference import (
     t_quantile,
     third_of_share,
     wilson,
+    with_stimuli,
 )
 from validate import coverage
 from validate.studies import InfinityPopulation
@@ -176,6 +177,30 @@ def test_the_skewness_that_is_taken_yields_to_a_greater_one_and_has_none_at_half
     assert third_of_share(0.5, 0.01, 1e-6, 100) == 1e-6
     assert third_of_share(0.0, 0.0, 0.0, 100) == 0
     assert third_of_share(np.array([0.1, 0.9]), 0.01, 0.0, 100) == pytest.approx([least, -least])
+
+
+def test_stimuli_make_shares_of_rare_errors_skewed_too():
+    """20 people see the same 30 stimuli of 20,000 studies; stimuli differ more than people do."""
+    rng, (people, stimuli) = np.random.default_rng(7), (20, 30)
+    chances = [
+        1 / (1 + np.exp(2.5 - rng.normal(0, 0.5, (2000, people, 1)) - rng.normal(0, 1, (2000, 1, stimuli))))
+        for _ in range(10)
+    ]
+    found = np.concatenate([(rng.random(chance.shape) < chance).mean((1, 2)) for chance in chances])
+    p = found.mean()
+    shared = Component(np.mean([chance.mean(1).var(1) for chance in chances]) / stimuli, stimuli - 1)
+    own = Component(found.var() - shared.variance, people - 1)
+
+    taken = with_stimuli(p, own, p * (1 - p) / (people * stimuli), shared)
+
+    third, of_people = ((found - p) ** 3).mean(), as_of_share(own, p, people * stimuli).third
+    assert of_people < third / 3
+    assert 1.3 < (of_people + taken.third) / third < 2.2
+    assert (taken.variance, taken.df) == (shared.variance, shared.df)
+    assert with_stimuli(1 - p, own, 0.0, shared).third == pytest.approx(
+        -with_stimuli(p, own, 0.0, shared).third
+    )
+    assert with_stimuli(0.5, own, 0.0, shared).third == with_stimuli(0.0, own, 0.0, shared).third == 0
 
 
 def test_components_add_with_satterthwaites_degrees_of_freedom_in_any_order():
