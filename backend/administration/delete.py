@@ -102,6 +102,7 @@ def delete(
         Conflict: as for `check`.
     """
     with data.locked("publish"):  # else a study of that name being created would lose its images
+        is_here = _has_pictures_here(store, data, study)  # asked first: who deletes it too removes the names
         study = mark(store, study, now)
         if not lifecycle.is_decided(store, study):
             _forget_who_saw_nothing(store, study.name)
@@ -112,7 +113,9 @@ def delete(
         ]
         for session in progress(sessions, len(sessions), "sessions") if progress else sessions:
             store.erase_session(session)
-        _remove_pictures(store, data, study)
+        if is_here:
+            _remove_pictures(store, data, study)
+        data.clear_making()
         data.joining(study.name).unlink(missing_ok=True)
         study_metrics.remove(data, study.name)
         data.remove_downloads(study.name)
@@ -121,16 +124,19 @@ def delete(
         _remove_record(store, study)
 
 
+def _has_pictures_here(store: Store, data: DataDir, study: Study) -> bool:
+    """Return whether the folder of a study's name is its own, not that of such a study in another store."""
+    names = (name for stimulus in store.stimuli(study.name) for name in pictures_of(stimulus.name))
+    return any((data.images(study.name) / name).exists() for name in (*study.masks, *names))
+
+
 def _remove_pictures(store: Store, data: DataDir, study: Study) -> None:
-    """Remove a study's folder, unless it is that of a study in another store: of the same name, or a copy."""
+    """Remove a study's folder, unless a copy of the study in another store has it, too."""
     if others := {*data.sharers(study.name)} - {store.url}:
         data.note_sharers(study.name, others)
         return
-    names = (name for stimulus in store.stimuli(study.name) for name in pictures_of(stimulus.name))
-    if any((data.images(study.name) / name).exists() for name in (*study.masks, *names)):
-        data.unpublished(study.name).unlink(missing_ok=True)  # left by a creation that was killed at its end
-        data.put_away(study.name)
-    data.clear_making()
+    data.unpublished(study.name).unlink(missing_ok=True)  # left by a creation that was killed at its end
+    data.put_away(study.name)
 
 
 def mark(store: Store, study: Study, now: datetime) -> Study:
