@@ -100,7 +100,7 @@ class Making:
         except subprocess.TimeoutExpired:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
-        if self._listener is not None:
+        if self._listener is not None and self._listener.is_alive():
             self._listener.join()
 
     def _listen(self, process: subprocess.Popen[str]) -> None:

@@ -52,7 +52,8 @@ class WorkerProcess:
         """End the worker, and wait until it has ended."""
         self._is_ending.set()
         self._end(self._process)
-        self._thread.join(_ENDING_S)
+        if self._thread.is_alive():  # not if Ctrl-C came before it was started
+            self._thread.join(_ENDING_S)
 
     def _started(self) -> subprocess.Popen:
         return subprocess.Popen(

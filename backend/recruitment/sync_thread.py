@@ -65,7 +65,8 @@ class Watch:
 
     def stop(self) -> None:
         self._jobs.put(None)
-        self._thread.join()
+        if self._thread.is_alive():  # not if Ctrl-C came before it was started
+            self._thread.join()
 
     def closed(self, study: Study, session: Session) -> None:
         """Note that a session was closed here; the panel is notified soon."""

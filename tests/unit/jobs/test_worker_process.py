@@ -9,6 +9,7 @@ import pytest
 
 from backend.jobs import worker_process
 from backend.jobs.worker_process import WorkerProcess, wait_before_next
+from backend.recruitment.sync_thread import Watch
 
 
 def test_a_worker_that_ends_again_and_again_is_started_less_and_less_often():
@@ -50,6 +51,14 @@ def test_a_worker_that_cannot_be_started_is_tried_again(monkeypatch: pytest.Monk
     assert process.third.wait(20)
     process.stop()
     assert {*process.are_closed} == {True}  # the pipes to workers that ended
+
+
+@pytest.mark.parametrize(
+    "beside", [lambda: WorkerProcess([]), lambda: Watch(None, None)], ids=["worker", "panel"]
+)
+def test_what_runs_beside_a_server_can_be_stopped_before_it_was_started(beside):
+    """As by a Ctrl-C that comes while the server starts."""
+    beside().stop()
 
 
 def test_a_worker_whose_server_has_ended_already_ends_without_a_word(tmp_path):
