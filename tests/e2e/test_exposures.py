@@ -17,7 +17,7 @@ from .trace import frames_drawn, frames_shown, traced
 
 pytestmark = pytest.mark.alone
 
-TRIALS = 14
+TRIALS = 10
 COUNTDOWN_MS = 60
 MASK_MS = 30
 PICTURE = 3
