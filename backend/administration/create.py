@@ -74,6 +74,7 @@ STEPS: Sequence[Callable[[Draft, Making], Draft]] = (
     publication.check_place,
     draft.check_masks,
     _take_in,
+    draft.match_sources,
     draft.set_aside,
     draft.fit_to_pool,
     draft.add_masks,

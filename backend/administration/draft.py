@@ -4,7 +4,8 @@
 the same value.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
@@ -18,6 +19,7 @@ from backend.experiment.judgment import Judgment, pictures_of
 from backend.experiment.judgments import METHODS, judgment_of
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import CLIPS, Stimulus, Study
+from backend.foundation.counted_nouns import counted, some_of
 from backend.foundation.errors import InvalidInput, together
 from backend.stimuli.media import MEDIA
 from backend.stimuli.medium import Intake
@@ -110,6 +112,14 @@ class Draft:
         return form | {"real": spec.real, "models": models, "preprocess": spec.preprocess, "flat": spec.flat}
 
     @property
+    def sides_by_source(self) -> Sequence[str | None]:
+        """The sides, reals under None, that show files of one name together; () if files are not matched."""
+        study = self.study
+        if not study.protocol.stimuli.is_by_source:
+            return ()
+        return (*((None,) if self.judgment.judges_reals(study.protocol) else ()), *study.models)
+
+    @property
     def made_stimuli(self) -> list[Stimulus]:
         """Stimuli in place of the items of known answer that the creation makes."""
         kinds = self.judgment.made_items(self.study.protocol, [*self.spec.aside])
@@ -124,6 +134,12 @@ class Draft:
 
     def lacking(self, stimuli: Sequence[Stimulus], classes: Sequence[str]) -> str:
         """Return what a pool lacks, as a sentence; "" if it is sufficient."""
+        from backend.stimuli import partners
+
+        if sides := self.sides_by_source:
+            if (alone := partners.alone(stimuli, sides)) and not self.spec.skip_bad:
+                return partners.lack(alone, sides, "; or leave these out with --skip-bad")
+            stimuli = [each for each in stimuli if partners.source_of(each) not in alone]
         marked = self.with_roles(stimuli)
         pool = sampling.pool_of(marked)
         complete = self.judgment.with_pool(self.study.protocol, pool, self.spec.settings)
@@ -182,6 +198,38 @@ def take_in(draft: D, making: Making) -> D:
             say=making.say,
         )
     return replace(draft, intake=intake)
+
+
+def match_sources(draft: Draft, making: Making) -> Draft:
+    """Leave out files without partners, and give partners names that begin alike, where they are matched."""
+    from backend.stimuli import partners
+
+    if not (sides := draft.sides_by_source):
+        return draft
+    alone = partners.alone(draft.intake.stimuli, sides)
+    for stimulus in draft.intake.stimuli:
+        if partners.source_of(stimulus) in alone:
+            (making.pictures / stimulus.name).unlink()
+    matched = [each for each in draft.intake.stimuli if partners.source_of(each) not in alone]
+    begins = {source: secrets.token_hex(8) for source in {*map(partners.source_of, matched)}}
+    draft = renamed(replace(draft, intake=replace(draft.intake, stimuli=tuple(matched))), making, begins)
+    notes = [f"{counted(len(begins), 'source')}, matched by name, with one file of every side each"]
+    if alone:
+        notes.append(f"left out, since not every side has one file of it: {some_of([*alone])}")
+    files = partners.by_source(draft.intake.stimuli, sides, [making.pictures] * len(sides))
+    notes += MEDIA[draft.study.medium].notes_on_partners(files)
+    return draft.changed(notes=(*draft.study.notes, *notes))
+
+
+def renamed(draft: D, making: Making, begins: Mapping[str, str]) -> D:
+    """Return the draft with stimuli, and their files, whose names begin as is given for their sources."""
+    from backend.stimuli import partners
+
+    new = {each.name: partners.renamed(each, begins) for each in draft.intake.stimuli}
+    for name, stimulus in new.items():
+        (making.pictures / name).rename(making.pictures / stimulus.name)
+    stimuli = tuple(sorted(new.values(), key=lambda stimulus: stimulus.name))
+    return replace(draft, intake=replace(draft.intake, stimuli=stimuli))
 
 
 def set_aside(draft: Draft, making: Making) -> Draft:

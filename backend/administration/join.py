@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.administration import intake_facts
-from backend.administration.draft import Draft, Making, take_in
+from backend.administration.draft import Draft, Making, renamed, take_in
 from backend.administration.study_spec import StudySpec, check_models
 from backend.experiment.judgments import judgment_of
 from backend.experiment.records import CLIPS, FAKE, PICTURES, Stimulus, Study
@@ -34,7 +34,7 @@ from backend.foundation.printable import printable
 from backend.foundation.syncing import sync, sync_all
 from backend.foundation.timestamps import stamp
 from backend.recruitment import approved_sessions
-from backend.stimuli.media import medium_of_file
+from backend.stimuli.media import MEDIA, medium_of_file
 from backend.stimuli.medium import Intake, Refused
 from backend.stores.datadir import DataDir
 from backend.stores.store import Store
@@ -221,9 +221,14 @@ class _Joining(Draft):
         return super().sides | own | ({"form": self.study.clip} if self.study.clip else {})
 
     def lacking(self, stimuli: Sequence[Stimulus], classes: Sequence[str]) -> str:
+        from backend.stimuli import partners
+
         study, model = self.study, self.model
+        sides, fakes = self.sides_by_source, _of(self.model, stimuli)
+        if alone := sides and partners.alone([*self.pool, *fakes], sides):
+            return partners.lack(alone, sides)
         if tuple(classes) == study.classes:
-            return self.judgment.lack(study, pool_of([*self.pool, *_of(model, stimuli)]))
+            return self.judgment.lack(study, pool_of([*self.pool, *fakes]))
         remedy = "give it the same sub-folders" if study.classes else "put its files into the folder itself"
         return (
             f"model {model} has {_classes(classes)}, and study {study.name} has {_classes(study.classes)}; "
@@ -259,8 +264,21 @@ def _taken_in(study: Study, newcomer: Newcomer, making: Making) -> tuple[_Joinin
     except Refused as refused:
         raise InvalidInput(str(refused).replace("the reals", f"model {model}")) from None
     notes = (*_notes(study, model, draft.intake, known, preprocess),)
-    fakes = replace(draft.intake, stimuli=tuple(_of(model, draft.intake.stimuli)))
-    return replace(draft, intake=fakes), notes
+    draft = replace(draft, intake=replace(draft.intake, stimuli=tuple(_of(model, draft.intake.stimuli))))
+    return _matched(draft, making, notes)
+
+
+def _matched(draft: _Joining, making: Making, notes: Sequence[str]) -> tuple[_Joining, Sequence[str]]:
+    """Return a draft whose stimuli have the names of their partners' beginning, where these are matched."""
+    from backend.stimuli import partners
+
+    if not (sides := draft.sides_by_source):
+        return draft, notes
+    names = {partners.source_of(each): partners.beginning(each.name) for each in draft.pool}
+    draft = renamed(draft, making, names)
+    folders = [making.data.images(draft.study.name), making.pictures]
+    shown = partners.by_source([*draft.pool, *draft.intake.stimuli], [sides[0], draft.model], folders)
+    return draft, (*notes, *MEDIA[draft.study.medium].notes_on_partners(shown))
 
 
 def _notes(

@@ -2,8 +2,8 @@
 
 In a pair, each answer is one to a real and to a fake picture: the parts of both sides are of all answers
 (column `beside`), and an answer to two pictures that two evaluators share counts on both, which errs on the
-side of a larger variance. An answer that does not name its stimulus counts as one to a stimulus that nobody
-else saw.
+side of a larger variance. A pair of one source (`pairing=source`) is one item instead. An answer that does
+not name its stimulus counts as one to a stimulus that nobody else saw.
 """
 
 import math

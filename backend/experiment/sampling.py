@@ -10,6 +10,8 @@ are drawn from the argument `rng`.
 A study may draw a part of each side by need (`sampling`): from the list of those that need evaluators most,
 at random, so that evaluators who come at the same time do not all get the same ones. The rest is drawn first,
 and from the whole pool, so that scores computed from it alone are unbiased.
+
+Where stimuli of one source stand side by side (`pairing`), sources are drawn instead, each once in a session.
 """
 
 from collections import Counter
@@ -56,7 +58,10 @@ class Names(Interface):
 
 @dataclass(frozen=True)
 class Pool:
-    """The stimuli of a study, as file names: reals by class, and fakes by model and class."""
+    """The stimuli of a study, as file names: reals by class, and fakes by model and class.
+
+    With `pairing=source` the i-th names of all sides of a class are of one source.
+    """
 
     reals: Mapping[str, Names]
     fakes: Mapping[str, Mapping[str, Names]]
@@ -516,17 +521,30 @@ class _Selection:
         self, reals: int, fakes: int, class_: str, shares: "_Shares", allow_fewer: bool = False
     ) -> PlannedBlock:
         """Return a block of one class, in random order."""
+        if self.study.protocol.stimuli.is_by_source:
+            return _block_of(self._partners(fakes, class_, shares, allow_fewer), class_)
         trials = self._take(None, class_, reals, allow_fewer)
         for model, share in shares.of(fakes).items():
             trials += self._take(model, class_, share, allow_fewer) if share else []
         self.rng.shuffle(trials)
-        return PlannedBlock(
-            tuple(trial.name for trial in trials),
-            tuple(REAL if trial.model is None else FAKE for trial in trials),
-            tuple(trial.model for trial in trials),
-            class_,
-            tuple(i for i, trial in enumerate(trials) if trial.is_by_need),
-        )
+        return _block_of(trials, class_)
+
+    def _partners(self, count: int, class_: str, shares: "_Shares", allow_fewer: bool) -> "list[_Drawn]":
+        """Draw `count` sources not drawn before: of each the real, followed by the fake of one model."""
+        deck = self._deck(None, class_)
+        if deck.left < count and not allow_fewer:
+            raise InvalidInput(f"study {self.study.name} has too few images for one session")
+        pairs: list[tuple[_Drawn, _Drawn]] = []
+        for model, share in shares.of(count).items():
+            places = deck.places(share)
+            fakes = self.pool.fakes[model][class_].several(places) if places else ()
+            reals = deck.names.several(places) if places else ()
+            pairs += [
+                (_Drawn(real, None, False), _Drawn(fake, model, False))
+                for real, fake in zip(reals, fakes, strict=True)
+            ]
+        self.rng.shuffle(pairs)
+        return [drawn for pair in pairs for drawn in pair]
 
     def _take(self, model: str | None, class_: str, count: int, allow_fewer: bool) -> "list[_Drawn]":
         """Draw `count` names not drawn before: of the reals if `model` is None, else of the model's fakes."""
@@ -583,6 +601,16 @@ class _Drawn:
     is_by_need: bool
 
 
+def _block_of(trials: "Sequence[_Drawn]", class_: str) -> PlannedBlock:
+    return PlannedBlock(
+        tuple(trial.name for trial in trials),
+        tuple(REAL if trial.model is None else FAKE for trial in trials),
+        tuple(trial.model for trial in trials),
+        class_,
+        tuple(i for i, trial in enumerate(trials) if trial.is_by_need),
+    )
+
+
 class Deck:
     """Names dealt at random without replacement, in time and memory that do not grow with their number.
 
@@ -604,8 +632,11 @@ class Deck:
 
     def deal(self, count: int) -> list[str]:
         """Return the next `count` names, or all that are left."""
-        count = min(count, self.left)
-        return self.names.several([self._next() for _ in range(count)])
+        return self.names.several(self.places(count))
+
+    def places(self, count: int) -> list[int]:
+        """Deal as `deal`, and return the indices of the names."""
+        return [self._next() for _ in range(min(count, self.left))]
 
     def deal_of(self, places: Sequence[int], count: int) -> list[str]:
         """Return `count` names, drawn from those at some indices; where they do not suffice, from all."""

@@ -1,7 +1,7 @@
 """Media: the interface between a kind of stimulus file and the code that stores, sends and shows it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -73,6 +73,14 @@ class Medium(ABC):
     @abstractmethod
     def stills(self, stimuli: Sequence[Path], out: Path) -> list[Path]:
         """Return a picture of each stimulus, for what is made of pictures; new files are written to `out`."""
+
+    def notes_on_partners(self, sides: Mapping[str, Mapping[str, Path]]) -> Iterator[str]:
+        """Yield what is said of stimuli that stand side by side since they have one source.
+
+        Args:
+            sides: by what each is called, the file of each source; all have the same sources, in one order.
+        """
+        return iter(())
 
     @abstractmethod
     def preview(self, data: bytes) -> bytes:

@@ -168,6 +168,48 @@ def test_pairs_and_tournaments_are_of_clips_too(folder):
     assert [study(name).medium for name in ("pairs", "cup")] == ["clip", "clip"]
 
 
+def test_a_real_clip_stands_beside_the_fake_made_from_its_first_frame(folder):
+    for i in range(6):
+        write_video(folder / "vid" / f"{i}.mp4", [moving(i, 6)[0], *moving(400 + i, 6)[1:]])
+    shutil.copy(folder / "vid" / "2.mp4", folder / "vid" / "9.mp4")
+    shutil.move(folder / "vid" / "4.mp4", folder / "vid" / "44.mp4")
+    line = (
+        f"create near --real real --model vid=vid --method pair {SMALL} --set images=4 --set pairing=source"
+    )
+
+    alone = refused(line)
+    told = run(f"{line} --skip-bad")
+
+    run("simulate near --at-once 1")
+    run("export near --simulated --out out")
+    sources = {one.name: one.source for one in stored().stimuli("near")}
+    rows = (folder / "out" / "data" / "study-near_data.csv").read_text("utf-8").splitlines()
+    shown = [re.findall(r"[0-9a-f]{32}\.clip", row) for row in rows[1:]]
+    assert "4 (no usable file of vid), 44 (no usable file of the reals)" in alone
+    assert "note: 5 sources, matched by name, with one file of every side each" in told
+    assert "note: left out, since not every side has one file of it: 4, 44" in told
+    assert re.search(
+        r"note: first frames of vid and their partners of the reals are 0\.\d+ of 255 levels apart", told
+    )
+    assert "begin more like another" not in told
+    assert len(sources) == len(files(folder, "near")) == 10
+    assert len(shown) == 12
+    assert all(sources[left] == sources[right] for left, right in shown)
+
+
+def test_clips_that_do_not_begin_like_their_partner_are_named(folder):
+    for i in range(6):
+        write_video(folder / "vid" / f"{i}.mp4", [moving(i ^ (i < 2), 6)[0], *moving(400 + i, 6)[1:]])
+
+    told = run(
+        f"create near --real real --model vid=vid --method pair {SMALL} --set images=4 --set pairing=source"
+    )
+
+    assert (
+        "2 of 6 clips of vid begin more like another clip of the reals than like their partner: 0, 1" in told
+    )
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [

@@ -59,6 +59,38 @@ def rows_of(folder, name):
         return list(csv.DictReader(file))
 
 
+def test_fakes_of_one_source_stand_side_by_side_also_with_a_model_that_joins(folder):
+    """The reals, which take no part, need no partners; sources that a model lacks are named."""
+    (folder / "real" / "7.png").rename(folder / "real" / "x.png")
+    assert create("cup", MODELS[:3], "pairing=source").exit_code == 0
+    (folder / "dan" / "3.png").rename(folder / "dan" / "y.png")
+    refused = run("join", "cup", "--model", "dan=dan").output
+    (folder / "dan" / "y.png").rename(folder / "dan" / "3.png")
+    assert run("join", "cup", "--model", "dan=dan").exit_code == 0
+    assert run("simulate", "cup", "--evaluators", "3").exit_code == 0
+
+    rows = rows_of(folder, "cup")
+
+    sources = {one.name: one.source for one in stored(folder).stimuli("cup")}
+    by_session = {}
+    for row in rows:
+        left, right = (sources[name] for name in row["stimulus"].split(" "))
+        assert left == right
+        by_session.setdefault(row["session"], []).append(left)
+    assert all(len({*own}) == len(own) == 12 for own in by_session.values())
+    assert {row["left"] for row in rows} == {*MODELS}
+    assert (
+        "2 names cannot be used, of which ada, bob, cyd, dan must each have one file: 3 (no usable file of "
+        "dan), y (no usable file of ada); rename, add or remove files" in refused
+    )
+
+
+def test_sources_must_suffice_for_a_session(folder):
+    short = create("cup", MODELS[:3], "pairing=source", "images=17")
+
+    assert "it has 16 of 17 fakes of ada, 16 of 17 fakes of bob, 16 of 17 fakes of cyd" in short.output
+
+
 def test_each_session_shows_all_equally_often_on_even_sides_and_counts_itself(folder):
     assert create("cup", MODELS[:3], "ties=true", "real_contestant=true").exit_code == 0
     assert run("simulate", "cup", "--strength", "ada=2", "--strength", "bob=-2").exit_code == 0

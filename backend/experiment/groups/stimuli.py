@@ -11,6 +11,8 @@ WITHIN, BETWEEN = "within", "between"
 RANDOM_SAMPLING = "random"
 ADAPTIVE_SAMPLING = ("least-seen", "uncertain")
 """Rules by which a part of a session's pictures is drawn."""
+RANDOM_PAIRING, SOURCE_PAIRING = "random", "source"
+"""Which stimuli stand side by side: any, or those of one source (`stimuli/partners.py`)."""
 EXACT_BALANCE, CHANCE_BALANCE = "session", "people"
 """Unit within which half the stimuli are real: each block of a session, or a pair of evaluators."""
 
@@ -142,6 +144,20 @@ class StimulusSettings(Group):
         choice_labels=("automatic", "WebP, lossless", "PNG", "JPEG, quality 95"),
         meaning="Automatic: WebP (lossless) up to 256 px, above that JPEG of quality 95.",
     )
+    pairing: str = setting(
+        RANDOM_PAIRING,
+        "what stands side by side: `random`, or `source`: files of the same name in the folders of all "
+        "sides, such as a real clip and the fakes that were made from its first frame",
+        choices=(RANDOM_PAIRING, SOURCE_PAIRING),
+        by_method=True,
+        label="What stands side by side",
+        choice_labels=("any two, at random", "two of the same source, by their file names"),
+        meaning=(
+            "Any two of one class; or files of the same name in the folders of all sides, such as a real "
+            "clip and the fakes that were made from its first frame."
+        ),
+        fixed="files were matched by their names when the study was made",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -171,6 +187,11 @@ class StimulusSettings(Group):
     def is_adaptive(self) -> bool:
         """Whether a part of each session's pictures is chosen by need."""
         return self.sampling != RANDOM_SAMPLING
+
+    @property
+    def is_by_source(self) -> bool:
+        """Whether stimuli of one source stand side by side."""
+        return self.pairing == SOURCE_PAIRING
 
     @property
     def trials(self) -> int:

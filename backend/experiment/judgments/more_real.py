@@ -1,8 +1,9 @@
 """Which of two pictures looks more real? A tournament of models: fake against fake (Zhou et al. 2019, 6).
 
 The pictures of a trial are of two models (or, if the reals take part, one may be real), and of one class
-where there are classes. No answer is right. Every session shows all models: which pairs, `pair_design`
-decides from the answers so far. The strengths of the models follow from all answers together
+where there are classes; with `pairing=source` also of one source, each of which a session shows once. No
+answer is right. Every session shows all models: which pairs, `pair_design` decides from the answers so far.
+The strengths of the models follow from all answers together
 (`analysis/models/bradley_terry.py`).
 """
 
@@ -93,7 +94,7 @@ class MoreReal(Judgment):
                 "real. Models are ranked by a Bradley-Terry model. It takes two models or more."
             ),
             is_common=True,
-            takes=LOOKS,
+            takes=(*LOOKS, "pairing"),
             planning=Planning(0.5, "simulated", right_usd_cents=0, fewest_models=2),
         )
     }
@@ -161,6 +162,8 @@ class MoreReal(Judgment):
             )
         trials = _trials(study)
         needed = most_of_a_contestant(max(trials), sum(trials), len(contestants))
+        if study.protocol.stimuli.is_by_source:
+            needed = max(trials) if _has_class_blocks(study) else sum(trials)
         short = [
             Problem(
                 f"{there} of {needed} {_what(contestant)}{f' of class {class_}' if class_ else ''}",
@@ -195,14 +198,20 @@ class MoreReal(Judgment):
         order = rng.sample(classes, len(classes))
         decks: dict[tuple[int, str], Deck] = {}
 
-        def picture(contestant: int, class_: str) -> str:
+        def place(contestant: int, class_: str) -> list[int]:
             key = contestant, class_
             if key not in decks:
                 decks[key] = Deck(_names(pool, contestants[contestant], class_), rng)
-            dealt = decks[key].deal(1)
+            dealt = decks[key].places(1)
             if not dealt:
                 raise InvalidInput(f"study {study.name} has too few images for one session")
-            return dealt[0]
+            return dealt
+
+        def pictures(pair: tuple[int, int], class_: str) -> str:
+            is_by_source = study.protocol.stimuli.is_by_source
+            places = [place(0, class_)] * 2 if is_by_source else [place(one, class_) for one in pair]
+            sides = [_names(pool, contestants[one], class_) for one in pair]
+            return " ".join(names.several(own)[0] for names, own in zip(sides, places, strict=True))
 
         blocks = []
         for number, count in enumerate(trials):
@@ -211,7 +220,7 @@ class MoreReal(Judgment):
             class_ = order[number % len(order)]
             blocks.append(
                 PlannedBlock(
-                    tuple(f"{picture(left, class_)} {picture(right, class_)}" for left, right in own),
+                    tuple(pictures(pair, class_) for pair in own),
                     ("",) * count,
                     tuple(_BETWEEN_MODELS.join((contestants[a], contestants[b])) for a, b in own),
                     class_,
@@ -269,11 +278,16 @@ def most_of_a_contestant(trials: int, of_session: int, contestants: int) -> int:
 def _trials(study: Study) -> list[int]:
     """Return the number of pairs in each block of a session."""
     shown = study.protocol.stimuli
-    if study.classes and shown.class_design == WITHIN:
+    if _has_class_blocks(study):
         count = len(study.classes)
         shares = [shown.trials // count + (i < shown.trials % count) for i in range(count)]
         return [share for share in shares if share]
     return [shown.images] * shown.blocks
+
+
+def _has_class_blocks(study: Study) -> bool:
+    """Return whether each block of a session shows a class of its own."""
+    return bool(study.classes) and study.protocol.stimuli.class_design == WITHIN
 
 
 def _appearances(now: Strengths) -> list[float]:

@@ -7,7 +7,7 @@ Phi(d' / sqrt(2)) where one picture is with Phi(d' / 2) (Macmillan and Creelman,
 
 `images`, `spare_images` and the settings of practice and checks count pairs. Pictures are drawn as for
 HYPE-infinity, as many reals as fakes, none repeated in a session; a real and a fake of the same block, and
-so of the same class, make a pair.
+so of the same class, make a pair; with `pairing=source` those of one source.
 
 The real picture is on either side by the toss of a fair coin (`balance=people`, the default): then neither
 earlier answers nor feedback say anything about the next pair, and the sides of two consecutive evaluators
@@ -71,7 +71,7 @@ class WhichIsReal(Judgment):
             "A real picture and a generated one stand side by side, and evaluators choose the real one. The "
             "score is the share of pairs in which they chose the generated one.",
             is_common=True,
-            takes=(*LOOKS, "exposures_ms", "not_sure"),
+            takes=(*LOOKS, "exposures_ms", "not_sure", "pairing"),
             planning=Planning(10),
         )
     }
@@ -254,7 +254,7 @@ def _sides(count: int, is_exact: bool, turn: Turn) -> list[str]:
 
 
 def _paired(block: PlannedBlock, sides: Sequence[str]) -> PlannedBlock:
-    """Return a block of pairs of the reals and the fakes of `block`, each in its random order."""
+    """Return a block of pairs of the reals and the fakes of `block`, each in its order there."""
     shown = [*zip(block.stimuli, block.models, strict=True)]
     reals = [name for name, model in shown if model is None]
     fakes = [(name, model) for name, model in shown if model is not None]

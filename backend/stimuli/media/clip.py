@@ -1,7 +1,7 @@
 """Clips: short videos without sound, in a study all of one size, rate, length in time and length of file."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -29,6 +29,12 @@ class Clip(Medium):
         from backend.stimuli.clips.encoding import write_middle_frames
 
         return write_middle_frames(stimuli, out)
+
+    def notes_on_partners(self, sides: Mapping[str, Mapping[str, Path]]) -> Iterator[str]:
+        """Yield how alike the first frames are."""
+        from backend.stimuli.clips.first_frames import notes
+
+        return notes(sides)
 
     def preview(self, data: bytes) -> bytes:
         """Return a film strip."""

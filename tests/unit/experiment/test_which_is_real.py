@@ -12,11 +12,12 @@ from backend.experiment import sampling
 from backend.experiment.judgment import Turn, pictures_of
 from backend.experiment.judgments import judgment_of
 from backend.experiment.judgments.which_is_real import JUDGMENT, PAIR_QUALIFICATION, passing_by_guessing
-from backend.experiment.records import Condition
+from backend.experiment.records import Condition, Stimulus
 from backend.experiment.session import Cursor, picture_of
 from backend.foundation.errors import InvalidInput
 
 from .. import sample_studies as studies
+from ..stores.dynamodb.test_unscored_codec import stored_pool
 
 
 def study(**settings):
@@ -245,3 +246,56 @@ def test_a_row_tells_what_stood_on_each_side():
             "left": "real" if truth == "left" else "gan",
             "right": "real" if truth == "right" else "gan",
         }
+
+
+def partners(classes=("",), models=("gan", "vae"), each=30):
+    """Return a pool in which partners, of the same number on all sides, have names that begin alike."""
+    rng = Random(5)
+    stimuli = []
+    for class_ in classes:
+        for number in range(each):
+            begins = f"{rng.getrandbits(64):016x}"
+            for model in (None, *models):
+                name = f"{begins}{rng.getrandbits(64):016x}.png"
+                truth = "real" if model is None else "fake"
+                stimuli.append(Stimulus(name, truth, model, class_, f"{number}.png"))
+    return sorted(stimuli, key=lambda stimulus: stimulus.name)
+
+
+@pytest.mark.parametrize("is_stored", [False, True])
+@pytest.mark.parametrize("classes", [(), ("cats", "dogs")])
+def test_partners_stand_side_by_side_each_source_once_in_a_session(classes, is_stored):
+    """A qualification shows fakes of both models, in blocks of a class each; names are in memory or pages."""
+    of = studies.study("test", "pair", "qualification", classes=classes, images=12, blocks=2, spare_images=4)
+    of = dataclasses.replace(of, protocol=of.protocol.changed(pairing="source"))
+    stimuli = partners(classes or ("",))
+    pool = stored_pool(stimuli).pool() if is_stored else sampling.pool_of(stimuli)
+    models, sources = Counter(), []
+
+    blocks, spares = JUDGMENT.draw(of, pool, Turn(None, 0, Random(3), Random(4)))
+
+    for shown, truth, model in trials((*blocks, *spares)):
+        left, right = pictures_of(shown)
+        assert left[:16] == right[:16]
+        by_name = {stimulus.name: stimulus for stimulus in stimuli}
+        assert {by_name[left].model, by_name[right].model} == {None, model}
+        assert JUDGMENT.truth((by_name[left], by_name[right])) == truth
+        models[model] += 1
+        sources.append(left[:16])
+    assert len({*sources}) == len(sources) == (16 if classes else 28)
+    assert models["gan"] == models["vae"]
+
+
+def test_sources_are_drawn_evenly_and_sides_say_nothing():
+    """In 600 sessions of 10 of 30 sources each is shown 200 times (SD 12), and real stands left in half."""
+    of = study(pairing="source", images=10, spare_images=0)
+    pool, shown, lefts = partners(models=("gan",)), Counter(), 0
+
+    for seed in range(600):
+        blocks, _ = drawn(of, pool, seed)
+        for pair, truth, _ in trials(blocks):
+            shown[pair[:16]] += 1
+            lefts += truth == "left"
+
+    assert 200 - 5 * 12 < min(shown.values()) <= max(shown.values()) < 200 + 5 * 12
+    assert abs(lefts - 3000) < 4 * 39
