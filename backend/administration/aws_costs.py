@@ -1,19 +1,26 @@
 """Usage of AWS by a study, computed from its protocol, and its cost at the prices in `prices.toml`.
 
+Files have an assumed length, or, of a stored study, their own.
+
 Write units follow from the table's design (`stores/dynamodb/`); tests compare them with those that
 dynalite measures. Item sizes are those of responses as the page posts them, from a 60 Hz display.
 """
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from functools import partial
 from importlib.resources import files
 from math import ceil
 from typing import Any
 
+from backend.experiment.judgment import pictures_of
+from backend.experiment.judgments import judgment_of, method_named
 from backend.experiment.judgments.real_or_fake import TIME
 from backend.experiment.protocol import Protocol
+from backend.experiment.records import CLIPS, Study
+from backend.experiment.sampling import Pool
+from backend.foundation.errors import NotFound
 from backend.stores.dynamodb.counters import quotas
 from backend.stores.dynamodb.keys import LISTS
 
@@ -81,6 +88,7 @@ def of_session(protocol: Protocol, assumed: Mapping[str, float], evaluators: int
         evaluators: those wanted in all, by default as many a model as the protocol says.
     """
     trials, writes = protocol.stimuli.trials, protocol.stimuli.trials + protocol.stimuli.blocks
+    shown = trials * judgment_of(protocol.method).pictures_a_trial
     planned = trials + protocol.stimuli.spare_images
     masks = _MASKS if protocol.has_flashes and protocol.timing.mask_count else 0
     head = _HEAD_BYTES + _HEAD_BYTES_A_PICTURE * planned
@@ -97,10 +105,11 @@ def of_session(protocol: Protocol, assumed: Mapping[str, float], evaluators: int
         write_units=5 + _units(head, _WRITE_UNIT) + writes + _units(packed, _WRITE_UNIT),
         least_read_units=read_units,
         most_read_units=read_units + writes * (1 + _units(head, _READ_UNIT)),
-        picture_requests=trials + masks,
+        picture_requests=shown + masks,
         page_requests=assumed["page_files"],
         table_bytes=head + answers + packed,
-        sent_bytes=(trials + masks) * assumed["picture_bytes"]
+        sent_bytes=shown * assumed["picture_bytes"]
+        + masks * assumed.get("mask_bytes", assumed["picture_bytes"])
         + assumed["page_bytes"]
         + api_requests * assumed["reply_bytes"],
     )
@@ -116,6 +125,59 @@ def of_study(protocol: Protocol, evaluators: int, pictures: int, assumed: Mappin
     listed = LISTS + scoring
     scored = Usage(0, 10 + evaluators / 50, 0, listed, listed, 0, 0, 0, 0)
     return made + of_session(protocol, assumed, evaluators).times(evaluators) + scored
+
+
+def own_assumptions(
+    study: Study, pool: Pool, picture: Callable[[str, str], bytes | None], assumed: Mapping[str, float]
+) -> tuple[dict[str, float], int]:
+    """Return the assumptions with a stored study's models and lengths of files, and how many files it has.
+
+    Args:
+        picture: returns the content of a file of a study, or None if it is not here.
+
+    Raises:
+        NotFound: the study's pictures are not here.
+    """
+    parts = [
+        *pool.reals.values(),
+        *(names for by_class in pool.fakes.values() for names in by_class.values()),
+    ]
+    parts += [names for role in pool.aside.values() for _, _, names in role]
+    first = pictures_of(next(names.several([0])[0] for names in parts if len(names)))
+    own = {**assumed, "models": float(len(study.models))}
+    for key, name in (("picture_bytes", first[0]), *(("mask_bytes", mask) for mask in study.masks[:1])):
+        if (data := picture(study.name, name)) is None:
+            raise NotFound(
+                f"the pictures of {study.name} are not here; run this with the data directory in which it "
+                "was made"
+            )
+        own[key] = float(len(data))
+    return own, sum(map(len, parts)) * len(first)
+
+
+def of_stored_study(
+    study: Study, pool: Pool, picture: Callable[[str, str], bytes | None], prices: Mapping[str, Any]
+) -> "StoredCosts":
+    """Return the usage and costs of a stored study with its own files; arguments as of `own_assumptions`."""
+    assumed, files = own_assumptions(study, pool, picture, prices["assumed"])
+    own_prices, evaluators = {**prices, "assumed": assumed}, study.most_evaluators
+    used = of_study(study.protocol, evaluators, files, assumed)
+    session = of_session(study.protocol, assumed, evaluators)
+    return StoredCosts(
+        evaluators, files, assumed["picture_bytes"], session, used, cost_usd(used, files, own_prices)
+    )
+
+
+@dataclass(frozen=True)
+class StoredCosts:
+    """What a stored study takes, and costs in US dollars by service."""
+
+    evaluators: int
+    files: int
+    file_bytes: float
+    session: Usage
+    study: Usage
+    bill: Mapping[str, float]
 
 
 def cost_usd(used: Usage, pictures: int, prices: Mapping[str, Any]) -> dict[str, float]:
@@ -189,11 +251,39 @@ def as_tables(
     for label, values in _rows(studies).items():
         lines.append(f"| {label} | " + " | ".join(values) + " |")
     bills = [cost_usd(used, pictures, prices) for used in studies]
+    return "\n".join([*lines, *_bills(bills), "", idle_line(prices), "", _of_prices(prices)])
+
+
+def as_table_of(study: Study, costs: StoredCosts, prices: Mapping[str, Any]) -> str:
+    """Return what a stored study takes as a Markdown table."""
+    noun = "clips" if study.medium == CLIPS else "pictures"
+    lines = [
+        f"{study.name} ({method_named(study.protocol.method).title}) with its own {costs.files:,} {noun} of "
+        f"{_size(costs.file_bytes)} each:",
+        "",
+        f"| | a session | {costs.evaluators:,} evaluators |",
+        "| --- | ---: | ---: |",
+    ]
+    lines += [
+        f"| {label} | {' | '.join(values)} |" for label, values in _rows([costs.session, costs.study]).items()
+    ]
+    lines += [line.replace(" | ", " | | ", 1) for line in _bills([costs.bill])]
+    return "\n".join([*lines, "", _of_prices(prices)])
+
+
+def _bills(bills: Sequence[Mapping[str, float]]) -> Iterator[str]:
+    """Yield lines of a table with what each service costs, and CloudFront's share of all."""
     for service in bills[0]:
-        lines.append(f"| {service} | " + " | ".join(_usd(bill[service]) for bill in bills) + " |")
-    lines.append("| **together** | " + " | ".join(f"**{_usd(sum(bill.values()))}**" for bill in bills) + " |")
+        yield f"| {service} | " + " | ".join(_usd(bill[service]) for bill in bills) + " |"
+    totals = [sum(bill.values()) for bill in bills]
+    yield "| **together** | " + " | ".join(f"**{_usd(total)}**" for total in totals) + " |"
+    shares = [bill["CloudFront"] / total for bill, total in zip(bills, totals, strict=True)]
+    yield "| CloudFront's share | " + " | ".join(f"{100 * share:.0f}%" for share in shares) + " |"
+
+
+def _of_prices(prices: Mapping[str, Any]) -> str:
     where = f"Prices of {prices['region']} as of {prices['as_of']}, on demand, without the free tier"
-    return "\n".join([*lines, "", idle_line(prices), "", f"{where}; they may have changed."])
+    return f"{where}; they may have changed."
 
 
 def _rows(used: Sequence[Usage]) -> dict[str, list[str]]:
@@ -313,5 +403,4 @@ def hostile_table(prices: Mapping[str, Any], bounds: Mapping[str, str], count: i
         without, within = (hostile_usd(request, count, 1, prices, one) for one in ({}, bounds))
         lines.append(f"| {request.kind} | {_usd(without)} | {_usd(within)} |")
     given = ", ".join(f"{name} {value}" for name, value in sorted(bounds.items()))
-    where = f"Prices of {prices['region']} as of {prices['as_of']}, on demand, without the free tier"
-    return "\n".join([*lines, "", f"Bounds: {given}. {where}; they may have changed."])
+    return "\n".join([*lines, "", f"Bounds: {given}. {_of_prices(prices)}"])

@@ -108,7 +108,7 @@ class Draft:
         if self.study.medium == CLIPS:
             clips = self.study.protocol.clips
             form |= {"fps": clips.clip_fps, "seconds": clips.clip_seconds, "skip": clips.clip_skip_seconds}
-            form |= {"at_once": 2 if judgment.trial_shows == "pair" else 1}
+            form |= {"at_once": judgment.pictures_a_trial}
         return form | {"real": spec.real, "models": models, "preprocess": spec.preprocess, "flat": spec.flat}
 
     @property
@@ -255,7 +255,7 @@ def _bytes_notes(draft: Draft, making: Making) -> Iterator[str]:
     """Yield how much a session of clips loads, on which the wait of evaluators and costs depend."""
     if draft.study.medium == CLIPS and draft.intake.stimuli:
         each = (making.pictures / draft.intake.stimuli[0].name).stat().st_size / 1e6
-        count = draft.study.protocol.stimuli.trials * (2 if draft.judgment.trial_shows == "pair" else 1)
+        count = draft.study.protocol.stimuli.trials * draft.judgment.pictures_a_trial
         yield f"a session loads {each * count:.2g} MB: {count} clips of {each:.2g} MB each"
 
 

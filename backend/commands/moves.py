@@ -93,7 +93,8 @@ def _absolute_url(url: str, data: Path) -> str:
     return url if path is None else f"sqlite:///{path.absolute()}"
 
 
-@click.command()
+@command()
+@click.argument("name", required=False)
 @option("--pictures", "A study's pool.", click.IntRange(2, 10_000_000), default=2000)
 @option(
     "--evaluators",
@@ -110,12 +111,22 @@ def _absolute_url(url: str, data: Path) -> str:
     "N",
     default=1000,
 )
-def costs(pictures: int, evaluators: tuple[int, ...], hostile: bool, at_once: int) -> None:
-    """Tell what a study takes of AWS, and what that costs: requests, units, bytes, dollars."""
+def costs(
+    setup: Setup, name: str | None, pictures: int, evaluators: tuple[int, ...], hostile: bool, at_once: int
+) -> None:
+    """Tell what a study takes of AWS, and what that costs: requests, units, bytes, dollars.
+
+    Of the study NAME with the files that it has; else of usual ones.
+    """
     from backend.administration import aws_costs as usage
     from backend.experiment.judgments.real_or_fake import INFINITY, TIME
     from deploy import bounds
 
+    if name is not None:
+        study, prices = setup.store.study(name), usage.prices()
+        stored = usage.of_stored_study(study, setup.store.pool(name), setup.data.picture, prices)
+        click.echo(usage.as_table_of(study, stored, prices))
+        return
     if hostile:
         parameters = bounds.defaults(at_once, account_limit=1_000_000)
         click.echo(usage.hostile_table(usage.prices(), parameters, 10_000_000))

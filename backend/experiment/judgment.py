@@ -162,6 +162,11 @@ class Judgment(ABC):
     """Whether every scored trial has a right answer; else `truth` may be '', and scores count no errors."""
 
     @property
+    def pictures_a_trial(self) -> int:
+        """How many pictures, or clips, a trial shows."""
+        return {"picture": 1, "pair": 2, "triplet": 3}[self.trial_shows]
+
+    @property
     def has_items(self) -> bool:
         """Whether its pool consists of items, each a fixed pair or triplet of pictures."""
         return bool(self.parts)

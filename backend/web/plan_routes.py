@@ -4,6 +4,7 @@ And those that have the server compute what belongs to a study's pictures: metri
 """
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any, cast
 
 import msgspec
@@ -112,32 +113,44 @@ def make_plan(context: Context, wanted: PlanWish) -> PlanMade:
     }
 
 
-@route("POST /api/costs", is_audited=False)
+@route("POST /api/costs", "404", is_audited=False)
 def tell_costs(context: Context, wanted: CostWish) -> Costs:
     """What studies cost on AWS.
 
     Returns:
-        For HYPE-infinity and HYPE-time, each for each number of evaluators.
+        For the stored study alone, or for HYPE-infinity and HYPE-time, each for each number of evaluators.
     """
     from backend.administration import aws_costs as usage
     from backend.experiment.judgments.real_or_fake import INFINITY, TIME
 
     prices = usage.prices()
     costs: list[StudyCosts] = []
+    if wanted.study is not None:
+        study = context.store.study(wanted.study)
+        own = usage.of_stored_study(study, context.store.pool(study.name), context.data.picture, prices)
+        session = own.session.sent_bytes
+        costs = [_costs(study.protocol.method, own.evaluators, own.files, session, own.bill)]
+        return {"studies": costs, "region": prices["region"], "as_of": str(prices["as_of"])}
     for name, protocol in (("infinity", INFINITY), ("time", TIME)):
         for count in wanted.evaluators:
             used = usage.of_study(protocol, count, wanted.pictures, prices["assumed"])
             bill = usage.cost_usd(used, wanted.pictures, prices)
-            costs.append(
-                {
-                    "method": name,
-                    "evaluators": count,
-                    "pictures": wanted.pictures,
-                    "services": dict(bill),
-                    "total_usd": sum(bill.values()),
-                }
-            )
+            session = usage.of_session(protocol, prices["assumed"], count).sent_bytes
+            costs.append(_costs(name, count, wanted.pictures, session, bill))
     return {"studies": costs, "region": prices["region"], "as_of": str(prices["as_of"])}
+
+
+def _costs(
+    method: str, evaluators: int, pictures: int, session_bytes: float, bill: Mapping[str, float]
+) -> StudyCosts:
+    return {
+        "method": method,
+        "evaluators": evaluators,
+        "pictures": pictures,
+        "session_bytes": session_bytes,
+        "services": dict(bill),
+        "total_usd": sum(bill.values()),
+    }
 
 
 @route("POST /api/studies/{study}/metrics", "503", status=202)

@@ -120,6 +120,8 @@ class CostWish(Struct):
     evaluators: Annotated[
         list[Annotated[int, Meta(ge=1, le=10_000_000)]], Meta(min_length=1, max_length=20)
     ] = field(default_factory=lambda: [30, 1000])
+    study: Annotated[str, Meta(max_length=200)] | None = None
+    """One that is stored, with its own files, settings and evaluators; else usual ones."""
 
 
 class MethodChoice(TypedDict):
@@ -167,6 +169,8 @@ class StudyCosts(TypedDict):
     method: str
     evaluators: int
     pictures: int
+    session_bytes: float
+    """Sent in a session: pictures or clips, the page and replies."""
     services: dict[str, float]
     total_usd: float
 

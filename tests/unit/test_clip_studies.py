@@ -210,6 +210,15 @@ def test_clips_that_do_not_begin_like_their_partner_are_named(folder):
     )
 
 
+def test_costs_are_those_of_the_clips_that_a_study_has(folder):
+    told = run("costs faces")
+
+    each = files(folder)[0].stat().st_size
+    assert f"faces (HYPE-infinity) with its own 12 clips of {each / 1e3:.0f} kB each:" in told
+    assert f"| sent | {(8 * each + 130_000 + 12_000) / 1e3:.0f} kB |" in told
+    assert re.search(r"^\| CloudFront's share \| \| \d\d% \|$", told, re.MULTILINE)
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [

@@ -1,5 +1,6 @@
 """What a study is said to take of AWS is what dynalite measures, and what the docs say."""
 
+import dataclasses
 import re
 from math import ceil
 from pathlib import Path
@@ -10,7 +11,9 @@ from click.testing import CliRunner
 from backend.administration import aws_costs as costs
 from backend.cli import main
 from backend.client.file_stream import PART_BYTES
+from backend.experiment import sampling
 from backend.experiment.judgments import real_or_fake
+from backend.foundation.errors import NotFound
 from backend.foundation.timestamps import utc_now
 from backend.jobs import queue
 from backend.jobs.worker import Worker
@@ -21,6 +24,7 @@ from deploy import template
 from deploy.bucket_uploads import BucketUploads
 from deploy.s3_upload import Place
 
+from .. import sample_studies as studies
 from ..stores.dynamodb.test_store import Meter, metered, play
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -75,6 +79,45 @@ def test_write_units_are_priced_by_the_million():
     bill = costs.cost_usd(used, 0, costs.prices())
 
     assert bill == {"DynamoDB": pytest.approx(1.25), "Lambda": 0, "CloudFront": 0, "S3": 0}
+
+
+def stored(medium, method, names, **settings):
+    """Return costs of a study of two models whose files have 750,000 bytes, and its masks 50,000."""
+    of = studies.study(method=method, panel="link", **settings)
+    of = dataclasses.replace(of, medium=medium)
+    pool = sampling.pool_of(studies.pool(of, each=names))
+    return costs.of_stored_study(
+        of, pool, lambda _, name: bytes(50_000 if name in of.masks else 750_000), costs.prices()
+    )
+
+
+def test_a_stored_study_of_clips_costs_what_its_own_files_do():
+    """By hand: 20 clips of 0.75 MB, 37 files of the page in 130 kB, and 24 replies (3 + 20 + 1) of 1 kB."""
+    found = stored("clip", "infinity", 12, images=20, evaluators=15)
+
+    assert (found.files, found.evaluators, found.file_bytes) == (36, 30, 750_000)
+    assert found.session.sent_bytes == 20 * 750_000 + 130_000 + 24_000
+    assert found.session.picture_requests == 20
+    network, sent = costs.prices()["cloudfront"], 30 * 15_154_000 / 1e9
+    requests = 30 * (20 + 37 + 24)
+    assert found.bill["CloudFront"] == pytest.approx(sent * network["sent_gb"] + requests * 1e-6)
+    assert found.bill["S3"] > 36 * 0.75e6 / 1e9 * costs.prices()["s3"]["stored_gb_month"]
+
+
+def test_pairs_send_two_files_a_trial_and_masks_have_a_length_of_their_own():
+    pairs = stored("clip", "pair", 30, images=20)
+    flashes = stored("picture", "time", 300)
+
+    assert pairs.session.picture_requests == 40
+    assert pairs.session.sent_bytes == 40 * 750_000 + 130_000 + 24_000
+    assert flashes.session.sent_bytes == 450 * 750_000 + 64 * 50_000 + 130_000 + 456_000
+
+
+def test_costs_of_a_study_whose_files_are_elsewhere_are_not_guessed():
+    of = studies.study()
+
+    with pytest.raises(NotFound, match="the pictures of faces are not here"):
+        costs.of_stored_study(of, sampling.pool_of(studies.pool(of)), lambda *_: None, costs.prices())
 
 
 def test_the_page_of_costs_is_what_the_command_says():

@@ -178,6 +178,21 @@ def test_replies_to_what_is_posted_are_compressed_too(world, me):
     assert json.loads(gzip.decompress(packed.data)) == plain.json
 
 
+def test_costs_of_a_stored_study_are_those_of_its_files(world, me, study):
+    names = [one.name for one in world.store.stimuli("faces")]
+    world.data.images("faces").mkdir(parents=True)
+    for name in names:
+        (world.data.images("faces") / name).write_bytes(bytes(1_000_000))
+
+    (own,) = me.post("costs", {"study": "faces"})["studies"]
+
+    assert own["pictures"] == len(names)
+    assert own["session_bytes"] == pytest.approx(1e6 * study.protocol.stimuli.trials, rel=0.1)
+    assert own["total_usd"] == pytest.approx(sum(own["services"].values()))
+    refused = world.http.post("/api/costs", json={"study": "none"}, headers=me.headers)
+    assert refused.status_code == 404
+
+
 def test_a_paused_study_admits_nobody_until_it_is_resumed(world, me, study):
     assert me.post("studies/faces/pause") == {"paused": True, "changed": True}
     assert me.post("studies/faces/pause") == {"paused": True, "changed": False}
