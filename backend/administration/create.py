@@ -79,6 +79,7 @@ STEPS: Sequence[Callable[[Draft, Making], Draft]] = (
     draft.fit_to_pool,
     draft.add_masks,
     draft.note_flashes,
+    draft.word_notes,
     publication.publish,
 )
 """How a study is made once its settings are checked."""

@@ -20,7 +20,7 @@ from backend.experiment.judgments import METHODS, judgment_of
 from backend.experiment.protocol import Protocol
 from backend.experiment.records import CLIPS, Stimulus, Study
 from backend.foundation.counted_nouns import counted, some_of
-from backend.foundation.errors import InvalidInput, together
+from backend.foundation.errors import InvalidInput, Problem, together
 from backend.stimuli.media import MEDIA
 from backend.stimuli.medium import Intake
 from backend.stores.datadir import DataDir
@@ -138,7 +138,7 @@ class Draft:
 
         if sides := self.sides_by_source:
             if (alone := partners.alone(stimuli, sides)) and not self.spec.skip_bad:
-                return partners.lack(alone, sides, "; or leave these out with --skip-bad")
+                return self._said(partners.lack(alone, sides, "; or leave these out with --skip-bad"))
             stimuli = [each for each in stimuli if partners.source_of(each) not in alone]
         marked = self.with_roles(stimuli)
         pool = sampling.pool_of(marked)
@@ -150,8 +150,13 @@ class Draft:
                 f"{taken} pictures are set aside for practice and instructions, unless --practice DIR and "
                 "--checks DIR have some"
             )
-            return together([lack, aside])
-        return lack
+            return self._said(together([lack, aside]))
+        return self._said(lack)
+
+    def _said(self, problem: str) -> str:
+        """Return a problem in the words of the medium."""
+        said = MEDIA[self.study.medium].said(problem, self.study.models)
+        return Problem(said, problem.keys, problem.also) if isinstance(problem, Problem) else said
 
 
 def _medium(spec: StudySpec, protocol: Protocol) -> str:
@@ -299,6 +304,12 @@ def _made_masks(draft: Draft, making: Making) -> Sequence[str]:
         progress=making.progress,
         say=making.say,
     )
+
+
+def word_notes(draft: Draft, making: Making) -> Draft:
+    """Word notes for the medium."""
+    study = draft.study
+    return draft.changed(notes=tuple(MEDIA[study.medium].said(note, study.models) for note in study.notes))
 
 
 def note_flashes(draft: Draft, making: Making) -> Draft:

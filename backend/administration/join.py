@@ -401,12 +401,13 @@ def _grown(
         current = store.study(study.name)
         if (current.created_at, current.models) != (study.created_at, study.models):
             raise Conflict(f"study {study.name} was changed meanwhile; nothing was added, try again")
+        models = (*current.models, model)
         after = replace(
             current,
-            models=(*current.models, model),
+            models=models,
             joined=(*current.joined, len(current.models)),
             joined_at=(*current.joined_at, stamp(now)),
-            notes=(*current.notes, *notes),
+            notes=(*current.notes, *(MEDIA[study.medium].said(note, models) for note in notes)),
             version=current.version + 1,
         )
         store.add_stimuli(after, stimuli)

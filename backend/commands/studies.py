@@ -236,6 +236,7 @@ def _picked(options: dict[str, Any]) -> dict[str, Any]:
 def _create(setup: Setup, spec: Any, place: str | None) -> None:
     from backend.administration.create import create
     from backend.foundation.timestamps import utc_now
+    from backend.stimuli.media import MEDIA
     from deploy.s3_upload import publisher
 
     publish = publisher(place, progress_bar)
@@ -250,7 +251,7 @@ def _create(setup: Setup, spec: Any, place: str | None) -> None:
         say=say,
     )
     for line in _summary(study, _serve_options(setup), setup.address):
-        click.echo(line)
+        click.echo(MEDIA[study.medium].said(line, [*study.models, study.name]))
 
 
 def _summary(study: "Study", options: str, address: str | None) -> Iterator[str]:

@@ -74,6 +74,14 @@ class Medium(ABC):
     def stills(self, stimuli: Sequence[Path], out: Path) -> list[Path]:
         """Return a picture of each stimulus, for what is made of pictures; new files are written to `out`."""
 
+    def said(self, text: str, names: Iterable[str] = ()) -> str:
+        """Return a text that was written of pictures in words for these stimuli.
+
+        Args:
+            names: of models, which stay as they are.
+        """
+        return text
+
     def notes_on_partners(self, sides: Mapping[str, Mapping[str, Path]]) -> Iterator[str]:
         """Yield what is said of stimuli that stand side by side since they have one source.
 

@@ -58,6 +58,7 @@ def record(
         "kind": study.kind,
         "method": study.protocol.method,
         "title": method_named(study.protocol.method).title,
+        "medium": study.medium,
         "models": list(study.models),
         "has_items": judgment_of(study.protocol.method).has_items,
         "classes": list(study.classes),

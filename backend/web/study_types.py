@@ -137,6 +137,8 @@ class StudyRecord(TypedDict):
     method: Method
     title: str
     """The method's name for display."""
+    medium: str
+    """What its stimuli are: `picture` or `clip`."""
     models: list[str]
     has_items: bool
     """Whether these are sets of pairs or triplets, on which evaluators vote."""

@@ -53,6 +53,10 @@ export async function show(main, { study, section = "" }, context) {
   }
   /** @type {Study} */
   const record = await context.api.get(pathTo`/api/studies/${study}/record`, { signal: context.signal });
+  if (record.medium === "clip") {
+    const { sayClips } = await import("./clip_words.js");
+    sayClips(main, [...record.models, record.study], context.signal);
+  }
   const preview = previewButton(context, pathTo`/api/studies/${study}/previews`);
   main.append(
     el("p", { class: "study-line" }, el("span", { class: "quiet" }, methodName(record)), preview),

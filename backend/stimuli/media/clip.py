@@ -1,12 +1,16 @@
 """Clips: short videos without sound, in a study all of one size, rate, length in time and length of file."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 from backend.stimuli.clips.clip_file import MEDIA_TYPE, STRIP_FRAMES, SUFFIX, content_of, pad, strip_of
 from backend.stimuli.medium import Intake, Medium
+
+_PICTURE = r"(?<![\w/.-])([Pp])icture(s?)(?![\w/-]|\.\w)"
+"""The word, and no part of a path or an option; `frontend/console/clip_words.js` has the same."""
 
 
 class Clip(Medium):
@@ -30,6 +34,10 @@ class Clip(Medium):
 
         return write_middle_frames(stimuli, out)
 
+    def said(self, text: str, names: Iterable[str] = ()) -> str:
+        kept = (rf"\b{re.escape(name)}\b" for name in sorted(names, key=len, reverse=True))
+        return re.sub("|".join([*kept, _PICTURE]), _clip, text)
+
     def notes_on_partners(self, sides: Mapping[str, Mapping[str, Path]]) -> Iterator[str]:
         """Yield how alike the first frames are."""
         from backend.stimuli.clips.first_frames import notes
@@ -49,6 +57,12 @@ class Clip(Medium):
     def salted(self, data: bytes, salt: bytes) -> bytes:
         """Return the file with the salt at its end, which readers ignore."""
         return data + salt
+
+
+def _clip(match: re.Match) -> str:
+    """Return the word for a clip, or a model's name as it is."""
+    first, plural = match[1], match[2]
+    return match[0] if first is None else f"{'C' if first == 'P' else 'c'}lip{plural}"
 
 
 MEDIUM = Clip()
