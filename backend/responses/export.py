@@ -36,6 +36,7 @@ from backend.responses.published_names import published_names, published_rows, p
 from backend.responses.readers import row_writer
 from backend.responses.study_data import scored_rows, study_rows
 from backend.responses.study_looks import exported
+from backend.stimuli.media import MEDIA
 from backend.stores.store import Store
 
 _DESCRIPTION = "dataset_description.json"
@@ -352,7 +353,9 @@ def _write_about(
     texts = {
         "materials/study.json": json_text(materials),
         ".psychds-ignore": "\n".join([".psychds-ignore", "materials/study.json", *bapps, ""]),
-        "README.md": _readme(study, name, scored, f"{content}. {_NOBODY}" if simulated else content),
+        "README.md": _said(
+            study, _readme(study, name, scored, f"{content}. {_NOBODY}" if simulated else content), name
+        ),
         "CHANGES.md": _changes(out, f"- openhype {__version__}: {content}\n"),
         _DESCRIPTION: json_text(_description(study, name, simulated)),
     }
@@ -372,10 +375,11 @@ def _description(study: Study, name: str, simulated: bool) -> dict[str, Any]:
         "@context": "https://schema.org/",
         "@type": "Dataset",
         "name": name,
-        "description": (
+        "description": _said(
+            study,
             f"Answers of {whose} to the question {judgment.question}, in the "
             f"{title} {study.kind} {study.name} of {', '.join(study.models)}"
-            f"{f'. {_NOBODY}' if simulated else ''}"
+            f"{f'. {_NOBODY}' if simulated else ''}",
         ),
         "schemaVersion": "Psych-DS 0.4.0",
         "dateCreated": study.created_at,
@@ -385,13 +389,18 @@ def _description(study: Study, name: str, simulated: bool) -> dict[str, Any]:
             {
                 "@type": "PropertyValue",
                 "name": name,
-                "description": column.description,
+                "description": _said(study, column.description),
                 "unitText": column.unit,
             }
             for name, column in {**columns_of(judgment), **asked}.items()
             if name in used or name in asked
         ],
     }
+
+
+def _said(study: Study, text: str, *names: str) -> str:
+    """Return a text in the words of the study's medium, with names as they are."""
+    return MEDIA[study.medium].said(text, [*names, study.name, *study.models])
 
 
 def _readme(study: Study, title: str, scored: Path, content: str) -> str:

@@ -10,7 +10,7 @@ from backend.competitions.terms import competition_of
 from backend.experiment.judgments import judgment_of, method_named
 from backend.experiment.panel import PROLIFIC
 from backend.experiment.protocol import to_json, values_of
-from backend.experiment.records import Study
+from backend.experiment.records import PICTURES, Study
 from backend.foundation.addresses import reach_of, study_page
 from backend.foundation.errors import NotFound
 from backend.panels.prolific import has_token
@@ -160,6 +160,7 @@ def _downloads(study: Study) -> list[str]:
     if study.masks:
         found.append("masks.png")
     is_plain = not study.is_mixed and not study.protocol.timing.exposures_ms
-    if is_plain and judgment_of(study.protocol.method).name == "real_or_fake":
+    is_of_pictures = study.medium == PICTURES and judgment_of(study.protocol.method).name == "real_or_fake"
+    if is_plain and is_of_pictures:
         found.append("site.zip")
     return found

@@ -1,5 +1,7 @@
 """Clips in the console: bad files are named by the check, and a study is made without them."""
 
+import re
+
 import pytest
 
 from tests.unit.stimuli.clips.made_clips import moving, write_sides, write_video
@@ -32,10 +34,18 @@ def test_the_console_makes_a_study_of_the_clips_that_can_be_used(player, site, t
     page.wait_for_selector("#setting-images-error:empty", state="attached")
     page.click("text=Make the study")
     page.wait_for_url("**/console/studies/clips")
+    page.click("nav.parts >> text=Settings")
+    page.wait_for_selector("text=Clips that an evaluator judges")
+    settings = page.inner_text("main")
+    page.click("nav.parts >> text=Scores")
+    page.wait_for_selector("text=one row each, as CSV")
+    scores = page.inner_text("main")
 
     assert "still.mp4" in refused
     assert "a still picture" in refused
     assert "cut.mkv" in refused
     assert "it states that it ends at" in refused
+    assert not re.search(r"\bpictures?\b", settings + scores, re.IGNORECASE)
+    assert not re.search(r"Metrics|Demo", scores)
     assert site.store.study("clips").medium == "clip"
     assert len([*site.store.stimuli("clips")]) == 12

@@ -110,6 +110,10 @@ def test_a_published_data_set_says_that_its_stimuli_are_clips(folder):
     told = json.loads((folder / "out" / "materials" / "study.json").read_text("utf-8"))
     assert told["medium"] == "clip"
     assert told["clip"]["frames"] == 6
+    texts = [(folder / "out" / name).read_text("utf-8") for name in ("README.md", "dataset_description.json")]
+    assert "the question whether clips are real or generated" in texts[0]
+    assert "Public file name of the clip" in texts[1]
+    assert not any(re.search(r"\bpictures?\b", text) for text in texts)
 
 
 def test_a_study_of_clips_is_run_again(folder):

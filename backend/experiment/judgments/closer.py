@@ -77,7 +77,7 @@ class Closer(Judgment):
     answers = (LEFT, RIGHT)
     has_truth = False
     votes = (P0, P1)
-    question = "which of two images is closer to a reference"
+    question = "which of two pictures is closer to a reference"
     parts = ("ref", P0, P1)
     item_answers = (P0, P1)
     own_columns = ("item", "left", "right")

@@ -103,7 +103,7 @@ class MoreReal(Judgment):
     answers = (LEFT, RIGHT, TIE)
     counts_pairs = True
     has_truth = False
-    question = "which of two images looks more real"
+    question = "which of two pictures looks more real"
     own_columns = ("left", "right")
     columns: ClassVar = {
         "method": Column("Tournament: pairs of models", "tournament", Kind.CHOICE),

@@ -104,7 +104,7 @@ class RealOrFake(Judgment):
     source = "Zhou et al., 2019"
     media = (PICTURES, CLIPS)
     answers = TRUTHS
-    question = "whether images are real or generated"
+    question = "whether pictures are real or generated"
     d_prime_divisor = 2
 
     def check(self, protocol: Protocol, kind: str) -> None:

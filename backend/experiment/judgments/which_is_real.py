@@ -78,7 +78,7 @@ class WhichIsReal(Judgment):
     source = "Macmillan and Creelman, 2005"
     media = (PICTURES, CLIPS)
     answers = SIDES
-    question = "which of two images, side by side, is real"
+    question = "which of two pictures, side by side, is real"
     trial_shows = "pair"
     d_prime_divisor = sqrt(2)
     own_columns = (LEFT, RIGHT)

@@ -7,6 +7,7 @@ from backend.experiment.judgment import Judgment, Method
 from backend.experiment.judgments import judgment_of
 from backend.experiment.records import Study
 from backend.responses.publication.data_files import Table
+from backend.stimuli.media import MEDIA
 
 RESPONSES = "responses"
 """Name of the table of scored responses."""
@@ -65,7 +66,8 @@ class Subject:
             f"{self.method.title} {self.study.kind} {self.study.name} of {listed(self.study.models)}: "
             f"{self.responses.rows} responses of finished sessions, collected with openhype."
         )
-        return f"{text} Nobody looked at the pictures." if self.is_simulated else text
+        text = f"{text} Nobody looked at the pictures." if self.is_simulated else text
+        return MEDIA[self.study.medium].said(text, [self.study.name, *self.study.models])
 
 
 def listed(names: Sequence[str]) -> str:
