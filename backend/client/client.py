@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from backend.client.clips import sendable
 from backend.client.connection import Connection, segment
 from backend.client.pictures import picture_files
 from backend.client.progress import Progress, progress_of
@@ -64,21 +65,27 @@ class Client:
     def submit(
         self, study: str, *, model: str, images: Any, progress: Progress | bool | None = None
     ) -> Submission:
-        """Submit a model's pictures to a leaderboard study; return once they are with the server.
+        """Submit a model's pictures or clips to a leaderboard study; return once they are with the server.
 
         Called again with the same model and the same pictures, also from another process after a crash, it
         continues where it stopped, and gives the same submission.
 
         Args:
             images: a folder, or an iterable of pictures: PIL images, numpy arrays (uint8, height x width x
-                3), bytes of picture files, paths.
+                3), bytes of picture files, paths. Of clips: bytes or paths of video files or of `.clip`
+                files. Videos that the server does not read are encoded on this machine, if it has PyAV.
             progress: called with bytes done and all; True for a bar of tqdm.
 
         Raises:
             Conflict: the name is taken by other pictures. LimitReached: no more submissions for now.
             NotAllowed, NotFound, InvalidInput, Unavailable: as their names say.
         """
-        with picture_files(images) as files:
+        with (
+            picture_files(images) as given,
+            sendable(
+                given, lambda: self._recipe(study), progress_of(progress, f"{model}: encoding")
+            ) as files,
+        ):
             archive = archive_of(files)
             data = self._connection.post(
                 f"{_study(study)}/submissions", {"model": model, "digest": archive.digest}, repeatable=True
@@ -88,6 +95,10 @@ class Client:
                 path = f"/api/submissions/{segment(data['submission'])}/pictures"
                 data = self._connection.post(path, {"upload": upload}, repeatable=True)
         return self._handle(data)
+
+    def _recipe(self, study: str) -> dict[str, Any] | None:
+        """Return how the clips of a study are made; None for a study of pictures."""
+        return self._connection.get(f"{_study(study)}/submissions")["clips"]
 
     def submission(self, submission: str) -> Submission:
         """Return a submission by its id, as the server has it now."""

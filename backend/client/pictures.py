@@ -1,4 +1,4 @@
-"""The pictures that a caller gives, as files to send: a folder, or an iterable of pictures in any form.
+"""The pictures or clips that a caller gives, as files to send: a folder, or an iterable in any form.
 
 Pictures of an iterable are written to a temporary folder one by one, so that a generator of ten thousand
 pictures needs no more memory than one; they are numbered in their order, on which the digest depends.
@@ -24,9 +24,12 @@ _MAGIC = (
     (b"BM", ".bmp"),
     (b"II*\0", ".tif"),
     (b"MM\0*", ".tif"),
+    (b"OHCLIP1\n", ".clip"),
+    (b"\x1a\x45\xdf\xa3", ".webm"),
 )
-"""First bytes of files that hold a picture, and the ending of their name."""
-_WEBP = (b"RIFF", b"WEBP")
+"""First bytes of files that hold a picture or a clip, and the ending of their name."""
+_LATER_MAGIC = ((8, b"WEBP", ".webp"), (8, b"AVI ", ".avi"), (4, b"ftyp", ".mp4"))
+"""The same, of files that say so some bytes later."""
 
 
 @dataclass(frozen=True)
@@ -129,14 +132,12 @@ def _encoded(image: Any, index: int) -> tuple[bytes, str]:
 
 
 def _suffix(content: bytes, index: int) -> str:
-    if content.startswith(_WEBP[0]) and content[8:12] == _WEBP[1]:
-        return ".webp"
-    for start, suffix in _MAGIC:
-        if content.startswith(start):
+    for at, start, suffix in (*((0, *one) for one in _MAGIC), *_LATER_MAGIC):
+        if content.startswith(start, at):
             return suffix
     raise InvalidInput(
-        f"picture {index}: these {len(content)} bytes are no PNG, JPEG, WebP, GIF, BMP or TIFF file; they "
-        f"begin with {brief(content[:8])}"
+        f"picture {index}: these {len(content)} bytes are no PNG, JPEG, WebP, GIF, BMP or TIFF file, and no "
+        f"MP4, WebM, AVI or .clip; they begin with {brief(content[:8])}"
     )
 
 

@@ -13,7 +13,7 @@ from backend.administration.join import Newcomer
 from backend.competitions import submissions
 from backend.competitions.submissions import Submission
 from backend.experiment.records import Study
-from backend.foundation.errors import Conflict, InvalidInput
+from backend.foundation.errors import Conflict, InvalidInput, NotInstalled
 from backend.foundation.timestamps import utc_now
 from backend.studies.closing import close_model
 from backend.uploads.unpacking import unpack_pictures
@@ -45,6 +45,10 @@ def run(work: "Work", job: "Job") -> Mapping[str, Any]:
         _check_name(study, one, is_holder)
         unpack_pictures(work.uploads, one.upload, folder)
         study = _join(work, study, one, folder)
+    except NotInstalled:  # of clips alone: the submitter cannot install it
+        refused = "this server does not read videos; submit from a machine with PyAV (openhype[clips]), "
+        submissions.refuse(work.store, study, one, f"{refused}which encodes them before", utc_now())
+        return {"submission": one.id, "ended": "refused"}
     except InvalidInput as refused:
         submissions.refuse(work.store, study, one, _for_submitter(str(refused), folder), utc_now())
         return {"submission": one.id, "ended": "refused"}

@@ -53,7 +53,7 @@ class Source:
 
 FindingKind = (
     Literal["folder", "format", "dead link", "duplicate", "both sides"]
-    | Literal["unpaired", "same stem", "sizes", "both sets"]
+    | Literal["unpaired", "same stem", "sizes", "both sets", "foreign", "form"]
     | BadKind
 )
 

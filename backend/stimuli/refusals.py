@@ -22,6 +22,8 @@ _KINDS = {
     "codec": ("is no video that is read", "are no videos that are read"),
     "unsupported": ("has levels or colours that are not read", "have levels or colours that are not read"),
     "broken": ("is cut off or damaged", "are cut off or damaged"),
+    "foreign": ("is no clip as openhype writes them", "are no clips as openhype writes them"),
+    "form": ("is a clip of another form", "are clips of another form"),
     "large": ("is too large", "are too large"),
     "small": ("is too small", "are too small"),
     "unpaired": ("lacks a part", "lack a part"),
@@ -136,5 +138,8 @@ def _by_kind(files: Sequence[Finding]) -> dict[str, list[Finding]]:
 def _first(group: Sequence[Finding]) -> str:
     """Return the names of the first files; if they are few, all names, each with its problem."""
     if len(group) > _ALL_NAMED:
-        return f"{', '.join(finding.what for finding in group[:_NAMED])}, …"
+        alike = group[0].why if len({finding.why for finding in group}) == 1 else ""
+        return (
+            f"{', '.join(finding.what for finding in group[:_NAMED])}, …{f'; each {alike}' if alike else ''}"
+        )
     return "; ".join(f"{finding.what} {finding.why}".strip() for finding in group)

@@ -145,6 +145,19 @@ class TriesLeft(TypedDict):
     """When another one is free, if none is left now."""
 
 
+class ClipRecipe(TypedDict):
+    """How clips of a study are made, by which a submitter can encode videos that the server does not read."""
+
+    frames: int
+    fps: Annotated[list[int], Meta(description="Frames a second, as numerator and denominator")]
+    width: int
+    height: int
+    quality: Annotated[int, Meta(description="Constant quality of libvpx; 0 for an unknown one")]
+    skip_seconds: Annotated[float, Meta(description="Left out at the start")]
+    preprocess: list[str]
+    reads_videos: Annotated[bool, Meta(description="Whether the server takes videos themselves")]
+
+
 class SubmissionList(OpenTimes):
     """The caller's submissions, or for a researcher everybody's; and on what terms the caller submits."""
 
@@ -152,6 +165,8 @@ class SubmissionList(OpenTimes):
     counts: Counts
     limit: TriesLeft | None
     """null for no limit."""
+    clips: ClipRecipe | None
+    """null for a study of pictures."""
 
 
 class OpenStudy(OpenTimes):

@@ -5,12 +5,15 @@ did not exist.
 """
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime
+from importlib.util import find_spec
 from operator import itemgetter
 from typing import Any, cast
 
 from msgspec import Struct
 
+from backend.administration import intake_facts
 from backend.competitions import submissions
 from backend.competitions.states import CHECKING, COLLECTING, SCORED
 from backend.competitions.submission_limit import tries_of
@@ -20,6 +23,7 @@ from backend.experiment.records import Study
 from backend.foundation.errors import Conflict
 from backend.jobs import queue
 from backend.members.roles import RESEARCHER, SUBMITTER
+from backend.stores.store import Store
 from backend.studies.closing import close_model
 from backend.web.authorisation import caller
 from backend.web.competition_types import (
@@ -88,7 +92,12 @@ def list_submissions(context: Context, study: str) -> SubmissionList:
     else:
         listed = [*submissions.of_member(store, record_of_study, member.name)]
         limit = _limit(record, look.tries(member.name), context.clock())
-    shown = {"submissions": [look.view(one) for one in listed], **_open_times(terms), "limit": limit}
+    shown = {
+        "submissions": [look.view(one) for one in listed],
+        **_open_times(terms),
+        "limit": limit,
+        "clips": _recipe(store, record_of_study),
+    }
     return cast(SubmissionList, shown)
 
 
@@ -166,6 +175,19 @@ def withdraw_submission(context: Context, submission: str) -> SubmissionFacts:
     if one.withdrawn_at and one.joined_at:  # also if it joined just now
         record_of_study = close_model(store, record_of_study, one.called)
     return finder.look(record_of_study, record).view(one)
+
+
+def _recipe(store: Store, study: Study) -> dict[str, Any] | None:
+    """Return how clips of a study are made; None for pictures."""
+    if study.clip is None:
+        return None
+    return {
+        **asdict(study.clip),
+        "fps": [*study.clip.fps],
+        "skip_seconds": study.protocol.clips.clip_skip_seconds,
+        "preprocess": [*intake_facts.read(store, study).preprocess],
+        "reads_videos": find_spec("av") is not None,
+    }
 
 
 def _open_study(

@@ -24,6 +24,7 @@ MAGIC = b"OHCLIP1\n"
 _LENGTH = struct.Struct("<I")
 _FRAME = struct.Struct("<IB")
 _LONGEST_HEAD = 1000
+_MOST_FRAMES = 100_000
 _LEVELS = (
     (10, 829_440, 36_864),
     (11, 2_764_800, 73_728),
@@ -106,12 +107,14 @@ def read(data: bytes, name: str = "the clip") -> tuple[ClipHead, list[EncodedFra
 
 
 def strip_of(data: bytes, name: str = "the clip") -> bytes:
-    """Return the film strip of a clip's file, a JPEG.
+    """Return the film strip of a clip's file, a JPEG; nothing if the file ends before it.
 
     Raises:
         InvalidInput: as for `read`.
     """
     _, _, at = _parts(data, name)
+    if len(data) < at + _LENGTH.size:
+        return b""
     (length,) = _LENGTH.unpack_from(data, at)
     return data[at + _LENGTH.size : at + _LENGTH.size + length]
 
@@ -143,8 +146,10 @@ def _parts(data: bytes, name: str) -> tuple[ClipHead, list[EncodedFrame], int]:
             int(head["width"]),
             int(head["height"]),
         )
+        if form.frames > _MOST_FRAMES:
+            raise ValueError(f"its head says {form.frames} frames, more than {_MOST_FRAMES:,}")
         return form, *_frames(data, at + length, form.frames)
-    except (ValueError, LookupError, TypeError, struct.error) as error:
+    except (ValueError, LookupError, TypeError, OverflowError, RecursionError, struct.error) as error:
         raise InvalidInput(f"{name} is cut off or damaged: {error}") from None
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from PIL import Image
 
 from backend.stimuli.clips.clip_file import ClipHead, EncodedFrame, read
+from backend.stimuli.clips.sources import MAX_SIDE_PX
 
 GOOD_PSNR_DB = 42.0
 """Peak signal-to-noise ratio from which a frame counts as unchanged."""
@@ -74,6 +75,7 @@ def decoded(frames: Sequence[EncodedFrame]) -> Iterator[Image.Image]:
     import av
 
     decoder: Any = av.CodecContext.create("vp9", "r")
+    decoder.options = {"max_pixels": str(MAX_SIDE_PX**2)}  # a later frame may be larger than the first
     for data in (*(frame.data for frame in frames), None):
         for shown in decoder.decode(None if data is None else av.Packet(data)):
             yield shown.to_image(src_colorspace=_BT709)

@@ -21,18 +21,16 @@ from typing import Any
 
 from backend.experiment.records import REAL, ClipForm, Stimulus
 from backend.foundation import optional_packages
-from backend.foundation.errors import InvalidInput, NotInstalled
+from backend.foundation.errors import InvalidInput, NotInstalled, reason
 from backend.foundation.frozen import dataclass
 from backend.stimuli import refusals
-from backend.stimuli.clips import audit, encoding, sources
+from backend.stimuli.clips import audit, encoding, foreign_files, sources
 from backend.stimuli.clips.clip_file import (
     SUFFIX,
     ClipHead,
     codec_of,
     content_of,
     pad,
-    read,
-    strip_of,
     written,
 )
 from backend.stimuli.clips.sources import ClipFacts, SourceFrame
@@ -53,8 +51,10 @@ from backend.stimuli.ingest import Made, checked_preprocessing, sorted_out, stim
 from backend.stimuli.medium import Intake
 from backend.stimuli.parallel import in_parallel
 
-MAX_DECODED_BYTES, _BYTES_A_PIXEL = 400_000_000, 4
+MAX_DECODED_BYTES, _BYTES_A_PIXEL = foreign_files.MAX_FILE_BYTES, 4
 """Of the frames of a trial's clips, as pages hold them; a page that would need more refuses to begin."""
+_MOST_READ = 50
+"""Frames of a source that are decoded for each one that is shown: a hostile file may have a million."""
 MIN_FRAMES = 2
 _MUCH_SHORTER = 0.75
 """Length of the shortest clip, as a share of the median, from which its name is told."""
@@ -262,25 +262,46 @@ def _encoded(scanned: Scan, wanted: _Wanted, work: _Work) -> _Taken:
 
 def _copied(scanned: Scan, wanted: _Wanted, work: _Work) -> _Taken:
     """Take in files that openhype made, as they are: all must be of one form."""
-    made, bad = [], []
-    form = wanted.form
-    for source in tracked(scanned.sources, len(scanned.sources), "clips", work.progress):
-        try:
-            data = source.path.read_bytes()
-            head, frames = read(data)
-        except InvalidInput as error:
-            bad.append(Finding("broken", source.name, f"is no clip that openhype made: {error}", source.keys))
-            continue
-        own = ClipForm(head.frames, head.fps, head.width, head.height, 0)
-        form = form or own
-        if replace(form, quality=0) != own:
-            why = f"has {own.described}, and others {form.described}"
-            bad.append(Finding("sizes", source.name, why, source.keys))
-            continue
-        name = hashlib.blake2b(content_of(data), digest_size=16, key=work.key).hexdigest() + SUFFIX
-        (work.out / name).write_bytes(written(head, frames, strip_of(data)))
-        made.append(Made(source, name))
-    return _Taken(made, bad, form)
+    jobs = [(source, work.out, work.key) for source in scanned.sources]
+    with in_parallel(_copy, jobs, work.workers, chunk=4) as results:
+        made = list(tracked(results, len(jobs), "clips", work.progress))
+    bad = [item.finding for item in made if item.finding]
+    usable = [item for item in made if item.name]
+    forms = [_form_of(item.facts) for item in usable]
+    form = wanted.form or next(iter(forms), None)
+    if form is not None:
+        _check_memory(form, wanted.at_once)
+    good = []
+    for item, own in zip(usable, forms, strict=True):
+        if form is not None and replace(form, quality=0) != own:
+            others = "those of the study" if wanted.form else "others"
+            why = f"has {own.described}, and {others} have {form.described}"
+            bad.append(Finding("form", item.source.name, why, item.source.keys))
+        else:
+            good.append(replace(item, facts=None))
+    for name in {item.name for item in usable} - {item.name for item in good}:
+        (work.out / name).unlink()
+    return _Taken(good, bad, form)
+
+
+def _copy(job: tuple[Source, Path, bytes]) -> Made:
+    """Check a file that openhype made and copy what it shows; its head is in `facts`."""
+    source, out, key = job
+    try:
+        if source.path.suffix.lower() != SUFFIX:
+            raise InvalidInput(f"others are {SUFFIX} files, and all of a study must be, or none")
+        head, frames, strip = foreign_files.checked(source.path)
+    except (InvalidInput, OSError) as error:
+        why = f"fails: {reason(error) if isinstance(error, OSError) else error}"
+        return Made(source, finding=Finding("foreign", source.name, why, source.keys))
+    data = written(head, frames, strip)
+    name = hashlib.blake2b(content_of(data), digest_size=16, key=key).hexdigest() + SUFFIX
+    (out / name).write_bytes(data)
+    return Made(source, name, head)
+
+
+def _form_of(head: ClipHead) -> ClipForm:
+    return ClipForm(head.frames, head.fps, head.width, head.height, 0)
 
 
 def _notes(good: Sequence[Made], form: ClipForm, wanted: _Wanted) -> list[str]:
@@ -442,7 +463,12 @@ def _timed(job: _Job) -> Iterator[SourceFrame]:
     head, path = job.head, job.source.path
     times = (Fraction(i * head.fps[1], head.fps[0]) for i in range(head.frames))
     at, current, done = next(times), None, 0
-    for frame in sources.frames(path, job.skip_s + job.seconds):
+    most = max(1000, round(_MOST_READ * (job.skip_s + job.seconds) * head.fps[0] / head.fps[1]))
+    for i, frame in enumerate(sources.frames(path, job.skip_s + job.seconds)):
+        if i >= most:
+            raise BadPicture(
+                path, "large", f"has more than {most:,} frames in {job.seconds:.3g} s; thin them out"
+            )
         while current is not None and done < head.frames and at + _EARLY_S < frame.at_s - job.skip_s:
             current = _sized(current, job)
             yield current
