@@ -21,9 +21,9 @@ const FRAME_HEAD_BYTES = 5;
 export class ClipError extends Error {}
 
 /**
- * Return a clip's head and its encoded frames; what follows the last one is padding.
+ * Return a clip's head, its encoded frames, and where the last one ends: a film strip and padding follow.
  * @param {ArrayBuffer} buffer
- * @returns {{head: ClipHead, frames: EncodedFrame[]}}
+ * @returns {{head: ClipHead, frames: EncodedFrame[], end: number}}
  * @throws {ClipError}
  */
 export function readClip(buffer) {
@@ -50,7 +50,19 @@ export function readClip(buffer) {
       throw new ClipError(`frame ${i} of ${head.frames} is ${size === 0 ? "empty" : "no key frame"}`);
     return { isKey, timestamp: timestampOf(i, head), data: bytes.subarray(take(size), at) };
   });
-  return { head, frames };
+  return { head, frames, end: at };
+}
+
+/**
+ * Return the film strip of a clip, a JPEG: frames side by side, the first one on the left.
+ * @param {ArrayBuffer} buffer
+ * @throws {ClipError}
+ */
+export function stripOf(buffer) {
+  const { end } = readClip(buffer);
+  const view = new DataView(buffer, end);
+  if (view.byteLength < 4) throw new ClipError("the clip ends before its film strip");
+  return new Uint8Array(buffer, end + 4, Math.min(view.getUint32(0, true), view.byteLength - 4));
 }
 
 /**

@@ -7,6 +7,8 @@ import { addTexts, number, percent, sentences, text } from "../texts/texts.js";
 
 addTexts(texts);
 
+const CLIP = /\.clip(\?|$)/;
+
 /**
  * @typedef {{
  *   unit: "percent" | "ms", score: number | null, fakes_error: number | null, reals_error: number | null,
@@ -67,8 +69,9 @@ function isUnsure({ response }) {
 /**
  * Return the pictures, those with a wrong response first, then those with “not sure”.
  * @param {Debrief} debrief
+ * @param {Pick<import("./visit.js").Visit, "fetchPicture" | "load">} visit
  */
-export function gallery({ pictures }) {
+export function gallery({ pictures }, visit) {
   const unsure = pictures.filter(isUnsure);
   const wrong = pictures.filter((picture) => !isUnsure(picture) && picture.truth !== picture.response);
   const right = pictures.filter(({ truth, response }) => truth === response);
@@ -76,7 +79,7 @@ export function gallery({ pictures }) {
     "details",
     {},
     el("summary", {}, text("debrief.right_ones", { n: right.length })),
-    grid(right),
+    grid(right, visit),
   );
   return el(
     "section",
@@ -84,8 +87,8 @@ export function gallery({ pictures }) {
     ...(wrong.length || (right.length && !unsure.length)
       ? [el("h2", {}, text(wrong.length ? "debrief.wrong_ones" : "debrief.all_right"))]
       : []),
-    ...(wrong.length ? [grid(wrong)] : []),
-    ...(unsure.length ? [el("h2", {}, text("debrief.not_sure_ones")), grid(unsure)] : []),
+    ...(wrong.length ? [grid(wrong, visit)] : []),
+    ...(unsure.length ? [el("h2", {}, text("debrief.not_sure_ones")), grid(unsure, visit)] : []),
     ...(right.length ? [others] : []),
   );
 }
@@ -201,8 +204,11 @@ function scoreCell(score, longest, unit) {
   );
 }
 
-/** @param {Debrief["pictures"]} pictures */
-function grid(pictures) {
+/**
+ * @param {Debrief["pictures"]} pictures
+ * @param {Parameters<typeof gallery>[1]} visit
+ */
+function grid(pictures, visit) {
   return el(
     "ul",
     {},
@@ -213,7 +219,7 @@ function grid(pictures) {
         el(
           "figure",
           {},
-          el("img", { src: url, alt: "", loading: "lazy" }),
+          image(url, visit),
           el(
             "figcaption",
             {},
@@ -225,4 +231,17 @@ function grid(pictures) {
       ),
     ),
   );
+}
+
+/**
+ * Return the image of a picture, or of the first frame of a clip, which may come later.
+ * @param {string} url
+ * @param {Parameters<typeof gallery>[1]} visit
+ */
+function image(url, { fetchPicture, load }) {
+  if (!CLIP.test(url)) return el("img", { src: url, alt: "", loading: "lazy" });
+  const first = el("img", { alt: "" });
+  const part = () => import("./clip_strip.js");
+  void load(part, () => false).then(({ showStrip }) => showStrip(first, url, fetchPicture), console.warn);
+  return first;
 }

@@ -30,7 +30,7 @@ export async function showDebrief(study, visit) {
   const rest = ending({ ...visit, done: { ...visit.done, ...countsOf(debrief) } }, study);
   const below = visit.done.needs_code ? el("details", {}, code, ...rest) : el("section", {}, ...rest);
   const words = [...result(debrief, study.repeat_visits, visit), ...(others?.words ?? [])];
-  const answer = await ask("done", headline(debrief), words, actions, [gallery(debrief), below]);
+  const answer = await ask("done", headline(debrief), words, actions, [gallery(debrief, visit), below]);
   await others?.open(answer);
   return answer;
 }
@@ -56,7 +56,7 @@ export async function addDebrief(place, visit) {
   const shown = await debriefOf(visit);
   if (!shown) return;
   const { debrief, headline, result, gallery } = shown;
-  place.append(el("h2", {}, headline(debrief)), ...result(debrief, false, visit), gallery(debrief));
+  place.append(el("h2", {}, headline(debrief)), ...result(debrief, false, visit), gallery(debrief, visit));
 }
 
 /**

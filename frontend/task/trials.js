@@ -173,6 +173,7 @@ async function playTrials(scene, block, pictures) {
   let carried = [];
   for (let i = 0; i < block.images.length; ) {
     const isTimed = next.exposure_ms !== null;
+    if (screen.controls) screen.controls.style.visibility = isTimed ? "hidden" : "";
     await untilUncovered();
     if (isGone(screen)) return new Promise(() => {});
     await flash?.readyToFlash(flashing, next);

@@ -260,3 +260,35 @@ def test_flashes_of_clips_show_their_first_frames_and_then_masks(player, site, m
         assert response.facts["clip_plays"] == 0
         if not {"mistimed", "hidden"} & {*response.flags}:
             assert response.facts["clip_frames_off"] == 0
+
+
+def test_the_debrief_shows_the_first_frame_of_each_clip(player, site, made):
+    made(images=2, debrief=True)
+    player.begin("faces")
+    for _ in range(2):
+        player.wait("question")
+        player.answer("f")
+    player.wait("done")
+    page = player.page
+
+    page.click(".gallery details > summary")
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('.gallery img')].every(({ naturalWidth: px }) => px === 384)"
+    )
+    assert page.locator(".gallery img").count() == 2
+
+    assert violations(page) == []
+
+
+def test_where_some_clips_flash_and_some_play_the_flashes_have_no_button_to_play_them(player, site, made):
+    made("exposures", images=4, exposures_ms="200,unlimited", countdown_ms=100)
+    page, seen = player.page, {}
+    player.begin("faces")
+    player.start_flashes()
+    for _ in range(4):
+        player.wait("question")
+        is_visible = page.is_visible(BUTTON)
+        player.answer("f")
+        seen[page.evaluate("window.openhype.lastTrial.exposure_ms")] = is_visible
+
+    assert seen == {200: False, None: True}

@@ -3,7 +3,7 @@ import { mock, test } from "node:test";
 
 import { cadenceOf, cadenceText, framesIn } from "../../frontend/task/cadence.js";
 import { inOrder } from "../../frontend/task/clip_decoder.js";
-import { ClipError, readClip, timestampOf } from "../../frontend/task/clip_file.js";
+import { ClipError, readClip, stripOf, timestampOf } from "../../frontend/task/clip_file.js";
 import { bytesOfTrial, obstacle } from "../../frontend/task/clip_fitness.js";
 import { clipFacts, framePhases, isSeenToItsEnd } from "../../frontend/task/clip_player.js";
 import { entering } from "../../frontend/task/flash.js";
@@ -46,6 +46,14 @@ test("a clip is read frame by frame, and what follows the last one is ignored", 
       [false, 83333, [1, 2, 3]],
     ],
   );
+});
+
+test("the film strip after the last frame is found, and a file without one is refused", () => {
+  const strip = [255, 216, 9];
+  const file = new Uint8Array([...new Uint8Array(clipOf({ padding: 0 })), ...uint32(3), ...strip, 1, 1]);
+
+  assert.deepEqual([...stripOf(file.buffer)], strip);
+  assert.throws(() => stripOf(clipOf({ padding: 3 })), /ends before its film strip/);
 });
 
 test("frames of 30000 in 1001 seconds begin at the microsecond next to their time", () => {
