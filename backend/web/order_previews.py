@@ -15,6 +15,7 @@ from pathlib import Path
 
 from backend.administration.create import create
 from backend.administration.study_spec import StudySpec, base_protocol
+from backend.experiment.records import CLIPS
 from backend.experiment.settings import new_protocol
 from backend.foundation.errors import InvalidInput, Keys, NotFound, OpenhypeError
 from backend.jobs.study_orders import StudyOrder, in_words_of_order
@@ -26,8 +27,8 @@ from backend.web.context import Context
 from backend.web.previews import Preview, without_panel
 
 _QUICK_MASKS = "phase"
-_SPARE = 100
-"""Pictures of a folder that are used besides twice those of a session."""
+_SPARE, _SPARE_CLIPS = 100, 4
+"""Pictures, or clips, of a folder that are used besides two sessions'; clips take a second each."""
 
 
 def make(preview: Preview, context: Context, ordered: StudyOrder) -> None:
@@ -72,10 +73,13 @@ def _make(root: Path, ordered: StudyOrder, now: datetime) -> tuple[str, Keys] | 
 
 def _quick(spec: StudySpec) -> StudySpec:
     """Return a specification that takes little time to make; pictures that it does not need are removed."""
+    from backend.stimuli.clips.detection import medium_of
+
     protocol = new_protocol(base_protocol(spec.kind, spec.method), spec.kind, spec.settings)
-    for folder in (spec.real, *(folder for _, folder in spec.models)):
-        if folder is not None:
-            _keep_first(folder, 2 * protocol.stimuli.trials + _SPARE)
+    sides = [one for one in (spec.real, *(folder for _, folder in spec.models)) if one is not None]
+    spare = _SPARE_CLIPS if medium_of(sides) == CLIPS else _SPARE
+    for folder in sides:
+        _keep_first(folder, 2 * protocol.stimuli.trials + spare)
     if not protocol.has_flashes or spec.masks is not None:
         return spec
     return dataclasses.replace(spec, settings={**spec.settings, "masks": _QUICK_MASKS})

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from click import Context
 from click.testing import CliRunner
 from PIL import Image
 
@@ -269,3 +270,73 @@ def test_without_pyav_it_is_said_how_to_get_it(folder, monkeypatch):
 
     assert "reading clips needs av, which is not installed; run: " in told
     assert "from a machine that has it" in told
+
+
+COMMANDS = {
+    "agree": "agree faces no.csv",
+    "backup": "backup saved",
+    "clear": "clear faces --simulated --yes",
+    "competition": "competition faces --title Clips",
+    "copy": "copy faces --from sqlite:///openhype.db --to sqlite:///other.db",
+    "delete": "delete faces --yes faces",
+    "export": "export faces --simulated --out out",
+    "join": "join faces --model veo=veo",
+    "leaderboard": "leaderboard faces --simulated --out table",
+    "links": "links faces --count 1 --url https://study.example",
+    "looks": "looks faces",
+    "masks": "masks faces --out masks.png",
+    "metrics": "metrics faces",
+    "pause": "pause faces",
+    "pay": "pay faces",
+    "preregister": "preregister faces",
+    "recruit": "recruit faces",
+    "replicate": "replicate faces faces",
+    "report": "report faces --simulated --out report",
+    "rerun": "rerun faces",
+    "resume": "resume faces",
+    "score": "score faces --simulated",
+    "set": "set faces feedback_ms=300",
+    "simulate": "simulate faces --evaluators 3 --at-once 1",
+    "site": "site faces --out site",
+    "status": "status faces",
+    "update-sampling": "update-sampling faces",
+}
+"""One line of each command that names a study."""
+OF_FILES_OR_SERVERS = {
+    *(
+        "admit-waiting",
+        "calibrate",
+        "convergence",
+        "costs",
+        "create",
+        "demo",
+        "deploy",
+        "distances",
+        "distort",
+    ),
+    *(
+        "members",
+        "plan",
+        "preview",
+        "published",
+        "qualification",
+        "restore",
+        "retention",
+        "serve",
+        "settings",
+    ),
+    *("submit", "upload", "work"),
+}
+
+
+def test_every_command_stands_in_the_table():
+    assert {*main.list_commands(Context(main))} == {*COMMANDS} | OF_FILES_OR_SERVERS
+
+
+@pytest.mark.parametrize("line", COMMANDS.values(), ids=COMMANDS)
+def test_every_command_takes_a_study_of_clips_or_refuses_it_in_words(folder, line):
+    result = CliRunner().invoke(main, line.split(), prog_name="openhype")
+
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    assert result.exit_code in (0, 1), result.output
+    assert result.exit_code == 0 or result.output.strip().splitlines()[-1].startswith("openhype: ")
