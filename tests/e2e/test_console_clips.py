@@ -32,6 +32,15 @@ def test_the_console_makes_a_study_of_the_clips_that_can_be_used(player, site, t
     page.click("text=Continue to the settings")
     page.get_by_label("Pictures that an evaluator judges").first.fill("4")
     page.wait_for_selector("#setting-images-error:empty", state="attached")
+    settings = page.url
+    page.get_by_role("button", name="Preview", exact=True).click()
+    page.wait_for_selector("body[data-screen=consent]", timeout=60_000)
+    for screen in ("consent", "instructions"):
+        page.wait_for_selector(f"body[data-screen={screen}] main .primary")
+        page.keyboard.press("Enter")
+    page.wait_for_selector("body[data-screen=question]")
+    page.goto(settings)
+    page.wait_for_selector(".settings-and-plan")
     page.click("text=Make the study")
     page.wait_for_url("**/console/studies/clips")
     page.click("nav.parts >> text=Settings")

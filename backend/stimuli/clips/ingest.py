@@ -53,7 +53,7 @@ from backend.stimuli.parallel import in_parallel
 
 MAX_DECODED_BYTES, _BYTES_A_PIXEL = foreign_files.MAX_FILE_BYTES, 4
 """Of the frames of a trial's clips, as pages hold them; a page that would need more refuses to begin."""
-_MOST_READ = 50
+_MOST_READ, _LEAST_READ = 50, 1000
 """Frames of a source that are decoded for each one that is shown: a hostile file may have a million."""
 MIN_FRAMES = 2
 _MUCH_SHORTER = 0.75
@@ -463,7 +463,7 @@ def _timed(job: _Job) -> Iterator[SourceFrame]:
     head, path = job.head, job.source.path
     times = (Fraction(i * head.fps[1], head.fps[0]) for i in range(head.frames))
     at, current, done = next(times), None, 0
-    most = max(1000, round(_MOST_READ * (job.skip_s + job.seconds) * head.fps[0] / head.fps[1]))
+    most = max(_LEAST_READ, round(_MOST_READ * (job.skip_s + job.seconds) * head.fps[0] / head.fps[1]))
     for i, frame in enumerate(sources.frames(path, job.skip_s + job.seconds)):
         if i >= most:
             raise BadPicture(

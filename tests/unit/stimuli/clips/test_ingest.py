@@ -276,3 +276,13 @@ def test_noisy_clips_get_the_quality_that_keeps_nine_frames_in_ten_good(tmp_path
     assert intake.clip.quality < 16
     shares = [int(share) for share in re.findall(r"(\d+)% of frames", intake.notes[1])]
     assert min(shares) >= 90
+
+
+def test_a_file_of_many_frames_within_a_moment_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("backend.stimuli.clips.ingest._LEAST_READ", 10)
+    monkeypatch.setattr("backend.stimuli.clips.ingest._MOST_READ", 1)
+    real, models = write_sides(tmp_path)
+    write_video(models["sora"] / "dense.mkv", moving(50, 100), 100)
+
+    with pytest.raises(InvalidInput, match=r"dense\.mkv has more than 12 frames in 1 s; thin them out"):
+        _ingest(real, models, tmp_path, fps=12)
