@@ -219,7 +219,7 @@ def scored_line(kind: scored_looks.Kind, row: dict[str, dict]) -> str:
     apart = row["apart"]
     is_off = abs(looks["covers"] - fixed["covers"]) > 0.015
     return (
-        f"| {kind.name} | {kind.equal} | {_bold(_both(looks, fixed, 'error'), more['error'] > 0.005)} "
+        f"| {kind.name} | {_bold(_both(looks, fixed, 'error'), more['error'] > 0.005)} "
         f"| {100 * more['error']:+.1f} ({100 * more['se']:.1f}) "
         f"| {_both(apart['looks'], apart['fixed'], 'found')} "
         f"| {_bold(_both(looks, fixed, 'covers'), is_off)} | {looks['pair covers']:.1%} "

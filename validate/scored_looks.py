@@ -23,8 +23,8 @@ from validate import judged, mixed_sessions, plans, tournaments
 from validate.studies import TimePopulation
 
 LOOKS, LEVEL = (10, 20, 30), 0.95
-EQUAL, APART = 400, 100
-"""Studies of a kind whose models are equal (if not stated), and whose first model differs."""
+EQUAL, APART = 1_000, 100
+"""Studies of a kind whose models are equal, and whose first model differs."""
 _AT_ONCE = 50
 SHOWN = ("error", "found", "covers", "pair covers", "evaluators")
 Drawn = tuple[Answers, dict[str, float]]
@@ -40,8 +40,6 @@ class Kind:
     """Returns a study whose first model is a step above the others."""
     step: float
     """In the unit of `draw`; 0 is none."""
-    equal: int = EQUAL
-    """Studies whose models are equal."""
 
 
 def infinity(models: int, at_once: int, pool: int | None, step: float, rng: np.random.Generator) -> Drawn:
@@ -95,7 +93,7 @@ KINDS = (
     Kind("sessions of 2 of 4 models, 150 pictures a side", partial(infinity, 4, 2, 150), 0.16),
     Kind("constant stimuli, 2 models, 150 pictures a side", partial(exposures, 150), 0.06),
     Kind("pairs, 2 models, 150 pictures a side", partial(pairs, 150), 0.08),
-    Kind("HYPE-time, 2 models, 300 pictures a side", partial(time, 300), 0.4, 350),
+    Kind("HYPE-time, 2 models, 300 pictures a side", partial(time, 300), 0.4),
     Kind("tournament, 4 models, 150 pictures of each", partial(tournament, 4, 150), 0.5),
 )
 
@@ -133,7 +131,7 @@ def _shown(pairs: list[dict[str, Any]], look: dict[str, Any], true: dict[str, fl
 def row_of(kind: Kind, workers: ProcessPoolExecutor, spending: str = "obrien-fleming") -> dict[str, dict]:
     """Return the shares of a kind's studies, of equal models and of a first one that differs, by plan."""
     plan, rows = LookPlan(LOOKS, aim_of("apart"), spending, LEVEL), {}
-    for name, step, studies in (("equal", 0.0, kind.equal), ("apart", kind.step, APART)):
+    for name, step, studies in (("equal", 0.0, EQUAL), ("apart", kind.step, APART)):
         parts = range(0, studies, _AT_ONCE)
         found = [one for part in workers.map(partial(_part, kind, step, plan), parts) for one in part]
         rows[name] = {
