@@ -246,8 +246,8 @@ def test_a_run_of_the_validation_is_tabulated():
 
     text = as_markdown([(cell, row), (next(cells("pair")), pairs)])
 
-    assert "| infinity | equivalent within 5 points, where the difference is 5 | 1 |" in text
-    assert text.count("| pair |") == 1
+    assert "| infinity, 1 cells | runs are equivalent within as much as scores differ |" in text
+    assert text.count("| pair, 1 cells |") == 1
 
 
 @pytest.mark.parametrize("judgment", ["2AFC", "JND"])
