@@ -175,7 +175,8 @@ def test_pictures_that_cannot_be_used_are_named_and_all_are_listed(tree):
     refused = run("create", "sim", "--method", "2afc", "--items", tree, *SETTINGS)
 
     assert refused.exit_code == 1
-    assert "10 items cannot be used: 10 lack a part (cnn/000, cnn/001, cnn/002, …)" in refused.stderr
+    told = "10 lack a part (cnn/000, cnn/001, cnn/002, …; each has ref and p0, and no p1)"
+    assert f"10 items cannot be used: {told}" in refused.stderr
     assert (tree.parent / "openhype-data" / "sim-files.txt").read_text().count(
         "has ref and p0, and no p1"
     ) == 10

@@ -7,11 +7,12 @@ import shutil
 import subprocess
 import sys
 import threading
-from contextlib import closing
+from contextlib import closing, suppress
 
 import pytest
 from click.testing import CliRunner
 
+from backend.administration import delete as delete_module
 from backend.administration.copy import copy
 from backend.administration.delete import contents, delete
 from backend.administration.spec_checks import check_qualification
@@ -296,6 +297,26 @@ def test_pictures_of_a_study_of_the_same_name_in_another_store_stay(world, study
     removed(world)
 
     assert [path.read_bytes() for path in folder.iterdir()] == [b"a picture of the other study"]
+
+
+@pytest.mark.parametrize(
+    "step", [(delete_module, "mark"), (lifecycle, "begin_deletion")], ids=lambda of: of[1]
+)
+def test_pictures_go_though_the_study_is_deleted_from_elsewhere_meanwhile(world, study, monkeypatch, step):
+    now, found, does = world.clock(), world.store.study("faces"), getattr(*step)
+    elsewhere = type(world.data)(world.data.root / "elsewhere")
+
+    def late(*order):
+        monkeypatch.undo()
+        delete(world.store, elsewhere, found, now)
+        return does(*order)
+
+    monkeypatch.setattr(*step, late)
+
+    with suppress(NotFound):
+        delete(world.store, world.data, found, now)
+
+    assert_gone(world)
 
 
 def test_two_who_delete_at_once_leave_nothing_and_forget_nobody(world, study):

@@ -35,9 +35,12 @@ CHOICES = named_settings(lambda declared: declared.choices)
 @pytest.mark.parametrize("name", [*CHOICES])
 def test_choices_are_taken_and_others_are_not_unless_a_field_is_open(name):
     needs = {"confidence_when": {"confidence": "5"}, "sampling": {"random_sampling_share": 0.5}}.get(name, {})
-    method = {"staircase": "time", "exposure_design": "exposures", "exposure_steps": "time"}.get(
-        name, "infinity"
-    )
+    method = {
+        "staircase": "time",
+        "exposure_design": "exposures",
+        "exposure_steps": "time",
+        "pairing": "pair",
+    }.get(name, "infinity")
     base = setting_forms.PROTOCOLS[method]
 
     for choice in CHOICES[name]:
