@@ -27,6 +27,7 @@ import { sentence } from "./format.js";
 const GROUPS = /** @type {Record<string, string>} */ ({
   stimuli: "Pictures and trials",
   judgment: "Of this method alone",
+  clips: "Clips",
   timing: "Flashes, masks and timing",
   page: "The page that evaluators see",
   follow_ups: "Questions after each answer",

@@ -63,11 +63,10 @@ export async function showScores(main, record, context) {
   else main.append(...scoresView(study, found), el("div", { class: "row no-print" }, printing, full, other));
   main.append(downloads(record, isSimulated, context));
   if (record.kind !== "study") return;
-  if (!record.has_items && record.medium === "picture") main.append(metricsSection(record, context));
-  else {
+  if (record.has_items) {
     main.append(agreementSection(record, isSimulated, context));
     main.append(await correlationSection(record, isSimulated, context));
-  }
+  } else if (record.medium === "picture") main.append(metricsSection(record, context));
 }
 
 /**

@@ -55,6 +55,6 @@ def test_the_console_makes_a_study_of_the_clips_that_can_be_used(player, site, t
     assert "cut.mkv" in refused
     assert "it states that it ends at" in refused
     assert not re.search(r"\bpictures?\b", settings + scores, re.IGNORECASE)
-    assert not re.search(r"Metrics|Demo", scores)
+    assert not re.search(r"Metrics|Demo|Distances|2AFC|JND", scores)
     assert site.store.study("clips").medium == "clip"
     assert len([*site.store.stimuli("clips")]) == 12

@@ -5,6 +5,7 @@ change or a study.toml is the same setting.
 """
 
 import json
+import re
 from pathlib import Path
 
 import msgspec
@@ -18,6 +19,7 @@ from backend.experiment.settings import SETTINGS, value_of, with_settings
 from backend.foundation.errors import InvalidInput
 from backend.jobs.study_orders import study_order
 from backend.web.job_types import StudyBody, plain
+from tests.isolation import ROOT
 
 RECORD = {"name": "campus", "evaluator": "person", "keeps": ["person", "room"], "codes": {"done": "a"}}
 OTHERS = {
@@ -151,3 +153,11 @@ def test_a_panels_file_is_read_for_a_setting_as_for_the_option(tmp_path):
 def test_a_panel_that_is_none_is_refused_as_text(text, message):
     with pytest.raises(InvalidInput, match=message):
         posted({"panel": text})
+
+
+def test_forms_have_a_heading_for_every_group_of_settings():
+    page = (ROOT / "frontend/console/setting_groups.js").read_text()
+    headings = page.partition("const GROUPS")[2].partition("});")[0]
+    groups = {field.group for method in PROTOCOLS for field in fields(method)}
+
+    assert groups == set(re.findall(r"^  (\w+): ", headings, re.MULTILINE))
