@@ -104,41 +104,31 @@ def delete(
     with data.locked("publish"):  # else a study of that name being created would lose its images
         is_here = _has_pictures_here(store, data, study)  # asked first: who deletes it too removes the names
         try:
-            _delete(store, data, study, now, remove_uploaded, progress, is_here)
+            study = mark(store, study, now)
+            if not lifecycle.is_decided(store, study):
+                _forget_who_saw_nothing(store, study.name)
+                lifecycle.decide(store, study, stamp(now))
+            retention.apply(store, retention.all_of(store, study), now)
+            sessions = [
+                session.id
+                for simulated in (False, True)
+                for session, _ in store.sessions(study.name, simulated)
+            ]
+            for session in progress(sessions, len(sessions), "sessions") if progress else sessions:
+                store.erase_session(session)
+            if is_here:
+                _remove_pictures(store, data, study)
+            data.clear_making()
+            data.joining(study.name).unlink(missing_ok=True)
+            study_metrics.remove(data, study.name)
+            data.remove_downloads(study.name)
+            if remove_uploaded is not None:
+                remove_uploaded(study.name)
+            _remove_record(store, study)
         except NotFound:
             if is_here and lifecycle.is_decided(store, study):  # it was deleted meanwhile, from elsewhere
                 _remove_pictures(store, data, study)
             raise
-
-
-def _delete(
-    store: Store,
-    data: DataDir,
-    study: Study,
-    now: datetime,
-    remove_uploaded: Callable[[str], Any] | None,
-    progress: Callable | None,
-    is_here: bool,
-) -> None:
-    study = mark(store, study, now)
-    if not lifecycle.is_decided(store, study):
-        _forget_who_saw_nothing(store, study.name)
-        lifecycle.decide(store, study, stamp(now))
-    retention.apply(store, retention.all_of(store, study), now)
-    sessions = [
-        session.id for simulated in (False, True) for session, _ in store.sessions(study.name, simulated)
-    ]
-    for session in progress(sessions, len(sessions), "sessions") if progress else sessions:
-        store.erase_session(session)
-    if is_here:
-        _remove_pictures(store, data, study)
-    data.clear_making()
-    data.joining(study.name).unlink(missing_ok=True)
-    study_metrics.remove(data, study.name)
-    data.remove_downloads(study.name)
-    if remove_uploaded is not None:
-        remove_uploaded(study.name)
-    _remove_record(store, study)
 
 
 def _has_pictures_here(store: Store, data: DataDir, study: Study) -> bool:
