@@ -80,26 +80,26 @@ def _sum(components: Sequence[Component], weights: Sequence[float]) -> Component
 def _pictures(runs: Sequence[RunScore], weights: Sequence[float]) -> Component:
     """Return the component of stimuli: of what they do not do alike in all runs."""
     moved = [c * run.scale for run, c in zip(runs, weights, strict=True)]
-    sides = [([run.sides[side] for run in runs], [run.names[side] for run in runs]) for side in (0, 1)]
-    parts = np.concatenate([_parts(*side, moved) for side in sides])
+    own = [[_own_parts(seen, c) for seen in run.sides] for run, c in zip(runs, moved, strict=True)]
+    parts = np.concatenate([_parts(runs, side, [mine[side] for mine in own], moved) for side in (0, 1)])
     variance = max(0.0, float(parts.sum()))
-    return Component(variance, df_of_parts(parts), _third(runs, moved, variance))
+    of_runs = [max(0.0, sum(float(part.sum()) for part in mine)) for mine in own]
+    return Component(variance, df_of_parts(parts), _third(runs, moved, of_runs, variance))
 
 
-def _third(runs: Sequence[RunScore], weights: Sequence[float], variance: float) -> float:
+def _third(
+    runs: Sequence[RunScore], weights: Sequence[float], of_runs: Sequence[float], variance: float
+) -> float:
     """Return the third cumulant that stimuli of a given variance add to a weighted sum of shares.
 
     Args:
         weights: times `scale`.
+        of_runs: what stimuli add to the variance of each run.
     """
-    own = [
-        max(0.0, sum(float(_own_parts(seen, c).sum()) for seen in run.sides))
-        for run, c in zip(runs, weights, strict=True)
-    ]
     third = 0.0
-    for run, c, part in zip(runs, weights, own, strict=True):
+    for run, c, part in zip(runs, weights, of_runs, strict=True):
         if part and run.share is not None:
-            stimuli = Component(variance * part / sum(own) / c**2, math.inf)
+            stimuli = Component(variance * part / sum(of_runs) / c**2, math.inf)
             people, answers = (each.times(1 / run.scale) for each in (run.estimate.people, run.of_answers))
             third += with_stimuli(run.share, people, answers.variance, stimuli).times(c).third
     return third
@@ -111,14 +111,21 @@ def _own_parts(seen: Seen, weight: float) -> np.ndarray:
     return parts
 
 
-def _parts(sides: Sequence[Seen], names: Sequence[Sequence[str]], weights: Sequence[float]) -> np.ndarray:
-    """Return the part of each stimulus of one side in the variance of a weighted sum: shape (stimuli,)."""
+def _parts(
+    runs: Sequence[RunScore], side: int, own: Sequence[np.ndarray], weights: Sequence[float]
+) -> np.ndarray:
+    """Return the part of each stimulus of one side in the variance of a weighted sum: shape (stimuli,).
+
+    Args:
+        own: that of each run's stimuli.
+        weights: times `scale`.
+    """
+    sides, names = [run.sides[side] for run in runs], [run.names[side] for run in runs]
     every = {name: code for code, name in enumerate(sorted(set().union(*names)))}
-    codes = [np.array([every[name] for name in own], int) for own in names]
+    codes = [np.array([every[name] for name in each], int) for each in names]
     parts = np.zeros(len(every))
-    for seen, code, c in zip(sides, codes, weights, strict=True):
-        shown = np.unique(seen.image[seen.image >= 0])
-        parts[code[shown]] += _own_parts(seen, c)
+    for seen, code, mine in zip(sides, codes, own, strict=True):
+        parts[code[np.unique(seen.image[seen.image >= 0])]] += mine
     for r, s in combinations(range(len(sides)), 2):
         covariance = parts_between((sides[r], codes[r]), (sides[s], codes[s]), len(every))
         parts += 2 * weights[r] * weights[s] * covariance / (sides[r].people * sides[s].people)
