@@ -17,11 +17,9 @@ from typing import Any
 from backend.client.pictures import PictureFile, picture_files
 from backend.client.progress import Progress
 from backend.foundation.errors import InvalidInput, NotInstalled
+from backend.foundation.names import VIDEO_ENDINGS
 
 _ENCODED = ".clip"
-_VIDEOS = frozenset(
-    [".mp4", ".m4v", ".mov", ".webm", ".mkv", ".avi", ".mpg", ".mpeg", ".ogv", ".wmv", ".flv", ".3gp"]
-)
 _ANIMATED = ((b"GIF8", 0), (b"ANIM", 64), (b"acTL", 64))
 """Bytes with which pictures that may move say so, and how far from their beginning they may stand."""
 _ENCODER = "backend.stimuli.clips.submitted_videos"
@@ -41,8 +39,9 @@ def sendable(
         InvalidInput: the study shows pictures and files are videos, or a video cannot be encoded.
         NotInstalled: neither the server nor this machine can encode videos.
     """
-    clips = [file for file in files if _suffix(file) in _VIDEOS or _suffix(file) == _ENCODED]
-    moving = [file for file in files if _suffix(file) != _ENCODED and (file in clips or _is_animated(file))]
+    clips = [file for file in files if _suffix(file) in (_ENCODED, *VIDEO_ENDINGS)]
+    others = (file for file in files if _suffix(file) != _ENCODED)
+    moving = [file for file in others if _suffix(file) in VIDEO_ENDINGS or _is_animated(file)]
     recipe = recipe_of() if clips or moving else None
     if recipe is None and clips:
         raise InvalidInput(f"{clips[0].name} is a clip, and the study shows pictures")

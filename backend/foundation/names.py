@@ -1,4 +1,4 @@
-"""Names of models, evaluators and images, normalized for comparison; names of files that are nobody's."""
+"""Names of models, evaluators and images, normalized for comparison; names of files that are known."""
 
 import re
 import unicodedata
@@ -7,6 +7,10 @@ from typing import Any
 
 ADDED_BY_SYSTEMS = frozenset({"thumbs.db", "desktop.ini", "__macosx"})
 """What Windows and macOS add to folders and archives of pictures, in lower case, besides hidden files."""
+VIDEO_ENDINGS = frozenset(
+    [".mp4", ".m4v", ".mov", ".webm", ".mkv", ".avi", ".mpg", ".mpeg", ".ogv", ".wmv", ".flv", ".3gp"]
+)
+"""File extensions of videos."""
 _ROUNDED = re.compile(r"[0-9]([.,][0-9]+)?[eE]\+[0-9]+")
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?([eE]\+?[0-9]+)?")
 _AROUND = re.compile(r"(?:\A|\n)\s|\s(?:\n|\Z)")

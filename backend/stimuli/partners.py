@@ -15,9 +15,8 @@ from pathlib import Path
 from backend.experiment.records import Stimulus
 from backend.experiment.setting_errors import problem_of
 from backend.foundation.counted_nouns import counted, some_of
-from backend.foundation.names import composed
+from backend.foundation.names import VIDEO_ENDINGS, composed
 from backend.stimuli.clips.clip_file import SUFFIX
-from backend.stimuli.clips.sources import VIDEO_ENDINGS
 from backend.stimuli.images import ENDINGS
 
 _DIGITS = 16

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from backend.experiment.records import CLIPS, PICTURES
-from backend.foundation.names import is_set_aside
+from backend.foundation.names import VIDEO_ENDINGS, is_set_aside
 from backend.stimuli.clips.clip_file import SUFFIX
-from backend.stimuli.clips.sources import ANIMATED_ENDINGS, VIDEO_ENDINGS, is_animated
+from backend.stimuli.clips.sources import ANIMATED_ENDINGS, is_animated
 from backend.stimuli.images import ENDINGS
 
 

@@ -23,6 +23,7 @@ from backend.experiment.records import REAL, ClipForm, Stimulus
 from backend.foundation import optional_packages
 from backend.foundation.errors import InvalidInput, NotInstalled, reason
 from backend.foundation.frozen import dataclass
+from backend.foundation.names import VIDEO_ENDINGS
 from backend.stimuli import refusals
 from backend.stimuli.clips import audit, encoding, foreign_files, sources
 from backend.stimuli.clips.clip_file import (
@@ -99,10 +100,7 @@ def is_candidate(path: Path) -> bool:
     """Return whether a file in a folder of clips is read: a video, a `.clip`, an animated picture."""
     suffix = path.suffix.lower()
     return (
-        suffix == SUFFIX
-        or suffix in sources.VIDEO_ENDINGS
-        or suffix in ENDINGS
-        or (not suffix and is_picture(path))
+        suffix == SUFFIX or suffix in VIDEO_ENDINGS or suffix in ENDINGS or (not suffix and is_picture(path))
     )
 
 

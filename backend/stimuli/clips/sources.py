@@ -18,10 +18,6 @@ from PIL import Image
 from backend.foundation.frozen import dataclass
 from backend.stimuli.images import BadPicture, is_picture
 
-VIDEO_ENDINGS = frozenset(
-    [".mp4", ".m4v", ".mov", ".webm", ".mkv", ".avi", ".mpg", ".mpeg", ".ogv", ".wmv", ".flv", ".3gp"]
-)
-"""File extensions of videos."""
 ANIMATED_ENDINGS = frozenset([".gif", ".apng", ".png", ".webp"])
 """File extensions of pictures that may be animated."""
 MAX_SIDE_PX = 4096

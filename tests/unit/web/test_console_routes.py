@@ -6,9 +6,9 @@ import pytest
 from flask import Flask, Response
 
 from backend.experiment.judgments import METHODS
+from backend.foundation.names import VIDEO_ENDINGS
 from backend.stimuli import images
 from backend.stimuli.clips.clip_file import SUFFIX
-from backend.stimuli.clips.sources import VIDEO_ENDINGS
 from backend.web import assets, console_routes
 
 from .members import as_member, token
