@@ -8,8 +8,8 @@ TORCH := torch==2.13.0
 
 PART = $(MAKE) --no-print-directory
 PYTEST = $(BIN)/python -m pytest -p tests.progress
-# Three browser tests at once mostly wait, and seldom one is starved by its neighbours: what fails runs again, alone.
-AGAIN = $(PYTEST) tests/e2e -n 0 -rs --last-failed --last-failed-no-failures none
+# Seldom one is starved by its neighbours, or by the rest of the machine: what fails runs once more, alone.
+AGAIN = $(PYTEST) -n 0 -rs --last-failed --last-failed-no-failures none
 # ALL=1: the tests that are marked slow too.
 CHOSEN = $(if $(ALL),,not slow and )
 # Or else each process of the tests compiles everything anew.
@@ -57,11 +57,11 @@ node: $(STAMPS)/node
 	$(BIN)/python -m tests.node test
 
 unit: $(STAMPS)/node
-	$(PYTEST) tests/unit -n 3 --dist worksteal $(if $(ALL),,-m "not slow")
+	$(PYTEST) tests/unit -n 3 --dist worksteal $(if $(ALL),,-m "not slow") || $(AGAIN) tests/unit
 
 e2e: $(STAMPS)/node $(STAMPS)/browser
-	$(PYTEST) tests/e2e -n 3 --dist worksteal -rs -m "$(CHOSEN)not alone" || $(AGAIN)
-	$(PYTEST) tests/e2e -n 0 -rs -m "$(CHOSEN)alone" || [ $$? -eq 5 ]  # 5: there are none
+	$(PYTEST) tests/e2e -n 3 --dist worksteal -rs -m "$(CHOSEN)not alone" || $(AGAIN) tests/e2e
+	$(PYTEST) tests/e2e -n 0 -rs -m "$(CHOSEN)alone" || [ $$? -eq 5 ] || $(AGAIN) tests/e2e  # 5: there are none
 
 # The documentation site with its gallery, in build/docs: warnings are errors, and every link and anchor is checked.
 docs: $(STAMPS)/dev

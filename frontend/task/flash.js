@@ -177,7 +177,8 @@ function phasesOf(medium, pictures, ms, gap_ms, frame_ms) {
  */
 async function showCountdown({ screen, presenter, display }, countdown) {
   screen.main.classList.add("flashing");
-  await presenter.show(countdown, display.frame_ms, entering(screen));
+  const { settled } = await presenter.show(countdown, display.frame_ms, entering(screen));
+  await settled; // a frame that is hidden behind the picture gets no animation frames to end in
   screen.main.classList.remove("flashing");
 }
 

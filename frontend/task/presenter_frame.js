@@ -3,6 +3,7 @@
 
 import { makePageBackend } from "./page_backend.js";
 import { hasElementTiming } from "./element_timing.js";
+import { NeverCame } from "../shared/patience.js";
 
 addEventListener(
   "message",
@@ -12,12 +13,17 @@ addEventListener(
     document.body.style.margin = "0";
     const backend = makePageBackend(document.body, size, document.title);
     page.onmessage = async ({ data: { serial, phases, frame_ms } }) => {
-      const { settled, wasDrawn } = await backend.show(serial, phases, frame_ms, (phase) => {
-        page.postMessage({ serial, phase: phase ? phases.indexOf(phase) : phases.length });
-      });
-      page.postMessage({ serial, wasDrawn });
-      page.postMessage({ serial, shown: await settled });
-      for (const { pictures = [] } of phases) for (const picture of pictures) picture.close();
+      try {
+        const { settled, wasDrawn } = await backend.show(serial, phases, frame_ms, (phase) => {
+          page.postMessage({ serial, phase: phase ? phases.indexOf(phase) : phases.length });
+        });
+        page.postMessage({ serial, wasDrawn });
+        page.postMessage({ serial, shown: await settled });
+      } catch (error) {
+        if (!(error instanceof NeverCame)) throw error; // without frames: the page has a deadline of its own
+      } finally {
+        for (const { pictures = [] } of phases) for (const picture of pictures) picture.close();
+      }
     };
     page.postMessage({ isReady: hasElementTiming() });
   },

@@ -192,6 +192,7 @@ async function playTrials(scene, block, pictures) {
     const showing = flash
       ? await flash.showPictures(flashing, shown, masks, next)
       : await scene.medium.show(scene, shown);
+    showing.settled.catch(() => {}); // awaited after the answer
     if (!isTimed) scene.standing = { trial: i, showing };
     showing.calm?.then(decodeAhead).catch(() => {}); // requested again when needed
     const asked = block.instructed[i] ?? null;

@@ -160,6 +160,7 @@ class Player:
         """
         passed = ":has(main .primary)"
         open_ = {"question": ":has(.choices button:enabled)", "instructions": passed, "break": passed}
+        open_["check"] = passed  # while the display is measured, nothing is asked
         wanted = ", ".join(f"body[data-screen={screen}]{open_.get(screen, '')}" for screen in screens)
         until = time.monotonic() + 60
         try:

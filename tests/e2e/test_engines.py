@@ -13,7 +13,7 @@ from backend.responses.study_data import study_rows
 from backend.web.progress import progress
 from tests.engines import missing_packages
 
-from .conftest import SIZE, Player
+from .conftest import FLASHES_GO_WRONG, SIZE, Player
 from .servers import Between, Machine
 
 ENGINES = ("Chromium", "Firefox", "WebKit")
@@ -299,7 +299,7 @@ def check_again(player, heading):
         try:
             return player.page.wait_for_selector(f"h1:text-is('{heading}')", timeout=8000)
         except TimeoutError:
-            player.press("check")
+            player.page.evaluate("document.querySelector('body[data-screen=check] main .primary')?.click()")
     return player.page.wait_for_selector(f"h1:text-is('{heading}')")
 
 
@@ -317,9 +317,11 @@ def test_a_time_session_in_webkit_goes_as_far_as_the_browser_can_and_ends_in_wor
     player.press("instructions")
     check_again(player, "Ready?")
     player.start_flashes()
-    if player.play_flashes("check", "done") == "check":
-        player.page.click("button:has-text('Stop')")
-    player.wait("done")
+    while player.play_flashes("check", "done") == "check":
+        if player.heading() == FLASHES_GO_WRONG:
+            player.page.click("button:has-text('Stop')")
+        else:
+            player.press("check")  # the display, which a busy computer may have changed
 
     session, cursor, responses = site.stored("glimpse")
     right = sum(picture_of(session, r.stimulus).truth == r.response for r in responses)

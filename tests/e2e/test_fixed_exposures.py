@@ -12,6 +12,8 @@ from .trace import frames_drawn, frames_shown, traced
 
 EXPOSURES = [50, 100, 500, None]
 TRIALS = 16
+FRAMES_PATIENCE_MS = 10000
+"""As in frontend/task/frames.js."""
 
 
 def created(site, exposures="50,100,500,unlimited", **settings):
@@ -84,6 +86,25 @@ def test_timed_and_unlimited_pictures_are_shown_as_planned(player, site, masks, 
     # a countdown, which is no flash, comes before each picture that stays
     assert sum(len(phases) == PICTURE + 1 for phases in sequences.values()) == len(unlimited)
     print(f"{checked(told, sequences, masks)} of {len(told)} flagged")  # noqa: T201
+
+
+def test_the_frame_still_draws_after_somebody_took_time_over_an_unlimited_picture(player, site):
+    # It drew the countdown and is hidden behind the picture: the browser gives it no frames to end anything.
+    created(site, exposures="500,unlimited", mask_count=0, images=4)
+    page = player.page
+    player.begin("fixed")
+    page.wait_for_selector("h1:text-is('Ready?')", timeout=30000)
+    player.press("instructions")
+    is_hidden, exposures = [], []
+    while player.wait("question", "done") == "question":
+        is_hidden.append(page.evaluate("document.querySelector('iframe').style.visibility === 'hidden'"))
+        if is_hidden[-1]:
+            page.wait_for_timeout(FRAMES_PATIENCE_MS + 2000)
+        player.answer("f")
+        exposures.append(page.evaluate("window.openhype.lastTrial.exposure_ms"))
+
+    assert is_hidden == [exposure_ms is None for exposure_ms in exposures]
+    assert set(exposures) == {500, None}
 
 
 def test_who_sees_only_unlimited_pictures_sees_no_flash(player, site):
