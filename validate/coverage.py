@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from backend.analysis.distributions import bootstrap
-from backend.analysis.models.psychometric import Trials, fit, interval_over_evaluators
+from backend.analysis.models.psychometric import Trials, fit, profile_over_evaluators
 from backend.analysis.score_intervals import score_details
 from backend.analysis.table.evaluator_values import values_by_model
 from validate.inferences import DOCS, put
@@ -229,10 +229,6 @@ def run() -> dict[str, Row]:
             "value": thresholds["pooled"], "agrees_if": "at least 0.9",
             "agrees": thresholds["pooled"] >= 0.9,
         },
-        "coverage of the pooled threshold, if answers were taken for independent": {
-            "value": thresholds["pooled_answers"], "agrees_if": "below 0.8: people differ",
-            "agrees": thresholds["pooled_answers"] < 0.8,
-        },
     }  # fmt: skip
 
 
@@ -250,17 +246,17 @@ def threshold_coverage(studies: int, seed: int = 2) -> dict[str, float]:
     alone = staircases(np.full(studies, 300.0), rng)
     crowd = staircases(300 * np.exp(rng.normal(0, 0.3, 3000)), rng)
     population = fit(Trials.of(crowd[0].ravel(), crowd[1].ravel()), level=None).threshold_ms
-    held = {"pooled": 0, "pooled_answers": 0}
+    pooled = 0.0
     for _ in range(studies):
         shown, was_right = staircases(300 * np.exp(rng.normal(0, 0.3, 30)), rng)
-        found = fit(Trials.of(shown.ravel(), was_right.ravel()))
+        everything = Trials.of(shown.ravel(), was_right.ravel())
         people = [Trials.of(*one) for one in zip(shown, was_right, strict=True)]
-        held["pooled"] += _holds(interval_over_evaluators(found, people, LEVEL), population)
-        held["pooled_answers"] += _holds(found.ci, population)
+        over = profile_over_evaluators(everything, fit(everything, level=None), people, LEVEL)
+        pooled += _holds(over, population)
     return {
         "constant": _share(plain, truth),
         "staircase": _share(alone, truth),
-        **{name: float(count) / studies for name, count in held.items()},
+        "pooled": pooled / studies,
     }
 
 

@@ -215,9 +215,9 @@ INFERENCES = (
         "binomial",
     ),
     Inference(
-        "one evaluator's threshold; all answers as one person's", ANSWERS,
+        "one evaluator's threshold", ANSWERS,
         "statistics.md#hype-time-besides-the-mode",
-        "findings.models.exposures.evaluators.psychometric.ci *.pooled.ci_of_answers",
+        "findings.models.exposures.evaluators.psychometric.ci",
     ),
     Inference(
         "fit of a psychometric function", ANSWERS, GRID,

@@ -7,7 +7,8 @@ on where the staircase began (and one more if an odd number is left: Levitt, 197
 Not every evaluator's function reaches the accuracy of the threshold at the exposures shown. A mean over
 those that do is a mean over the better evaluators. So the median over evaluators counts the others as
 beyond the longest exposure; it is the advised summary. If half or more are beyond, it is the threshold
-of the pooled answers.
+of the pooled answers. Each staircase stays where its own evaluator has about the same accuracy, so that the
+pooled function may be nearly flat, and its interval without ends.
 
 The mean of reversals has no interval either: a few slow people determine it, of whom 20 evaluators often
 have none. The median over evaluators has one that holds whatever the distribution.
@@ -156,11 +157,10 @@ def trials_of(answers: Answers, some: np.ndarray) -> Trials:
 
 
 def _pooled(everything: Trials, by_evaluator: list[Trials], level: float, at: float) -> dict[str, Any]:
-    """Return the fit to all answers; `ci` is over evaluators, `ci_of_answers` assumes independent answers."""
-    fit = psychometric.fit(everything, at=at, level=level)
-    over = psychometric.interval_over_evaluators(fit, by_evaluator, level)
-    row = _untested(fit)
-    return {**row, "ci": over and [*over], "ci_of_answers": row["ci"]}
+    """Return the fit to all answers, whose `ci` is over evaluators."""
+    fit = psychometric.fit(everything, at=at, level=None)
+    over = psychometric.profile_over_evaluators(everything, fit, by_evaluator, level)
+    return {**_untested(fit), "ci": over and [*over]}
 
 
 def _points(trials: Trials) -> list[dict[str, Any]]:

@@ -6,15 +6,14 @@ fitted and includes stimuli that nobody can recognize at any exposure. The thres
 which accuracy reaches a stated value.
 
 The interval of one evaluator's threshold is that of the profile likelihood, which assumes independent
-answers. Answers of several evaluators are clustered by evaluator, so the interval of a pooled threshold
-is that of the sandwich estimator of Huber (1967), summed by evaluator, with Student's quantile. The
+answers. Those of several evaluators are clustered by evaluator: for the interval of a pooled threshold the
+likelihood is scaled by the variance of the sandwich estimator of Huber (1967), summed by evaluator. The
 goodness of fit is the deviance, compared with answers simulated from the fitted function (Wichmann and
 Hill, 2001). From each simulated deviance the reduction by a refit of the free parameters is subtracted, to
 second order; without that, fits look better than they are.
 """
 
 import math
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,7 +22,7 @@ from typing import Any
 import numpy as np
 from scipy.special import chdtri, expit, logit, xlogy
 
-from backend.analysis.distributions.inference import Estimate, clustered, t_quantile
+from backend.analysis.distributions.inference import clustered, t_quantile
 from backend.foundation.errors import InvalidInput
 
 THRESHOLD_AT = 0.75  # halfway from chance to certainty for two alternatives
@@ -422,9 +421,9 @@ def profile_over_evaluators(
 
     The likelihood is scaled by the ratio of the variance over evaluators to that of independent answers
     (Rotnitzky and Jewell, 1990): that of the threshold or of the number of right answers, whichever is
-    larger, and at least 1. It is compared with the square of Student's quantile. It covers better than
-    `interval_over_evaluators` with few exposures, at which the lapse rate is poorly determined. An end that
-    the answers do not bound is None; None for a single evaluator.
+    larger, and at least 1. It is compared with the square of Student's quantile. An end that the answers do
+    not bound is None; None for a single evaluator. (The threshold and Student's quantile times its standard
+    error cover 67 to 80% where answers hardly determine the slope, as those of staircases.)
 
     Args:
         trials: all answers.
@@ -450,23 +449,6 @@ def _variance_ratio(fit: Fit, by_evaluator: Sequence[Trials]) -> float:
         residuals.append(float((trials.right - trials.total * accuracy).sum()))
         variance += float((trials.total * accuracy * (1 - accuracy)).sum())
     return float(clustered(np.array(residuals)).variance) / variance
-
-
-def interval_over_evaluators(
-    fit: Fit, by_evaluator: Sequence[Trials], level: float
-) -> tuple[float, float] | None:
-    """Return the interval (ms) of the threshold of a fit to all answers of two evaluators or more.
-
-    None if the threshold is not reached, or the answers do not determine its variance, as where an end is
-    beyond what a float holds.
-    """
-    if fit.threshold_ms is None or len(by_evaluator) < 2:
-        return None
-    found_influence = _influence(fit, by_evaluator)
-    if found_influence is None:
-        return None
-    low, high = Estimate(math.log(fit.threshold_ms), clustered(found_influence[0])).interval(level)
-    return (math.exp(low), math.exp(high)) if high < math.log(sys.float_info.max) else None
 
 
 def _influence(fit: Fit, by_evaluator: Sequence[Trials]) -> tuple[np.ndarray, float] | None:
