@@ -57,6 +57,7 @@ def score(
     from backend.report.compose import compose_scores
     from backend.report.findings import FindingsOptions, score_findings
     from backend.report.text_report import as_brief_text, as_text
+    from backend.responses.readers import file_to_score, study_beside
     from backend.responses.reading.metrics import read_metrics
 
     if full or metrics is not None:
@@ -79,7 +80,9 @@ def score(
         with elapsed_time("scores"):
             answers = answers_named(setup, what, exposures == "shown", simulated)
             findings = score_findings(answers, exposures, margin=margin, **options)
-        are_clips = getattr(named(setup, what), "medium", "") == CLIPS
+        source = named(setup, what)
+        beside = study_beside(file_to_score(source)) if isinstance(source, Path) else vars(source)
+        are_clips = beside.get("medium") == CLIPS
         click.echo(as_brief_text(compose_scores(findings, are_clips), screen_width()))
 
 

@@ -151,14 +151,16 @@ def file_report(path: Path, now: datetime, options: ReportOptions | None = None)
 
 def file_info(path: Path, method: str, now: datetime, options: ReportOptions) -> SourceInfo:
     """Return the facts about a responses file that its report shows."""
+    beside = study_beside(file_to_score(path))
     return SourceInfo(
         options.title or path.stem,
         path.name,
         f"{now:%Y-%m-%d}",
         __version__,
         study=_exposures(method, options),
-        looks=None if options.simulated else study_beside(file_to_score(path)).get("looks"),
+        looks=None if options.simulated else beside.get("looks"),
         metrics=options.metrics,
+        are_clips=beside.get("medium") == CLIPS,
     )
 
 

@@ -117,6 +117,18 @@ def test_a_published_data_set_says_that_its_stimuli_are_clips(folder):
     assert not any(re.search(r"\bpictures?\b", text) for text in texts)
 
 
+@pytest.mark.parametrize("command", ["score out", "score out --full", "report out -o told"])
+def test_what_reads_a_data_set_of_clips_says_clips_as_of_the_study(folder, command):
+    run("export faces --simulated --out out")
+
+    said = run(f"{command} --simulated")
+    words = said + "".join(page.read_text("utf-8") for page in folder.glob("told/*.html"))
+
+    assert "clips" in words
+    shown = re.sub(r"(?s)<style>.*?</style>|<script.*?</script>|<[^>]*>", " ", words)
+    assert re.findall(r".{30}\b[Pp]ictures?\b.{30}", shown) == []
+
+
 def test_a_study_of_clips_is_run_again(folder):
     run("rerun faces")
 
