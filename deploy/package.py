@@ -192,15 +192,11 @@ def _lay_out(stage: str, folder: Path) -> None:
     for name in ("extends", "callbacks"):  # the folder holds only what is packed
         ours.pop(name)
     (project / SETTINGS).write_text(json.dumps({stage: ours}), "utf-8")
-    site = _site_packages(folder)
+    site = folder / "environment" / "lib" / runtime() / "site-packages"
     site.mkdir(parents=True)
     lock = locks.path_of(stage, sys.version_info[:2])
     exactly = ["--require-hashes", "--no-deps", "--requirement", str(lock)]
     _pip("install", "--target", str(site), *locks.pip_options(sys.version_info[:2]), *exactly)
-
-
-def _site_packages(folder: Path) -> Path:
-    return folder / "environment" / "lib" / runtime() / "site-packages"
 
 
 def _pip(*arguments: str) -> None:

@@ -69,11 +69,6 @@ def names_in_words() -> dict[str, dict[str, Any]]:
     }
 
 
-def in_words(doc: str) -> str:
-    """Return a description whose names between backticks are what forms call these settings and methods."""
-    return _BETWEEN_BACKTICKS.sub(lambda match: _called(match[1]) or match[0], doc)
-
-
 def _called(name: str) -> str:
     if name in METHODS:
         return method_named(name).title
@@ -124,7 +119,7 @@ def _field(method: str, protocol: Protocol, name: str) -> SettingField:
         _applies(method, protocol, facts),
         facts.label,
         facts.asked,
-        in_words(facts.meaning or facts.doc),
+        _BETWEEN_BACKTICKS.sub(lambda match: _called(match[1]) or match[0], (facts.meaning or facts.doc)),
     )
 
 

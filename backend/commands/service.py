@@ -297,7 +297,7 @@ def status(setup: Setup, name: str | None, as_json: bool, is_watched: bool) -> N
     from backend.jobs.rerun_schedule import schedule_of
     from backend.web.progress import as_text, progress
 
-    studies = _all_studies(setup) if name is None else [setup.study(name)]
+    studies = (setup.store.studies() if setup.has_store else []) if name is None else [setup.study(name)]
     if not studies:
         click.echo(
             "[]" if as_json else "no study yet; make one with `openhype create`, or try `openhype demo`"
@@ -314,10 +314,6 @@ def status(setup: Setup, name: str | None, as_json: bool, is_watched: bool) -> N
             click.echo(f"  made again every {again.days} days, next on {readable(again.next_at)}")
         if address := setup.address:
             click.echo(f"  link: {study_page(address, name)}")
-
-
-def _all_studies(setup: Setup) -> list[Study]:
-    return setup.store.studies() if setup.has_store else []
 
 
 def _watch(setup: Setup, studies: list[Study], as_json: bool) -> None:

@@ -11,7 +11,7 @@ from hashlib import sha256
 
 from backend import __version__
 from backend.experiment.protocol import to_json
-from backend.experiment.records import Stimulus, Study
+from backend.experiment.records import Study
 from backend.stores.store import Store
 
 COVERS = (
@@ -40,7 +40,7 @@ def protocol_text(store: Store, study: Study) -> str:
         "classes": study.classes,
         "masks": _names(study.masks),
         "reals": _names(f"{each.class_}/{each.name}" for each in pool if not each.role),
-        "unscored": _names(_as_text(each) for each in pool if each.role),
+        "unscored": _names(f"{each.role}/{each.truth}/{each.name}" for each in pool if each.role),
         "version": __version__,
     }
     return json.dumps(said, sort_keys=True, separators=(",", ":"), default=_plain)
@@ -49,10 +49,6 @@ def protocol_text(store: Store, study: Study) -> str:
 def hash_of(text: str) -> str:
     """Return the hash of a protocol's text, hex."""
     return sha256(text.encode("utf-8", "backslashreplace")).hexdigest()
-
-
-def _as_text(stimulus: Stimulus) -> str:
-    return f"{stimulus.role}/{stimulus.truth}/{stimulus.name}"
 
 
 def _names(names: Iterable[str]) -> dict[str, int | str]:

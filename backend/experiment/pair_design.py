@@ -143,7 +143,7 @@ class _Choice:
         self.now, self.rng = now, rng
         self.before = [(count, rng.random()) for count in appearances]
         self.covariance = [[*row] for row in now.covariance]
-        self.squared = _product(self.covariance, self.covariance)
+        self.squared = [[sum(map(mul, row, column)) for column in self.covariance] for row in self.covariance]
         self.seen = [0] * now.size
         self.group = [*range(now.size)]
         for (a, b), answers in now.answers.items():
@@ -222,11 +222,6 @@ class _Choice:
 def _of_difference(rows: Sequence[Sequence[float]], a: int, b: int) -> float:
     """Return (e_a - e_b)' M (e_a - e_b) of a symmetric matrix M."""
     return rows[a][a] + rows[b][b] - 2 * rows[a][b]
-
-
-def _product(left: Sequence[Sequence[float]], right: Sequence[Sequence[float]]) -> list[list[float]]:
-    """Return the product of two matrices, of which the right one is symmetric."""
-    return [[sum(map(mul, row, column)) for column in right] for row in left]
 
 
 def sided(pairs: Sequence[Pair], rng: "Random") -> list[Pair]:

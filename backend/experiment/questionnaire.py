@@ -311,17 +311,13 @@ def _checked_answer(question: Question, value: Any) -> Any:
             is_valid, expected = _is_number_of(question, value), _number_expected(question)
             value = int(value) if is_valid and value == int(value) else value
         case _:
-            is_valid = _is_text(value) and len(value) <= question.max_length
+            is_valid = isinstance(value, str) and len(value) <= question.max_length
             expected = f"a text of at most {question.max_length} characters"
     if not is_valid:
         raise InvalidInput(
             f"the answer to {question.name} must be {expected}, not {brief(value)}", code="invalid_answer"
         )
     return value
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
 
 
 def _is_whole(value: Any) -> bool:

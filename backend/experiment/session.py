@@ -370,11 +370,6 @@ def is_mistimed(protocol: Protocol, posted: Posted | Response) -> bool:
     return missed or not MISTIMED_FLAGS.isdisjoint(posted.flags)
 
 
-def _has_failed(protocol: Protocol, response: Response) -> bool:
-    """Return whether the browser, and not the evaluator, kept a flash from being seen as planned."""
-    return is_mistimed(protocol, response) and EVALUATOR_FLAGS.isdisjoint(response.flags)
-
-
 def is_voided(session: Session, cursor: Cursor, posted: Posted) -> bool:
     """Return whether an answer is to a stimulus of the open trial that was voided after a mistimed flash."""
     if posted.trial_index != cursor.trial_index or cursor.voided_answers == 0:
@@ -485,7 +480,8 @@ def _after_mistimed(protocol: Protocol, cursor: Cursor, picture: Picture, respon
         version=cursor.version + 1,
         voided_answers=cursor.voided_answers + 1,
         voided_right=cursor.voided_right + (response.response == picture.truth),
-        failed_flashes=cursor.failed_flashes + _has_failed(protocol, response),
+        failed_flashes=cursor.failed_flashes
+        + (is_mistimed(protocol, response) and EVALUATOR_FLAGS.isdisjoint(response.flags)),
         voided_not_sure=cursor.voided_not_sure + (response.response == NOT_SURE),
         last_at=response.at,
     )

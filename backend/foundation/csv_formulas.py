@@ -30,11 +30,6 @@ def escape_formula(value: Any) -> Any:
     return f"'{value}"
 
 
-def is_escaped(text: str) -> bool:
-    """Return whether a cell may have been written by `escape_formula` with a quote in front."""
-    return text.startswith("'") and _ESCAPED.match(text) is not None
-
-
 def unescape_formula(text: str) -> str:
     """Return the text that was passed to `escape_formula`."""
-    return text[1:] if is_escaped(text) else text
+    return text[1:] if (text.startswith("'") and _ESCAPED.match(text) is not None) else text

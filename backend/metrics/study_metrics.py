@@ -126,7 +126,7 @@ def keep(
         runs: with `picture_px`, the sizes of the pictures.
         sets: the pictures of the reals and of each model now.
     """
-    pictures = {_side(each.model): _digest(each) for each in sets}
+    pictures = {("real" if each.model is None else f"model {each.model}"): _digest(each) for each in sets}
     made = [{**run, "pictures": pictures, "computed_at": stamp(now), "openhype": __version__} for run in runs]
     with data.locked("metrics"):
         hashes = {run["extractor"]["hash"] for run in made}
@@ -156,10 +156,6 @@ def _of_models(run: Mapping[str, Any], models: Sequence[str]) -> dict[str, Any]:
         "models": among(run["models"]),
         "classes": [{**each, "models": among(each["models"])} for each in run["classes"]],
     }
-
-
-def _side(model: str | None) -> str:
-    return "real" if model is None else f"model {model}"
 
 
 def _digest(pictures: "PictureSet") -> str:

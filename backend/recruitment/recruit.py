@@ -172,7 +172,20 @@ def prepare(
         wanted = _checked(panel, study, wanted, wallet, budget_cents)
         _fix_settings(store, study)
         data = {
-            **_decision(study, wanted, url, wallet),
+            "state": "decided",
+            "panel_study": "",
+            "internal_name": f"openhype {study.name} {secrets.token_hex(6)}",
+            "url": study_url(study, url),
+            "codes": {outcome: _code() for outcome in OUTCOMES},
+            "places": wanted.places,
+            "fee_percent": wanted.fee_percent,
+            "vat_percent": wanted.vat_percent,
+            "currency": wanted.currency,
+            "workspace": wallet.workspace,
+            "workspace_title": wallet.workspace_title,
+            "project": wallet.project,
+            "project_title": wallet.project_title,
+            "screen_out": asdict(wanted.screen_out) if wanted.screen_out else None,
             "by_server": by_server,
             "is_signed": is_signed,
             "budget_usd_cents": wanted.total_cents if budget_cents is None else budget_cents,
@@ -567,25 +580,6 @@ def _check_projected(panel: Panel, study: Study, state: Mapping[str, Any]) -> No
         f"and VAT of {vat:.0f}% on it (--fee {fee:.1f} --vat {vat:.0f}) "
         "(nothing is published)"
     )
-
-
-def _decision(study: Study, wanted: Plan, url: str, wallet: panel_wallet.Wallet) -> dict[str, Any]:
-    return {
-        "state": "decided",
-        "panel_study": "",
-        "internal_name": f"openhype {study.name} {secrets.token_hex(6)}",
-        "url": study_url(study, url),
-        "codes": {outcome: _code() for outcome in OUTCOMES},
-        "places": wanted.places,
-        "fee_percent": wanted.fee_percent,
-        "vat_percent": wanted.vat_percent,
-        "currency": wanted.currency,
-        "workspace": wallet.workspace,
-        "workspace_title": wallet.workspace_title,
-        "project": wallet.project,
-        "project_title": wallet.project_title,
-        "screen_out": asdict(wanted.screen_out) if wanted.screen_out else None,
-    }
 
 
 def study_url(study: Study, url: str) -> str:

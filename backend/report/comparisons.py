@@ -40,7 +40,7 @@ def section(view: FindingsView) -> Section | None:
         tuple(_paragraphs(view)),
         tables=(*tests, *sizes),
         figures=figures,
-        notes=tuple(_notes(view)),
+        notes=(*_of_design(view), *_pictures(view), *equivalence.notes(view)),
         brief=(*tests, *(figure.table for figure in figures), verdict(view), *equivalence.verdicts(view)),
     )
 
@@ -257,10 +257,6 @@ def _t_test(view: FindingsView) -> str:
         basis = "" if view.design == "between" else " of the differences"
         text += f"; Hedges' g{basis} = {formatting.estimate(effect['g'], effect['g_ci'], '', 2)}"
     return text + "."
-
-
-def _notes(view: FindingsView) -> list[str]:
-    return [*_of_design(view), *_pictures(view), *equivalence.notes(view)]
 
 
 def _pictures(view: FindingsView) -> list[str]:

@@ -317,13 +317,9 @@ def _answers(responses: Any, method: str | None, details: bool, simulated: bool 
         return responses
     if isinstance(responses, (str, PathLike)):
         return read_answers(Path(responses), details, simulated)
-    rows = _rows(responses)
+    rows = responses.to_dict("records") if hasattr(responses, "to_dict") else list(responses)
     chosen = method or _method(rows)
     return answers_of(rows, chosen, simulated)
-
-
-def _rows(responses: Any) -> Sequence[Mapping[str, Any]]:
-    return responses.to_dict("records") if hasattr(responses, "to_dict") else list(responses)
 
 
 def _method(rows: Sequence[Mapping[str, Any]]) -> str:

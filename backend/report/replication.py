@@ -99,7 +99,7 @@ def _differences(data: Mapping[str, Any]) -> Table:
         Column(f"change ({unit})", lambda row: formatting.amount(row["difference"], "", _digits(data))),
         Column(f"{_level(data)} interval", lambda row: formatting.brackets(row["ci"], _digits(data))),
         Column("p (Holm)", lambda row: formatting.bare_p(row["p_holm"])),
-        Column("within", lambda row: _within(row, data)),
+        Column("within", lambda row: formatting.amount(_size(row, "equivalent_within"), "", _digits(data))),
         *([Column("p within", lambda row: formatting.bare_p(_size(row, "p_holm")))] if has_margin else []),
         Column("verdict", lambda row: _WORDS[row["verdict"]], is_number=False),
         Column("shared stimuli", _shared),
@@ -107,11 +107,6 @@ def _differences(data: Mapping[str, Any]) -> Table:
     ]
     alone = "all" if rows and all(row["of"] == _ALONE for row in rows) and unit != "log-odds" else ""
     return Table("replication", "Changes of scores between runs", tuple(columns), rows, alone=alone)
-
-
-def _within(row: Row, data: Mapping[str, Any]) -> str:
-    """Return the smallest margin within which a difference is shown to be."""
-    return formatting.amount(_size(row, "equivalent_within"), "", _digits(data))
 
 
 def _size(row: Row, key: str) -> float | None:

@@ -18,7 +18,7 @@ from backend.experiment.groups.stimuli import RANDOM_SAMPLING
 from backend.experiment.judgment import item_key
 from backend.experiment.judgments import judgment_of
 from backend.experiment.protocol import to_json
-from backend.experiment.records import TEST, Response, Session, Stimulus, Study
+from backend.experiment.records import TEST, Response, Session, Study
 from backend.experiment.session import CLOSED_EARLY, LAPSED, Cursor, is_scored, picture_of
 from backend.foundation.errors import InvalidInput
 from backend.stores.store import Store
@@ -46,7 +46,7 @@ def study_rows(
         simulated: yield the rows of simulated sessions instead of real ones.
     """
     judgment = judgment_of(study.protocol.method)
-    items = _items(store, study) if judgment.has_items else {}
+    items = {item_key(item.name): item for item in store.stimuli(study.name)} if judgment.has_items else {}
     for session, cursor, responses in answered_of(store, study, simulated):
         if cursor.state not in _STATES[which]:
             continue
@@ -91,11 +91,6 @@ def study_rows(
                 ),
                 **judgment.row(picture, items.get(item_key(response.stimulus))),
             }
-
-
-def _items(store: Store, study: Study) -> dict[str, Stimulus]:
-    """Return the items of a study's pool by their keys."""
-    return {item_key(item.name): item for item in store.stimuli(study.name)}
 
 
 def _is_excluded(

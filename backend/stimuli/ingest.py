@@ -269,7 +269,7 @@ def _make(job: _Job) -> Made:
     try:
         data, facts = process(job.source.path, job.size_px, job.image_format, job.losses)
     except BadPicture as error:
-        return Made(job.source, finding=_finding(error, job.source))
+        return Made(job.source, finding=Finding(error.kind, job.source.name, error.why, job.source.keys))
     name = hashlib.blake2b(data, digest_size=16, key=job.key).hexdigest() + suffix_of(job.image_format)
     if job.out is not None:
         (job.out / name).write_bytes(data)
@@ -278,10 +278,6 @@ def _make(job: _Job) -> Made:
 
 def _size_of(step: str) -> int:
     return next(iter(parse_preprocessing([step]).sizes_px), 0)
-
-
-def _finding(error: BadPicture, source: Source) -> Finding:
-    return Finding(error.kind, source.name, error.why, source.keys)
 
 
 def checked_preprocessing(preprocess: Sequence[str], size_px: int) -> Preprocessing:

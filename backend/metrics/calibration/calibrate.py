@@ -80,7 +80,7 @@ def calibrate(
             f"{len(references):,} and {len(vectors):,}"
         )
     parts = split(references, [votes.sets[i] for i in votes.set_of], options.shares, options.seed)
-    schedule = _schedule(options, len(parts.train))
+    schedule = SCHEDULES[options.schedule](len(parts.train)).changed(options.steps, options.rate)
     fitted = fit(
         vectors, votes.share, parts.train, parts.validation, start.weights, schedule, options.seed, progress
     )
@@ -105,10 +105,6 @@ def calibrate(
         ],
     }
     return Calibration(tuple(layers), data)
-
-
-def _schedule(options: Options, triplets: int) -> Schedule:
-    return SCHEDULES[options.schedule](triplets).changed(options.steps, options.rate)
 
 
 def _fit(fit: Fit, schedule: Schedule) -> dict[str, Any]:
