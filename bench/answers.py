@@ -30,7 +30,6 @@ ROUNDS = 5
 
 
 def run() -> dict:
-    """Return the ratios."""
     rates: dict[str, list[float]] = {"ours": [], "floor": [], "floor on all cores": []}
     for _ in range(ROUNDS):
         for kind, measured in rates.items():

@@ -18,7 +18,6 @@ SIZE_OF_PHOTOGRAPHS = (1536, 1024)
 
 
 def run() -> dict:
-    """Return the ratios."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         _photographs(root / "photographs")

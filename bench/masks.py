@@ -17,7 +17,6 @@ POOL = 16
 
 
 def run() -> dict:
-    """Return the ratios."""
     pictures = _patches()
     texture, phase = ([_seconds(picture, kind) for picture in pictures] for kind in ("texture", "phase"))
     megapixels = SIDE**2 / 1e6

@@ -24,7 +24,6 @@ DIMENSIONS = 2048
 
 
 def run() -> dict:
-    """Return the ratios."""
     reals, fakes = _features()
     first, second = moments(Side(reals)), moments(Side(fakes))
     works = {

@@ -62,7 +62,6 @@ def study(name):
 
 
 def run() -> dict:
-    """Return the ratios."""
     with tempfile.TemporaryDirectory(prefix="openhype-bench-") as name:
         folder = Path(name)
         ours = package.build("api", folder / "built")

@@ -18,7 +18,6 @@ SIZE = 256
 
 
 def run() -> dict:
-    """Return the ratios."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         for side in ("real", "fake"):

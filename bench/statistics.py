@@ -30,7 +30,6 @@ _ALL_OF_IT = (
 
 
 def run() -> dict:
-    """Return the ratios."""
     rng = np.random.default_rng(1)
     models = [rng.binomial(100, rng.uniform(0.1, 0.6), 30) / 100 for _ in range(MODELS)]
     exact = min(_timed(lambda: [openhype.bootstrap(values) for values in models]) for _ in range(5))

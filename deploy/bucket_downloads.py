@@ -49,7 +49,6 @@ class BucketDownloads(Downloads):
         self._bucket, self._s3 = place, client or make_client(None)
 
     def sent(self, path: Path, media: str, name: str) -> Response:
-        """Return a redirect to the file."""
         asked = {
             **self._object(path),
             "ResponseContentType": f"{media}; charset=utf-8" if media.startswith("text/") else media,
@@ -59,7 +58,6 @@ class BucketDownloads(Downloads):
         return Response(status=303, headers={"Location": link})
 
     def content(self, path: Path) -> bytes:
-        """Return the content of a file, as in `Downloads`."""
         return self._asked("get_object", path)["Body"].read()
 
     def _place(self) -> str:

@@ -62,7 +62,6 @@ class BucketUploads:
         return ("/".join(url.split("/")[:3]),)
 
     def begin(self, member: str, format: str, bytes: int, parts: Sequence[str], now: datetime) -> Upload:
-        """Begin an upload, as in `Uploads`."""
         uploads.check_upload(format, bytes, parts)
         id = uploads.upload_id(member, format, bytes, parts)
         is_new = not self._is_usable(id)
@@ -89,7 +88,6 @@ class BucketUploads:
         return self._upload(id, is_new)
 
     def upload(self, id: str) -> Upload:
-        """Return an upload."""
         return self._upload(id)
 
     def urls(self, id: str, parts: Sequence[int]) -> list[PartUrl]:
@@ -112,7 +110,6 @@ class BucketUploads:
         )
 
     def complete(self, id: str, now: datetime) -> Upload:
-        """Close an upload, as in `Uploads`."""
         upload = self._upload(id)
         uploads.check_complete(upload)
         if upload.state != COMPLETE:
@@ -126,7 +123,6 @@ class BucketUploads:
 
     @contextmanager
     def archive(self, id: str) -> Iterator[Path]:
-        """Give a copy of the archive, as in `Uploads`."""
         upload = self._upload(id)
         if upload.state != COMPLETE:
             uploads.check_complete(upload)
@@ -327,7 +323,6 @@ class _Gone(StoreFailed):
 
 
 def _raw(checksum: str) -> bytes:
-    """Return a checksum from its hexadecimal digits."""
     return bytes.fromhex(checksum)
 
 

@@ -41,7 +41,6 @@ def pip_options(python: Python) -> list[str]:
 
 
 def name_of(stage: str, python: Python) -> str:
-    """Return the name of the file that locks a stage."""
     return f"python{python[0]}.{python[1]}-{stage}.txt"
 
 

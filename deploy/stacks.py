@@ -151,7 +151,6 @@ class Stack:
         return True
 
     def parameters(self) -> dict[str, str] | None:
-        """Return the parameters of the existing stack, or None."""
         stack = self.found()
         if stack is None:
             return None

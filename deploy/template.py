@@ -14,5 +14,4 @@ PACKAGES = "packages"
 
 
 def text_of(name: str) -> str:
-    """Return the text of a template, in YAML."""
     return (HERE / f"{name}.yaml").read_text("utf-8")

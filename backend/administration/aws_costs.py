@@ -77,7 +77,6 @@ class Usage:
 
 
 def prices() -> dict[str, Any]:
-    """Return the table of prices and assumptions."""
     return tomllib.loads(files("deploy").joinpath("prices.toml").read_text("utf-8"))
 
 

@@ -57,7 +57,6 @@ class Contents:
 
 
 def contents(store: Store, data: DataDir, study: Study) -> Contents:
-    """Return the contents of a study."""
     real = [cursor for _, cursor in store.sessions(study.name)]
     folder = data.images(study.name)
     return Contents(

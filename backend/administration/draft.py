@@ -85,12 +85,10 @@ class Draft:
 
     @property
     def judgment(self) -> Judgment:
-        """The judgment of its method."""
         return judgment_of(self.study.protocol.method)
 
     @property
     def has_masks(self) -> bool:
-        """Whether its trials show masks."""
         return self.study.protocol.has_flashes and self.study.protocol.timing.mask_count > 0
 
     @property
@@ -307,7 +305,6 @@ def _made_masks(draft: Draft, making: Making) -> Sequence[str]:
 
 
 def word_notes(draft: Draft, making: Making) -> Draft:
-    """Word notes for the medium."""
     study = draft.study
     return draft.changed(notes=tuple(MEDIA[study.medium].said(note, study.models) for note in study.notes))
 

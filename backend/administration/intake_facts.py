@@ -62,5 +62,4 @@ def copy(source: Store, target: Store, study: Study) -> None:
 
 
 def erase(store: Store, study: Study) -> None:
-    """Erase the facts of a study."""
     store.erase_entry(BOOK, study.name)

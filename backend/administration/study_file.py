@@ -45,14 +45,12 @@ class StudyFile:
         return str(self.path)
 
     def value(self, *keys: Key) -> Any:
-        """Return the value of an entry that is there."""
         found: Any = self.data
         for key in keys:
             found = found[key]
         return found
 
     def error(self, keys: tuple[Key, ...], problem: str) -> InvalidInput:
-        """Return the error for a problem with an entry."""
         return InvalidInput(f"{self.where(*keys)}: {problem}", keys=keys)
 
     @contextmanager
@@ -147,7 +145,6 @@ class PostedStudy(StudyFile):
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> "PostedStudy":
-        """Return the order with these data."""
         return cls(Path("order"), data, dict.fromkeys(_keys_of(data), 0))
 
     def where(self, *keys: Key) -> str:
@@ -155,7 +152,6 @@ class PostedStudy(StudyFile):
         return name_of(keys[:-1])
 
     def error(self, keys: tuple[Key, ...], problem: str) -> InvalidInput:
-        """Return the error for a problem with an entry."""
         where = self.where(*keys)
         return InvalidInput(f"{where}: {problem}" if where else problem, keys=keys)
 

@@ -111,7 +111,6 @@ class StudySpec:
 
     @property
     def folders(self) -> dict[str, Path]:
-        """Its folders of stimuli."""
         named = {f"model {name}": folder for name, folder in (*self.models, *self.items)}
         return ({} if self.real is None else {"real": self.real}) | named | self.aside
 
@@ -392,7 +391,6 @@ def _folder(file: StudyFile, here: Path, *keys: Key) -> Path:
 
 
 def _texts(file: StudyFile, *keys: Key) -> list[str]:
-    """Return a list of texts."""
     node: Any = file.data
     for key in keys:
         node = node.get(key, []) if isinstance(node, dict) else node[key]

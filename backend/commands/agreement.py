@@ -131,7 +131,6 @@ def _of_one(
     votes_per_item: int | None,
     simulated: bool,
 ) -> "tuple[Report, Sequence[str]]":
-    """Return the report on the votes of one study, and remarks."""
     from backend import __version__
     from backend.foundation.timestamps import utc_now
     from backend.report.agreement import report

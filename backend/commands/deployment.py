@@ -182,7 +182,6 @@ def _note_in_table(setup: Setup, made: Mapping[str, str], address: str | None) -
 
 
 def _store_url(made: Mapping[str, str]) -> str:
-    """Return the URL of a deployment's store."""
     return f"dynamodb://{made['Table']}?region={made['Region']}"
 
 

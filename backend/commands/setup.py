@@ -144,8 +144,6 @@ def store_options(command: Any) -> Any:
 
 
 def store_option(command: Any) -> Any:
-    """Add --store to a command."""
-
     def take_url(ctx: click.Context, param: click.Parameter, value: str) -> None:
         if _is_decisive(ctx, param):
             ctx.ensure_object(Setup).url = value

@@ -47,7 +47,6 @@ def protocol_text(store: Store, study: Study) -> str:
 
 
 def hash_of(text: str) -> str:
-    """Return the hash of a protocol's text, hex."""
     return sha256(text.encode("utf-8", "backslashreplace")).hexdigest()
 
 

@@ -73,7 +73,6 @@ class CompetitionRecord:
         return self.terms.embargo_until is not None and stamp(now) < self.terms.embargo_until
 
     def admits(self, member: str) -> bool:
-        """Return whether a member may submit."""
         submitters = self.terms.submitters
         return submitters == ALL or member.lower() in {each.lower() for each in submitters}
 
@@ -224,7 +223,6 @@ def _data(record: CompetitionRecord) -> dict[str, Any]:
 
 
 def plain_terms(terms: Terms) -> dict[str, Any]:
-    """Return terms as plain data."""
     submitters = terms.submitters
     return {**asdict(terms), "submitters": submitters if isinstance(submitters, str) else [*submitters]}
 

@@ -31,7 +31,6 @@ def _digits(unit: str) -> int:
 
 
 def day(at: str | None) -> str:
-    """Return the day of a time."""
     return at[:10] if at else NONE
 
 

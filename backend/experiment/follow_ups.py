@@ -72,7 +72,6 @@ def confidence_range(points: int) -> tuple[int, int]:
 
 
 def is_mark(mark: Sequence[float]) -> bool:
-    """Return whether numbers are a mark (`MARK_FORM`)."""
     if len(mark) not in _MARK_LENGTHS.values() or not all(0 <= each <= MARK_UNITS for each in mark):
         return False
     return all(start + size <= MARK_UNITS for start, size in zip(mark[:2], mark[2:], strict=False))

@@ -318,7 +318,6 @@ def standard_normal(text: str) -> float:
 
 @lru_cache(maxsize=_ROUNDS_KEPT)
 def _of_round(count: int, size: int, number: int, key: str) -> "array[int]":
-    """Return the items of a round in order."""
     begun = _independent(count, size, number)
     order = _shuffled(count, begun, key)
     for later in range(begun + 1, number + 1):

@@ -180,7 +180,6 @@ class PanelRecord:
 
     @property
     def parameters_read(self) -> tuple[str, ...]:
-        """Names of all query parameters that are read."""
         return _distinct((*self.parameters, self.preview.partition("=")[0], PRIVATE_LINK))
 
     @property
@@ -192,7 +191,6 @@ class PanelRecord:
         return self.back or next((f"{found[0]}/" for found in addresses if found), None)
 
     def is_preview(self, parameters: Mapping[str, str]) -> bool:
-        """Return whether a visit is a preview."""
         name, _, value = self.preview.partition("=")
         return bool(name) and parameters.get(name) == value
 

@@ -100,7 +100,6 @@ class PlannedLooks:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the plan."""
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
 
 

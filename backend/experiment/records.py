@@ -89,7 +89,6 @@ class ClipForm:
 
     @property
     def described(self) -> str:
-        """The form in words."""
         rate = self.fps[0] / self.fps[1]
         return f"{self.frames} frames at {rate:.5g} a second, {self.width} x {self.height} px"
 
@@ -171,7 +170,6 @@ class Study:
 
     @property
     def newcomers(self) -> tuple[str, ...]:
-        """The models that joined."""
         return self.models[len(self.first_models) :]
 
     @property

@@ -232,7 +232,6 @@ NEEDED = ("model", "evaluator", "truth", "response")
 
 
 def of_kind(kind: Kind) -> tuple[str, ...]:
-    """Return the names of the columns of one kind."""
     return tuple(name for name, column in COLUMNS.items() if column.kind is kind)
 
 

@@ -157,7 +157,6 @@ def locate(session: Session, trial_index: int) -> tuple[int, int]:
 
 
 def total_trials(session: Session) -> int:
-    """Return the number of trials of the complete session."""
     return sum(len(block.stimuli) for block in session.blocks)
 
 

@@ -84,7 +84,6 @@ class Problem(str):
     also: tuple[Keys, ...] = ()
 
     def __new__(cls, sentence: str, keys: Keys = (), also: Iterable[Keys] = ()) -> "Problem":
-        """Return the sentence with its keys."""
         made = super().__new__(cls, sentence)
         made.keys, made.also = keys, tuple(also)
         return made

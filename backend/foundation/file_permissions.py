@@ -107,7 +107,6 @@ def tighten(
 
 
 def _files_of(database: Path) -> list[Path]:
-    """Return the existing files of a database."""
     names = (database.name, *(f"{database.name}-{what}" for what in ("wal", "shm", "journal")))
     return [path for name in names if (path := database.with_name(name)).exists()]
 

@@ -90,7 +90,6 @@ def forget(store: Store) -> None:
 
 
 def run(work: Work, mine: Job) -> dict[str, Any]:
-    """Return what was found."""
     root = work.folder / "pictures"
     ordered = StudyOrder(mine.args["entries"], mine.args["uploads"])
     try:

@@ -83,7 +83,6 @@ class Job:
 
     @property
     def is_open(self) -> bool:
-        """Whether it waits or runs."""
         return self.state in OPEN
 
 

@@ -33,7 +33,6 @@ def pay(work: Work, job: Job) -> dict[str, Any]:
 
 
 def delete(work: Work, job: Job) -> dict[str, Any]:
-    """Delete a study that is hidden already."""
     from backend.administration.delete import delete as run
 
     try:

@@ -44,7 +44,6 @@ class WorkerProcess:
         self._thread = threading.Thread(target=self._watch, name="openhype-worker", daemon=True)
 
     def start(self) -> None:
-        """Start the worker."""
         self._process = self._started()
         self._thread.start()
 

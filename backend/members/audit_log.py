@@ -64,7 +64,6 @@ class Change:
         self._replace(replace(self._entry, target=_shown(target)))
 
     def end(self, status: int | None, outcome: Outcome) -> None:
-        """Complete the entry."""
         self._replace(replace(self._entry, status=status, outcome=outcome))
 
     def _replace(self, entry: AuditEntry) -> None:

@@ -123,7 +123,6 @@ def revoke(store: Store, token_id: str, now: datetime) -> Token:
 
 
 def revoke_all(store: Store, membership_id: str, now: datetime) -> None:
-    """Revoke all tokens of a membership."""
     for each in tokens(store):
         if each.membership == membership_id and not each.revoked_at:
             revoke(store, each.id, now)

@@ -32,7 +32,6 @@ class Side:
 
     @property
     def dimensions(self) -> int:
-        """The number of features of a picture."""
         return self.values.shape[1]
 
     def rows(self, which: slice | np.ndarray) -> np.ndarray:
@@ -87,7 +86,6 @@ class Block:
         return self.first == self.second
 
     def products(self) -> np.ndarray:
-        """Return x·y."""
         products = self.centred + self.first_offsets[:, None]
         products += self.second_offsets
         return products

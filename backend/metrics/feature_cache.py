@@ -71,7 +71,6 @@ class FeatureCache:
         }
 
     def put(self, features: Mapping[bytes, np.ndarray]) -> None:
-        """Store features, all or none."""
         rows = [(key, values.astype("<f4").tobytes()) for key, values in features.items()]
         self._file.insert(
             "INSERT OR REPLACE INTO features VALUES (?, ?, ?)",
@@ -79,7 +78,6 @@ class FeatureCache:
         )
 
     def close(self) -> None:
-        """Close the file."""
         self._file.close()
 
 
@@ -126,7 +124,6 @@ class PictureIndex:
         self._file.insert("INSERT OR REPLACE INTO pictures VALUES (?, ?, ?, ?, ?, ?)", rows)
 
     def close(self) -> None:
-        """Close the file."""
         self._file.close()
 
     def _state(self, path: Path, before_ns: int | None = None) -> str:
@@ -163,8 +160,6 @@ class _File:
         return self._guarded(read, [])
 
     def insert(self, statement: str, rows: Sequence[tuple]) -> None:
-        """Write rows in one transaction."""
-
         def write(connection: sqlite3.Connection) -> None:
             with connection:
                 connection.executemany(statement, rows)

@@ -89,7 +89,6 @@ class KernelSums:
         self._is_one = first is second
 
     def add(self, block: Block) -> None:
-        """Add a block of inner products."""
         base = block.products() * self._factor + 1.0
         kernel = base * base * base
         if self._is_one and block.is_diagonal:

@@ -224,7 +224,6 @@ def _of_blocks(reals: Side, fakes: Side, options: Options, progress: Progress) -
 
 
 def _feed(made: Iterator[Block], count: int, *takers: Callable[[Block], None]) -> None:
-    """Give the next blocks to each taker."""
     for block in islice(made, count):
         for take in takers:
             take(block)

@@ -50,7 +50,6 @@ class BoundedSession(Session):
 
     @property
     def deadline(self) -> Deadline:
-        """The deadline of the call that is made."""
         return self._deadline or Deadline(self._whole_s)
 
     def _content(self, reply: Response) -> bytes:

@@ -524,8 +524,6 @@ def _at_its_place(account: Account, session: Session, others: Collection[str]) -
 
 
 def _enter(store: Store, study: str, key: str, account: Account) -> Account:
-    """Store an account by the rule of `ledger.entered`."""
-
     def rule(now: Account | None) -> Account:
         return entered(now, account) or now or account
 

@@ -26,7 +26,6 @@ _BY_CODE = {"no_consent": "declined", "unfit_device": "unfit_device", "screened_
 
 
 def by_key(submissions: Iterable[Submission]) -> dict[str, Submission]:
-    """Return submissions by the keys of their accounts."""
     return {key_of(one.id, one.participant): one for one in submissions}
 
 

@@ -50,7 +50,6 @@ class Health:
 
 
 def health(store: Store, study: str) -> Health:
-    """Return the state of the panel that a study recruits from."""
     entry = store.entry(_BOOK, study)
     return Health(**entry.data) if entry else Health()
 

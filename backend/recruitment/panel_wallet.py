@@ -23,7 +23,6 @@ class Wallet:
     balance: Balance
 
     def line(self) -> str:
-        """Return the wallet as a line for a terminal."""
         left = self.balance.available_cents
         paid = format_money(left, self.balance.currency) if self.balance.currency in CURRENCIES else left
         return f"paid by: workspace {self.workspace_title}, project {self.project_title}; {paid} available"

@@ -137,7 +137,6 @@ def _check_changeable(
 
 
 def terms_lines(terms: Mapping[str, Any]) -> list[str]:
-    """Return the terms in words."""
     if not terms["url"]:
         return ["address of the task page: not known yet (--url)"]
     only_here = reach_of(terms["url"]) == "this_computer"
@@ -294,7 +293,6 @@ def offer(store: Store, study: Study, panel: Panel | None, wish: Wish) -> tuple[
 
 
 def status(store: Store, panel: ProlificPanel, study: Study) -> dict[str, Any]:
-    """Return the state of a recruitment at the panel, with its webhooks."""
     state = recruit.recruitment(store, study)
     try:
         hook = webhooks.status(store, Webhooks(panel.http), state["workspace"])

@@ -36,7 +36,6 @@ def report(data: Mapping[str, Any], date: str, version: str, warnings: Sequence[
 
 
 def section(data: Mapping[str, Any]) -> Section:
-    """Return the correlation as a section of a report."""
     scores, found = _scores(data), _correlations(data)
     drawn = sum(row["jnd"] is not None for row in data["metrics"])
     return Section(

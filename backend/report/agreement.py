@@ -20,7 +20,6 @@ _NOTED_BIAS = 0.5
 
 
 def report(data: Mapping[str, Any], source: str, date: str, version: str, is_simulated: bool) -> Report:
-    """Return a report of the agreement alone."""
     facts = [("Source", source), ("Items", f"{data['items']:,}")]
     facts += [("Votes", f"{data['votes']:,}")] if data["votes"] is not None else []
     facts += [("Evaluators", f"{data['evaluators']:,}")] if data["evaluators"] is not None else []
@@ -32,7 +31,6 @@ def report(data: Mapping[str, Any], source: str, date: str, version: str, is_sim
 
 
 def section(data: Mapping[str, Any]) -> Section:
-    """Return the agreement as a section of a report."""
     columns = [row["column"] for row in data["columns"]]
     scores = Table(
         "agreement",

@@ -16,7 +16,6 @@ _SHOWN_TRIPLETS = 10
 
 
 def report(data: Mapping[str, Any], date: str, version: str) -> Report:
-    """Return a report of a calibration."""
     facts = [
         ("Source", data["source"]),
         ("Metric", _title(data)),

@@ -80,7 +80,6 @@ def inline(name: str, text: str, is_wide: bool) -> str:
 
 
 def _on_white(text: str) -> str:
-    """Return an SVG with a white background."""
     end = text.index(">", text.index("<svg")) + 1
     return f'{text[:end]}\n <rect width="100%" height="100%" style="fill: #ffffff"/>{text[end:]}'
 

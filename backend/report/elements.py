@@ -52,7 +52,6 @@ class Table:
 
     @property
     def cells(self) -> list[list[str]]:
-        """The texts of all rows."""
         return self._texts(self.rows)
 
     @property

@@ -163,7 +163,6 @@ def function_row(model: str, function: Row) -> Row:
 
 
 def _columns(threshold: Row) -> Row:
-    """Return a threshold as columns of a table."""
     names = ("ms", "ci", "censored")
     return {f"threshold_{name}": threshold[name] for name in names} | {
         name: threshold[name] for name in ("floor_ms", "ceiling_ms")

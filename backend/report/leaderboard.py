@@ -32,7 +32,6 @@ class Entry:
 
 
 def leaderboard(entries: Sequence[Entry], title: str, date: str, version: str) -> Report:
-    """Return the leaderboard of several studies as a report."""
     methods = [(method, [entry for entry in entries if entry.data["method"] == method]) for method in METHODS]
     sections = tuple(
         section for method, group in methods if group for section in (_section(method, group), *_runs(group))

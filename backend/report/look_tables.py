@@ -33,7 +33,6 @@ def as_replay(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _newcomer(model: str, own: Mapping[str, Any], digits: int) -> Iterator[str]:
-    """Yield the looks of a model that joined."""
     looks = own["looks"]
     others = [name for name in looks[0]["evaluators"] if name != model] if looks else []
     yield f"looks of {model}, which joined{', against ' if others else ''}{', '.join(others)}"

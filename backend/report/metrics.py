@@ -151,7 +151,6 @@ def _on_signs(rows: Sequence[Row]) -> str:
 
 
 def _correlation(row: Row) -> str:
-    """Return the correlation of one metric as a sentence."""
     models = counted(row["models"], "model")
     if row["rho"] is None:
         return f"no rank correlation from {models}: {row['models_note']}."

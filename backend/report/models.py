@@ -12,7 +12,6 @@ MOST_DESCRIBED = 8
 
 
 def section(view: FindingsView) -> Section:
-    """Return the section on models with their scores and intervals."""
     table, notes = models_table(view), _notes(view)
     return Section(
         "scores",

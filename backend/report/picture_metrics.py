@@ -138,7 +138,6 @@ def _pair_of_tables(
 
 
 def _without(row: Mapping[str, Any], known: Sequence[str], metrics: Sequence[str]) -> dict[str, Any]:
-    """Return a row with some metrics alone."""
     others = tuple(metric for metric in known if metric not in metrics)
     return {key: value for key, value in row.items() if not key.startswith(others)}
 

@@ -46,7 +46,6 @@ class Weights:
 
     @property
     def data(self) -> dict[str, Any]:
-        """What they are, as plain data."""
         linear = self.linear
         return {
             "net": self.trunk.net.name,

@@ -94,7 +94,6 @@ _VOTES = "one row for each pair or triplet that was judged, from the file to sco
 
 
 def files_of(judgment: Judgment) -> dict[str, tuple[Collection[str], str]]:
-    """Return the files of a judgment, in the form of `FILES`."""
     files = dict(FILES)
     if judgment.answers == TRUTHS:
         return files

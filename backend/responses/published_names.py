@@ -45,7 +45,6 @@ def published_study(study: Study) -> Study:
 
 
 def published_rows(rows: Iterable[dict[str, Any]], names: Names) -> Iterator[dict[str, Any]]:
-    """Yield rows of responses with published names."""
     for row in rows:
         yield _renamed(row, names) if names else row
 

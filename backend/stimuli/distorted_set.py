@@ -100,7 +100,6 @@ class SetOptions:
 
     @property
     def distortions(self) -> tuple[Distortion, ...]:
-        """The distortions to draw from."""
         return named(self.only)
 
 

@@ -104,7 +104,6 @@ class _Side:
 
     @property
     def name(self) -> str:
-        """What notes call its folder."""
         if self.role:
             return f"{_ENTRIES.get(self.role, self.role)}/{self.folder.name}"
         return self.model or self.reals

@@ -165,7 +165,6 @@ class Survey:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a study notes of its files."""
         return (
             *(difference.note for difference in self.differences),
             *self.notes_beside_differences,
@@ -173,7 +172,6 @@ class Survey:
 
     @property
     def notes_beside_differences(self) -> tuple[str, ...]:
-        """The other notes."""
         return (
             *treatments(self.sides),
             *cropped(self.sides),

@@ -179,7 +179,6 @@ def _read_known(
 
 
 def _read_set(scan: ItemScan, of: ItemSource, folder: Path, parts: Sequence[str]) -> None:
-    """Add the items of one set."""
     if len(parts) == 3 and (folder / _DISTORT).is_dir() and (folder / _REF).is_dir():
         _read_nights(scan, of, folder)
         return
@@ -268,7 +267,6 @@ def _pair(
 
 
 def _add(scan: ItemScan, of: ItemSource, stem: str, files: Sequence[tuple[str, list[FileText]]]) -> None:
-    """Add an item, or what is wrong with it."""
     item = ItemSource(of.set_, stem, tuple(paths[0] for _, paths in files if paths), of.role, of.truth)
     missing = [part for part, paths in files if not paths]
     there = [part for part, paths in files if paths]
@@ -285,7 +283,6 @@ def _add(scan: ItemScan, of: ItemSource, stem: str, files: Sequence[tuple[str, l
 
 
 def shown(path: FileText) -> FileText:
-    """Return the printable name of a file."""
     return file_name(path, handed_on(path))
 
 

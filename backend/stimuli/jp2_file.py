@@ -8,7 +8,6 @@ _METADATA = (b"uuid", b"uinf", b"xml ")
 
 
 def read_jp2(path: Path) -> bytes:
-    """Return a file without its metadata."""
     data, parts, at = path.read_bytes(), list[bytes](), 0
     while at + 8 <= len(data):
         length, name = int.from_bytes(data[at : at + 4]), data[at + 4 : at + 8]

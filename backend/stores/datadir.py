@@ -183,7 +183,6 @@ class DataDir:
         return key or self.keys().researcher
 
     def has_keys(self) -> bool:
-        """Return whether the keys have been created."""
         return (self.root / "keys.json").exists()
 
     def keys(self) -> Keys:
@@ -229,7 +228,6 @@ class DataDir:
         replace_private(self.secret_file(name), f"{secret}\n")
 
     def secret_file(self, name: str) -> Path:
-        """Return the file of the secret stored under a name."""
         return self.root / f"{name}.secret"
 
 

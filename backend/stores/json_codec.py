@@ -17,7 +17,6 @@ from backend.experiment.session import Cursor
 
 
 def dump(record: Study | Session | Cursor | Response) -> str:
-    """Return `record` as compact JSON."""
     if isinstance(record, Study):
         return _text({**vars(record), "protocol": to_json(record.protocol)})
     return _text(record)

@@ -110,7 +110,6 @@ class PagedNames(Sequence[str]):
 
 
 def pages_of(names: Sequence[str]) -> Iterator[bytes]:
-    """Yield the pages of a side's names."""
     for start in range(0, len(names), NAMES_PER_PAGE):
         yield pack_names(names[start : start + NAMES_PER_PAGE])
 

@@ -576,7 +576,6 @@ def _move(db: sqlite3.Connection, session_id: str, version: int, cursor: Cursor,
 
 
 def _cursor_row(session: Session, cursor: Cursor) -> tuple[Any, ...]:
-    """Return the row of a session's cursor."""
     return (
         session.id,
         session.study,

@@ -90,7 +90,6 @@ def note_carried_out(store: Store, study: Study, action: str, given: str) -> Non
 
 
 def forget(store: Store, study: Study) -> None:
-    """Delete the accepted confirmations of a study."""
     for entry in list(store.entries(BOOK)):
         if entry.key.rpartition("/")[0] == study.name:
             store.erase_entry(BOOK, entry.key)

@@ -115,5 +115,4 @@ def erase(store: Store, study: Study) -> None:
 
 
 def _books(study: Study) -> list[str]:
-    """Return the books of all decisions of a study."""
     return [book_of(study, model) for model in ("", *study.newcomers)]

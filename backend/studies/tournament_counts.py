@@ -69,7 +69,6 @@ def write(store: Store, study: Study, simulated: bool, counts: PairCounts) -> No
 
 
 def counted(study: Study, session: Session, responses: Iterable[Response]) -> Counts:
-    """Return the counts of the answers of one session."""
     judgment, found = judgment_of(study.protocol.method), Counts()
     for response in responses:
         model = picture_of(session, response.stimulus).model or ""

@@ -32,7 +32,6 @@ _BUDGETS = "retainers"
 
 
 def book_of(study: str) -> str:
-    """Return the name of the book of a study's waits."""
     return f"retainer {study}"
 
 
@@ -104,7 +103,6 @@ def sign(
 
 
 def owed_usd_cents(store: Store, study: Study) -> int:
-    """Return what a study owes for waiting (US cents)."""
     return sum(wait.minutes for _, wait in waits(store, study.name)) * study.protocol.pay.retainer_usd_cents
 
 

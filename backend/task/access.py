@@ -66,7 +66,6 @@ class SessionAccess:
         return session
 
     def known_cursor(self, session_id: str) -> Cursor | None:
-        """Return the cached cursor of a session, or None."""
         return self._cursors.get(session_id)
 
     def remember(self, session: Session, cursor: Cursor, study: Study | None = None) -> None:

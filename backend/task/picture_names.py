@@ -20,7 +20,6 @@ _SESSIONS_CACHED = 4096
 
 
 def is_stored_name(name: str) -> bool:
-    """Return whether a text has the form of a stored name."""
     return _NAME.fullmatch(name) is not None
 
 

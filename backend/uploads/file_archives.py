@@ -26,7 +26,6 @@ def entries(file: BinaryIO, limits: Limits) -> Iterator[ArchiveEntry]:
 
 
 def content(file: BinaryIO, entry: ArchiveEntry) -> Iterator[bytes]:
-    """Yield the content of an entry, as `ArchiveReader` does."""
     file.seek(entry.offset)
     yield from copied(file, entry)
 

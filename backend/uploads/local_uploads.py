@@ -50,7 +50,6 @@ class LocalUploads:
         self._root = data.root / "uploads"
 
     def begin(self, member: str, format: str, bytes: int, parts: Sequence[str], now: datetime) -> Upload:
-        """Begin an upload, as in `Uploads`."""
         uploads.check_upload(format, bytes, parts)
         id = uploads.upload_id(member, format, bytes, parts)
         with _stored("the upload could not be begun"), self._data.locked("uploads"):
@@ -62,7 +61,6 @@ class LocalUploads:
         return self._upload(id, is_new=not is_known)
 
     def upload(self, id: str) -> Upload:
-        """Return an upload."""
         return self._upload(id)
 
     def urls(self, id: str, parts: Sequence[int]) -> list[PartUrl]:
@@ -74,7 +72,6 @@ class LocalUploads:
         return [PartUrl(part, f"/api/uploads/{id}/parts/{part}", headers) for part in parts]
 
     def write(self, id: str, part: int, stream: BinaryIO, now: datetime) -> Upload:
-        """Receive a part, as in `Uploads`."""
         upload = self._upload(id)
         uploads.check_part(upload, part)
         length = uploads.part_length(upload.bytes, part)
@@ -92,7 +89,6 @@ class LocalUploads:
         return self._upload(id)
 
     def complete(self, id: str, now: datetime) -> Upload:
-        """Close an upload, as in `Uploads`."""
         upload = self._upload(id)
         uploads.check_complete(upload)
         with _stored("the upload could not be completed"):
@@ -105,7 +101,6 @@ class LocalUploads:
         return self._upload(id)
 
     def delete(self, id: str) -> None:
-        """Delete an upload, as in `Uploads`."""
         self._upload(id)
         if not self._removed(id):
             raise Conflict(f"upload {id} is being read by a job; try again later", code="upload_in_use")

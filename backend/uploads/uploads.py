@@ -211,7 +211,6 @@ def wrong_part(part: int, expected: str, found: str) -> InvalidInput:
 
 
 def is_id(text: str) -> bool:
-    """Return whether a text has the form of an upload's id."""
     return bool(_ID.fullmatch(text))
 
 

@@ -52,7 +52,6 @@ class _Directory:
 
 
 def entries(file: BinaryIO, limits: Limits) -> Iterator[ArchiveEntry]:
-    """Yield the files of an archive, as `ArchiveReader` does."""
     directory = _directory(file)
     if directory.count > limits.files * 2:  # folders are entries too
         raise bad_archive(f"it has {directory.count} entries; at most {limits.files} files are allowed")
@@ -70,7 +69,6 @@ def entries(file: BinaryIO, limits: Limits) -> Iterator[ArchiveEntry]:
 
 
 def content(file: BinaryIO, entry: ArchiveEntry) -> Iterator[bytes]:
-    """Yield the content of an entry, as `ArchiveReader` does."""
     file.seek(entry.offset)
     magic, *_, name_bytes, extra_bytes = _LOCAL.unpack(exactly(file, _LOCAL.size, "an entry"))
     if magic != b"PK\3\4":
@@ -90,7 +88,6 @@ def content(file: BinaryIO, entry: ArchiveEntry) -> Iterator[bytes]:
 
 
 def _directory(file: BinaryIO) -> _Directory:
-    """Return where the directory of an archive lies."""
     length = file.seek(0, 2)
     begin = file.seek(max(0, length - _END.size - _LONGEST_COMMENT))
     tail = file.read(_END.size + _LONGEST_COMMENT)

@@ -15,7 +15,6 @@ PATH = "/console"
 
 
 def path_of_study(study: str) -> str:
-    """Return the path of a study's page in the console."""
     return f"{PATH}/studies/{quote(study, safe='')}"
 
 

@@ -194,7 +194,6 @@ def _is_outdated(before: Job, now: datetime) -> bool:
 
 
 def _refusal(job: Job) -> OpenhypeError:
-    """Return the error with which a job ended."""
     if job.state == "cancelled":
         return Conflict("the download was cancelled", code="cancelled")
     stated = job.result or {"error": "Conflict", "code": "not_made"}
@@ -215,7 +214,6 @@ def _worker_process(url: str, data: DataDir) -> None:
 
 
 def _work(store: Store, data: DataDir, before_job: Callable[[], Any] = lambda: None) -> None:
-    """Do the downloads that wait."""
     worker = Worker(store, data, leaves=_OTHER_KINDS, before_job=before_job)
     while worker.run_once():
         continue

@@ -43,7 +43,6 @@ def latest_scores(
 
 
 def run(work: Work, job: Job) -> dict[str, Any]:
-    """Compute the scores."""
     return {"scores": Watch(work.store, study_of(work, job)).with_scores(utc_now())["scores"]}
 
 

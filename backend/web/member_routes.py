@@ -201,10 +201,8 @@ def _me(member: Member) -> Me:
 
 
 def member_facts(membership: Membership) -> MemberFacts:
-    """Return a membership as the API shows it."""
     return as_declared(MemberFacts, membership)
 
 
 def token_facts(token: Token) -> TokenFacts:
-    """Return a token as the API shows it."""
     return as_declared(TokenFacts, token, token=token.id)

@@ -49,7 +49,6 @@ def operations() -> dict[str, Route]:
 
 @cache
 def document() -> bytes:
-    """Return the document as JSON."""
     routes = operations().values()
     declared = [each for route in routes for each in _types(route)]
     (*found, refused), components = _schemas([*declared, Refused])

@@ -190,7 +190,6 @@ def _sign_in_first(context: Context) -> Response | None:
 
 
 def refused(message: str, status: int) -> Response:
-    """Return an error as a page."""
     study = "" if status == 404 else (request.view_args or {}).get("study", "")
     return _page("This page cannot be shown", status, _console_link(study), message=message)
 

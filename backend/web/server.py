@@ -76,7 +76,6 @@ def other_urls(listening: socket.socket) -> list[str]:
 
 
 def is_everywhere(listening: socket.socket) -> bool:
-    """Return whether a socket listens on all interfaces."""
     return listening.getsockname()[0] in _EVERYWHERE
 
 

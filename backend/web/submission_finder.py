@@ -134,7 +134,6 @@ class Look:
         return [one for one in own if not self.finder.has_failed(one)]
 
     def state(self, one: Submission) -> SubmissionState:
-        """Return the state of a submission."""
         return state_of(self.study, one, self.progress, self.finder.job_of(self.study, one), self._judged)
 
     def view(self, one: Submission) -> SubmissionFacts:

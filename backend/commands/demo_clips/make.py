@@ -119,7 +119,6 @@ def _all() -> Iterator[tuple[str, int]]:
 
 
 def main() -> int:
-    """Write all clips."""
     here, total = Path(__file__).parent, 0
     for model, number in _all():
         path = here / model / f"{number:02}{SUFFIX}"

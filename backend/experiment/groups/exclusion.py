@@ -25,5 +25,4 @@ class ExclusionSettings(Group):
 
     @property
     def is_declared(self) -> bool:
-        """Whether there is a rule."""
         return self.exclude_checks_below > 0 or self.exclude_faster_ms > 0

@@ -77,7 +77,6 @@ class LookSettings(Group):
 
     @property
     def plan(self) -> PlannedLooks | None:
-        """The plan of looks; None if there is none."""
         return PlannedLooks(self.looks, aim_of(self.aim), self.spending) if self.looks else None
 
     def check_aim(self, models: Sequence[str], unit: str) -> None:

@@ -89,6 +89,5 @@ def _moments(squared: "torch.Tensor") -> np.ndarray:
 
 
 def vectors_of(layers: Sequence[int], values: np.ndarray) -> Vectors:
-    """Return the vectors of triplets from their `moments`."""
     phi0, psi0, phi1, psi1 = (np.ascontiguousarray(values[:, side, k]) for side in (0, 1) for k in (0, 1))
     return Vectors(tuple(layers), phi0, phi1, psi0, psi1)

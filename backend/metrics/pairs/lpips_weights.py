@@ -71,7 +71,6 @@ class Parts:
 
     @property
     def description(self) -> str:
-        """What the file has, in words."""
         trunk = f"the trunk {self.trunk.net.title}" if self.trunk else ""
         linear = f"linear layers for {NETS[self.linear.net].title}" if self.linear else ""
         return " and ".join(filter(None, (trunk, linear)))

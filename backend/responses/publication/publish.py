@@ -103,7 +103,6 @@ def _model_cards(subject: Subject, terms: Terms, scores: Mapping[str, Any]) -> d
 
 
 def _published(scores: Mapping[str, Any], study: Study) -> dict[str, Any]:
-    """Return scores with the published names of models."""
     names = published_names(study)
     rows = [{**row, "model": names.get(row["model"], row["model"])} for row in scores["models"]]
     return {**scores, "models": rows}

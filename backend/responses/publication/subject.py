@@ -36,12 +36,10 @@ class Subject:
 
     @property
     def method(self) -> Method:
-        """The study's method."""
         return self.judgment.methods[self.study.protocol.method]
 
     @property
     def responses(self) -> Table:
-        """The table of scored responses."""
         return next(table for table in self.tables if table.name == RESPONSES)
 
     @property
@@ -53,7 +51,6 @@ class Subject:
 
     @property
     def title(self) -> str:
-        """A title for citations."""
         whose = "simulated answers" if self.is_simulated else "human judgments"
         return f"{self.name}: {whose} of {', '.join(self.study.models)} ({self.method.title})"
 

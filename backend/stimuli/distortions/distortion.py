@@ -44,7 +44,6 @@ class Uniform:
     unit: str
 
     def draw(self, rng: np.random.Generator) -> Value:
-        """Return a random value."""
         return _rounded(rng.uniform(self.low, self.high))
 
 
@@ -57,7 +56,6 @@ class Choice:
     unit: str
 
     def draw(self, rng: np.random.Generator) -> Value:
-        """Return a random value."""
         return self.values[rng.integers(len(self.values))]
 
 
@@ -69,7 +67,6 @@ class Seed:
     unit: str = ""
 
     def draw(self, rng: np.random.Generator) -> Value:
-        """Return a random value."""
         return int(rng.integers(_SEEDS))
 
 
@@ -104,7 +101,6 @@ class Step:
 
 
 def to_uint8(levels: np.ndarray) -> np.ndarray:
-    """Return levels clipped to 0 to 255 and rounded."""
     return np.rint(np.clip(levels, 0, 255)).astype(np.uint8)
 
 

@@ -60,7 +60,6 @@ def scale_count(side: int) -> int:
 
 @lru_cache(maxsize=4)
 def pyramid(side: int) -> Pyramid:
-    """Return the pyramid of images of `side` px."""
     count = scale_count(side)
     radius = _radius(side, side, half=True)
     above = np.sqrt(1 - _lowpass(radius, 0) ** 2)

@@ -29,7 +29,6 @@ class Clip(Medium):
         raise NotImplementedError("items are pictures")
 
     def stills(self, stimuli: Sequence[Path], out: Path) -> list[Path]:
-        """Return the middle frame of each clip."""
         from backend.stimuli.clips.encoding import write_middle_frames
 
         return write_middle_frames(stimuli, out)
@@ -45,7 +44,6 @@ class Clip(Medium):
         return notes(sides)
 
     def preview(self, data: bytes) -> bytes:
-        """Return a film strip."""
         return strip_of(data)
 
     def content_key(self, path: Path) -> bytes:

@@ -26,11 +26,9 @@ class Picture(Medium):
         return ingest_items(sets, out, **options)
 
     def stills(self, stimuli: Sequence[Path], out: Path) -> list[Path]:
-        """Return the pictures themselves."""
         return [*stimuli]
 
     def preview(self, data: bytes) -> bytes:
-        """Return the picture itself."""
         return data
 
     def content_key(self, path: Path) -> bytes:

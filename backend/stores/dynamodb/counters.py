@@ -44,7 +44,6 @@ class Entry:
 
     @property
     def text(self) -> str:
-        """The entry as it is stored."""
         return self.alive_at + self.known
 
 
@@ -213,7 +212,6 @@ class Counters:
             )
 
     def remove(self, conditions: Iterable[str]) -> None:
-        """Delete the counts of conditions."""
         for condition in conditions:
             for index in range(len(self._quotas)):
                 self._calls.delete(self._partition(condition, index), "-")

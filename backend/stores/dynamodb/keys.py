@@ -17,7 +17,6 @@ HEAD = f"{0:08d}"
 
 
 def of_session(session_id: str) -> str:
-    """Return the partition of a session."""
     return f"session {session_id}"
 
 
@@ -27,7 +26,6 @@ def of_pool(study: str, upload: str) -> str:
 
 
 def page_of_pool(study: str, upload: str, page: int) -> tuple[str, str]:
-    """Return the key of a page of a pool's names."""
     return f"{of_pool(study, upload)} {page % PAGE_SHARDS}", f"{page:08d}"
 
 
@@ -37,13 +35,11 @@ def sources_of_pool(study: str, upload: str) -> str:
 
 
 def all_of_pool(study: str, upload: str) -> list[str]:
-    """Return all partitions of a pool."""
     pages = [page_of_pool(study, upload, shard)[0] for shard in range(PAGE_SHARDS)]
     return [*pages, sources_of_pool(study, upload), of_pool(study, upload)]
 
 
 def of_listed(study: str, session_id: str, simulated: bool) -> str:
-    """Return the partition in which a session is listed."""
     return all_listed(study, simulated)[shard_of(session_id, LISTS)]
 
 
@@ -64,7 +60,6 @@ def of_version(version: int) -> str:
 
 
 def cursor_attributes(cursor: Cursor, pictures: Sequence[str]) -> Item:
-    """Return a cursor encoded as attributes."""
     return {"v": {"N": str(cursor.version)}, "c": {"B": record_codec.pack(cursor, pictures)}}
 
 

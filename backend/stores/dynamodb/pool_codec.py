@@ -52,7 +52,6 @@ class StoredPool:
         """About how much memory the pool takes, besides pages that are read on demand."""
 
     def pool(self) -> Pool:
-        """Return the pool to draw from."""
         placed = zip(self.sides, self._begins, strict=True)
         sides = ((side.key, begin, side.count) for side, begin in placed)
         return pool_of_sides(sides, self._pages, self.memory_bytes)
@@ -72,7 +71,6 @@ class PackedPool:
 
 
 def pack_pool(stimuli: Iterable[Stimulus]) -> PackedPool:
-    """Return a pool encoded."""
     by_side: dict[SideKey, list[Stimulus]] = {}
     for stimulus in sorted(stimuli, key=lambda stimulus: stimulus.name):
         key = (stimulus.truth, stimulus.model, stimulus.class_, stimulus.role)

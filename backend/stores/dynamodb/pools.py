@@ -56,7 +56,6 @@ class Pools:
         return upload
 
     def remove(self, study: str, upload: str) -> None:
-        """Delete a pool."""
         for partition in keys.all_of_pool(study, upload):
             for found in list(self._calls.each(partition, ("s",))):
                 self._calls.delete(partition, found["s"]["S"])

@@ -102,7 +102,6 @@ class Heads:
         self.drop(session_id)
 
     def drop(self, session_id: str) -> None:
-        """Remove a session from the cache."""
         self._kept.drop(session_id)
 
     def in_item(self, item: Item) -> Head:

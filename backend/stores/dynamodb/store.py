@@ -701,7 +701,6 @@ def _study(item: Item) -> Study:
 
 
 def _list_of(head: Head) -> str:
-    """Return the partition in which a session is listed."""
     return keys.of_listed(head.session.study, head.session.id, head.session.is_simulated)
 
 
