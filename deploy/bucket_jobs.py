@@ -1,19 +1,20 @@
 """Jobs on studies whose pictures are in a bucket: an instance that does one has no picture of its own."""
 
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from backend.experiment.judgment import pictures_of
 from backend.foundation.errors import NotFound, OpenhypeError
 from backend.jobs.queue import Job
 from backend.jobs.study_work import study_of
 from backend.jobs.work import Work
 from backend.jobs.worker import Runner
 from backend.stores.datadir import DataDir
-from backend.stores.store import Store
+from backend.stores.store import Store, study_if_any
 from deploy import study_locks
 from deploy.bucket_downloads import deliver, remove_made
 from deploy.bucket_pictures import BucketPictures, fetch_pictures
@@ -142,11 +143,8 @@ def _deliver(work: Work, job: Job, downloads: Place) -> None:
 
 def _is_of_another(store: Store, deleting: Job) -> bool:
     """Return whether another study has the name of one that an earlier run of its job has deleted."""
-    try:
-        found = store.study(deleting.study or "", even_deleted=True)
-    except NotFound:
-        return False
-    return found.created_at != deleting.args["created_at"]
+    study = study_if_any(store, deleting.study or "", even_deleted=True)
+    return study is not None and study.created_at != deleting.args["created_at"]
 
 
 def _names_in(folder: Path) -> frozenset[str]:
@@ -155,14 +153,7 @@ def _names_in(folder: Path) -> frozenset[str]:
 
 def _names_of(store: Store, name: str) -> set[str]:
     """Return the names of a study's files; none if there is no study."""
-    try:
-        study = store.study(name, even_deleted=True)
-    except NotFound:
+    study = study_if_any(store, name, even_deleted=True)
+    if study is None:
         return set()
-    return {*study.masks, *_single(stimulus.name for stimulus in store.stimuli(name))}
-
-
-def _single(names: Iterable[str]) -> Iterable[str]:
-    """Yield the names of files; those of a stimulus of several pictures are separated by spaces."""
-    for name in names:
-        yield from name.split(" ")
+    return {*study.masks, *(name for each in store.stimuli(study.name) for name in pictures_of(each.name))}

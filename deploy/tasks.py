@@ -13,7 +13,6 @@ from functools import lru_cache
 from typing import Any
 
 from backend.administration import retention
-from backend.foundation.errors import NotFound
 from backend.foundation.request_deadline import deadline
 from backend.foundation.timestamps import stamp, utc_now
 from backend.panels.api import PanelUnreached
@@ -21,7 +20,7 @@ from backend.payment import automatic
 from backend.recruitment.panel_health import health
 from backend.recruitment.sync import recruited
 from backend.recruitment.sync_thread import Watch
-from backend.stores.store import Store
+from backend.stores.store import Store, study_if_any
 from deploy import api
 from deploy.panel_calls import ERRORS
 
@@ -91,10 +90,8 @@ def _screened_out(store: Store, watch: Watch, event: Mapping[str, Any]) -> None:
 
 
 def _read_places(store: Store, watch: Watch, event: Mapping[str, Any]) -> dict[str, Any]:
-    try:
-        return {"is_worthwhile": watch.read_places(store.study(event["study"]))}
-    except NotFound:
-        return {"is_worthwhile": False}
+    study = study_if_any(store, event["study"])
+    return {"is_worthwhile": study is not None and watch.read_places(study)}
 
 
 def _submission(store: Store, watch: Watch, event: Mapping[str, Any]) -> dict[str, Any]:

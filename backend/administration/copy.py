@@ -17,7 +17,7 @@ from backend.experiment.records import Response, Session, Study
 from backend.experiment.session import Cursor
 from backend.foundation.errors import Conflict, NotFound
 from backend.payment import accounts
-from backend.stores.store import Store
+from backend.stores.store import Store, study_if_any
 from backend.stores.updates import update
 from backend.studies import (
     competition_books,
@@ -95,9 +95,8 @@ def copy(
 
 def _copy_study(source: Store, target: Store, study: Study) -> None:
     stimuli = list(source.stimuli(study.name))
-    try:
-        existing = target.study(study.name)
-    except NotFound:
+    existing = study_if_any(target, study.name)
+    if existing is None:
         lifecycle.check_name(target, study.name)
         target.add_study(replace(study, version=1), stimuli)
         return

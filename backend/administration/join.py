@@ -14,7 +14,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -37,7 +37,7 @@ from backend.recruitment import approved_sessions
 from backend.stimuli.media import MEDIA, medium_of_file
 from backend.stimuli.medium import Intake, Refused
 from backend.stores.datadir import DataDir
-from backend.stores.store import Store
+from backend.stores.store import Store, study_if_any
 from backend.stores.updates import retried
 from backend.studies import lifecycle
 from backend.studies.tournament_counts import is_counted
@@ -148,7 +148,8 @@ def _remove_left(store: Store, data: DataDir, study: Study) -> None:
     left = json.loads(mark.read_bytes())
     if not lifecycle.was_attempted(store, study.name, left.get("attempt")):
         return  # of another store that has the study too
-    if left["model"] not in _models_now(store, study):
+    now = study_if_any(store, study.name)
+    if now is None or now.created_at != study.created_at or left["model"] not in now.models:
         for name in left["names"]:
             (data.images(study.name) / name).unlink(missing_ok=True)
     mark.unlink(missing_ok=True)
@@ -414,11 +415,3 @@ def _grown(
         return after
 
     return retried(change, f"study {study.name} is being changed from several programs at once")
-
-
-def _models_now(store: Store, study: Study) -> Mapping[str, None]:
-    try:
-        now = store.study(study.name)
-    except NotFound:
-        return {}
-    return dict.fromkeys(now.models if now.created_at == study.created_at else ())

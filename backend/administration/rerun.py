@@ -23,7 +23,7 @@ from backend.foundation.errors import InvalidInput, NotFound
 from backend.foundation.timestamps import stamp
 from backend.stimuli.medium import Intake
 from backend.stores.datadir import DataDir
-from backend.stores.store import Store
+from backend.stores.store import Store, study_if_any
 from backend.studies import lifecycle
 
 _LONGEST_NAME = 60
@@ -109,13 +109,6 @@ def _again(study: Study, name: str, created_at: str) -> Study:
 def free_name(store: Store, name: str, ordered: Collection[str | None] = ()) -> str:
     """Return the name with the first number, from 2 on, that no study has, nor one that is `ordered`."""
     number = 2
-    while (free := f"{name[:_LONGEST_NAME]}-{number}") in ordered or _is_taken(store, free):
+    while (free := f"{name[:_LONGEST_NAME]}-{number}") in ordered or study_if_any(store, free):
         number += 1
     return free
-
-
-def _is_taken(store: Store, name: str) -> bool:
-    try:
-        return bool(store.study(name))
-    except NotFound:
-        return False

@@ -11,11 +11,11 @@ from backend.experiment.protocol import Protocol
 from backend.experiment.records import CLIPS
 from backend.experiment.setting_errors import invalid_setting
 from backend.experiment.settings import new_protocol
-from backend.foundation.errors import InvalidInput, NotFound, under
+from backend.foundation.errors import InvalidInput, under
 from backend.foundation.names import clean
 from backend.foundation.printable import printable
 from backend.stimuli import item_folders
-from backend.stores.store import Store
+from backend.stores.store import Store, study_if_any
 from backend.studies import lifecycle
 
 
@@ -46,11 +46,8 @@ def check_medium(medium: str, protocol: Protocol) -> None:
 
 def check_qualification(store: Store, kind: str, name: str) -> None:
     """Raise InvalidInput if a study of this kind cannot require the qualification `name`."""
-    try:
-        found = store.study(name).kind
-    except NotFound:
-        found = None
-    if found != "qualification" or kind == "qualification":
+    required = study_if_any(store, name)
+    if required is None or required.kind != "qualification" or kind == "qualification":
         raise InvalidInput(
             f"a study's qualification must be a qualification that exists, and {name!r} is not one; "
             f"make it with `openhype qualification {name} …`"

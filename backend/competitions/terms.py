@@ -12,7 +12,7 @@ from backend.experiment.records import Study
 from backend.foundation.errors import Conflict, InvalidInput, NotFound
 from backend.foundation.timestamps import readable, stamp, utc_now
 from backend.stores.replaced_values import check_replaced
-from backend.stores.store import Store
+from backend.stores.store import Store, study_if_any
 from backend.stores.updates import update
 from backend.studies.competition_books import COMPETITIONS
 
@@ -145,11 +145,8 @@ def all_competitions(store: Store) -> list[tuple[Study, CompetitionRecord]]:
     """Return all leaderboard studies in the order of their names."""
     records = []
     for entry in store.entries(COMPETITIONS):
-        try:
-            study = store.study(entry.key)
-        except NotFound:
-            continue
-        if entry.data["created_at"] == study.created_at:
+        study = study_if_any(store, entry.key)
+        if study and entry.data["created_at"] == study.created_at:
             records.append((study, _record(entry.key, entry.data)))
     return records
 

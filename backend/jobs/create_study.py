@@ -17,7 +17,7 @@ from backend.jobs.queue import MAKING, Job, enqueue, find
 from backend.jobs.study_orders import StudyOrder, first_within, in_words_of_order
 from backend.jobs.work import Failed, Work
 from backend.stimuli.medium import Refused
-from backend.stores.store import Store
+from backend.stores.store import Store, study_if_any
 from backend.stores.updates import update
 
 KIND = "create"
@@ -113,11 +113,8 @@ def _make(work: Work, mine: Job) -> Study:
 
 def made_before(store: Store, mine: Job) -> Study | None:
     """Return the study that an earlier run of a job made, None if none did."""
-    try:
-        found = store.study(mine.study or "")
-    except NotFound:
-        return None
-    return found if found.created_at == stamp(datetime.fromisoformat(mine.created_at)) else None
+    study = study_if_any(store, mine.study or "")
+    return study if study and study.created_at == stamp(datetime.fromisoformat(mine.created_at)) else None
 
 
 def _args(ordered: StudyOrder) -> dict[str, Any]:

@@ -225,8 +225,7 @@ def _helps_flat(spec: StudySpec, survey: "Survey") -> bool:
 
     if spec.flat or spec.real is None or not survey.folders:
         return False
-    scanned = scan(spec.real, dict(spec.models), aside=spec.aside, flat=True)
-    return all(finding.kind != "folder" for finding in scanned.findings)
+    return not scan(spec.real, dict(spec.models), aside=spec.aside, flat=True).of_folders
 
 
 def _with_steps(before: Sequence[str], steps: Sequence[str]) -> list[str]:

@@ -15,10 +15,9 @@ from typing import Any
 
 from backend.administration.rerun import check, free_name
 from backend.experiment.records import Study
-from backend.foundation.errors import NotFound
 from backend.foundation.timestamps import stamp
 from backend.jobs.queue import Job, enqueue, open_jobs
-from backend.stores.store import Store
+from backend.stores.store import Store, study_if_any
 from backend.stores.updates import update
 
 BOOK = "rerun_schedules"
@@ -68,7 +67,8 @@ def enqueue_due(store: Store, now: datetime) -> list[Job]:
     jobs = []
     for entry in [*store.entries(BOOK)]:
         facts = entry.data
-        if not _is_of(store, entry.key, facts):
+        study = study_if_any(store, entry.key)
+        if study is None or study.created_at != facts["created_at"]:
             store.erase_entry(BOOK, entry.key)
             continue
         passed = (now - datetime.fromisoformat(facts["since"])) // timedelta(days=facts["days"])
@@ -87,10 +87,3 @@ def enqueue_due(store: Store, now: datetime) -> list[Job]:
 
 def _noted(runs: int, facts: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     return facts and {**facts, "runs": runs}
-
-
-def _is_of(store: Store, name: str, facts: Mapping[str, Any]) -> bool:
-    try:
-        return store.study(name).created_at == facts["created_at"]
-    except NotFound:
-        return False

@@ -8,7 +8,7 @@ from backend.foundation.errors import NotFound
 from backend.foundation.timestamps import stamp, utc_now
 from backend.jobs.queue import Job
 from backend.jobs.work import Failed, Work
-from backend.stores.store import Store
+from backend.stores.store import Store, study_if_any
 
 if TYPE_CHECKING:
     from backend.analysis.agreement.votes import Votes
@@ -35,11 +35,8 @@ def pay(work: Work, job: Job) -> dict[str, Any]:
 def delete(work: Work, job: Job) -> dict[str, Any]:
     from backend.administration.delete import delete as run
 
-    try:
-        study = work.store.study(job.study or "", even_deleted=True)
-    except NotFound:  # deleted by an earlier run of this job
-        return {"study": job.study}
-    if study.created_at == job.args["created_at"] and study.deleted_at:
+    study = study_if_any(work.store, job.study or "", even_deleted=True)  # an earlier run may have deleted it
+    if study and study.created_at == job.args["created_at"] and study.deleted_at:
         run(work.store, work.data, study, utc_now(), progress=work.progress)
     return {"study": job.study}
 

@@ -74,12 +74,8 @@ def folder_sets(folders: Mapping[str | None, Path]) -> list[PictureSet]:
         scanned = [scan(folders[None], models)]
     else:  # the reals are a file of features
         scanned = [scan(folder, {}, f"model {model}") for model, folder in models.items()]
-    findings = [finding for each in scanned for finding in each.findings]
-    refusals.check(
-        [each for each in findings if each.kind == "folder"],
-        [each for each in findings if each.kind != "folder"],
-        "",
-    )
+    of_folders = [finding for each in scanned for finding in each.of_folders]
+    refusals.check(of_folders, [finding for each in scanned for finding in each.of_files], "")
     sources: dict[str | None, Sequence[Source]]
     if None in folders:
         sources = {model: [each for each in scanned[0].sources if each.model == model] for model in folders}

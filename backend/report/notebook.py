@@ -100,10 +100,7 @@ def report(
         responses: a path (CSV or JSON lines).
         folder: the folder to write into, made if missing; other files in it are left unchanged.
         title: title of the page; default, the file's name.
-        metrics: as for `score`.
-        margin: as for `score`.
-        threshold_at: as for `score`.
-        exposures: as for `score`.
+        metrics, margin, threshold_at, exposures: as for `score`.
         simulated: report on the simulated sessions instead of the real ones.
         **options: `iterations`, `seed`, `level`, `evaluators_drawn`; see `scoring.Options`.
 

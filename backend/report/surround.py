@@ -32,13 +32,9 @@ def section(view: FindingsView) -> Section | None:
         "as far as the page could see. These responses are in the scores."
     )
     columns = (
-        Column("what differed", lambda row: _meaning(row["altered"]), is_number=False),
+        Column("what differed", lambda row: _MEANINGS.get(row["altered"]) or row["altered"], is_number=False),
         Column("responses", lambda row: f"{row['responses']:,}"),
         Column("share", lambda row: formatting.share(row["share"], 1)),
     )
     table = Table("surround", "Pictures and their surround", columns, rows)
     return Section("surround", "Pictures and their surround", (text,), tables=(table,))
-
-
-def _meaning(word: str) -> str:
-    return _MEANINGS.get(word, word)

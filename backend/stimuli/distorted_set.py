@@ -207,12 +207,9 @@ def _check_out(photographs: Path, folder: Path) -> None:
 def _found(photographs: Path, options: SetOptions, skip_bad: bool, progress: Callable | None) -> _Photographs:
     """Return the photographs of a folder, by their headers alone."""
     scanned = scan(photographs, {}, "the photographs")
-    bad = {
-        kind: [one for one in scanned.findings if (one.kind == "folder") == kind] for kind in (True, False)
-    }
-    refusals.check(bad[True], [], "")
+    refusals.check(scanned.of_folders, [], "")
     sizes: dict[Source, tuple[int, int]] = {}
-    unfit, no_pictures = bad[False], [*scanned.no_pictures]
+    unfit, no_pictures = scanned.of_files, [*scanned.no_pictures]
     sources = scanned.sources
     for source in progress(sources, len(sources), "photographs") if progress else sources:
         try:

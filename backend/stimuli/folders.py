@@ -85,6 +85,14 @@ class Scan:
     no_pictures: tuple[str, ...]
     """Files that are not images, by their names."""
 
+    @property
+    def of_folders(self) -> list[Finding]:
+        return [finding for finding in self.findings if finding.kind == "folder"]
+
+    @property
+    def of_files(self) -> list[Finding]:
+        return [finding for finding in self.findings if finding.kind != "folder"]
+
 
 @dataclass
 class _Side:

@@ -9,7 +9,7 @@ import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from random import Random
 from types import MappingProxyType
@@ -19,8 +19,7 @@ from backend.experiment.records import CHECK, FAKE, REAL, Stimulus
 from backend.foundation.errors import InvalidInput
 from backend.stimuli import refusals
 from backend.stimuli.confounds import Difference, cropped, differences, treatments
-from backend.stimuli.estimates import announced, tracked
-from backend.stimuli.file_metadata import make_uniform
+from backend.stimuli.file_metadata import keep_uniform
 from backend.stimuli.file_names import first_of, joined
 from backend.stimuli.folders import Finding, Scan, Source, scan
 from backend.stimuli.images import (
@@ -33,7 +32,7 @@ from backend.stimuli.images import (
     suffix_of,
 )
 from backend.stimuli.medium import Intake
-from backend.stimuli.parallel import in_parallel
+from backend.stimuli.parallel import results_of
 
 _FIRST = 64
 """Number of images that are measured to estimate the time of all."""
@@ -92,31 +91,24 @@ def ingest(
         Refused: names all folders and files that are not as expected, and what to do; before any file is
             opened, if their names tell.
     """
-
-    def check_names(scanned: Scan) -> None:
-        folders = [finding for finding in scanned.findings if finding.kind == "folder"]
-        files = [] if skip_bad else [finding for finding in scanned.findings if finding.kind != "folder"]
-        most = [stimulus_of(Made(source, str(i))) for i, source in enumerate(scanned.sources)]
-        lack = lacking(most, scanned.classes) if lacking and not folders else ""
-        refusals.check(folders, files, lack)
-
+    check = partial(check_names, skip_bad=skip_bad, lacking=lacking)
     try:
-        surveyed = survey(real, models, out, progress=progress, check_names=check_names, **options)
+        surveyed = survey(real, models, out, progress=progress, check_names=check, **options)
         refusals.check(
             surveyed.folders,
             [*(() if skip_bad else surveyed.files), *(surveyed.duplicates if strict else ())],
             lacking(surveyed.stimuli, surveyed.classes) if lacking and not surveyed.folders else "",
             besides=[difference.note for difference in surveyed.differences if difference.remedy],
         )
-        kept = {item.name for item in surveyed.good}
-        for name in {item.name for item in surveyed.made if item.name} - kept:
-            (out / name).unlink()
-        _make_uniform(out, surveyed.good, progress)
+        if not surveyed.good:
+            raise InvalidInput("no picture is left; see the files that were left out")
+        kept = [item.name for item in surveyed.good]
+        keep_uniform(out, (item.name for item in surveyed.made), kept, progress)
     except BaseException:
         shutil.rmtree(out, ignore_errors=True)
         raise
     unusable = [*surveyed.duplicates, *surveyed.files]
-    left_out = (*(f"{name}: is no picture" for name in surveyed.no_pictures), *map(refusals.line, unusable))
+    left_out, untold = refusals.left_out_lines(surveyed.no_pictures, unusable)
     reals = surveyed.sides.get(None, [])
     return Intake(
         surveyed.stimuli,
@@ -124,7 +116,7 @@ def ingest(
         surveyed.image_format,
         surveyed.notes,
         left_out,
-        left_out if refusals.are_many(surveyed.no_pictures, unusable) else (),
+        untold,
         surveyed.size_px,
         tuple(reals[:: _sampling_step(reals)]),
     )
@@ -223,18 +215,15 @@ def survey(
     jobs = [_Job(source, out, size_px, chosen, losses, key) for source in scanned.sources]
     if out is not None:
         out.mkdir(parents=True)
-    text = f"{len(jobs):,} pictures will take {{}}"
-    with in_parallel(_make, jobs, workers) as results:
-        making = announced(results, len(jobs), say, text, first=_FIRST)
-        made = list(tracked(making, len(jobs), "pictures", progress))
+    made = results_of(_make, jobs, "pictures", workers, progress, say, _FIRST)
     good, duplicates, torn = sorted_out([item for item in made if item.name])
     bad, unnamed = _unreadable(made)
     return Survey(
         made,
         good,
         duplicates,
-        [*(finding for finding in scanned.findings if finding.kind != "folder"), *bad, *torn],
-        [finding for finding in scanned.findings if finding.kind == "folder"],
+        [*scanned.of_files, *bad, *torn],
+        scanned.of_folders,
         (*scanned.no_pictures, *unnamed),
         scanned.classes,
         chosen,
@@ -250,16 +239,22 @@ def processed(folder: Path, what: str, size_px: int, image_format: str) -> list[
         Refused: names all files that are not as expected.
     """
     scanned = scan(folder, {}, what)
-    made, bad = [], [finding for finding in scanned.findings if finding.kind != "folder"]
+    made, bad = [], scanned.of_files
     for source in scanned.sources:
         try:
             made.append(process(source.path, size_px, image_format)[0])
         except BadPicture as error:
             bad.append(Finding(error.kind, source.name, error.why))
-    folders = [finding for finding in scanned.findings if finding.kind == "folder"]
-    unnamed = [[replace(finding, keys=()) for finding in some] for some in (folders, bad)]
+    unnamed = [[replace(finding, keys=()) for finding in some] for some in (scanned.of_folders, bad)]
     refusals.check(unnamed[0], unnamed[1], "")
     return made
+
+
+def check_names(scanned: Scan, skip_bad: bool, lacking: Callable | None) -> None:
+    """Refuse what the names of files tell, before any is opened."""
+    most = [stimulus_of(Made(source, str(i))) for i, source in enumerate(scanned.sources)]
+    lack = lacking(most, scanned.classes) if lacking and not scanned.of_folders else ""
+    refusals.check(scanned.of_folders, [] if skip_bad else scanned.of_files, lack)
 
 
 def _make(job: _Job) -> Made:
@@ -331,14 +326,6 @@ def sorted_out(made: Sequence[Made]) -> tuple[list[Made], list[Finding], list[Fi
             there = first_of([other.source.name for other in others])
             torn.append(Finding("both sides", name, joined(_SAME, there), keys))
     return good, duplicates, torn
-
-
-def _make_uniform(out: Path, good: Sequence[Made], progress: Callable | None) -> None:
-    """Give every file the same length, mode and time."""
-    if not good:
-        raise InvalidInput("no picture is left; see the files that were left out")
-    paths = [out / item.name for item in good]
-    make_uniform(paths, tracked(paths, len(paths), "making uniform", progress))
 
 
 def stimulus_of(item: Made) -> Stimulus:

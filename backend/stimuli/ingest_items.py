@@ -21,8 +21,7 @@ from backend.experiment.made_items import MadeItems
 from backend.experiment.records import Stimulus
 from backend.foundation.errors import InvalidInput
 from backend.stimuli import refusals
-from backend.stimuli.estimates import announced, tracked
-from backend.stimuli.file_metadata import make_uniform
+from backend.stimuli.file_metadata import keep_uniform
 from backend.stimuli.file_names import FileText, first_of, joined
 from backend.stimuli.folders import Finding
 from backend.stimuli.images import (
@@ -36,7 +35,7 @@ from backend.stimuli.images import (
 )
 from backend.stimuli.item_folders import ItemSource, scan_items, shown
 from backend.stimuli.medium import Intake, Refused
-from backend.stimuli.parallel import in_parallel
+from backend.stimuli.parallel import results_of
 
 OWN_SIZE = 0
 """As `size_px`: pictures stay as large as they are."""
@@ -119,8 +118,7 @@ def ingest_items(
     most += [stimulus for kind in made for stimulus in kind.stimuli]
     lack = lacking(most, ()) if lacking and not scanned.folders else ""
     refusals.check(scanned.folders, [], lack)
-    with in_parallel(_measured, scanned.sources, workers) as sizes_read:
-        seen = list(tracked(sizes_read, len(scanned.sources), "sizes", progress))
+    seen = results_of(_measured, scanned.sources, "sizes", workers, progress)
     bad = [*scanned.items, *(picture for picture in seen if isinstance(picture, Finding))]
     sizes = {
         source: size
@@ -134,39 +132,29 @@ def ingest_items(
     jobs = [_Job(source, str(out), chosen_px, chosen, key) for source in sizes]
     out.mkdir(parents=True)
     try:
-        text = f"{len(jobs):,} items will take {{}}"
-        with in_parallel(_make, jobs, workers) as results:
-            making = announced(results, len(jobs), say, text, first=_FIRST)
-            done = list(tracked(making, len(jobs), "items", progress))
+        done = results_of(_make, jobs, "items", workers, progress, say, _FIRST)
         good, duplicates, torn = _sorted_out([item for item in done if item.names])
         bad += [*(item.finding for item in done if item.finding), *torn]
         refusals.check([], [*(() if skip_bad else bad), *(duplicates if strict else ())], "", refusals.ITEMS)
         if not good:
             raise InvalidInput("no item is left; see the items that were left out", keys=("items",))
         wanted = _made_jobs(made, good, jobs[0], rng or Random(secrets.randbits(64)))
-        with in_parallel(_make, wanted, workers) as results:
-            good += tracked(results, len(wanted), "known answers", progress)
+        good += results_of(_make, wanted, "known answers", workers, progress)
         stimuli = tuple(sorted(map(_stimulus, good), key=lambda stimulus: stimulus.name))
         refusals.check([], [], lacking(stimuli, ()) if lacking else "")
-        kept = {name for item in good for name in item.names}
-        for name in {name for item in done for name in item.names} - kept:
-            (out / name).unlink()
-        paths = [out / name for item in good for name in item.names]
-        make_uniform(paths, tracked(paths, len(paths), "making uniform", progress))
+        kept = [name for item in good for name in item.names]
+        keep_uniform(out, (name for item in done for name in item.names), kept, progress)
     except BaseException:
         shutil.rmtree(out, ignore_errors=True)
         raise
-    left_out = (
-        *(f"{name}: is no picture" for name in scanned.no_pictures),
-        *map(refusals.line, [*duplicates, *bad]),
-    )
+    left_out, untold = refusals.left_out_lines(scanned.no_pictures, [*duplicates, *bad])
     return Intake(
         stimuli,
         (),
         chosen,
         (*notes, *refusals.handed_on_notes(scanned.no_pictures, duplicates, bad, refusals.ITEMS)),
         left_out,
-        left_out if refusals.are_many(scanned.no_pictures, [*duplicates, *bad]) else (),
+        untold,
         chosen_px,
         unusable=(*bad, *duplicates),
     )

@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, closing, contextmanager
@@ -15,6 +15,7 @@ from multiprocessing import get_context, parent_process
 from typing import Any
 
 from backend.foundation.errors import OpenhypeError
+from backend.stimuli.estimates import announced, tracked
 
 _CHUNK = 16
 _START_S = 0.4
@@ -48,6 +49,26 @@ def in_parallel(
         return
     with closing(begin(work, jobs, workers, chunk)) as results:
         yield results
+
+
+def results_of(
+    work: Callable[[Any], Any],
+    jobs: Sequence[Any],
+    label: str,
+    workers: int | None,
+    progress: Callable[..., Iterable] | None,
+    say: Callable[[str], Any] | None = None,
+    first: int = 1,
+    chunk: int = _CHUNK,
+) -> list[Any]:
+    """Return the results of jobs that are done `in_parallel`, under a progress bar called `label`.
+
+    Args:
+        say: called with how long all jobs will take, if that is long (`announced`).
+    """
+    with in_parallel(work, jobs, workers, chunk) as results:
+        timed = announced(results, len(jobs), say, f"{len(jobs):,} {label} will take {{}}", first=first)
+        return list(tracked(timed, len(jobs), label, progress))
 
 
 def _begun_here(

@@ -77,6 +77,14 @@ def are_many(names: Sequence[str], files: Sequence[Finding]) -> bool:
     return any(len(group) > _ALL_NAMED for group in groups)
 
 
+def left_out_lines(
+    no_pictures: Sequence[str], unusable: Sequence[Finding], noun: str = "picture"
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return a line for each file that was left out; and those lines again if notes do not name all files."""
+    lines = (*(f"{name}: is no {noun}" for name in no_pictures), *map(line, unusable))
+    return lines, lines if are_many(no_pictures, unusable) else ()
+
+
 def line(finding: Finding) -> str:
     """Return one file with its problem, as a line of a list."""
     kind = _KINDS[finding.kind][0]

@@ -222,6 +222,14 @@ def stored_entry(store: Store, book: str, key: str) -> Entry:
     return entry
 
 
+def study_if_any(store: Store, name: str, even_deleted: bool = False) -> Study | None:
+    """Return a study as `Store.study` does; None if there is none."""
+    try:
+        return store.study(name, even_deleted)
+    except NotFound:
+        return None
+
+
 def found_study(study: Study, even_deleted: bool) -> Study:
     """Return a study that was read from a store.
 

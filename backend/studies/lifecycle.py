@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import Any
 
 from backend.experiment.records import Study
-from backend.foundation.errors import Conflict, NotFound
-from backend.stores.store import Stale, Store
+from backend.foundation.errors import Conflict
+from backend.stores.store import Stale, Store, study_if_any
 from backend.stores.updates import retried, update
 
 DELETED = "deleted"
@@ -48,16 +48,15 @@ def was_attempted(store: Store, name: str, attempt: str | None) -> bool:
 
 def check_name(store: Store, name: str) -> None:
     """Raise Conflict if a study cannot be called `name`, because another one is or was."""
-    try:
-        is_leaving = bool(store.study(name, even_deleted=True).deleted_at)
-    except NotFound:
+    existing = study_if_any(store, name, even_deleted=True)
+    if existing is None:
         if was_deleted(store, name):
             raise Conflict(
                 f"a study {name} was deleted after evaluators had begun it, and its name is in the "
                 "ledgers; choose another name"
-            ) from None
+            )
         return
-    if is_leaving:
+    if existing.deleted_at:
         raise Conflict(
             f"a study {name} is being deleted; finish that with `openhype delete {name}`, or choose another "
             "name"

@@ -81,7 +81,7 @@ class Answering:
             ),
         )
         config = self._access.panel_config(study, session, cursor)
-        return replies.questions_answered(study, session, cursor, config)
+        return replies.progress(study, session, cursor, config)
 
     def end(self, session_id: str, token: str, lease: int) -> SessionProgress:
         """End a session at its evaluator's request, as `session.end` permits; idempotent.
@@ -95,7 +95,7 @@ class Answering:
             session,
             lambda now: sessions.end(now, lease, self._access.now(), study.protocol.is_demonstration),
         )
-        return replies.end(study, session, cursor, self._access.panel_config(study, session, cursor))
+        return replies.progress(study, session, cursor, self._access.panel_config(study, session, cursor))
 
     def answer(
         self, session_id: str, token: str, posted: Posted, url: Callable[[Session, str], str]

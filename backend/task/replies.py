@@ -26,7 +26,6 @@ from backend.task.reply_types import (
     Done,
     Effort,
     FollowUps,
-    InstructionPage,
     Next,
     OpenQuestions,
     PublicStudy,
@@ -175,10 +174,13 @@ def state(
             "time_limits": _time_limits(study.protocol, session),
         },
         "block_begun": _next_block(session, cursor) < cursor.blocks_begun,
-        **_progress(study, session, cursor, config),
+        **progress(study, session, cursor, config),
     }
     if study.pages:
-        reply["pages"] = [_instructions(page) for page in study.pages]
+        reply["pages"] = [
+            {"title": page.title, "text": page.text, "before_block": page.before_block - 1}
+            for page in study.pages
+        ]
     return reply
 
 
@@ -241,22 +243,8 @@ def answer(
         "may_end": is_open_again
         and sessions.replaced_in_a_row(cursor) % sessions.MISTIMED_BEFORE_ASKING == 0,
         "block_finished": cursor.state != "active" or _next_block(session, cursor) != response.block,
-        **_progress(study, session, cursor, config),
+        **progress(study, session, cursor, config),
     }
-
-
-def questions_answered(
-    study: Study, session: Session, cursor: Cursor, config: PanelConfig = NO_PANEL_CONFIG
-) -> SessionProgress:
-    """Return the reply that confirms stored answers to the researcher's questions."""
-    return _progress(study, session, cursor, config)
-
-
-def end(
-    study: Study, session: Session, cursor: Cursor, config: PanelConfig = NO_PANEL_CONFIG
-) -> SessionProgress:
-    """Return the reply to an evaluator who ended the session early."""
-    return _progress(study, session, cursor, config)
 
 
 def withdrawal(study: Study, session: Session, cursor: Cursor) -> Withdrawal:
@@ -298,7 +286,8 @@ def withdrawn(protocol: Protocol | None, kept: Mapping[str, Any]) -> Withdrawal:
     }
 
 
-def _progress(study: Study, session: Session, cursor: Cursor, config: PanelConfig) -> SessionProgress:
+def progress(study: Study, session: Session, cursor: Cursor, config: PanelConfig) -> SessionProgress:
+    """Return where a session stands: the reply to answered questions, and to an early end."""
     protocol, is_done = study.protocol, cursor.state != "active"
     practice = sessions.practice_trials(session)
     is_practice = cursor.trial_index < practice
@@ -356,10 +345,6 @@ def _question(question: questionnaire.Question) -> Question:
         if condition
         else None,
     }
-
-
-def _instructions(page: questionnaire.Page) -> InstructionPage:
-    return {"title": page.title, "text": page.text, "before_block": page.before_block - 1}
 
 
 def _done(study: Study, session: Session, cursor: Cursor, config: PanelConfig) -> Done:

@@ -29,17 +29,22 @@ MODULE = {"Access-Control-Allow-Origin": "*"}
 
 API = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
-RESULTS = {
-    "Content-Security-Policy": (
-        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'; "
-        "frame-ancestors 'none'"
-    ),
-    "Cache-Control": "private, no-cache",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-}
+
+def _without_script(images: str, cache: str) -> dict[str, str]:
+    return {
+        "Content-Security-Policy": (
+            f"default-src 'none'; style-src 'unsafe-inline'; img-src {images}; form-action 'none'; "
+            "base-uri 'none'; frame-ancestors 'none'"
+        ),
+        "Cache-Control": cache,
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Referrer-Policy": "no-referrer",
+        "X-Content-Type-Options": "nosniff",
+    }
+
+
+RESULTS = _without_script("data:", "private, no-cache")
 """Headers of the results pages, which load nothing."""
 
 _FOR_A_MINUTE = "public, max-age=60, stale-while-revalidate=600"
@@ -51,17 +56,7 @@ DATA_FOR_ALL = {
 }
 """Headers of what is published for other sites' pages."""
 IMAGE_FOR_ALL = {**DATA_FOR_ALL, "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"}
-PAGE_FOR_ALL = {
-    "Content-Security-Policy": (
-        "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; form-action 'none'; base-uri 'none'; "
-        "frame-ancestors 'none'"
-    ),
-    "Cache-Control": _FOR_A_MINUTE,
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-}
+PAGE_FOR_ALL = _without_script("'self'", _FOR_A_MINUTE)
 """Headers of published pages, which have no script."""
 
 HTTPS_ONLY = {"Strict-Transport-Security": "max-age=31536000"}

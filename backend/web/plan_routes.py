@@ -130,8 +130,7 @@ def tell_costs(context: Context, wanted: CostWish) -> Costs:
         own = usage.of_stored_study(study, context.store.pool(study.name), context.data.picture, prices)
         session = own.session.sent_bytes
         costs = [_costs(study.protocol.method, own.evaluators, own.files, session, own.bill)]
-        return {"studies": costs, "region": prices["region"], "as_of": str(prices["as_of"])}
-    for name, protocol in (("infinity", INFINITY), ("time", TIME)):
+    for name, protocol in () if costs else (("infinity", INFINITY), ("time", TIME)):
         for count in wanted.evaluators:
             used = usage.of_study(protocol, count, wanted.pictures, prices["assumed"])
             bill = usage.cost_usd(used, wanted.pictures, prices)

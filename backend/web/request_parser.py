@@ -18,13 +18,16 @@ from waitress.adjustments import Adjustments
 from waitress.parser import HTTPRequestParser
 from waitress.utilities import Error
 
+from backend.client.file_stream import PART_BYTES
 from backend.foundation.bounded_cache import Recent
 from backend.task.requests import MAX_BODY_BYTES, TOKEN
-from backend.web.body_limits import body_limit
 from backend.web.login import COOKIE
 from backend.web.proxies import SECRET, SignInHeader
 from backend.web.routing import MEMBER
 
+_ABOVE = r"(/[^/]+){0,8}"  # the path below which a proxy may have put this server
+_PART = re.compile(_ABOVE + r"/api/uploads/[0-9a-f]{32}/parts/[0-9]{1,5}")
+"""Path of the one route that takes long bodies, by PUT: the parts of uploads."""
 _MARGIN = 3 * MAX_BODY_BYTES
 """Bodies that are longer by so little are read, and refused by the application with a reason in JSON."""
 _AT_ONCE, _OF_ONE, _OF_UNKNOWN = 64, 16, 8
@@ -125,7 +128,8 @@ class Parser(HTTPRequestParser):
 
     def parse_header(self, header_plus: bytes) -> None:
         super().parse_header(header_plus)
-        limit = body_limit(self.command, self.path)
+        is_part = self.command == "PUT" and _PART.fullmatch(self.path)
+        limit = PART_BYTES if is_part else MAX_BODY_BYTES
         self.adj = copy(self.adj)
         self.adj.max_request_body_size = limit + _MARGIN
         is_long = self.chunked or self.content_length > MAX_BODY_BYTES + _MARGIN

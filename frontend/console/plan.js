@@ -245,10 +245,10 @@ export function planPanel(method, onAim, onChosen, pilots = []) {
       warnings.replaceChildren(...plan.warnings.map((words) => el("li", {}, sentence(words))));
       warnings.hidden = !plan.warnings.length;
       const evaluators = usual ? needed(plan) : null;
+      const judgeAll = plan.models > 1 && plan.study.sessions === plan.study.evaluators_a_model;
+      const ofWhom = judgeAll ? "who judge all models" : "for each model";
       answer.textContent = [
-        ...(evaluators
-          ? [`${span(Object.values(evaluators), count)} evaluators ${ofWhom(plan)} are needed.`]
-          : []),
+        ...(evaluators ? [`${span(Object.values(evaluators), count)} evaluators ${ofWhom} are needed.`] : []),
         ...unreached(plan),
       ].join(" ");
       choose.hidden = !evaluators || evaluators.most === plan.study.evaluators_a_model;
@@ -262,14 +262,6 @@ export function planPanel(method, onAim, onChosen, pilots = []) {
       problem.textContent = words;
     },
   };
-}
-
-/**
- * Return how numbers of evaluators count.
- * @param {PlanMade} plan
- */
-function ofWhom({ models, study: { sessions, evaluators_a_model: ofEach } }) {
-  return models > 1 && sessions === ofEach ? "who judge all models" : "for each model";
 }
 
 /** @param {number} share */

@@ -136,7 +136,10 @@ export function optionsOf({ kind, choices, choice_labels }, present = "") {
   if (kind === "truth_value") return TRUTH;
   const options = choices.map((choice, i) => [choice, choice_labels[i]]);
   const isOther = options.length && present && !choices.includes(present);
-  return isOther ? [...options, [present, ownWords(present)]] : options;
+  if (!isOther) return options;
+  // None of the choices: a rule that is spelled out, or the record of a panel.
+  const words = present.startsWith("{") ? `${JSON.parse(present).name} (a panel of its own)` : present;
+  return [...options, [present, words]];
 }
 
 /**
@@ -146,11 +149,6 @@ export function optionsOf({ kind, choices, choice_labels }, present = "") {
  */
 export function valueWords(setting, value) {
   return optionsOf(setting, value).find(([each]) => each === value)?.[1] ?? value.trim();
-}
-
-/** @param {string} value that is none of the choices: a rule spelled out, a panel's record */
-function ownWords(value) {
-  return value.startsWith("{") ? `${JSON.parse(value).name} (a panel of its own)` : value;
 }
 
 /**

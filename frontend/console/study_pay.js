@@ -107,7 +107,9 @@ export async function showPay(main, record, context) {
  */
 function dueView(record, payments, context, refresh) {
   const { currency, evaluators, paid_by, pays, problem, early_ends_exceeded, odd_dates } = payments;
-  const unpaid = evaluators.filter((row) => !isPaid(row));
+  const unpaid = evaluators.filter(
+    ({ reward, bonus }) => ![reward, bonus].every((state) => state === "confirmed" || state === "none"),
+  );
   const rows = [
     ["To pay now", amount(payments.now_usd_cents, currency)],
     ["Fees", amount(payments.now_fees_usd_cents, currency)],
@@ -527,9 +529,4 @@ function rareActions({ study, currency }, { paid_by, paid_from, automatic }, { a
 function automaticWords({ approved_at, last_at, obstacles }) {
   const last = last_at ? `last run ${moment(last_at)}` : "no run yet";
   return [`approved ${moment(approved_at)}`, last, ...obstacles].join("; ");
-}
-
-/** @param {Account} row */
-function isPaid({ reward, bonus }) {
-  return [reward, bonus].every((state) => state === "confirmed" || state === "none");
 }

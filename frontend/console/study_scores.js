@@ -167,22 +167,14 @@ function testsView({ anova, ttest, pairs, pairs_method, over_pictures, unit }) {
     ci ? spanWords(ci, unit) : "–",
     pWords(p).replace(/^p =? ?/, ""),
   ]);
+  const pairTable = table(name, ["Pair", "Difference", "95% interval", "p"], rows);
   const shown = rows.length
     ? [
         el("h3", {}, name),
-        ...foldedIfMany(table(name, ["Pair", "Difference", "95% interval", "p"], rows), rows.length),
+        rows.length > MANY_PAIRS ? details(`All ${counted(rows.length, "pair")}`, pairTable) : pairTable,
       ]
     : [];
   return [section("Tests", ...lines.map((line) => paragraph(sentence(line))), ...shown)];
-}
-
-/**
- * Return a table of pairs, folded if it is longer than a screen.
- * @param {HTMLElement} pairs
- * @param {number} count
- */
-function foldedIfMany(pairs, count) {
-  return count > MANY_PAIRS ? [details(`All ${counted(count, "pair")}`, pairs)] : [pairs];
 }
 
 /** @param {Row} row */

@@ -77,7 +77,7 @@ export function makeApi({
   random,
   send = (path, init) => fetch(addressOf(path), init),
   pause = untilOnline,
-  isOffline = hasNoNetwork,
+  isOffline = () => !navigator.onLine, // a network without internet access counts as a network
   reload,
 }) {
   /** @type {Map<object, Trouble>} awaited calls that are in trouble */
@@ -433,11 +433,6 @@ function isHopeless(kind, tries, waited_ms, isAwaited) {
   if (kind === "offline" && isAwaited) return false;
   if ((kind === "busy" || kind === "unreached") && isAwaited) return waited_ms > PATIENT_MS;
   return tries >= TRIES;
-}
-
-/** Return whether the browser reports no network; a network without internet access counts as a network. */
-function hasNoNetwork() {
-  return !navigator.onLine;
 }
 
 /**

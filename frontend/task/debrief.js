@@ -20,15 +20,6 @@ const CLIP = /\.clip(\?|$)/;
  */
 
 /**
- * Format a score with its unit.
- * @param {number} score
- * @param {"percent" | "ms"} unit
- */
-function scoreText(score, unit) {
-  return unit === "ms" ? milliseconds(score) : percent(score / 100, 1);
-}
-
-/**
  * Return the result in one line.
  * @param {Whole} debrief
  */
@@ -199,7 +190,7 @@ function scoreCell(score, longest, unit) {
   return el(
     "td",
     { class: "score" },
-    el("span", { class: "score-text" }, scoreText(score, unit)),
+    el("span", { class: "score-text" }, unit === "ms" ? milliseconds(score) : percent(score / 100, 1)),
     el("span", { class: "score-room", "aria-hidden": "true" }, bar),
   );
 }

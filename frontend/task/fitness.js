@@ -28,7 +28,8 @@ const LINK_MS = 4000;
 export async function fitDisplay(api, study, safe, glance = null, visit = null) {
   if (glance && unfitness(glance, screenAtHand(), study.refresh_hz).length === 0) return glance;
   for (;;) {
-    const display = await look();
+    show("check", text("display.checking"), [el("p", {}, text("display.checking_wait"))]);
+    const display = await measureDisplay();
     const reasons = unfitness(display, screenAtHand(), study.refresh_hz);
     if (reasons.length === 0) return display;
     const back = await within(LINK_MS, exitLink(api, study, "unfit_device")).catch(() => study.panel_home);
@@ -81,9 +82,4 @@ function seenAgain() {
   return new Promise((resolve) => {
     if (document.hidden) document.addEventListener("visibilitychange", () => resolve(), { once: true });
   });
-}
-
-function look() {
-  show("check", text("display.checking"), [el("p", {}, text("display.checking_wait"))]);
-  return measureDisplay();
 }

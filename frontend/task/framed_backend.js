@@ -30,8 +30,9 @@ export async function startFrame(stage, size, label) {
   frame.style.width = `${width_css}px`;
   frame.style.height = `${height_css}px`;
   const script = new URL("./presenter_frame.js", import.meta.url).href;
+  const title = frame.title.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
   frame.srcdoc =
-    `<!doctype html><html lang="${currentLanguage()}"><title>${escaped(frame.title)}</title><meta ` +
+    `<!doctype html><html lang="${currentLanguage()}"><title>${title}</title><meta ` +
     `name="darkreader-lock"><script ` +
     `type="module" src="${script}"></script>`;
   /** @type {{to: Window | null, port: MessagePort} | null} */
@@ -93,9 +94,4 @@ export async function startFrame(stage, size, label) {
     });
   }
   return { element: frame, show, end, isLost: () => isLost };
-}
-
-/** @param {string} words to be shown by HTML as they are */
-function escaped(words) {
-  return words.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 }

@@ -132,7 +132,8 @@ export function followWindow(screen, sizeAtHand, size, onResize) {
   }
 
   const stop = watchWindow(() => {
-    if (isTyping()) return; // a keyboard on the screen goes as it came
+    // a keyboard on the screen goes as it came
+    if (document.activeElement?.matches("textarea,input[type=text]")) return;
     clearTimeout(timer);
     timer = setTimeout(fit, CALM_MS);
   });
@@ -185,10 +186,6 @@ export function followWindow(screen, sizeAtHand, size, onResize) {
       await last;
     },
   };
-}
-
-function isTyping() {
-  return Boolean(document.activeElement?.matches("textarea,input[type=text]"));
 }
 
 function askForSpace() {

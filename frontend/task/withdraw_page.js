@@ -99,15 +99,12 @@ function showDone({ is_open, panel_home }) {
   ]);
 }
 
-function showNothingLeft() {
-  show("done", text("withdraw.nothing"), [el("p", {}, text("withdraw.nothing_help"))]);
-}
-
 /** @param {unknown} error */
 function showError(error) {
   const { code, id } = error instanceof Refused ? error : { code: "", id: "" };
   // The link is complete if the server searched for the session: the session is deleted, with all its data.
-  if (code === "unknown_session") return showNothingLeft();
+  if (code === "unknown_session")
+    return show("done", text("withdraw.nothing"), [el("p", {}, text("withdraw.nothing_help"))]);
   const isWrong = code === "wrong_link";
   if (!isWrong) console.error(error);
   const title = text(isWrong ? "withdraw.wrong_link" : "trouble.our_side");

@@ -8,7 +8,7 @@ modal exposure of each block.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import fsum
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from backend.experiment import sampling, unscored
 from backend.experiment.dealt_exposures import with_exposures
@@ -34,9 +34,6 @@ from backend.experiment.session import Cursor
 from backend.experiment.setting_errors import invalid_setting
 from backend.experiment.staircase import NAMED_RULES, modal_exposure
 from backend.foundation.errors import together
-
-if TYPE_CHECKING:
-    pass
 
 INFINITY = Protocol("infinity").changed(
     title="Real or fake?",

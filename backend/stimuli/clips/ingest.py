@@ -35,8 +35,7 @@ from backend.stimuli.clips.clip_file import (
     written,
 )
 from backend.stimuli.clips.sources import ClipFacts, SourceFrame
-from backend.stimuli.estimates import announced, tracked
-from backend.stimuli.file_metadata import make_uniform
+from backend.stimuli.file_metadata import keep_uniform
 from backend.stimuli.file_names import handed_on
 from backend.stimuli.folders import Finding, Scan, Source, scan
 from backend.stimuli.images import (
@@ -48,9 +47,9 @@ from backend.stimuli.images import (
     resolve_format,
     square_of,
 )
-from backend.stimuli.ingest import Made, checked_preprocessing, sorted_out, stimulus_of
+from backend.stimuli.ingest import Made, check_names, checked_preprocessing, sorted_out, stimulus_of
 from backend.stimuli.medium import Intake
-from backend.stimuli.parallel import in_parallel
+from backend.stimuli.parallel import results_of
 
 MAX_DECODED_BYTES, _BYTES_A_PIXEL = foreign_files.MAX_FILE_BYTES, 4
 """Of the frames of a trial's clips, as pages hold them; a page that would need more refuses to begin."""
@@ -151,32 +150,28 @@ def ingest(
     """
     wanted = _Wanted(size_px, fps, seconds, skip, checked_preprocessing(preprocess, size_px), at_once, form)
     scanned = scan(real, models, aside=aside, reals_name=reals_name, flat=flat, may_be_stimulus=is_candidate)
-    folders = [finding for finding in scanned.findings if finding.kind == "folder"]
-    _check_names(scanned, folders, skip_bad, lacking)
+    check_names(scanned, skip_bad, lacking)
     work = _Work(out, rng.randbytes(32) if rng else secrets.token_bytes(32), workers, progress, say)
     try:
         out.mkdir(parents=True)
         has_made = any(source.path.suffix.lower() == SUFFIX for source in scanned.sources)
         taken = _copied(scanned, wanted, work) if has_made else _encoded(scanned, wanted, work)
         good, duplicates, torn = sorted_out([item for item in taken.made if item.name])
-        files = [*_of_files(scanned), *taken.bad, *torn]
+        files = [*scanned.of_files, *taken.bad, *torn]
         stimuli = tuple(sorted(map(stimulus_of, good), key=lambda stimulus: stimulus.name))
         refusals.check(
-            folders,
+            scanned.of_folders,
             [*(() if skip_bad else files), *(duplicates if strict else ())],
-            lacking(stimuli, scanned.classes) if lacking and not folders else "",
+            lacking(stimuli, scanned.classes) if lacking and not scanned.of_folders else "",
         )
         if not good or taken.form is None:
             raise InvalidInput("no clip is left; see the files that were left out")
-        for name in {item.name for item in taken.made if item.name} - {item.name for item in good}:
-            (out / name).unlink()
-        paths = [out / item.name for item in good]
-        make_uniform(paths, tracked(paths, len(paths), "making uniform", progress), pad)
+        kept = [item.name for item in good]
+        keep_uniform(out, (item.name for item in taken.made), kept, progress, pad)
     except BaseException:
         shutil.rmtree(out, ignore_errors=True)
         raise
-    unusable = [*duplicates, *files]
-    left_out = (*(f"{name}: is no clip" for name in scanned.no_pictures), *map(refusals.line, unusable))
+    left_out, untold = refusals.left_out_lines(scanned.no_pictures, [*duplicates, *files], "clip")
     notes = _notes(good, taken.form, wanted)
     return Intake(
         stimuli,
@@ -184,7 +179,7 @@ def ingest(
         resolve_format(image_format, size_px),
         (*notes, *refusals.handed_on_notes(scanned.no_pictures, duplicates, files)),
         left_out,
-        left_out if refusals.are_many(scanned.no_pictures, unusable) else (),
+        untold,
         taken.form.width,
         unusable=tuple(files),
         clip=taken.form,
@@ -234,7 +229,7 @@ def _encoded(scanned: Scan, wanted: _Wanted, work: _Work) -> _Taken:
             f"be {wanted.size_px - 1} or {wanted.size_px + 1}, not {wanted.size_px}",
             keys=("settings", "size_px"),
         )
-    probed = _probed(scanned.sources, work)
+    probed = results_of(_probe, scanned.sources, "reading clips", work.workers, work.progress, chunk=4)
     usable = {item.source: item.facts for item in probed if item.facts is not None}
     bad = [item.finding for item in probed if item.finding]
     if not usable:
@@ -250,10 +245,7 @@ def _encoded(scanned: Scan, wanted: _Wanted, work: _Work) -> _Taken:
         _Job(source, facts, work.out, head, form.quality, work.key, wanted.losses, wanted.skip)
         for source, facts in used.items()
     ]
-    text = f"{len(jobs):,} clips will take {{}}"
-    with in_parallel(_make, jobs, work.workers, chunk=1) as results:
-        making = announced(results, len(jobs), work.say, text)
-        made = list(tracked(making, len(jobs), "clips", work.progress))
+    made = results_of(_make, jobs, "clips", work.workers, work.progress, work.say, chunk=1)
     bad += [item.finding for item in made if item.finding]
     return _Taken(made, [*bad, *(_short(source, form, wanted.skip) for source in short)], form)
 
@@ -261,11 +253,11 @@ def _encoded(scanned: Scan, wanted: _Wanted, work: _Work) -> _Taken:
 def _copied(scanned: Scan, wanted: _Wanted, work: _Work) -> _Taken:
     """Take in files that openhype made, as they are: all must be of one form."""
     jobs = [(source, work.out, work.key) for source in scanned.sources]
-    with in_parallel(_copy, jobs, work.workers, chunk=4) as results:
-        made = list(tracked(results, len(jobs), "clips", work.progress))
+    made = results_of(_copy, jobs, "clips", work.workers, work.progress, chunk=4)
     bad = [item.finding for item in made if item.finding]
     usable = [item for item in made if item.name]
-    forms = [_form_of(item.facts) for item in usable]
+    heads = [item.facts for item in usable]
+    forms = [ClipForm(head.frames, head.fps, head.width, head.height, 0) for head in heads]
     form = wanted.form or next(iter(forms), None)
     if form is not None:
         _check_memory(form, wanted.at_once)
@@ -298,32 +290,12 @@ def _copy(job: tuple[Source, Path, bytes]) -> Made:
     return Made(source, name, head)
 
 
-def _form_of(head: ClipHead) -> ClipForm:
-    return ClipForm(head.frames, head.fps, head.width, head.height, 0)
-
-
 def _notes(good: Sequence[Made], form: ClipForm, wanted: _Wanted) -> list[str]:
     sides = _sides(good)
     if not sides:
         return [f"clips have {form.described}; they were made by openhype before"]
     notes = audit.notes(sides, form, fps_given=bool(wanted.fps), seconds_given=bool(wanted.seconds))
     return notes if wanted.seconds or wanted.form else [*notes, *_shortest_note(good)]
-
-
-def _of_files(scanned: Scan) -> list[Finding]:
-    return [finding for finding in scanned.findings if finding.kind != "folder"]
-
-
-def _check_names(scanned: Scan, folders: Sequence[Finding], skip_bad: bool, lacking: Callable | None) -> None:
-    """Refuse what the names of files tell, before any is opened."""
-    most = [stimulus_of(Made(source, str(i))) for i, source in enumerate(scanned.sources)]
-    lack = lacking(most, scanned.classes) if lacking and not folders else ""
-    refusals.check(folders, [] if skip_bad else _of_files(scanned), lack)
-
-
-def _probed(found: Sequence[Source], work: _Work) -> list[Made]:
-    with in_parallel(_probe, found, work.workers, chunk=4) as results:
-        return list(tracked(results, len(found), "reading clips", work.progress))
 
 
 def _probe(source: Source) -> Made:
@@ -420,8 +392,7 @@ def _quality(used: Mapping[Source, ClipFacts], head: ClipHead, wanted: _Wanted, 
             _Job(source, used[source], None, part, quality, b"", wanted.losses, wanted.skip)
             for source in sample
         ]
-        with in_parallel(_make, jobs, work.workers, chunk=1) as results:
-            made = list(tracked(results, len(jobs), f"trying quality {quality}", work.progress))
+        made = results_of(_make, jobs, f"trying quality {quality}", work.workers, work.progress, chunk=1)
         ratios: dict[str | None, list[float]] = defaultdict(list)
         for item in made:
             if item.facts is not None:

@@ -246,7 +246,7 @@ def test_what_cannot_be_made_is_said_in_one_line_and_nothing_is_left(
 
 
 @pytest.mark.parametrize(
-    "where", ["backend.stimuli.ingest._make_uniform", "backend.administration.publication.sync_all"]
+    "where", ["backend.stimuli.ingest.keep_uniform", "backend.administration.publication.sync_all"]
 )
 def test_a_full_disk_is_said_in_one_line_and_nothing_is_left(run, folders, tmp_path, monkeypatch, where):
     def full(*_):
